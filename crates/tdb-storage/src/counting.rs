@@ -1,0 +1,161 @@
+//! A storage that counts what is asked of another.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::{Entry, EntryKind, ReadAt, Result, Storage};
+
+/// Wraps a storage and counts the requests that reach it. Clones and [`sub`](Storage::sub) storages share the counts.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tdb_storage::{Counters, CountingStorage, MemoryStorage, Storage};
+///
+/// let memory = MemoryStorage::new();
+/// memory.create_new("a", b"bytes")?;
+/// let storage = CountingStorage::new(Arc::new(memory));
+/// storage.read("a")?;
+/// assert_eq!(storage.counters().to_string(), "0 lists, 1 opens, 1 reads, 5 bytes");
+/// # Ok::<(), tdb_storage::StorageError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CountingStorage {
+    inner: Arc<dyn Storage>,
+    counts: Arc<Counts>,
+}
+
+/// What a [`CountingStorage`] has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Folders listed.
+    pub lists: u64,
+    /// Files opened, and questions whether a path exists.
+    pub opens: u64,
+    /// Reads of one range each.
+    pub reads: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Files and folders made or deleted.
+    pub writes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    lists: AtomicU64,
+    opens: AtomicU64,
+    reads: AtomicU64,
+    bytes: AtomicU64,
+    writes: AtomicU64,
+}
+
+impl CountingStorage {
+    /// Counts what is asked of `inner` from now on.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Storage>) -> Self {
+        Self { inner, counts: Arc::default() }
+    }
+
+    /// The counts so far. Requests that fail are counted too, bytes only when they arrive.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let Counts { lists, opens, reads, bytes, writes } = &*self.counts;
+        Counters {
+            lists: lists.load(Relaxed),
+            opens: opens.load(Relaxed),
+            reads: reads.load(Relaxed),
+            bytes: bytes.load(Relaxed),
+            writes: writes.load(Relaxed),
+        }
+    }
+
+    /// Gives the counts so far and starts again from zero.
+    pub fn take(&self) -> Counters {
+        let Counts { lists, opens, reads, bytes, writes } = &*self.counts;
+        Counters {
+            lists: lists.swap(0, Relaxed),
+            opens: opens.swap(0, Relaxed),
+            reads: reads.swap(0, Relaxed),
+            bytes: bytes.swap(0, Relaxed),
+            writes: writes.swap(0, Relaxed),
+        }
+    }
+
+    fn write(&self) -> &dyn Storage {
+        self.counts.writes.fetch_add(1, Relaxed);
+        &*self.inner
+    }
+}
+
+impl std::fmt::Display for Counters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { lists, opens, reads, bytes, writes } = self;
+        write!(f, "{lists} lists, {opens} opens, {reads} reads, {bytes} bytes")?;
+        if *writes > 0 { write!(f, ", {writes} writes") } else { Ok(()) }
+    }
+}
+
+impl Storage for CountingStorage {
+    fn list(&self, folder: &str) -> Result<Vec<Entry>> {
+        self.counts.lists.fetch_add(1, Relaxed);
+        self.inner.list(folder)
+    }
+
+    fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
+        self.counts.opens.fetch_add(1, Relaxed);
+        let inner = self.inner.open(path)?;
+        Ok(Arc::new(CountingFile { inner, counts: Arc::clone(&self.counts) }))
+    }
+
+    fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
+        self.counts.opens.fetch_add(1, Relaxed);
+        self.inner.kind(path)
+    }
+
+    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
+        Ok(Arc::new(Self { inner: self.inner.sub(folder)?, counts: Arc::clone(&self.counts) }))
+    }
+
+    fn describe(&self, path: &str) -> String {
+        self.inner.describe(path)
+    }
+
+    fn create_folder(&self, folder: &str) -> Result<()> {
+        self.write().create_folder(folder)
+    }
+
+    fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.write().create_new(path, bytes)
+    }
+
+    fn remove_file(&self, path: &str) -> Result<()> {
+        self.write().remove_file(path)
+    }
+
+    fn remove_folder(&self, folder: &str) -> Result<()> {
+        self.write().remove_folder(folder)
+    }
+}
+
+#[derive(Debug)]
+struct CountingFile {
+    inner: Arc<dyn ReadAt>,
+    counts: Arc<Counts>,
+}
+
+impl ReadAt for CountingFile {
+    fn size(&self) -> u64 {
+        self.inner.size()
+    }
+
+    fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.counts.reads.fetch_add(1, Relaxed);
+        self.inner.read_into(offset, buffer)?;
+        self.counts.bytes.fetch_add(buffer.len() as u64, Relaxed);
+        Ok(())
+    }
+
+    fn preferred_gap(&self) -> u64 {
+        self.inner.preferred_gap()
+    }
+}

@@ -1,0 +1,220 @@
+//! A storage in the operating system's file system.
+
+mod file;
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use self::file::LocalFile;
+use crate::path::{check_below_root, check_path, parent};
+use crate::{Entry, EntryKind, ReadAt, Result, Storage, StorageError};
+
+/// A folder of the file system.
+///
+/// Symbolic links are followed as the operating system does, so a link inside the folder may lead out of it: whoever can
+/// put a link there chooses what is read. Paths that come from files can't (see [`check_path`](crate::check_path)).
+/// Listings show what a link leads to, and leave out links that lead nowhere, names that are not UTF-8, and what is
+/// neither a file nor a folder (pipes, sockets, devices), which [`open`](Storage::open) refuses too.
+#[derive(Clone, Debug)]
+pub struct LocalStorage {
+    root: PathBuf,
+}
+
+impl LocalStorage {
+    /// The storage rooted at `root`, which need not exist yet.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder that this storage is rooted at.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The place of a path that has passed the check.
+    fn place(&self, path: &str) -> PathBuf {
+        if path.is_empty() { self.root.clone() } else { self.root.join(path) }
+    }
+
+    /// What an error of the operating system means for what was to be done with `path`.
+    #[cold]
+    fn error(&self, path: &str, error: io::Error) -> StorageError {
+        let path = self.describe(path);
+        match error.kind() {
+            // A file stands in the path where a folder should: nothing has the path, as on every other storage.
+            io::ErrorKind::NotADirectory => StorageError::NotFound { path },
+            _ => StorageError::from_io(path, error),
+        }
+    }
+
+    /// The same for what needs `folder` to be one.
+    #[cold]
+    fn error_in(&self, folder: &str, error: io::Error) -> StorageError {
+        let is_file = matches!(self.kind(folder), Ok(Some(EntryKind::File)));
+        match error.kind() {
+            io::ErrorKind::NotADirectory if is_file => StorageError::NotAFolder { path: self.describe(folder) },
+            _ => self.error(folder, error),
+        }
+    }
+}
+
+impl Storage for LocalStorage {
+    fn list(&self, folder: &str) -> Result<Vec<Entry>> {
+        check_path(folder)?;
+        let mut entries = Vec::new();
+        for item in fs::read_dir(self.place(folder)).map_err(|error| self.error_in(folder, error))? {
+            entries.extend(item.and_then(|item| entry(&item)).map_err(|error| self.error(folder, error))?);
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
+        check_path(path)?;
+        let place = self.place(path);
+        let opened = || {
+            // Before opening, because opening a pipe waits for its writer.
+            if !fs::metadata(&place)?.is_file() {
+                return Ok(None);
+            }
+            let file = File::open(&place)?;
+            let size = file.metadata()?.len();
+            Ok(Some((file, size)))
+        };
+        match opened().map_err(|error| self.error(path, error))? {
+            Some((file, size)) => Ok(Arc::new(LocalFile::new(file, size, place))),
+            None => Err(StorageError::NotAFile { path: self.describe(path) }),
+        }
+    }
+
+    fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
+        check_path(path)?;
+        match fs::metadata(self.place(path)) {
+            Ok(metadata) => Ok(kind(&metadata)),
+            // A path below a file names nothing, as on every other storage.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(error) => Err(self.error(path, error)),
+        }
+    }
+
+    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
+        check_path(folder)?;
+        Ok(Arc::new(Self::new(self.place(folder))))
+    }
+
+    fn describe(&self, path: &str) -> String {
+        if path.is_empty() {
+            self.root.display().to_string()
+        } else {
+            // Not `join`, which an absolute path (refused, but to be shown) would replace.
+            format!("{}/{path}", self.root.display())
+        }
+    }
+
+    fn create_folder(&self, folder: &str) -> Result<()> {
+        check_path(folder)?;
+        create_folders(&self.place(folder)).map_err(|error| StorageError::from_io(self.describe(folder), error))
+    }
+
+    fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        check_below_root(path)?;
+        let place = self.place(path);
+        let file = File::create_new(&place).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                self.error_in(parent(path).unwrap_or_default(), error)
+            }
+            _ => self.error(path, error),
+        })?;
+        write_durably(file, bytes).and_then(|()| sync_parent(&place)).map_err(|error| {
+            // The first error is the one to report.
+            let _ = fs::remove_file(&place);
+            self.error(path, error)
+        })
+    }
+
+    fn remove_file(&self, path: &str) -> Result<()> {
+        check_below_root(path)?;
+        let place = self.place(path);
+        // Systems disagree on what deleting a folder as a file reports.
+        if fs::symlink_metadata(&place).map_err(|error| self.error(path, error))?.is_dir() {
+            return Err(StorageError::NotAFile { path: self.describe(path) });
+        }
+        fs::remove_file(&place).and_then(|()| sync_parent(&place)).map_err(|error| self.error(path, error))
+    }
+
+    fn remove_folder(&self, folder: &str) -> Result<()> {
+        check_below_root(folder)?;
+        let place = self.place(folder);
+        if !fs::symlink_metadata(&place).map_err(|error| self.error(folder, error))?.is_dir() {
+            return Err(StorageError::NotAFolder { path: self.describe(folder) });
+        }
+        fs::remove_dir_all(&place).and_then(|()| sync_parent(&place)).map_err(|error| self.error(folder, error))
+    }
+}
+
+/// The entry that a listing shows for `item`, if it shows one.
+fn entry(item: &fs::DirEntry) -> io::Result<Option<Entry>> {
+    let Ok(name) = item.file_name().into_string() else { return Ok(None) };
+    let file_type = item.file_type()?;
+    if file_type.is_dir() {
+        // No look at the folder itself: arrays with many fragments have many, and their sizes mean nothing.
+        return Ok(Some(Entry { name, kind: EntryKind::Folder, size: 0 }));
+    }
+    let metadata = if file_type.is_symlink() { fs::metadata(item.path()) } else { item.metadata() };
+    let metadata = match metadata {
+        Ok(metadata) => metadata,
+        // Deleted since the folder was read, or a link that leads nowhere.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    Ok(kind(&metadata).map(|kind| {
+        let size = if kind == EntryKind::File { metadata.len() } else { 0 };
+        Entry { name, kind, size }
+    }))
+}
+
+fn kind(metadata: &fs::Metadata) -> Option<EntryKind> {
+    if metadata.is_file() { Some(EntryKind::File) } else { metadata.is_dir().then_some(EntryKind::Folder) }
+}
+
+/// Makes a folder and those above it, each durable in the one above before anything is put into it.
+fn create_folders(folder: &Path) -> io::Result<()> {
+    let missing: Vec<_> = folder.ancestors().take_while(|ancestor| is_missing(ancestor)).collect();
+    for folder in missing.into_iter().rev() {
+        match fs::create_dir(folder) {
+            // Somebody else was faster.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+            Err(error) => return Err(error),
+            Ok(()) => sync_parent(folder)?,
+        }
+    }
+    // What exists already may be no folder.
+    if fs::metadata(folder)?.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+}
+
+fn is_missing(path: &Path) -> bool {
+    !path.as_os_str().is_empty() && matches!(fs::metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
+/// Writes the file and closes it, because some systems refuse to delete what is open.
+fn write_durably(mut file: File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Makes the entry of `path` in its folder durable.
+#[cfg(unix)]
+fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Other systems either need nothing here (Windows journals names) or offer nothing.
+#[cfg(not(unix))]
+fn sync_parent(_: &Path) -> io::Result<()> {
+    Ok(())
+}

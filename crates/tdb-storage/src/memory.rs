@@ -1,0 +1,221 @@
+//! A storage in this process's memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::path::{check_below_root, check_path, join, parent};
+use crate::storage::check_end;
+use crate::{Entry, EntryKind, ReadAt, Result, Storage, StorageError};
+
+/// Files and folders in memory. Clones and [`sub`](Storage::sub) storages share them.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryStorage {
+    tree: Arc<RwLock<Tree>>,
+    /// The path of this storage's root in the tree.
+    root: String,
+}
+
+/// Every node but the topmost folder, by its whole path.
+type Tree = BTreeMap<String, Node>;
+
+#[derive(Clone, Debug)]
+enum Node {
+    File(Arc<[u8]>),
+    Folder,
+}
+
+impl Node {
+    fn kind(&self) -> EntryKind {
+        match self {
+            Self::File(_) => EntryKind::File,
+            Self::Folder => EntryKind::Folder,
+        }
+    }
+}
+
+impl MemoryStorage {
+    /// An empty folder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts a file there, whatever was there before, and makes the folders above it: how tests and programs without files
+    /// fill a storage.
+    ///
+    /// # Errors
+    /// Bad path, or a file where a folder should be (or the reverse).
+    pub fn insert(&self, path: &str, bytes: impl Into<Arc<[u8]>>) -> Result<()> {
+        check_below_root(path)?;
+        self.create_folder(parent(path).unwrap_or_default())?;
+        let mut tree = self.write();
+        match tree.insert(self.whole(path), Node::File(bytes.into())) {
+            Some(Node::Folder) => {
+                tree.insert(self.whole(path), Node::Folder);
+                Err(StorageError::NotAFile { path: self.describe(path) })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn whole(&self, path: &str) -> String {
+        join(&self.root, path)
+    }
+
+    // No code panics while it holds the lock, and the tree is whole between any two statements, so poison means nothing.
+    fn tree(&self) -> RwLockReadGuard<'_, Tree> {
+        self.tree.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Tree> {
+        self.tree.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that `folder`, a path in this storage, is a folder of `tree`.
+    fn check_folder(&self, tree: &Tree, folder: &str) -> Result<()> {
+        let whole = self.whole(folder);
+        match tree.get(&whole) {
+            Some(Node::Folder) => Ok(()),
+            None if whole.is_empty() => Ok(()),
+            Some(Node::File(_)) => Err(StorageError::NotAFolder { path: self.describe(folder) }),
+            None => Err(StorageError::NotFound { path: self.describe(folder) }),
+        }
+    }
+}
+
+/// The paths in `tree` that lie below `folder` at any depth.
+fn below<'t>(tree: &'t Tree, folder: &str) -> impl Iterator<Item = (&'t str, &'t Node)> {
+    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    let start = prefix.clone();
+    tree.range(start..).take_while(move |(path, _)| path.starts_with(&prefix)).map(|(path, node)| (path.as_str(), node))
+}
+
+impl Storage for MemoryStorage {
+    fn list(&self, folder: &str) -> Result<Vec<Entry>> {
+        check_path(folder)?;
+        let tree = self.tree();
+        self.check_folder(&tree, folder)?;
+        let whole = self.whole(folder);
+        let skip = if whole.is_empty() { 0 } else { whole.len() + 1 };
+        let mut entries: Vec<_> = below(&tree, &whole)
+            .filter_map(|(path, node)| {
+                let name = path.get(skip..).filter(|name| !name.contains('/'))?.to_owned();
+                let size = if let Node::File(bytes) = node { bytes.len() as u64 } else { 0 };
+                Some(Entry { name, kind: node.kind(), size })
+            })
+            .collect();
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
+        check_path(path)?;
+        let whole = self.whole(path);
+        match self.tree().get(&whole) {
+            Some(Node::File(bytes)) => Ok(Arc::new(MemoryFile { bytes: Arc::clone(bytes), path: self.describe(path) })),
+            None if !whole.is_empty() => Err(StorageError::NotFound { path: self.describe(path) }),
+            _ => Err(StorageError::NotAFile { path: self.describe(path) }),
+        }
+    }
+
+    fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
+        check_path(path)?;
+        let whole = self.whole(path);
+        if whole.is_empty() {
+            return Ok(Some(EntryKind::Folder));
+        }
+        Ok(self.tree().get(&whole).map(Node::kind))
+    }
+
+    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
+        check_path(folder)?;
+        Ok(Arc::new(Self { tree: Arc::clone(&self.tree), root: self.whole(folder) }))
+    }
+
+    fn describe(&self, path: &str) -> String {
+        format!("memory:{}", self.whole(path))
+    }
+
+    fn create_folder(&self, folder: &str) -> Result<()> {
+        check_path(folder)?;
+        let whole = self.whole(folder);
+        let mut tree = self.write();
+        // From the top down, so that a file in the way is met before anything is made below it.
+        let ends = whole.match_indices('/').map(|(at, _)| at).chain([whole.len()]);
+        for part in ends.filter_map(|end| whole.get(..end)).filter(|part| !part.is_empty()) {
+            match tree.get(part) {
+                Some(Node::Folder) => {}
+                Some(Node::File(_)) => return Err(StorageError::NotAFolder { path: format!("memory:{part}") }),
+                None => {
+                    tree.insert(part.to_owned(), Node::Folder);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        check_below_root(path)?;
+        let mut tree = self.write();
+        self.check_folder(&tree, parent(path).unwrap_or_default())?;
+        let whole = self.whole(path);
+        if tree.contains_key(&whole) {
+            return Err(StorageError::AlreadyExists { path: self.describe(path) });
+        }
+        tree.insert(whole, Node::File(bytes.into()));
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &str) -> Result<()> {
+        check_below_root(path)?;
+        let whole = self.whole(path);
+        let mut tree = self.write();
+        match tree.get(&whole) {
+            Some(Node::File(_)) => {
+                tree.remove(&whole);
+                Ok(())
+            }
+            Some(Node::Folder) => Err(StorageError::NotAFile { path: self.describe(path) }),
+            None => Err(StorageError::NotFound { path: self.describe(path) }),
+        }
+    }
+
+    fn remove_folder(&self, folder: &str) -> Result<()> {
+        check_below_root(folder)?;
+        let mut tree = self.write();
+        self.check_folder(&tree, folder)?;
+        let whole = self.whole(folder);
+        let gone: Vec<String> = below(&tree, &whole).map(|(path, _)| path.to_owned()).collect();
+        for path in gone.iter().chain([&whole]) {
+            tree.remove(path);
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct MemoryFile {
+    bytes: Arc<[u8]>,
+    path: String,
+}
+
+impl ReadAt for MemoryFile {
+    fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        check_end(self.size(), offset, buffer.len(), || self.path.clone())?;
+        // The check says that the offset is at most the length of a slice.
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        if let Some(bytes) = self.bytes.get(start..).and_then(|rest| rest.get(..buffer.len())) {
+            buffer.copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    /// Copying a gap is never better than skipping it.
+    fn preferred_gap(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,183 @@
+//! The two traits that everything above reads and writes through.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Result, StorageError};
+
+/// A tree of files and folders, rooted somewhere.
+///
+/// Paths are relative to the root and `/`-separated, checked by [`check_path`](crate::check_path); `""` is the root.
+/// All methods may be called from many threads at once.
+pub trait Storage: Send + Sync + fmt::Debug {
+    /// The files and folders directly in `folder`, sorted by the bytes of their names.
+    ///
+    /// # Errors
+    /// [`NotFound`](StorageError::NotFound) if there is no such folder, [`NotAFolder`](StorageError::NotAFolder),
+    /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath), I/O.
+    fn list(&self, folder: &str) -> Result<Vec<Entry>>;
+
+    /// Opens a file for positional reads. Keep the handle for many reads: opening costs a request or a system call.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list), but [`NotAFile`](StorageError::NotAFile) where a folder has the path.
+    fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>>;
+
+    /// What has this path; none if nothing has.
+    ///
+    /// # Errors
+    /// Bad path, permission denied, I/O.
+    fn kind(&self, path: &str) -> Result<Option<EntryKind>>;
+
+    /// The storage rooted at `folder`, which need not exist yet.
+    ///
+    /// # Errors
+    /// Bad path.
+    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>>;
+
+    /// The whole path as the user knows it, for messages. Any text may be asked for, even a path that is refused.
+    fn describe(&self, path: &str) -> String;
+
+    /// Makes a folder and those above it that are missing; a folder that exists already is left as it is.
+    ///
+    /// # Errors
+    /// [`NotAFolder`](StorageError::NotAFolder) if a file is in the way, bad path, permission denied, I/O.
+    fn create_folder(&self, folder: &str) -> Result<()>;
+
+    /// Makes a file that holds `bytes`, in a folder that exists. When this returns, the bytes and the name are durable:
+    /// they survive a crash of the machine.
+    ///
+    /// If it fails, no file is left. A crash in between may leave a file with a part of the bytes.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](StorageError::AlreadyExists): a file is never overwritten. [`NotFound`](StorageError::NotFound):
+    /// there is no such folder. Bad path, permission denied, I/O.
+    fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()>;
+
+    /// Deletes a file, durably.
+    ///
+    /// # Errors
+    /// Not found, not a file, bad path, permission denied, I/O.
+    fn remove_file(&self, path: &str) -> Result<()>;
+
+    /// Deletes a folder with all that it holds, durably. Symbolic links in it are deleted, not followed.
+    ///
+    /// # Errors
+    /// Not found, not a folder, bad path (the root can't be deleted), permission denied, I/O; after an error a part may
+    /// be gone.
+    fn remove_folder(&self, folder: &str) -> Result<()>;
+
+    /// The bytes of a whole file.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and [`TooLarge`](StorageError::TooLarge).
+    fn read(&self, path: &str) -> Result<Vec<u8>> {
+        let file = self.open(path)?;
+        let size = file.size();
+        let mut bytes = Vec::new();
+        let len = usize::try_from(size).ok().filter(|len| bytes.try_reserve_exact(*len).is_ok());
+        let len = len.ok_or_else(|| StorageError::TooLarge { path: self.describe(path), size })?;
+        bytes.resize(len, 0);
+        file.read_into(0, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Whether a file or folder has this path.
+    ///
+    /// # Errors
+    /// As [`kind`](Self::kind).
+    fn exists(&self, path: &str) -> Result<bool> {
+        Ok(self.kind(path)?.is_some())
+    }
+}
+
+/// An open file, for reads at any position, shared by any number of threads.
+pub trait ReadAt: Send + Sync + fmt::Debug {
+    /// The file's size in bytes when it was opened. Files of an array never change once written.
+    fn size(&self) -> u64;
+
+    /// Fills `buffer` with the bytes from `offset` on.
+    ///
+    /// # Errors
+    /// [`UnexpectedEnd`](StorageError::UnexpectedEnd) if the file has fewer; then the buffer's content is unspecified.
+    fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
+
+    /// Ranges that lie at most so many bytes apart are better read as one, gap included
+    /// (see [`coalesce`](crate::coalesce)).
+    fn preferred_gap(&self) -> u64;
+}
+
+/// A file or folder in a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Entry {
+    /// Its name: one component of a path.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Bytes of a file; 0 for a folder.
+    pub size: u64,
+}
+
+/// What an [`Entry`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+}
+
+macro_rules! forward {
+    () => {
+        fn list(&self, folder: &str) -> Result<Vec<Entry>> {
+            (**self).list(folder)
+        }
+        fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
+            (**self).open(path)
+        }
+        fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
+            (**self).kind(path)
+        }
+        fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
+            (**self).sub(folder)
+        }
+        fn describe(&self, path: &str) -> String {
+            (**self).describe(path)
+        }
+        fn create_folder(&self, folder: &str) -> Result<()> {
+            (**self).create_folder(folder)
+        }
+        fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
+            (**self).create_new(path, bytes)
+        }
+        fn remove_file(&self, path: &str) -> Result<()> {
+            (**self).remove_file(path)
+        }
+        fn remove_folder(&self, folder: &str) -> Result<()> {
+            (**self).remove_folder(folder)
+        }
+        fn read(&self, path: &str) -> Result<Vec<u8>> {
+            (**self).read(path)
+        }
+        fn exists(&self, path: &str) -> Result<bool> {
+            (**self).exists(path)
+        }
+    };
+}
+
+impl<S: Storage + ?Sized> Storage for Arc<S> {
+    forward!();
+}
+
+impl<S: Storage + ?Sized> Storage for &S {
+    forward!();
+}
+
+/// Checks that `need` bytes at `offset` lie in a file of `size` bytes.
+pub(crate) fn check_end(size: u64, offset: u64, need: usize, path: impl FnOnce() -> String) -> Result<()> {
+    let need = need as u64;
+    match offset.checked_add(need) {
+        Some(end) if end <= size => Ok(()),
+        _ => Err(StorageError::UnexpectedEnd { path: path(), offset, need, size }),
+    }
+}

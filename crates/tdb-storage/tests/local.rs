@@ -1,0 +1,96 @@
+//! What only the file system has: links, permissions, pipes, names that are no text.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use tdb_storage::{EntryKind, LocalStorage, Storage, StorageError};
+
+fn names(storage: &LocalStorage) -> Vec<(String, EntryKind, u64)> {
+    storage.list("").unwrap().into_iter().map(|entry| (entry.name, entry.kind, entry.size)).collect()
+}
+
+#[test]
+fn links_show_what_they_lead_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir(root.join("real")).unwrap();
+    fs::write(root.join("real/f"), "123").unwrap();
+    fs::create_dir(root.join("array")).unwrap();
+    symlink("../real", root.join("array/folder")).unwrap();
+    symlink("../real/f", root.join("array/file")).unwrap();
+    symlink("../nowhere", root.join("array/dangling")).unwrap();
+    let storage = LocalStorage::new(root.join("array"));
+    let listed = names(&storage);
+    assert_eq!(listed, [("file".to_owned(), EntryKind::File, 3), ("folder".to_owned(), EntryKind::Folder, 0)]);
+    assert_eq!(storage.read("folder/f").unwrap(), b"123");
+    assert!(storage.read("dangling").unwrap_err().is_not_found());
+    // Deleting what holds a link deletes the link alone.
+    LocalStorage::new(root).remove_folder("array").unwrap();
+    assert!(root.join("real/f").exists());
+}
+
+#[test]
+fn what_is_neither_file_nor_folder_is_left_out_and_never_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+    fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"not \xff text")), "").unwrap();
+    fs::write(folder.path().join("f"), "").unwrap();
+    let storage = LocalStorage::new(folder.path());
+    assert_eq!(names(&storage), [("f".to_owned(), EntryKind::File, 0)]);
+    assert!(matches!(storage.open("socket"), Err(StorageError::NotAFile { .. })));
+    drop(socket);
+}
+
+#[test]
+fn what_may_not_be_read_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = LocalStorage::new(folder.path());
+    storage.create_folder("locked").unwrap();
+    storage.create_new("locked/f", b"1").unwrap();
+    let lock = |mode| fs::set_permissions(folder.path().join("locked"), fs::Permissions::from_mode(mode)).unwrap();
+    lock(0o000);
+    // The superuser may read everything, and then there is nothing to tell apart.
+    let superuser = fs::read_dir(folder.path().join("locked")).is_ok();
+    if !superuser {
+        assert!(matches!(storage.list("locked"), Err(StorageError::PermissionDenied { .. })));
+        assert!(matches!(storage.open("locked/f"), Err(StorageError::PermissionDenied { .. })));
+        assert!(matches!(storage.kind("locked/f"), Err(StorageError::PermissionDenied { .. })));
+        assert!(matches!(storage.create_new("locked/g", b""), Err(StorageError::PermissionDenied { .. })));
+    }
+    lock(0o700);
+    assert_eq!(storage.read("locked/f").unwrap(), b"1");
+}
+
+#[test]
+fn a_file_that_was_cut_short_after_opening_ends_unexpectedly() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = LocalStorage::new(folder.path());
+    storage.create_new("f", b"0123456789").unwrap();
+    let file = storage.open("f").unwrap();
+    fs::OpenOptions::new().write(true).open(folder.path().join("f")).unwrap().set_len(5).unwrap();
+    let error = file.read_into(2, &mut [0; 6]).unwrap_err();
+    assert!(matches!(error, StorageError::UnexpectedEnd { offset: 2, need: 6, size: 10, .. }));
+}
+
+#[test]
+fn reading_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = LocalStorage::new(folder.path());
+    storage.create_folder("d").unwrap();
+    storage.create_new("d/f", b"1").unwrap();
+    for path in ["d/f", "d"] {
+        fs::set_permissions(folder.path().join(path), fs::Permissions::from_mode(0o500)).unwrap();
+    }
+    let stamp = || ["", "d", "d/f"].map(|path| fs::metadata(folder.path().join(path)).unwrap().modified().unwrap());
+    let before = stamp();
+    storage.list("d").unwrap();
+    storage.read("d/f").unwrap();
+    assert!(storage.exists("d/f").unwrap());
+    storage.sub("new").unwrap().list("").unwrap_err();
+    assert_eq!(stamp(), before);
+    assert_eq!(names(&storage).len(), 1);
+    fs::set_permissions(folder.path().join("d"), fs::Permissions::from_mode(0o700)).unwrap();
+}

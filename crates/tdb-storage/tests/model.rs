@@ -1,0 +1,77 @@
+//! Memory and the file system behave the same, errors too, whatever is done in whatever order.
+
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use tdb_storage::{LocalStorage, MemoryStorage, Result, Storage, StorageError};
+
+#[derive(Clone, Debug)]
+enum Step {
+    CreateFolder(String),
+    CreateNew(String, Vec<u8>),
+    RemoveFile(String),
+    RemoveFolder(String),
+    List(String),
+    Read(String),
+    Kind(String),
+    ReadPart(String, u64, usize),
+}
+
+/// Few names, so that paths meet; some that are refused.
+fn path() -> impl Strategy<Value = String> {
+    let component = prop::sample::select(vec!["a", "b", "a-", "é"]);
+    let good = prop::collection::vec(component, 0..4).prop_map(|components| components.join("/"));
+    prop_oneof![20 => good, 1 => prop::sample::select(vec!["..", "a/../b", "/a", "a//b", "a/"]).prop_map(str::to_owned)]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => path().prop_map(Step::CreateFolder),
+        4 => (path(), prop::collection::vec(any::<u8>(), 0..8)).prop_map(|(path, bytes)| Step::CreateNew(path, bytes)),
+        1 => path().prop_map(Step::RemoveFile),
+        1 => path().prop_map(Step::RemoveFolder),
+        2 => path().prop_map(Step::List),
+        2 => path().prop_map(Step::Read),
+        2 => path().prop_map(Step::Kind),
+        1 => (path(), 0u64..10, 0usize..10).prop_map(|(path, offset, len)| Step::ReadPart(path, offset, len)),
+    ]
+}
+
+/// What came of a step, in a form that doesn't name the storage.
+fn outcome(storage: &dyn Storage, step: &Step) -> String {
+    fn show<T: std::fmt::Debug>(result: Result<T>) -> String {
+        match result {
+            Ok(value) => format!("{value:?}"),
+            Err(StorageError::UnexpectedEnd { offset, need, size, .. }) => {
+                format!("UnexpectedEnd {offset} {need} {size}")
+            }
+            Err(error) => format!("{error:?}").split_whitespace().next().unwrap().to_owned(),
+        }
+    }
+    match step {
+        Step::CreateFolder(path) => show(storage.create_folder(path)),
+        Step::CreateNew(path, bytes) => show(storage.create_new(path, bytes)),
+        Step::RemoveFile(path) => show(storage.remove_file(path)),
+        Step::RemoveFolder(path) => show(storage.remove_folder(path)),
+        Step::List(path) => show(storage.list(path)),
+        Step::Read(path) => show(storage.read(path)),
+        Step::Kind(path) => show(storage.kind(path)),
+        Step::ReadPart(path, offset, len) => {
+            let mut buffer = vec![0; *len];
+            show(storage.open(path).and_then(|file| file.read_into(*offset, &mut buffer)).map(|()| buffer))
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn memory_is_a_model_of_the_file_system(steps in prop::collection::vec(step(), 1..40)) {
+        let folder = tempfile::tempdir().unwrap();
+        let (local, memory) = (LocalStorage::new(folder.path()), MemoryStorage::new());
+        for step in &steps {
+            prop_assert_eq!(outcome(&local, step), outcome(&memory, step), "{:?}", step);
+        }
+    }
+}

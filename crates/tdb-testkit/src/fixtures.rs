@@ -1,0 +1,134 @@
+//! The committed arrays in `fixtures/`: small arrays written by real releases of the reference library, each with
+//! what the newest release reads from it. `docs/fixtures.md` tells how they are made.
+//!
+//! ```no_run
+//! for fixture in tdb_testkit::fixtures::all() {
+//!     let array = fixture.array_dir();
+//!     for query in fixture.expected().queries {
+//!         for column in &query.columns {
+//!             let bytes = column.to_bytes();
+//!             // read the same from `array`, and compare
+//!         }
+//!     }
+//! }
+//! ```
+//!
+//! All functions panic on a missing or malformed file: in a test that is the wanted end.
+
+mod bytes;
+mod expected;
+mod filter_cases;
+mod manifest;
+
+pub use bytes::ColumnBytes;
+pub use expected::{Column, DimensionRanges, Expected, ExpectedGroup, Fragment, GroupMember, Metadata, Order, Query};
+pub use filter_cases::{FilterCase, filter_cases};
+pub use manifest::{Entry, FileEntry, Manifest};
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The file in `fixtures/` that lists every file of every fixture.
+pub const MANIFEST: &str = "MANIFEST.json";
+
+/// The workspace's `fixtures/` folder.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
+/// What `fixtures/MANIFEST.json` says.
+pub fn manifest() -> Manifest {
+    read_json(&root().join(MANIFEST))
+}
+
+/// Every fixture that holds an array, in the order of their names.
+pub fn all() -> Vec<Fixture> {
+    with_file("expected.json")
+}
+
+/// Every fixture that holds a group, in the order of their names.
+pub fn groups() -> Vec<Fixture> {
+    with_file("group.json")
+}
+
+fn with_file(file: &str) -> Vec<Fixture> {
+    manifest()
+        .fixtures
+        .into_iter()
+        .filter(|(_, entry)| entry.files.contains_key(file))
+        .map(|(name, entry)| Fixture { name, entry })
+        .collect()
+}
+
+/// The fixture of that name.
+///
+/// # Panics
+///
+/// If the manifest doesn't list it.
+pub fn named(name: &str) -> Fixture {
+    let entry =
+        manifest().fixtures.remove(name).unwrap_or_else(|| panic!("no fixture {name:?} in fixtures/{MANIFEST}"));
+    Fixture { name: name.to_owned(), entry }
+}
+
+/// One array or group written by a release of the reference library.
+#[derive(Debug, Clone)]
+pub struct Fixture {
+    name: String,
+    entry: Entry,
+}
+
+impl Fixture {
+    /// The fixture's name and the name of its folder, such as `v22-by-2.30.0-sparse-strings`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The manifest's entry: who wrote the fixture, by which recipe, and its files.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// The fixture's folder.
+    pub fn dir(&self) -> PathBuf {
+        root().join(&self.name)
+    }
+
+    /// The folder of the array.
+    ///
+    /// Folders of the array that were empty when it was written are absent: git keeps no empty folders.
+    pub fn array_dir(&self) -> PathBuf {
+        self.dir().join("array")
+    }
+
+    /// The files of the array, as paths relative to the array's folder, sorted.
+    pub fn array_files(&self) -> impl Iterator<Item = &str> {
+        self.entry.files.keys().filter_map(|path| path.strip_prefix("array/"))
+    }
+
+    /// The bytes of a file of the array.
+    pub fn read(&self, path: &str) -> Vec<u8> {
+        let path = self.array_dir().join(path);
+        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// What the reference library reads from the array.
+    pub fn expected(&self) -> Expected {
+        read_json(&self.dir().join("expected.json"))
+    }
+
+    /// The folder of the group.
+    pub fn group_dir(&self) -> PathBuf {
+        self.dir().join("group")
+    }
+
+    /// What the reference library tells of the group.
+    pub fn expected_group(&self) -> ExpectedGroup {
+        read_json(&self.dir().join("group.json"))
+    }
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> T {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

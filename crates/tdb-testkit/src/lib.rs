@@ -1,0 +1,18 @@
+//! What the tests of the workspace share: fixtures, hostile bytes, replayed corpora.
+//!
+//! * [`hostile`]: ways to damage good bytes, the same ones on every run and every machine;
+//! * [`replay`] and [`replay_target`]: run a fuzz body over the corpora that are committed;
+//! * [`fixtures`]: the arrays in `fixtures/`, and what the reference library reads from them;
+//! * `allocations` (feature `allocations`): how much a piece of code allocates at its peak.
+//!
+//! Everything that runs a closure many times says on standard error which case was running when the
+//! closure panics, so a failure can be repeated without a search.
+
+#[cfg(feature = "allocations")]
+pub mod allocations;
+mod case;
+pub mod fixtures;
+pub mod hostile;
+mod replay;
+
+pub use replay::{replay, replay_target};

@@ -1,0 +1,83 @@
+//! Runs fuzz bodies over committed corpora, so that what was once found is tested for ever.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::case;
+
+/// Calls `body` with the bytes of every file below `dir`, in the order of their paths, and returns how many there
+/// were. A folder that doesn't exist holds no file, so a test that needs some asserts that the count is not zero.
+///
+/// # Panics
+///
+/// If a folder or a file cannot be read.
+pub fn replay(dir: impl AsRef<Path>, mut body: impl FnMut(&[u8])) -> usize {
+    let files = files_below(dir.as_ref());
+    for path in &files {
+        let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        case::run(|| path.display(), || body(&bytes));
+    }
+    files.len()
+}
+
+/// Calls `body` with every file below `fuzz/corpus/<target>` and `fuzz/regressions/<target>` of the crate in
+/// `crate_dir` (a test's `env!("CARGO_MANIFEST_DIR")`), and returns how many there were.
+///
+/// # Panics
+///
+/// If a folder or a file cannot be read.
+pub fn replay_target(crate_dir: impl AsRef<Path>, target: &str, mut body: impl FnMut(&[u8])) -> usize {
+    let fuzz = crate_dir.as_ref().join("fuzz");
+    ["corpus", "regressions"].map(|kind| replay(fuzz.join(kind).join(target), &mut body)).iter().sum()
+}
+
+/// Every file below `dir`, sorted by path; none if `dir` doesn't exist.
+pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![dir.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => panic!("{}: {error}", folder.display()),
+        };
+        for entry in entries {
+            let path = entry.unwrap_or_else(|error| panic!("{}: {error}", folder.display())).path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{replay, replay_target};
+    use std::fs;
+
+    #[test]
+    fn both_folders_are_replayed_in_order() {
+        let root = std::env::temp_dir().join(format!("tdb-testkit-replay-{}", std::process::id()));
+        for (path, bytes) in [
+            ("fuzz/corpus/t/b", "2"),
+            ("fuzz/corpus/t/a/x", "1"),
+            ("fuzz/regressions/t/c", "3"),
+            ("fuzz/corpus/other/d", "no"),
+        ] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("folder made");
+            fs::write(path, bytes).expect("file written");
+        }
+        let mut seen = String::new();
+        let count = replay_target(&root, "t", |bytes| {
+            seen.push_str(str::from_utf8(bytes).expect("UTF-8"));
+        });
+        assert_eq!((count, seen.as_str()), (3, "123"));
+        assert_eq!(replay(root.join("absent"), |_| ()), 0);
+        fs::remove_dir_all(root).expect("folder removed");
+    }
+}

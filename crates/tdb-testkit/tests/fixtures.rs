@@ -1,0 +1,61 @@
+//! The committed fixtures are complete and say what they mean.
+
+use tdb_testkit::fixtures;
+
+#[test]
+fn every_fixture_has_an_array_and_whole_columns() {
+    let all = fixtures::all();
+    assert!(all.len() > 40, "only {} fixtures", all.len());
+    for fixture in all {
+        let name = fixture.name();
+        assert!(fixture.array_files().any(|path| path.starts_with("__schema/")), "{name}");
+        let expected = fixture.expected();
+        assert!(!expected.queries.is_empty(), "{name}");
+        for query in &expected.queries {
+            for column in &query.columns {
+                let bytes = column.to_bytes();
+                assert_eq!(column.values.len(), query.cells, "{name}, {}, {}", query.name, column.name);
+                assert_eq!(bytes.validity.is_some(), column.nullable);
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_have_the_members_they_tell_of() {
+    let groups = fixtures::groups();
+    assert!(!groups.is_empty());
+    for fixture in groups {
+        for member in fixture.expected_group().members {
+            assert!(fixture.group_dir().join(&member.uri).is_dir(), "{}: {}", fixture.name(), member.uri);
+        }
+    }
+}
+
+#[test]
+fn every_file_has_the_size_that_the_manifest_says() {
+    for (name, entry) in fixtures::manifest().fixtures {
+        for (path, file) in entry.files {
+            let path = fixtures::root().join(&name).join(path);
+            let size = path.metadata().map(|metadata| metadata.len());
+            assert_eq!(size.ok(), Some(file.size), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn filter_cases_have_names_of_their_own_and_lie_within_their_files() {
+    let cases = fixtures::filter_cases();
+    assert!(cases.len() > 300, "only {} cases", cases.len());
+    let mut names = std::collections::HashSet::new();
+    for case in &cases {
+        assert!(names.insert(&case.name), "{} comes twice", case.name);
+        // A tile is at least its number of chunks; a pipeline at least its chunk size and number of filters.
+        assert!(case.filtered_bytes().len() >= 8 && case.pipeline_bytes().len() >= 8, "{}", case.name);
+        let cells = case.unfiltered_bytes().len() as u64 / case.cell_size;
+        assert_eq!(cells * case.cell_size, case.unfiltered_bytes().len() as u64, "{}", case.name);
+        if let Some(offsets) = &case.offsets {
+            assert!(offsets.is_sorted() && offsets.last() <= Some(&(case.unfiltered_bytes().len() as u64)));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Aligned column memory.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// Growable bytes whose start is aligned to 8, so that they can be viewed as values of any type of the format.
+///
+/// The memory layout is Arrow's: values without gaps. Growing keeps old bytes and zeroes new ones.
+#[derive(Clone, Default)]
+pub struct Buffer {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl Buffer {
+    /// An empty buffer.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// `len` zero bytes.
+    #[must_use]
+    pub fn zeroed(len: usize) -> Self {
+        Self { words: vec![0; len.div_ceil(8)], len }
+    }
+
+    /// Sets the length; bytes up to it that were never in use are zero, others keep whatever they held.
+    pub fn resize(&mut self, len: usize) {
+        let words = len.div_ceil(8);
+        if words > self.words.len() {
+            if self.len == 0 && words > self.words.capacity() {
+                // A fresh allocation comes zeroed from the system, without our touching it.
+                self.words = vec![0; words];
+            } else {
+                self.words.resize(words, 0);
+            }
+        }
+        self.len = len;
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes of memory held.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.words.capacity() * 8
+    }
+
+    /// Appends bytes.
+    pub fn extend_from_slice(&mut self, bytes: &[u8]) {
+        let start = self.len;
+        let end = start + bytes.len();
+        if end.div_ceil(8) > self.words.len() {
+            let grown = end.div_ceil(8).max(self.words.len() * 2);
+            self.words.resize(grown, 0);
+        }
+        self.len = end;
+        self[start..].copy_from_slice(bytes);
+    }
+
+    /// The bytes as values of `T`; none if the length is no multiple of its size.
+    #[must_use]
+    pub fn values<T: bytemuck::AnyBitPattern>(&self) -> Option<&[T]> {
+        bytemuck::try_cast_slice(self).ok()
+    }
+
+    /// The bytes as mutable values of `T`; none if the length is no multiple of its size.
+    #[must_use]
+    pub fn values_mut<T: bytemuck::Pod>(&mut self) -> Option<&mut [T]> {
+        bytemuck::try_cast_slice_mut(self).ok()
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.len]
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len]
+    }
+}
+
+impl From<&[u8]> for Buffer {
+    fn from(bytes: &[u8]) -> Self {
+        let mut buffer = Self::zeroed(bytes.len());
+        buffer.copy_from_slice(bytes);
+        buffer
+    }
+}
+
+impl PartialEq for Buffer {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Buffer {}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer({} bytes)", self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grows_and_views() {
+        let mut buffer = Buffer::from(&[1, 0, 0, 0, 2, 0, 0, 0][..]);
+        assert_eq!(buffer.values::<u32>(), Some(&[1, 2][..]));
+        buffer.extend_from_slice(&[3, 0, 0, 0]);
+        assert_eq!(buffer.values::<u32>(), Some(&[1, 2, 3][..]));
+        assert_eq!(buffer.values::<u64>(), None);
+        buffer.resize(4);
+        assert_eq!(&*buffer, [1, 0, 0, 0]);
+        buffer.resize(20);
+        assert_eq!(buffer.len(), 20);
+    }
+}

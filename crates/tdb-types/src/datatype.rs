@@ -1,0 +1,276 @@
+//! The datatypes of cell values.
+
+use std::fmt;
+
+use crate::{ByteReader, ByteWriter, DecodeError, Result, Scalar};
+
+/// How the values of a [`Datatype`] lie in memory: the types that code is monomorphised over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // each is the Rust type of its name
+pub enum PhysicalType {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+impl PhysicalType {
+    /// Bytes of one value.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::I64 | Self::U64 | Self::F64 => 8,
+        }
+    }
+
+    /// Whether it is a floating-point type.
+    #[must_use]
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+
+    /// Whether it is a signed integer type.
+    #[must_use]
+    pub const fn is_signed_integer(self) -> bool {
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
+    }
+}
+
+macro_rules! datatypes {
+    ($($variant:ident = $code:literal, $physical:ident, $text:literal;)*) => {
+        /// The datatype of the values of an attribute or dimension.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)] // the names are the format's own
+        pub enum Datatype { $($variant,)* }
+
+        impl Datatype {
+            /// All datatypes, in the order of their codes.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The datatype with this code.
+            #[must_use]
+            pub const fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some(Self::$variant),)* _ => None }
+            }
+
+            /// The code in files.
+            #[must_use]
+            pub const fn code(self) -> u8 {
+                match self { $(Self::$variant => $code,)* }
+            }
+
+            /// The name, as the reference library spells it in lower case: `int32`, `string_utf8`, `datetime_ns`, ….
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// How values lie in memory.
+            #[must_use]
+            pub const fn physical(self) -> PhysicalType {
+                match self { $(Self::$variant => PhysicalType::$physical,)* }
+            }
+        }
+    };
+}
+
+datatypes! {
+    Int32 = 0, I32, "int32";
+    Int64 = 1, I64, "int64";
+    Float32 = 2, F32, "float32";
+    Float64 = 3, F64, "float64";
+    Char = 4, I8, "char";
+    Int8 = 5, I8, "int8";
+    UInt8 = 6, U8, "uint8";
+    Int16 = 7, I16, "int16";
+    UInt16 = 8, U16, "uint16";
+    UInt32 = 9, U32, "uint32";
+    UInt64 = 10, U64, "uint64";
+    StringAscii = 11, U8, "string_ascii";
+    StringUtf8 = 12, U8, "string_utf8";
+    StringUtf16 = 13, U16, "string_utf16";
+    StringUtf32 = 14, U32, "string_utf32";
+    StringUcs2 = 15, U16, "string_ucs2";
+    StringUcs4 = 16, U32, "string_ucs4";
+    Any = 17, U8, "any";
+    DatetimeYear = 18, I64, "datetime_year";
+    DatetimeMonth = 19, I64, "datetime_month";
+    DatetimeWeek = 20, I64, "datetime_week";
+    DatetimeDay = 21, I64, "datetime_day";
+    DatetimeHr = 22, I64, "datetime_hr";
+    DatetimeMin = 23, I64, "datetime_min";
+    DatetimeSec = 24, I64, "datetime_sec";
+    DatetimeMs = 25, I64, "datetime_ms";
+    DatetimeUs = 26, I64, "datetime_us";
+    DatetimeNs = 27, I64, "datetime_ns";
+    DatetimePs = 28, I64, "datetime_ps";
+    DatetimeFs = 29, I64, "datetime_fs";
+    DatetimeAs = 30, I64, "datetime_as";
+    TimeHr = 31, I64, "time_hr";
+    TimeMin = 32, I64, "time_min";
+    TimeSec = 33, I64, "time_sec";
+    TimeMs = 34, I64, "time_ms";
+    TimeUs = 35, I64, "time_us";
+    TimeNs = 36, I64, "time_ns";
+    TimePs = 37, I64, "time_ps";
+    TimeFs = 38, I64, "time_fs";
+    TimeAs = 39, I64, "time_as";
+    Blob = 40, U8, "blob";
+    Bool = 41, U8, "bool";
+    GeomWkb = 42, U8, "geom_wkb";
+    GeomWkt = 43, U8, "geom_wkt";
+}
+
+impl Datatype {
+    /// Bytes of one value.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        self.physical().size()
+    }
+
+    /// The datatype with this [`name`](Self::name).
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|datatype| datatype.name() == name)
+    }
+
+    /// Whether it is one of the datetimes, `datetime_year` to `datetime_as`: `i64` units since 1970-01-01.
+    #[must_use]
+    pub const fn is_datetime(self) -> bool {
+        let code = self.code();
+        code >= Self::DatetimeYear.code() && code <= Self::DatetimeAs.code()
+    }
+
+    /// Whether it is one of the times of day, `time_hr` to `time_as`.
+    #[must_use]
+    pub const fn is_time(self) -> bool {
+        let code = self.code();
+        code >= Self::TimeHr.code() && code <= Self::TimeAs.code()
+    }
+
+    /// Whether it is one of the six string types (`char` is not).
+    #[must_use]
+    pub const fn is_string(self) -> bool {
+        let code = self.code();
+        code >= Self::StringAscii.code() && code <= Self::StringUcs4.code()
+    }
+
+    /// Whether values are opaque bytes: blobs and geometries.
+    #[must_use]
+    pub const fn is_bytes(self) -> bool {
+        matches!(self, Self::Blob | Self::GeomWkb | Self::GeomWkt)
+    }
+
+    /// Whether it is an integer type in the narrow sense (with `bool`, without dates, characters and bytes).
+    #[must_use]
+    pub const fn is_integer(self) -> bool {
+        matches!(
+            self,
+            Self::Bool
+                | Self::Int8
+                | Self::UInt8
+                | Self::Int16
+                | Self::UInt16
+                | Self::Int32
+                | Self::UInt32
+                | Self::Int64
+                | Self::UInt64
+        )
+    }
+
+    /// Whether it is `float32` or `float64`.
+    #[must_use]
+    pub const fn is_float(self) -> bool {
+        self.physical().is_float()
+    }
+
+    /// Whether a dimension may have this datatype.
+    #[must_use]
+    pub const fn may_be_dimension(self) -> bool {
+        (self.is_integer() && !matches!(self, Self::Bool))
+            || self.is_float()
+            || self.is_datetime()
+            || self.is_time()
+            || matches!(self, Self::StringAscii)
+    }
+
+    /// The default fill value of one value, little-endian: the smallest signed integer, the largest unsigned one, NaN,
+    /// or a zero byte.
+    #[must_use]
+    pub fn default_fill(self) -> Vec<u8> {
+        if self.is_string() || self.is_bytes() || matches!(self, Self::Any | Self::Bool) {
+            return vec![0; self.size()];
+        }
+        match self.physical() {
+            PhysicalType::I8 => Scalar::I8(i8::MIN),
+            PhysicalType::U8 => Scalar::U8(u8::MAX),
+            PhysicalType::I16 => Scalar::I16(i16::MIN),
+            PhysicalType::U16 => Scalar::U16(u16::MAX),
+            PhysicalType::I32 => Scalar::I32(i32::MIN),
+            PhysicalType::U32 => Scalar::U32(u32::MAX),
+            PhysicalType::I64 => Scalar::I64(i64::MIN),
+            PhysicalType::U64 => Scalar::U64(u64::MAX),
+            PhysicalType::F32 => Scalar::F32(f32::NAN),
+            PhysicalType::F64 => Scalar::F64(f64::NAN),
+        }
+        .to_le_bytes()
+        .to_vec()
+    }
+
+    /// Reads a code.
+    ///
+    /// # Errors
+    /// Truncated, or a code that the format doesn't have.
+    pub fn read(reader: &mut ByteReader<'_>, field: &'static str) -> Result<Self> {
+        let offset = reader.offset();
+        let code = reader.u8(field)?;
+        let datatype = Self::from_code(code)
+            .ok_or_else(|| DecodeError::invalid(field, offset, code, "a datatype code from 0 to 43"))?;
+        reader.explain(|| datatype.name().to_owned());
+        Ok(datatype)
+    }
+
+    /// Writes the code.
+    pub fn write(self, writer: &mut ByteWriter) {
+        writer.u8(self.code());
+    }
+}
+
+impl fmt::Display for Datatype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_the_positions() {
+        for (index, datatype) in Datatype::ALL.iter().enumerate() {
+            assert_eq!(usize::from(datatype.code()), index);
+            assert_eq!(Datatype::from_code(datatype.code()), Some(*datatype));
+            assert_eq!(Datatype::from_name(datatype.name()), Some(*datatype));
+        }
+        assert_eq!(Datatype::from_code(44), None);
+    }
+
+    #[test]
+    fn fill_values() {
+        assert_eq!(Datatype::Char.default_fill(), [0x80]);
+        assert_eq!(Datatype::UInt16.default_fill(), [0xff, 0xff]);
+        assert_eq!(Datatype::Float32.default_fill(), [0, 0, 0xc0, 0x7f]);
+        assert_eq!(Datatype::StringUtf32.default_fill(), [0; 4]);
+        assert_eq!(Datatype::DatetimeNs.default_fill(), i64::MIN.to_le_bytes());
+    }
+}

@@ -1,0 +1,58 @@
+//! The words of the TileDB array storage format, on which every other crate of the workspace stands.
+//!
+//! - [`FormatVersion`] and [`Feature`]: which version of the format has what, in one table.
+//! - [`ByteReader`] and [`ByteWriter`]: the only way to turn bytes into integers and back. The reader is bounded,
+//!   names every field that it reads, and knows absolute offsets, so that a [`DecodeError`] says where.
+//! - [`Datatype`], [`PhysicalType`], [`CellValNum`], [`Layout`], [`ArrayType`] and the other codes of the format.
+//! - [`Scalar`] and the [ordered keys](ordered_key) that let planners, trees and sorters compare coordinates of
+//!   every fixed-size type as plain `u64`.
+//! - [`TimestampedName`]: the names of fragments, commits, schemas and metadata files.
+//! - [`Limits`]: how much a hostile file may make us allocate.
+//! - [`Spans`]: an optional record of everything that a parse has read, for `tdb inspect` and for triage.
+//! - [`Buffer`]: aligned column memory.
+//!
+//! It knows nothing of files or filters.
+//!
+//! ```
+//! use tdb_types::{ByteReader, Datatype, FormatVersion, Feature};
+//!
+//! let mut reader = ByteReader::new(&[22, 0, 0, 0, 3]);
+//! let version = FormatVersion::read(&mut reader)?;
+//! assert!(version.has(Feature::CurrentDomain));
+//! let datatype = Datatype::read(&mut reader, "datatype")?;
+//! assert_eq!(datatype, Datatype::Float64);
+//! reader.finish("example")?;
+//! # Ok::<(), tdb_types::DecodeError>(())
+//! ```
+
+#[cfg(target_endian = "big")]
+compile_error!("cells are little-endian in files and in memory; this library has no big-endian support");
+
+mod buffer;
+mod codes;
+mod datatype;
+mod error;
+mod limits;
+mod name;
+mod ordered_key;
+mod reader;
+mod scalar;
+mod spans;
+mod version;
+mod writer;
+
+pub use buffer::Buffer;
+pub use codes::{ArrayType, CellValNum, DataOrder, Encryption, Layout};
+pub use datatype::{Datatype, PhysicalType};
+pub use error::{DecodeError, DecodeErrorKind};
+pub use limits::Limits;
+pub use name::{NameForm, TimestampedName, is_safe_file_name};
+pub use ordered_key::{from_ordered_key, ordered_key, ordered_keys};
+pub use reader::ByteReader;
+pub use scalar::{Scalar, ScalarBytes};
+pub use spans::{Span, Spans};
+pub use version::{FEATURES, Feature, FeatureRow, FormatVersion, UnsupportedVersion};
+pub use writer::ByteWriter;
+
+/// A result whose error says where in the bytes the trouble lies.
+pub type Result<T, E = DecodeError> = std::result::Result<T, E>;

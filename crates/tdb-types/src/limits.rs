@@ -1,0 +1,41 @@
+//! How much a file may make a reader allocate.
+
+/// Upper bounds on what the bytes of a file may make a reader allocate, beyond a small multiple of the bytes themselves.
+///
+/// The defaults are generous enough for every array that the reference library writes with its own defaults. Lower
+/// them to read files from strangers on a small machine, raise them for unusually large tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Most bytes of one unfiltered tile of cells. Default: 4 GiB.
+    pub tile_bytes: u64,
+    /// Most bytes of one unfiltered generic tile (schema, section of fragment metadata, …). Default: 1 GiB.
+    pub generic_tile_bytes: u64,
+    /// Most nesting of conditions and groups. Default: 64.
+    pub depth: u32,
+}
+
+impl Limits {
+    /// Small limits, for fuzzing and for files from strangers: 16 MiB tiles, 4 MiB generic tiles.
+    pub const SMALL: Self = Self { tile_bytes: 16 << 20, generic_tile_bytes: 4 << 20, depth: 16 };
+
+    /// The same limits with another bound on one unfiltered tile, in bytes.
+    #[must_use]
+    pub const fn with_tile_bytes(mut self, bytes: u64) -> Self {
+        self.tile_bytes = bytes;
+        self
+    }
+
+    /// The same limits with another bound on one unfiltered generic tile, in bytes.
+    #[must_use]
+    pub const fn with_generic_tile_bytes(mut self, bytes: u64) -> Self {
+        self.generic_tile_bytes = bytes;
+        self
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { tile_bytes: 4 << 30, generic_tile_bytes: 1 << 30, depth: 64 }
+    }
+}

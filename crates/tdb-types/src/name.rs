@@ -1,0 +1,138 @@
+//! The timestamped names of fragments, commits, schemas and metadata files.
+
+use crate::FormatVersion;
+
+/// Which of the three generations of names a name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NameForm {
+    /// `__uuid_t`: formats 1 and 2.
+    UuidFirst,
+    /// `__t1_t2_uuid`: formats 3 and 4, and every name without a version (schemas, metadata).
+    Unversioned,
+    /// `__t1_t2_uuid_v`.
+    Versioned(u32),
+}
+
+/// A name that says when what it names was made: `__t1_t2_uuid_v` and its older forms, without extension.
+///
+/// Timestamps are milliseconds since 1970-01-01 00:00 UTC; the range is inclusive, and of one millisecond but for what
+/// consolidation makes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TimestampedName {
+    name: String,
+    start: u64,
+    end: u64,
+    form: NameForm,
+}
+
+impl TimestampedName {
+    /// Parses the last component of a path; an extension (from the last `.`) is cut off first.
+    ///
+    /// Gives nothing for what isn't such a name: numbers missing or out of range, `t1` above `t2`.
+    #[must_use]
+    pub fn parse(file_name: &str) -> Option<Self> {
+        let name = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
+        let parts: Vec<&str> = name.strip_prefix("__")?.split('_').collect();
+        let (start, end, form) = match *parts.as_slice() {
+            [start, end, _, version] => (number(start)?, number(end)?, NameForm::Versioned(version_number(version)?)),
+            [start, end, uuid] if uuid.len() == 32 => (number(start)?, number(end)?, NameForm::Unversioned),
+            // Consolidated fragments of release 1.x end with two timestamps, of which the last one counts.
+            [_, .., time] => (number(time)?, number(time)?, NameForm::UuidFirst),
+            _ => return None,
+        };
+        (start <= end).then(|| Self { name: name.to_owned(), start, end, form })
+    }
+
+    /// The name without extension.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.name
+    }
+
+    /// The first millisecond that it covers.
+    #[must_use]
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The last millisecond that it covers.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Which generation of names it is.
+    #[must_use]
+    pub fn form(&self) -> NameForm {
+        self.form
+    }
+
+    /// The format version of a fragment with this name, as far as the name tells: names of the second form stand for 3
+    /// as well as 4, those of the first for 1 as well as 2; in both cases the higher one is given.
+    ///
+    /// # Errors
+    /// A version that this library doesn't know.
+    pub fn fragment_version(&self) -> Result<FormatVersion, crate::UnsupportedVersion> {
+        FormatVersion::new(match self.form {
+            NameForm::UuidFirst => 2,
+            NameForm::Unversioned => 4,
+            NameForm::Versioned(version) => version,
+        })
+    }
+}
+
+impl std::fmt::Display for TimestampedName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
+/// Whether `name` can be one component of a path below an array's folder: not empty, no separator, no NUL, not `.` or `..`.
+///
+/// Names that come from the bytes of a file must pass this before they touch a path.
+#[must_use]
+pub fn is_safe_file_name(name: &str) -> bool {
+    !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
+}
+
+fn number(text: &str) -> Option<u64> {
+    // `parse` would also take a leading plus sign.
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+fn version_number(text: &str) -> Option<u32> {
+    number(text).and_then(|version| u32::try_from(version).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UUID: &str = "0123456789abcdef0123456789abcdef";
+
+    #[test]
+    fn three_generations() {
+        let name = TimestampedName::parse(&format!("__10_20_{UUID}_22.wrt")).unwrap();
+        assert_eq!((name.start(), name.end(), name.form()), (10, 20, NameForm::Versioned(22)));
+        assert_eq!(name.as_str(), format!("__10_20_{UUID}_22"));
+        let name = TimestampedName::parse(&format!("__10_20_{UUID}")).unwrap();
+        assert_eq!((name.start(), name.end(), name.form()), (10, 20, NameForm::Unversioned));
+        let name = TimestampedName::parse(&format!("__{UUID}_30")).unwrap();
+        assert_eq!((name.start(), name.end(), name.form()), (30, 30, NameForm::UuidFirst));
+    }
+
+    #[test]
+    fn what_is_no_name() {
+        for text in ["", "__schema", "__fragments", "a_b", "__x_y", "__2_1_0_22", "__1_1_0_99999999999", "__+1_1_u_2"] {
+            assert_eq!(TimestampedName::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn safe_names() {
+        assert!(is_safe_file_name("__1_1_0"));
+        for text in ["", ".", "..", "a/b", "a\\b", "a\0"] {
+            assert!(!is_safe_file_name(text), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! One value of a fixed-size datatype.
+
+use std::fmt;
+
+use crate::PhysicalType;
+
+/// One value of a physical type.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[allow(missing_docs)] // each holds the Rust type of its name
+pub enum Scalar {
+    I8(i8),
+    U8(u8),
+    I16(i16),
+    U16(u16),
+    I32(i32),
+    U32(u32),
+    I64(i64),
+    U64(u64),
+    F32(f32),
+    F64(f64),
+}
+
+/// Runs an expression with the value of a scalar, whatever its type.
+macro_rules! with_value {
+    ($scalar:expr, $value:ident => $body:expr) => {
+        match $scalar {
+            Scalar::I8($value) => $body,
+            Scalar::U8($value) => $body,
+            Scalar::I16($value) => $body,
+            Scalar::U16($value) => $body,
+            Scalar::I32($value) => $body,
+            Scalar::U32($value) => $body,
+            Scalar::I64($value) => $body,
+            Scalar::U64($value) => $body,
+            Scalar::F32($value) => $body,
+            Scalar::F64($value) => $body,
+        }
+    };
+}
+
+impl Scalar {
+    /// The value in the little-endian `bytes`; none if there are not exactly as many as the type has.
+    #[must_use]
+    pub fn from_le_bytes(physical: PhysicalType, bytes: &[u8]) -> Option<Self> {
+        Some(match physical {
+            PhysicalType::I8 => Self::I8(i8::from_le_bytes(bytes.try_into().ok()?)),
+            PhysicalType::U8 => Self::U8(u8::from_le_bytes(bytes.try_into().ok()?)),
+            PhysicalType::I16 => Self::I16(i16::from_le_bytes(bytes.try_into().ok()?)),
+            PhysicalType::U16 => Self::U16(u16::from_le_bytes(bytes.try_into().ok()?)),
+            PhysicalType::I32 => Self::I32(i32::from_le_bytes(bytes.try_into().ok()?)),
+            PhysicalType::U32 => Self::U32(u32::from_le_bytes(bytes.try_into().ok()?)),
+            PhysicalType::I64 => Self::I64(i64::from_le_bytes(bytes.try_into().ok()?)),
+            PhysicalType::U64 => Self::U64(u64::from_le_bytes(bytes.try_into().ok()?)),
+            PhysicalType::F32 => Self::F32(f32::from_le_bytes(bytes.try_into().ok()?)),
+            PhysicalType::F64 => Self::F64(f64::from_le_bytes(bytes.try_into().ok()?)),
+        })
+    }
+
+    /// The little-endian bytes, as many as the type has.
+    #[must_use]
+    pub fn to_le_bytes(self) -> ScalarBytes {
+        with_value!(self, value => ScalarBytes::new(&value.to_le_bytes()))
+    }
+
+    /// The type of the value.
+    #[must_use]
+    pub fn physical(self) -> PhysicalType {
+        match self {
+            Self::I8(_) => PhysicalType::I8,
+            Self::U8(_) => PhysicalType::U8,
+            Self::I16(_) => PhysicalType::I16,
+            Self::U16(_) => PhysicalType::U16,
+            Self::I32(_) => PhysicalType::I32,
+            Self::U32(_) => PhysicalType::U32,
+            Self::I64(_) => PhysicalType::I64,
+            Self::U64(_) => PhysicalType::U64,
+            Self::F32(_) => PhysicalType::F32,
+            Self::F64(_) => PhysicalType::F64,
+        }
+    }
+
+    /// Parses decimal text as a value of the type.
+    #[must_use]
+    pub fn parse(physical: PhysicalType, text: &str) -> Option<Self> {
+        Some(match physical {
+            PhysicalType::I8 => Self::I8(text.parse().ok()?),
+            PhysicalType::U8 => Self::U8(text.parse().ok()?),
+            PhysicalType::I16 => Self::I16(text.parse().ok()?),
+            PhysicalType::U16 => Self::U16(text.parse().ok()?),
+            PhysicalType::I32 => Self::I32(text.parse().ok()?),
+            PhysicalType::U32 => Self::U32(text.parse().ok()?),
+            PhysicalType::I64 => Self::I64(text.parse().ok()?),
+            PhysicalType::U64 => Self::U64(text.parse().ok()?),
+            PhysicalType::F32 => Self::F32(text.parse().ok()?),
+            PhysicalType::F64 => Self::F64(text.parse().ok()?),
+        })
+    }
+
+    /// The [ordered key](crate::ordered_key).
+    #[must_use]
+    pub fn key(self) -> u64 {
+        crate::ordered_key(self.physical(), &self.to_le_bytes())
+    }
+
+    /// The value with this [ordered key](crate::ordered_key).
+    #[must_use]
+    pub fn from_key(physical: PhysicalType, key: u64) -> Self {
+        let bytes = crate::from_ordered_key(physical, key);
+        Self::from_le_bytes(physical, &bytes).unwrap_or(Self::U64(key))
+    }
+
+    /// The value as a double, rounded where a double can't hold it.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, clippy::cast_lossless)] // rounding is what is asked for
+    pub fn to_f64(self) -> f64 {
+        with_value!(self, value => value as f64)
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        with_value!(self, value => value.fmt(f))
+    }
+}
+
+/// The little-endian bytes of one [`Scalar`]: 1, 2, 4 or 8 of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScalarBytes {
+    bytes: [u8; 8],
+    len: u8,
+}
+
+impl ScalarBytes {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        let mut value = Self { bytes: [0; 8], len: 0 };
+        for (to, from) in value.bytes.iter_mut().zip(bytes) {
+            *to = *from;
+            value.len += 1;
+        }
+        value
+    }
+}
+
+impl std::ops::Deref for ScalarBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}

@@ -1,0 +1,203 @@
+//! Format versions, and the one table that says which version has what.
+
+use std::fmt;
+
+use crate::{ByteReader, DecodeError, DecodeErrorKind, Result};
+
+/// A version of the storage format, 1 to 23.
+///
+/// Schemas, fragments and generic tiles each carry their own; in an array that was appended to by a newer library they
+/// differ, so never use one for another. Ask it questions with [`has`](Self::has); no other code compares digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FormatVersion(u32);
+
+/// A version number that this library doesn't know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "format version {found} is not known; this library reads versions {min} to {max}, a newer release of it may read this",
+    min = FormatVersion::MIN, max = FormatVersion::MAX
+)]
+pub struct UnsupportedVersion {
+    /// The number found.
+    pub found: u32,
+}
+
+impl FormatVersion {
+    /// The first version of the format.
+    pub const MIN: Self = Self(1);
+    /// The newest version known.
+    pub const MAX: Self = Self(23);
+    /// The version written by default: the one that the reference library's releases write.
+    pub const DEFAULT: Self = Self(22);
+
+    /// The version with this number.
+    ///
+    /// # Errors
+    /// The number is 0 or above [`MAX`](Self::MAX).
+    pub const fn new(number: u32) -> Result<Self, UnsupportedVersion> {
+        if number < Self::MIN.0 || number > Self::MAX.0 {
+            Err(UnsupportedVersion { found: number })
+        } else {
+            Ok(Self(number))
+        }
+    }
+
+    /// All versions, oldest first.
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> {
+        (Self::MIN.0..=Self::MAX.0).map(Self)
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// Whether this version of the format has `feature`.
+    #[must_use]
+    pub const fn has(self, feature: Feature) -> bool {
+        let row = feature.row();
+        self.0 >= row.since && self.0 <= row.until
+    }
+
+    /// Reads a `u32` version.
+    ///
+    /// # Errors
+    /// Truncated, or [`DecodeErrorKind::UnsupportedVersion`].
+    pub fn read(reader: &mut ByteReader<'_>) -> Result<Self> {
+        let offset = reader.offset();
+        let found = reader.u32("format version")?;
+        Self::new(found).map_err(|_| {
+            let kind = DecodeErrorKind::UnsupportedVersion { found, min: Self::MIN.0, max: Self::MAX.0 };
+            DecodeError::new(kind, "format version", offset)
+        })
+    }
+}
+
+impl fmt::Display for FormatVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One row of the table of features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeatureRow {
+    /// The feature.
+    pub feature: Feature,
+    /// The first version that has it.
+    pub since: u32,
+    /// The last version that has it ([`FormatVersion::MAX`] if it never went).
+    pub until: u32,
+    /// The reference library's release that brought it.
+    pub release: &'static str,
+    /// What it is, in a line.
+    pub what: &'static str,
+}
+
+macro_rules! features {
+    ($($name:ident: $since:literal $(..= $until:literal)?, $release:literal, $what:literal;)*) => {
+        /// Something that only some versions of the format have.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Feature {
+            $(#[doc = $what] $name,)*
+        }
+
+        /// Every feature, in the order in which the format gained them.
+        pub const FEATURES: &[FeatureRow] = &[$(FeatureRow {
+            feature: Feature::$name,
+            since: $since,
+            until: { let until = FormatVersion::MAX.0; $(let _ = until; let until = $until;)? until },
+            release: $release,
+            what: $what,
+        }),*];
+    };
+}
+
+features! {
+    LegacyFragmentMetadata: 1 ..= 2, "1.4", "Fragment metadata is one generic tile, without a footer.";
+    CombinedCoordinates: 1 ..= 4, "1.4", "All coordinates of a cell lie in one file, `__coords.tdb`; dimensions share one datatype and the coordinate filters.";
+    SplitCoordinates: 2, "1.5", "Tiles of combined coordinates store one dimension after the other even without a compressor.";
+    FragmentFooter: 3, "1.6", "Fragment metadata is a sequence of generic tiles and a raw footer.";
+    TypedRTree: 3 ..= 4, "1.6", "The R-tree states the number of dimensions and their one datatype.";
+    PerDimensionFiles: 5, "2.0", "Each dimension has a datatype, cell length, filters and data files of its own.";
+    AllowsDuplicates: 5, "2.0", "A schema says whether cells with equal coordinates may coexist.";
+    RootCommits: 5 ..= 11, "2.0", "A fragment in the array's folder is committed by a file `<name>.ok` beside it.";
+    FillValue: 6, "2.1", "An attribute has a fill value.";
+    Validity: 7, "2.2", "Attributes may be nullable, with validity tiles and validity filters.";
+    RawFileNames: 1 ..= 7, "1.4", "Data files are named by the field's raw name.";
+    PercentFileNames: 8 ..= 8, "2.2.3", "Data files are named by the field's percent-encoded name.";
+    IndexedFileNames: 9, "2.3", "Data files are named by the field's index in the schema.";
+    RelativeFragmentNames: 9, "2.3", "Consolidated fragment metadata names fragments without their folder.";
+    SchemaFolder: 10, "2.4", "Schemas lie in `__schema`; a footer names the fragment's schema.";
+    FooterLength: 10, "2.4", "The footer's length follows it even when all dimensions are of fixed size.";
+    TileStatistics: 11, "2.7", "Tiles have a minimum, a maximum, a sum and a null count.";
+    CellAlignedVarChunks: 11, "2.7", "Chunks of variable-length data end with cells.";
+    FragmentStatistics: 12, "2.8", "Fragments have a minimum, a maximum, a sum and a null count per field.";
+    CommitsFolder: 12, "2.8", "Fragments lie in `__fragments` and commits in `__commits`.";
+    RleStringOffsets: 12, "2.8", "Run-length encoding of ASCII strings carries their offsets.";
+    DictionaryStringOffsets: 13, "2.9", "Dictionary encoding of ASCII strings carries their offsets.";
+    CellTimestamps: 14, "2.10", "A fragment may carry a timestamp per cell.";
+    DeleteMetadata: 15, "2.11", "A fragment may carry a deletion time per cell.";
+    PartialTimeOverlap: 15, "2.11", "A sparse fragment that overlaps the opening time range in part is read, cell by cell.";
+    ProcessedConditionsTile: 15, "2.11", "Fragment metadata holds the conditions already applied.";
+    ProcessedConditions: 16, "2.12", "The footer says where the conditions already applied lie.";
+    DeleteCommits: 16, "2.12", "Cells can be deleted by a condition in a commit.";
+    AttributeOrder: 17, "2.14", "An attribute may promise an order of its values.";
+    Utf8StringOffsets: 17, "2.14", "Run-length and dictionary encoding of UTF-8 strings carry their offsets.";
+    DimensionLabels: 18, "2.15", "Dimensions may have labels.";
+    RelativeVacuum: 19, "2.16", "Vacuum files hold paths relative to the array.";
+    DeltaReinterpret: 19, "2.16", "The delta filter exists and states the type that it works on.";
+    Enumerations: 20, "2.17", "Attributes may be enumerated.";
+    DoubleDeltaReinterpret: 20, "2.17", "The double delta filter states the type that it works on.";
+    TemporalIntegerFilters: 20, "2.17", "Bit-width reduction and positive delta work on dates and times.";
+    StageDatatypes: 20, "2.17", "Filters see the datatype that the filter before them gives, instead of the tile's.";
+    SoundStringStatistics: 21, "2.19", "Statistics of nullable fixed-size strings can be relied on.";
+    CurrentDomain: 22, "2.25", "A schema may restrict its domain to a current domain.";
+    FooterSections: 23, "none", "A footer ends with optional, self-describing sections.";
+    GlobalOrderBounds: 23, "none", "Sparse fragments may store the first and last coordinates of each tile.";
+}
+
+impl Feature {
+    /// This feature's row of the table.
+    #[must_use]
+    pub const fn row(self) -> &'static FeatureRow {
+        &FEATURES[self as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+
+    #[test]
+    fn table() {
+        let mut text = String::new();
+        for row in FEATURES {
+            let FeatureRow { feature, since, until, release, what } = row;
+            let until = if *until == FormatVersion::MAX.0 { String::new() } else { until.to_string() };
+            writeln!(text, "{:<24} {since:>2}-{until:<2} {release:<6} {what}", format!("{feature:?}")).unwrap();
+        }
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn rows_stand_where_their_feature_looks_for_them() {
+        for (index, row) in FEATURES.iter().enumerate() {
+            assert_eq!(row.feature as usize, index);
+            assert!(row.since <= row.until && row.until <= FormatVersion::MAX.0);
+            assert_eq!(row.feature.row(), row);
+        }
+    }
+
+    #[test]
+    fn numbers_outside_the_format_are_refused() {
+        assert!(FormatVersion::new(0).is_err());
+        let error = FormatVersion::new(24).unwrap_err();
+        assert!(error.to_string().contains("24") && error.to_string().contains("23"));
+        assert_eq!(FormatVersion::all().count(), 23);
+    }
+}
