@@ -1,0 +1,174 @@
+//! Filtered bytes to tiles.
+
+use std::ops::Range;
+
+use tdb_types::ByteReader;
+
+use super::BoundPipeline;
+use crate::chunk::{Chunk, Walk};
+use crate::driver::{Decoding, Filtered};
+use crate::scratch::Between;
+use crate::stage::strings::Strings;
+use crate::{FilterError, Scratch};
+
+/// What lies between filters may be this much larger than the chunk, which is more than any filter can make of it but
+/// for contrived ones…
+const MAX_GROWTH: u64 = 64;
+/// … and this much in any case, for what small chunks need.
+const MIN_BUDGET: u64 = 64 << 10;
+
+impl BoundPipeline {
+    /// Decodes a whole filtered tile into `tile`, all of whose bytes are written.
+    ///
+    /// Tiles that carry offsets are for [`decode_strings`](Self::decode_strings).
+    ///
+    /// # Errors
+    /// Damaged or hostile bytes, a tile of another size than `tile`, or a filter that can't be run.
+    pub fn decode_tile(&self, filtered: &[u8], tile: &mut [u8], scratch: &mut Scratch) -> Result<(), FilterError> {
+        check_limit("the tile", tile.len() as u64, scratch)?;
+        let Some((value_size, dimensions)) = self.transposed else {
+            return self.decode_chunks(filtered, tile, scratch);
+        };
+        self.check_len(tile.len())?;
+        let mut split = std::mem::take(&mut scratch.split);
+        split.resize(tile.len(), 0);
+        let result = self.decode_chunks(filtered, &mut split, scratch);
+        if result.is_ok() {
+            interleave(&split, tile, value_size, dimensions);
+        }
+        scratch.split = split;
+        result
+    }
+
+    fn decode_chunks(&self, filtered: &[u8], tile: &mut [u8], scratch: &mut Scratch) -> Result<(), FilterError> {
+        let expected = tile.len() as u64;
+        let wrong_size = |found| FilterError::WrongSize { what: "unfiltered tile", expected, found };
+        let mut rest = tile;
+        let mut walk = Walk::new(filtered)?;
+        let mut chunk = 0;
+        while let Some((_, header, metadata, data)) = walk.next()? {
+            let len = u64::from(header.original);
+            let out = usize::try_from(len).ok().and_then(|len| rest.split_off_mut(..len));
+            let Some(out) = out else {
+                return Err(wrong_size((expected - rest.len() as u64).saturating_add(len)));
+            };
+            self.decode_one(Filtered { metadata, data }, out, scratch).map_err(in_chunk(chunk))?;
+            chunk += 1;
+        }
+        if rest.is_empty() { Ok(()) } else { Err(wrong_size(expected - rest.len() as u64)) }
+    }
+
+    /// Decodes one chunk of a filtered tile into `out`, which has the chunk's unfiltered length.
+    ///
+    /// Of coordinates that are stored one dimension after the other this gives just that: a piece of one dimension.
+    ///
+    /// # Errors
+    /// As [`decode_tile`](Self::decode_tile).
+    pub fn decode_chunk(
+        &self,
+        filtered: &[u8],
+        chunk: &Chunk,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<(), FilterError> {
+        let len = chunk.unfiltered.end.saturating_sub(chunk.unfiltered.start);
+        if len != out.len() as u64 {
+            return Err(FilterError::WrongSize { what: "room for the chunk", expected: len, found: out.len() as u64 });
+        }
+        check_limit("the chunk", len, scratch)?;
+        let metadata = ByteReader::at(slice(filtered, &chunk.metadata)?, chunk.metadata.start);
+        self.decode_one(Filtered { metadata, data: slice(filtered, &chunk.data)? }, out, scratch)
+    }
+
+    fn decode_one(&self, chunk: Filtered<'_>, out: &mut [u8], scratch: &mut Scratch) -> Result<(), FilterError> {
+        let budget = budget(out.len() as u64, 0, scratch);
+        Decoding { stages: &self.stages, verify: self.verify, budget }.bytes(chunk, out, &mut scratch.between)
+    }
+
+    /// Decodes a whole filtered tile of `cells` strings that carries their offsets: their bytes into `values`, the
+    /// start of each into `offsets`, whose old contents go.
+    ///
+    /// # Errors
+    /// As [`decode_tile`](Self::decode_tile), another number of cells, and a pipeline that
+    /// [can't carry offsets](Self::can_carry_offsets).
+    pub fn decode_strings(
+        &self,
+        filtered: &[u8],
+        values: &mut [u8],
+        offsets: &mut Vec<u64>,
+        cells: u64,
+        scratch: &mut Scratch,
+    ) -> Result<(), FilterError> {
+        let Some(codec) = self.strings else {
+            let (datatype, hint) = (self.kind.datatype, "decode the tile and its offsets tile apart");
+            return Err(FilterError::UnsupportedDatatype { filter: "a filter of whole strings", datatype, hint });
+        };
+        check_limit("the tile", values.len() as u64, scratch)?;
+        check_limit("the offsets of the tile", cells.saturating_mul(8), scratch)?;
+        offsets.clear();
+        let budget = budget(values.len() as u64, cells, scratch);
+        let stages = self.stages.get(1..).unwrap_or_default();
+        let decoding = Decoding { stages, verify: self.verify, budget };
+        let mut walk = Walk::new(filtered)?;
+        let (mut rest, mut base, mut cells_left, mut chunk) = (values, 0, cells, 0);
+        while let Some((_, header, metadata, data)) = walk.next()? {
+            let len = u64::from(header.original);
+            let found = base + len;
+            let expected = base + rest.len() as u64;
+            let out = usize::try_from(len).ok().and_then(|len| rest.split_off_mut(..len));
+            let out = out.ok_or(FilterError::WrongSize { what: "unfiltered tile", expected, found })?;
+            let mut strings = Strings::new(out, base, offsets, cells_left);
+            let between: &mut Between = &mut scratch.between;
+            decoding
+                .strings(codec, Filtered { metadata, data }, &mut strings, between)
+                .and_then(|()| strings.finish(codec.filter()))
+                .map(|left| cells_left = left)
+                .map_err(in_chunk(chunk))?;
+            base += len;
+            chunk += 1;
+        }
+        if !rest.is_empty() {
+            let expected = base + rest.len() as u64;
+            return Err(FilterError::WrongSize { what: "unfiltered tile", expected, found: base });
+        }
+        match cells_left {
+            0 => Ok(()),
+            left => Err(FilterError::WrongCellCount { filter: codec.filter(), expected: cells, found: cells - left }),
+        }
+    }
+}
+
+/// Most bytes that may lie between two filters of a chunk of `len` bytes and `cells` strings.
+fn budget(len: u64, cells: u64, scratch: &Scratch) -> u64 {
+    let grown = len.saturating_add(cells.saturating_mul(8)).saturating_mul(MAX_GROWTH);
+    grown.max(MIN_BUDGET).min(scratch.limits().tile_bytes)
+}
+
+fn check_limit(what: &'static str, asked: u64, scratch: &Scratch) -> Result<(), FilterError> {
+    let max = scratch.limits().tile_bytes;
+    if asked > max { Err(FilterError::LimitExceeded { what, asked, max }) } else { Ok(()) }
+}
+
+fn in_chunk(chunk: u64) -> impl FnOnce(FilterError) -> FilterError {
+    move |source| FilterError::Chunk { chunk, source: Box::new(source) }
+}
+
+fn slice<'a>(filtered: &'a [u8], range: &Range<u64>) -> Result<&'a [u8], FilterError> {
+    let mut reader = ByteReader::new(filtered);
+    reader.bytes("before the chunk", range.start)?;
+    Ok(reader.bytes("chunk", range.end.saturating_sub(range.start))?)
+}
+
+/// Tuples of coordinates from all coordinates of the first dimension, then those of the second, and so on.
+fn interleave(split: &[u8], tuples: &mut [u8], value_size: usize, dimensions: usize) {
+    let tuple_size = value_size * dimensions;
+    if tuple_size == 0 || split.len() < tuple_size {
+        return;
+    }
+    for (dimension, values) in split.chunks_exact(split.len() / dimensions).enumerate() {
+        let places = tuples.chunks_exact_mut(tuple_size);
+        for (tuple, value) in places.zip(values.chunks_exact(value_size)) {
+            tuple[dimension * value_size..][..value_size].copy_from_slice(value);
+        }
+    }
+}

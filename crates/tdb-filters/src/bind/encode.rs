@@ -1,0 +1,103 @@
+//! Tiles to filtered bytes.
+
+use super::BoundPipeline;
+use crate::chunking::Cuts;
+use crate::driver::{self, Unfiltered};
+use crate::stage::strings::{Cells, StringCodec};
+use crate::{FilterError, Scratch};
+
+impl BoundPipeline {
+    /// Appends the filtered bytes of `tile` to `out`.
+    ///
+    /// `offsets` are the starts of the cells of variable-size data, without the end of the last; chunks then end with
+    /// cells, as today's reference library makes them. Without them chunks are cut regardless of cells, as it did
+    /// before [`CellAlignedVarChunks`](tdb_types::Feature::CellAlignedVarChunks); tiles that carry offsets need them.
+    ///
+    /// # Errors
+    /// What could not be read back is refused; `out` then has no more bytes than before.
+    pub fn encode_tile(
+        &self,
+        tile: &[u8],
+        offsets: Option<&[u64]>,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<(), FilterError> {
+        let start = out.len();
+        let result = self.encode_checked(tile, offsets, out, scratch);
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
+    }
+
+    fn encode_checked(
+        &self,
+        tile: &[u8],
+        offsets: Option<&[u64]>,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<(), FilterError> {
+        self.check_len(tile.len())?;
+        let cells = offsets.map(|offsets| Cells::new(tile, offsets)).transpose()?;
+        if let Some(codec) = self.strings.filter(|_| self.carries_offsets) {
+            return self.encode_strings(codec, cells, out, scratch);
+        }
+        let Some((value_size, dimensions)) = self.transposed else {
+            return self.encode_chunks(tile, &self.chunking.cut(tile.len(), cells), out, scratch);
+        };
+        let mut split = std::mem::take(&mut scratch.split);
+        split.resize(tile.len(), 0);
+        separate(tile, &mut split, value_size, dimensions);
+        let result = self.encode_chunks(&split, &self.chunking.cut(tile.len(), None), out, scratch);
+        scratch.split = split;
+        result
+    }
+
+    fn encode_chunks(
+        &self,
+        tile: &[u8],
+        cuts: &Cuts,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<(), FilterError> {
+        out.extend_from_slice(&(cuts.len() as u64).to_le_bytes());
+        for (chunk, range) in (0..).zip(cuts.ranges()) {
+            driver::encode(&self.stages, Unfiltered::Bytes(&tile[range]), out, &mut scratch.between)
+                .map_err(|source| FilterError::Chunk { chunk, source: Box::new(source) })?;
+        }
+        Ok(())
+    }
+
+    /// Strings are one chunk; none if there is no string, for which the filters have no form.
+    fn encode_strings(
+        &self,
+        codec: StringCodec,
+        cells: Option<Cells<'_>>,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<(), FilterError> {
+        let cells = cells.ok_or(FilterError::OffsetsRequired { filter: codec.filter() })?;
+        let chunks = u64::from(cells.len() > 0);
+        out.extend_from_slice(&chunks.to_le_bytes());
+        if chunks == 0 {
+            return Ok(());
+        }
+        let stages = self.stages.get(1..).unwrap_or_default();
+        driver::encode(stages, Unfiltered::Strings(codec, cells), out, &mut scratch.between)
+    }
+}
+
+/// All coordinates of the first dimension, then those of the second, and so on, from tuples of coordinates.
+fn separate(tuples: &[u8], split: &mut [u8], value_size: usize, dimensions: usize) {
+    let tuple_size = value_size * dimensions;
+    if tuple_size == 0 || split.len() < tuple_size {
+        return;
+    }
+    let dimension_len = split.len() / dimensions;
+    for (dimension, values) in split.chunks_exact_mut(dimension_len).enumerate() {
+        let tuples = tuples.chunks_exact(tuple_size);
+        for (value, tuple) in values.chunks_exact_mut(value_size).zip(tuples) {
+            value.copy_from_slice(&tuple[dimension * value_size..][..value_size]);
+        }
+    }
+}

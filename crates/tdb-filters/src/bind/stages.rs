@@ -1,0 +1,124 @@
+//! Which datatype reaches which filter.
+
+use super::{Datatype, ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, Stage, TileKind};
+use crate::stage::Codec;
+use crate::stage::float_scale::FloatScale;
+use crate::word::Integer;
+
+/// The filters of a pipeline that have something to do, each for the datatype that reaches it.
+pub(super) fn stages(
+    pipeline: &FilterPipeline,
+    kind: &TileKind,
+    cell_size: usize,
+    key: Option<&EncryptionKey>,
+) -> Result<Vec<Stage>, FilterError> {
+    let mut stages = Vec::with_capacity(pipeline.filters.len());
+    let mut datatype = kind.datatype;
+    for filter in &pipeline.filters {
+        let stage = stage(filter, datatype, kind, cell_size, key)?;
+        if kind.element_types == ElementTypes::Stage {
+            datatype = output(filter, datatype, stage.as_ref());
+        }
+        stages.extend(stage);
+    }
+    Ok(stages)
+}
+
+/// The datatype that a filter puts out.
+fn output(filter: &Filter, input: Datatype, stage: Option<&Stage>) -> Datatype {
+    match (filter, stage) {
+        (_, Some(Stage::FloatScale(scale))) => scale.output(),
+        (Filter::Xor, _) => match input.size() {
+            1 => Datatype::Int8,
+            2 => Datatype::Int16,
+            4 => Datatype::Int32,
+            _ => Datatype::Int64,
+        },
+        (Filter::Delta { reinterpret, .. } | Filter::DoubleDelta { reinterpret, .. }, _) => {
+            reinterpret.unwrap_or(input)
+        }
+        (Filter::Aes256Gcm, _) => Datatype::Blob,
+        _ => input,
+    }
+}
+
+/// The filter for values of `datatype`; none if it does nothing to them.
+fn stage(
+    filter: &Filter,
+    datatype: Datatype,
+    kind: &TileKind,
+    cell_size: usize,
+    key: Option<&EncryptionKey>,
+) -> Result<Option<Stage>, FilterError> {
+    let size = datatype.size();
+    Ok(Some(match *filter {
+        Filter::None => return Ok(None),
+        Filter::Gzip { .. } | Filter::Zstd { .. } | Filter::Lz4 { .. } | Filter::Bzip2 { .. } => codec(filter),
+        Filter::Rle { .. } => Stage::Codec(Codec::Rle { unit: cell_size }),
+        Filter::DoubleDelta { reinterpret, .. } => {
+            Stage::Codec(Codec::DoubleDelta { integer: delta(filter, reinterpret.unwrap_or(datatype))? })
+        }
+        Filter::Delta { reinterpret, .. } => {
+            Stage::Codec(Codec::Delta { integer: delta(filter, reinterpret.unwrap_or(datatype))? })
+        }
+        Filter::BitWidthReduction { max_window } => {
+            let integer = Integer::for_bit_width_reduction(datatype, kind.version);
+            return Ok(integer.map(|integer| Stage::BitWidthReduction { integer, max_window }));
+        }
+        Filter::PositiveDelta { max_window } => {
+            let integer = Integer::for_positive_delta(datatype, kind.version);
+            return Ok(integer.map(|integer| Stage::PositiveDelta { integer, max_window }));
+        }
+        Filter::Byteshuffle => Stage::Byteshuffle { size },
+        Filter::Bitshuffle => Stage::Bitshuffle { size },
+        Filter::Xor => Stage::Xor { size },
+        Filter::FloatScale { scale, offset, byte_width } => {
+            Stage::FloatScale(FloatScale::new(datatype, scale, offset, byte_width)?)
+        }
+        Filter::Md5 | Filter::Sha256 => checksum(filter),
+        // Where it can work, as the first filter of strings, it is not run as a stage; see `BoundPipeline::strings`.
+        Filter::Dictionary { .. } => {
+            let hint = "it needs variable-size string_ascii or string_utf8, and to be the first filter";
+            Stage::Refused(FilterError::UnsupportedDatatype { filter: filter.name(), datatype, hint })
+        }
+        Filter::Aes256Gcm if key.is_none() => Stage::Refused(FilterError::KeyRequired),
+        Filter::Aes256Gcm | Filter::WebP(_) => Stage::Refused(FilterError::Unavailable { filter: filter.name() }),
+        Filter::Unknown { code, .. } => Stage::Refused(FilterError::UnknownFilter { code }),
+    }))
+}
+
+fn delta(filter: &Filter, datatype: Datatype) -> Result<Integer, FilterError> {
+    let hint = "use it on integers";
+    Integer::for_delta(datatype).ok_or(FilterError::UnsupportedDatatype { filter: filter.name(), datatype, hint })
+}
+
+/// The general compressors, as far as the build has them.
+fn codec(filter: &Filter) -> Stage {
+    let feature = match *filter {
+        #[cfg(feature = "zlib")]
+        Filter::Gzip { level } => return Stage::Codec(Codec::Gzip { level }),
+        #[cfg(feature = "zstd")]
+        Filter::Zstd { level } => return Stage::Codec(Codec::Zstd { level }),
+        #[cfg(feature = "lz4")]
+        Filter::Lz4 { .. } => return Stage::Codec(Codec::Lz4),
+        #[cfg(feature = "bzip2")]
+        Filter::Bzip2 { level } => return Stage::Codec(Codec::Bzip2 { level }),
+        #[cfg(not(feature = "zlib"))]
+        Filter::Gzip { .. } => "zlib",
+        #[allow(unreachable_patterns)] // in builds with all of them
+        _ => filter.name(),
+    };
+    #[allow(unreachable_code)]
+    Stage::Refused(FilterError::CodecDisabled { filter: filter.name(), feature })
+}
+
+#[cfg(feature = "checksum")]
+fn checksum(filter: &Filter) -> Stage {
+    use crate::stage::checksum::Algorithm;
+    Stage::Checksum(if matches!(filter, Filter::Md5) { Algorithm::Md5 } else { Algorithm::Sha256 })
+}
+
+#[cfg(not(feature = "checksum"))]
+fn checksum(filter: &Filter) -> Stage {
+    Stage::Refused(FilterError::CodecDisabled { filter: filter.name(), feature: "checksum" })
+}

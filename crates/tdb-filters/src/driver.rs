@@ -1,0 +1,237 @@
+//! One chunk through all filters of a pipeline.
+//!
+//! Decoding starts with the bytes of the file where they lie, ends in the caller's memory, and goes back and forth
+//! between two buffers in between; so a pipeline of one filter copies nothing that the filter doesn't write.
+
+use std::mem::swap;
+
+use tdb_types::ByteReader;
+
+use crate::FilterError;
+use crate::chunk::ChunkHeader;
+use crate::flow::{Metadata, Sink};
+use crate::scratch::Between;
+use crate::stage::strings::{Cells, StringCodec, Strings};
+use crate::stage::{Effect, Stage, frame};
+
+/// A chunk as it lies in the file.
+#[derive(Debug)]
+pub(crate) struct Filtered<'a> {
+    pub(crate) metadata: ByteReader<'a>,
+    pub(crate) data: &'a [u8],
+}
+
+/// Where the data of a chunk are while it is decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    File,
+    /// So many bytes of the front buffer.
+    Front(usize),
+    /// Where they belong.
+    Out,
+}
+
+/// How a chunk is decoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decoding<'a> {
+    /// All filters, in the order of the pipeline.
+    pub(crate) stages: &'a [Stage],
+    /// Whether digests are compared.
+    #[cfg_attr(not(feature = "checksum"), allow(dead_code))]
+    pub(crate) verify: bool,
+    /// Most bytes between two filters.
+    pub(crate) budget: u64,
+}
+
+impl Decoding<'_> {
+    /// Decodes a chunk into `out`, all of which is written.
+    pub(crate) fn bytes(self, chunk: Filtered<'_>, out: &mut [u8], between: &mut Between) -> Result<(), FilterError> {
+        let first_writer = self.stages.iter().position(Stage::rewrites);
+        let mut unwinding = Unwinding::new(self, chunk, between);
+        for (index, stage) in self.stages.iter().enumerate().rev() {
+            let last = Some(index) == first_writer;
+            unwinding.step(stage, Some(&mut *out), last)?;
+        }
+        match unwinding.place {
+            Place::Out => Ok(()),
+            Place::File | Place::Front(_) => Sink::Final(out).put(unwinding.data()),
+        }?;
+        unwinding.metadata().finish("metadata of the chunk")?;
+        Ok(())
+    }
+
+    /// Decodes a chunk of strings, whose first filter is `codec` and not among the stages.
+    pub(crate) fn strings(
+        self,
+        codec: StringCodec,
+        chunk: Filtered<'_>,
+        strings: &mut Strings<'_>,
+        between: &mut Between,
+    ) -> Result<(), FilterError> {
+        let mut unwinding = Unwinding::new(self, chunk, between);
+        for stage in self.stages.iter().rev() {
+            unwinding.step(stage, None, false)?;
+        }
+        codec.decode(&mut unwinding.metadata(), unwinding.data(), strings)
+    }
+}
+
+/// A chunk on its way back through the filters.
+struct Unwinding<'f, 'b> {
+    decoding: Decoding<'b>,
+    file: &'f [u8],
+    /// Metadata as long as they are in the file; later they are in the front buffer for metadata.
+    file_metadata: Option<ByteReader<'f>>,
+    /// The part of that buffer that is still to be read.
+    front_metadata: std::ops::Range<usize>,
+    place: Place,
+    between: &'b mut Between,
+}
+
+impl<'f, 'b> Unwinding<'f, 'b> {
+    fn new(decoding: Decoding<'b>, chunk: Filtered<'f>, between: &'b mut Between) -> Self {
+        let Filtered { metadata, data } = chunk;
+        Self { decoding, file: data, file_metadata: Some(metadata), front_metadata: 0..0, place: Place::File, between }
+    }
+
+    /// The data, unless they have been decoded into the caller's memory.
+    fn data(&self) -> &[u8] {
+        match self.place {
+            Place::Front(len) => &self.between.front[..len],
+            Place::File | Place::Out => self.file,
+        }
+    }
+
+    fn metadata(&self) -> ByteReader<'_> {
+        match &self.file_metadata {
+            Some(reader) => reader.clone(),
+            None => ByteReader::new(&self.between.meta_front[self.front_metadata.clone()]),
+        }
+    }
+
+    /// Undoes one filter; into `out` if it is the `last` that writes data.
+    fn step(&mut self, stage: &Stage, out: Option<&mut [u8]>, last: bool) -> Result<(), FilterError> {
+        let Between { front, back, meta_front, meta_back, contexts, .. } = &mut *self.between;
+        let mut metadata = match &self.file_metadata {
+            Some(reader) => reader.clone(),
+            None => ByteReader::new(&meta_front[self.front_metadata.clone()]),
+        };
+        #[cfg(feature = "checksum")]
+        if let Stage::Checksum(algorithm) = stage {
+            let data = match (self.place, &out) {
+                (Place::Out, Some(out)) => out,
+                (Place::Front(len), _) => &front[..len],
+                _ => self.file,
+            };
+            algorithm.decode(&mut metadata, data, self.decoding.verify)?;
+            let left = metadata.remaining();
+            self.keep_metadata(left);
+            return Ok(());
+        }
+        let data = match self.place {
+            Place::Front(len) => &front[..len],
+            Place::File | Place::Out => self.file,
+        };
+        let budget = self.decoding.budget;
+        let mut sink = match out {
+            Some(out) if last => Sink::Final(out),
+            _ => Sink::Scratch { buffer: back, budget, taken: 0 },
+        };
+        if let Stage::Codec(codec) = stage {
+            let earlier = (&mut *meta_back, budget);
+            let len = frame::decode(*codec, &mut metadata, data, &mut sink, earlier, contexts)?;
+            self.place = sink.place();
+            swap(meta_front, meta_back);
+            self.file_metadata = None;
+            self.front_metadata = 0..len;
+        } else {
+            stage.decode(&mut metadata, data, &mut sink)?;
+            self.place = sink.place();
+            let left = metadata.remaining();
+            self.keep_metadata(left);
+        }
+        if matches!(self.place, Place::Front(_)) {
+            swap(&mut self.between.front, &mut self.between.back);
+        }
+        Ok(())
+    }
+
+    /// Forgets all metadata but the last `left` bytes: a filter has taken its own from the front.
+    fn keep_metadata(&mut self, left: usize) {
+        match &mut self.file_metadata {
+            Some(reader) => {
+                let taken = reader.remaining() - left;
+                // Taken by the filter just before, so it is there.
+                let _ = reader.bytes("metadata", taken as u64);
+            }
+            None => self.front_metadata.start = self.front_metadata.end - left,
+        }
+    }
+}
+
+impl Sink<'_> {
+    /// Where the data are that were put here.
+    fn place(&self) -> Place {
+        match self {
+            Self::Final(_) => Place::Out,
+            Self::Scratch { taken, .. } => Place::Front(*taken),
+        }
+    }
+
+    /// Puts `data` here as they are.
+    fn put(&mut self, data: &[u8]) -> Result<(), FilterError> {
+        self.take(data.len() as u64)?.copy_from_slice(data);
+        Ok(())
+    }
+}
+
+/// What a chunk is made of before it is encoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unfiltered<'a> {
+    Bytes(&'a [u8]),
+    /// For the first filter, which is not among the stages.
+    Strings(StringCodec, Cells<'a>),
+}
+
+/// Appends a chunk with its header to `out`.
+pub(crate) fn encode(
+    stages: &[Stage],
+    chunk: Unfiltered<'_>,
+    out: &mut Vec<u8>,
+    between: &mut Between,
+) -> Result<(), FilterError> {
+    let Between { front, back, meta_front, meta_ends, contexts, .. } = between;
+    let mut metadata = Metadata::new(meta_front, meta_ends);
+    // Data that no filter has rewritten yet are where they were.
+    let (original, mut in_front) = match chunk {
+        Unfiltered::Bytes(bytes) => (bytes, false),
+        Unfiltered::Strings(codec, cells) => {
+            front.clear();
+            codec.encode(cells, &mut metadata, front)?;
+            (cells.values, true)
+        }
+    };
+    // An empty chunk is a part like any other, until it passes a filter that keeps the data as they are.
+    let mut is_part = true;
+    for stage in stages {
+        let data = if in_front { front.as_slice() } else { original };
+        back.clear();
+        match stage.encode(&mut metadata, is_part.then_some(data), back, contexts)? {
+            Effect::Rewrote => {
+                swap(front, back);
+                (in_front, is_part) = (true, true);
+            }
+            Effect::Kept => is_part &= !data.is_empty(),
+        }
+    }
+    let data = if in_front { front.as_slice() } else { original };
+    let header = ChunkHeader {
+        original: crate::length_u32("bytes of a chunk", original.len())?,
+        filtered: crate::length_u32("filtered bytes of a chunk", data.len())?,
+        metadata: crate::length_u32("bytes of a chunk's metadata", metadata.len())?,
+    };
+    out.extend_from_slice(&header.to_bytes());
+    metadata.latest_first().for_each(|part| out.extend_from_slice(part));
+    out.extend_from_slice(data);
+    Ok(())
+}

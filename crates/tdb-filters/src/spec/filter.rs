@@ -1,0 +1,362 @@
+//! One filter and its options.
+
+use std::fmt;
+
+use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, Feature, FormatVersion};
+
+use super::WebPOptions;
+use crate::FilterError;
+
+/// One filter of a pipeline, with the options that are stored with it.
+///
+/// Two filters are equal when the same bytes are stored for them (so a NaN scale equals itself).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Filter {
+    /// Nothing. Also what a compressor configured as "no compression" becomes.
+    None,
+    /// A zlib stream, in spite of its name.
+    Gzip {
+        /// 0 to 9; negative for the default, 6.
+        level: i32,
+    },
+    /// A zstd frame.
+    Zstd {
+        /// -7 to 22; lower ones mean 3. Note that -1 is a level of its own ("fast"), not the default.
+        level: i32,
+    },
+    /// A raw LZ4 block.
+    Lz4 {
+        /// Stored, without effect.
+        level: i32,
+    },
+    /// Run lengths; of whole strings for variable-size string data, see
+    /// [`BoundPipeline::carries_offsets`](crate::BoundPipeline::carries_offsets).
+    Rle {
+        /// Stored, without effect.
+        level: i32,
+    },
+    /// A bzip2 stream.
+    Bzip2 {
+        /// 1 to 9; lower ones mean 1.
+        level: i32,
+    },
+    /// Differences of differences, packed into as few bits as the largest one needs.
+    DoubleDelta {
+        /// Stored, without effect.
+        level: i32,
+        /// The type that values are taken as, instead of the one that arrives.
+        reinterpret: Option<Datatype>,
+    },
+    /// Integers of a window stored relative to its minimum in fewer bytes.
+    BitWidthReduction {
+        /// Bytes of a window, at most.
+        max_window: u32,
+    },
+    /// Transposition of bits.
+    Bitshuffle,
+    /// Transposition of bytes.
+    Byteshuffle,
+    /// Differences of integers that never fall within a window.
+    PositiveDelta {
+        /// Bytes of a window, at most.
+        max_window: u32,
+    },
+    /// Encryption; stored in the headers of generic tiles only.
+    Aes256Gcm,
+    /// An MD5 digest beside the data.
+    Md5,
+    /// A SHA-256 digest beside the data.
+    Sha256,
+    /// Strings replaced by numbers of their distinct values.
+    Dictionary {
+        /// Stored, without effect.
+        level: i32,
+    },
+    /// Floats stored as scaled integers.
+    FloatScale {
+        /// What one unit of the integer is worth.
+        scale: f64,
+        /// What the integer 0 stands for.
+        offset: f64,
+        /// Bytes of the integer: 1, 2, 4 or 8.
+        byte_width: u64,
+    },
+    /// Each value combined with its predecessor by exclusive or.
+    Xor,
+    /// An image.
+    WebP(WebPOptions),
+    /// Differences.
+    Delta {
+        /// Stored, without effect.
+        level: i32,
+        /// The type that values are taken as, instead of the one that arrives.
+        reinterpret: Option<Datatype>,
+    },
+    /// A filter that this library doesn't know, kept as it was found: printed and written again, but refused when
+    /// cells have to go through it.
+    Unknown {
+        /// The code in the file.
+        code: u8,
+        /// The options as stored.
+        options: Vec<u8>,
+    },
+}
+
+/// Codes of filters.
+mod code {
+    pub(super) const NONE: u8 = 0;
+    pub(super) const GZIP: u8 = 1;
+    pub(super) const ZSTD: u8 = 2;
+    pub(super) const LZ4: u8 = 3;
+    pub(super) const RLE: u8 = 4;
+    pub(super) const BZIP2: u8 = 5;
+    pub(super) const DOUBLE_DELTA: u8 = 6;
+    pub(super) const BIT_WIDTH_REDUCTION: u8 = 7;
+    pub(super) const BITSHUFFLE: u8 = 8;
+    pub(super) const BYTESHUFFLE: u8 = 9;
+    pub(super) const POSITIVE_DELTA: u8 = 10;
+    pub(super) const AES_256_GCM: u8 = 11;
+    pub(super) const MD5: u8 = 12;
+    pub(super) const SHA_256: u8 = 13;
+    pub(super) const DICTIONARY: u8 = 14;
+    pub(super) const FLOAT_SCALE: u8 = 15;
+    pub(super) const XOR: u8 = 16;
+    pub(super) const WEBP: u8 = 18;
+    pub(super) const DELTA: u8 = 19;
+}
+
+/// Codes of compressors, the first byte of their options: equal to the filter's code but for these two.
+mod compressor {
+    pub(super) const DICTIONARY: u8 = 7;
+    pub(super) const DELTA: u8 = 8;
+}
+
+impl Filter {
+    /// The level that is stored when nobody asked for one.
+    pub const DEFAULT_LEVEL: i32 = -1;
+    /// The default window of [`Filter::BitWidthReduction`] in bytes.
+    pub const DEFAULT_BIT_WIDTH_WINDOW: u32 = 256;
+    /// The default window of [`Filter::PositiveDelta`] in bytes.
+    pub const DEFAULT_POSITIVE_DELTA_WINDOW: u32 = 1024;
+    /// Code and length of options.
+    pub(super) const MIN_STORED_BYTES: u64 = 5;
+
+    /// The code in files.
+    #[must_use]
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::None => code::NONE,
+            Self::Gzip { .. } => code::GZIP,
+            Self::Zstd { .. } => code::ZSTD,
+            Self::Lz4 { .. } => code::LZ4,
+            Self::Rle { .. } => code::RLE,
+            Self::Bzip2 { .. } => code::BZIP2,
+            Self::DoubleDelta { .. } => code::DOUBLE_DELTA,
+            Self::BitWidthReduction { .. } => code::BIT_WIDTH_REDUCTION,
+            Self::Bitshuffle => code::BITSHUFFLE,
+            Self::Byteshuffle => code::BYTESHUFFLE,
+            Self::PositiveDelta { .. } => code::POSITIVE_DELTA,
+            Self::Aes256Gcm => code::AES_256_GCM,
+            Self::Md5 => code::MD5,
+            Self::Sha256 => code::SHA_256,
+            Self::Dictionary { .. } => code::DICTIONARY,
+            Self::FloatScale { .. } => code::FLOAT_SCALE,
+            Self::Xor => code::XOR,
+            Self::WebP(_) => code::WEBP,
+            Self::Delta { .. } => code::DELTA,
+            Self::Unknown { code, .. } => *code,
+        }
+    }
+
+    /// The name, as in [`Display`](fmt::Display) and in error messages.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Gzip { .. } => "gzip",
+            Self::Zstd { .. } => "zstd",
+            Self::Lz4 { .. } => "lz4",
+            Self::Rle { .. } => "rle",
+            Self::Bzip2 { .. } => "bzip2",
+            Self::DoubleDelta { .. } => "double_delta",
+            Self::BitWidthReduction { .. } => "bit_width_reduction",
+            Self::Bitshuffle => "bitshuffle",
+            Self::Byteshuffle => "byteshuffle",
+            Self::PositiveDelta { .. } => "positive_delta",
+            Self::Aes256Gcm => "aes_256_gcm",
+            Self::Md5 => "md5",
+            Self::Sha256 => "sha256",
+            Self::Dictionary { .. } => "dictionary",
+            Self::FloatScale { .. } => "float_scale",
+            Self::Xor => "xor",
+            Self::WebP(_) => "webp",
+            Self::Delta { .. } => "delta",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+
+    /// Whether the filter is of the compression family: it packs metadata and data into a new stream.
+    #[must_use]
+    pub fn is_compressor(&self) -> bool {
+        matches!(self.code(), code::GZIP..=code::DOUBLE_DELTA | code::DICTIONARY | code::DELTA)
+    }
+
+    pub(super) fn parse(reader: &mut ByteReader<'_>, version: FormatVersion) -> Result<Self, DecodeError> {
+        let code = reader.u8("filter code")?;
+        let length = reader.u32("length of filter options")?;
+        let mut options = reader.sub("filter options", u64::from(length))?;
+        let filter = Self::parse_options(code, &mut options, version)?;
+        reader.explain(|| filter.to_string());
+        Ok(filter)
+    }
+
+    fn parse_options(code: u8, options: &mut ByteReader<'_>, version: FormatVersion) -> Result<Self, DecodeError> {
+        Ok(match code {
+            code::NONE => Self::None,
+            code::GZIP..=code::DOUBLE_DELTA | code::DICTIONARY | code::DELTA => {
+                Self::parse_compressor(options, version)?
+            }
+            code::BIT_WIDTH_REDUCTION => Self::BitWidthReduction { max_window: options.u32("maximum window")? },
+            code::BITSHUFFLE => Self::Bitshuffle,
+            code::BYTESHUFFLE => Self::Byteshuffle,
+            code::POSITIVE_DELTA => Self::PositiveDelta { max_window: options.u32("maximum window")? },
+            code::AES_256_GCM => Self::Aes256Gcm,
+            code::MD5 => Self::Md5,
+            code::SHA_256 => Self::Sha256,
+            code::FLOAT_SCALE => Self::FloatScale {
+                scale: options.f64("scale")?,
+                offset: options.f64("offset")?,
+                byte_width: options.u64("byte width")?,
+            },
+            code::XOR => Self::Xor,
+            code::WEBP => Self::WebP(WebPOptions::parse(options)?),
+            code => Self::Unknown { code, options: options.bytes("options", options.remaining() as u64)?.to_vec() },
+        })
+    }
+
+    /// The compressor's own code decides which filter it is, as in the reference library; the filter's code, which
+    /// every known writer makes agree with it, only says that this layout of options follows.
+    fn parse_compressor(options: &mut ByteReader<'_>, version: FormatVersion) -> Result<Self, DecodeError> {
+        let offset = options.offset();
+        let compressor = options.u8("compressor")?;
+        let level = options.i32("level")?;
+        Ok(match compressor {
+            code::NONE => Self::None,
+            code::GZIP => Self::Gzip { level },
+            code::ZSTD => Self::Zstd { level },
+            code::LZ4 => Self::Lz4 { level },
+            code::RLE => Self::Rle { level },
+            code::BZIP2 => Self::Bzip2 { level },
+            code::DOUBLE_DELTA => {
+                let reinterpret = parse_reinterpret(options, version.has(Feature::DoubleDeltaReinterpret))?;
+                Self::DoubleDelta { level, reinterpret }
+            }
+            compressor::DICTIONARY => Self::Dictionary { level },
+            compressor::DELTA => Self::Delta { level, reinterpret: parse_reinterpret(options, true)? },
+            other => return Err(DecodeError::invalid("compressor", offset, other, "a compressor code from 0 to 8")),
+        })
+    }
+
+    pub(super) fn write(&self, writer: &mut ByteWriter, version: FormatVersion) -> Result<(), FilterError> {
+        let mut options = ByteWriter::new();
+        self.write_options(&mut options, version)?;
+        writer.u8(self.code());
+        writer.u32(crate::length_u32("length of filter options", options.len())?);
+        writer.bytes(options.as_slice());
+        Ok(())
+    }
+
+    fn write_options(&self, options: &mut ByteWriter, version: FormatVersion) -> Result<(), FilterError> {
+        let mut compressor = |code: u8, level: i32| {
+            options.u8(code);
+            options.i32(level);
+        };
+        match *self {
+            Self::None | Self::Bitshuffle | Self::Byteshuffle | Self::Aes256Gcm => {}
+            Self::Md5 | Self::Sha256 | Self::Xor => {}
+            Self::Gzip { level }
+            | Self::Zstd { level }
+            | Self::Lz4 { level }
+            | Self::Rle { level }
+            | Self::Bzip2 { level } => compressor(self.code(), level),
+            Self::Dictionary { level } => compressor(compressor::DICTIONARY, level),
+            Self::DoubleDelta { level, reinterpret } => {
+                compressor(code::DOUBLE_DELTA, level);
+                if version.has(Feature::DoubleDeltaReinterpret) {
+                    options.u8(reinterpret.unwrap_or(Datatype::Any).code());
+                } else if reinterpret.is_some() {
+                    let what = "a double delta filter that states its type";
+                    return Err(FilterError::NotInVersion { what, version });
+                }
+            }
+            Self::Delta { level, reinterpret } => {
+                if !version.has(Feature::DeltaReinterpret) {
+                    return Err(FilterError::NotInVersion { what: "the delta filter", version });
+                }
+                compressor(compressor::DELTA, level);
+                options.u8(reinterpret.unwrap_or(Datatype::Any).code());
+            }
+            Self::BitWidthReduction { max_window } | Self::PositiveDelta { max_window } => options.u32(max_window),
+            Self::FloatScale { scale, offset, byte_width } => {
+                options.f64(scale);
+                options.f64(offset);
+                options.u64(byte_width);
+            }
+            Self::WebP(webp) => webp.write(options),
+            Self::Unknown { options: ref raw, .. } => options.bytes(raw),
+        }
+        Ok(())
+    }
+}
+
+/// The type that a delta works on: `any` stands for the type that arrives.
+fn parse_reinterpret(options: &mut ByteReader<'_>, has: bool) -> Result<Option<Datatype>, DecodeError> {
+    if !has || options.remaining() == 0 {
+        return Ok(None);
+    }
+    let datatype = Datatype::read(options, "reinterpreted datatype")?;
+    Ok(Some(datatype).filter(|&datatype| datatype != Datatype::Any))
+}
+
+impl PartialEq for Filter {
+    fn eq(&self, other: &Self) -> bool {
+        let bytes = |filter: &Self| {
+            let mut writer = ByteWriter::new();
+            // The newest version can express every filter.
+            filter.write(&mut writer, FormatVersion::MAX).ok().map(|()| writer.into_bytes())
+        };
+        self.code() == other.code() && bytes(self) == bytes(other)
+    }
+}
+
+impl Eq for Filter {}
+
+impl fmt::Display for Filter {
+    /// The name, then in parentheses the options that have an effect: `zstd(3)`, `double_delta(int32)`, `md5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::Gzip { level } | Self::Zstd { level } | Self::Bzip2 { level } => write!(f, "({level})"),
+            Self::BitWidthReduction { max_window } | Self::PositiveDelta { max_window } => {
+                write!(f, "(window {max_window})")
+            }
+            Self::DoubleDelta { reinterpret: Some(datatype), .. } | Self::Delta { reinterpret: Some(datatype), .. } => {
+                write!(f, "({datatype})")
+            }
+            Self::FloatScale { scale, offset, byte_width } => {
+                write!(f, "(scale {scale}, offset {offset}, {byte_width} bytes)")
+            }
+            Self::WebP(webp) => write!(f, "({webp})"),
+            Self::Unknown { code, options } => {
+                write!(f, "(code {code}")?;
+                if !options.is_empty() {
+                    f.write_str(", options ")?;
+                    options.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+                }
+                f.write_str(")")
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Checksums: a digest of each metadata part and each data part beside the untouched data.
+//!
+//! | metadata | field |
+//! | --- | --- |
+//! | `u32` | metadata parts |
+//! | `u32` | data parts |
+//! | per part, metadata first: `u64` | bytes |
+//! | 16 or 32 bytes | digest |
+//!
+//! Earlier metadata follow.
+
+use md5::{Digest, Md5};
+use sha2::Sha256;
+use tdb_types::ByteReader;
+
+use crate::FilterError;
+use crate::flow::{Metadata, finish, put_u32, split};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Algorithm {
+    Md5,
+    Sha256,
+}
+
+impl Algorithm {
+    fn filter(self) -> &'static str {
+        match self {
+            Self::Md5 => "md5",
+            Self::Sha256 => "sha256",
+        }
+    }
+
+    fn digest_len(self) -> u64 {
+        match self {
+            Self::Md5 => 16,
+            Self::Sha256 => 32,
+        }
+    }
+
+    fn matches(self, bytes: &[u8], digest: &[u8]) -> bool {
+        match self {
+            Self::Md5 => Md5::digest(bytes).as_slice() == digest,
+            Self::Sha256 => Sha256::digest(bytes).as_slice() == digest,
+        }
+    }
+
+    fn put(self, bytes: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::Md5 => out.extend_from_slice(&Md5::digest(bytes)),
+            Self::Sha256 => out.extend_from_slice(&Sha256::digest(bytes)),
+        }
+    }
+
+    /// Takes the header from the front of `meta`, and compares the digests of what follows it and of `data`, unless
+    /// they are not to be verified.
+    pub(crate) fn decode(self, meta: &mut ByteReader<'_>, mut data: &[u8], verify: bool) -> Result<(), FilterError> {
+        let metadata_parts = meta.u32("number of metadata digests")?;
+        let data_parts = meta.u32("number of data digests")?;
+        let parts = u64::from(metadata_parts) + u64::from(data_parts);
+        let mut digests = meta.sub("digests", parts * (8 + self.digest_len()))?;
+        if !verify {
+            return Ok(());
+        }
+        let mut metadata = meta.rest();
+        for _ in 0..metadata_parts {
+            self.verify(&mut digests, &mut metadata, "metadata")?;
+        }
+        for _ in 0..data_parts {
+            self.verify(&mut digests, &mut data, "data")?;
+        }
+        // What has no digest could be anything.
+        finish(metadata, self.filter())?;
+        finish(data, self.filter())
+    }
+
+    fn verify(self, digests: &mut ByteReader<'_>, bytes: &mut &[u8], part: &'static str) -> Result<(), FilterError> {
+        let len = digests.u64("length of a part")?;
+        let digest = digests.bytes("digest", self.digest_len())?;
+        let filter = self.filter();
+        let part_bytes = split(bytes, filter, len)?;
+        if self.matches(part_bytes, digest) { Ok(()) } else { Err(FilterError::ChecksumMismatch { filter, part }) }
+    }
+
+    pub(crate) fn encode(self, meta: &mut Metadata<'_>, data: Option<&[u8]>) -> Result<(), FilterError> {
+        let mut header = Vec::new();
+        put_u32(&mut header, "number of metadata parts", meta.parts())?;
+        put_u32(&mut header, "number of data parts", data.iter().len())?;
+        for part in meta.latest_first().chain(data) {
+            header.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            self.put(part, &mut header);
+        }
+        meta.add(|bytes| {
+            bytes.extend_from_slice(&header);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! Delta: `u64` count, the first value, then the difference of each value to the one before, all wrapping.
+
+use crate::FilterError;
+use crate::word::{Integer, Word, with_unsigned};
+
+const FILTER: &str = "delta";
+
+pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
+    let corrupt = |what| FilterError::Corrupt { filter: FILTER, what };
+    let (count, input) = input.split_first_chunk::<8>().ok_or_else(|| corrupt("the number of values is cut off"))?;
+    let size = integer.size();
+    let expected = (out.len() / size) as u64;
+    if u64::from_le_bytes(*count) != expected || !out.len().is_multiple_of(size) {
+        return Err(corrupt("the number of values is not that of the part"));
+    }
+    // Nothing but garbage follows a count of 0 in what the reference library writes.
+    let input = input.get(..out.len()).ok_or_else(|| corrupt("values are cut off"))?;
+    with_unsigned!(size, T => sum::<T, { size_of::<T>() }>(input, out));
+    Ok(())
+}
+
+/// Running sums.
+fn sum<T: Word<N>, const N: usize>(input: &[u8], out: &mut [u8]) {
+    let mut value = T::default();
+    for (to, from) in out.as_chunks_mut::<N>().0.iter_mut().zip(input.as_chunks::<N>().0) {
+        value = value.plus(T::load(*from));
+        *to = value.store();
+    }
+}
+
+pub(crate) fn encode(integer: Integer, input: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
+    let size = integer.size();
+    if !input.len().is_multiple_of(size) {
+        // The reference library loses the rest.
+        return Err(FilterError::PartialValue { filter: FILTER, len: input.len() as u64, unit: size as u64 });
+    }
+    out.extend_from_slice(&((input.len() / size) as u64).to_le_bytes());
+    let start = out.len();
+    out.resize(start + input.len(), 0);
+    with_unsigned!(size, T => differences::<T, { size_of::<T>() }>(input, &mut out[start..]));
+    Ok(())
+}
+
+fn differences<T: Word<N>, const N: usize>(input: &[u8], out: &mut [u8]) {
+    let values = input.as_chunks::<N>().0;
+    let (Some(first), (Some(first_out), out)) = (values.first(), split_first::<N>(out)) else { return };
+    *first_out = *first;
+    for ((to, value), before) in out.iter_mut().zip(&values[1..]).zip(values) {
+        *to = T::load(*value).minus(T::load(*before)).store();
+    }
+}
+
+fn split_first<const N: usize>(out: &mut [u8]) -> (Option<&mut [u8; N]>, &mut [[u8; N]]) {
+    match out.as_chunks_mut::<N>().0.split_first_mut() {
+        Some((first, rest)) => (Some(first), rest),
+        None => (None, &mut []),
+    }
+}

@@ -1,0 +1,234 @@
+//! Float scale: floats as integers of `scale` each, counted from `offset`. This loses precision.
+//!
+//! Values are taken as `f32` if the datatype that arrives has 4 bytes, as `f64` if it has 8, whatever it is.
+
+use tdb_types::{ByteReader, Datatype};
+
+use crate::FilterError;
+use crate::flow::{Metadata, Sink, split_mut};
+use crate::stage::parts::{self, Parts};
+
+const FILTER: &str = "float_scale";
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FloatScale {
+    scale: f64,
+    offset: f64,
+    width: Width,
+    float: Float,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Float {
+    F32,
+    F64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Width {
+    One,
+    Two,
+    Four,
+    Eight,
+}
+
+impl FloatScale {
+    pub(crate) fn new(datatype: Datatype, scale: f64, offset: f64, byte_width: u64) -> Result<Self, FilterError> {
+        let invalid = |option, found: f64, expected| {
+            let found = found.to_string();
+            Err(FilterError::InvalidOption { filter: FILTER, option, found, expected })
+        };
+        if !scale.is_normal() {
+            return invalid("scale", scale, "a normal number other than 0");
+        }
+        if !offset.is_finite() {
+            return invalid("offset", offset, "a finite number");
+        }
+        let width = match byte_width {
+            1 => Width::One,
+            2 => Width::Two,
+            4 => Width::Four,
+            8 => Width::Eight,
+            other => {
+                let (option, found) = ("byte width", other.to_string());
+                return Err(FilterError::InvalidOption { filter: FILTER, option, found, expected: "1, 2, 4 or 8" });
+            }
+        };
+        let float = match datatype.size() {
+            4 => Float::F32,
+            8 => Float::F64,
+            _ => {
+                let hint = "it needs values of 4 or 8 bytes";
+                return Err(FilterError::UnsupportedDatatype { filter: FILTER, datatype, hint });
+            }
+        };
+        Ok(Self { scale, offset, width, float })
+    }
+
+    /// The datatype of the integers.
+    pub(crate) fn output(self) -> Datatype {
+        match self.width {
+            Width::One => Datatype::Int8,
+            Width::Two => Datatype::Int16,
+            Width::Four => Datatype::Int32,
+            Width::Eight => Datatype::Int64,
+        }
+    }
+
+    pub(crate) fn decode(self, meta: &mut ByteReader<'_>, data: &[u8], sink: &mut Sink<'_>) -> Result<(), FilterError> {
+        let (width, size) = (self.width.bytes(), self.float.bytes());
+        let partial = FilterError::Corrupt { filter: FILTER, what: "a part is not of whole integers" };
+        let mut parts = Parts::read(meta, data, FILTER)?;
+        let mut out = sink.take((data.len() / width * size) as u64)?;
+        while let Some(part) = parts.next()? {
+            if !part.len().is_multiple_of(width) {
+                return Err(partial);
+            }
+            self.decode_part(part, split_mut(&mut out, FILTER, (part.len() / width * size) as u64)?);
+        }
+        Ok(())
+    }
+
+    fn decode_part(self, part: &[u8], out: &mut [u8]) {
+        match self.width {
+            Width::One => self.restore(part.as_chunks().0, out, i8::from_le_bytes),
+            Width::Two => self.restore(part.as_chunks().0, out, i16::from_le_bytes),
+            Width::Four => self.restore(part.as_chunks().0, out, i32::from_le_bytes),
+            Width::Eight => self.restore(part.as_chunks().0, out, i64::from_le_bytes),
+        }
+    }
+
+    /// The integer becomes a float of the result's type first; the rest is done in `f64`.
+    fn restore<const N: usize, I: Integer>(self, integers: &[[u8; N]], out: &mut [u8], load: impl Fn([u8; N]) -> I) {
+        let Self { scale, offset, .. } = self;
+        match self.float {
+            Float::F32 => {
+                for (to, from) in out.as_chunks_mut().0.iter_mut().zip(integers) {
+                    let value = scale * f64::from(load(*from).to_f32()) + offset;
+                    let value = value as f32;
+                    *to = value.to_le_bytes();
+                }
+            }
+            Float::F64 => {
+                for (to, from) in out.as_chunks_mut().0.iter_mut().zip(integers) {
+                    *to = (scale * load(*from).to_f64() + offset).to_le_bytes();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn encode(
+        self,
+        meta: &mut Metadata<'_>,
+        data: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), FilterError> {
+        let Some(part) = data else { return parts::write(meta, &[]) };
+        let size = self.float.bytes();
+        if !part.len().is_multiple_of(size) {
+            // The reference library loses the rest, and can't read the chunk.
+            return Err(FilterError::PartialValue { filter: FILTER, len: part.len() as u64, unit: size as u64 });
+        }
+        let start = out.len();
+        out.resize(start + part.len() / size * self.width.bytes(), 0);
+        let to = &mut out[start..];
+        match self.width {
+            Width::One => self.reduce(part, to.as_chunks_mut().0, |value| i8::to_le_bytes(low_bits(value) as i8)),
+            Width::Two => self.reduce(part, to.as_chunks_mut().0, |value| i16::to_le_bytes(low_bits(value) as i16)),
+            Width::Four => self.reduce(part, to.as_chunks_mut().0, |value| low_bits(value).to_le_bytes()),
+            Width::Eight => self.reduce(part, to.as_chunks_mut().0, |value| value.unwrap_or(i64::MIN).to_le_bytes()),
+        }
+        parts::write(meta, &[out.len() - start])
+    }
+
+    fn reduce<const N: usize>(self, part: &[u8], out: &mut [[u8; N]], store: impl Fn(Option<i64>) -> [u8; N]) {
+        match self.float {
+            Float::F32 => {
+                // All arithmetic is done in the float's own type.
+                let (scale, offset) = (self.scale as f32, self.offset as f32);
+                for (to, from) in out.iter_mut().zip(part.as_chunks().0) {
+                    *to = store(round_f32((f32::from_le_bytes(*from) - offset) / scale));
+                }
+            }
+            Float::F64 => {
+                let Self { scale, offset, .. } = self;
+                for (to, from) in out.iter_mut().zip(part.as_chunks().0) {
+                    *to = store(round_f64((f64::from_le_bytes(*from) - offset) / scale));
+                }
+            }
+        }
+    }
+}
+
+impl Float {
+    fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+}
+
+impl Width {
+    fn bytes(self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+}
+
+trait Integer {
+    fn to_f32(self) -> f32;
+    fn to_f64(self) -> f64;
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {$(
+        #[allow(clippy::cast_lossless)] // rounding is what the format wants
+        impl Integer for $type {
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                self as f32
+            }
+
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
+}
+
+integers!(i8 i16 i32 i64);
+
+macro_rules! round {
+    ($name:ident, $float:ty) => {
+        /// Rounds to the nearest integer, halves away from zero; none for what `i64` doesn't hold. The library
+        /// function of that name is a call per value.
+        #[inline(always)]
+        fn $name(value: $float) -> Option<i64> {
+            let truncated = value as i64;
+            let rest = value - truncated as $float;
+            let rounded = truncated.wrapping_add(i64::from(rest >= 0.5)).wrapping_sub(i64::from(rest <= -0.5));
+            // i64::MAX itself is not a float; the bound is the next one up.
+            const BOUND: $float = 9_223_372_036_854_775_808.0;
+            (-BOUND..BOUND).contains(&value).then_some(rounded)
+        }
+    };
+}
+
+round!(round_f32, f32);
+round!(round_f64, f64);
+
+/// What x86 makes of a float that `i32` doesn't hold, the reference library with it: the smallest `i32`. Narrower
+/// integers are its low bits.
+#[inline(always)]
+fn low_bits(value: Option<i64>) -> i32 {
+    value.and_then(|value| i32::try_from(value).ok()).unwrap_or(i32::MIN)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+use super::*;
+use crate::flow::Metadata;
+
+fn integers(width: u64, datatype: Datatype, scale: (f64, f64), bytes: &[u8]) -> Vec<u8> {
+    let filter = FloatScale::new(datatype, scale.0, scale.1, width).unwrap();
+    let (mut meta, mut ends, mut out) = (Vec::new(), Vec::new(), Vec::new());
+    filter.encode(&mut Metadata::new(&mut meta, &mut ends), Some(bytes), &mut out).unwrap();
+    out
+}
+
+fn f64s(values: &[f64]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn i64s(values: &[f64], scale: (f64, f64)) -> Vec<i64> {
+    let out = integers(8, Datatype::Float64, scale, &f64s(values));
+    out.as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect()
+}
+
+#[test]
+fn halves_round_away_from_zero() {
+    let values: [f64; 8] = [0.5, -0.5, 1.5, 2.5, -2.5, 0.49999999999999994, 4503599627370497.5, 9007199254740993.0];
+    let rounded: Vec<i64> = values.iter().map(|value| value.round() as i64).collect();
+    assert_eq!(i64s(&values, (1.0, 0.0)), rounded);
+    assert_eq!(i64s(&[10.5, -7.0], (0.25, 3.0)), [30, -40]);
+}
+
+#[test]
+fn what_does_not_fit_becomes_what_x86_makes_of_it() {
+    let values = f64s(&[300.0, 70_000.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1.0]);
+    let out = |width| integers(width, Datatype::Float64, (1.0, 0.0), &values);
+    assert_eq!(out(1), [44, 112, 0, 0, 0, 0, 255]);
+    let wide: Vec<i16> = out(2).as_chunks().0.iter().map(|bytes| i16::from_le_bytes(*bytes)).collect();
+    assert_eq!(wide, [300, 4464, 0, 0, 0, 0, -1]);
+    let wider: Vec<i32> = out(4).as_chunks().0.iter().map(|bytes| i32::from_le_bytes(*bytes)).collect();
+    assert_eq!(wider, [300, 70_000, i32::MIN, i32::MIN, i32::MIN, i32::MIN, -1]);
+    let widest: Vec<i64> = out(8).as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect();
+    assert_eq!(widest, [300, 70_000, i64::MIN, i64::MIN, i64::MIN, i64::MIN, -1]);
+}
+
+#[test]
+fn floats_of_4_bytes_are_reduced_in_their_own_precision() {
+    // 0.1 as f32 is a little more than 0.1: in f64, 0.25 / 0.1 is 2.5 and would round to 3; in f32 it does too, but
+    // 16777217 is not an f32 at all.
+    let bytes: Vec<u8> = [0.25f32, 16_777_216.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let out = integers(4, Datatype::Float32, (0.1, -1.0), &bytes);
+    let expected: Vec<u8> = [0.25f32, 16_777_216.0]
+        .iter()
+        .flat_map(|value| (((value - -1.0f32) / 0.1f32).round() as i32).to_le_bytes())
+        .collect();
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn options_must_mean_something() {
+    let new = |datatype, scale, offset, width| FloatScale::new(datatype, scale, offset, width).map(|_| ());
+    let message = |result: Result<(), FilterError>| result.unwrap_err().to_string();
+    let double = Datatype::Float64;
+    insta::assert_snapshot!(
+        message(new(double, 0.0, 0.0, 4)),
+        @"float_scale: scale is 0, expected a normal number other than 0"
+    );
+    insta::assert_snapshot!(
+        message(new(double, f64::NAN, 0.0, 4)),
+        @"float_scale: scale is NaN, expected a normal number other than 0"
+    );
+    insta::assert_snapshot!(
+        message(new(double, 1.0, f64::INFINITY, 4)),
+        @"float_scale: offset is inf, expected a finite number"
+    );
+    insta::assert_snapshot!(
+        message(new(double, 1.0, 0.0, 3)),
+        @"float_scale: byte width is 3, expected 1, 2, 4 or 8"
+    );
+    insta::assert_snapshot!(
+        message(new(Datatype::Int16, 1.0, 0.0, 4)),
+        @"float_scale does not work on int16; it needs values of 4 or 8 bytes"
+    );
+}

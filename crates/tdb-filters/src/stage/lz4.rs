@@ -1,0 +1,46 @@
+//! LZ4: a raw block, without a frame or a size.
+
+use std::fmt;
+
+use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
+
+use crate::FilterError;
+
+const FILTER: &str = "lz4";
+
+/// The encoder's tables. Which one is used depends on the part's length alone: the encoder would go on with the large
+/// one once it has it, and the same part would not always give the same bytes.
+#[derive(Default)]
+pub(crate) struct Context {
+    small: Option<CompressTable>,
+    large: Option<CompressTable>,
+}
+
+impl Context {
+    pub(crate) fn encode(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
+        let table = if input.len() < usize::from(u16::MAX) {
+            self.small.get_or_insert_with(CompressTable::small)
+        } else {
+            self.large.get_or_insert_with(CompressTable::large)
+        };
+        let start = out.len();
+        out.resize(start + get_maximum_output_size(input.len()), 0);
+        let written = compress_into_with_table(input, &mut out[start..], table)
+            .map_err(|error| FilterError::Encoder { filter: FILTER, message: error.to_string() })?;
+        out.truncate(start + written);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("lz4::Context")
+    }
+}
+
+pub(crate) fn decode(input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
+    match decompress_into(input, out) {
+        Ok(len) if len == out.len() => Ok(()),
+        _ => Err(FilterError::Corrupt { filter: FILTER, what: "not an LZ4 block of the stated length" }),
+    }
+}

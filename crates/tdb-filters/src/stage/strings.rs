@@ -1,0 +1,243 @@
+//! Filters of whole strings, which carry the offsets of the cells: [`string_rle`] and [`dictionary`].
+//!
+//! | metadata | field |
+//! | --- | --- |
+//! | `u32` | metadata parts: 0 |
+//! | `u32` | data parts: 1 |
+//! | `u32` | bytes of the strings |
+//! | `u32` | bytes of the data |
+//! | `u32` | 8 times the number of strings |
+//! | `u8` | bytes of a run length or of a string's number |
+//! | `u8` | bytes of a string's length |
+//!
+//! A dictionary follows. Integers in the data and in the dictionary are big-endian.
+
+use tdb_types::ByteReader;
+
+use crate::FilterError;
+use crate::flow::{Metadata, put_u32};
+use crate::stage::{dictionary, string_rle};
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StringCodec {
+    Rle,
+    Dictionary,
+}
+
+/// Where decoded strings go: their bytes, and the start of each.
+#[derive(Debug)]
+pub(crate) struct Strings<'a> {
+    values: &'a mut [u8],
+    written: usize,
+    /// Added to every offset: bytes of earlier chunks.
+    base: u64,
+    offsets: &'a mut Vec<u64>,
+    /// Strings that may still come.
+    cells_left: u64,
+}
+
+/// Strings to encode: their bytes, and the start of each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cells<'a> {
+    pub(crate) values: &'a [u8],
+    pub(crate) offsets: &'a [u64],
+}
+
+/// The metadata that both have.
+#[derive(Debug)]
+pub(crate) struct Header {
+    /// Of a run length, or of a string's number.
+    pub(crate) count_width: Width,
+    pub(crate) length_width: Width,
+}
+
+/// Bytes of an integer in the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    One = 1,
+    Two = 2,
+    Four = 4,
+    Eight = 8,
+}
+
+impl StringCodec {
+    pub(crate) const fn filter(self) -> &'static str {
+        match self {
+            Self::Rle => string_rle::FILTER,
+            Self::Dictionary => dictionary::FILTER,
+        }
+    }
+
+    /// Decodes a chunk of strings.
+    pub(crate) fn decode(
+        self,
+        meta: &mut ByteReader<'_>,
+        data: &[u8],
+        strings: &mut Strings<'_>,
+    ) -> Result<(), FilterError> {
+        let header = Header::read(meta, data, strings, self.filter())?;
+        match self {
+            Self::Rle => string_rle::decode(&header, data, strings)?,
+            Self::Dictionary => dictionary::decode(&header, meta, data, strings)?,
+        }
+        meta.clone().finish("metadata of strings")?;
+        Ok(())
+    }
+
+    /// Encodes a chunk of strings.
+    pub(crate) fn encode(
+        self,
+        cells: Cells<'_>,
+        meta: &mut Metadata<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), FilterError> {
+        match self {
+            Self::Rle => string_rle::encode(cells, meta, out),
+            Self::Dictionary => dictionary::encode(cells, meta, out),
+        }
+    }
+}
+
+impl<'a> Strings<'a> {
+    pub(crate) fn new(values: &'a mut [u8], base: u64, offsets: &'a mut Vec<u64>, cells_left: u64) -> Self {
+        Self { values, written: 0, base, offsets, cells_left }
+    }
+
+    /// Appends `count` times the same string.
+    pub(crate) fn push(&mut self, string: &[u8], count: u64, filter: &'static str) -> Result<(), FilterError> {
+        self.cells_left = self
+            .cells_left
+            .checked_sub(count)
+            .ok_or(FilterError::Corrupt { filter, what: "there are more strings than cells" })?;
+        let too_long = FilterError::Corrupt { filter, what: "strings are longer than stated" };
+        // Bounded by the number of cells, which the caller has checked.
+        let count = usize::try_from(count).map_err(|_| too_long.clone())?;
+        let rest = self.values.get_mut(self.written..).unwrap_or_default();
+        let run = string.len().checked_mul(count).and_then(|len| rest.get_mut(..len)).ok_or(too_long)?;
+        let start = self.base + self.written as u64;
+        if string.is_empty() {
+            self.offsets.extend(std::iter::repeat_n(start, count));
+            return Ok(());
+        }
+        for to in run.chunks_exact_mut(string.len()) {
+            to.copy_from_slice(string);
+        }
+        self.written += run.len();
+        let step = string.len();
+        self.offsets.extend((start..).step_by(step).take(count));
+        Ok(())
+    }
+
+    /// All bytes must have been written. (The caller checks the number of cells over all chunks.)
+    pub(crate) fn finish(self, filter: &'static str) -> Result<u64, FilterError> {
+        if self.written == self.values.len() {
+            Ok(self.cells_left)
+        } else {
+            Err(FilterError::Corrupt { filter, what: "strings end before the data do" })
+        }
+    }
+}
+
+impl<'a> Cells<'a> {
+    /// Checks that offsets start at 0, never fall, and stay within the values, so that all values are some cell's.
+    pub(crate) fn new(values: &'a [u8], offsets: &'a [u64]) -> Result<Self, FilterError> {
+        if offsets.is_empty() && !values.is_empty() {
+            let (what, found) = ("values without cells", values.len() as u64);
+            return Err(FilterError::WrongSize { what, expected: 0, found });
+        }
+        let mut last = 0;
+        for (index, &offset) in offsets.iter().enumerate() {
+            if offset < last || offset > values.len() as u64 || (index == 0 && offset != 0) {
+                return Err(FilterError::InvalidOffset { index: index as u64, offset, len: values.len() as u64 });
+            }
+            last = offset;
+        }
+        Ok(Self { values, offsets })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// The cells in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let values = self.values;
+        let ends = self.offsets.iter().skip(1).copied().chain([values.len() as u64]);
+        // Checked to lie within the values.
+        let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+        self.offsets.iter().zip(ends).map(move |(&start, end)| values.get(place(start)..place(end)).unwrap_or_default())
+    }
+}
+
+impl Header {
+    fn read(
+        meta: &mut ByteReader<'_>,
+        data: &[u8],
+        strings: &Strings<'_>,
+        filter: &'static str,
+    ) -> Result<Self, FilterError> {
+        let parts = (meta.u32("number of metadata parts")?, meta.u32("number of data parts")?);
+        let values_len = meta.u32("bytes of strings")?;
+        let data_len = meta.u32("bytes of encoded strings")?;
+        // The number of cells is checked as they come.
+        meta.u32("bytes of offsets")?;
+        let corrupt = |what| Err(FilterError::Corrupt { filter, what });
+        if parts != (0, 1) {
+            return corrupt("strings are one part of data");
+        }
+        if u64::from(values_len) != strings.values.len() as u64 {
+            return corrupt("strings have another length than their chunk");
+        }
+        if u64::from(data_len) != data.len() as u64 {
+            return corrupt("encoded strings have another length than stated");
+        }
+        Ok(Self { count_width: Width::read(meta)?, length_width: Width::read(meta)? })
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>, cells: Cells<'_>, data: usize) -> Result<(), FilterError> {
+        put_u32(out, "number of metadata parts", 0)?;
+        put_u32(out, "number of data parts", 1)?;
+        put_u32(out, "bytes of strings", cells.values.len())?;
+        put_u32(out, "bytes of encoded strings", data)?;
+        put_u32(out, "bytes of offsets", cells.len().saturating_mul(8))?;
+        out.extend_from_slice(&[self.count_width as u8, self.length_width as u8]);
+        Ok(())
+    }
+}
+
+impl Width {
+    /// The narrowest that holds `value`.
+    pub(crate) fn of(value: usize) -> Self {
+        match value as u64 {
+            0..=0xff => Self::One,
+            0x100..=0xffff => Self::Two,
+            0x1_0000..=0xffff_ffff => Self::Four,
+            _ => Self::Eight,
+        }
+    }
+
+    fn read(meta: &mut ByteReader<'_>) -> Result<Self, FilterError> {
+        Ok(meta.code("width", "1, 2, 4 or 8", |code| {
+            Some(match code {
+                1 => Self::One,
+                2 => Self::Two,
+                4 => Self::Four,
+                8 => Self::Eight,
+                _ => return None,
+            })
+        })?)
+    }
+
+    /// Takes a big-endian integer from the front of `bytes`.
+    #[inline(always)]
+    pub(crate) fn take(self, bytes: &mut &[u8]) -> Option<u64> {
+        let (taken, rest) = bytes.split_at_checked(self as usize)?;
+        *bytes = rest;
+        Some(taken.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+    }
+
+    pub(crate) fn put(self, value: usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(value as u64).to_be_bytes()[8 - self as usize..]);
+    }
+}

@@ -1,0 +1,25 @@
+//! How bit-width reduction and positive delta cut a part into windows.
+
+use crate::FilterError;
+
+/// The windows of `part`: as many whole values of `size` bytes as fit into `max_window` bytes and into the part, the
+/// last one with whatever is left. A part of less than one value is one window.
+pub(crate) fn windows<'a>(
+    part: Option<&'a [u8]>,
+    max_window: u32,
+    size: usize,
+    filter: &'static str,
+) -> Result<std::slice::Chunks<'a, u8>, FilterError> {
+    let max_window_len = usize::try_from(max_window).unwrap_or(usize::MAX);
+    if max_window_len < size {
+        return Err(FilterError::InvalidOption {
+            filter,
+            option: "maximum window",
+            found: format!("{max_window} bytes"),
+            expected: "at least one value",
+        });
+    }
+    let part = part.unwrap_or_default();
+    let whole = max_window_len.min(part.len()) / size * size;
+    Ok(part.chunks(if whole == 0 { size } else { whole }))
+}

@@ -1,0 +1,127 @@
+//! What errors say, and how little memory hostile bytes get.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+mod common;
+
+use common::{V22, cells, decode, encode, le, tile_of};
+use tdb_filters::{
+    BoundPipeline, EncryptionKey, Filter, FilterError, FilterPipeline, Scratch, TileKind, TileRole, WebPFormat,
+    WebPOptions,
+};
+use tdb_types::{Datatype, Limits};
+
+const RLE: Filter = Filter::Rle { level: -1 };
+const ZSTD: Filter = Filter::Zstd { level: 3 };
+const DELTA: Filter = Filter::Delta { level: -1, reinterpret: None };
+const DOUBLE_DELTA: Filter = Filter::DoubleDelta { level: -1, reinterpret: None };
+
+fn bind_error(filter: Filter, kind: TileKind) -> String {
+    BoundPipeline::bind(&FilterPipeline::new(vec![filter]), kind).unwrap_err().to_string()
+}
+
+#[test]
+fn filters_that_can_not_be_run_are_bound_and_refused_later() {
+    let webp = WebPOptions { quality: 1.0, format: WebPFormat::Rgb, lossless: true, y_extent: 1, x_extent: 3 };
+    let filters = [
+        Filter::Unknown { code: 17, options: vec![] },
+        Filter::Unknown { code: 99, options: vec![1, 2] },
+        Filter::WebP(webp),
+        Filter::Aes256Gcm,
+        Filter::Dictionary { level: -1 },
+    ];
+    let mut text = String::new();
+    for filter in filters {
+        let kind = cells(Datatype::UInt8);
+        let decoded = decode(std::slice::from_ref(&filter), kind, &tile_of(1, &[], &[1]), 1).unwrap_err();
+        let encoded = encode(std::slice::from_ref(&filter), kind, &[1]).unwrap_err();
+        assert_eq!(decoded, encoded);
+        text += &format!("{filter}: {decoded}\n");
+    }
+    insta::assert_snapshot!(text, @r"
+    unknown(code 17): chunk 0: filter code 17 is not known; a newer release of this library may have it
+    unknown(code 99, options 0102): chunk 0: filter code 99 is not known; a newer release of this library may have it
+    webp(rgb, lossless, 1 rows of 3 bytes): chunk 0: this release does not run the filter webp
+    aes_256_gcm: chunk 0: the tile is encrypted; give the array's key
+    dictionary: chunk 0: dictionary does not work on uint8; it needs variable-size string_ascii or string_utf8, and to be the first filter
+    ");
+    let pipeline = FilterPipeline::new(vec![Filter::Aes256Gcm]);
+    let key = EncryptionKey::new([7; 32]);
+    let bound = BoundPipeline::bind_with_key(&pipeline, cells(Datatype::UInt8), Some(&key)).unwrap();
+    let error = bound.encode_tile(&[1], None, &mut Vec::new(), &mut Scratch::new()).unwrap_err();
+    insta::assert_snapshot!(error, @"chunk 0: this release does not run the filter aes_256_gcm");
+    assert_eq!(format!("{key:?}"), "EncryptionKey(…)");
+}
+
+#[test]
+fn filters_that_do_not_suit_the_tile_are_not_bound() {
+    insta::assert_snapshot!(bind_error(DOUBLE_DELTA, cells(Datatype::Float32)), @"double_delta does not work on float32; use it on integers");
+    insta::assert_snapshot!(bind_error(DELTA, cells(Datatype::Float64)), @"delta does not work on float64; use it on integers");
+    let kind = TileKind { cell_size: 6, ..cells(Datatype::Int32) };
+    insta::assert_snapshot!(bind_error(RLE, kind), @"cell size can't be 6; expected a multiple of the datatype's size");
+    let kind = TileKind { cell_size: 0, ..cells(Datatype::Int32) };
+    insta::assert_snapshot!(bind_error(RLE, kind), @"cell size can't be 0; expected a multiple of the datatype's size");
+    let kind = TileKind { role: TileRole::Coordinates { dimensions: 3 }, ..cells(Datatype::Int32) };
+    insta::assert_snapshot!(bind_error(RLE, kind), @"cell size can't be 4; expected one value per dimension");
+}
+
+#[test]
+fn tiles_that_could_not_be_read_back_are_refused() {
+    let refused =
+        |filters: &[Filter], tile: &[u8]| encode(filters, cells(Datatype::Int32), tile).unwrap_err().to_string();
+    let tile = le!(i32: 1, 2, 3);
+    insta::assert_snapshot!(refused(&[RLE], &tile[..7]), @"length of the tile can't be 7; expected a multiple of the cell size");
+    insta::assert_snapshot!(refused(&[Filter::BitWidthReduction { max_window: 64 }, DELTA], &tile), @"chunk 0: delta: 17 bytes are not a whole number of values of 4 bytes; move the filter before those that change lengths");
+    insta::assert_snapshot!(refused(&[RLE, Filter::Xor], &tile), @"chunk 0: xor: 18 bytes are not a whole number of values of 4 bytes; move the filter before those that change lengths");
+    insta::assert_snapshot!(refused(&[Filter::BitWidthReduction { max_window: 64 }, RLE], &tile), @"chunk 0: rle: 17 bytes are not a whole number of values of 4 bytes; move the filter before those that change lengths");
+    insta::assert_snapshot!(refused(&[Filter::PositiveDelta { max_window: 3 }], &tile), @"chunk 0: positive_delta: maximum window is 3 bytes, expected at least one value");
+    insta::assert_snapshot!(refused(&[Filter::PositiveDelta { max_window: 64 }], &le!(i32: 1, 0)), @"chunk 0: positive_delta: value 1 is less than the one before; the filter needs values that never fall");
+    insta::assert_snapshot!(refused(&[Filter::Gzip { level: 10 }], &tile), @"chunk 0: gzip: level is 10, expected at most 9");
+    insta::assert_snapshot!(refused(&[Filter::Bzip2 { level: 10 }], &tile), @"chunk 0: bzip2: level is 10, expected at most 9");
+}
+
+#[test]
+fn damaged_tiles_say_where() {
+    let kind = cells(Datatype::UInt8);
+    let text = |filters: &[Filter], tile: &[u8], len| decode(filters, kind, tile, len).unwrap_err().to_string();
+    let frame = |original: u32, compressed: u32| le!(u32: 0, 1, original, compressed);
+    insta::assert_snapshot!(text(&[], &tile_of(3, &[], &[1, 2, 3]), 4), @"unfiltered tile: expected 4 bytes, found 3");
+    insta::assert_snapshot!(text(&[], &tile_of(3, &[], &[1, 2, 3]), 2), @"unfiltered tile: expected 2 bytes, found 3");
+    insta::assert_snapshot!(text(&[], &tile_of(3, &[], &[1, 2]), 3), @"chunk 0: unfiltered chunk: expected 3 bytes, found 2");
+    insta::assert_snapshot!(text(&[], &tile_of(3, &[9], &[1, 2, 3]), 3), @"chunk 0: metadata of the chunk: 1 bytes too many at 0x14");
+    insta::assert_snapshot!(text(&[ZSTD], &tile_of(3, &frame(3, 2), &[1, 2]), 3), @"chunk 0: zstd: not a zstd frame of the stated length");
+    insta::assert_snapshot!(text(&[ZSTD], &tile_of(3, &frame(4, 2), &[1, 2]), 3), @"chunk 0: unfiltered chunk: expected 3 bytes, found 4");
+    insta::assert_snapshot!(text(&[ZSTD], &tile_of(3, &frame(3, 3), &[1, 2]), 3), @"chunk 0: compressor: parts are longer than the data");
+    insta::assert_snapshot!(text(&[ZSTD], &tile_of(3, &frame(3, 2)[..14], &[1, 2]), 3), @"chunk 0: compressed parts: need 8 bytes at 0x1c, 6 left");
+    insta::assert_snapshot!(text(&[RLE], &tile_of(3, &frame(3, 6), &[1, 0, 2, 2, 0, 2]), 3), @"chunk 0: rle: runs go on after the data");
+    let mut digest = encode(&[Filter::Md5], kind, b"abc").unwrap();
+    *digest.last_mut().unwrap() ^= 1;
+    insta::assert_snapshot!(text(&[Filter::Md5], &digest, 3), @"chunk 0: md5: the digest of data differs from the stored one; the tile is damaged");
+    // Which can be ignored.
+    let mut out = [0; 3];
+    let bound = common::bind(&[Filter::Md5], kind).verifying_checksums(false);
+    bound.decode_tile(&digest, &mut out, &mut Scratch::new()).unwrap();
+    assert_eq!(out, *b"abb");
+}
+
+#[test]
+fn what_lies_between_filters_is_bounded() {
+    // 100 bytes that byteshuffle would get from 4 GiB of zstd: refused before anything is reserved.
+    let filters = [Filter::Byteshuffle, ZSTD];
+    let metadata = le!(u32: 1, 1, u32::MAX, 5, u32::MAX, 5);
+    let tile = tile_of(100, &metadata, &[0; 10]);
+    let mut error = None;
+    let peak = tdb_testkit::allocations::peak_while(|| {
+        error = decode(&filters, cells(Datatype::UInt8), &tile, 100).err();
+    });
+    insta::assert_snapshot!(error.unwrap(), @"chunk 0: 4294967295 bytes between two filters are more than the 65536 that a chunk of its size may need; the tile is damaged, or the limit on tiles too low");
+    assert!(peak < 100_000, "{peak} bytes");
+    // A tile larger than allowed.
+    let bound = common::bind(&[], cells(Datatype::UInt8));
+    let mut scratch = Scratch::with_limits(Limits::SMALL.with_tile_bytes(10));
+    let error = bound.decode_tile(&[0; 8], &mut [0; 11], &mut scratch).unwrap_err();
+    insta::assert_snapshot!(error, @"the tile asks for 11 bytes, the limit is 10; raise the limit if the file is trusted");
+    // And more strings than allowed.
+    let strings = common::bind(&[RLE], TileKind::var_data(Datatype::StringAscii, V22));
+    let error = strings.decode_strings(&[0; 8], &mut [], &mut Vec::new(), u64::MAX, &mut scratch).unwrap_err();
+    assert!(matches!(error, FilterError::LimitExceeded { .. }), "{error}");
+}
