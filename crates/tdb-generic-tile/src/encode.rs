@@ -1,0 +1,58 @@
+//! From payloads to stored bytes.
+
+use tdb_filters::{BoundPipeline, FilterPipeline, Scratch};
+use tdb_types::{ByteWriter, Datatype, Encryption, FormatVersion};
+
+use crate::decode::tile_kind;
+use crate::{GenericTileError, GenericTileHeader, Result};
+
+/// Writes generic tiles one after the other, with buffers and codec contexts used again.
+#[derive(Debug)]
+pub struct GenericTileEncoder {
+    /// What every tile's header says, but for the sizes.
+    header: GenericTileHeader,
+    scratch: Scratch,
+    filtered: Vec<u8>,
+}
+
+impl GenericTileEncoder {
+    /// Tiles as the reference library writes them, filtered by zlib at level 1, with this version in their headers.
+    #[must_use]
+    pub fn new(version: FormatVersion) -> Self {
+        let header = GenericTileHeader {
+            version,
+            persisted_size: 0,
+            tile_size: 0,
+            datatype: Datatype::Char,
+            cell_size: 1,
+            encryption: Encryption::None,
+            pipeline_size: 0,
+            pipeline: FilterPipeline::generic_tile(),
+        };
+        Self { header, scratch: Scratch::new(), filtered: Vec::new() }
+    }
+
+    /// The same with another pipeline, which readers honour though no library writes any but the usual one.
+    #[must_use]
+    pub fn with_pipeline(mut self, pipeline: FilterPipeline) -> Self {
+        self.header.pipeline = pipeline;
+        self
+    }
+
+    /// Appends a tile that holds `payload`.
+    ///
+    /// # Errors
+    /// A filter that this build doesn't have, that can't work on bytes, or that the version can't express. Then nothing is
+    /// written.
+    pub fn encode(&mut self, payload: &[u8], writer: &mut ByteWriter) -> Result<()> {
+        let failed = |source| GenericTileError::Encode { source };
+        let pipeline = BoundPipeline::bind(&self.header.pipeline, tile_kind(&self.header)).map_err(failed)?;
+        self.filtered.clear();
+        pipeline.encode_tile(payload, None, &mut self.filtered, &mut self.scratch).map_err(failed)?;
+        self.header.tile_size = payload.len() as u64;
+        self.header.persisted_size = self.filtered.len() as u64;
+        self.header.write(writer).map_err(failed)?;
+        writer.bytes(&self.filtered);
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//!
+//! Input: a byte that chooses the format version, one that chooses the number of dimensions, a byte per dimension for its
+//! kind (see [`kind`]), then the bytes of the structure. What follows the structure is taken for a query.
+
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
+
+#[path = "oracle.rs"]
+pub mod oracle;
+
+use tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
+use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, Spans};
+
+/// The dimension that a byte of the input stands for: its low bits are a datatype's code, the highest says "strings".
+pub fn kind(byte: u8) -> DimensionKind {
+    let datatype = Datatype::ALL[usize::from(byte & 0x7f) % Datatype::ALL.len()];
+    DimensionKind { datatype, var: byte & 0x80 != 0 }
+}
+
+/// A tree that parses is written as the bytes that it was read from, recorded or not; and a search in it finds what a look
+/// at every tile finds.
+pub fn rtree(data: &[u8]) {
+    let Some((version, kinds, bytes)) = split(data) else { return };
+    let mut reader = ByteReader::new(bytes);
+    let parsed = RTree::parse(&mut reader, &kinds, version);
+
+    let spans = Spans::new();
+    let mut recording = ByteReader::new(bytes).recording(&spans, 0);
+    let recorded = RTree::parse(&mut recording, &kinds, version);
+    assert_eq!(parsed.as_ref().ok(), recorded.as_ref().ok(), "a record changes nothing");
+    let Ok(tree) = parsed else { return };
+
+    let (read, rest) = bytes.split_at(bytes.len() - reader.remaining());
+    let mut writer = ByteWriter::new();
+    tree.write(&mut writer, version);
+    assert_eq!(writer.as_slice(), read, "the same bytes again");
+    assert!(tree.memory_used() <= 8 * read.len() + 64, "{} bytes for {}", tree.memory_used(), read.len());
+    assert_eq!(tree.mbr(tree.leaf_count()), None);
+
+    let query = query(&kinds, rest);
+    let found: Vec<_> = tree.search(&query).unwrap().collect();
+    assert_eq!(found, oracle::search(&tree, &query));
+
+    // The same tiles under nodes that are sound.
+    let tiles: Vec<_> = (0..tree.leaf_count()).map(|tile| tree.mbr(tile).unwrap()).collect();
+    let rebuilt = RTree::build(&kinds, &tiles, tree.fanout()).unwrap();
+    assert_eq!(rebuilt.search(&query).unwrap().collect::<Vec<_>>(), found);
+}
+
+/// A range that parses is written as the bytes that it was read from, and is related to itself as it should be.
+pub fn nd_range(data: &[u8]) {
+    let Some((_, kinds, bytes)) = split(data) else { return };
+    let mut reader = ByteReader::new(bytes);
+    let Ok(range) = NdRange::parse(&mut reader, &kinds) else { return };
+    let read = &bytes[..bytes.len() - reader.remaining()];
+    let mut writer = ByteWriter::new();
+    range.write(&mut writer, &kinds).unwrap();
+    assert_eq!(writer.as_slice(), read, "the same bytes again");
+    let wide = range.widened(&kinds);
+    assert!(wide.intersects(&wide) && wide.contains(&wide));
+    assert_eq!(wide.intersection(&wide).as_ref(), Some(&wide));
+    assert_eq!(wide.widened(&kinds), wide, "nothing to widen twice");
+    let everything = NdRange(kinds.iter().map(|kind| DimRange::everything(*kind)).collect());
+    assert!(everything.contains(&wide) && everything.contains(&range));
+    assert!(!range.display(&kinds).to_string().is_empty() || kinds.is_empty());
+}
+
+fn split(data: &[u8]) -> Option<(FormatVersion, Vec<DimensionKind>, &[u8])> {
+    let (&[version, dimensions], rest) = data.split_first_chunk()?;
+    let (kinds, bytes) = rest.split_at_checked(usize::from(dimensions % 5))?;
+    let version = FormatVersion::new(u32::from(version) % 23 + 1).ok()?;
+    Some((version, kinds.iter().map(|byte| kind(*byte)).collect(), bytes))
+}
+
+/// Ranges of each dimension in turn, made of whatever bytes there are.
+fn query(kinds: &[DimensionKind], bytes: &[u8]) -> Vec<Vec<DimRange>> {
+    let mut query = vec![Vec::new(); kinds.len()];
+    let mut bytes = bytes.iter().copied();
+    let string = |bytes: &mut dyn Iterator<Item = u8>| -> Vec<u8> {
+        let len = usize::from(bytes.next().unwrap_or(0) % 4);
+        bytes.take(len).collect()
+    };
+    for round in 0..3 {
+        for (ranges, kind) in query.iter_mut().zip(kinds) {
+            let choice = bytes.next().unwrap_or(if round == 0 { 0 } else { 1 });
+            let mut key = || tdb_types::ordered_key(kind.physical(), &[(); 8].map(|()| bytes.next().unwrap_or(0)));
+            match choice % 5 {
+                0 => ranges.push(DimRange::everything(*kind)),
+                1 => {}
+                2 if kind.var => ranges.push(DimRange::strings_from(string(&mut bytes))),
+                _ if kind.var => ranges.push(DimRange::strings(string(&mut bytes), string(&mut bytes))),
+                2 => ranges.push(DimRange::Fixed { lo: key(), hi: u64::MAX }),
+                _ => ranges.push(DimRange::Fixed { lo: key(), hi: key() }),
+            }
+        }
+    }
+    query
+}

@@ -1,0 +1,184 @@
+//! A range in one dimension.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use tdb_types::Scalar;
+
+use crate::{DimensionKind, RTreeError, Result};
+
+/// An inclusive range of coordinates in one dimension.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DimRange {
+    /// Coordinates of a fixed-size type, as [ordered keys](tdb_types::ordered_key).
+    Fixed {
+        /// Key of the lowest coordinate.
+        lo: u64,
+        /// Key of the highest coordinate.
+        hi: u64,
+    },
+    /// Strings, in the order of their bytes, a prefix before what it begins.
+    Var {
+        /// The lowest string.
+        lo: Vec<u8>,
+        /// The highest string; none if every string from `lo` on is in the range, which can only be asked for, not stored.
+        hi: Option<Vec<u8>>,
+    },
+}
+
+impl DimRange {
+    /// All values from `lo` to `hi`, as people mean it: a bound that is `0.0` or `-0.0` takes both zeros in.
+    ///
+    /// (Ordered keys tell the two zeros apart, while everyone who asks for a range, and every writer who stores the range
+    /// of a tile, takes them as equal.)
+    ///
+    /// # Errors
+    /// The bounds' types differ, the lower one is above the upper one, or one is NaN.
+    pub fn between(lo: Scalar, hi: Scalar) -> Result<Self> {
+        if lo.physical() != hi.physical() {
+            return Err(RTreeError::MixedTypes { lo: lo.physical(), hi: hi.physical() });
+        }
+        if !matches!(lo.partial_cmp(&hi), Some(Ordering::Less | Ordering::Equal)) {
+            return Err(RTreeError::EmptyRange { lo, hi });
+        }
+        // The smaller zero's key is one below the other's.
+        let lo = if lo.to_f64() == 0.0 { lo.key().min(negated_zero(lo)) } else { lo.key() };
+        let hi = if hi.to_f64() == 0.0 { hi.key().max(negated_zero(hi)) } else { hi.key() };
+        Ok(Self::Fixed { lo, hi })
+    }
+
+    /// All strings from `lo` to `hi`; none if `lo` is above `hi`.
+    #[must_use]
+    pub fn strings(lo: impl Into<Vec<u8>>, hi: impl Into<Vec<u8>>) -> Self {
+        Self::Var { lo: lo.into(), hi: Some(hi.into()) }
+    }
+
+    /// All strings from `lo` on.
+    #[must_use]
+    pub fn strings_from(lo: impl Into<Vec<u8>>) -> Self {
+        Self::Var { lo: lo.into(), hi: None }
+    }
+
+    /// Every coordinate that a dimension of this kind can have, NaN too.
+    #[must_use]
+    pub fn everything(kind: DimensionKind) -> Self {
+        if kind.var { Self::strings_from("") } else { Self::Fixed { lo: 0, hi: kind.max_key() } }
+    }
+
+    /// Whether no coordinate is in the range, because its end is below its start.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Fixed { lo, hi } => lo > hi,
+            Self::Var { lo, hi } => hi.as_ref().is_some_and(|hi| lo > hi),
+        }
+    }
+
+    /// Whether the coordinate with this ordered key is in the range; none is in a range of strings.
+    #[must_use]
+    pub fn contains_key(&self, key: u64) -> bool {
+        matches!(self, Self::Fixed { lo, hi } if (*lo..=*hi).contains(&key))
+    }
+
+    /// Whether the string is in the range; none is in a range of fixed-size values.
+    #[must_use]
+    pub fn contains_string(&self, string: &[u8]) -> bool {
+        match self {
+            Self::Fixed { .. } => false,
+            Self::Var { lo, hi } => lo.as_slice() <= string && hi.as_ref().is_none_or(|hi| string <= hi.as_slice()),
+        }
+    }
+
+    /// Whether some coordinate is in both ranges. A range of strings and one of numbers share nothing.
+    #[must_use]
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.intersection(other).is_some()
+    }
+
+    /// Whether every coordinate of `other` is in this range.
+    #[must_use]
+    pub fn contains(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Fixed { lo, hi }, Self::Fixed { lo: other_lo, hi: other_hi }) => lo <= other_lo && other_hi <= hi,
+            (Self::Var { lo, hi }, Self::Var { lo: other_lo, hi: other_hi }) => {
+                lo <= other_lo && hi.as_ref().is_none_or(|hi| other_hi.as_ref().is_some_and(|other| other <= hi))
+            }
+            _ => false,
+        }
+    }
+
+    /// The coordinates that are in both ranges; none if there are none.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Option<Self> {
+        let both = match (self, other) {
+            (Self::Fixed { lo, hi }, Self::Fixed { lo: other_lo, hi: other_hi }) => {
+                Self::Fixed { lo: *lo.max(other_lo), hi: *hi.min(other_hi) }
+            }
+            (Self::Var { lo, hi }, Self::Var { lo: other_lo, hi: other_hi }) => {
+                let hi = match (hi, other_hi) {
+                    (Some(hi), Some(other_hi)) => Some(hi.min(other_hi)),
+                    (hi, other_hi) => hi.as_ref().or(other_hi.as_ref()),
+                };
+                Self::Var { lo: lo.max(other_lo).clone(), hi: hi.cloned() }
+            }
+            _ => return None,
+        };
+        (!both.is_empty()).then_some(both)
+    }
+
+    /// Moves the bounds apart until `other` is in the range. A range of another kind changes nothing.
+    pub fn expand(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Fixed { lo, hi }, Self::Fixed { lo: other_lo, hi: other_hi }) => {
+                *lo = (*lo).min(*other_lo);
+                *hi = (*hi).max(*other_hi);
+            }
+            (Self::Var { lo, hi }, Self::Var { lo: other_lo, hi: other_hi }) => {
+                if other_lo < lo {
+                    lo.clone_from(other_lo);
+                }
+                match (hi.as_mut(), other_hi) {
+                    (Some(own), Some(other)) if other > own => own.clone_from(other),
+                    (Some(_), None) => *hi = None,
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The range as people write it, `[1, 4]` or `["a", "cc"]`, for a dimension of this kind.
+    #[must_use]
+    pub fn display(&self, kind: DimensionKind) -> impl fmt::Display {
+        struct Shown<'a>(&'a DimRange, DimensionKind);
+        impl fmt::Display for Shown<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self.0 {
+                    DimRange::Fixed { lo, hi } => write!(f, "[{}, {}]", self.1.scalar(*lo), self.1.scalar(*hi)),
+                    DimRange::Var { lo, hi: Some(hi) } => {
+                        write!(f, "[\"{}\", \"{}\"]", lo.escape_ascii(), hi.escape_ascii())
+                    }
+                    DimRange::Var { lo, hi: None } => write!(f, "[\"{}\", …)", lo.escape_ascii()),
+                }
+            }
+        }
+        Shown(self, kind)
+    }
+
+    /// What the range's coordinates are called in messages.
+    pub(crate) fn coordinates(&self) -> &'static str {
+        match self {
+            Self::Fixed { .. } => "fixed-size values",
+            Self::Var { .. } => "strings",
+        }
+    }
+}
+
+/// The key of the other zero of the scalar's type; integers have one zero only.
+fn negated_zero(zero: Scalar) -> u64 {
+    match zero {
+        Scalar::F32(zero) => Scalar::F32(-zero).key(),
+        Scalar::F64(zero) => Scalar::F64(-zero).key(),
+        other => other.key(),
+    }
+}

@@ -1,0 +1,129 @@
+//! What a query wants in one dimension, made ready for many comparisons.
+
+use std::ops::Range;
+
+use crate::column::{Column, FixedColumn, VarColumn};
+use crate::{DimRange, DimensionKind};
+
+/// The ranges of one dimension, sorted and merged.
+#[derive(Clone, Debug)]
+pub(super) enum Selection<'a> {
+    /// Everything.
+    All,
+    /// One range of keys, which is the rule.
+    One(u64, u64),
+    /// Ranges of keys, neither overlapping nor touching.
+    Many(Vec<(u64, u64)>),
+    /// Ranges of strings, not overlapping; an end that is none is that of all strings.
+    Strings(Vec<(&'a [u8], Option<&'a [u8]>)>),
+}
+
+impl<'a> Selection<'a> {
+    /// Of ranges that suit the dimension.
+    pub(super) fn new(ranges: &'a [DimRange], kind: DimensionKind) -> Self {
+        if kind.var {
+            return Self::strings(ranges);
+        }
+        match merge_keys(ranges, kind).as_slice() {
+            &[(0, hi)] if hi >= kind.max_key() => Self::All,
+            &[(lo, hi)] => Self::One(lo, hi),
+            ranges => Self::Many(ranges.to_vec()),
+        }
+    }
+
+    fn strings(ranges: &'a [DimRange]) -> Self {
+        let mut sorted: Vec<_> = ranges
+            .iter()
+            .filter(|range| !range.is_empty())
+            .filter_map(|range| match range {
+                DimRange::Var { lo, hi } => Some((lo.as_slice(), hi.as_deref())),
+                DimRange::Fixed { .. } => None,
+            })
+            .collect();
+        sorted.sort_unstable();
+        let mut merged: Vec<(&[u8], Option<&[u8]>)> = Vec::with_capacity(sorted.len());
+        for (lo, hi) in sorted {
+            match merged.last_mut() {
+                Some((_, last)) if last.is_none_or(|last| lo <= last) => {
+                    *last = last.and_then(|last| hi.map(|hi| last.max(hi)));
+                }
+                _ => merged.push((lo, hi)),
+            }
+        }
+        if merged == [(&b""[..], None)] { Self::All } else { Self::Strings(merged) }
+    }
+
+    /// Compares up to 64 nodes. Bit `i` stands for the `i`-th of them: first those that have something in common with the
+    /// selection, then those inside it.
+    #[inline]
+    pub(super) fn compare(&self, column: &Column, nodes: Range<usize>) -> (u64, u64) {
+        match (self, column) {
+            (Self::All, _) => (u64::MAX, u64::MAX),
+            (Self::One(lo, hi), Column::Fixed(column)) if !column.has_nan() => {
+                let (los, his) = column.bounds(nodes);
+                compare_one(los, his, *lo, *hi)
+            }
+            (Self::One(lo, hi), Column::Fixed(column)) => compare_many(&[(*lo, *hi)], column, nodes),
+            (Self::Many(ranges), Column::Fixed(column)) => compare_many(ranges, column, nodes),
+            (Self::Strings(ranges), Column::Var(column)) => {
+                masks(nodes.map(|node| compare_strings(ranges, column, node)))
+            }
+            // Selections are made for the columns' kinds.
+            _ => (0, 0),
+        }
+    }
+}
+
+/// Sorted ranges of keys; neighbours become one range, because between the key of a value and the next key is nothing.
+fn merge_keys(ranges: &[DimRange], kind: DimensionKind) -> Vec<(u64, u64)> {
+    let mut sorted: Vec<_> = ranges
+        .iter()
+        .filter_map(|range| match range {
+            DimRange::Fixed { lo, hi } if lo <= hi => Some(kind.widen_zeros(*lo, *hi)),
+            _ => None,
+        })
+        .collect();
+    sorted.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::with_capacity(sorted.len());
+    for (lo, hi) in sorted {
+        match merged.last_mut() {
+            Some(last) if lo <= last.1.saturating_add(1) => last.1 = last.1.max(hi),
+            _ => merged.push((lo, hi)),
+        }
+    }
+    merged
+}
+
+/// No branches: most often nodes are hit at random.
+#[inline]
+fn compare_one(los: &[u64], his: &[u64], lo: u64, hi: u64) -> (u64, u64) {
+    let (mut hits, mut insides) = (0, 0);
+    for (bit, (node_lo, node_hi)) in los.iter().zip(his).take(64).enumerate() {
+        hits |= u64::from((*node_lo <= hi) & (lo <= *node_hi)) << bit;
+        insides |= u64::from((lo <= *node_lo) & (*node_hi <= hi)) << bit;
+    }
+    (hits, insides)
+}
+
+fn compare_many(ranges: &[(u64, u64)], column: &FixedColumn, nodes: Range<usize>) -> (u64, u64) {
+    let kind = column.kind();
+    let (los, his) = column.bounds(nodes);
+    masks(los.iter().zip(his).map(|(lo, hi)| {
+        let (lo, hi) = kind.widen(*lo, *hi);
+        let next = ranges.partition_point(|range| range.1 < lo);
+        ranges.get(next).map_or((false, false), |range| (range.0 <= hi, range.0 <= lo && hi <= range.1))
+    }))
+}
+
+fn compare_strings(ranges: &[(&[u8], Option<&[u8]>)], column: &VarColumn, node: usize) -> (bool, bool) {
+    let Some((lo, hi)) = column.get(node) else { return (false, false) };
+    let next = ranges.partition_point(|range| range.1.is_some_and(|end| end < lo));
+    let Some((start, end)) = ranges.get(next) else { return (false, false) };
+    (*start <= hi, *start <= lo && end.is_none_or(|end| hi <= end))
+}
+
+fn masks(compared: impl Iterator<Item = (bool, bool)>) -> (u64, u64) {
+    compared.take(64).enumerate().fold((0, 0), |(hits, insides), (bit, (hit, inside))| {
+        (hits | u64::from(hit) << bit, insides | u64::from(inside) << bit)
+    })
+}

@@ -1,0 +1,147 @@
+//! The R-tree: the MBR of each tile, and the nodes above them.
+
+mod build;
+mod format;
+
+use std::ops::Range;
+
+use crate::column::Column;
+use crate::{DimRange, DimensionKind, NdRange};
+
+/// The MBR of each tile of a sparse fragment, under inner nodes that each bound up to `fanout` nodes of the level below.
+///
+/// All nodes of all levels lie in one flat run per dimension, root first, tiles last. A dense fragment's tree is empty.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RTree {
+    kinds: Vec<DimensionKind>,
+    fanout: u32,
+    /// How many nodes the levels above each level have together, root first; one more entry says how many all have.
+    starts: Vec<usize>,
+    columns: Vec<Column>,
+    /// Whether every inner node bounds its children.
+    covering: bool,
+}
+
+impl RTree {
+    /// The fanout of every tree that the reference library writes.
+    pub const FANOUT: u32 = 10;
+
+    /// A tree without nodes, as dense fragments have it.
+    #[must_use]
+    pub fn empty(kinds: &[DimensionKind], fanout: u32) -> Self {
+        let columns = kinds.iter().map(|kind| Column::new(*kind)).collect();
+        Self { kinds: kinds.to_vec(), fanout, starts: vec![0], columns, covering: true }
+    }
+
+    /// The dimensions that the MBRs are of.
+    #[must_use]
+    pub fn kinds(&self) -> &[DimensionKind] {
+        &self.kinds
+    }
+
+    /// How many children an inner node has, at most.
+    #[must_use]
+    pub fn fanout(&self) -> u32 {
+        self.fanout
+    }
+
+    /// How many levels there are, that of the tiles included; 0 for a dense fragment.
+    #[must_use]
+    pub fn level_count(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// How many tiles the tree knows.
+    #[must_use]
+    pub fn leaf_count(&self) -> u64 {
+        self.leaves().len() as u64
+    }
+
+    /// The MBR of a tile, exactly as stored; none if there is no such tile.
+    #[must_use]
+    pub fn mbr(&self, tile: u64) -> Option<NdRange> {
+        let leaves = self.leaves();
+        let node = leaves.start.checked_add(usize::try_from(tile).ok()?).filter(|node| leaves.contains(node))?;
+        self.node(node)
+    }
+
+    /// The lowest and highest coordinates of every tile in a dimension of fixed-size values, as
+    /// [ordered keys](tdb_types::ordered_key); none for a dimension of strings, or with a bound that is NaN.
+    #[must_use]
+    pub fn tile_bounds(&self, dimension: usize) -> Option<(&[u64], &[u64])> {
+        match self.columns.get(dimension)? {
+            Column::Fixed(column) if !column.has_nan() => Some(column.bounds(self.leaves())),
+            _ => None,
+        }
+    }
+
+    /// Whether every inner node bounds its children, as it should. [`search`](Self::search) then descends from the root;
+    /// in a tree whose inner nodes hide tiles it looks at each tile instead, so it always finds all.
+    #[must_use]
+    pub fn is_covering(&self) -> bool {
+        self.covering
+    }
+
+    /// Bytes of memory that the tree takes.
+    #[must_use]
+    pub fn memory_used(&self) -> usize {
+        self.columns.iter().map(Column::memory).sum::<usize>().saturating_add(size_of_val(&*self.starts))
+    }
+
+    /// The nodes of a level, the root's level being 0.
+    pub(crate) fn level(&self, level: usize) -> Range<usize> {
+        match self.starts.get(level..) {
+            Some([start, end, ..]) => *start..*end,
+            _ => 0..0,
+        }
+    }
+
+    /// The nodes of the last level: the tiles.
+    pub(crate) fn leaves(&self) -> Range<usize> {
+        self.level(self.level_count().saturating_sub(1))
+    }
+
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The children of the node that is number `index` of its level, as numbers of the next level.
+    pub(crate) fn children(&self, level: usize, index: usize) -> Range<usize> {
+        let fanout = self.fanout_usize();
+        let count = self.level(level.saturating_add(1)).len();
+        let first = index.saturating_mul(fanout).min(count);
+        first..first.saturating_add(fanout).min(count)
+    }
+
+    /// The tiles below the node that is number `index` of its level.
+    pub(crate) fn tiles_below(&self, level: usize, index: usize) -> Range<usize> {
+        let count = self.leaves().len();
+        let fanout = self.fanout_usize();
+        let below = self.level_count().saturating_sub(1).saturating_sub(level);
+        let mut tiles = index..index.saturating_add(1);
+        for _ in 0..below {
+            tiles = tiles.start.saturating_mul(fanout)..tiles.end.saturating_mul(fanout);
+        }
+        tiles.start.min(count)..tiles.end.min(count)
+    }
+
+    fn fanout_usize(&self) -> usize {
+        usize::try_from(self.fanout).unwrap_or(usize::MAX)
+    }
+
+    fn node(&self, node: usize) -> Option<NdRange> {
+        self.columns.iter().map(|column| column.get(node)).collect::<Option<Vec<DimRange>>>().map(NdRange)
+    }
+
+    /// Checks that every inner node bounds its children. It costs a pass over the bounds, which parsing made warm.
+    fn check_covering(&mut self) {
+        self.covering = (1..self.level_count()).all(|level| {
+            let (parents, children) = (self.level(level - 1), self.level(level));
+            parents.enumerate().all(|(index, parent)| {
+                let below = self.children(level - 1, index);
+                let nodes = children.start.saturating_add(below.start)..children.start.saturating_add(below.end);
+                self.columns.iter().all(|column| column.covers(parent, nodes.clone()))
+            })
+        });
+    }
+}

@@ -1,0 +1,72 @@
+//! Inner nodes above the tiles, in the very shape that the reference library gives them.
+
+use super::RTree;
+use crate::column::Column;
+use crate::{DimensionKind, NdRange, RTreeError, Result};
+
+impl RTree {
+    /// Builds the tree over the MBRs of tiles, in the tiles' order. No tiles give the empty tree of a dense fragment.
+    ///
+    /// Each inner node bounds the next `fanout` nodes of the level below, until one node is left. The reference library
+    /// takes the number of levels from a quotient of floating-point logarithms; with [its fanout](Self::FANOUT) of 10 that
+    /// comes to the same for every tree of up to 10^15 tiles.
+    ///
+    /// # Errors
+    /// A fanout below 2, or MBRs that don't suit the dimensions.
+    pub fn build(kinds: &[DimensionKind], tiles: &[NdRange], fanout: u32) -> Result<Self> {
+        if fanout < 2 {
+            return Err(RTreeError::Fanout { fanout });
+        }
+        let mut tree = Self::empty(kinds, fanout);
+        if tiles.is_empty() {
+            return Ok(tree);
+        }
+        for column in &mut tree.columns {
+            column.reserve(tiles.len());
+        }
+        for mbr in tiles {
+            mbr.check(kinds)?;
+            for (column, range) in tree.columns.iter_mut().zip(&mbr.0) {
+                column.push(range);
+            }
+        }
+        tree.starts.push(tiles.len());
+        Ok(tree.with_inner_levels())
+    }
+
+    /// The tree above `self`, which is nothing but tiles.
+    pub(super) fn with_inner_levels(self) -> Self {
+        let fanout = self.fanout_usize().max(2);
+        let mut counts = vec![self.leaves().len()];
+        let mut levels = vec![self.columns];
+        while let (Some(&count), Some(below)) = (counts.last(), levels.last()) {
+            if count <= 1 {
+                break;
+            }
+            levels.push(level_above(below, &self.kinds, count, fanout));
+            counts.push(count.div_ceil(fanout));
+        }
+        let mut tree = Self::empty(&self.kinds, self.fanout);
+        for (columns, count) in levels.iter().zip(counts).rev().filter(|(_, count)| *count > 0) {
+            for (column, part) in tree.columns.iter_mut().zip(columns) {
+                column.append(part);
+            }
+            tree.starts.push(tree.starts.last().copied().unwrap_or_default().saturating_add(count));
+        }
+        tree.check_covering();
+        tree
+    }
+}
+
+/// The nodes that bound `count` nodes in `below`, `fanout` of them each.
+fn level_above(below: &[Column], kinds: &[DimensionKind], count: usize, fanout: usize) -> Vec<Column> {
+    let parent = |(column, kind): (&Column, &DimensionKind)| {
+        let mut level = Column::new(*kind);
+        level.reserve(count.div_ceil(fanout));
+        for first in (0..count).step_by(fanout) {
+            level.push_parent(column, first..first.saturating_add(fanout).min(count));
+        }
+        level
+    };
+    below.iter().zip(kinds).map(parent).collect()
+}
