@@ -1,0 +1,219 @@
+//! Schemas from nothing.
+
+use tdb_filters::FilterPipeline;
+use tdb_rtree::NdRange;
+use tdb_types::{ArrayType, Feature, FormatVersion, Layout, Scalar};
+
+use crate::dimension::max_key;
+use crate::error::Result;
+use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, Domain, EnumerationRef, SchemaError, validate};
+
+/// Cells per data tile of sparse arrays, unless said otherwise.
+const DEFAULT_CAPACITY: u64 = 10_000;
+
+/// Collects the parts of a schema and checks them together.
+///
+/// Defaults are those of the reference library: row-major order, 10 000 cells per data tile, no duplicates, Zstandard for
+/// coordinates and offsets, run-length encoding for validity.
+///
+/// ```
+/// use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+/// use tdb_types::{Datatype, Scalar};
+///
+/// let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+/// let schema = SchemaBuilder::dense()
+///     .dimension(rows.with_tile_extent(Scalar::I32(10)))
+///     .attribute(Attribute::new("temperature", Datatype::Float32))
+///     .build()?;
+/// assert_eq!(schema.cells_per_tile()?, 10);
+/// # Ok::<(), tdb_schema::SchemaError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct SchemaBuilder {
+    version: FormatVersion,
+    array_type: ArrayType,
+    allows_duplicates: bool,
+    tile_order: Layout,
+    cell_order: Layout,
+    capacity: u64,
+    coords_filters: FilterPipeline,
+    offsets_filters: FilterPipeline,
+    validity_filters: Option<FilterPipeline>,
+    dimensions: Vec<Dimension>,
+    attributes: Vec<Attribute>,
+    labels: Vec<DimensionLabel>,
+    enumerations: Vec<EnumerationRef>,
+    current_domain: Option<NdRange>,
+}
+
+impl SchemaBuilder {
+    /// The schema of a dense array.
+    pub fn dense() -> Self {
+        Self::new(ArrayType::Dense)
+    }
+
+    /// The schema of a sparse array.
+    pub fn sparse() -> Self {
+        Self::new(ArrayType::Sparse)
+    }
+
+    fn new(array_type: ArrayType) -> Self {
+        Self {
+            version: FormatVersion::DEFAULT,
+            array_type,
+            allows_duplicates: false,
+            tile_order: Layout::RowMajor,
+            cell_order: Layout::RowMajor,
+            capacity: DEFAULT_CAPACITY,
+            coords_filters: FilterPipeline::default_coords(),
+            offsets_filters: FilterPipeline::default_offsets(),
+            validity_filters: None,
+            dimensions: Vec::new(),
+            attributes: Vec::new(),
+            labels: Vec::new(),
+            enumerations: Vec::new(),
+            current_domain: None,
+        }
+    }
+
+    /// Sets the format version to write; [`FormatVersion::DEFAULT`] otherwise.
+    pub fn version(mut self, version: FormatVersion) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// Sets whether cells with equal coordinates may coexist (sparse arrays).
+    pub fn allows_duplicates(mut self, allows: bool) -> Self {
+        self.allows_duplicates = allows;
+        self
+    }
+
+    /// Sets the order of space tiles: row-major or column-major.
+    pub fn tile_order(mut self, order: Layout) -> Self {
+        self.tile_order = order;
+        self
+    }
+
+    /// Sets the order of cells within a tile: row-major, column-major, or Hilbert (sparse arrays).
+    pub fn cell_order(mut self, order: Layout) -> Self {
+        self.cell_order = order;
+        self
+    }
+
+    /// Sets the number of cells per data tile (sparse arrays).
+    pub fn capacity(mut self, cells: u64) -> Self {
+        self.capacity = cells;
+        self
+    }
+
+    /// Sets the filters of the coordinates of dimensions that have none of their own.
+    pub fn coords_filters(mut self, filters: FilterPipeline) -> Self {
+        self.coords_filters = filters;
+        self
+    }
+
+    /// Sets the filters of the offsets of cells of variable length.
+    pub fn offsets_filters(mut self, filters: FilterPipeline) -> Self {
+        self.offsets_filters = filters;
+        self
+    }
+
+    /// Sets the filters of validity tiles.
+    pub fn validity_filters(mut self, filters: FilterPipeline) -> Self {
+        self.validity_filters = Some(filters);
+        self
+    }
+
+    /// Adds a dimension after those already there.
+    pub fn dimension(mut self, dimension: Dimension) -> Self {
+        self.dimensions.push(dimension);
+        self
+    }
+
+    /// Adds an attribute after those already there.
+    pub fn attribute(mut self, attribute: Attribute) -> Self {
+        self.attributes.push(attribute);
+        self
+    }
+
+    /// Adds a dimension label after those already there.
+    pub fn label(mut self, label: DimensionLabel) -> Self {
+        self.labels.push(label);
+        self
+    }
+
+    /// Adds an enumeration after those already there.
+    pub fn enumeration(mut self, enumeration: EnumerationRef) -> Self {
+        self.enumerations.push(enumeration);
+        self
+    }
+
+    /// Sets the part of the domain that may hold cells for now.
+    pub fn current_domain(mut self, ranges: NdRange) -> Self {
+        self.current_domain = Some(ranges);
+        self
+    }
+
+    /// The schema.
+    ///
+    /// Dimensions without a tile extent get one that spans their domain, as the reference library does, but not in
+    /// Hilbert order, where tiles mean nothing.
+    ///
+    /// # Errors
+    /// [`SchemaError::Invalid`] for whatever the format, its version or the reference library doesn't allow.
+    pub fn build(mut self) -> Result<ArraySchema> {
+        if self.cell_order != Layout::Hilbert {
+            self.dimensions = self.dimensions.into_iter().map(spanned).collect::<Result<_>>()?;
+        }
+        let validity_filters = self.validity_filters.unwrap_or_else(|| match self.version.has(Feature::Validity) {
+            true => FilterPipeline::default_validity(),
+            false => FilterPipeline::default(),
+        });
+        let schema = ArraySchema {
+            version: self.version,
+            array_type: self.array_type,
+            allows_duplicates: self.allows_duplicates,
+            tile_order: self.tile_order,
+            cell_order: self.cell_order,
+            capacity: self.capacity,
+            coords_filters: self.coords_filters,
+            offsets_filters: self.offsets_filters,
+            validity_filters,
+            domain: Domain::new(self.dimensions),
+            attributes: self.attributes,
+            labels: self.labels,
+            enumerations: self.enumerations,
+            current_domain: self.current_domain,
+        };
+        validate::creatable(&schema)?;
+        Ok(schema)
+    }
+}
+
+/// The dimension with a tile extent that spans its domain, if it had none.
+fn spanned(dimension: Dimension) -> Result<Dimension> {
+    let Some((low, high)) = dimension.domain().filter(|_| dimension.tile_extent().is_none()) else {
+        return Ok(dimension);
+    };
+    let extent = match (low, high) {
+        (Scalar::F32(low), Scalar::F32(high)) => Some(Scalar::F32(high - low)),
+        (Scalar::F64(low), Scalar::F64(high)) => Some(Scalar::F64(high - low)),
+        (low, high) => span(low, high),
+    };
+    match extent {
+        Some(extent) => Ok(dimension.with_tile_extent(extent)),
+        None => {
+            let why = "no tile extent was given, and the domain can't be one tile: it has too many coordinates";
+            Err(SchemaError::invalid(format!("dimension {:?}", dimension.name()), why))
+        }
+    }
+}
+
+/// The number of integers from `low` to `high`, in their own type (as unsigned bits).
+fn span(low: Scalar, high: Scalar) -> Option<Scalar> {
+    let physical = low.physical();
+    let count = high.key().checked_sub(low.key())?.checked_add(1).filter(|count| *count <= max_key(physical))?;
+    let bytes = count.to_le_bytes();
+    Scalar::from_le_bytes(physical, bytes.get(..physical.size())?)
+}

@@ -1,0 +1,78 @@
+//! The domain: all dimensions of an array together.
+
+use tdb_rtree::DimensionKind;
+use tdb_types::{ByteReader, ByteWriter, Datatype, Feature, FormatVersion, Result};
+
+use crate::{Dimension, SchemaError};
+
+/// The dimensions of an array, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Domain {
+    dimensions: Vec<Dimension>,
+}
+
+impl Domain {
+    pub(crate) fn new(dimensions: Vec<Dimension>) -> Self {
+        Self { dimensions }
+    }
+
+    /// The dimensions.
+    #[must_use]
+    pub fn dimensions(&self) -> &[Dimension] {
+        &self.dimensions
+    }
+
+    /// What ranges and trees need to know of each dimension.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<DimensionKind> {
+        self.dimensions.iter().map(Dimension::kind).collect()
+    }
+
+    /// Whether a dimension is of variable length.
+    #[must_use]
+    pub fn has_var_dimension(&self) -> bool {
+        self.dimensions.iter().any(Dimension::is_var)
+    }
+
+    /// Cells in one space tile: the product of the tile extents. Only domains of integers and dates have one.
+    ///
+    /// # Errors
+    /// A dimension of floats or strings, or a product above `u64::MAX`.
+    pub fn cells_per_tile(&self) -> Result<u64, SchemaError> {
+        self.dimensions.iter().try_fold(1_u64, |cells, dimension| {
+            let what = || format!("dimension {:?}", dimension.name());
+            let extent = dimension
+                .extent_cells()
+                .ok_or_else(|| SchemaError::invalid(what(), "has no countable coordinates, so tiles have no size"))?;
+            cells.checked_mul(extent).ok_or_else(|| SchemaError::invalid(what(), "a tile has more than 2^64 cells"))
+        })
+    }
+
+    /// Reads the domain of a schema of format `version`.
+    pub(crate) fn parse(reader: &mut ByteReader<'_>, version: FormatVersion) -> Result<Self> {
+        let shared = match version.has(Feature::CombinedCoordinates) {
+            true => Some(Datatype::read(reader, "datatype")?),
+            false => None,
+        };
+        let count = reader.u32("dimension count")?;
+        // The shortest dimension: an empty name, two bounds of a byte, no tile extent.
+        let count = reader.count("dimension count", u64::from(count), 7)?;
+        let dimensions = (0..count)
+            .map(|index| {
+                let name = crate::group_name("dimension", index, 0, reader);
+                reader.group(name, |reader| Dimension::parse(reader, version, shared))
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { dimensions })
+    }
+
+    /// Writes the domain into a schema of format `version`.
+    pub(crate) fn write(&self, writer: &mut ByteWriter, version: FormatVersion) -> Result<(), SchemaError> {
+        if version.has(Feature::CombinedCoordinates) {
+            // Dimensions share one datatype in these versions, which validation has seen to.
+            self.dimensions.first().map_or(Datatype::Int32, Dimension::datatype).write(writer);
+        }
+        writer.u32(u32::try_from(self.dimensions.len()).unwrap_or(u32::MAX));
+        self.dimensions.iter().try_for_each(|dimension| dimension.write(writer, version))
+    }
+}

@@ -1,0 +1,109 @@
+//! The Hilbert curve through the domain of a sparse array.
+//!
+//! In arrays with Hilbert cell order, cells lie in the order of their position along a Hilbert curve. Each coordinate is
+//! first scaled to a *bucket* of `63 / dimensions` bits; Skilling's transform ("Programming the Hilbert curve", 2004) makes
+//! of the buckets one number, the Hilbert value. Cells with equal values are ordered by their coordinates.
+//!
+//! ```
+//! use tdb_schema::hilbert::{CoordinateColumn, HilbertCurve};
+//! use tdb_schema::{Dimension, SchemaBuilder};
+//! use tdb_types::{Datatype, Layout, Scalar};
+//!
+//! let side = |name| Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(i32::MAX - 1));
+//! let schema = SchemaBuilder::sparse().cell_order(Layout::Hilbert).dimension(side("x")).dimension(side("y")).build()?;
+//!
+//! let curve = HilbertCurve::new(schema.domain())?;
+//! let keys = |values: &[i32]| values.iter().map(|value| Scalar::I32(*value).key()).collect::<Vec<_>>();
+//! let (x, y) = (keys(&[0, 1, i32::MAX - 1]), keys(&[0, 1, 0]));
+//! let mut values = Vec::new();
+//! curve.values(&[CoordinateColumn::Keys(&x), CoordinateColumn::Keys(&y)], &mut values);
+//! assert_eq!(values, [0, 2, (1 << 62) - 1]);
+//! # Ok::<(), tdb_schema::SchemaError>(())
+//! ```
+
+mod axis;
+mod column;
+mod lanes;
+mod transform;
+
+pub use column::CoordinateColumn;
+
+use axis::Axis;
+use transform::Transform;
+
+use crate::error::Result;
+use crate::{Domain, SchemaError};
+
+/// Bits of a Hilbert value.
+const VALUE_BITS: u32 = 63;
+/// Cells that are worked on together: enough to amortise what is done once per block, few enough to stay in the cache.
+const BLOCK: usize = 64;
+/// Most dimensions: with more, buckets would have less than three bits.
+const MOST_DIMENSIONS: usize = 16;
+
+/// The buckets of a block of cells along one dimension.
+type Buckets = [u64; BLOCK];
+
+/// The Hilbert curve of a domain: from the coordinates of cells to their positions along the curve.
+#[derive(Clone, Debug)]
+pub struct HilbertCurve {
+    axes: Vec<Axis>,
+    bits: u32,
+    transform: Transform,
+}
+
+impl HilbertCurve {
+    /// The curve through `domain`.
+    ///
+    /// # Errors
+    /// No dimensions, or more than 16.
+    pub fn new(domain: &Domain) -> Result<Self> {
+        let count = domain.dimensions().len();
+        if count == 0 || count > MOST_DIMENSIONS {
+            let why = format!("{count} dimensions are not between 1 and {MOST_DIMENSIONS}");
+            return Err(SchemaError::invalid("hilbert curve", why));
+        }
+        let bits = VALUE_BITS / u32::try_from(count).unwrap_or(VALUE_BITS);
+        let axes = domain.dimensions().iter().map(|dimension| Axis::new(dimension, bits)).collect();
+        Ok(Self { axes, bits, transform: Transform::new(count, bits) })
+    }
+
+    /// Bits of a bucket: 63 shared by the dimensions.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Appends the Hilbert value of each cell to `values`; `columns` holds the coordinates of the cells, one column per
+    /// dimension, in order. The shortest column says how many cells there are.
+    ///
+    /// A column that doesn't suit its dimension (strings for numbers, or the other way) counts as all zero buckets.
+    pub fn values(&self, columns: &[CoordinateColumn<'_>], values: &mut Vec<u64>) {
+        let cells = columns.iter().zip(&self.axes).map(|(column, axis)| column.len(axis.size())).min().unwrap_or(0);
+        let cells = if columns.len() < self.axes.len() { 0 } else { cells };
+        values.reserve(cells);
+        let mut buckets = vec![[0; BLOCK]; self.axes.len()];
+        let mut block = [0; BLOCK];
+        for start in (0..cells).step_by(BLOCK) {
+            let len = BLOCK.min(cells - start);
+            for ((axis, column), buckets) in self.axes.iter().zip(columns).zip(&mut buckets) {
+                axis.buckets(column, start, &mut buckets[..len]);
+            }
+            self.transform.apply(&mut buckets, &mut block);
+            values.extend_from_slice(&block[..len]);
+        }
+    }
+
+    /// The Hilbert value of one cell, given its buckets; missing ones count as 0.
+    #[must_use]
+    pub fn value_of_buckets(&self, buckets: &[u64]) -> u64 {
+        let mut axes = [0; MOST_DIMENSIONS];
+        for (to, from) in axes.iter_mut().zip(buckets) {
+            *to = *from;
+        }
+        transform::value(&mut axes[..self.axes.len()], self.bits)
+    }
+}
+
+#[cfg(test)]
+mod tests;

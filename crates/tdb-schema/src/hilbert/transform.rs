@@ -1,0 +1,139 @@
+//! Skilling's transform: from buckets to one number.
+
+use super::lanes::{self, Lane};
+use super::{BLOCK, Buckets, MOST_DIMENSIONS};
+
+/// The transform for a number of dimensions and bits, with what is worth working out once.
+#[derive(Clone, Debug)]
+pub(super) struct Transform {
+    dimensions: usize,
+    bits: u32,
+    /// The bits of each byte value, as many places apart as there are dimensions.
+    spread: Box<[u64; 256]>,
+}
+
+impl Transform {
+    pub(super) fn new(dimensions: usize, bits: u32) -> Self {
+        let mut spread = Box::new([0_u64; 256]);
+        for (byte, spread) in (0_u64..).zip(spread.iter_mut()) {
+            // Buckets of more than eight bits belong to few dimensions; of those with fewer, the upper bits are zero.
+            for bit in 0..bits.min(8) {
+                *spread |= ((byte >> bit) & 1) << (u64::from(bit) * dimensions as u64);
+            }
+        }
+        Self { dimensions, bits, spread }
+    }
+
+    /// The Hilbert values of a block of cells; leaves `buckets` in no particular state.
+    pub(super) fn apply(&self, buckets: &mut [Buckets], values: &mut [u64; BLOCK]) {
+        let all_bits = buckets.iter().flatten().fold(0, |all, bucket| all | bucket);
+        if all_bits >> self.bits != 0 {
+            return self.apply_one_by_one(buckets, values);
+        }
+        macro_rules! lanes {
+            ($($dimensions:literal)*) => {
+                match self.dimensions {
+                    // Along one dimension the curve is the line itself.
+                    1 => buckets.iter().for_each(|buckets| *values = *buckets),
+                    2 => self.apply_lanes::<u32, 2, 8>(buckets, values),
+                    3 => self.apply_lanes::<u32, 3, 8>(buckets, values),
+                    $($dimensions => self.apply_lanes::<u16, $dimensions, 32>(buckets, values),)*
+                    _ => self.apply_one_by_one(buckets, values),
+                }
+            };
+        }
+        lanes!(4 5 6 7 8 9 10 11 12 13 14 15 16);
+    }
+
+    fn apply_lanes<T: Lane, const DIMENSIONS: usize, const GROUP: usize>(
+        &self,
+        buckets: &mut [Buckets],
+        values: &mut [u64; BLOCK],
+    ) {
+        let Ok(buckets) = <&mut [Buckets; DIMENSIONS]>::try_from(buckets) else { return };
+        lanes::transform::<T, DIMENSIONS, GROUP>(buckets, self.bits);
+        values.fill(0);
+        for (axis, buckets) in buckets.iter().enumerate() {
+            // The first dimension has the highest bit of each group.
+            let place = DIMENSIONS - 1 - axis;
+            for (value, bucket) in values.iter_mut().zip(buckets) {
+                *value |= self.spread(*bucket) << place;
+            }
+        }
+    }
+
+    /// The bits of a bucket, as many places apart as there are dimensions.
+    #[inline]
+    fn spread(&self, bucket: u64) -> u64 {
+        let mut spread = 0;
+        let mut place = 0;
+        let mut rest = bucket;
+        for _ in 0..self.bits.div_ceil(8) {
+            let [byte, ..] = rest.to_le_bytes();
+            spread |= self.spread[usize::from(byte)] << place;
+            place += 8 * self.dimensions;
+            rest >>= 8;
+        }
+        spread
+    }
+
+    /// By the book: for many dimensions, and for buckets of more bits than a bucket should have.
+    pub(super) fn apply_one_by_one(&self, buckets: &[Buckets], values: &mut [u64; BLOCK]) {
+        let mut axes = [0; MOST_DIMENSIONS];
+        let Some(axes) = axes.get_mut(..buckets.len()) else { return };
+        for (cell, value) in values.iter_mut().enumerate() {
+            for (axis, buckets) in axes.iter_mut().zip(buckets) {
+                *axis = buckets[cell];
+            }
+            *value = self::value(axes, self.bits);
+        }
+    }
+}
+
+/// The Hilbert value of one cell, by the book: the fast ways are held against this.
+///
+/// Buckets may have bits above the lowest `bits` (the upper bound of a single dimension has one, a domain of one
+/// coordinate has), which the reference carries along as well.
+pub(super) fn value(axes: &mut [u64], bits: u32) -> u64 {
+    undo_rotations(axes, bits);
+    gray_encode(axes, bits);
+    let mut value = 0;
+    for bit in (0..bits).rev() {
+        for axis in axes.iter() {
+            value = (value << 1) | ((axis >> bit) & 1);
+        }
+    }
+    value
+}
+
+/// From the highest bit down, undoes what the curve's turns at that bit do to all lower bits.
+fn undo_rotations(axes: &mut [u64], bits: u32) {
+    for bit in (1..bits).rev() {
+        let lower = (1_u64 << bit) - 1;
+        for index in 0..axes.len() {
+            if (axes[index] >> bit) & 1 == 1 {
+                axes[0] ^= lower;
+            } else {
+                let exchanged = (axes[0] ^ axes[index]) & lower;
+                axes[0] ^= exchanged;
+                axes[index] ^= exchanged;
+            }
+        }
+    }
+}
+
+fn gray_encode(axes: &mut [u64], bits: u32) {
+    for index in 1..axes.len() {
+        axes[index] ^= axes[index - 1];
+    }
+    let Some((last, others)) = axes.split_last_mut() else { return };
+    let before = *last;
+    let mut shift = 1;
+    while shift < bits {
+        *last ^= *last >> shift;
+        shift <<= 1;
+    }
+    for axis in others {
+        *axis ^= before ^ *last;
+    }
+}

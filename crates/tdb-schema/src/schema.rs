@@ -1,0 +1,364 @@
+//! The array schema.
+
+use std::borrow::Cow;
+
+use tdb_filters::FilterPipeline;
+use tdb_rtree::NdRange;
+use tdb_types::{ArrayType, ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Layout};
+
+use crate::error::Result;
+use crate::{
+    Attribute, Dimension, DimensionLabel, Domain, EnumerationRef, FieldRef, FieldType, current_domain, validate,
+};
+
+/// What an array is: its dimensions and attributes, the order of its cells and tiles, the filters of its tiles.
+///
+/// A value of this type has been validated: readers may rely on its bounds, sizes and names (see the crate's page).
+/// One is had from bytes ([`parse_file`](Self::parse_file)) or from a [`SchemaBuilder`](crate::SchemaBuilder).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArraySchema {
+    pub(crate) version: FormatVersion,
+    pub(crate) array_type: ArrayType,
+    pub(crate) allows_duplicates: bool,
+    pub(crate) tile_order: Layout,
+    pub(crate) cell_order: Layout,
+    pub(crate) capacity: u64,
+    pub(crate) coords_filters: FilterPipeline,
+    pub(crate) offsets_filters: FilterPipeline,
+    pub(crate) validity_filters: FilterPipeline,
+    pub(crate) domain: Domain,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) labels: Vec<DimensionLabel>,
+    pub(crate) enumerations: Vec<EnumerationRef>,
+    pub(crate) current_domain: Option<NdRange>,
+}
+
+impl ArraySchema {
+    /// The format version that the schema was written in.
+    #[must_use]
+    pub fn version(&self) -> FormatVersion {
+        self.version
+    }
+
+    /// Whether cells exist everywhere or only where written.
+    #[must_use]
+    pub fn array_type(&self) -> ArrayType {
+        self.array_type
+    }
+
+    /// Whether cells exist everywhere in the domain.
+    #[must_use]
+    pub fn is_dense(&self) -> bool {
+        self.array_type == ArrayType::Dense
+    }
+
+    /// Whether cells with equal coordinates may coexist (sparse arrays).
+    #[must_use]
+    pub fn allows_duplicates(&self) -> bool {
+        self.allows_duplicates
+    }
+
+    /// The order of space tiles: row-major or column-major.
+    #[must_use]
+    pub fn tile_order(&self) -> Layout {
+        self.tile_order
+    }
+
+    /// The order of cells within a tile: row-major, column-major or Hilbert.
+    #[must_use]
+    pub fn cell_order(&self) -> Layout {
+        self.cell_order
+    }
+
+    /// Cells per data tile of sparse fragments.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The filters of coordinates, for dimensions that have none of their own.
+    #[must_use]
+    pub fn coords_filters(&self) -> &FilterPipeline {
+        &self.coords_filters
+    }
+
+    /// The filters of the offsets of cells of variable length.
+    #[must_use]
+    pub fn offsets_filters(&self) -> &FilterPipeline {
+        &self.offsets_filters
+    }
+
+    /// The filters of validity tiles.
+    #[must_use]
+    pub fn validity_filters(&self) -> &FilterPipeline {
+        &self.validity_filters
+    }
+
+    /// The dimensions together.
+    #[must_use]
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// The dimensions, in order.
+    #[must_use]
+    pub fn dimensions(&self) -> &[Dimension] {
+        self.domain.dimensions()
+    }
+
+    /// The attributes, in order.
+    #[must_use]
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// How many dimensions there are; at least one.
+    #[must_use]
+    pub fn dim_count(&self) -> usize {
+        self.dimensions().len()
+    }
+
+    /// How many attributes there are; at least one if the array is dense.
+    #[must_use]
+    pub fn attr_count(&self) -> usize {
+        self.attributes.len()
+    }
+
+    /// The dimension labels, in order.
+    #[must_use]
+    pub fn labels(&self) -> &[DimensionLabel] {
+        &self.labels
+    }
+
+    /// The enumerations and their files, in the order of the file, which means nothing.
+    #[must_use]
+    pub fn enumerations(&self) -> &[EnumerationRef] {
+        &self.enumerations
+    }
+
+    /// The part of the domain that may hold cells for now, one range per dimension; nothing if it's all of the domain.
+    #[must_use]
+    pub fn current_domain(&self) -> Option<&NdRange> {
+        self.current_domain.as_ref()
+    }
+
+    /// The attribute or dimension with this name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<FieldRef> {
+        let attribute = self.attributes.iter().position(|attribute| attribute.name() == name);
+        let dimension = || self.dimensions().iter().position(|dimension| dimension.name() == name);
+        attribute.map(FieldRef::Attribute).or_else(|| dimension().map(FieldRef::Dimension))
+    }
+
+    /// All fields: the dimensions, then the attributes.
+    pub fn fields(&self) -> impl Iterator<Item = FieldRef> + use<> {
+        let dimensions = (0..self.dim_count()).map(FieldRef::Dimension);
+        dimensions.chain((0..self.attr_count()).map(FieldRef::Attribute))
+    }
+
+    /// The name of a field; nothing if the schema has no such field.
+    #[must_use]
+    pub fn field_name(&self, field: FieldRef) -> Option<&str> {
+        match field {
+            FieldRef::Attribute(index) => self.attributes.get(index).map(Attribute::name),
+            FieldRef::Dimension(index) => self.dimensions().get(index).map(Dimension::name),
+        }
+    }
+
+    /// How the values of a field look; nothing if the schema has no such field.
+    #[must_use]
+    pub fn field_type(&self, field: FieldRef) -> Option<FieldType> {
+        Some(match field {
+            FieldRef::Attribute(index) => {
+                let attribute = self.attributes.get(index)?;
+                FieldType {
+                    datatype: attribute.datatype(),
+                    cell_val_num: attribute.cell_val_num(),
+                    nullable: attribute.is_nullable(),
+                }
+            }
+            FieldRef::Dimension(index) => {
+                let dimension = self.dimensions().get(index)?;
+                FieldType { datatype: dimension.datatype(), cell_val_num: dimension.cell_val_num(), nullable: false }
+            }
+        })
+    }
+
+    /// The filters that the data tiles of a field go through: a dimension without filters of its own, or of a version
+    /// where dimensions can't have any, uses the schema's coordinate filters.
+    ///
+    /// For a field that the schema doesn't have, no filters.
+    #[must_use]
+    pub fn filters_of(&self, field: FieldRef) -> Cow<'_, FilterPipeline> {
+        let filters = match field {
+            FieldRef::Attribute(index) => self.attributes.get(index).map(Attribute::filters),
+            FieldRef::Dimension(index) => self.dimensions().get(index).map(|dimension| {
+                let own = dimension.own_filters();
+                if own.is_empty() { &self.coords_filters } else { own }
+            }),
+        };
+        filters.map_or_else(Cow::default, Cow::Borrowed)
+    }
+
+    /// Cells in one space tile of a dense array.
+    ///
+    /// # Errors
+    /// A dimension of floats or strings (sparse arrays have them), or a product above `u64::MAX`.
+    pub fn cells_per_tile(&self) -> Result<u64> {
+        self.domain.cells_per_tile()
+    }
+
+    /// Reads the payload of a schema's generic tile.
+    ///
+    /// # Errors
+    /// Bytes that aren't a schema, or one that contradicts itself or the format.
+    pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self> {
+        let schema = crate::group(reader, "array schema", Self::parse_fields)?;
+        validate::readable(&schema)?;
+        Ok(schema)
+    }
+
+    fn parse_fields(reader: &mut ByteReader<'_>) -> Result<Self> {
+        let version = FormatVersion::read(reader)?;
+        let allows_duplicates = version.has(Feature::AllowsDuplicates) && reader.bool("allows duplicates")?;
+        let array_type = ArrayType::read(reader, "array type")?;
+        let tile_order = parse_order(reader, "tile order", &[Layout::RowMajor, Layout::ColMajor])?;
+        let cell_order = parse_order(reader, "cell order", &[Layout::RowMajor, Layout::ColMajor, Layout::Hilbert])?;
+        let capacity = reader.u64("capacity")?;
+        let coords_filters = parse_filters(reader, "coordinate filters", version)?;
+        let offsets_filters = parse_filters(reader, "offsets filters", version)?;
+        let validity_filters = match version.has(Feature::Validity) {
+            true => parse_filters(reader, "validity filters", version)?,
+            false => FilterPipeline::default(),
+        };
+        let domain = reader.group(|| "domain".to_owned(), |reader| Domain::parse(reader, version))?;
+        let attributes = parse_attributes(reader, version)?;
+        let labels = parse_labels(reader, version)?;
+        let enumerations = parse_enumerations(reader, version)?;
+        let current_domain = parse_current_domain(reader, version, &domain)?;
+        Ok(Self {
+            version,
+            array_type,
+            allows_duplicates,
+            tile_order,
+            cell_order,
+            capacity,
+            coords_filters,
+            offsets_filters,
+            validity_filters,
+            domain,
+            attributes,
+            labels,
+            enumerations,
+            current_domain,
+        })
+    }
+
+    /// Writes the payload of the schema's generic tile, in the schema's own version.
+    ///
+    /// # Errors
+    /// A filter that the version can't express. Schemas that were read or built don't have any.
+    pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
+        let version = self.version;
+        writer.u32(version.number());
+        if version.has(Feature::AllowsDuplicates) {
+            writer.bool(self.allows_duplicates);
+        }
+        self.array_type.write(writer);
+        self.tile_order.write(writer);
+        self.cell_order.write(writer);
+        writer.u64(self.capacity);
+        self.coords_filters.write(writer, version)?;
+        self.offsets_filters.write(writer, version)?;
+        if version.has(Feature::Validity) {
+            self.validity_filters.write(writer, version)?;
+        }
+        self.domain.write(writer, version)?;
+        write_count(writer, self.attributes.len());
+        self.attributes.iter().try_for_each(|attribute| attribute.write(writer, version))?;
+        if version.has(Feature::DimensionLabels) {
+            write_count(writer, self.labels.len());
+            self.labels.iter().for_each(|label| label.write(writer));
+        }
+        if version.has(Feature::Enumerations) {
+            write_count(writer, self.enumerations.len());
+            self.enumerations.iter().for_each(|enumeration| enumeration.write(writer));
+        }
+        if version.has(Feature::CurrentDomain) {
+            current_domain::write(self.current_domain.as_ref(), writer, &self.domain.kinds())?;
+        }
+        Ok(())
+    }
+}
+
+fn parse_order(reader: &mut ByteReader<'_>, field: &'static str, allowed: &[Layout]) -> tdb_types::Result<Layout> {
+    let offset = reader.offset();
+    let order = Layout::read(reader, field)?;
+    if allowed.contains(&order) {
+        return Ok(order);
+    }
+    let expected = "row-major (0) or col-major (1), for cells also Hilbert (4)";
+    Err(DecodeError::invalid(field, offset, order, expected))
+}
+
+fn parse_filters(
+    reader: &mut ByteReader<'_>,
+    name: &'static str,
+    version: FormatVersion,
+) -> tdb_types::Result<FilterPipeline> {
+    reader.group(|| name.to_owned(), |reader| FilterPipeline::parse(reader, version))
+}
+
+fn parse_attributes(reader: &mut ByteReader<'_>, version: FormatVersion) -> tdb_types::Result<Vec<Attribute>> {
+    // The shortest attribute, of the first version: an empty name, a type, a number of values, no filters.
+    parse_list(reader, "attribute", 17, 0, |reader| Attribute::parse(reader, version))
+}
+
+fn parse_labels(reader: &mut ByteReader<'_>, version: FormatVersion) -> tdb_types::Result<Vec<DimensionLabel>> {
+    match version.has(Feature::DimensionLabels) {
+        true => parse_list(reader, "dimension label", 28, 4, DimensionLabel::parse),
+        false => Ok(Vec::new()),
+    }
+}
+
+fn parse_enumerations(reader: &mut ByteReader<'_>, version: FormatVersion) -> tdb_types::Result<Vec<EnumerationRef>> {
+    match version.has(Feature::Enumerations) {
+        true => parse_list(reader, "enumeration", 8, 0, EnumerationRef::parse),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Reads a `u32` count and that many items of at least `shortest` bytes, whose names lie `skip` bytes into them.
+fn parse_list<T>(
+    reader: &mut ByteReader<'_>,
+    what: &'static str,
+    shortest: u64,
+    skip: u64,
+    parse: impl Fn(&mut ByteReader<'_>) -> tdb_types::Result<T>,
+) -> tdb_types::Result<Vec<T>> {
+    let count = reader.u32("count")?;
+    reader.explain(|| format!("{what}s"));
+    let count = reader.count("count", u64::from(count), shortest)?;
+    (0..count)
+        .map(|index| {
+            let name = crate::group_name(what, index, skip, reader);
+            reader.group(name, &parse)
+        })
+        .collect()
+}
+
+fn parse_current_domain(
+    reader: &mut ByteReader<'_>,
+    version: FormatVersion,
+    domain: &Domain,
+) -> Result<Option<NdRange>> {
+    if !version.has(Feature::CurrentDomain) {
+        return Ok(None);
+    }
+    crate::group(reader, "current domain", |reader| current_domain::parse(reader, &domain.kinds()))
+}
+
+fn write_count(writer: &mut ByteWriter, count: usize) {
+    // Counts beyond the field can't have been read, and no builder gets there with real memory.
+    writer.u32(u32::try_from(count).unwrap_or(u32::MAX));
+}

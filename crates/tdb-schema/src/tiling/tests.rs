@@ -1,0 +1,113 @@
+use proptest::prelude::*;
+use tdb_types::{Datatype, PhysicalType, Scalar};
+
+use super::truncate;
+use crate::Dimension;
+
+fn indices(dimension: &Dimension, keys: &[u64]) -> Vec<u64> {
+    let mut indices = Vec::new();
+    dimension.tiling().indices(keys, &mut indices);
+    let one_by_one: Vec<u64> = keys.iter().map(|key| dimension.tile_index(*key)).collect();
+    assert_eq!(indices, one_by_one);
+    indices
+}
+
+#[test]
+fn extents_of_signed_types_count_as_unsigned() {
+    let whole = Dimension::new("d", Datatype::Int8, Scalar::I8(-128), Scalar::I8(126));
+    let halves = whole.clone().with_tile_extent(Scalar::I8(-128));
+    let keys = [-128, -1, 0, 126].map(|value| Scalar::I8(value).key());
+    assert_eq!(indices(&whole, &keys), [0, 0, 0, 0]);
+    assert_eq!(indices(&halves, &keys), [0, 0, 1, 1]);
+    assert_eq!((halves.extent_cells(), halves.tile_count()), (Some(128), 2));
+    assert_eq!((whole.extent_cells(), whole.tile_count(), whole.tile_range(0)), (Some(255), 1, Some((0, 254))));
+}
+
+#[test]
+fn the_widest_domains() {
+    let dimension = Dimension::new("d", Datatype::Int64, Scalar::I64(i64::MIN), Scalar::I64(i64::MAX - 1));
+    let ones = dimension.clone().with_tile_extent(Scalar::I64(1));
+    assert_eq!(indices(&ones, &[0, 1, u64::MAX - 1]), [0, 1, u64::MAX - 1]);
+    assert_eq!((ones.tile_count(), ones.tile_range(u64::MAX - 1)), (u64::MAX, Some((u64::MAX - 1, u64::MAX - 1))));
+    let tens = dimension.with_tile_extent(Scalar::I64(10));
+    let last = (u64::MAX - 1) / 10;
+    assert_eq!(tens.tile_range(last), Some((last * 10, u64::MAX)));
+    assert_eq!(tens.tile_range(last + 1), None);
+}
+
+#[test]
+fn coordinates_below_the_domain_count_as_its_low_end() {
+    let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(10), Scalar::I32(99));
+    let dimension = dimension.with_tile_extent(Scalar::I32(10));
+    let keys = [i32::MIN, 9, 10, 19, 20].map(|value| Scalar::I32(value).key());
+    assert_eq!(indices(&dimension, &keys), [0, 0, 0, 0, 1]);
+}
+
+#[test]
+fn floats_are_divided_and_cut_off() {
+    let dimension = Dimension::new("d", Datatype::Float64, Scalar::F64(-1.0), Scalar::F64(1.0));
+    let tenths = dimension.with_tile_extent(Scalar::F64(0.1));
+    let keys = [-1.0, -0.95, -0.9, -0.1, 0.0, 1.0].map(|value| Scalar::F64(value).key());
+    // The quotient of -0.9 comes out a little below 1: there is no rounding but that of the type.
+    assert_eq!(indices(&tenths, &keys), [0, 0, 0, 9, 10, 20]);
+    let dimension = Dimension::new("d", Datatype::Float32, Scalar::F32(0.0), Scalar::F32(1e6));
+    let tenths = dimension.with_tile_extent(Scalar::F32(0.1));
+    // In doubles the quotient would be 999 999.98….
+    assert_eq!(indices(&tenths, &[Scalar::F32(100_000.0).key()]), [1_000_000]);
+}
+
+#[test]
+fn quotients_that_no_integer_holds() {
+    // The reference library (2.30.0, x86-64) puts these cells into this order of tiles.
+    let values = [0.0, 1.9e19, 1e20, 1e24, 1e25, 1e3, 9.2e18, 9.3e18, 1.7e19];
+    for (datatype, scalar) in [
+        (Datatype::Float64, (|value| Scalar::F64(value)) as fn(f64) -> Scalar),
+        (Datatype::Float32, |value| Scalar::F32(value as f32)),
+    ] {
+        let dimension = Dimension::new("d", datatype, scalar(0.0), scalar(1e25)).with_tile_extent(scalar(1.0));
+        let indices = indices(&dimension, &values.map(|value| scalar(value).key()));
+        assert_eq!(indices[..5], [0; 5], "{datatype}");
+        assert!(indices[4..].is_sorted_by(|a, b| a < b), "{datatype}: {indices:?}");
+    }
+}
+
+#[test]
+fn truncation() {
+    assert_eq!(truncate(-0.5), 0);
+    assert_eq!(truncate(-1.0), u64::MAX);
+    assert_eq!(truncate(9_223_372_036_854_775_808.0), 1 << 63);
+    assert_eq!(truncate(18_446_744_073_709_549_568.0), u64::MAX - 2047);
+    assert_eq!(truncate(18_446_744_073_709_551_616.0), 0);
+    assert_eq!(truncate(f64::INFINITY), 0);
+    assert_eq!([f64::NAN, f64::NEG_INFINITY].map(truncate), [1 << 63; 2]);
+}
+
+proptest! {
+    #[test]
+    fn tiles_hold_their_coordinates(low: u32, width in 0_u32.., extent: u32, key: u32) {
+        let width = width.min(u32::MAX - low).min(u32::MAX - 1);
+        let (high, extent) = (low + width, extent % (width + 1) + 1);
+        let key = u64::from(low + key % (width + 1));
+        let dimension = Dimension::new("d", Datatype::UInt32, Scalar::U32(low), Scalar::U32(high))
+            .with_tile_extent(Scalar::U32(extent));
+        let index = dimension.tile_index(key);
+        prop_assert!(index < dimension.tile_count());
+        let (first, last) = dimension.tile_range(index).expect("a tile of the domain");
+        prop_assert!((first..=last).contains(&key), "{key} in tile {index}: {first} to {last}");
+        prop_assert_eq!(dimension.tile_range(dimension.tile_count()), None);
+        if index > 0 {
+            prop_assert_eq!(dimension.tile_range(index - 1).expect("the tile before").1 + 1, first);
+        }
+    }
+
+    #[test]
+    fn no_dimension_panics(low: u64, high: u64, extent: u64, keys: Vec<u64>, datatype in 0..44_u8) {
+        // Not even one that no schema would take.
+        let datatype = Datatype::from_code(datatype).expect("a datatype");
+        let scalar = |bits| Scalar::from_key(datatype.physical(), bits);
+        let dimension = Dimension::new("d", datatype, scalar(low), scalar(high)).with_tile_extent(scalar(extent));
+        indices(&dimension, &keys);
+        let _ = (dimension.tile_count(), dimension.tile_range(extent));
+        let _ = Dimension::new("d", datatype, Scalar::from_key(PhysicalType::U8, low), scalar(high)).tile_index(high);
+    }
+}

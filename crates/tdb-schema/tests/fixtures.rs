@@ -1,0 +1,113 @@
+//! Schemas written by releases of the reference library: parsed, shown, and written again to the same bytes.
+//!
+//! There is a snapshot for each release that wrote fixtures; after adding a fixture, run the tests with
+//! `INSTA_UPDATE=always` and look at what came in.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use tdb_generic_tile::{GenericTile, GenericTileError};
+use tdb_schema::{ArraySchema, Enumeration};
+use tdb_testkit::fixtures::{self, Fixture};
+use tdb_types::{ByteWriter, Limits, Spans};
+
+const ENUMERATIONS: &str = "__schema/__enumerations/";
+
+/// The schema files of an array and of its label arrays.
+fn schema_files(fixture: &Fixture) -> Vec<&str> {
+    let is_schema = |path: &&str| {
+        path.ends_with("__array_schema.tdb") || (path.contains("__schema/") && !path.contains(ENUMERATIONS))
+    };
+    fixture.array_files().filter(is_schema).collect()
+}
+
+fn enumeration_files(fixture: &Fixture) -> Vec<&str> {
+    fixture.array_files().filter(|path| path.starts_with(ENUMERATIONS)).collect()
+}
+
+/// The unfiltered bytes of a file; nothing if it is encrypted.
+fn tile(file: &[u8]) -> Option<GenericTile> {
+    match GenericTile::parse_file(file, &Limits::default(), None) {
+        Err(GenericTileError::KeyNeeded { .. }) => None,
+        tile => Some(tile.expect("a generic tile")),
+    }
+}
+
+/// What the fixture's name says of who wrote it: `v22-by-2.30.0`.
+fn writer(fixture: &Fixture) -> String {
+    fixture.name().splitn(4, '-').take(3).collect::<Vec<_>>().join("-")
+}
+
+fn snapshot(kind: &str, dumps: BTreeMap<String, String>) {
+    for (writer, dump) in dumps {
+        insta::assert_snapshot!(format!("{kind}-{writer}"), dump);
+    }
+}
+
+#[test]
+fn every_schema_is_read_and_written_again() {
+    let mut dumps = BTreeMap::<_, String>::new();
+    let (mut count, mut encrypted) = (0, 0);
+    for fixture in fixtures::all() {
+        for path in schema_files(&fixture) {
+            let file = fixture.read(path);
+            let place = format!("{} {path}", fixture.name());
+            let Some(tile) = tile(&file) else {
+                assert!(ArraySchema::parse_file(&file, &Limits::default(), None).is_err(), "{place}");
+                encrypted += 1;
+                continue;
+            };
+            let (schema, _) = ArraySchema::parse_file(&file, &Limits::default(), None)
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+            let mut written = ByteWriter::new();
+            schema.write(&mut written).expect("a schema that was read can be written");
+            assert_eq!(written.into_bytes(), tile.payload, "{place}");
+            let (again, _) =
+                ArraySchema::parse_file(&schema.to_file().expect("a file"), &Limits::default(), None).expect("a file");
+            assert_eq!(again, schema, "{place}");
+
+            let folder = path.split("__schema/").next().unwrap_or_default();
+            writeln!(dumps.entry(writer(&fixture)).or_default(), "--- {}/{folder}\n{}", fixture.name(), schema.dump())
+                .expect("text");
+            count += 1;
+        }
+    }
+    assert!(count > 80 && encrypted < count / 10, "only {count} schemas, {encrypted} encrypted");
+    snapshot("schemas", dumps);
+}
+
+#[test]
+fn every_enumeration_is_read_and_written_again() {
+    let mut dumps = BTreeMap::<_, String>::new();
+    for fixture in fixtures::all() {
+        for path in enumeration_files(&fixture) {
+            let file = fixture.read(path);
+            let Some(tile) = tile(&file) else { continue };
+            let enumeration = Enumeration::parse_file(&file, &Limits::default(), None)
+                .unwrap_or_else(|error| panic!("{} {path}: {error}", fixture.name()));
+            assert_eq!(path.strip_prefix(ENUMERATIONS), Some(enumeration.file_name()));
+            let mut written = ByteWriter::new();
+            enumeration.write(&mut written);
+            assert_eq!(written.into_bytes(), tile.payload, "{} {path}", fixture.name());
+            writeln!(dumps.entry(writer(&fixture)).or_default(), "--- {}\n{}", fixture.name(), enumeration.dump())
+                .expect("text");
+        }
+    }
+    assert!(!dumps.is_empty());
+    snapshot("enumerations", dumps);
+}
+
+#[test]
+fn a_recorded_parse_shows_a_tree() {
+    let fixture = fixtures::named("v22-by-2.30.0-sparse-mixed");
+    let path = schema_files(&fixture)[0];
+    let spans = Spans::new();
+    ArraySchema::parse_file(&fixture.read(path), &Limits::default(), Some(&spans)).expect("a schema");
+    let mut text = String::new();
+    for span in spans.to_vec() {
+        let indent = 2 * span.depth as usize;
+        let meaning = if span.meaning.is_empty() { String::new() } else { format!(" ({})", span.meaning) };
+        writeln!(text, "{:4} {:indent$}{} {}{meaning}", span.offset, "", span.name, span.value).expect("text");
+    }
+    insta::assert_snapshot!(text);
+}

@@ -1,0 +1,275 @@
+//! What is refused, what is let through, and what the messages say.
+
+use std::fmt::Write;
+
+use tdb_filters::{Filter, FilterPipeline};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::{
+    ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef, Result, SchemaBuilder, SchemaError,
+};
+use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, Layout, Scalar};
+
+fn int(name: &str, low: i32, high: i32, extent: i32) -> Dimension {
+    Dimension::new(name, Datatype::Int32, Scalar::I32(low), Scalar::I32(high)).with_tile_extent(Scalar::I32(extent))
+}
+
+fn float(low: f64, high: f64, extent: f64) -> Dimension {
+    Dimension::new("f", Datatype::Float64, Scalar::F64(low), Scalar::F64(high)).with_tile_extent(Scalar::F64(extent))
+}
+
+fn dense() -> SchemaBuilder {
+    SchemaBuilder::dense().dimension(int("x", 1, 10, 5)).attribute(Attribute::new("a", Datatype::Int32))
+}
+
+fn sparse() -> SchemaBuilder {
+    SchemaBuilder::sparse().dimension(int("x", 1, 10, 5)).attribute(Attribute::new("a", Datatype::Int32))
+}
+
+fn var() -> CellValNum {
+    CellValNum::Var
+}
+
+fn label() -> DimensionLabel {
+    DimensionLabel {
+        dimension: 0,
+        name: "l".into(),
+        relative: true,
+        uri: "__labels/l0".into(),
+        attribute: "label".into(),
+        order: DataOrder::Increasing,
+        datatype: Datatype::Float64,
+        cell_val_num: CellValNum::ONE,
+        external: false,
+    }
+}
+
+fn enumeration(name: &str, file_name: &str) -> EnumerationRef {
+    EnumerationRef { name: name.into(), file_name: file_name.into() }
+}
+
+fn filters(filters: impl Into<Vec<Filter>>) -> FilterPipeline {
+    FilterPipeline::new(filters.into())
+}
+
+fn message<T>(result: Result<T>) -> String {
+    match result {
+        Ok(_) => "was let through".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn builders_refuse_what_the_format_forbids() {
+    let attribute = |attribute| sparse().attribute(attribute);
+    let dimension = |dimension| SchemaBuilder::sparse().dimension(dimension);
+    let b = |datatype| Attribute::new("b", datatype);
+    let zstd = Filter::Zstd { level: 3 };
+    let all = Dimension::new("u", Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX));
+    let builders = [
+        ("no dimensions", SchemaBuilder::sparse()),
+        ("dense without attributes", SchemaBuilder::dense().dimension(int("x", 1, 10, 5))),
+        ("dense duplicates", dense().allows_duplicates(true)),
+        ("dense hilbert", dense().cell_order(Layout::Hilbert)),
+        ("dense strings", dense().dimension(Dimension::string("s"))),
+        ("dense types differ", dense().dimension(Dimension::new("y", Datatype::Int8, Scalar::I8(0), Scalar::I8(9)))),
+        ("capacity", sparse().capacity(0)),
+        ("low above high", dimension(int("x", 5, 4, 1))),
+        ("extent 0", dimension(int("x", 1, 10, 0))),
+        ("negative extent", dimension(int("x", 1, 10, -1))),
+        ("extent above domain", dimension(int("x", 1, 10, 11))),
+        ("last tile", dimension(int("x", 1, i32::MAX, 10))),
+        ("all of a type", dimension(int("x", i32::MIN, i32::MAX, 10))),
+        ("all of 64 bits", dimension(all)),
+        ("nan", dimension(float(f64::NAN, 1.0, 1.0))),
+        ("infinity", dimension(float(0.0, f64::INFINITY, 1.0))),
+        ("nan extent", dimension(float(0.0, 1.0, f64::NAN))),
+        ("negative float extent", dimension(float(0.0, 1.0, -1.0))),
+        ("float extent above domain", dimension(float(0.0, 1.0, 3.0))),
+        ("bool", dimension(Dimension::new("x", Datatype::Bool, Scalar::U8(0), Scalar::U8(1)))),
+        ("type of bounds", dimension(Dimension::new("x", Datatype::Int64, Scalar::I32(0), Scalar::I32(1)))),
+        ("type of extent", dimension(int("x", 0, 9, 1).with_tile_extent(Scalar::I64(1)))),
+        ("extent of strings", dimension(Dimension::string("s").with_tile_extent(Scalar::U8(1)))),
+        (
+            "17 dimensions",
+            (0..17).fold(sparse().cell_order(Layout::Hilbert), |all, index| {
+                all.dimension(int(&format!("d{index}"), 0, 9, 1))
+            }),
+        ),
+        ("name twice", attribute(Attribute::new("x", Datatype::Int8))),
+        ("reserved name", attribute(Attribute::new("__b", Datatype::Int8))),
+        ("any", attribute(b(Datatype::Any).with_cell_val_num(CellValNum::ONE))),
+        ("short fill", attribute(b(Datatype::Int32).with_fill_value([1, 2]))),
+        ("no fill", attribute(b(Datatype::Char).with_cell_val_num(var()).with_fill_value([]))),
+        ("sparse order", attribute(b(Datatype::Int32).with_order(DataOrder::Increasing))),
+        ("order of many", dense().attribute(b(Datatype::StringAscii).with_order(DataOrder::Increasing))),
+        ("no enumeration", attribute(b(Datatype::Int32).with_enumeration("e"))),
+        ("enumerated float", attribute(b(Datatype::Float32).with_enumeration("e")).enumeration(enumeration("e", "f"))),
+        ("enumeration file", sparse().enumeration(enumeration("e", "../e"))),
+        ("enumeration name", sparse().enumeration(enumeration("", "e"))),
+        ("enumeration twice", sparse().enumeration(enumeration("e", "1")).enumeration(enumeration("e", "2"))),
+        ("label dimension", sparse().label(DimensionLabel { dimension: 1, ..label() })),
+        ("label place", sparse().label(DimensionLabel { uri: "__labels/../../l0".into(), ..label() })),
+        ("absolute label", sparse().label(DimensionLabel { relative: false, ..label() })),
+        ("label order", sparse().label(DimensionLabel { order: DataOrder::Unordered, ..label() })),
+        ("label type", sparse().label(DimensionLabel { datatype: Datatype::Blob, ..label() })),
+        ("label strings", sparse().label(DimensionLabel { datatype: Datatype::StringAscii, ..label() })),
+        ("label name", sparse().label(DimensionLabel { name: "a".into(), ..label() })),
+        (
+            "current domain outside",
+            sparse().current_domain(NdRange(vec![DimRange::between(Scalar::I32(0), Scalar::I32(5)).expect("a range")])),
+        ),
+        ("current domain of another shape", sparse().current_domain(NdRange(vec![]))),
+        ("current domain of strings", sparse().current_domain(NdRange(vec![DimRange::strings("a", "b")]))),
+        (
+            "double delta of floats",
+            dimension(float(0.0, 1.0, 1.0))
+                .coords_filters(filters([Filter::DoubleDelta { level: -1, reinterpret: None }])),
+        ),
+        ("late rle", dimension(Dimension::string("s").with_filters(filters([zstd, Filter::Rle { level: -1 }])))),
+    ];
+    let mut text = String::new();
+    for (name, builder) in builders {
+        writeln!(text, "{name}: {}", message(builder.build())).expect("text");
+    }
+    insta::assert_snapshot!(text);
+}
+
+/// Reads `schema` after `change` has been made to its bytes.
+fn reread(schema: &ArraySchema, change: impl FnOnce(&mut Vec<u8>)) -> Result<ArraySchema> {
+    let mut writer = ByteWriter::new();
+    schema.write(&mut writer)?;
+    let mut bytes = writer.into_bytes();
+    change(&mut bytes);
+    ArraySchema::parse(&mut ByteReader::new(&bytes))
+}
+
+/// Where `needle` begins in `bytes`.
+fn find(bytes: &[u8], needle: &[u8]) -> usize {
+    bytes.windows(needle.len()).position(|window| window == needle).expect("it is there")
+}
+
+#[test]
+fn readers_take_what_some_release_has_written() {
+    // An extent as wide as a domain that a signed type can't measure, and one that overflowed to infinity or is zero.
+    let wide = Dimension::new("x", Datatype::Int8, Scalar::I8(-100), Scalar::I8(99));
+    let floats = Dimension::new("f", Datatype::Float64, Scalar::F64(f64::MIN), Scalar::F64(f64::MAX));
+    let point = Dimension::new("p", Datatype::Float32, Scalar::F32(1.0), Scalar::F32(1.0));
+    for dimension in [wide, floats, point] {
+        let schema = SchemaBuilder::sparse().dimension(dimension).build().expect("a schema");
+        assert_eq!(reread(&schema, |_| {}).expect("it can be read"), schema);
+    }
+    // The whole of a small type, and a last tile that reaches beyond it: early releases allowed that in sparse arrays.
+    let byte = Dimension::new("b", Datatype::UInt8, Scalar::U8(1), Scalar::U8(201)).with_tile_extent(Scalar::U8(100));
+    let schema = SchemaBuilder::sparse().dimension(byte).build();
+    assert!(matches!(schema, Err(SchemaError::Invalid { .. })));
+    let byte = Dimension::new("b", Datatype::UInt8, Scalar::U8(1), Scalar::U8(200)).with_tile_extent(Scalar::U8(100));
+    let schema = SchemaBuilder::sparse().dimension(byte).build().expect("a schema");
+    let read = reread(&schema, |bytes| {
+        let at = find(bytes, &[1, 200, 0, 100]);
+        bytes[at..at + 2].copy_from_slice(&[0, 255]);
+    });
+    let read = read.expect("it can be read");
+    let dimension = &read.dimensions()[0];
+    assert_eq!((dimension.tile_count(), dimension.tile_range(2)), (3, Some((200, 255))));
+    // Names that only creation refuses.
+    let schema = sparse().attribute(Attribute::new("zz", Datatype::Int8)).build().expect("a schema");
+    let read = reread(&schema, |bytes| {
+        let at = find(bytes, b"zz");
+        bytes[at..at + 2].copy_from_slice(b"__");
+    });
+    assert_eq!(read.expect("it can be read").attributes()[1].name(), "__");
+}
+
+#[test]
+fn readers_refuse_what_they_cannot_rely_on() {
+    let mut text = String::new();
+    let mut check = |name: &str, schema: &ArraySchema, needle: &[u8], replacement: &[u8]| {
+        let result = reread(schema, |bytes| {
+            let at = find(bytes, needle);
+            bytes[at..at + replacement.len()].copy_from_slice(replacement);
+        });
+        writeln!(text, "{name}: {}", message(result)).expect("text");
+    };
+    let x = dense().build().expect("a schema");
+    let domain = [1, 0, 0, 0, 10, 0, 0, 0, 0, 5, 0, 0, 0];
+    check("version 0", &x, &[22, 0, 0, 0], &[0]);
+    check("version 24", &x, &[22, 0, 0, 0], &[24]);
+    check("low above high", &x, &domain, &[11]);
+    check("extent 0", &x, &domain, &[1, 0, 0, 0, 10, 0, 0, 0, 0, 0]);
+    check("extent 11", &x, &domain, &[1, 0, 0, 0, 10, 0, 0, 0, 0, 11]);
+    check("last tile", &x, &domain, &[1, 0, 0, 0, 255, 255, 255, 127]);
+    check("null flag", &x, &domain, &[1, 0, 0, 0, 10, 0, 0, 0, 2]);
+    check("domain size", &x, &[8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0], &[0]);
+    check("name", &x, b"x", b"a");
+    check("not utf-8", &x, b"x", b"\xff");
+    check("fill size", &x, &[4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128], &[3]);
+    check("type of a dense dimension", &x, &[b'x', 0, 1, 0, 0, 0], &[b'x', 2]);
+    check("type of a dimension", &x, &[b'x', 0, 1, 0, 0, 0], &[b'x', 40]);
+    check("no such type", &x, &[b'x', 0, 1, 0, 0, 0], &[b'x', 44]);
+    check("values per coordinate", &x, &[b'x', 0, 1, 0, 0, 0], &[b'x', 0, 2]);
+    check("values per cell", &x, &[b'a', 0, 1, 0, 0, 0], &[b'a', 0, 0]);
+    check("cell order", &x, &[0, 0, 0, 0, 0x10, 0x27], &[0, 0, 0, 2]);
+    check("tile order", &x, &[0, 0, 0, 0, 0x10, 0x27], &[0, 0, 4]);
+    check("array type", &x, &[0, 0, 0, 0, 0x10, 0x27], &[0, 2]);
+    let ranged = NdRange(vec![DimRange::between(Scalar::I32(2), Scalar::I32(3)).expect("a range")]);
+    let current = sparse().current_domain(ranged).build().expect("a schema");
+    let rectangle = [0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0];
+    check("current domain version", &current, &rectangle, &[1]);
+    check("current domain type", &current, &rectangle, &[0, 0, 0, 0, 0, 1]);
+    check("current domain outside", &current, &rectangle, &[0, 0, 0, 0, 0, 0, 0]);
+    let old = sparse().version(tdb_types::FormatVersion::MIN).build().expect("a schema");
+    check("name of a file", &old, b"a", b"/");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn old_cells_of_gigabytes_cost_nothing() {
+    // Before version 6 no fill value is stored, so nothing but the claim stands behind a cell of 32 GiB.
+    let version = tdb_types::FormatVersion::new(4).expect("a version");
+    let schema = dense().version(version).attribute(Attribute::new("b", Datatype::Int64)).build().expect("a schema");
+    let read = reread(&schema, |bytes| {
+        let at = find(bytes, &[b'b', 1, 1, 0, 0, 0]);
+        bytes[at + 2..at + 6].copy_from_slice(&(u32::MAX - 1).to_le_bytes());
+    })
+    .expect("it can be read");
+    assert_eq!(read.attributes()[1].cell_size(), Some(8 * u64::from(u32::MAX - 1)));
+    assert_eq!(read.attributes()[1].fill_pattern(), i64::MIN.to_le_bytes());
+}
+
+#[test]
+fn enumerations_that_contradict_themselves() {
+    let strings = |values: &[&str]| Enumeration::strings("e", "__e_0", Datatype::StringUtf8, values);
+    let mut text = String::new();
+    let mut check = |name: &str, result: Result<Enumeration>| {
+        writeln!(text, "{name}: {}", message(result)).expect("text");
+    };
+    check("none", strings(&[]));
+    check("one empty", strings(&[""]));
+    check("twice", strings(&["a", "b", "a"]));
+    check("no name", Enumeration::fixed("", "__e_0", Datatype::Int8, []));
+    check("file", Enumeration::fixed("e", "a/b", Datatype::Int8, []));
+    check("half a value", Enumeration::fixed("e", "__e_0", Datatype::Int16, [1, 2, 3]));
+    let mut writer = ByteWriter::new();
+    strings(&["ab", "c"]).expect("distinct").write(&mut writer);
+    let bytes = writer.into_bytes();
+    let offsets = bytes.len() - 16;
+    for (name, at, byte) in [
+        ("version", 0, 1),
+        ("first offset", offsets, 1),
+        ("falling offsets", offsets + 15, 255),
+        ("offset beyond", offsets + 8, 4),
+        ("offsets size", offsets - 8, 15),
+        ("more offsets", offsets - 8, 24),
+        ("fewer offsets", offsets - 8, 0),
+    ] {
+        let mut bytes = bytes.clone();
+        bytes[at] = byte;
+        let mut reader = ByteReader::new(&bytes);
+        let result = Enumeration::parse(&mut reader).and_then(|enumeration| {
+            reader.finish("enumeration")?;
+            Ok(enumeration)
+        });
+        check(name, result);
+    }
+    insta::assert_snapshot!(text);
+}
