@@ -1,0 +1,43 @@
+//! The schemas that fuzzed fragments are read by.
+
+use tdb_fragment::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_fragment::tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
+
+/// How many there are.
+pub const COUNT: u8 = 5;
+
+/// The schema that stands for a byte.
+pub fn schema(choice: u8) -> ArraySchema {
+    let rows = || Dimension::new("row", Datatype::Int32, Scalar::I32(-10), Scalar::I32(30));
+    let columns = || Dimension::new("column", Datatype::UInt64, Scalar::U64(5), Scalar::U64(u64::MAX - 7));
+    let built = match choice % COUNT {
+        0 => attributes(SchemaBuilder::sparse().dimension(rows()).dimension(Dimension::string("name")), 22),
+        1 => attributes(SchemaBuilder::dense().dimension(rows().with_tile_extent(Scalar::I32(4))), 22),
+        2 => {
+            let dimension = |name| {
+                Dimension::new(name, Datatype::Int64, Scalar::I64(i64::MIN), Scalar::I64(i64::MAX - 1))
+                    .with_tile_extent(Scalar::I64(1))
+            };
+            attributes(SchemaBuilder::dense().dimension(dimension("x")).dimension(dimension("y")), 7)
+        }
+        3 => attributes(SchemaBuilder::sparse().dimension(columns()).dimension(rows()), 23),
+        _ => {
+            let float = Dimension::new("x", Datatype::Float64, Scalar::F64(-1.0), Scalar::F64(1.0));
+            attributes(SchemaBuilder::sparse().dimension(float), 4)
+        }
+    };
+    built.build().expect("the schemas are sound")
+}
+
+fn attributes(builder: SchemaBuilder, version: u32) -> SchemaBuilder {
+    let version = FormatVersion::new(version).expect("a known version");
+    let nullable = |attribute: Attribute| if version.number() < 7 { attribute } else { attribute.nullable(false) };
+    let three = CellValNum::from_code(3).expect("not zero");
+    builder
+        .version(version)
+        .capacity(10)
+        .attribute(nullable(Attribute::new("a", Datatype::Int32)))
+        .attribute(Attribute::new("b", Datatype::StringAscii).with_cell_val_num(CellValNum::Var))
+        .attribute(nullable(Attribute::new("c", Datatype::Char).with_cell_val_num(three)))
+        .attribute(Attribute::new("d", Datatype::Float64))
+}

@@ -1,0 +1,187 @@
+//! Consolidated fragment metadata: the footers of many fragments in one file, so that opening an array takes one read.
+//!
+//! ```text
+//! u32 fragment count | count × { u64 length | name | u64 offset of the footer } | footers
+//! ```
+//!
+//! in one generic tile. Offsets count from the start of this payload. The footers are those of the fragments' own files,
+//! without a length behind them; the sections that they locate are not in here.
+
+use std::ops::Range;
+
+use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder, GenericTileError};
+use tdb_types::{ByteReader, ByteWriter, DecodeError, Spans};
+
+use crate::error::{FragmentError, Result};
+
+/// The footers of many fragments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsolidatedFooters {
+    payload: Vec<u8>,
+    entries: Vec<Entry>,
+    /// The entries' numbers in the order of their names, and by number where names are equal.
+    by_name: Vec<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    name: String,
+    footer: Range<usize>,
+}
+
+impl ConsolidatedFooters {
+    /// Reads a whole `.meta` file. Footers stay bytes until someone wants them.
+    ///
+    /// # Errors
+    /// The generic tile can't be unfiltered, or offsets lead out of it.
+    pub fn parse_file(bytes: &[u8], decoder: &mut GenericTileDecoder, spans: Option<&Spans>) -> Result<Self> {
+        let tile = decoder.decode_file(bytes, spans).map_err(wrap)?;
+        let entries = parse_entries(tile.payload_reader(spans))?;
+        let mut by_name: Vec<usize> = (0..entries.len()).collect();
+        by_name.sort_by_key(|index| entries[*index].fragment());
+        Ok(Self { payload: tile.payload, entries, by_name })
+    }
+
+    /// Writes a whole file with these fragments, by name, and their footers.
+    ///
+    /// # Errors
+    /// More than 2^32 fragments.
+    pub fn write_file(fragments: &[(&str, &[u8])], encoder: &mut GenericTileEncoder) -> Result<Vec<u8>> {
+        let too_many = |_| FragmentError::inconsistent("fragment count", fragments.len(), "fewer than 2^32");
+        let mut payload = ByteWriter::new();
+        payload.u32(u32::try_from(fragments.len()).map_err(too_many)?);
+        let entries: usize = fragments.iter().map(|(name, _)| 16 + name.len()).sum();
+        let mut offset = (4 + entries) as u64;
+        for (name, footer) in fragments {
+            payload.string_u64(name);
+            payload.u64(offset);
+            offset += footer.len() as u64;
+        }
+        for (_, footer) in fragments {
+            payload.bytes(footer);
+        }
+        let mut writer = ByteWriter::new();
+        encoder.encode(payload.as_slice(), &mut writer).map_err(wrap)?;
+        Ok(writer.into_bytes())
+    }
+
+    /// How many fragments there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The fragments' names, without the folder before them, and their footers, for
+    /// [`FragmentFooter::parse`](crate::FragmentFooter::parse). The readers' offsets count from the payload's start.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, ByteReader<'_>)> {
+        self.entries.iter().map(|entry| (entry.fragment(), self.footer(entry)))
+    }
+
+    /// The footer of the fragment of this name; where the file has it twice, the first one.
+    #[must_use]
+    pub fn get(&self, fragment: &str) -> Option<ByteReader<'_>> {
+        let entry = |place: &usize| &self.entries[*place];
+        let first = self.by_name.partition_point(|place| entry(place).fragment() < fragment);
+        let found = self.by_name.get(first).map(entry).filter(|entry| entry.fragment() == fragment)?;
+        Some(self.footer(found))
+    }
+
+    fn footer(&self, entry: &Entry) -> ByteReader<'_> {
+        let bytes = self.payload.get(entry.footer.clone()).unwrap_or_default();
+        ByteReader::at(bytes, entry.footer.start as u64)
+    }
+}
+
+impl Entry {
+    /// Before format 9, names are whole URIs.
+    fn fragment(&self) -> &str {
+        let name = self.name.trim_end_matches('/');
+        name.rsplit_once('/').map_or(name, |(_, last)| last)
+    }
+}
+
+fn parse_entries(mut reader: ByteReader<'_>) -> Result<Vec<Entry>, DecodeError> {
+    let len = reader.remaining();
+    let count = reader.u32("fragment count")?;
+    let count = reader.count("fragments", u64::from(count), 16)?;
+    let mut entries = Vec::with_capacity(count);
+    for index in 0..count {
+        entries.push(reader.group(
+            || format!("fragment {index}"),
+            |reader| {
+                let name = reader.string_u64("name")?;
+                let at = reader.offset();
+                let offset = reader.u64("footer offset")?;
+                let start = usize::try_from(offset).ok().filter(|start| *start < len);
+                let expected = "an offset within the payload";
+                let start = start.ok_or_else(|| DecodeError::invalid("footer offset", at, offset, expected))?;
+                Ok(Entry { name, footer: start..len })
+            },
+        )?);
+    }
+    end_footers(&mut entries);
+    Ok(entries)
+}
+
+/// Ends each footer where the next one begins, in whatever order they lie.
+fn end_footers(entries: &mut [Entry]) {
+    let mut starts: Vec<usize> = entries.iter().map(|entry| entry.footer.start).collect();
+    starts.sort_unstable();
+    for entry in entries {
+        let next = starts.partition_point(|start| *start <= entry.footer.start);
+        if let Some(&end) = starts.get(next) {
+            entry.footer.end = end;
+        }
+    }
+}
+
+fn wrap(source: GenericTileError) -> FragmentError {
+    FragmentError::File { what: "consolidated fragment metadata", source: Box::new(source) }
+}
+
+#[cfg(test)]
+mod tests {
+    use tdb_types::{FormatVersion, Limits};
+
+    use super::*;
+
+    fn encoder() -> GenericTileEncoder {
+        GenericTileEncoder::new(FormatVersion::DEFAULT)
+    }
+
+    fn decoder() -> GenericTileDecoder {
+        GenericTileDecoder::new(Limits::SMALL)
+    }
+
+    #[test]
+    fn round_trip() {
+        let second = ("file:///arrays/array/__2_2_b_8", &b"second"[..]);
+        let fragments = [second, ("__1_1_a_22", &b"first"[..]), ("__2_2_b_8", b"never seen")];
+        let file = ConsolidatedFooters::write_file(&fragments, &mut encoder()).unwrap();
+        let footers = ConsolidatedFooters::parse_file(&file, &mut decoder(), None).unwrap();
+        let read: Vec<_> = footers.iter().map(|(name, reader)| (name, reader.rest())).collect();
+        let expected = [("__2_2_b_8", &b"second"[..]), ("__1_1_a_22", b"first"), ("__2_2_b_8", b"never seen")];
+        assert_eq!(read, expected);
+        assert_eq!(footers.get("__1_1_a_22").unwrap().rest(), b"first");
+        assert_eq!(footers.get("__2_2_b_8").unwrap().rest(), b"second");
+        assert!(footers.get("__3_3_c_22").is_none());
+    }
+
+    #[test]
+    fn an_offset_behind_the_payload_is_refused() {
+        let mut payload = ByteWriter::new();
+        payload.u32(1);
+        payload.string_u64("a");
+        payload.u64(1000);
+        let mut file = ByteWriter::new();
+        encoder().encode(payload.as_slice(), &mut file).unwrap();
+        let error = ConsolidatedFooters::parse_file(file.as_slice(), &mut decoder(), None).unwrap_err();
+        assert!(error.to_string().contains("footer offset: found 1000"), "{error}");
+    }
+}

@@ -1,0 +1,171 @@
+//! A whole `__fragment_metadata.tdb`, read and written in one go.
+
+use std::ops::Range;
+
+use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
+use tdb_rtree::RTree;
+use tdb_schema::ArraySchema;
+use tdb_types::{ByteReader, ByteWriter, Feature, FormatVersion, Spans};
+
+use crate::contents::FragmentContents;
+use crate::error::{FragmentError, Result};
+use crate::footer::{FooterHeader, FragmentFooter, OptionalSection};
+use crate::legacy;
+use crate::locate::{Step, has_length, locate};
+use crate::section::SectionId;
+use crate::sections::{SectionParser, parse_section};
+
+/// The name of the file, in the fragment's folder, that this module is about.
+pub const FRAGMENT_METADATA_FILE: &str = "__fragment_metadata.tdb";
+
+/// Everything in a fragment's metadata.
+///
+/// A reader of arrays has little use for it, since most sections are never needed: it would read the
+/// [`FragmentFooter`], and single sections through a
+/// [`SectionReader`](crate::SectionReader). This is for whoever looks at all of the file, and
+/// for whoever writes one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FragmentFile {
+    /// The footer, with the offsets of the sections in the file that it comes from.
+    pub footer: FragmentFooter,
+    /// What the sections hold.
+    pub contents: FragmentContents,
+}
+
+/// What the bytes of a fragment's metadata don't say: it stands in the fragment's folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FragmentFolder {
+    /// The format version in the fragment's name.
+    pub version: FormatVersion,
+    /// Whether there is a file `__coords.tdb`. In formats 1 and 2 a fragment without is dense; later ones say it.
+    pub has_coordinates: bool,
+}
+
+impl FragmentFile {
+    /// Reads the whole file, all sections and the footer.
+    ///
+    /// # Errors
+    /// Any section or the footer can't be read, or contradicts the schema.
+    pub fn parse(
+        bytes: &[u8],
+        folder: FragmentFolder,
+        schema: &ArraySchema,
+        decoder: &mut GenericTileDecoder,
+        spans: Option<&Spans>,
+    ) -> Result<Self> {
+        match locate(folder.version, Some(schema), bytes.len() as u64, bytes)? {
+            Step::Footer(range) => Self::parse_with_footer(bytes, range, schema, decoder, spans),
+            Step::Legacy | Step::Need(_) => legacy::parse_file(bytes, !folder.has_coordinates, schema, decoder, spans),
+        }
+    }
+
+    /// Writes the whole file. Offsets of sections come out as they lie in the bytes written.
+    ///
+    /// The encoder says which library's version stands in the sections' headers, how they are compressed, and whether
+    /// they are encrypted.
+    ///
+    /// # Errors
+    /// The contents contradict the header or the schema.
+    pub fn write(
+        header: &FooterHeader,
+        contents: &FragmentContents,
+        schema: &ArraySchema,
+        encoder: &mut GenericTileEncoder,
+    ) -> Result<Vec<u8>> {
+        let version = header.version;
+        let slots = header.slots(schema);
+        let dimensions = schema.domain().dimensions().len();
+        let mut lists = contents.lists(header, &slots)?;
+        // Also checks the header, before anything is compressed.
+        let footer = FragmentFooter::new(header.clone(), lists.clone(), Vec::new(), schema)?;
+        contents.check(header, &slots, footer.tile_count(), dimensions)?;
+        if version.has(Feature::LegacyFragmentMetadata) {
+            return legacy::write_file(&footer, contents, schema, encoder);
+        }
+        let mut writer = ByteWriter::new();
+        let (mut mins, mut maxs) = (Vec::new(), Vec::new());
+        for id in SectionId::in_file_order(version, slots, dimensions, header.dense) {
+            let offset = writer.len() as u64;
+            match id {
+                SectionId::GlobalOrderMins(_) => mins.push(offset),
+                SectionId::GlobalOrderMaxs(_) => maxs.push(offset),
+                _ => {
+                    let place = id.place(&slots).and_then(|(list, index)| lists.get_mut(list).get_mut(index));
+                    // Format 15 has a section of processed conditions, but no place for its offset.
+                    place.into_iter().for_each(|place| *place = offset);
+                }
+            }
+            let mut payload = ByteWriter::new();
+            contents.write_section(id, header, &slots, &mut payload);
+            encoder
+                .encode(payload.as_slice(), &mut writer)
+                .map_err(|source| FragmentError::Section { section: id, source: Box::new(source) })?;
+        }
+        let mut optional = Vec::new();
+        if !contents.global_order_bounds.is_empty() {
+            optional.push(OptionalSection::GlobalOrderBounds { mins, maxs });
+        }
+        optional.extend(contents.unknown_sections.iter().cloned());
+        let start = writer.len();
+        FragmentFooter::new(header.clone(), lists, optional, schema)?.write(&mut writer, schema)?;
+        if has_length(version, Some(schema))? {
+            writer.u64((writer.len() - start) as u64);
+        }
+        Ok(writer.into_bytes())
+    }
+
+    fn parse_with_footer(
+        bytes: &[u8],
+        range: Range<u64>,
+        schema: &ArraySchema,
+        decoder: &mut GenericTileDecoder,
+        spans: Option<&Spans>,
+    ) -> Result<Self> {
+        let part = |range: Range<u64>, record: bool| {
+            let slice = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
+            let slice = slice.and_then(|(start, end)| bytes.get(start..end)).unwrap_or_default();
+            let reader = ByteReader::at(slice, range.start);
+            match spans.filter(|_| record) {
+                Some(spans) => reader.recording(spans, 0),
+                None => reader,
+            }
+        };
+        let footer = FragmentFooter::parse(part(range.clone(), false), schema)?;
+        let sections = SectionParser { footer: &footer, schema };
+        let slots = *footer.slots();
+        let header = footer.header();
+        let dimensions = schema.domain().dimensions().len();
+        let mut contents = FragmentContents::new(RTree::empty(&schema.domain().kinds(), RTree::FANOUT), slots.len());
+        let mut end = 0;
+        for id in SectionId::in_file_order(header.version, slots, dimensions, header.dense) {
+            let start = match footer.section_offset(id) {
+                Some(start) => start,
+                // The footer doesn't tell; if the section is there, it fills the gap behind the one before.
+                None if end < range.start && !footer.is_section_start(end) => end,
+                None => continue,
+            };
+            let mut reader = part(start..range.start, true);
+            let token = spans.map(|spans| spans.begin(0, start, id.to_string()));
+            parse_section(id, &mut reader, decoder, |payload| contents.parse_section(id, &sections, payload))?;
+            end = reader.offset();
+            if let (Some(spans), Some(token)) = (spans, token) {
+                spans.end(token, end);
+            }
+        }
+        if !footer.has_global_order_bounds() {
+            // The sections are there all the same, empty.
+            contents.global_order_bounds.clear();
+        }
+        let unknown = |section: &&OptionalSection| matches!(section, OptionalSection::Unknown { .. });
+        contents.unknown_sections = footer.optional_sections().iter().filter(unknown).cloned().collect();
+        if spans.is_some() {
+            // A second time, to record it where it lies: behind the sections.
+            FragmentFooter::parse(part(range.clone(), true), schema)?;
+            let mut rest = part(range.end..bytes.len() as u64, true);
+            if rest.remaining() > 0 {
+                rest.u64("footer length")?;
+            }
+        }
+        Ok(Self { footer, contents })
+    }
+}

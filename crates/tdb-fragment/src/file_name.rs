@@ -1,0 +1,126 @@
+//! The names of a fragment's data files.
+
+use tdb_schema::ArraySchema;
+use tdb_types::{Feature, FormatVersion, is_safe_file_name};
+
+use crate::error::{FragmentError, Result};
+use crate::field::{FragmentField, Part};
+
+/// How data files are named after their fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NameScheme {
+    /// By the field's name as it is.
+    Raw,
+    /// By the field's name, with a percent sign and a code in place of some characters.
+    Percent,
+    /// By the kind of field and its index in the fragment's schema: `a0`, `d1`.
+    Index,
+}
+
+impl NameScheme {
+    /// The scheme of fragments of `version`.
+    #[must_use]
+    pub const fn of(version: FormatVersion) -> Self {
+        if version.has(Feature::IndexedFileNames) {
+            Self::Index
+        } else if version.has(Feature::PercentFileNames) {
+            Self::Percent
+        } else {
+            Self::Raw
+        }
+    }
+
+    /// The name of the data file, in the fragment's folder, with one part of a field.
+    ///
+    /// # Errors
+    /// The schema has no such field, or the field's name would make a path instead of a file name.
+    pub fn data_file(self, schema: &ArraySchema, field: FragmentField, part: Part) -> Result<String> {
+        let stem = self.stem(schema, field)?;
+        let suffix = match part {
+            Part::Fixed => "",
+            Part::Var => "_var",
+            Part::Validity => "_validity",
+        };
+        let name = format!("{stem}{suffix}.tdb");
+        if is_safe_file_name(&name) { Ok(name) } else { Err(FragmentError::UnsafeFileName { name }) }
+    }
+
+    fn stem(self, schema: &ArraySchema, field: FragmentField) -> Result<String> {
+        let missing = FragmentError::NoSuchField { field };
+        let (letter, index, name) = match field {
+            FragmentField::Attribute(index) => ('a', index, schema.attributes().get(index).ok_or(missing)?.name()),
+            FragmentField::Dimension(index) => {
+                ('d', index, schema.domain().dimensions().get(index).ok_or(missing)?.name())
+            }
+            FragmentField::Coordinates => return Ok("__coords".to_owned()),
+            FragmentField::Timestamps => return Ok("t".to_owned()),
+            FragmentField::DeleteTimestamps => return Ok("dt".to_owned()),
+            FragmentField::DeleteConditionIndex => return Ok("dci".to_owned()),
+        };
+        Ok(match self {
+            Self::Raw => name.to_owned(),
+            Self::Percent => percent_encode(name),
+            Self::Index => format!("{letter}{index}"),
+        })
+    }
+}
+
+/// What stands in for a character in names of format 8: the codes of RFC 3986, and for the characters that Windows
+/// forbids whatever the reference library writes, which for four of them is another character's code.
+const fn percent_code(character: char) -> Option<&'static str> {
+    Some(match character {
+        '!' => "%21",
+        '#' => "%23",
+        '$' => "%24",
+        '%' => "%25",
+        '&' => "%26",
+        '\'' => "%27",
+        '(' => "%28",
+        ')' => "%29",
+        '*' => "%2A",
+        '+' => "%2B",
+        ',' => "%2C",
+        '/' => "%2F",
+        ':' => "%3A",
+        ';' => "%3B",
+        '=' => "%3D",
+        '?' => "%3F",
+        '@' => "%40",
+        '[' => "%5B",
+        ']' => "%5D",
+        '"' => "%22",
+        '<' => "%20",
+        '>' => "%2D",
+        '\\' => "%30",
+        '|' => "%3C",
+        _ => return None,
+    })
+}
+
+fn percent_encode(name: &str) -> String {
+    let mut encoded = String::with_capacity(name.len());
+    for character in name.chars() {
+        match percent_code(character) {
+            Some(code) => encoded.push_str(code),
+            None => encoded.push(character),
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The name that release 2.2.9 gave the data file of an attribute of this name.
+    #[test]
+    fn odd_codes() {
+        assert_eq!(percent_encode("a<b>|\"\\ c#/"), "a%20b%2D%3C%22%30 c%23%2F");
+    }
+
+    #[test]
+    fn schemes() {
+        let scheme = |number| NameScheme::of(FormatVersion::new(number).unwrap());
+        assert_eq!([7, 8, 9].map(scheme), [NameScheme::Raw, NameScheme::Percent, NameScheme::Index]);
+    }
+}

@@ -1,0 +1,150 @@
+//! What stands in a footer before the lists: a few numbers, and the non-empty domain.
+
+use tdb_rtree::NdRange;
+use tdb_schema::ArraySchema;
+use tdb_types::{ByteReader, ByteWriter, DecodeError, Feature, FormatVersion};
+
+use crate::error::{FragmentError, Result};
+use crate::field::FieldSlots;
+
+/// The name of the schema of every fragment before formats name it.
+pub const LEGACY_SCHEMA_NAME: &str = "__array_schema.tdb";
+
+/// What a footer says of the fragment as a whole.
+///
+/// ```text
+/// u32 version | [u64 length | schema name] | u8 dense | u8 null domain | non-empty domain
+/// u64 sparse tile count | u64 last tile's cells | [u8 has timestamps] | [u8 has delete metadata]
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct FooterHeader {
+    /// The fragment's format version.
+    pub version: FormatVersion,
+    /// The file name of the schema that the fragment was written with; `__array_schema.tdb` in versions that don't say.
+    pub schema_name: String,
+    /// Whether the fragment has all cells of its tiles, in the order of the tile grid, and no coordinates.
+    pub dense: bool,
+    /// The smallest ranges that hold all the cells; `None` only in a fragment without cells.
+    pub non_empty_domain: Option<NdRange>,
+    /// How many tiles a sparse fragment has; 0 in a dense one, where it follows from the domain.
+    pub sparse_tile_count: u64,
+    /// How many cells the last tile of a sparse fragment has; the others have the schema's capacity.
+    pub last_tile_cells: u64,
+    /// Whether each cell has the time at which it was written.
+    pub has_timestamps: bool,
+    /// Whether each cell has the time at which, and the condition by which, it was deleted.
+    pub has_delete_metadata: bool,
+}
+
+impl FooterHeader {
+    /// The fields that the fragment's lists name.
+    #[must_use]
+    pub fn slots(&self, schema: &ArraySchema) -> FieldSlots {
+        FieldSlots::new(
+            self.version,
+            schema.attributes().len(),
+            schema.domain().dimensions().len(),
+            self.has_timestamps,
+            self.has_delete_metadata,
+        )
+    }
+
+    /// Reads the version and the schema's name, which stand first because the rest can't be read without the schema.
+    pub(super) fn parse_start(reader: &mut ByteReader<'_>) -> Result<(FormatVersion, String), DecodeError> {
+        let offset = reader.offset();
+        let version = FormatVersion::read(reader)?;
+        if !version.has(Feature::FragmentFooter) {
+            let expected = "a version whose fragments have footers (3 or later)";
+            return Err(DecodeError::invalid("format version", offset, version, expected));
+        }
+        if !version.has(Feature::SchemaFolder) {
+            return Ok((version, LEGACY_SCHEMA_NAME.to_owned()));
+        }
+        let offset = reader.offset();
+        let name = reader.string_u64("schema name")?;
+        if !tdb_types::is_safe_file_name(&name) {
+            return Err(DecodeError::invalid("schema name", offset, format!("{name:?}"), "the name of a schema file"));
+        }
+        Ok((version, name))
+    }
+
+    pub(super) fn parse(reader: &mut ByteReader<'_>, schema: &ArraySchema) -> Result<Self, DecodeError> {
+        let (version, schema_name) = Self::parse_start(reader)?;
+        let dense = reader.bool("dense")?;
+        let non_empty_domain = parse_domain(reader, schema)?;
+        let sparse_tile_count = reader.u64("sparse tile count")?;
+        let last_tile_cells = reader.u64("last tile's cells")?;
+        let has_timestamps = version.has(Feature::CellTimestamps) && reader.bool("has timestamps")?;
+        let has_delete_metadata = version.has(Feature::DeleteMetadata) && reader.bool("has delete metadata")?;
+        Ok(Self {
+            version,
+            schema_name,
+            dense,
+            non_empty_domain,
+            sparse_tile_count,
+            last_tile_cells,
+            has_timestamps,
+            has_delete_metadata,
+        })
+    }
+
+    pub(super) fn write(&self, writer: &mut ByteWriter, schema: &ArraySchema) -> Result<()> {
+        writer.u32(self.version.number());
+        if self.version.has(Feature::SchemaFolder) {
+            writer.string_u64(&self.schema_name);
+        }
+        writer.bool(self.dense);
+        write_domain(self.non_empty_domain.as_ref(), writer, schema)?;
+        writer.u64(self.sparse_tile_count);
+        writer.u64(self.last_tile_cells);
+        if self.version.has(Feature::CellTimestamps) {
+            writer.bool(self.has_timestamps);
+        }
+        if self.version.has(Feature::DeleteMetadata) {
+            writer.bool(self.has_delete_metadata);
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of a domain of fixed-size dimensions; none if one is of variable size.
+fn fixed_domain_len(schema: &ArraySchema) -> Option<u64> {
+    let kinds = schema.domain().kinds();
+    kinds.iter().map(|kind| (!kind.var).then_some(2 * kind.datatype.size() as u64)).sum()
+}
+
+/// Reads the flag that says "no domain", and the domain.
+///
+/// A writer without a domain fills its place with zeros, which takes dimensions of fixed size.
+fn parse_domain(reader: &mut ByteReader<'_>, schema: &ArraySchema) -> Result<Option<NdRange>, DecodeError> {
+    let offset = reader.offset();
+    if !reader.bool("null non-empty domain")? {
+        return NdRange::parse(reader, &schema.domain().kinds()).map(Some);
+    }
+    let Some(len) = fixed_domain_len(schema) else {
+        let expected = "0: a domain with a dimension of variable size can't be left out";
+        return Err(DecodeError::invalid("null non-empty domain", offset, 1, expected));
+    };
+    let offset = reader.offset();
+    let filler = reader.bytes("non-empty domain", len)?;
+    if filler.iter().any(|byte| *byte != 0) {
+        return Err(DecodeError::invalid("non-empty domain", offset, "a domain", "zeros in place of a null domain"));
+    }
+    Ok(None)
+}
+
+fn write_domain(domain: Option<&NdRange>, writer: &mut ByteWriter, schema: &ArraySchema) -> Result<()> {
+    writer.bool(domain.is_none());
+    match (domain, fixed_domain_len(schema)) {
+        (Some(domain), _) => domain.write(writer, &schema.domain().kinds())?,
+        (None, Some(len)) => (0..len).for_each(|_| writer.u8(0)),
+        (None, None) => {
+            return Err(FragmentError::inconsistent(
+                "non-empty domain",
+                "none",
+                "one, since a dimension is of variable size",
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Fragment metadata of the TileDB array storage format, of every version: bytes in, values out, and back.
+//!
+//! A fragment is what one write added to an array: a folder with a data file per field and part, and a file
+//! `__fragment_metadata.tdb` that says where in the data files each tile lies and what is in it. The metadata is a
+//! [footer](FragmentFooter), small and always needed, before which lie [sections](SectionId), each a generic tile that is
+//! only read when it's needed.
+//!
+//! - [`locate`] tells where the footer is, from the last bytes of the file;
+//! - [`FragmentFooter`] knows the tiles, the sizes of the data files and the place of every section;
+//! - [`SectionReader`] reads sections: [`TileOffsets`], [`TileStatistics`], the R-tree, [`ProcessedConditions`], …;
+//! - [`NameScheme`] names the data files;
+//! - [`FragmentFile`] is all of it at once, for those who look at a whole file or write one;
+//! - [`ConsolidatedFooters`] are the footers of many fragments in one file.
+//!
+//! There is no I/O in here: whoever has the bytes asks which ones are needed next, and fetches them as they like.
+//!
+//! ```
+//! use tdb_fragment::tdb_types::{ByteReader, FormatVersion, Limits};
+//! use tdb_fragment::{
+//!     FragmentField, FragmentFooter, GenericTileDecoder, NameScheme, Part, SectionId, SectionReader, Step, first_read, locate,
+//! };
+//! # use tdb_fragment::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+//! # use tdb_fragment::tdb_types::{Datatype, Scalar};
+//! # use tdb_fragment::{FooterHeader, FragmentContents, FragmentFile, GenericTileEncoder, TileOffsets, tdb_rtree::*};
+//! # fn example() -> Result<(ArraySchema, Vec<u8>), Box<dyn std::error::Error>> {
+//! #     let row = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+//! #     let schema = SchemaBuilder::dense()
+//! #         .dimension(row.with_tile_extent(Scalar::I32(10)))
+//! #         .attribute(Attribute::new("a", Datatype::Int32))
+//! #         .build()?;
+//! #     let header = FooterHeader {
+//! #         version: FormatVersion::DEFAULT,
+//! #         schema_name: "__1_1_0123456789abcdef0123456789abcdef".to_owned(),
+//! #         dense: true,
+//! #         non_empty_domain: Some(NdRange(vec![DimRange::between(Scalar::I32(11), Scalar::I32(40))?])),
+//! #         sparse_tile_count: 0,
+//! #         last_tile_cells: 10,
+//! #         has_timestamps: false,
+//! #         has_delete_metadata: false,
+//! #     };
+//! #     let rtree = RTree::empty(&schema.domain().kinds(), RTree::FANOUT);
+//! #     let mut contents = FragmentContents::new(rtree, header.slots(&schema).len());
+//! #     contents.fragment_statistics.0.resize_with(contents.fields.len(), Default::default);
+//! #     contents.fields[0].tile_offsets = TileOffsets::new(vec![0, 45, 90], 130)?;
+//! #     let mut encoder = GenericTileEncoder::new(FormatVersion::DEFAULT);
+//! #     let file = FragmentFile::write(&header, &contents, &schema, &mut encoder)?;
+//! #     Ok((schema, file))
+//! # }
+//! # let (schema, file) = example()?;
+//! # let mut lines = Vec::new();
+//! # macro_rules! println { ($($arg:tt)*) => { lines.push(format!($($arg)*)) } }
+//!
+//! // The version in the name of the fragment's folder, and bytes of the file `__fragment_metadata.tdb` in it.
+//! let version = FormatVersion::new(22)?;
+//! let size = file.len() as u64;
+//! let read = |range: std::ops::Range<u64>| &file[range.start as usize..range.end as usize];
+//!
+//! // The footer: mostly one read.
+//! let mut range = first_read(size);
+//! let range = loop {
+//!     match locate(version, Some(&schema), size, read(range))? {
+//!         Step::Footer(footer) => break footer,
+//!         Step::Need(more) => range = more,
+//!         _ => unreachable!("only formats 1 and 2 have no footer"),
+//!     }
+//! };
+//! let footer = FragmentFooter::parse(ByteReader::at(read(range.clone()), range.start), &schema)?;
+//!
+//! // One section: where the tiles of the first attribute lie in its data file.
+//! let field = FragmentField::Attribute(0);
+//! let section = footer.section_range(SectionId::TileOffsets(field), range.start)?;
+//! let mut decoder = GenericTileDecoder::new(Limits::default());
+//! let mut sections = SectionReader::new(&footer, &schema, &mut decoder);
+//! let offsets = sections.tile_offsets(field, Part::Fixed, read(section))?;
+//!
+//! let name = NameScheme::of(footer.version()).data_file(&schema, field, Part::Fixed)?;
+//! for tile in 0..footer.tile_count() {
+//!     let cells = footer.cells_in_tile(tile).unwrap_or(0);
+//!     let range = offsets.range(tile).unwrap_or_default();
+//!     println!("tile {tile}: {cells} cells in bytes {range:?} of {name}");
+//! }
+//! # assert_eq!(lines.join("\n"), "tile 0: 10 cells in bytes 0..45 of a0.tdb\n\
+//! #     tile 1: 10 cells in bytes 45..90 of a0.tdb\ntile 2: 10 cells in bytes 90..130 of a0.tdb");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! It prints
+//!
+//! ```text
+//! tile 0: 10 cells in bytes 0..45 of a0.tdb
+//! tile 1: 10 cells in bytes 45..90 of a0.tdb
+//! tile 2: 10 cells in bytes 90..130 of a0.tdb
+//! ```
+//!
+//! # Hostile bytes
+//!
+//! What a file says is checked before anyone relies on it: lists are as long as the schema and the tiles demand, offsets
+//! ascend within their data files, the non-empty domain of a dense fragment lies in the array's tiles, the last tile is no
+//! fuller than the capacity, names stay in their folder. No count makes a parser allocate more than the bytes that are
+//! there, or than the [`Limits`](tdb_types::Limits) of the [`GenericTileDecoder`] for those that come out of a compressor.
+//!
+//! # Statistics
+//!
+//! The reference library has stored wrong statistics in some circumstances, and still does. [`StatisticsRules`] knows them:
+//! a [`Statistic`] is absent, can be relied on, or says why it can't.
+
+mod consolidated;
+mod contents;
+mod dump;
+mod error;
+mod field;
+mod file;
+mod file_name;
+mod footer;
+mod layout;
+mod legacy;
+mod library;
+mod locate;
+mod section;
+mod sections;
+mod tiles;
+
+pub use tdb_filters::ElementTypes;
+pub use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
+pub use {tdb_rtree, tdb_schema, tdb_types};
+
+pub use consolidated::ConsolidatedFooters;
+pub use contents::{FieldContents, FragmentContents};
+pub use error::{FragmentError, Result};
+pub use field::{FieldSlots, FragmentField, Part};
+pub use file::{FRAGMENT_METADATA_FILE, FragmentFile, FragmentFolder};
+pub use file_name::NameScheme;
+pub use footer::{FooterHeader, FragmentFooter, LEGACY_SCHEMA_NAME, OptionalSection};
+pub use layout::{List, Lists};
+pub use locate::{FIRST_READ, Step, first_read, locate};
+pub use section::SectionId;
+pub use sections::{
+    Distrust, FieldTotals, FragmentStatistics, GlobalOrderBounds, ProcessedConditions, SectionReader, Statistic,
+    StatisticsRules, Sum, TileOffsets, TileStatistics, TileValues, TileVarSizes, ValueStatistics,
+};
+pub use tiles::{DenseGrid, GridDimension, SparseTiles, Tiles};

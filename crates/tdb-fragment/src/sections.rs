@@ -1,0 +1,37 @@
+//! What is in the sections, and how it is written: one file per kind of section.
+
+mod conditions;
+mod global_order;
+mod offsets;
+mod reader;
+mod statistics;
+mod values;
+
+pub use conditions::ProcessedConditions;
+pub use global_order::GlobalOrderBounds;
+pub use offsets::{TileOffsets, TileVarSizes};
+pub use reader::SectionReader;
+pub(crate) use reader::{SectionParser, parse_section};
+pub use statistics::{
+    Distrust, FieldTotals, FragmentStatistics, Statistic, StatisticsRules, Sum, TileStatistics, ValueStatistics,
+};
+pub use values::TileValues;
+
+use tdb_types::{ByteReader, ByteWriter, DecodeError, Result};
+
+/// Reads a `u64` count and that many `u64`: one per tile, or none if the field has no such thing.
+pub(crate) fn per_tile(reader: &mut ByteReader<'_>, field: &'static str, tiles: u64) -> Result<Vec<u64>> {
+    let offset = reader.offset();
+    let count = reader.u64("count")?;
+    if count != 0 && count != tiles {
+        let error = DecodeError::invalid("count", offset, count, "one entry per tile of the fragment, or none");
+        return Err(error.inside(format!("{field} ({tiles} tiles)")));
+    }
+    reader.u64_list(field, count)
+}
+
+/// Writes a `u64` count and the values.
+pub(crate) fn write_counted(values: &[u64], writer: &mut ByteWriter) {
+    writer.u64(values.len() as u64);
+    writer.u64_list(values);
+}

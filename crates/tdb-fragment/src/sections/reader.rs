@@ -1,0 +1,236 @@
+//! Reads sections out of their generic tiles.
+
+use tdb_generic_tile::GenericTileDecoder;
+use tdb_rtree::RTree;
+use tdb_schema::ArraySchema;
+use tdb_types::{ByteReader, Spans};
+
+use super::values::ValueShape;
+use super::{
+    FragmentStatistics, GlobalOrderBounds, ProcessedConditions, StatisticsRules, TileOffsets, TileStatistics,
+    TileValues, TileVarSizes, per_tile,
+};
+use crate::error::{FragmentError, Result};
+use crate::field::{FragmentField, Part};
+use crate::footer::FragmentFooter;
+use crate::section::SectionId;
+
+/// Reads the sections of one fragment, checked against its footer and schema.
+///
+/// Each method takes the bytes of the section: those of the file from [`section_offset`](FragmentFooter::section_offset)
+/// on, as many as [`section_range`](FragmentFooter::section_range) says or more. All of them fail if the fragment has no
+/// such section, if the generic tile can't be unfiltered, and if its payload contradicts the footer.
+#[derive(Debug)]
+pub struct SectionReader<'a> {
+    parser: SectionParser<'a>,
+    decoder: &'a mut GenericTileDecoder,
+    spans: Option<&'a Spans>,
+}
+
+impl<'a> SectionReader<'a> {
+    /// A reader of the sections of the fragment with this footer and schema. The decoder knows the limits, and the key
+    /// if the array is encrypted; it can serve many fragments.
+    #[must_use]
+    pub fn new(footer: &'a FragmentFooter, schema: &'a ArraySchema, decoder: &'a mut GenericTileDecoder) -> Self {
+        Self { parser: SectionParser { footer, schema }, decoder, spans: None }
+    }
+
+    /// The same reader, recording what it reads.
+    #[must_use]
+    pub fn recording(self, spans: Option<&'a Spans>) -> Self {
+        Self { spans, ..self }
+    }
+
+    /// The R-tree of the tiles' MBRs. Its leaves are as many as a sparse fragment has tiles; a dense one has none.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn rtree(&mut self, bytes: &[u8]) -> Result<RTree> {
+        self.payload(SectionId::RTree, bytes, SectionParser::parse_rtree)
+    }
+
+    /// Where the tiles of one part of a field lie in its data file.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn tile_offsets(&mut self, field: FragmentField, part: Part, bytes: &[u8]) -> Result<TileOffsets> {
+        self.payload(SectionId::offsets_of(field, part), bytes, |parser, reader| {
+            parser.parse_offsets(field, part, reader)
+        })
+    }
+
+    /// The sizes of the tiles of a field's variable-size values before the filters.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn tile_var_sizes(&mut self, field: FragmentField, bytes: &[u8]) -> Result<TileVarSizes> {
+        self.payload(SectionId::TileVarSizes(field), bytes, SectionParser::parse_var_sizes)
+    }
+
+    /// The tiles' least values of a field.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn tile_mins(&mut self, field: FragmentField, bytes: &[u8]) -> Result<TileValues> {
+        self.payload(SectionId::TileMins(field), bytes, |parser, reader| parser.parse_values(field, reader))
+    }
+
+    /// The tiles' greatest values of a field.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn tile_maxs(&mut self, field: FragmentField, bytes: &[u8]) -> Result<TileValues> {
+        self.payload(SectionId::TileMaxs(field), bytes, |parser, reader| parser.parse_values(field, reader))
+    }
+
+    /// The bits of the tiles' sums of a field; none, or one per tile. See [`TileStatistics`] for what they mean.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn tile_sums(&mut self, field: FragmentField, bytes: &[u8]) -> Result<Vec<u64>> {
+        self.payload(SectionId::TileSums(field), bytes, |parser, reader| parser.parse_per_tile("tile sums", reader))
+    }
+
+    /// The tiles' null counts of a field; none, or one per tile.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn tile_null_counts(&mut self, field: FragmentField, bytes: &[u8]) -> Result<Vec<u64>> {
+        let id = SectionId::TileNullCounts(field);
+        self.payload(id, bytes, |parser, reader| parser.parse_per_tile("tile null counts", reader))
+    }
+
+    /// All statistics of a field's tiles, from the bytes of the four sections with the least values, the greatest
+    /// values, the sums and the null counts.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn tile_statistics(&mut self, field: FragmentField, sections: [&[u8]; 4]) -> Result<TileStatistics> {
+        let [mins, maxs, sums, null_counts] = sections;
+        Ok(TileStatistics {
+            mins: self.tile_mins(field, mins)?,
+            maxs: self.tile_maxs(field, maxs)?,
+            sums: self.tile_sums(field, sums)?,
+            null_counts: self.tile_null_counts(field, null_counts)?,
+        })
+    }
+
+    /// The statistics of the whole fragment, one entry per field.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn fragment_statistics(&mut self, bytes: &[u8]) -> Result<FragmentStatistics> {
+        self.payload(SectionId::FragmentStatistics, bytes, |parser, reader| {
+            Ok(FragmentStatistics::parse(reader, parser.footer.slots().len())?)
+        })
+    }
+
+    /// The conditions that were applied to the fragment already.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn processed_conditions(&mut self, bytes: &[u8]) -> Result<ProcessedConditions> {
+        self.payload(SectionId::ProcessedConditions, bytes, |_, reader| Ok(ProcessedConditions::parse(reader)?))
+    }
+
+    /// The coordinates, in one dimension, of the tiles' first and last cells in global order, from the bytes of the
+    /// sections with the first and with the last ones.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn global_order_bounds(&mut self, dimension: usize, mins: &[u8], maxs: &[u8]) -> Result<GlobalOrderBounds> {
+        let mut coordinates =
+            |id, bytes| self.payload(id, bytes, |parser, reader| parser.parse_coordinates(dimension, reader));
+        Ok(GlobalOrderBounds {
+            mins: coordinates(SectionId::GlobalOrderMins(dimension), mins)?,
+            maxs: coordinates(SectionId::GlobalOrderMaxs(dimension), maxs)?,
+        })
+    }
+
+    /// Unfilters the generic tile of a section, and parses all of its payload.
+    fn payload<T>(
+        &mut self,
+        id: SectionId,
+        bytes: &[u8],
+        parse: impl FnOnce(&SectionParser<'a>, &mut ByteReader<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let SectionParser { footer, .. } = self.parser;
+        let missing = FragmentError::NoSuchSection { section: id, version: footer.version() };
+        let mut reader = ByteReader::at(bytes, footer.section_offset(id).ok_or(missing)?);
+        if let Some(spans) = self.spans {
+            reader = reader.recording(spans, 0);
+        }
+        parse_section(id, &mut reader, self.decoder, |payload| parse(&self.parser, payload))
+    }
+}
+
+/// Reads the payloads of sections, once they are out of their generic tiles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SectionParser<'a> {
+    pub(crate) footer: &'a FragmentFooter,
+    pub(crate) schema: &'a ArraySchema,
+}
+
+impl SectionParser<'_> {
+    pub(crate) fn parse_rtree(&self, reader: &mut ByteReader<'_>) -> Result<RTree> {
+        let tree = RTree::parse(reader, &self.schema.domain().kinds(), self.footer.version())?;
+        let expected = if self.footer.is_dense() { 0 } else { self.footer.tile_count() };
+        if tree.leaf_count() != expected {
+            let expected = format!("{expected}, since the footer says so");
+            return Err(FragmentError::inconsistent("leaves of the R-tree", tree.leaf_count(), expected));
+        }
+        Ok(tree)
+    }
+
+    pub(crate) fn parse_offsets(
+        &self,
+        field: FragmentField,
+        part: Part,
+        reader: &mut ByteReader<'_>,
+    ) -> Result<TileOffsets> {
+        let file_size = self.footer.file_size(field, part).ok_or(FragmentError::NoSuchField { field })?;
+        Ok(TileOffsets::parse(reader, self.footer.tile_count(), file_size)?)
+    }
+
+    pub(crate) fn parse_var_sizes(&self, reader: &mut ByteReader<'_>) -> Result<TileVarSizes> {
+        Ok(TileVarSizes::parse(reader, self.footer.tile_count())?)
+    }
+
+    pub(crate) fn parse_values(&self, field: FragmentField, reader: &mut ByteReader<'_>) -> Result<TileValues> {
+        let rules = StatisticsRules::new(self.footer, self.schema, field);
+        let shape = rules.ok_or(FragmentError::NoSuchField { field })?.value_shape();
+        Ok(TileValues::parse(reader, self.footer.tile_count(), shape)?)
+    }
+
+    pub(crate) fn parse_coordinates(&self, dimension: usize, reader: &mut ByteReader<'_>) -> Result<TileValues> {
+        let field = FragmentField::Dimension(dimension);
+        let dimension = self.schema.domain().dimensions().get(dimension).ok_or(FragmentError::NoSuchField { field })?;
+        let size = dimension.datatype().size() as u64;
+        let shape = if dimension.is_var() { ValueShape::Var } else { ValueShape::Fixed(size) };
+        Ok(TileValues::parse(reader, self.footer.tile_count(), shape)?)
+    }
+
+    pub(crate) fn parse_per_tile(&self, name: &'static str, reader: &mut ByteReader<'_>) -> Result<Vec<u64>> {
+        Ok(per_tile(reader, name, self.footer.tile_count())?)
+    }
+}
+
+/// Unfilters the generic tile that `reader` is at, and parses all of its payload as the section `id`.
+pub(crate) fn parse_section<T>(
+    id: SectionId,
+    reader: &mut ByteReader<'_>,
+    decoder: &mut GenericTileDecoder,
+    parse: impl FnOnce(&mut ByteReader<'_>) -> Result<T>,
+) -> Result<T> {
+    let wrap = |source| FragmentError::Section { section: id, source: Box::new(source) };
+    let spans = reader.spans();
+    let tile = decoder.decode(reader).map_err(wrap)?;
+    let mut payload = tile.payload_reader(spans);
+    let inside = |error: FragmentError| match error {
+        FragmentError::Decode(error) => FragmentError::Decode(error.inside(id.to_string())),
+        other => other,
+    };
+    let value = parse(&mut payload).map_err(inside)?;
+    payload.finish("payload").map_err(|error| error.inside(id.to_string()))?;
+    Ok(value)
+}

@@ -1,0 +1,151 @@
+//! Which statistics of a field there are, and which of them can be relied on.
+
+use tdb_schema::ArraySchema;
+use tdb_types::{CellValNum, Datatype, Feature, PhysicalType};
+
+use super::Distrust;
+use crate::field::FragmentField;
+use crate::footer::FragmentFooter;
+use crate::sections::values::ValueShape;
+
+/// What the statistics of one field mean, and which of them can be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatisticsRules {
+    pub(super) values: Values,
+    pub(super) sum: Option<SumKind>,
+    pub(crate) nullable: bool,
+    /// Whether nulls are counted at all.
+    counted: bool,
+    /// Bytes of a cell; none if it varies.
+    pub(super) cell_size: Option<u64>,
+    /// Why no statistic of the field can be relied on.
+    pub(super) all: Option<Distrust>,
+    /// Why null counts can't.
+    pub(super) null_counts: Option<Distrust>,
+    /// Why least and greatest values of tiles can't.
+    pub(super) bounds: Option<Distrust>,
+    /// Why least and greatest values of the fragment can't.
+    pub(super) total_bounds: Option<Distrust>,
+}
+
+/// How values compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Values {
+    /// As numbers of this type.
+    Number(PhysicalType),
+    /// As unsigned bytes.
+    String,
+    /// Not at all.
+    Opaque,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SumKind {
+    I64,
+    U64,
+    F64,
+}
+
+impl StatisticsRules {
+    /// The rules for a field; none if the fragment doesn't have it.
+    #[must_use]
+    pub fn new(footer: &FragmentFooter, schema: &ArraySchema, field: FragmentField) -> Option<Self> {
+        footer.slot(field)?;
+        Some(match field {
+            FragmentField::Attribute(index) => {
+                let attribute = schema.attributes().get(index)?;
+                let mut rules = Self::of_cells(attribute.datatype(), attribute.cell_val_num());
+                let fixed_string = rules.values == Values::String && !attribute.is_var();
+                if fixed_string && !footer.version().has(Feature::SoundStringStatistics) {
+                    rules.all = Some(Distrust::FixedStringsBefore21);
+                }
+                if attribute.is_nullable() {
+                    rules.nullable(footer);
+                }
+                if attribute.is_var() && footer.is_dense() {
+                    rules.dense_var(footer, schema);
+                }
+                rules
+            }
+            FragmentField::Dimension(index) => {
+                let dimension = schema.domain().dimensions().get(index)?;
+                let rules = Self::of_cells(dimension.datatype(), dimension.cell_val_num());
+                // Dense arrays have no coordinates to sum up, which the totals spell as 0.
+                if schema.is_dense() { Self { sum: None, ..rules } } else { rules }
+            }
+            FragmentField::Coordinates => Self {
+                values: Values::Opaque,
+                sum: None,
+                cell_size: None,
+                all: Some(Distrust::NeverFilled),
+                ..Self::of_cells(Datatype::UInt64, CellValNum::ONE)
+            },
+            _ => Self::of_cells(Datatype::UInt64, CellValNum::ONE),
+        })
+    }
+
+    fn of_cells(datatype: Datatype, cell_val_num: CellValNum) -> Self {
+        let single = cell_val_num == CellValNum::ONE;
+        let number = single && !datatype.is_string() && !datatype.is_bytes() && datatype != Datatype::Any;
+        let values = match datatype {
+            Datatype::Char | Datatype::StringAscii => Values::String,
+            _ if number => Values::Number(datatype.physical()),
+            _ => Values::Opaque,
+        };
+        let sum = number.then(|| match datatype.physical() {
+            physical if physical.is_float() => SumKind::F64,
+            physical if physical.is_signed_integer() => SumKind::I64,
+            _ => SumKind::U64,
+        });
+        let cell_size = cell_val_num.fixed().map(|number| u64::from(number) * datatype.size() as u64);
+        let wide = datatype.is_string() || datatype == Datatype::Any;
+        let counted = values == Values::String || (cell_size.is_some() && !wide);
+        Self {
+            values,
+            sum,
+            nullable: false,
+            counted,
+            cell_size,
+            all: None,
+            null_counts: None,
+            bounds: None,
+            total_bounds: None,
+        }
+    }
+
+    fn nullable(&mut self, footer: &FragmentFooter) {
+        self.nullable = true;
+        let fixed = self.cell_size.is_some();
+        if fixed && self.values == Values::String {
+            self.total_bounds = Some(Distrust::NullableStringTotals);
+        }
+        if footer.is_dense() && (!fixed || self.values == Values::Opaque) {
+            self.null_counts = Some(Distrust::DenseNullable);
+            self.bounds = Some(Distrust::DenseNullable);
+            self.total_bounds = Some(Distrust::DenseNullable);
+        }
+        let sound = footer.version().has(Feature::SoundStringStatistics);
+        if !self.counted || (self.values == Values::Opaque && !sound) {
+            self.null_counts = Some(Distrust::NeverCounted);
+        }
+    }
+
+    /// With more attributes than tiles, the reference library writes attributes in parallel, and then numbers the tiles of
+    /// each anew for every one of them.
+    fn dense_var(&mut self, footer: &FragmentFooter, schema: &ArraySchema) {
+        let tiles = footer.tile_count();
+        if tiles > 1 && schema.attributes().len() as u64 > tiles {
+            self.bounds = Some(Distrust::DenseVarTiles);
+            self.total_bounds = Some(Distrust::DenseVarTiles);
+        }
+    }
+
+    /// How least and greatest values are stored.
+    pub(crate) fn value_shape(&self) -> ValueShape {
+        match self.cell_size {
+            _ if self.all == Some(Distrust::NeverFilled) => ValueShape::AnyFixed,
+            Some(size) => ValueShape::Fixed(size),
+            None => ValueShape::Var,
+        }
+    }
+}

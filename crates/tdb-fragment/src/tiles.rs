@@ -1,0 +1,119 @@
+//! How the cells of a fragment are divided into tiles.
+
+mod grid;
+
+use tdb_schema::ArraySchema;
+use tdb_types::ArrayType;
+
+pub use grid::{DenseGrid, GridDimension};
+
+use crate::error::{FragmentError, Result};
+use crate::footer::FooterHeader;
+
+/// How the cells of a fragment are divided into tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Tiles {
+    /// The tiles of a dense fragment: a part of the array's tile grid.
+    Dense(DenseGrid),
+    /// The tiles of a sparse fragment: runs of cells in global order.
+    Sparse(SparseTiles),
+}
+
+/// The tiles of a sparse fragment: all of the schema's capacity but the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SparseTiles {
+    /// How many tiles there are.
+    pub count: u64,
+    /// Cells of each tile but the last.
+    pub capacity: u64,
+    /// Cells of the last tile: at least 1, at most the capacity.
+    pub last_cells: u64,
+}
+
+impl Tiles {
+    pub(crate) fn new(header: &FooterHeader, schema: &ArraySchema) -> Result<Self> {
+        if header.dense { DenseGrid::new(header, schema).map(Self::Dense) } else { sparse(header, schema) }
+    }
+
+    /// How many tiles there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        match self {
+            Self::Dense(grid) => grid.tile_count(),
+            Self::Sparse(tiles) => tiles.count,
+        }
+    }
+
+    /// How many cells a tile has; `None` if there is no such tile.
+    #[must_use]
+    #[inline]
+    pub fn cells_in(&self, tile: u64) -> Option<u64> {
+        let last = self.count().checked_sub(1)?;
+        match self {
+            _ if tile > last => None,
+            Self::Dense(grid) => Some(grid.cells_per_tile()),
+            Self::Sparse(tiles) => Some(if tile == last { tiles.last_cells } else { tiles.capacity }),
+        }
+    }
+
+    /// How many cells of a tile lie in the fragment's non-empty domain: in a sparse fragment, all of them.
+    #[must_use]
+    pub fn visible_cells_in(&self, tile: u64) -> Option<u64> {
+        match self {
+            Self::Dense(grid) => grid.visible_cells_in(tile),
+            Self::Sparse(_) => self.cells_in(tile),
+        }
+    }
+
+    /// How many cells lie in the fragment's non-empty domain: in a sparse fragment, all of them.
+    #[must_use]
+    pub fn visible_cell_count(&self) -> u64 {
+        match self {
+            Self::Dense(grid) => grid.visible_cell_count(),
+            Self::Sparse(_) => self.cell_count(),
+        }
+    }
+
+    /// How many cells all tiles together have. In a dense fragment that counts the cells of its tiles that lie outside
+    /// the non-empty domain.
+    #[must_use]
+    pub fn cell_count(&self) -> u64 {
+        match self {
+            // Both products were checked when the tiles were made.
+            Self::Dense(grid) => grid.tile_count().saturating_mul(grid.cells_per_tile()),
+            Self::Sparse(SparseTiles { count: 0, .. }) => 0,
+            Self::Sparse(tiles) => (tiles.count - 1).saturating_mul(tiles.capacity).saturating_add(tiles.last_cells),
+        }
+    }
+}
+
+fn sparse(header: &FooterHeader, schema: &ArraySchema) -> Result<Tiles> {
+    let tiles = SparseTiles {
+        count: header.sparse_tile_count,
+        capacity: schema.capacity(),
+        last_cells: header.last_tile_cells,
+    };
+    if tiles.count > 0 && !(1..=tiles.capacity).contains(&tiles.last_cells) {
+        let expected = format!("1 to the capacity, {}", tiles.capacity);
+        return Err(FragmentError::inconsistent("last tile's cells", tiles.last_cells, expected));
+    }
+    if tiles.count.checked_mul(tiles.capacity).is_none() {
+        let expected = format!("fewer than 2^64 cells in tiles of {}", tiles.capacity);
+        return Err(FragmentError::inconsistent("sparse tile count", tiles.count, expected));
+    }
+    Ok(Tiles::Sparse(tiles))
+}
+
+/// Refuses dense fragments of sparse arrays; the other way round is how old releases wrote single cells of dense arrays.
+fn check_dense(schema: &ArraySchema) -> Result<()> {
+    match schema.array_type() {
+        ArrayType::Dense => Ok(()),
+        ArrayType::Sparse => {
+            Err(FragmentError::inconsistent("dense", "a dense fragment", "a sparse one in a sparse array"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! The tiles of a dense fragment.
+
+use tdb_rtree::DimRange;
+use tdb_schema::{ArraySchema, Dimension};
+use tdb_types::Layout;
+
+use super::check_dense;
+use crate::error::{FragmentError, Result};
+use crate::footer::FooterHeader;
+
+/// The tiles of a dense fragment: those tiles of the array's grid that its non-empty domain touches, each stored whole.
+///
+/// Tiles are numbered within the fragment, in the schema's tile order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DenseGrid {
+    dimensions: Vec<GridDimension>,
+    order: Layout,
+    tile_count: u64,
+    cells_per_tile: u64,
+}
+
+/// One dimension of a [`DenseGrid`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GridDimension {
+    /// The index of the fragment's first tile in the array's grid.
+    pub first: u64,
+    /// How many tiles the fragment has along the dimension; at least 1.
+    pub count: u64,
+    /// By how much a tile's number grows from one tile to the next along the dimension.
+    pub stride: u64,
+    /// Cells of a tile along the dimension.
+    pub extent: u64,
+    /// Cells of the first tile that lie before the non-empty domain.
+    pub before: u64,
+    /// Cells of the last tile that lie behind the non-empty domain.
+    pub behind: u64,
+}
+
+impl GridDimension {
+    /// Cells along the dimension that lie in the non-empty domain.
+    fn visible(&self) -> u64 {
+        // The product was checked with those of all dimensions.
+        self.count.saturating_mul(self.extent).saturating_sub(self.before + self.behind)
+    }
+
+    /// Cells of the tile at `position` (from the first tile of the fragment on) that lie in the non-empty domain.
+    fn visible_at(&self, position: u64) -> u64 {
+        let before = if position == 0 { self.before } else { 0 };
+        let behind = if position == self.count - 1 { self.behind } else { 0 };
+        self.extent.saturating_sub(before + behind)
+    }
+}
+
+impl DenseGrid {
+    pub(super) fn new(header: &FooterHeader, schema: &ArraySchema) -> Result<Self> {
+        check_dense(schema)?;
+        let Some(domain) = &header.non_empty_domain else {
+            return Err(FragmentError::inconsistent("non-empty domain", "none", "one, since the fragment is dense"));
+        };
+        let dimensions = schema.domain().dimensions();
+        if domain.0.len() != dimensions.len() {
+            let expected = format!("{}, one per dimension", dimensions.len());
+            return Err(FragmentError::inconsistent(
+                "non-empty domain",
+                format!("{} ranges", domain.0.len()),
+                expected,
+            ));
+        }
+        let ranges = dimensions.iter().zip(&domain.0);
+        let mut grid: Vec<_> = ranges.map(|(dimension, range)| along(dimension, range)).collect::<Result<_>>()?;
+
+        let order = schema.tile_order();
+        let mut tile_count = 1u64;
+        let fastest_first: &mut dyn Iterator<Item = &mut GridDimension> =
+            if order == Layout::ColMajor { &mut grid.iter_mut() } else { &mut grid.iter_mut().rev() };
+        for dimension in fastest_first {
+            dimension.stride = tile_count;
+            tile_count = product("tiles of the fragment", tile_count, dimension.count)?;
+        }
+        let cells_per_tile = dimensions
+            .iter()
+            .try_fold(1, |cells, dimension| product("cells of a tile", cells, dimension.extent_cells().unwrap_or(0)))?;
+        product("cells of the fragment", tile_count, cells_per_tile)?;
+        Ok(Self { dimensions: grid, order, tile_count, cells_per_tile })
+    }
+
+    /// The grid along each dimension.
+    #[must_use]
+    pub fn dimensions(&self) -> &[GridDimension] {
+        &self.dimensions
+    }
+
+    /// The order in which the tiles are numbered.
+    #[must_use]
+    pub fn order(&self) -> Layout {
+        self.order
+    }
+
+    /// How many tiles there are.
+    #[must_use]
+    pub fn tile_count(&self) -> u64 {
+        self.tile_count
+    }
+
+    /// How many cells each tile has, also at the edge of the domain.
+    #[must_use]
+    pub fn cells_per_tile(&self) -> u64 {
+        self.cells_per_tile
+    }
+
+    /// The number in the fragment of the tile with these indices in the array's grid; `None` if the fragment doesn't
+    /// have it.
+    #[must_use]
+    pub fn index_of(&self, tile: &[u64]) -> Option<u64> {
+        if tile.len() != self.dimensions.len() {
+            return None;
+        }
+        self.dimensions.iter().zip(tile).try_fold(0, |number, (dimension, &index)| {
+            let along = index.checked_sub(dimension.first)?;
+            (along < dimension.count).then(|| number + along * dimension.stride)
+        })
+    }
+
+    /// The index in the array's grid, along one dimension, of the fragment's tile `tile`; `None` if there is no such
+    /// tile or dimension.
+    #[must_use]
+    pub fn tile_index(&self, tile: u64, dimension: usize) -> Option<u64> {
+        let dimension = self.dimensions.get(dimension)?;
+        (tile < self.tile_count).then(|| dimension.first + tile / dimension.stride % dimension.count)
+    }
+
+    /// How many cells of a tile lie in the non-empty domain; `None` if there is no such tile.
+    #[must_use]
+    pub fn visible_cells_in(&self, tile: u64) -> Option<u64> {
+        let along = |dimension: &GridDimension| dimension.visible_at(tile / dimension.stride % dimension.count);
+        (tile < self.tile_count).then(|| self.dimensions.iter().map(along).product())
+    }
+
+    /// How many cells the non-empty domain has.
+    #[must_use]
+    pub fn visible_cell_count(&self) -> u64 {
+        self.dimensions.iter().map(GridDimension::visible).product()
+    }
+}
+
+/// The tiles that a range touches along a dimension.
+fn along(dimension: &Dimension, range: &DimRange) -> Result<GridDimension> {
+    let outside = |found: String, expected: String| {
+        Err(FragmentError::inconsistent(
+            "non-empty domain",
+            format!("{found} along dimension {:?}", dimension.name()),
+            expected,
+        ))
+    };
+    let (&DimRange::Fixed { lo, hi }, Some((domain_lo, domain_hi)), Some(extent)) =
+        (range, dimension.domain_keys(), dimension.extent_cells())
+    else {
+        return outside("no range of integers".to_owned(), "one, since the fragment is dense".to_owned());
+    };
+    if lo > hi || lo < domain_lo || extent == 0 {
+        return outside(format!("keys {lo} to {hi}"), format!("a range in the domain from key {domain_lo}"));
+    }
+    // Consolidation by old releases stored domains that end with their last tile, even where the domain ends before.
+    let last_tile = domain_hi.saturating_sub(domain_lo) / extent;
+    let (first, last) = ((lo - domain_lo) / extent, (hi - domain_lo) / extent);
+    let (before, behind) = ((lo - domain_lo) % extent, extent - 1 - (hi - domain_lo) % extent);
+    if last > last_tile {
+        return outside(format!("keys {lo} to {hi}"), format!("a range in the tiles of the domain to key {domain_hi}"));
+    }
+    // All 2^64 tiles of 1 cell would overflow.
+    let count = product_sum(last - first)?;
+    Ok(GridDimension { first, count, stride: 0, extent, before, behind })
+}
+
+fn product_sum(distance: u64) -> Result<u64> {
+    distance.checked_add(1).ok_or_else(|| FragmentError::inconsistent("tiles of the fragment", "2^64", "fewer"))
+}
+
+fn product(what: &'static str, a: u64, b: u64) -> Result<u64> {
+    a.checked_mul(b).ok_or_else(|| FragmentError::inconsistent(what, format!("{a} times {b}"), "fewer than 2^64"))
+}
