@@ -1,0 +1,94 @@
+//! Opens an array that anybody may have made, and reads everything of it that there is a way to read.
+
+use std::sync::Arc;
+
+use tdb_array::tdb_storage::Storage;
+use tdb_array::tdb_types::{ArrayType, Limits};
+use tdb_array::{Array, ArrayError, ArrayOptions, Batch, ErrorCategory, Order};
+
+/// Bytes of a batch. What damage makes a reader allocate stands out against as little.
+pub const BUDGET: usize = 128 << 10;
+
+/// After so many batches it is clear that the next ones would be no different: a sound dense array may have 2^64 cells.
+const MOST_BATCHES: usize = 12;
+
+const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
+
+/// Opens the array and reads it in one of several ways, which `variant` chooses; whether that worked.
+///
+/// # Panics
+///
+/// If a result contradicts itself, or an error says that the caller is to blame.
+pub fn read_everything(storage: Arc<dyn Storage>, variant: usize) -> Result<u64, ArrayError> {
+    let read = open(storage).and_then(|array| read(&array, variant));
+    if let Err(error) = &read {
+        assert_ne!(error.category(), ErrorCategory::Usage, "the reader is blamed: {error}");
+        let _ = format!("{error} {error:?}");
+    }
+    read
+}
+
+fn open(storage: Arc<dyn Storage>) -> Result<Array, ArrayError> {
+    ArrayOptions::new().threads(1).limits(Limits::SMALL).open_on(storage)
+}
+
+fn read(array: &Array, variant: usize) -> Result<u64, ArrayError> {
+    let order = match (variant % 6, array.schema().array_type()) {
+        (0 | 1, ArrayType::Dense) => Order::RowMajor,
+        (0 | 1, ArrayType::Sparse) => Order::Unordered,
+        (other, _) => ORDERS[other - 2],
+    };
+    // The ways to read differ most where batches are small.
+    let budget = if variant.is_multiple_of(2) { BUDGET } else { 1 + variant * 61 % 400 };
+    let _ = array.non_empty_domain();
+    let _: Vec<u64> = array.fragments().iter().map(tdb_array::Fragment::bytes).collect();
+    // What enumerations hold is no part of the cells: damage there must not keep anybody from reading them.
+    let names: Vec<String> = array.schema().enumerations().iter().map(|one| one.name.clone()).collect();
+    for name in names {
+        if let Ok(enumeration) = array.enumeration(&name) {
+            assert!((0..enumeration.len()).all(|index| enumeration.value(index).is_some()), "values of {name}");
+        }
+    }
+    let dimensions = array.schema().domain().dimensions().iter().map(|dimension| dimension.name().to_owned());
+    let attributes = array.schema().attributes().iter().map(|attribute| attribute.name().to_owned());
+    let query = array.read().order(order).budget(budget);
+    let query = match variant % 3 {
+        0 => query.select(dimensions.chain(attributes))?,
+        1 => query.select(attributes)?,
+        _ => query,
+    };
+    let _ = query.plan()?.to_string();
+    let mut cells = 0;
+    for batch in query.batches()?.take(MOST_BATCHES) {
+        let batch = batch?;
+        check(&batch);
+        cells += batch.len() as u64;
+    }
+    Ok(cells)
+}
+
+/// Everything that a caller may rely on without looking.
+fn check(batch: &Batch) {
+    for column in batch.columns() {
+        assert_eq!(column.len(), batch.len());
+        let size = column.datatype().size();
+        match (column.offsets(), column.cell_val_num().fixed()) {
+            (Some(offsets), None) => {
+                assert_eq!(offsets.len(), column.len() + 1, "offsets of {}", column.name());
+                assert!(offsets.is_sorted() && offsets[0] == 0, "offsets of {}", column.name());
+                assert_eq!(offsets[column.len()] as usize * size, column.bytes().len(), "end of {}", column.name());
+            }
+            (None, Some(number)) => {
+                assert_eq!(column.bytes().len(), column.len() * size * number as usize, "size of {}", column.name());
+            }
+            _ => panic!("{} has offsets, or has none, against its type", column.name()),
+        }
+        assert!(column.validity().is_none_or(|bits| bits.len() == column.len().div_ceil(8)));
+        assert!(column.null_count() <= column.len());
+        for cell in
+            [0, column.len() / 2, column.len().saturating_sub(1)].into_iter().filter(|&cell| cell < column.len())
+        {
+            let _ = (column.cell(cell), column.is_valid(cell));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What is fuzzed of arrays: bodies that take any bytes and assert what must hold whatever they are.
+
+mod attack;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+
+use tdb_array::tdb_storage::{Entry, EntryKind, MemoryStorage};
+use tdb_array::tdb_types::ArrayType;
+use tdb_array::{ArrayDirectory, Listing, TimeRange};
+use tdb_testkit::fixtures;
+
+/// Which files count is a function of names and of a few small files. The first byte chooses the type of the array and
+/// the range of time; lines follow: a folder's letter, a name, and, after a tab, contents.
+pub fn array_dir(data: &[u8]) {
+    let Some((&choice, rest)) = data.split_first() else { return };
+    let text = String::from_utf8_lossy(rest);
+    let mut listing = Listing::default();
+    for line in text.lines() {
+        add_line(&mut listing, line);
+    }
+    let array_type = if choice & 1 == 0 { ArrayType::Dense } else { ArrayType::Sparse };
+    let start = u64::from(choice >> 1 & 3) * 500;
+    let time = TimeRange { start, end: start + u64::from(choice >> 3) * 100 };
+    for path in listing.wanted_files() {
+        assert!(path.matches('/').count() <= 1, "{path:?} lies in no folder that was listed");
+    }
+    let schema = listing.schema_at(time);
+    assert_eq!(schema.is_some(), !listing.schemas().is_empty());
+    let Ok(directory) = ArrayDirectory::resolve(&listing, array_type, time) else { return };
+    check(&directory, array_type, time);
+    assert_eq!(ArrayDirectory::resolve(&listing, array_type, time).ok(), Some(directory.clone()));
+    // What is read later sees at least as much, but for what was replaced since.
+    let all = TimeRange { start: 0, end: u64::MAX };
+    if listing.commit_files.iter().all(|(path, _)| !path.ends_with(".vac"))
+        && let Ok(everything) = ArrayDirectory::resolve(&listing, array_type, all)
+    {
+        assert!(directory.fragments.iter().all(|fragment| everything.fragments.contains(fragment)));
+    }
+}
+
+fn add_line(listing: &mut Listing, line: &str) {
+    let Some((folder, name)) = line.split_at_checked(1) else { return };
+    let (name, contents) = name.split_once('\t').unwrap_or((name, ""));
+    // No listing has names that are paths.
+    if folder != "f" && name.contains('/') {
+        return;
+    }
+    let file = |kind| Entry { name: name.to_owned(), kind, size: contents.len() as u64 };
+    let contents = contents.replace("\\n", "\n").into_bytes();
+    match folder {
+        "r" => listing.root.push(file(EntryKind::File)),
+        "d" => listing.root.push(file(EntryKind::Folder)),
+        "s" => listing.schemas.push(file(EntryKind::File)),
+        "c" => listing.commits.push(file(EntryKind::File)),
+        "f" => listing.commit_files.push((name.to_owned(), contents)),
+        "l" => {
+            listing.legacy_fragments.insert(name.to_owned());
+        }
+        _ => {}
+    }
+}
+
+fn check(directory: &ArrayDirectory, array_type: ArrayType, time: TimeRange) {
+    let order = |pair: &[tdb_array::FragmentEntry]| pair[0].name.start() <= pair[1].name.start();
+    assert!(directory.fragments.windows(2).all(order), "fragments come oldest first");
+    let folders: BTreeSet<&str> = directory.fragments.iter().map(|fragment| fragment.folder.as_str()).collect();
+    assert_eq!(folders.len(), directory.fragments.len(), "a fragment counts once");
+    for fragment in &directory.fragments {
+        let (start, end) = (fragment.name.start(), fragment.name.end());
+        assert!(time.start <= end && start <= time.end, "{} is not within the time", fragment.folder);
+        assert!(array_type == ArrayType::Sparse || (time.start <= start && end <= time.end));
+        let folder = fragment.folder.strip_prefix("__fragments/").unwrap_or(&fragment.folder);
+        assert_eq!(folder, fragment.name.as_str(), "the folder lies where fragments lie");
+    }
+}
+
+type Files = Vec<(String, Arc<[u8]>)>;
+
+static FIXTURES: LazyLock<Vec<Files>> = LazyLock::new(|| {
+    let files = |fixture: fixtures::Fixture| {
+        fixture.array_files().map(|path| (path.to_owned(), fixture.read(path).into())).collect()
+    };
+    fixtures::all().into_iter().map(files).collect()
+});
+
+/// A whole array of which one file is damaged. The first bytes choose the fixture, the file, and how it is read; then
+/// come edits of five bytes: which half of the file, place, what to do there, and by what.
+pub fn array_open(data: &[u8]) {
+    let Some((&[fixture, file, variant], edits)) = data.split_first_chunk() else { return };
+    let files = &FIXTURES[usize::from(fixture) % FIXTURES.len()];
+    let storage = MemoryStorage::new();
+    for (path, bytes) in files {
+        storage.insert(path, Arc::clone(bytes)).expect("paths of files");
+    }
+    let (path, bytes) = &files[usize::from(file) % files.len()];
+    let mut bytes = bytes.to_vec();
+    for edit in edits.as_chunks().0.iter().take(16) {
+        apply(&mut bytes, edit);
+    }
+    storage.insert(path, bytes).expect("a path of a file");
+    let _ = attack::read_everything(Arc::new(storage), usize::from(variant % 12));
+}
+
+fn apply(bytes: &mut Vec<u8>, &[half, low, high, action, value]: &[u8; 5]) {
+    let place = usize::from(u16::from_le_bytes([low, high]));
+    // Footers lie at the end.
+    let place = if half & 1 == 0 { place } else { bytes.len().saturating_sub(1 + place) };
+    if place >= bytes.len() {
+        return;
+    }
+    match action % 5 {
+        0 => bytes[place] = value,
+        1 => bytes[place] ^= 1 << (value % 8),
+        2 => bytes.truncate(place),
+        3 => bytes.insert(place, value),
+        _ => {
+            let number = 1u64.rotate_left(u32::from(value % 64)).wrapping_sub(u64::from(value >> 7));
+            bytes[place..].iter_mut().zip(number.to_le_bytes()).for_each(|(to, from)| *to = from);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! How to open an array.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tdb_storage::{LocalStorage, Storage};
+use tdb_types::Limits;
+
+use super::Array;
+use crate::{Result, TimeRange};
+
+/// How to open an array: when, with how many threads, within which limits.
+#[derive(Clone, Debug, Default)]
+#[must_use = "options do nothing until they open something"]
+pub struct ArrayOptions {
+    time: Option<TimeRange>,
+    pub(super) threads: usize,
+    pub(super) limits: Limits,
+}
+
+impl ArrayOptions {
+    /// The array as it is now, all threads of the machine, default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The array as it was at the end of this millisecond since 1970-01-01 00:00 UTC.
+    pub fn at(self, end: u64) -> Self {
+        self.between(TimeRange::until(end))
+    }
+
+    /// What was written within a range of time, and nothing else.
+    pub fn between(mut self, time: TimeRange) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// How many threads queries may use; 0 means as many as the machine has, 1 that all runs on the caller's thread.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Bounds on what the array's files may make a reader allocate.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Opens the array in the folder `path`.
+    ///
+    /// # Errors
+    /// See [`Array::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Array> {
+        self.open_on(Arc::new(LocalStorage::new(path.as_ref())))
+    }
+
+    /// Opens the array at the root of a storage.
+    ///
+    /// # Errors
+    /// See [`Array::open`].
+    pub fn open_on(&self, storage: Arc<dyn Storage>) -> Result<Array> {
+        super::load::load(self, storage)
+    }
+
+    /// The time asked for; by default everything up to now, so that what is dated in the future stays invisible.
+    pub(super) fn time(&self) -> TimeRange {
+        self.time.unwrap_or_else(|| {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis());
+            TimeRange::until(u64::try_from(now).unwrap_or(u64::MAX))
+        })
+    }
+}

@@ -1,0 +1,188 @@
+//! Which files of an array count: a pure function of the names in its folders and a range of time.
+//!
+//! Both generations of the layout are always looked at and merged, for an array that newer releases appended to has
+//! both: fragments in the array's own folder, committed by their metadata file (formats 1 to 4) or by a file
+//! `<name>.ok` (formats 5 to 11), and fragments in `__fragments`, committed by `__commits/<name>.wrt` (format 12 on).
+//! Commits may be gathered in `.con` files, from which `.ign` files take some back; `.vac` files name fragments that
+//! a consolidated one replaces.
+
+mod commits;
+mod names;
+
+use std::collections::BTreeSet;
+
+use tdb_storage::{Entry, EntryKind};
+use tdb_types::{ArrayType, Feature, FormatVersion, TimestampedName};
+
+pub(crate) use commits::CommitFile;
+pub(crate) use names::*;
+
+use crate::{ArrayError, Result, TimeRange};
+
+/// What lies in the folders of an array: names only, but for the small files that speak of other files.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// The array's own folder.
+    pub root: Vec<Entry>,
+    /// `__schema`.
+    pub schemas: Vec<Entry>,
+    /// `__commits`.
+    pub commits: Vec<Entry>,
+    /// The contents of the `.con`, `.ign` and `.vac` files of both folders, with their paths.
+    pub commit_files: Vec<(String, Vec<u8>)>,
+    /// For folders in the array's folder that may be fragments of formats 1 to 4: those that hold fragment metadata.
+    pub legacy_fragments: BTreeSet<String>,
+}
+
+/// The fragments and delete commits of an array that count at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayDirectory {
+    /// The committed fragments, oldest first; a later one wins over an earlier one.
+    pub fragments: Vec<FragmentEntry>,
+    /// Paths of the delete commits that apply, oldest first.
+    pub deletes: Vec<String>,
+}
+
+/// A committed fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FragmentEntry {
+    /// The name of its folder.
+    pub name: TimestampedName,
+    /// The path of its folder below the array's.
+    pub folder: String,
+    /// The format version that its name states.
+    pub version: FormatVersion,
+}
+
+impl Listing {
+    /// Whether the folder is an array at all.
+    #[must_use]
+    pub fn is_array(&self) -> bool {
+        let has = |name: &str, kind| self.root.iter().any(|entry| entry.name == name && entry.kind == kind);
+        has(SCHEMA_FOLDER, EntryKind::Folder) || has(LEGACY_SCHEMA, EntryKind::File)
+    }
+
+    /// Whether the folder is a group.
+    #[must_use]
+    pub fn is_group(&self) -> bool {
+        self.root.iter().any(|entry| match entry.kind {
+            EntryKind::Folder => entry.name == GROUP_FOLDER,
+            EntryKind::File => entry.name == GROUP_MARKER,
+        })
+    }
+
+    /// Paths of the small files whose contents [`ArrayDirectory::resolve`] wants in `commit_files`.
+    #[must_use]
+    pub fn wanted_files(&self) -> Vec<String> {
+        let in_root = self.root.iter().map(|entry| (entry, String::new()));
+        let in_commits = self.commits.iter().map(|entry| (entry, format!("{COMMITS_FOLDER}/")));
+        in_root
+            .chain(in_commits)
+            .filter(|(entry, _)| entry.kind == EntryKind::File)
+            .filter(|(entry, _)| CommitFile::of(&entry.name).is_some_and(CommitFile::has_content))
+            .map(|(entry, folder)| format!("{folder}{}", entry.name))
+            .collect()
+    }
+
+    /// Paths of all schema files: the legacy one first, then the folder's in the order of their names, which is the order
+    /// of their times as long as these have equally many digits; the reference library orders them no other way.
+    #[must_use]
+    pub fn schemas(&self) -> Vec<String> {
+        let legacy = self.root.iter().filter(|entry| entry.name == LEGACY_SCHEMA).map(|entry| entry.name.clone());
+        let folder = self
+            .schemas
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::File && TimestampedName::parse(&entry.name).is_some())
+            .map(|entry| format!("{SCHEMA_FOLDER}/{}", entry.name));
+        legacy.chain(folder).collect()
+    }
+
+    /// The path of the schema that an array read over `time` has: the last one that isn't younger, else the first.
+    #[must_use]
+    pub fn schema_at(&self, time: TimeRange) -> Option<String> {
+        let mut schemas = self.schemas();
+        let old_enough = |path: &String| {
+            let file = path.rsplit('/').next().unwrap_or(path);
+            TimestampedName::parse(file).is_some_and(|name| name.end() <= time.end)
+        };
+        let index = schemas.iter().rposition(old_enough).unwrap_or(0);
+        (index < schemas.len()).then(|| schemas.swap_remove(index))
+    }
+
+    /// Names of the folders in the array's folder that are fragments of formats 1 to 4 if they hold fragment metadata.
+    #[must_use]
+    pub fn legacy_candidates(&self) -> Vec<String> {
+        self.root
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::Folder && !entry.name.contains('.'))
+            .filter(|entry| TimestampedName::parse(&entry.name).is_some_and(|name| is_before_commits(&name)))
+            .map(|entry| entry.name.clone())
+            .collect()
+    }
+}
+
+/// Whether a fragment with this name needs no commit file: format 4 or older.
+fn is_before_commits(name: &TimestampedName) -> bool {
+    let by_file = |version: FormatVersion| version.has(Feature::RootCommits) || version.has(Feature::CommitsFolder);
+    name.fragment_version().is_ok_and(|version| !by_file(version))
+}
+
+impl ArrayDirectory {
+    /// Decides what counts, for an array of this type looked at over `time`.
+    ///
+    /// # Errors
+    /// A committed fragment of an unknown version, or a commit file that can't be read.
+    pub fn resolve(listing: &Listing, array_type: ArrayType, time: TimeRange) -> Result<Self> {
+        let mut commits = commits::Commits::default();
+        commits.gather(listing)?;
+        let mut fragments = Vec::new();
+        for name in &listing.legacy_fragments {
+            fragments.extend(FragmentEntry::in_root(name)?);
+        }
+        for path in commits.fragments() {
+            fragments.extend(FragmentEntry::committed_by(path)?);
+        }
+        let visible = |entry: &FragmentEntry| is_visible(&entry.name, entry.version, array_type, time);
+        fragments.retain(visible);
+        let vacuumed = commits.vacuumed(|name, version| is_visible(name, version, array_type, time));
+        fragments.retain(|entry| !vacuumed.contains(entry.folder.as_str()));
+        // Equal start times: the larger name wins, as a stable sort of the sorted listing gives.
+        fragments.sort_by(|a, b| (a.name.start(), a.name.as_str()).cmp(&(b.name.start(), b.name.as_str())));
+        fragments.dedup_by(|a, b| a.folder == b.folder);
+        Ok(Self { fragments, deletes: commits.deletes(time) })
+    }
+}
+
+impl FragmentEntry {
+    fn in_root(name: &str) -> Result<Option<Self>> {
+        Self::new(name, name.to_owned())
+    }
+
+    /// The fragment that the commit file at `path` (`__commits/<name>.wrt` or `<name>.ok`) commits.
+    fn committed_by(path: &str) -> Result<Option<Self>> {
+        let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+        let name = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+        let parent = if folder == COMMITS_FOLDER { format!("{FRAGMENTS_FOLDER}/") } else { String::new() };
+        Self::new(name, format!("{parent}{name}"))
+    }
+
+    fn new(name: &str, folder: String) -> Result<Option<Self>> {
+        // What a dot follows is no fragment, but some file of the same name.
+        let Some(name) = TimestampedName::parse(name).filter(|_| !name.contains('.')) else { return Ok(None) };
+        let version = name.fragment_version().map_err(|source| ArrayError::Version { file: folder.clone(), source })?;
+        Ok(Some(Self { name, folder, version }))
+    }
+}
+
+/// Whether what happened over the name's range shows to a reader of `time`. Sparse fragments from format 15 on carry a
+/// time per cell when they cover more than one, so that part of the range is enough.
+fn is_visible(name: &TimestampedName, version: FormatVersion, array_type: ArrayType, time: TimeRange) -> bool {
+    if array_type == ArrayType::Sparse && version.has(Feature::PartialTimeOverlap) {
+        time.intersects(name.start(), name.end())
+    } else {
+        time.contains(name.start(), name.end())
+    }
+}
+
+#[cfg(test)]
+mod tests;

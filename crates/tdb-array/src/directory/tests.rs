@@ -1,0 +1,88 @@
+use super::*;
+
+const A: &str = "__100_100_0000000000000000000000000000000a_22";
+const B: &str = "__200_200_0000000000000000000000000000000b_22";
+const C: &str = "__100_200_0000000000000000000000000000000c_22";
+
+fn file(name: &str) -> Entry {
+    Entry { name: name.to_owned(), kind: EntryKind::File, size: 0 }
+}
+
+fn commits(names: &[&str]) -> Listing {
+    Listing { commits: names.iter().map(|name| file(name)).collect(), ..Listing::default() }
+}
+
+fn names(listing: &Listing, array_type: ArrayType, time: TimeRange) -> Vec<String> {
+    let directory = ArrayDirectory::resolve(listing, array_type, time).unwrap();
+    directory.fragments.into_iter().map(|entry| entry.folder).collect()
+}
+
+fn folder(name: &str) -> String {
+    format!("__fragments/{name}")
+}
+
+#[test]
+fn only_committed_fragments_count_oldest_first() {
+    let listing = commits(&[&format!("{B}.wrt"), &format!("{A}.wrt"), "something.else", "__x.wrt"]);
+    assert_eq!(names(&listing, ArrayType::Dense, TimeRange::ALL), [folder(A), folder(B)]);
+    assert_eq!(names(&listing, ArrayType::Dense, TimeRange::until(150)), [folder(A)]);
+}
+
+#[test]
+fn a_consolidated_fragment_replaces_what_its_vacuum_file_names() {
+    let mut listing = commits(&[&format!("{A}.wrt"), &format!("{B}.wrt"), &format!("{C}.wrt"), &format!("{C}.vac")]);
+    assert_eq!(listing.wanted_files(), [format!("__commits/{C}.vac")]);
+    let lines = format!("/__fragments/{A}\nfile:///elsewhere/__fragments/{B}\n");
+    listing.commit_files.push((format!("__commits/{C}.vac"), lines.into_bytes()));
+    assert_eq!(names(&listing, ArrayType::Dense, TimeRange::ALL), [folder(C)]);
+    // Before the second write a dense reader can't use the consolidated fragment, a sparse one can.
+    assert_eq!(names(&listing, ArrayType::Dense, TimeRange::until(150)), [folder(A)]);
+    assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::until(150)), [folder(C)]);
+}
+
+#[test]
+fn gathered_commits_count_unless_ignored() {
+    let mut listing = Listing::default();
+    let mut gathered = format!("__commits/{A}.wrt\n__commits/{B}.del\n").into_bytes();
+    gathered.extend_from_slice(&3u64.to_le_bytes());
+    gathered.extend_from_slice(b"xyz");
+    gathered.extend_from_slice(format!("__commits/{B}.wrt\n").as_bytes());
+    listing.commit_files.push((format!("__commits/{C}.con"), gathered.clone()));
+    assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(A), folder(B)]);
+    let directory = ArrayDirectory::resolve(&listing, ArrayType::Sparse, TimeRange::ALL).unwrap();
+    assert_eq!(directory.deletes, [format!("__commits/{B}.del")]);
+    listing.commit_files.push((format!("__commits/{C}.ign"), format!("__commits/{A}.wrt\n").into_bytes()));
+    assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(B)]);
+    // Cut anywhere, the file is an error or its first entries; it never panics.
+    for len in 0..gathered.len() {
+        listing.commit_files[0].1 = gathered[..len].to_vec();
+        let _ = ArrayDirectory::resolve(&listing, ArrayType::Sparse, TimeRange::ALL);
+    }
+}
+
+#[test]
+fn fragments_of_older_formats_lie_in_the_arrays_folder() {
+    let old = "__7_7_0000000000000000000000000000000d_10";
+    let oldest = "__0000000000000000000000000000000e_5";
+    let mut listing = commits(&[&format!("{A}.wrt")]);
+    listing.root = vec![file(&format!("{old}.ok"))];
+    listing.legacy_fragments.insert(oldest.to_owned());
+    assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [oldest.to_owned(), old.to_owned(), folder(A)]);
+}
+
+#[test]
+fn a_fragment_of_an_unknown_version_is_an_error() {
+    let listing = commits(&["__1_1_0000000000000000000000000000000a_99.wrt"]);
+    let error = ArrayDirectory::resolve(&listing, ArrayType::Sparse, TimeRange::ALL).unwrap_err();
+    assert!(matches!(error, ArrayError::Version { .. }), "{error}");
+}
+
+#[test]
+fn the_schema_is_the_last_one_that_is_not_younger() {
+    let schemas = ["__100_100_0000000000000000000000000000000a", "__200_200_0000000000000000000000000000000b"];
+    let listing = Listing { schemas: schemas.iter().map(|name| file(name)).collect(), ..Listing::default() };
+    let at = |time| listing.schema_at(TimeRange::until(time)).unwrap();
+    assert_eq!(at(150), format!("__schema/{}", schemas[0]));
+    assert_eq!(at(200), format!("__schema/{}", schemas[1]));
+    assert_eq!(at(1), format!("__schema/{}", schemas[0]));
+}

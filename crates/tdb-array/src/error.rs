@@ -1,0 +1,184 @@
+//! What can go wrong with an array.
+
+use tdb_filters::FilterError;
+use tdb_fragment::FragmentError;
+use tdb_generic_tile::GenericTileError;
+use tdb_schema::SchemaError;
+use tdb_storage::StorageError;
+use tdb_types::{Datatype, PhysicalType, UnsupportedVersion};
+
+/// An error of this crate: what went wrong, in which file, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArrayError {
+    /// There is nothing at the path.
+    #[error("{path}: no such folder; check the path")]
+    NotFound {
+        /// The path as given.
+        path: String,
+    },
+    /// The folder holds something else.
+    #[error("{path}: not an array (no `__schema` folder and no `__array_schema.tdb` in it){hint}")]
+    NotAnArray {
+        /// The path as given.
+        path: String,
+        /// What it seems to be instead, or nothing.
+        hint: &'static str,
+    },
+    /// Reading failed below the format.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// A schema or enumeration file is damaged or beyond this library.
+    #[error("{file}: {source}")]
+    Schema {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: SchemaError,
+    },
+    /// Fragment metadata is damaged or beyond this library.
+    #[error("{file}: {source}")]
+    Fragment {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: FragmentError,
+    },
+    /// A generic tile is damaged or beyond this library.
+    #[error("{file}: {source}")]
+    GenericTile {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: GenericTileError,
+    },
+    /// A tile of cells can't be unfiltered.
+    #[error("{file}: tile {tile} of field {field:?}: {source}")]
+    Tile {
+        /// The data file.
+        file: String,
+        /// The field.
+        field: String,
+        /// The tile's index in the fragment.
+        tile: u64,
+        /// What is wrong with it.
+        source: Box<FilterError>,
+    },
+    /// Files contradict each other or the format.
+    #[error("{file}: {what}")]
+    Corrupt {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The array is sound but beyond this library.
+    #[error("{file}: {what}")]
+    Unsupported {
+        /// The file.
+        file: String,
+        /// What is not supported, and what to do.
+        what: String,
+    },
+    /// A fragment or file name states a format version that this library doesn't know.
+    #[error("{file}: {source}")]
+    Version {
+        /// The file or folder.
+        file: String,
+        /// The version.
+        source: UnsupportedVersion,
+    },
+    /// The query names a field that the array doesn't have.
+    #[error("no field {name:?}; the array has {}", list(known))]
+    UnknownField {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The query names a dimension that the array doesn't have.
+    #[error("no dimension {name:?}; the array has {}", list(known))]
+    UnknownDimension {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A range can't be asked of its dimension.
+    #[error("range {range} on dimension {dimension:?}: {why}")]
+    Range {
+        /// The dimension.
+        dimension: String,
+        /// The range as given.
+        range: String,
+        /// What is wrong with it, and what would be right.
+        why: String,
+    },
+    /// The parts of the query don't go together.
+    #[error("{0}")]
+    Query(String),
+    /// A column was asked for as another type than it has.
+    #[error("field {field:?} holds {datatype} values, not {asked:?}")]
+    WrongType {
+        /// The field.
+        field: String,
+        /// What it holds.
+        datatype: Datatype,
+        /// What was asked for.
+        asked: PhysicalType,
+    },
+}
+
+/// What a caller may do about an [`ArrayError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorCategory {
+    /// The request is wrong: change it.
+    Usage,
+    /// The bytes are damaged: restore or repair them.
+    Corrupt,
+    /// The bytes are beyond this library or this build of it: use a newer or fuller one.
+    Unsupported,
+    /// Nothing is there, or it can't be reached: check path, permissions, disk.
+    Unavailable,
+}
+
+impl ArrayError {
+    /// What a caller may do about it.
+    #[must_use]
+    pub fn category(&self) -> ErrorCategory {
+        let by = |unsupported: bool| if unsupported { ErrorCategory::Unsupported } else { ErrorCategory::Corrupt };
+        match self {
+            Self::NotFound { .. } | Self::NotAnArray { .. } => ErrorCategory::Unavailable,
+            // Paths below the array's folder are made of names that its files state.
+            Self::Storage(StorageError::UnexpectedEnd { .. } | StorageError::BadPath { .. }) => ErrorCategory::Corrupt,
+            Self::Storage(_) => ErrorCategory::Unavailable,
+            Self::Schema { source, .. } => by(source.is_unsupported()),
+            Self::Fragment { source, .. } => by(fragment_is_unsupported(source)),
+            Self::GenericTile { source, .. } => by(source.is_unsupported()),
+            Self::Tile { source, .. } => by(source.is_unsupported()),
+            Self::Corrupt { .. } => ErrorCategory::Corrupt,
+            Self::Unsupported { .. } | Self::Version { .. } => ErrorCategory::Unsupported,
+            Self::UnknownField { .. }
+            | Self::UnknownDimension { .. }
+            | Self::Range { .. }
+            | Self::Query(_)
+            | Self::WrongType { .. } => ErrorCategory::Usage,
+        }
+    }
+}
+
+fn list(names: &[String]) -> String {
+    let mut text = names.iter().take(12).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if names.len() > 12 {
+        text.push_str(&format!(" and {} more", names.len() - 12));
+    }
+    text
+}
+
+fn fragment_is_unsupported(error: &FragmentError) -> bool {
+    match error {
+        FragmentError::Decode(error) => error.is_unsupported(),
+        FragmentError::Section { source, .. } | FragmentError::File { source, .. } => source.is_unsupported(),
+        _ => false,
+    }
+}

@@ -1,0 +1,146 @@
+//! A committed fragment: its footer, and its sections as they are needed.
+
+// Without closures the reader's lifetime would have to be one in particular.
+#![allow(clippy::redundant_closure_for_method_calls)]
+
+mod fields;
+mod metadata_file;
+mod open;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use tdb_fragment::{FragmentError, FragmentField, FragmentFooter, Part, SectionId, SectionReader};
+use tdb_generic_tile::GenericTileDecoder;
+use tdb_rtree::{NdRange, RTree};
+use tdb_schema::ArraySchema;
+use tdb_storage::Storage;
+use tdb_types::{FormatVersion, Limits, TimestampedName};
+
+use crate::directory::FragmentEntry;
+use crate::tiles::FieldTiles;
+use crate::{ArrayError, Result};
+use metadata_file::MetadataFile;
+pub(crate) use open::UnparsedFragment;
+
+/// A committed fragment of an open array.
+///
+/// Its footer was read when the array was opened; R-tree and tile offsets are read on first use and kept.
+#[derive(Clone, Debug)]
+pub struct Fragment {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    storage: Arc<dyn Storage>,
+    entry: FragmentEntry,
+    schema: Arc<ArraySchema>,
+    footer: FragmentFooter,
+    metadata: MetadataFile,
+    limits: Limits,
+    rtree: OnceLock<Arc<RTree>>,
+    fields: Mutex<HashMap<FragmentField, Arc<FieldTiles>>>,
+}
+
+impl Fragment {
+    /// The name of the fragment's folder.
+    #[must_use]
+    pub fn name(&self) -> &TimestampedName {
+        &self.inner.entry.name
+    }
+
+    /// The path of the fragment's folder below the array's.
+    #[must_use]
+    pub fn folder(&self) -> &str {
+        &self.inner.entry.folder
+    }
+
+    /// The format version that the fragment was written in, as its footer says.
+    #[must_use]
+    pub fn version(&self) -> FormatVersion {
+        self.inner.footer.version()
+    }
+
+    /// The schema that the fragment was written with, which may be older than the array's.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<ArraySchema> {
+        &self.inner.schema
+    }
+
+    /// The footer of the fragment's metadata.
+    #[must_use]
+    pub fn footer(&self) -> &FragmentFooter {
+        &self.inner.footer
+    }
+
+    /// The smallest box that holds all the fragment's cells; none if it has no cells.
+    #[must_use]
+    pub fn non_empty_domain(&self) -> Option<&NdRange> {
+        self.inner.footer.header().non_empty_domain.as_ref()
+    }
+
+    /// How many tiles each field has.
+    #[must_use]
+    pub fn tile_count(&self) -> u64 {
+        self.inner.footer.tile_count()
+    }
+
+    /// Bytes of all data files and of the metadata, as the metadata says.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let footer = self.footer();
+        let parts = footer.slots().iter().flat_map(|field| Part::ALL.map(|part| (field, part)));
+        let data: u64 = parts.filter_map(|(field, part)| footer.file_size(field, part)).fold(0, u64::saturating_add);
+        data.saturating_add(self.inner.metadata.size())
+    }
+
+    /// The R-tree over the tiles' MBRs; without leaves in a dense fragment.
+    ///
+    /// # Errors
+    /// The section can't be read.
+    pub fn rtree(&self) -> Result<Arc<RTree>> {
+        self.once(&self.inner.rtree, || self.section(SectionId::RTree, |reader, bytes| reader.rtree(bytes)))
+    }
+
+    /// The paths of the delete commits that were applied to the fragment's cells when it was made.
+    ///
+    /// # Errors
+    /// The section can't be read.
+    pub(crate) fn processed_conditions(&self) -> Result<Vec<String>> {
+        // As the format has it: without delete metadata a fragment's list doesn't count.
+        if !self.footer().header().has_delete_metadata {
+            return Ok(Vec::new());
+        }
+        let processed =
+            self.section(SectionId::ProcessedConditions, |reader, bytes| reader.processed_conditions(bytes))?;
+        Ok(processed.0)
+    }
+
+    /// Reads a section and lets `parse` make something of it.
+    fn section<T>(
+        &self,
+        id: SectionId,
+        parse: impl FnOnce(&mut SectionReader<'_>, &[u8]) -> Result<T, FragmentError>,
+    ) -> Result<T> {
+        let footer = self.footer();
+        let mut decoder = GenericTileDecoder::new(self.inner.limits);
+        let mut reader = SectionReader::new(footer, self.schema(), &mut decoder);
+        self.inner.metadata.section(footer, id, |bytes| parse(&mut reader, bytes))
+    }
+
+    /// The value behind `cell`, loaded by the first who asks.
+    fn once<T>(&self, cell: &OnceLock<Arc<T>>, load: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        if let Some(value) = cell.get() {
+            return Ok(value.clone());
+        }
+        // Two threads may both load; the first one's value stays.
+        let value = Arc::new(load()?);
+        Ok(cell.get_or_init(|| value).clone())
+    }
+
+    #[cold]
+    fn error(&self, source: FragmentError) -> ArrayError {
+        ArrayError::Fragment { file: self.inner.metadata.path().to_owned(), source }
+    }
+}

@@ -1,0 +1,197 @@
+//! The tiles of a fragment's fields, made ready on first use.
+
+use std::sync::Arc;
+
+use tdb_filters::{BoundPipeline, ElementTypes, FilterPipeline, TileKind, TileRole};
+use tdb_fragment::{FragmentField, NameScheme, Part, SectionId};
+use tdb_schema::{ArraySchema, Attribute, FieldRef};
+use tdb_types::{CellValNum, Datatype, Feature};
+
+use super::Fragment;
+use crate::tiles::{Combined, FieldTiles, PartTiles};
+use crate::{ArrayError, Result};
+
+/// What a field's cells are, as far as its tiles are concerned.
+struct FieldShape<'a> {
+    name: String,
+    datatype: Datatype,
+    cell_val_num: CellValNum,
+    nullable: bool,
+    filters: std::borrow::Cow<'a, FilterPipeline>,
+}
+
+impl Fragment {
+    /// The tiles of a field of the array's schema; none if this fragment's schema doesn't have it, or has it as
+    /// something that can't stand for it.
+    ///
+    /// Fields are matched by name, for their places differ between the schemas of an array that evolved.
+    pub(crate) fn field_tiles(&self, array: &ArraySchema, field: FieldRef) -> Result<Option<Arc<FieldTiles>>> {
+        let own = match field {
+            FieldRef::Dimension(index) => FragmentField::Dimension(index),
+            FieldRef::Attribute(index) => {
+                let attribute = &array.attributes()[index];
+                let own = self.schema().attributes().iter().position(|own| own.name() == attribute.name());
+                match own {
+                    Some(own) if is_same_type(&self.schema().attributes()[own], attribute) => {
+                        FragmentField::Attribute(own)
+                    }
+                    _ => return Ok(None),
+                }
+            }
+        };
+        self.tiles_of(own).map(Some)
+    }
+
+    /// The tiles of a field of this fragment.
+    pub(crate) fn tiles_of(&self, field: FragmentField) -> Result<Arc<FieldTiles>> {
+        if let Ok(ready) = self.inner.fields.lock()
+            && let Some(tiles) = ready.get(&field)
+        {
+            return Ok(tiles.clone());
+        }
+        let tiles = Arc::new(self.load_tiles(field)?);
+        if let Ok(mut ready) = self.inner.fields.lock() {
+            ready.insert(field, tiles.clone());
+        }
+        Ok(tiles)
+    }
+
+    fn load_tiles(&self, field: FragmentField) -> Result<FieldTiles> {
+        let shape = self.shape(field);
+        let value_size = shape.datatype.size() as u64;
+        let (version, element_types) = (self.version(), self.element_types()?);
+        let kind = |datatype, cell_size, role| TileKind { datatype, cell_size, role, version, element_types };
+        let schema = self.schema();
+        let (combined, stored) = self.combined(field, &shape);
+        let role = combined.map_or(TileRole::Fixed, |combined| TileRole::Coordinates {
+            dimensions: u32::try_from(combined.dimensions).unwrap_or(u32::MAX),
+        });
+        let (fixed, var) = match shape.cell_val_num.fixed() {
+            Some(number) => {
+                let cell_size = value_size * u64::from(number) * combined.map_or(1, |all| all.dimensions as u64);
+                (self.part(stored, Part::Fixed, &shape.filters, kind(shape.datatype, cell_size, role))?, None)
+            }
+            None => {
+                let offsets = kind(Datatype::UInt64, 8, TileRole::Offsets);
+                let offsets = self.part(stored, Part::Fixed, schema.offsets_filters(), offsets)?;
+                let values = kind(shape.datatype, value_size, TileRole::VarData);
+                let values = self.part(stored, Part::Var, &shape.filters, values)?;
+                (offsets, Some((values, self.var_sizes(stored)?)))
+            }
+        };
+        let validity = match shape.nullable {
+            true => {
+                let kind = kind(Datatype::UInt8, 1, TileRole::Validity);
+                Some(self.part(stored, Part::Validity, schema.validity_filters(), kind)?)
+            }
+            false => None,
+        };
+        let tile_limit = self.inner.limits.tile_bytes;
+        Ok(FieldTiles { name: shape.name.into(), fixed, var, validity, combined, tile_limit })
+    }
+
+    /// Before format 5 all coordinates of a cell lie in one file.
+    fn combined(&self, field: FragmentField, shape: &FieldShape<'_>) -> (Option<Combined>, FragmentField) {
+        match field {
+            FragmentField::Dimension(dimension) if self.version().has(Feature::CombinedCoordinates) => {
+                let combined = Combined {
+                    dimension,
+                    dimensions: self.schema().domain().dimensions().len(),
+                    size: shape.datatype.size(),
+                };
+                (Some(combined), FragmentField::Coordinates)
+            }
+            _ => (None, field),
+        }
+    }
+
+    fn part(&self, field: FragmentField, part: Part, filters: &FilterPipeline, kind: TileKind) -> Result<PartTiles> {
+        let name = NameScheme::of(self.version())
+            .data_file(self.schema(), field, part)
+            .map_err(|source| self.error(source))?;
+        let path = format!("{}/{name}", self.folder());
+        let described = self.inner.storage.describe(&path);
+        let offsets = self.tile_offsets(field, part)?;
+        let file = self.inner.storage.open(&path)?;
+        if file.size() < offsets.last().copied().unwrap_or(0) {
+            let what =
+                format!("{} bytes, fewer than the {} that its metadata says", file.size(), offsets[offsets.len() - 1]);
+            return Err(ArrayError::Corrupt { file: described, what });
+        }
+        let pipeline = BoundPipeline::bind(filters, kind).map_err(|source| ArrayError::Tile {
+            file: described.clone(),
+            field: self.shape(field).name,
+            tile: 0,
+            source: Box::new(source),
+        })?;
+        Ok(PartTiles { file, path: described, name: path, offsets, pipeline })
+    }
+
+    /// Where each tile begins, and at last where the last one ends.
+    fn tile_offsets(&self, field: FragmentField, part: Part) -> Result<Arc<[u64]>> {
+        let footer = self.footer();
+        let id = SectionId::offsets_of(field, part);
+        let size = footer.file_size(field, part).unwrap_or(0);
+        let offsets = self.section(id, |reader, bytes| reader.tile_offsets(field, part, bytes))?;
+        let mut bounds = Vec::with_capacity(offsets.len() + 1);
+        bounds.extend_from_slice(offsets.starts());
+        bounds.push(size);
+        Ok(bounds.into())
+    }
+
+    fn var_sizes(&self, field: FragmentField) -> Result<Arc<[u64]>> {
+        let id = SectionId::TileVarSizes(field);
+        let sizes = self.section(id, |reader, bytes| reader.tile_var_sizes(field, bytes))?;
+        Ok(sizes.0.into())
+    }
+
+    fn shape(&self, field: FragmentField) -> FieldShape<'_> {
+        let schema: &ArraySchema = self.schema();
+        let named = |field: FieldRef| schema.filters_of(field);
+        match field {
+            FragmentField::Attribute(index) => {
+                let attribute = &schema.attributes()[index];
+                FieldShape {
+                    name: attribute.name().to_owned(),
+                    datatype: attribute.datatype(),
+                    cell_val_num: attribute.cell_val_num(),
+                    nullable: attribute.is_nullable(),
+                    filters: named(FieldRef::Attribute(index)),
+                }
+            }
+            FragmentField::Dimension(index) => {
+                let dimension = &schema.domain().dimensions()[index];
+                FieldShape {
+                    name: dimension.name().to_owned(),
+                    datatype: dimension.datatype(),
+                    cell_val_num: dimension.cell_val_num(),
+                    nullable: false,
+                    filters: named(FieldRef::Dimension(index)),
+                }
+            }
+            // Times and condition indices are filtered as coordinates are.
+            other => FieldShape {
+                name: other.to_string(),
+                datatype: Datatype::UInt64,
+                cell_val_num: CellValNum::ONE,
+                nullable: false,
+                filters: std::borrow::Cow::Borrowed(schema.coords_filters()),
+            },
+        }
+    }
+
+    /// Which datatype the filters saw when the fragment was written.
+    fn element_types(&self) -> Result<ElementTypes> {
+        let bytes = match self.footer().element_types_range() {
+            Some(range) => self.inner.metadata.bytes(range)?,
+            None => std::borrow::Cow::Borrowed(&[][..]),
+        };
+        self.footer().element_types(&bytes).map_err(|source| self.error(source))
+    }
+}
+
+/// Whether the cells of an attribute can stand for those of one of the same name in another schema of the array: an attribute
+/// that was dropped and added again with another type has none in the fragments from before.
+fn is_same_type(own: &Attribute, attribute: &Attribute) -> bool {
+    own.datatype() == attribute.datatype() && own.cell_val_num() == attribute.cell_val_num()
+}

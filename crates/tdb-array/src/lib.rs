@@ -1,0 +1,72 @@
+//! TileDB arrays in pure Rust: open, plan, read.
+//!
+//! - [`Array`]: an array as it was at one time, opened from a folder or any [`Storage`](tdb_storage::Storage) by
+//!   [`Array::open`] or [`ArrayOptions`]. Its schema, fragments and enumerations.
+//! - [`Query`]: which fields, which ranges, which order, how many bytes a batch may take.
+//! - [`Plan`]: which tiles and which bytes of which files a query would touch, known before a cell is read.
+//! - [`Batches`], [`Batch`], [`Column`]: the cells, in Arrow's memory layout. A result is never too large: it comes batch
+//!   by batch within the budget.
+//! - [`ArrayDirectory`]: which files of an array count, as a pure function of names and time.
+//! - [`ArrayError`]: what went wrong, in which file, and by its [`category`](ArrayError::category) what to do.
+//!
+//! Threads are started when the first large enough query wants them, and none if [`ArrayOptions::threads`] says 1. Nothing
+//! is ever written while reading.
+//!
+//! ```
+//! use tdb_array::{Array, Order};
+//!
+//! # fn main() -> Result<(), tdb_array::ArrayError> {
+//! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+//! let array = Array::open(folder)?;
+//! let query = array.read().select(["y", "x", "a"])?.range("y", 0..=1)?.range("x", 3..=5)?.order(Order::RowMajor);
+//! assert!(query.plan()?.bytes() < 1000);
+//! let mut cells = 0;
+//! for batch in query.batches()? {
+//!     let batch = batch?;
+//!     let rows: &[i32] = batch.column("y")?.values()?;
+//!     assert!(rows.iter().all(|row| (0..=1).contains(row)));
+//!     cells += batch.len();
+//! }
+//! assert_eq!(cells, 6);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Left to others: files and paths ([`tdb_storage`]), single tiles ([`tdb_filters`]), schemas ([`tdb_schema`]), fragment
+//! metadata ([`tdb_fragment`]).
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+// Test support that the tests of the public interface use too names this crate from outside.
+#[cfg(test)]
+extern crate self as tdb_array;
+
+mod array;
+mod batch;
+mod column;
+mod directory;
+mod error;
+mod fragment;
+mod plan;
+mod query;
+mod read;
+mod tiles;
+mod time;
+mod workers;
+
+// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+pub use {tdb_filters, tdb_fragment, tdb_rtree, tdb_schema, tdb_storage, tdb_types};
+
+pub use array::{Array, ArrayOptions};
+pub use batch::Batch;
+pub use column::{Column, Value};
+pub use directory::{ArrayDirectory, FragmentEntry, Listing};
+pub use error::{ArrayError, ErrorCategory};
+pub use fragment::Fragment;
+pub use plan::Plan;
+pub use query::{Coordinate, Order, Query, Region};
+pub use read::Batches;
+pub use time::TimeRange;
+
+/// A result whose error says which file or which part of the request is at fault.
+pub type Result<T, E = ArrayError> = std::result::Result<T, E>;

@@ -1,0 +1,154 @@
+//! What a query would touch: known before a cell is read, and printable.
+
+use std::fmt;
+use std::ops::Range;
+
+use tdb_types::ArrayType;
+
+use crate::query::CheckedQuery;
+use crate::read::{dense, sparse};
+use crate::{Order, Result};
+
+/// What a query would touch: which tiles of which fragments, and which bytes of which files.
+///
+/// It prints as text, which is what `tdb read --explain` shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The order of the result.
+    pub order: Order,
+    /// The selected fields.
+    pub fields: Vec<String>,
+    /// The fragments that hold something of the region, oldest first.
+    pub fragments: Vec<FragmentPlan>,
+}
+
+/// What a query would touch of one fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FragmentPlan {
+    /// The fragment's folder.
+    pub folder: String,
+    /// How many tiles the fragment has in all.
+    pub tile_count: u64,
+    /// The tiles wanted, ascending.
+    pub tiles: Vec<PlannedTile>,
+    /// The bytes wanted, file by file.
+    pub reads: Vec<FileReads>,
+}
+
+/// One tile that a query would touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedTile {
+    /// The tile's index in the fragment.
+    pub tile: u64,
+    /// Whether the whole of it lies in the region.
+    pub full: bool,
+    /// How many cells it has.
+    pub cells: u64,
+}
+
+/// Bytes that a query would read of one data file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileReads {
+    /// The field.
+    pub field: String,
+    /// The data file below the array's folder.
+    pub file: String,
+    /// Where the tiles lie in it: ascending, neighbours merged.
+    pub ranges: Vec<Range<u64>>,
+}
+
+impl Plan {
+    pub(crate) fn of(query: &CheckedQuery) -> Result<Self> {
+        let schema = query.array.schema();
+        let fragments = match schema.array_type() {
+            ArrayType::Dense => dense::plan(query)?,
+            ArrayType::Sparse => sparse::plan(query)?,
+        };
+        let fields = query.fields.iter().filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect();
+        Ok(Self { order: query.order, fields, fragments })
+    }
+
+    /// How many tiles would be unfiltered, counted once per fragment and not per field.
+    #[must_use]
+    pub fn tile_count(&self) -> usize {
+        self.fragments.iter().map(|fragment| fragment.tiles.len()).sum()
+    }
+
+    /// How many bytes of data files would be read.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.fragments.iter().flat_map(|fragment| &fragment.reads).map(FileReads::bytes).sum()
+    }
+}
+
+impl FileReads {
+    /// How many bytes would be read.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.ranges.iter().map(|range| range.end - range.start).sum()
+    }
+
+    /// Appends a range, which begins at or after the ends of those before it.
+    pub(crate) fn push(&mut self, range: Range<u64>) {
+        match self.ranges.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ if range.is_empty() => {}
+            _ => self.ranges.push(range),
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "fields    {}", self.fields.join(", "))?;
+        writeln!(f, "order     {}", self.order)?;
+        writeln!(f, "touches   {} tiles, {} bytes", self.tile_count(), self.bytes())?;
+        for fragment in &self.fragments {
+            fragment.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for FragmentPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cells: u64 = self.tiles.iter().map(|tile| tile.cells).sum();
+        writeln!(f, "{}", self.folder)?;
+        writeln!(
+            f,
+            "  tiles   {} of {}, {cells} cells: {}",
+            self.tiles.len(),
+            self.tile_count,
+            tile_list(&self.tiles)
+        )?;
+        for reads in &self.reads {
+            let ranges: Vec<String> =
+                reads.ranges.iter().take(8).map(|range| format!("{}..{}", range.start, range.end)).collect();
+            let more = reads.ranges.len().saturating_sub(8);
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+            let file = reads.file.rsplit('/').next().unwrap_or(&reads.file);
+            writeln!(f, "  {:<7} {file} {} bytes: {}{more}", reads.field, reads.bytes(), ranges.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs of tiles, `~` before those that lie in the region only in part.
+fn tile_list(tiles: &[PlannedTile]) -> String {
+    let runs = tiles.chunk_by(|a, b| a.tile + 1 == b.tile && a.full == b.full);
+    let mut text: Vec<String> = runs
+        .take(16)
+        .map(|run| {
+            let mark = if run[0].full { "" } else { "~" };
+            match run {
+                [tile] => format!("{mark}{}", tile.tile),
+                [first, .., last] => format!("{mark}{}-{}", first.tile, last.tile),
+                [] => String::new(),
+            }
+        })
+        .collect();
+    if tiles.chunk_by(|a, b| a.tile + 1 == b.tile && a.full == b.full).nth(16).is_some() {
+        text.push("…".to_owned());
+    }
+    text.join(" ")
+}

@@ -1,0 +1,224 @@
+//! What to read: fields, ranges, an order, a budget.
+
+mod coordinate;
+mod region;
+
+use std::ops::RangeBounds;
+use std::sync::Arc;
+
+use tdb_rtree::DimRange;
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_types::{ArrayType, PhysicalType, Scalar};
+
+pub use coordinate::Coordinate;
+pub use region::Region;
+
+use crate::array::refuse_unapplied_deletes;
+use crate::{Array, ArrayError, Batches, Plan, Result};
+use coordinate::Given;
+
+/// The order of the cells of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The last dimension varies fastest.
+    RowMajor,
+    /// The first dimension varies fastest.
+    ColMajor,
+    /// As the array stores them: tiles in tile order and cells in cell order within, or along the Hilbert curve.
+    Global,
+    /// Whatever is fastest.
+    Unordered,
+}
+
+impl std::fmt::Display for Order {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::RowMajor => "row-major",
+            Self::ColMajor => "col-major",
+            Self::Global => "global",
+            Self::Unordered => "unordered",
+        })
+    }
+}
+
+/// A query under construction: set what to read, then take [`batches`](Self::batches), or ask for the
+/// [`plan`](Self::plan).
+///
+/// Without further words it reads all fields of the whole (current) domain: a dense array in row-major order, in batches
+/// of about 16 MiB; a sparse one in whatever order is fastest, in batches of about 64 MiB.
+#[derive(Clone, Debug)]
+#[must_use = "a query reads nothing until its batches are taken"]
+pub struct Query {
+    array: Array,
+    fields: Option<Vec<FieldRef>>,
+    ranges: Vec<Vec<DimRange>>,
+    order: Order,
+    budget: usize,
+}
+
+/// A query that is complete and sound.
+#[derive(Clone, Debug)]
+pub(crate) struct CheckedQuery {
+    pub(crate) array: Array,
+    pub(crate) fields: Arc<[FieldRef]>,
+    pub(crate) region: Region,
+    pub(crate) order: Order,
+    /// Bytes that a batch should not exceed.
+    pub(crate) budget: usize,
+}
+
+/// Bytes of a batch of a dense array unless a query says otherwise: few enough that the memory is soon used again, since
+/// touching fresh memory for the first time takes longer than reading into it.
+const DENSE_BUDGET: usize = 16 << 20;
+
+/// The same for sparse arrays, where more at once makes for fewer merges.
+const SPARSE_BUDGET: usize = 64 << 20;
+
+impl Query {
+    pub(crate) fn new(array: Array) -> Self {
+        let schema = array.schema();
+        let (order, budget) = match schema.array_type() {
+            ArrayType::Dense => (Order::RowMajor, DENSE_BUDGET),
+            ArrayType::Sparse => (Order::Unordered, SPARSE_BUDGET),
+        };
+        let ranges = vec![Vec::new(); schema.domain().dimensions().len()];
+        Self { array, fields: None, ranges, order, budget }
+    }
+
+    /// Reads these attributes and dimensions, in this order, and no others.
+    ///
+    /// # Errors
+    /// [`ArrayError::UnknownField`], or a field named twice.
+    pub fn select<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
+        let schema = self.array.schema();
+        let mut fields = Vec::new();
+        for name in names {
+            let name = name.as_ref();
+            let field = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;
+            if fields.contains(&field) {
+                return Err(ArrayError::Query(format!("field {name:?} is selected twice")));
+            }
+            fields.push(field);
+        }
+        self.fields = Some(fields);
+        Ok(self)
+    }
+
+    /// Adds a range on a dimension; several ranges on one dimension add up, those of different dimensions intersect.
+    ///
+    /// Dates and times are given in units of the dimension, strings as `&str` or bytes. An open end means the end of
+    /// the domain.
+    ///
+    /// # Errors
+    /// [`ArrayError::UnknownDimension`], or [`ArrayError::Range`] if the range is empty, outside the domain or of the
+    /// wrong type.
+    pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Result<Self> {
+        let schema = self.array.schema();
+        let dimensions = schema.domain().dimensions();
+        let Some(index) = dimensions.iter().position(|known| known.name() == dimension) else {
+            let known = dimensions.iter().map(|known| known.name().to_owned()).collect();
+            return Err(ArrayError::UnknownDimension { name: dimension.to_owned(), known });
+        };
+        let given = Given {
+            start: range.start_bound().cloned().map(Into::into),
+            end: range.end_bound().cloned().map(Into::into),
+        };
+        let limits = limits(schema, index);
+        let range = given.on(&dimensions[index], &limits)?;
+        self.ranges[index].push(range);
+        Ok(self)
+    }
+
+    /// The order of the cells.
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// About how many bytes a batch may take; it always holds at least one cell.
+    pub fn budget(mut self, bytes: usize) -> Self {
+        self.budget = bytes.max(1);
+        self
+    }
+
+    /// What reading would touch, found out without reading a cell.
+    ///
+    /// # Errors
+    /// The query's parts don't go together, or metadata of a fragment can't be read.
+    pub fn plan(&self) -> Result<Plan> {
+        Plan::of(&self.check()?)
+    }
+
+    /// Starts reading.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan); what goes wrong with cells, the iterator says.
+    pub fn batches(self) -> Result<Batches> {
+        Batches::of(self.check()?)
+    }
+
+    pub(crate) fn check(&self) -> Result<CheckedQuery> {
+        refuse_unapplied_deletes(&self.array)?;
+        let schema = self.array.schema();
+        let count = schema.domain().dimensions().len();
+        let limits = (0..count).map(|index| limits(schema, index)).collect();
+        let region = Region::new(self.ranges.clone(), limits);
+        if self.order == Order::Global && !region.is_single() {
+            let what = "several ranges on a dimension can't be read in global order; read unordered, or range by range";
+            return Err(ArrayError::Query(what.to_owned()));
+        }
+        let fields = match &self.fields {
+            Some(fields) => fields.clone(),
+            None => all_fields(schema),
+        };
+        Ok(CheckedQuery {
+            array: self.array.clone(),
+            fields: fields.into(),
+            region,
+            order: self.order,
+            budget: self.budget,
+        })
+    }
+}
+
+/// All dimensions and attributes of a sparse array, all attributes of a dense one (whose coordinates follow from the
+/// order).
+fn all_fields(schema: &ArraySchema) -> Vec<FieldRef> {
+    let dimensions = match schema.array_type() {
+        ArrayType::Dense => 0,
+        ArrayType::Sparse => schema.domain().dimensions().len(),
+    };
+    let attributes = (0..schema.attributes().len()).map(FieldRef::Attribute);
+    (0..dimensions).map(FieldRef::Dimension).chain(attributes).collect()
+}
+
+/// What an open range on the dimension means: the current domain, else the domain, else every string.
+fn limits(schema: &ArraySchema, index: usize) -> DimRange {
+    let dimension = &schema.domain().dimensions()[index];
+    let current = schema.current_domain().and_then(|domain| domain.0.get(index));
+    let limits = current.cloned().or_else(|| dimension.domain_keys().map(|(lo, hi)| DimRange::Fixed { lo, hi }));
+    match limits {
+        // Zeros of either sign are equal, but have keys one apart.
+        Some(DimRange::Fixed { lo, hi }) if dimension.datatype().is_float() => {
+            let physical = dimension.datatype().physical();
+            let is_zero = |key| Scalar::from_key(physical, key).to_f64() == 0.0;
+            let [negative, positive] = match physical {
+                PhysicalType::F32 => [Scalar::F32(-0.0), Scalar::F32(0.0)],
+                _ => [Scalar::F64(-0.0), Scalar::F64(0.0)],
+            };
+            DimRange::Fixed {
+                lo: if is_zero(lo) { negative.key() } else { lo },
+                hi: if is_zero(hi) { positive.key() } else { hi },
+            }
+        }
+        Some(limits) => limits,
+        // Very old arrays may leave out a numeric domain.
+        None => DimRange::everything(dimension.kind()),
+    }
+}
+
+fn unknown_field(schema: &ArraySchema, name: &str) -> ArrayError {
+    let dimensions = schema.domain().dimensions().iter().map(|dimension| dimension.name().to_owned());
+    let attributes = schema.attributes().iter().map(|attribute| attribute.name().to_owned());
+    ArrayError::UnknownField { name: name.to_owned(), known: dimensions.chain(attributes).collect() }
+}

@@ -1,0 +1,199 @@
+//! Coordinates as people write them, and their way to a dimension's type.
+
+use std::fmt;
+use std::ops::Bound;
+
+use tdb_rtree::DimRange;
+use tdb_schema::Dimension;
+use tdb_types::{PhysicalType, Scalar};
+
+use crate::{ArrayError, Result};
+
+/// One end of a range as a caller gives it; it takes the dimension's type when the range is set.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Coordinate {
+    /// For integer, date and time dimensions (dates in units of the dimension since 1970-01-01), and whole floats.
+    Integer(i128),
+    /// For float dimensions.
+    Float(f64),
+    /// For string dimensions.
+    Bytes(Vec<u8>),
+}
+
+macro_rules! from {
+    ($($type:ty => $variant:ident, $convert:expr;)*) => {$(
+        impl From<$type> for Coordinate {
+            fn from(value: $type) -> Self {
+                Self::$variant($convert(value))
+            }
+        }
+    )*};
+}
+
+from! {
+    i8 => Integer, i128::from;
+    u8 => Integer, i128::from;
+    i16 => Integer, i128::from;
+    u16 => Integer, i128::from;
+    i32 => Integer, i128::from;
+    u32 => Integer, i128::from;
+    i64 => Integer, i128::from;
+    u64 => Integer, i128::from;
+    f32 => Float, f64::from;
+    f64 => Float, |value| value;
+    &str => Bytes, |value: &str| value.as_bytes().to_vec();
+    String => Bytes, String::into_bytes;
+    &[u8] => Bytes, <[u8]>::to_vec;
+    Vec<u8> => Bytes, |value| value;
+}
+
+impl From<Scalar> for Coordinate {
+    fn from(value: Scalar) -> Self {
+        match value {
+            Scalar::I8(value) => value.into(),
+            Scalar::U8(value) => value.into(),
+            Scalar::I16(value) => value.into(),
+            Scalar::U16(value) => value.into(),
+            Scalar::I32(value) => value.into(),
+            Scalar::U32(value) => value.into(),
+            Scalar::I64(value) => value.into(),
+            Scalar::U64(value) => value.into(),
+            Scalar::F32(value) => value.into(),
+            Scalar::F64(value) => value.into(),
+        }
+    }
+}
+
+impl fmt::Display for Coordinate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+            Self::Bytes(bytes) => write!(f, "{:?}", String::from_utf8_lossy(bytes)),
+        }
+    }
+}
+
+/// A range as given, in the words of Rust's ranges.
+pub(super) struct Given {
+    pub(super) start: Bound<Coordinate>,
+    pub(super) end: Bound<Coordinate>,
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.start {
+            Bound::Included(start) => write!(f, "{start}..")?,
+            Bound::Excluded(start) => write!(f, "(after {start})..")?,
+            Bound::Unbounded => write!(f, "..")?,
+        }
+        match &self.end {
+            Bound::Included(end) => write!(f, "={end}"),
+            Bound::Excluded(end) => write!(f, "{end}"),
+            Bound::Unbounded => Ok(()),
+        }
+    }
+}
+
+impl Given {
+    /// The range in the dimension's own terms. `limits` is what an open end means: the (current) domain, in keys.
+    pub(super) fn on(&self, dimension: &Dimension, limits: &DimRange) -> Result<DimRange> {
+        match limits {
+            DimRange::Var { .. } => self.on_strings(dimension),
+            DimRange::Fixed { lo, hi } => {
+                let physical = dimension.datatype().physical();
+                let start = self.key(dimension, physical, &self.start, *lo)?;
+                let end = self.key(dimension, physical, &self.end, *hi)?;
+                if start > end {
+                    return Err(self.error(dimension, "the range is empty or the wrong way round".to_owned()));
+                }
+                if start < *lo || end > *hi {
+                    let (lo, hi) = (Scalar::from_key(physical, *lo), Scalar::from_key(physical, *hi));
+                    return Err(self.error(dimension, format!("outside the domain {lo}..={hi}")));
+                }
+                Ok(DimRange::Fixed { lo: start, hi: end })
+            }
+        }
+    }
+
+    fn on_strings(&self, dimension: &Dimension) -> Result<DimRange> {
+        let bytes = |coordinate: &Coordinate| match coordinate {
+            Coordinate::Bytes(bytes) => Ok(bytes.clone()),
+            other => Err(self.error(dimension, format!("{other} is no string"))),
+        };
+        let lo = match &self.start {
+            Bound::Unbounded => Vec::new(),
+            Bound::Included(start) => bytes(start)?,
+            // The next string in byte order.
+            Bound::Excluded(start) => [&bytes(start)?[..], &[0]].concat(),
+        };
+        let hi = match &self.end {
+            Bound::Unbounded => None,
+            Bound::Included(end) => Some(bytes(end)?),
+            Bound::Excluded(_) => {
+                return Err(self.error(dimension, "a range of strings must include its end: use `..=`".to_owned()));
+            }
+        };
+        if hi.as_ref().is_some_and(|hi| *hi < lo) {
+            return Err(self.error(dimension, "the range is empty or the wrong way round".to_owned()));
+        }
+        Ok(DimRange::Var { lo, hi })
+    }
+
+    /// The key of one end; `open` where there is none.
+    fn key(&self, dimension: &Dimension, physical: PhysicalType, end: &Bound<Coordinate>, open: u64) -> Result<u64> {
+        let is_end = std::ptr::eq(end, &self.end);
+        let (coordinate, exclusive) = match end {
+            Bound::Unbounded => return Ok(open),
+            Bound::Included(coordinate) => (coordinate, false),
+            Bound::Excluded(coordinate) => (coordinate, true),
+        };
+        let scalar = scalar(physical, coordinate)
+            .ok_or_else(|| self.error(dimension, format!("{coordinate} is no {} coordinate", dimension.datatype())))?;
+        let key = match (scalar, is_end) {
+            // Zeros of either sign are equal, but have keys one apart.
+            (Scalar::F32(0.0), false) => Scalar::F32(-0.0).key(),
+            (Scalar::F32(0.0), true) => Scalar::F32(0.0).key(),
+            (Scalar::F64(0.0), false) => Scalar::F64(-0.0).key(),
+            (Scalar::F64(0.0), true) => Scalar::F64(0.0).key(),
+            (scalar, _) => scalar.key(),
+        };
+        match (exclusive, is_end) {
+            (false, _) => Some(key),
+            (true, true) => key.checked_sub(1),
+            (true, false) => key.checked_add(1),
+        }
+        .ok_or_else(|| self.error(dimension, "the range is empty".to_owned()))
+    }
+
+    fn error(&self, dimension: &Dimension, why: String) -> ArrayError {
+        ArrayError::Range { dimension: dimension.name().to_owned(), range: self.to_string(), why }
+    }
+}
+
+/// The coordinate as a value of the type, if the type can hold it.
+fn scalar(physical: PhysicalType, coordinate: &Coordinate) -> Option<Scalar> {
+    Some(match (physical, coordinate) {
+        (_, Coordinate::Bytes(_)) => return None,
+        (PhysicalType::F64, Coordinate::Float(value)) if !value.is_nan() => Scalar::F64(*value),
+        (PhysicalType::F32, Coordinate::Float(value)) if !value.is_nan() => {
+            #[allow(clippy::cast_possible_truncation)] // rounding to the dimension's precision is meant
+            let rounded = *value as f32;
+            Scalar::F32(rounded)
+        }
+        #[allow(clippy::cast_precision_loss)] // as a float literal would round
+        (PhysicalType::F64, Coordinate::Integer(value)) => Scalar::F64(*value as f64),
+        #[allow(clippy::cast_precision_loss)]
+        (PhysicalType::F32, Coordinate::Integer(value)) => Scalar::F32(*value as f32),
+        (_, Coordinate::Float(_)) => return None,
+        (PhysicalType::I8, Coordinate::Integer(value)) => Scalar::I8((*value).try_into().ok()?),
+        (PhysicalType::U8, Coordinate::Integer(value)) => Scalar::U8((*value).try_into().ok()?),
+        (PhysicalType::I16, Coordinate::Integer(value)) => Scalar::I16((*value).try_into().ok()?),
+        (PhysicalType::U16, Coordinate::Integer(value)) => Scalar::U16((*value).try_into().ok()?),
+        (PhysicalType::I32, Coordinate::Integer(value)) => Scalar::I32((*value).try_into().ok()?),
+        (PhysicalType::U32, Coordinate::Integer(value)) => Scalar::U32((*value).try_into().ok()?),
+        (PhysicalType::I64, Coordinate::Integer(value)) => Scalar::I64((*value).try_into().ok()?),
+        (PhysicalType::U64, Coordinate::Integer(value)) => Scalar::U64((*value).try_into().ok()?),
+    })
+}

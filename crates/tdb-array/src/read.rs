@@ -1,0 +1,56 @@
+//! From a query to batches of cells.
+
+pub(crate) mod dense;
+mod output;
+mod pool;
+pub(crate) mod sparse;
+
+use tdb_types::ArrayType;
+
+use crate::query::CheckedQuery;
+use crate::{Batch, Result};
+
+pub(crate) use output::{OutputField, pack_validity};
+pub(crate) use pool::BufferPool;
+
+/// The batches of a query's result, in its order.
+///
+/// Memory of a batch that was dropped before the next one is asked for is used again. After an error the iterator ends.
+#[derive(Debug)]
+pub struct Batches {
+    reader: Reader,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Reader {
+    Dense(dense::DenseReader),
+    Sparse(sparse::SparseReader),
+}
+
+impl Batches {
+    pub(crate) fn of(query: CheckedQuery) -> Result<Self> {
+        let reader = match query.array.schema().array_type() {
+            ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
+            ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
+        };
+        Ok(Self { reader, ended: false })
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<Batch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let batch = match &mut self.reader {
+            Reader::Dense(reader) => reader.next_batch(),
+            Reader::Sparse(reader) => reader.next_batch(),
+        };
+        let batch = batch.transpose();
+        self.ended = !matches!(batch, Some(Ok(_)));
+        batch
+    }
+}

@@ -1,0 +1,128 @@
+//! Reading dense arrays.
+//!
+//! A result is a box of positions, made of boxes of cells of tiles. From the query to a batch:
+//!
+//! 1. [`bands`] and [`cursor`] cut the result into boxes that are batches, as large as the budget allows, preferably
+//!    where tiles end, and divide these among workers.
+//! 2. [`work`] finds for each box which tiles its cells lie in ([`axis`]), and which fragment has the newest of them
+//!    ([`layers`]), which comes down to loops over boxes of cells ([`copy`]).
+//! 3. [`fields`] finds the tiles of each field in these fragments.
+//! 4. [`stream`] takes tiles from their files chunk by chunk, leaving out chunks of which nothing is wanted ([`wanted`]).
+//!    [`fixed`] and [`var`] tell it what is wanted, and put it into the columns.
+
+mod assembly;
+mod axis;
+mod bands;
+mod coordinates;
+mod copy;
+mod cursor;
+mod fields;
+mod fixed;
+mod layers;
+mod planned;
+mod shape;
+mod stream;
+mod var;
+mod wanted;
+mod window;
+mod work;
+
+use assembly::Assembly;
+use bands::STRETCH;
+use cursor::{Cursor, Division, Step};
+use fields::Fields;
+use layers::Layers;
+use shape::Shape;
+use work::Work;
+
+use super::BufferPool;
+use crate::query::CheckedQuery;
+use crate::{Batch, Result};
+
+pub(crate) use planned::plan;
+
+/// Reads a dense array, batch by batch.
+#[derive(Debug)]
+pub(crate) struct DenseReader {
+    query: CheckedQuery,
+    shape: Shape,
+    layers: Layers,
+    fields: Fields,
+    cursor: Cursor,
+    pool: BufferPool,
+    /// Bytes that a cell took in the last batch; before the first one, a guess.
+    bytes_per_cell: u64,
+}
+
+/// Bytes that it takes to keep track of one piece of a tile.
+const PIECE_BYTES: u128 = 512;
+
+/// Bytes of cells that make it worthwhile to have a part of a batch made by another worker.
+const LEAST_WORK: u64 = 512 << 10;
+
+impl DenseReader {
+    pub(crate) fn new(query: CheckedQuery) -> Result<Self> {
+        let shape = Shape::new(&query);
+        let layers = Layers::new(&query.array);
+        let fields = Fields::new(&query)?;
+        let order = shape.result_order(&query, query.array.schema());
+        let cursor = Cursor::new(&shape, order);
+        let guess = (0..fields.outputs().len()).map(|index| match fields.outputs()[index].is_var() {
+            true => fields.field(index).cell_bytes() + 16,
+            false => fields.field(index).cell_bytes(),
+        });
+        let bytes_per_cell = guess.fold(0, u64::saturating_add).max(1);
+        Ok(Self { query, shape, layers, fields, cursor, pool: BufferPool::default(), bytes_per_cell })
+    }
+
+    /// The next batch; none after the last one.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let budget = (self.query.budget as u64).max(1);
+        let mut most = u128::from(budget / self.bytes_per_cell).max(1);
+        // Tiles may be as small as a cell: more of them than can be kept track of are not even counted.
+        let most_boxes = usize::try_from(u128::from(budget) / PIECE_BYTES).unwrap_or(usize::MAX).max(1);
+        loop {
+            let Some(step) = self.cursor.step(&self.shape, most, most_boxes) else { return Ok(None) };
+            let cells = step.cells();
+            // One cell always has room.
+            let allowed = u128::from(budget) * if step.stretched { STRETCH } else { 1 };
+            let fits = |bytes: u128| most == 1 || cells == 1 || bytes <= allowed * 5 / 4;
+            let held = most.min(cells);
+            let fewer = |bytes: u128| (held * allowed / bytes.max(1)).clamp(1, (held / 2).max(1));
+            let tracked = step.pieces(&self.shape) * PIECE_BYTES;
+            if !fits(tracked) {
+                most = fewer(tracked);
+                continue;
+            }
+            let works = self.works(&step)?;
+            let bytes = u128::from(self.fields.bytes(&works, self.shape.cells_per_tile));
+            if !fits(bytes) {
+                most = fewer(bytes);
+                continue;
+            }
+            let workers = self.query.array.workers();
+            let mut assembly = Assembly::new(&self.shape, &self.fields, &works, workers, &mut self.pool);
+            let bytes = assembly.measure()?;
+            // How long cells are may differ much within a tile.
+            if !fits(bytes / 2) {
+                most = fewer(bytes);
+                continue;
+            }
+            let batch = assembly.finish()?;
+            self.pool.lend(&batch);
+            self.bytes_per_cell = u64::try_from(bytes / cells.max(1)).unwrap_or(u64::MAX).max(1);
+            self.cursor = step.next;
+            return Ok(Some(batch));
+        }
+    }
+
+    /// What is to do for a batch, with the tiles for it at hand.
+    fn works(&mut self, step: &Step) -> Result<Vec<Work>> {
+        let threads = self.query.array.workers().threads();
+        let works = if threads > 1 { 4 * threads } else { 1 };
+        let least_cells = u128::from((LEAST_WORK / self.bytes_per_cell).max(1));
+        let works = step.works(&self.shape, &self.layers, Division { works, least_cells });
+        self.fields.load(&works)?;
+        Ok(works)
+    }
+}

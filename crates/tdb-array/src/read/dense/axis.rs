@@ -1,0 +1,268 @@
+//! One dimension of a result: the ranges asked for, one after the other, cut where space tiles end.
+
+use std::ops::Range;
+
+use tdb_rtree::DimRange;
+use tdb_schema::Dimension;
+
+/// A dimension of a query's result.
+///
+/// *Cells* along a dimension are counted from the low end of its domain, *positions* from the first cell of the first
+/// range asked for. A domain can have 2^64 cells and be asked for several times, so that positions take a `u128`.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    /// The ordered key of the domain's low end.
+    low: u64,
+    /// Cells of a space tile.
+    extent: u64,
+    stretches: Vec<Stretch>,
+    len: u128,
+}
+
+/// One range asked for.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    first: u64,
+    position: u128,
+    len: u128,
+}
+
+/// A part of a range that lies in one space tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The tile's index in the grid of the domain.
+    pub(super) tile: u64,
+    /// Its first cell, counted from the tile's first one.
+    pub(super) offset: u64,
+    /// How many cells it has.
+    pub(super) len: usize,
+    /// Where it goes, counted from the first position that was asked for.
+    pub(super) position: usize,
+}
+
+impl Axis {
+    /// `ranges` lie in the domain; dimensions of dense arrays are of integers or times.
+    pub(super) fn new(dimension: &Dimension, ranges: &[DimRange]) -> Self {
+        let (low, high) = dimension.domain_keys().unwrap_or_default();
+        let mut axis =
+            Self { low, extent: dimension.extent_cells().unwrap_or(u64::MAX).max(1), stretches: Vec::new(), len: 0 };
+        for range in ranges {
+            let (lo, hi) = match *range {
+                DimRange::Fixed { lo, hi } => (lo.max(low), hi.min(high)),
+                DimRange::Var { .. } => (low, high),
+            };
+            if lo <= hi {
+                let len = u128::from(hi - lo) + 1;
+                axis.stretches.push(Stretch { first: lo - low, position: axis.len, len });
+                axis.len += len;
+            }
+        }
+        axis
+    }
+
+    /// How many positions there are.
+    pub(super) fn len(&self) -> u128 {
+        self.len
+    }
+
+    /// Cells of a space tile.
+    pub(super) fn extent(&self) -> u64 {
+        self.extent
+    }
+
+    /// For one range only: the first and the last tile that it touches.
+    pub(super) fn tiles(&self) -> Option<(u64, u64)> {
+        match self.stretches[..] {
+            [Stretch { first, len, .. }] => Some((first / self.extent, cell_at(first, len - 1) / self.extent)),
+            _ => None,
+        }
+    }
+
+    /// For one range only: the positions that lie in a tile.
+    pub(super) fn positions_in(&self, tile: u64) -> Range<u128> {
+        let Some(Stretch { first, len, .. }) = self.stretches.first() else { return 0..0 };
+        let start = u128::from(tile) * u128::from(self.extent);
+        let first = u128::from(*first);
+        let end = (start + u128::from(self.extent)).min(first + len);
+        start.saturating_sub(first)..end.saturating_sub(first)
+    }
+
+    /// The pieces that make up `positions`, in their order. There must be no more of them than a `usize` can count.
+    pub(super) fn pieces(&self, positions: Range<u128>) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let mut at = positions.start;
+        for (stretch, tile, offset, len) in self.walk(positions.clone()) {
+            debug_assert!(stretch.position <= at);
+            let piece = Piece { tile, offset, len: to_usize(len), position: to_usize(at - positions.start) };
+            pieces.push(piece);
+            at += len;
+        }
+        pieces
+    }
+
+    /// The last end of a piece in `positions`, but its own end; none if it has none.
+    pub(super) fn last_cut(&self, positions: Range<u128>) -> Option<u128> {
+        let index = self.stretch_at(positions.end.checked_sub(1)?);
+        let stretch = self.stretches.get(index)?;
+        // Where the tile begins in which the last position lies, or the range that it belongs to.
+        let cell = cell_at(stretch.first, positions.end - 1 - stretch.position);
+        let back = u128::from(cell % self.extent);
+        let start = (positions.end - 1).saturating_sub(back).max(stretch.position);
+        let ends_here = self.piece_end(positions.end - 1) == positions.end;
+        let cut = if ends_here { positions.end } else { start };
+        (cut > positions.start).then_some(cut)
+    }
+
+    /// Where the piece ends that `position` belongs to.
+    pub(super) fn piece_end(&self, position: u128) -> u128 {
+        let Some(stretch) = self.stretches.get(self.stretch_at(position)) else { return self.len };
+        let cell = cell_at(stretch.first, position - stretch.position);
+        let rest = u128::from(self.extent - cell % self.extent);
+        (position + rest).min(stretch.position + stretch.len)
+    }
+
+    /// How many pieces make up `positions`.
+    pub(super) fn piece_count(&self, positions: Range<u128>) -> u128 {
+        let extent = u128::from(self.extent);
+        let first = self.stretch_at(positions.start);
+        let stretches = self.stretches.get(first..).unwrap_or_default();
+        let inside = stretches.iter().take_while(|stretch| stretch.position < positions.end);
+        let count = |stretch: &Stretch| {
+            let start = positions.start.max(stretch.position) - stretch.position;
+            let end = positions.end.min(stretch.position + stretch.len) - stretch.position;
+            let first = u128::from(stretch.first);
+            (first + end - 1) / extent - (first + start) / extent + 1
+        };
+        inside.map(count).sum()
+    }
+
+    /// The pieces that lie in `cells`, tile by tile; where they go is left out.
+    pub(super) fn pieces_within(&self, cells: &Range<u128>) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for stretch in &self.stretches {
+            let first = u128::from(stretch.first);
+            let start = cells.start.clamp(first, first + stretch.len) - first;
+            let end = cells.end.clamp(first, first + stretch.len) - first;
+            if start < end {
+                let inside = self.walk(stretch.position + start..stretch.position + end);
+                pieces.extend(inside.map(|(_, tile, offset, len)| Piece {
+                    tile,
+                    offset,
+                    len: to_usize(len),
+                    position: 0,
+                }));
+            }
+        }
+        pieces.sort_by_key(|piece| piece.tile);
+        pieces
+    }
+
+    /// Whether all cells of a tile are asked for.
+    pub(super) fn has_all_of(&self, tile: u64) -> bool {
+        let start = u128::from(tile) * u128::from(self.extent);
+        let mut pieces = self.pieces_within(&(start..start + u128::from(self.extent)));
+        pieces.sort_by_key(|piece| piece.offset);
+        let end = pieces.iter().fold(0, |end, piece| match piece.offset <= end {
+            true => end.max(piece.offset.saturating_add(piece.len as u64)),
+            false => end,
+        });
+        end == self.extent
+    }
+
+    /// Appends the ordered keys of the coordinates at `positions`.
+    pub(super) fn keys(&self, positions: Range<u128>, keys: &mut Vec<u64>) {
+        for (_, tile, offset, len) in self.walk(positions) {
+            let first = self.low + (tile * self.extent + offset);
+            keys.extend((0..to_usize(len) as u64).map(|cell| first + cell));
+        }
+    }
+
+    /// Each piece of `positions`: its range, its tile, where in the tile it begins, how long it is.
+    fn walk(&self, positions: Range<u128>) -> impl Iterator<Item = (&Stretch, u64, u64, u128)> {
+        let mut index = self.stretch_at(positions.start);
+        let mut at = positions.start;
+        std::iter::from_fn(move || {
+            let stretch = self.stretches.get(index).filter(|_| at < positions.end)?;
+            let end = stretch.position + stretch.len;
+            let cell = cell_at(stretch.first, at - stretch.position);
+            let (tile, offset) = (cell / self.extent, cell % self.extent);
+            let len = u128::from(self.extent - offset).min(end.min(positions.end) - at);
+            at += len;
+            index += usize::from(at == end);
+            Some((stretch, tile, offset, len))
+        })
+    }
+
+    /// The range that holds `position`.
+    fn stretch_at(&self, position: u128) -> usize {
+        self.stretches.partition_point(|stretch| stretch.position + stretch.len <= position)
+    }
+}
+
+/// The cell `distance` cells behind `first`; both lie in a domain, whose cells a `u64` can count.
+fn cell_at(first: u64, distance: u128) -> u64 {
+    first.saturating_add(u64::try_from(distance).unwrap_or(u64::MAX))
+}
+
+/// For lengths within one batch, which fit.
+fn to_usize(len: u128) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use tdb_types::{Datatype, Scalar};
+
+    use super::*;
+
+    fn axis(low: i64, high: i64, extent: i64, ranges: &[(i64, i64)]) -> Axis {
+        let dimension = Dimension::new("d", Datatype::Int64, Scalar::I64(low), Scalar::I64(high));
+        let key = |value| Scalar::I64(value).key();
+        let ranges: Vec<_> = ranges.iter().map(|&(lo, hi)| DimRange::Fixed { lo: key(lo), hi: key(hi) }).collect();
+        Axis::new(&dimension.with_tile_extent(Scalar::I64(extent)), &ranges)
+    }
+
+    fn piece(tile: u64, offset: u64, len: usize, position: usize) -> Piece {
+        Piece { tile, offset, len, position }
+    }
+
+    #[test]
+    fn ranges_are_cut_where_tiles_end() {
+        let axis = axis(-5, 100, 10, &[(-5, -5), (3, 15), (14, 14)]);
+        assert_eq!(axis.len(), 15);
+        let all = [piece(0, 0, 1, 0), piece(0, 8, 2, 1), piece(1, 0, 10, 3), piece(2, 0, 1, 13), piece(1, 9, 1, 14)];
+        assert_eq!(axis.pieces(0..15), all);
+        assert_eq!(axis.piece_count(0..15), 5);
+        assert_eq!(axis.pieces(2..5), [piece(0, 9, 1, 0), piece(1, 0, 2, 1)]);
+        assert_eq!(axis.piece_count(2..5), 2);
+        assert_eq!(axis.piece_end(2), 3);
+        assert_eq!(axis.piece_end(4), 13);
+        assert_eq!(axis.last_cut(0..5), Some(3));
+        assert_eq!(axis.last_cut(0..13), Some(13));
+        assert_eq!(axis.last_cut(3..12), None);
+        let mut keys = Vec::new();
+        axis.keys(0..4, &mut keys);
+        assert_eq!(keys, [-5, 3, 4, 5].map(|value| Scalar::I64(value).key()));
+    }
+
+    #[test]
+    fn the_largest_domain() {
+        let axis = axis(i64::MIN, i64::MAX, i64::MAX, &[(i64::MIN, i64::MAX), (i64::MAX, i64::MAX)]);
+        assert_eq!(axis.len(), (1 << 64) + 1);
+        let end = axis.len();
+        let extent = i64::MAX as u64;
+        assert_eq!(axis.pieces(end - 3..end), [piece(2, 0, 2, 0), piece(2, 1, 1, 2)]);
+        assert_eq!(axis.piece_count(0..end), 4);
+        assert_eq!(axis.extent(), extent);
+        assert_eq!(axis.piece_end(0), u128::from(extent));
+    }
+
+    #[test]
+    fn tiles_of_one_range() {
+        let axis = axis(1, 100, 10, &[(15, 42)]);
+        assert_eq!(axis.tiles(), Some((1, 4)));
+        assert_eq!(axis.positions_in(1), 0..6);
+        assert_eq!(axis.positions_in(2), 6..16);
+        assert_eq!(axis.positions_in(4), 26..28);
+    }
+}

@@ -1,0 +1,133 @@
+//! The fields of a result, and where each fragment has them.
+
+use std::sync::Arc;
+
+use tdb_schema::FieldRef;
+
+use super::work::{Origin, Source, Work};
+use crate::query::CheckedQuery;
+use crate::read::OutputField;
+use crate::tiles::FieldTiles;
+use crate::{Array, Result};
+
+/// The fields of a result, and their tiles in the fragments that were needed so far.
+#[derive(Debug)]
+pub(super) struct Fields {
+    array: Array,
+    outputs: Vec<OutputField>,
+    /// For each field and fragment: not asked for yet, or what the fragment has of the field.
+    tiles: Vec<Vec<Option<Found>>>,
+}
+
+/// What a fragment has of a field: nothing if its schema lacks it, in which case it reads as the fill value.
+type Found = Option<Arc<FieldTiles>>;
+
+impl Fields {
+    pub(super) fn new(query: &CheckedQuery) -> Result<Self> {
+        let array = query.array.clone();
+        let outputs = OutputField::all(query)?;
+        let tiles = vec![vec![None; array.fragments().len()]; outputs.len()];
+        Ok(Self { array, outputs, tiles })
+    }
+
+    pub(super) fn outputs(&self) -> &[OutputField] {
+        &self.outputs
+    }
+
+    /// A field, with the tiles that were loaded for it.
+    pub(super) fn field(&self, index: usize) -> Field<'_> {
+        Field { output: &self.outputs[index], tiles: &self.tiles[index] }
+    }
+
+    /// Finds the tiles of all attributes in the fragments that the work needs.
+    pub(super) fn load(&mut self, works: &[Work]) -> Result<()> {
+        let origins = works.iter().flat_map(|work| &work.sources).filter_map(Source::fragment);
+        let mut fragments: Vec<usize> = origins.collect();
+        fragments.sort_unstable();
+        fragments.dedup();
+        self.load_fragments(&fragments)
+    }
+
+    pub(super) fn load_fragments(&mut self, fragments: &[usize]) -> Result<()> {
+        let missing: Vec<(usize, usize)> = (0..self.outputs.len())
+            .filter(|&field| matches!(self.outputs[field].field, FieldRef::Attribute(_)))
+            .flat_map(|field| fragments.iter().map(move |&fragment| (field, fragment)))
+            .filter(|&(field, fragment)| self.tiles[field][fragment].is_none())
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let (array, outputs) = (&self.array, &self.outputs);
+        // Each waits for a few reads; a handful are worth a thread.
+        let weight = missing.len() as u64 * (64 << 10);
+        let found = array.workers().map(weight, missing.clone(), |(field, fragment), _| {
+            array.fragments()[fragment].field_tiles(array.schema(), outputs[field].field)
+        })?;
+        for ((field, fragment), found) in missing.into_iter().zip(found) {
+            self.tiles[field][fragment] = Some(found);
+        }
+        Ok(())
+    }
+
+    /// About how many bytes the cells of the work have, in all fields.
+    pub(super) fn bytes(&self, works: &[Work], cells_per_tile: u64) -> u64 {
+        let cells: u64 = works.iter().map(|work| work.cells.len() as u64).sum();
+        let fields = (0..self.outputs.len()).map(|index| self.field(index));
+        let bytes = fields.map(|field| match field.output.cell_size() {
+            Some(_) => field.cell_bytes().saturating_mul(cells),
+            None => {
+                let values =
+                    works.iter().flat_map(|work| &work.sources).map(|source| field.var_bytes(source, cells_per_tile));
+                values.fold(field.cell_bytes().saturating_mul(cells), u64::saturating_add)
+            }
+        });
+        bytes.fold(0, u64::saturating_add)
+    }
+}
+
+/// One field of a result, and what each fragment that is needed has of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'a> {
+    pub(super) output: &'a OutputField,
+    tiles: &'a [Option<Found>],
+}
+
+impl<'a> Field<'a> {
+    /// The tiles of the fragment that a source belongs to; none if nobody wrote it, or the fragment lacks the field.
+    pub(super) fn tiles(self, source: &Source) -> Option<&'a FieldTiles> {
+        self.tiles_in(source.fragment()?)
+    }
+
+    /// The tiles of the fragment at this place; none if it lacks the field.
+    pub(super) fn tiles_in(self, fragment: usize) -> Option<&'a FieldTiles> {
+        self.tiles.get(fragment)?.as_ref()?.as_deref()
+    }
+
+    /// Bytes that each cell takes whatever it holds: its value if it is of fixed size, else its offset and what it takes
+    /// to find it; and its validity.
+    pub(super) fn cell_bytes(self) -> u64 {
+        let value = self.output.cell_size().map_or(16, |size| size as u64);
+        value + 2 * u64::from(self.output.nullable)
+    }
+
+    /// About how many bytes the cells of variable length of a source have.
+    fn var_bytes(self, source: &Source, cells_per_tile: u64) -> u64 {
+        let cells: u64 = source.copies.iter().map(|copy| copy.cells() as u64).sum();
+        let size = match (source.origin, self.tiles(source)) {
+            (Origin::Tile { tile, .. }, Some(tiles)) => tiles.var_size(tile),
+            _ => return cells.saturating_mul(self.output.fill.len() as u64),
+        };
+        let share = u128::from(size) * u128::from(cells) / u128::from(cells_per_tile.max(1));
+        u64::try_from(share).unwrap_or(u64::MAX)
+    }
+}
+
+impl Source {
+    /// The place of the fragment that the cells come from.
+    pub(super) fn fragment(&self) -> Option<usize> {
+        match self.origin {
+            Origin::Fill => None,
+            Origin::Tile { fragment, .. } => Some(fragment),
+        }
+    }
+}

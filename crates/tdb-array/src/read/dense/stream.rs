@@ -1,0 +1,395 @@
+//! From a tile in a file to the cells that are wanted of it, chunk by chunk.
+
+use std::ops::Range;
+
+use tdb_filters::{Chunk, ChunkHeader, FilterError};
+use tdb_types::Buffer;
+
+use super::wanted::{Share, Wanted};
+use super::window::Window;
+use crate::tiles::{PartTiles, TileScratch};
+use crate::{ArrayError, Result};
+
+/// Reads tiles of one data file.
+///
+/// What is wanted of a tile decides what is read of it: chunks that hold nothing of it are neither unfiltered nor, if
+/// the file's storage makes that worthwhile, read. A chunk (64 KiB in most files) stays in the caches from the file to
+/// the result; one that goes to one row of the result is unfiltered into it, or, if no filter changed it, read into it.
+#[derive(Debug)]
+pub(super) struct TileStream<'a> {
+    part: &'a PartTiles,
+    /// The field's name, for messages.
+    name: &'a str,
+    /// Most bytes that an unfiltered tile may have.
+    limit: u64,
+    window: Window<'a>,
+    chunk: &'a mut Buffer,
+    filters: &'a mut tdb_filters::Scratch,
+}
+
+/// A tile to read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TileRequest {
+    pub(super) tile: u64,
+    /// Bytes that it has without filters.
+    pub(super) size: u64,
+    /// How far in the file tiles lie that will be read next.
+    pub(super) until: u64,
+}
+
+/// The place of a walk from chunk to chunk.
+struct Walk {
+    /// Where the next header lies in the file.
+    at: u64,
+    /// Where the tile ends in the file.
+    end: u64,
+    /// The next header, if it was read already.
+    header: Option<ChunkHeader>,
+    /// The byte of the tile that comes next.
+    start: u64,
+    /// Bytes of the tile, ending with that byte, that lie in the buffer for chunks and were not taken yet.
+    waiting: usize,
+}
+
+impl<'a> TileStream<'a> {
+    pub(super) fn new(part: &'a PartTiles, name: &'a str, limit: u64, scratch: &'a mut TileScratch) -> Self {
+        let TileScratch { filters, filtered, tile, .. } = scratch;
+        Self { part, name, limit, window: Window::new(&*part.file, filtered), chunk: tile, filters }
+    }
+
+    /// Reads what is wanted of a tile.
+    pub(super) fn read(&mut self, request: TileRequest, wanted: &mut impl Wanted, result: &mut [u8]) -> Result<()> {
+        let bounds = wanted.bounds();
+        if bounds.is_empty() {
+            return Ok(());
+        }
+        self.check_size(request)?;
+        let range = self.part.range(request.tile)?;
+        match self.walk(request, range, &bounds, wanted, result) {
+            Ok(true) => Ok(()),
+            Ok(false) => self.read_whole(request, wanted, result),
+            Err(Trouble::Array(error)) => Err(error),
+            Err(Trouble::Filter(source)) => Err(self.part.error(request.tile, self.name, source)),
+        }
+    }
+
+    /// Refuses tiles that are too large to be held.
+    pub(super) fn check_size(&self, request: TileRequest) -> Result<()> {
+        let TileRequest { tile, size, .. } = request;
+        if size <= self.limit {
+            return Ok(());
+        }
+        let source = FilterError::LimitExceeded { what: "the tile", asked: size, max: self.limit };
+        Err(self.part.error(tile, self.name, source))
+    }
+
+    /// How many chunks the tile has.
+    pub(super) fn chunk_count(&mut self, tile: u64) -> Result<u64> {
+        let range = self.part.range(tile)?;
+        let ahead = range.start.saturating_add(self.part.file.preferred_gap()).min(range.end);
+        self.count(&range, ahead).map_err(|trouble| match trouble {
+            Trouble::Array(error) => error,
+            Trouble::Filter(source) => self.part.error(tile, self.name, source),
+        })
+    }
+
+    fn count(&mut self, range: &Range<u64>, until: u64) -> Result<u64, Trouble> {
+        let len = ChunkHeader::COUNT_LEN as u64;
+        if range.end - range.start < len {
+            return Err(wrong_size("the filtered tile", len, range.end - range.start));
+        }
+        let bytes = self.window.bytes(range.start..range.start + len, until)?;
+        Ok(bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)))
+    }
+
+    /// Goes from chunk to chunk; false if a value straddles two of them.
+    fn walk(
+        &mut self,
+        request: TileRequest,
+        range: Range<u64>,
+        bounds: &Range<u64>,
+        wanted: &mut impl Wanted,
+        result: &mut [u8],
+    ) -> Result<bool, Trouble> {
+        let pace = Pace::new(&request, &range, bounds, wanted.amount(), wanted.stride() > 0, self.part);
+        let first = range.start + (ChunkHeader::COUNT_LEN + ChunkHeader::LEN) as u64;
+        let count = self.count(&range, pace.until(range.start, first.min(range.end), 0))?;
+        let pace = pace.with_count(count);
+        let at = range.start + ChunkHeader::COUNT_LEN as u64;
+        let mut walk = Walk { at, end: range.end, header: None, start: 0, waiting: 0 };
+        let stride = wanted.stride();
+        for _ in 0..count {
+            // Who wants the tile's end looks at all chunks: they must be as many as the tile says, and nothing more.
+            if walk.start >= bounds.end && bounds.end < request.size {
+                break;
+            }
+            let until = pace.until(range.start, walk.at, walk.start);
+            let header = self.header(&mut walk, until)?;
+            let chunk = walk.start..walk.start + u64::from(header.original);
+            if chunk.end > request.size {
+                return Err(wrong_size("the unfiltered tile", request.size, chunk.end));
+            }
+            match wanted.enter(chunk.clone()) {
+                Share::Straddling => return Ok(false),
+                Share::Part(_) if stride > 0 => {
+                    self.append(&mut walk, header, until)?;
+                    walk.waiting += header.original as usize;
+                }
+                share => {
+                    self.take_waiting(&mut walk, wanted, result);
+                    match share {
+                        Share::Nothing | Share::Straddling => {}
+                        Share::Whole(to) => self.whole(&mut walk, header, result, to, until)?,
+                        Share::Part(part) => self.part_of(&walk, header, part, until, wanted, result)?,
+                    }
+                }
+            }
+            walk.at += ChunkHeader::LEN as u64 + header.payload();
+            walk.start = chunk.end;
+            if walk.waiting >= stride {
+                self.take_waiting(&mut walk, wanted, result);
+            }
+        }
+        self.take_waiting(&mut walk, wanted, result);
+        if walk.start < bounds.end {
+            return Err(wrong_size("the unfiltered tile", request.size, walk.start));
+        }
+        if bounds.end == request.size && walk.at != walk.end {
+            return Err(wrong_size("the filtered tile", walk.end - range.start, walk.at - range.start));
+        }
+        Ok(true)
+    }
+
+    fn header(&mut self, walk: &mut Walk, until: u64) -> Result<ChunkHeader, Trouble> {
+        let header = match walk.header.take() {
+            Some(header) => header,
+            None => {
+                let end = walk.at + ChunkHeader::LEN as u64;
+                if end > walk.end {
+                    return Err(wrong_size("the filtered tile", end, walk.end));
+                }
+                let bytes = self.window.bytes(walk.at..end, until)?;
+                ChunkHeader::parse(bytes.first_chunk().unwrap_or(&[0; ChunkHeader::LEN]))
+            }
+        };
+        let end = walk.at + ChunkHeader::LEN as u64 + header.payload();
+        if end > walk.end {
+            return Err(wrong_size("the filtered tile", end, walk.end));
+        }
+        Ok(header)
+    }
+
+    /// Unfilters a chunk into the result, or reads it into it.
+    fn whole(
+        &mut self,
+        walk: &mut Walk,
+        header: ChunkHeader,
+        result: &mut [u8],
+        to: usize,
+        until: u64,
+    ) -> Result<(), Trouble> {
+        if !self.is_verbatim(header) {
+            let len = header.original as usize;
+            return self.decode(walk, header, until, Some(&mut result[to..][..len]));
+        }
+        let data = walk.at + ChunkHeader::LEN as u64;
+        let len = header.original as usize;
+        let data_end = data + header.payload();
+        if self.window.holds(&(data..data_end)) {
+            result[to..][..len].copy_from_slice(self.window.bytes(data..data_end, until)?);
+            return Ok(());
+        }
+        // The next header comes along; what it covers in the result is put back.
+        const NEXT: usize = ChunkHeader::LEN;
+        let room = result[to..].get(len..len + NEXT).and_then(|bytes| bytes.first_chunk::<NEXT>().copied());
+        match room.filter(|_| data_end + NEXT as u64 <= walk.end) {
+            Some(covered) => {
+                self.window.file().read_into(data, &mut result[to..][..len + NEXT])?;
+                let next = &mut result[to + len..][..NEXT];
+                walk.header = next.first_chunk().map(ChunkHeader::parse);
+                next.copy_from_slice(&covered);
+            }
+            None => self.window.file().read_into(data, &mut result[to..][..len])?,
+        }
+        Ok(())
+    }
+
+    /// Takes what is wanted out of a chunk.
+    fn part_of(
+        &mut self,
+        walk: &Walk,
+        header: ChunkHeader,
+        part: Range<u64>,
+        until: u64,
+        wanted: &mut impl Wanted,
+        result: &mut [u8],
+    ) -> Result<(), Trouble> {
+        if self.is_verbatim(header) {
+            let data = walk.at + ChunkHeader::LEN as u64;
+            let range = data + (part.start - walk.start)..data + (part.end - walk.start);
+            wanted.take(part, self.window.bytes(range, until)?, result);
+            return Ok(());
+        }
+        self.decode(walk, header, until, None)?;
+        wanted.take(walk.start..walk.start + u64::from(header.original), self.chunk, result);
+        Ok(())
+    }
+
+    /// Unfilters a chunk into the buffer for chunks, behind those that wait there.
+    fn append(&mut self, walk: &mut Walk, header: ChunkHeader, until: u64) -> Result<(), Trouble> {
+        let (start, len) = (walk.waiting, header.original as usize);
+        let end = start + len;
+        // The next header may come along.
+        self.chunk.resize(end + ChunkHeader::LEN);
+        let data = walk.at + ChunkHeader::LEN as u64;
+        let next = data + header.payload() + ChunkHeader::LEN as u64;
+        if !self.is_verbatim(header) {
+            let filtered = self.window.bytes(walk.at..data + header.payload(), until)?;
+            let chunk = Chunk::locate(header, 0, walk.start);
+            self.part.pipeline.decode_chunk(filtered, &chunk, &mut self.chunk[start..end], self.filters)?;
+        } else if self.window.holds(&(data..data + header.payload())) {
+            let bytes = self.window.bytes(data..data + header.payload(), until)?;
+            self.chunk[start..end].copy_from_slice(bytes);
+        } else if next <= walk.end {
+            self.window.file().read_into(data, &mut self.chunk[start..])?;
+            walk.header = self.chunk[end..].first_chunk().map(ChunkHeader::parse);
+        } else {
+            self.window.file().read_into(data, &mut self.chunk[start..end])?;
+        }
+        Ok(())
+    }
+
+    /// Takes what is wanted out of the chunks that wait for it.
+    fn take_waiting(&mut self, walk: &mut Walk, wanted: &mut impl Wanted, result: &mut [u8]) {
+        let waiting = std::mem::take(&mut walk.waiting);
+        if waiting > 0 {
+            let start = walk.start - waiting as u64;
+            wanted.take(start..walk.start, &self.chunk[..waiting], result);
+        }
+    }
+
+    /// Unfilters a chunk into `to`, or into the buffer for chunks.
+    fn decode(&mut self, walk: &Walk, header: ChunkHeader, until: u64, to: Option<&mut [u8]>) -> Result<(), Trouble> {
+        let end = walk.at + ChunkHeader::LEN as u64 + header.payload();
+        let filtered = self.window.bytes(walk.at..end, until)?;
+        let chunk = Chunk::locate(header, 0, walk.start);
+        let to = match to {
+            Some(to) => to,
+            None => {
+                self.chunk.resize(header.original as usize);
+                &mut *self.chunk
+            }
+        };
+        Ok(self.part.pipeline.decode_chunk(filtered, &chunk, to, self.filters)?)
+    }
+
+    /// Reads all of a tile, to take what is wanted of it then.
+    fn read_whole(&mut self, request: TileRequest, wanted: &mut impl Wanted, result: &mut [u8]) -> Result<()> {
+        let TileRequest { tile, size, .. } = request;
+        let range = self.part.range(tile)?;
+        self.chunk.resize(usize::try_from(size).unwrap_or(usize::MAX));
+        let filtered = self.window.bytes(range.clone(), range.end)?;
+        let decoded = self.part.pipeline.decode_tile(filtered, self.chunk, self.filters);
+        decoded.map_err(|source| self.part.error(tile, self.name, source))?;
+        wanted.restart();
+        match wanted.enter(0..size) {
+            Share::Nothing => {}
+            Share::Straddling => {
+                let source = FilterError::WrongSize { what: "the last cell of the tile", expected: 0, found: size };
+                return Err(self.part.error(tile, self.name, source));
+            }
+            Share::Whole(_) | Share::Part(_) => wanted.take(0..size, self.chunk, result),
+        }
+        Ok(())
+    }
+
+    fn is_verbatim(&self, header: ChunkHeader) -> bool {
+        self.part.pipeline.is_verbatim() && header.metadata == 0 && header.filtered == header.original
+    }
+}
+
+/// How far ahead it is worth reading.
+struct Pace {
+    /// The bytes of the tile from the first to the last that is wanted.
+    bounds: Range<u64>,
+    /// Whether most of these are wanted.
+    most: bool,
+    /// Whether chunks are read straight to where they are wanted, so that nothing but headers goes through the window.
+    straight: bool,
+    /// Whether reading across a chunk costs no more than skipping it.
+    small_chunks: bool,
+    gap: u64,
+    filtered: u64,
+    size: u64,
+    /// How far to read if all up to the tile's end is wanted.
+    until: u64,
+}
+
+impl Pace {
+    fn new(
+        request: &TileRequest,
+        range: &Range<u64>,
+        bounds: &Range<u64>,
+        amount: u64,
+        gathers: bool,
+        part: &PartTiles,
+    ) -> Self {
+        let most = amount >= (bounds.end - bounds.start) / 2;
+        let all = amount >= bounds.end - bounds.start;
+        let straight = part.pipeline.is_verbatim() && (all || gathers);
+        let filtered = range.end - range.start;
+        let gap = part.file.preferred_gap();
+        let until = range.end.max(request.until);
+        let (bounds, size) = (bounds.clone(), request.size.max(1));
+        Self { bounds, most, straight, small_chunks: filtered <= gap, gap, filtered, size, until }
+    }
+
+    fn with_count(mut self, count: u64) -> Self {
+        self.small_chunks |= self.filtered / count.max(1) <= self.gap;
+        self
+    }
+
+    /// Up to where to read on, from the place `at` of the file, where the byte `start` of the tile is.
+    fn until(&self, begin: u64, at: u64, start: u64) -> u64 {
+        let end = begin + self.filtered;
+        // About where the bytes end that are wanted; chunks differ in how well they compress.
+        let share = u128::from(self.filtered) * u128::from(self.bounds.end) / u128::from(self.size);
+        let wanted = begin.saturating_add(u64::try_from(share).unwrap_or(u64::MAX)).saturating_add(self.gap);
+        let through = if self.bounds.end >= self.size { self.until } else { wanted.min(end) };
+        match () {
+            () if self.small_chunks => through.max(at.saturating_add(self.gap).min(end)),
+            () if self.straight => at,
+            () if self.most && start + (64 << 10) > self.bounds.start => through,
+            () => at,
+        }
+    }
+}
+
+/// An error before it knows its tile.
+enum Trouble {
+    Array(ArrayError),
+    Filter(FilterError),
+}
+
+impl From<ArrayError> for Trouble {
+    fn from(error: ArrayError) -> Self {
+        Self::Array(error)
+    }
+}
+
+impl From<tdb_storage::StorageError> for Trouble {
+    fn from(error: tdb_storage::StorageError) -> Self {
+        Self::Array(error.into())
+    }
+}
+
+impl From<FilterError> for Trouble {
+    fn from(error: FilterError) -> Self {
+        Self::Filter(error)
+    }
+}
+
+#[cold]
+fn wrong_size(what: &'static str, expected: u64, found: u64) -> Trouble {
+    Trouble::Filter(FilterError::WrongSize { what, expected, found })
+}

@@ -1,0 +1,89 @@
+//! A window of a data file that moves on with its reader.
+
+use std::ops::Range;
+
+use tdb_storage::ReadAt;
+
+use crate::Result;
+
+/// Most bytes that are read ahead: few enough to stay in a core's own cache until they are used, enough to make what a
+/// read costs beside its bytes disappear.
+const WINDOW: u64 = 256 << 10;
+
+/// The bytes of a data file around a reader's place in it.
+#[derive(Debug)]
+pub(super) struct Window<'a> {
+    file: &'a dyn ReadAt,
+    buffer: &'a mut Vec<u8>,
+    start: u64,
+    len: usize,
+}
+
+impl<'a> Window<'a> {
+    pub(super) fn new(file: &'a dyn ReadAt, buffer: &'a mut Vec<u8>) -> Self {
+        Self { file, buffer, start: 0, len: 0 }
+    }
+
+    pub(super) fn file(&self) -> &'a dyn ReadAt {
+        self.file
+    }
+
+    /// Whether the bytes `range` of the file were read already.
+    pub(super) fn holds(&self, range: &Range<u64>) -> bool {
+        self.start <= range.start && range.end <= self.start + self.len as u64
+    }
+
+    /// The bytes `range` of the file, which must lie within it; what follows, up to `until`, will be asked for next.
+    pub(super) fn bytes(&mut self, range: Range<u64>, until: u64) -> Result<&[u8]> {
+        if !self.holds(&range) {
+            self.advance(&range, until)?;
+        }
+        let start = (range.start - self.start) as usize;
+        Ok(&self.buffer[start..start + (range.end - range.start) as usize])
+    }
+
+    fn advance(&mut self, range: &Range<u64>, until: u64) -> Result<()> {
+        let end = self.start + self.len as u64;
+        let mut kept = 0;
+        if (self.start..end).contains(&range.start) {
+            let start = (range.start - self.start) as usize;
+            kept = self.len - start;
+            self.buffer.copy_within(start..self.len, 0);
+        }
+        // A store that prefers to read across gaps prefers to read more at once, too.
+        let most = WINDOW.max(self.file.preferred_gap());
+        let until = until.min(range.start.saturating_add(most)).min(self.file.size()).max(range.end);
+        let len = usize::try_from(until - range.start).unwrap_or(usize::MAX);
+        if self.buffer.len() < len {
+            self.buffer.resize(len, 0);
+        }
+        // Until it is read, nothing but what was kept counts.
+        (self.start, self.len) = (range.start, kept);
+        self.file.read_into(range.start + kept as u64, &mut self.buffer[kept..len])?;
+        self.len = len;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tdb_storage::{MemoryStorage, Storage};
+
+    use super::*;
+
+    #[test]
+    fn bytes_are_those_of_the_file() {
+        let storage = MemoryStorage::new();
+        let bytes: Vec<u8> = (0..=255).collect();
+        storage.create_new("file", &bytes).unwrap();
+        let file = storage.open("file").unwrap();
+        let mut buffer = Vec::new();
+        let mut window = Window::new(&*file, &mut buffer);
+        for (start, end, until) in [(0, 8, 8), (8, 20, 100), (50, 120, 120), (115, 119, 0), (118, 256, 999), (0, 3, 0)]
+        {
+            assert_eq!(window.bytes(start..end, until).unwrap(), &bytes[start as usize..end as usize]);
+        }
+        assert!(window.bytes(250..257, 0).is_err());
+        assert_eq!(window.bytes(250..256, 0).unwrap(), &bytes[250..]);
+    }
+}

@@ -1,0 +1,231 @@
+//! What has to be done for a batch: which boxes of which tiles go where.
+
+use std::ops::Range;
+
+use super::axis::Piece;
+use super::copy::{BoxCopy, Stride};
+use super::layers::{Layers, Owned};
+use super::shape::{Odometer, Positions, Shape};
+
+/// A row of cells of a batch, which one worker makes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Work {
+    /// Where the cells lie in the batch.
+    pub(super) cells: Range<usize>,
+    /// Where they come from; places in the result are counted from the first of these cells.
+    pub(super) sources: Vec<Source>,
+    /// The boxes that the cells are, one after the other.
+    pub(super) boxes: Vec<PlacedBox>,
+}
+
+/// Cells of one tile of one fragment, or cells that nobody wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) origin: Origin,
+    /// In the order of their first cells in the tile.
+    pub(super) copies: Vec<BoxCopy>,
+}
+
+/// Where cells come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Origin {
+    /// Nobody wrote them: they read as the fill value. Their place in the tile means nothing.
+    Fill,
+    /// A tile of the fragment at this place among the array's fragments.
+    Tile { fragment: usize, tile: u64 },
+}
+
+/// A box of positions that is a row of cells of a [`Work`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PlacedBox {
+    /// Where it begins among the cells of the work.
+    pub(super) base: usize,
+    pub(super) positions: Positions,
+    /// By how much the place of a cell grows along each dimension.
+    pub(super) strides: Vec<usize>,
+}
+
+/// Along one dimension: the pieces that lie in one tile.
+struct Group<'a> {
+    tile: u64,
+    pieces: &'a [Piece],
+}
+
+impl Work {
+    /// Appends a box of positions, whose cells follow each other as `order` says (slowest dimension first). It has few
+    /// enough cells to lie in memory.
+    pub(super) fn push(&mut self, shape: &Shape, layers: &Layers, positions: Positions, order: &[usize]) {
+        let base = self.cells.len();
+        let mut strides = vec![0; positions.len()];
+        let mut cells = 1;
+        for &dimension in order.iter().rev() {
+            strides[dimension] = cells;
+            cells *= (positions[dimension].end - positions[dimension].start) as usize;
+        }
+        let placed = PlacedBox { base, positions, strides };
+        self.add_sources(shape, layers, &placed, order);
+        self.cells.end += cells;
+        self.boxes.push(placed);
+    }
+
+    /// Brings what is read of one file together, in the order in which it lies there.
+    pub(super) fn finish(&mut self) {
+        self.sources.sort_by_key(|source| source.origin);
+        self.sources.dedup_by(|next, source| {
+            let same = next.origin == source.origin;
+            if same {
+                source.copies.append(&mut next.copies);
+            }
+            same
+        });
+        for source in &mut self.sources {
+            source.copies.sort_by_key(|copy| copy.from);
+        }
+    }
+
+    fn add_sources(&mut self, shape: &Shape, layers: &Layers, placed: &PlacedBox, order: &[usize]) {
+        let pieces: Vec<Vec<Piece>> = shape
+            .axes
+            .iter()
+            .zip(&placed.positions)
+            .map(|(axis, positions)| {
+                let mut pieces = axis.pieces(positions.clone());
+                pieces.sort_by_key(|piece| piece.tile);
+                pieces
+            })
+            .collect();
+        let groups: Vec<Vec<Group<'_>>> = pieces
+            .iter()
+            .map(|pieces| {
+                let groups = pieces.chunk_by(|a, b| a.tile == b.tile);
+                groups.map(|pieces| Group { tile: pieces[0].tile, pieces }).collect()
+            })
+            .collect();
+        let all: Vec<Range<u128>> = groups
+            .iter()
+            .zip(&shape.axes)
+            .map(|(groups, axis)| bounds(groups.iter().flat_map(|group| group.pieces), axis.extent()))
+            .collect();
+        let candidates = layers.within(&all);
+        if candidates.is_empty() {
+            return self.sources.push(unwritten(placed, order));
+        }
+        let counts = groups.iter().map(|groups| 0..groups.len() as u64).collect();
+        let mut tiles = Odometer::new(counts, shape.tile_order.clone());
+        let mut owned = Vec::new();
+        while let Some(at) = tiles.at() {
+            let groups: Vec<&Group<'_>> = groups.iter().zip(at).map(|(groups, &at)| &groups[at as usize]).collect();
+            let bounds: Vec<Range<u128>> =
+                groups.iter().zip(&shape.axes).map(|(group, axis)| bounds(group.pieces, axis.extent())).collect();
+            layers.owners(&bounds, &candidates, &mut owned);
+            for owned in owned.drain(..) {
+                self.add_source(shape, layers, placed, order, &groups, &owned);
+            }
+            tiles.advance();
+        }
+    }
+
+    /// Adds the parts of a tile's pieces that lie in a box with one owner.
+    fn add_source(
+        &mut self,
+        shape: &Shape,
+        layers: &Layers,
+        placed: &PlacedBox,
+        order: &[usize],
+        groups: &[&Group<'_>],
+        owned: &Owned,
+    ) {
+        let clipped: Vec<Vec<Piece>> = groups
+            .iter()
+            .zip(&owned.bounds)
+            .zip(&shape.axes)
+            .map(|((group, bounds), axis)| clip(group.pieces, bounds, axis.extent()))
+            .collect();
+        let origin = owned.layer.and_then(|layer| {
+            let layer = layers.get(layer);
+            let tile: Vec<u64> = groups.iter().map(|group| group.tile).collect();
+            Some(Origin::Tile { fragment: layer.fragment, tile: layer.grid.index_of(&tile)? })
+        });
+        let origin = origin.unwrap_or(Origin::Fill);
+        let counts = clipped.iter().map(|pieces| 0..pieces.len() as u64).collect();
+        let mut combinations = Odometer::new(counts, shape.cell_order.clone());
+        let mut copies = Vec::new();
+        while let Some(at) = combinations.at() {
+            let piece = |dimension: usize| clipped[dimension][at[dimension] as usize];
+            copies.push(match origin {
+                Origin::Fill => fill_copy(placed, order, piece),
+                Origin::Tile { .. } => tile_copy(shape, placed, piece),
+            });
+            combinations.advance();
+        }
+        if copies.is_empty() {
+            return;
+        }
+        match self.sources.last_mut().filter(|source| source.origin == origin) {
+            Some(source) => source.copies.append(&mut copies),
+            None => self.sources.push(Source { origin, copies }),
+        }
+    }
+}
+
+/// The cells from the first to the last of pieces, counted from the domain's low end.
+pub(super) fn bounds<'a>(pieces: impl IntoIterator<Item = &'a Piece>, extent: u64) -> Range<u128> {
+    let ends = |piece: &Piece| {
+        let start = u128::from(piece.tile) * u128::from(extent) + u128::from(piece.offset);
+        start..start + piece.len as u128
+    };
+    let all = pieces.into_iter().map(ends).reduce(|a, b| a.start.min(b.start)..a.end.max(b.end));
+    all.unwrap_or(0..0)
+}
+
+/// The parts of the pieces that lie in `bounds`.
+pub(super) fn clip(pieces: &[Piece], bounds: &Range<u128>, extent: u64) -> Vec<Piece> {
+    let inside = pieces.iter().filter_map(|piece| {
+        let tile = u128::from(piece.tile) * u128::from(extent);
+        let first = tile + u128::from(piece.offset);
+        let start = first.max(bounds.start);
+        let end = (first + piece.len as u128).min(bounds.end);
+        (start < end).then(|| Piece {
+            tile: piece.tile,
+            offset: (start - tile) as u64,
+            len: (end - start) as usize,
+            position: piece.position + (start - first) as usize,
+        })
+    });
+    inside.collect()
+}
+
+/// From the tile, in its order, to the result.
+fn tile_copy(shape: &Shape, placed: &PlacedBox, piece: impl Fn(usize) -> Piece) -> BoxCopy {
+    let (mut from, mut to) = (0, placed.base);
+    for dimension in 0..placed.strides.len() {
+        let piece = piece(dimension);
+        from += piece.offset * shape.tile_strides[dimension];
+        to += piece.position * placed.strides[dimension];
+    }
+    let strides = shape.cell_order.iter().map(|&dimension| Stride {
+        len: piece(dimension).len,
+        from: shape.tile_strides[dimension],
+        to: placed.strides[dimension],
+    });
+    BoxCopy::new(from, to, strides)
+}
+
+/// In the order of the result, as if it were the tile.
+fn fill_copy(placed: &PlacedBox, order: &[usize], piece: impl Fn(usize) -> Piece) -> BoxCopy {
+    let to = |dimension: usize| piece(dimension).position * placed.strides[dimension];
+    let to = placed.base + (0..placed.strides.len()).map(to).sum::<usize>();
+    let strides = order.iter().map(|&dimension| {
+        let stride = placed.strides[dimension];
+        Stride { len: piece(dimension).len, from: stride as u64, to: stride }
+    });
+    BoxCopy::new(to as u64, to, strides)
+}
+
+/// A box of which nobody wrote any cell.
+fn unwritten(placed: &PlacedBox, order: &[usize]) -> Source {
+    let cells =
+        order.iter().map(|&dimension| (placed.positions[dimension].end - placed.positions[dimension].start) as usize);
+    let copies = vec![BoxCopy::run(placed.base as u64, placed.base, cells.product())];
+    Source { origin: Origin::Fill, copies }
+}

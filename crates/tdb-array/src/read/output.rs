@@ -1,0 +1,131 @@
+//! What a field looks like in a result.
+
+use std::sync::Arc;
+
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_types::{Buffer, CellValNum, Datatype};
+
+use crate::column::{Column, ColumnBuffers};
+use crate::query::CheckedQuery;
+use crate::{ArrayError, Result};
+
+/// A selected field as the array's schema has it: what its column looks like, and what stands where nothing was written.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputField {
+    pub(crate) field: FieldRef,
+    pub(crate) name: Arc<str>,
+    pub(crate) datatype: Datatype,
+    pub(crate) cell_val_num: CellValNum,
+    pub(crate) nullable: bool,
+    /// The bytes of a cell that nobody wrote.
+    pub(crate) fill: Vec<u8>,
+    /// Whether such a cell is valid.
+    pub(crate) fill_valid: bool,
+}
+
+impl OutputField {
+    /// The fields of a query.
+    ///
+    /// # Errors
+    /// A cell of one of them is larger than a tile may be: nothing of it may be held, not even its fill value.
+    pub(crate) fn all(query: &CheckedQuery) -> Result<Vec<Self>> {
+        let array = &query.array;
+        let limit = array.limits().tile_bytes;
+        let field = |field: &FieldRef| {
+            if let FieldRef::Attribute(index) = *field
+                && let attribute = &array.schema().attributes()[index]
+                && attribute.cell_size().is_some_and(|size| size > limit)
+            {
+                let what = format!(
+                    "one cell of attribute {:?} is larger than the {limit} bytes that a tile may have; raise `tile_bytes`",
+                    attribute.name()
+                );
+                return Err(ArrayError::Unsupported { file: array.storage().describe(array.schema_path()), what });
+            }
+            Ok(Self::of(array.schema(), *field))
+        };
+        query.fields.iter().map(field).collect()
+    }
+
+    fn of(schema: &ArraySchema, field: FieldRef) -> Self {
+        match field {
+            FieldRef::Attribute(index) => {
+                let attribute = &schema.attributes()[index];
+                Self {
+                    field,
+                    name: attribute.name().into(),
+                    datatype: attribute.datatype(),
+                    cell_val_num: attribute.cell_val_num(),
+                    nullable: attribute.is_nullable(),
+                    fill: attribute.fill_value().into_owned(),
+                    fill_valid: attribute.fill_valid(),
+                }
+            }
+            FieldRef::Dimension(index) => {
+                let dimension = &schema.domain().dimensions()[index];
+                Self {
+                    field,
+                    name: dimension.name().into(),
+                    datatype: dimension.datatype(),
+                    cell_val_num: dimension.cell_val_num(),
+                    nullable: false,
+                    fill: Vec::new(),
+                    fill_valid: true,
+                }
+            }
+        }
+    }
+
+    /// Bytes of one cell, unless they vary.
+    pub(crate) fn cell_size(&self) -> Option<usize> {
+        self.cell_val_num.fixed().map(|number| number as usize * self.datatype.size())
+    }
+
+    pub(crate) fn is_var(&self) -> bool {
+        self.cell_val_num.is_var()
+    }
+
+    pub(crate) fn column(&self, len: usize, buffers: ColumnBuffers) -> Column {
+        Column::new(self.name.clone(), self.datatype, self.cell_val_num, len, buffers)
+    }
+}
+
+/// Packs validity bytes, 0 for null, into bits, least significant first; `bits` gets one byte for each eight cells.
+pub(crate) fn pack_validity(bytes: &[u8], bits: &mut Buffer) {
+    bits.resize(bytes.len().div_ceil(8));
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (bit, word) in bits.iter_mut().zip(words) {
+        // 1 in each byte that isn't 0; the multiplication then gathers byte i's 1 in bit 56 + i.
+        let word = u64::from_le_bytes(*word);
+        let ones = ((((word & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f) | word) >> 7) & 0x0101_0101_0101_0101;
+        *bit = (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
+    }
+    if !rest.is_empty() {
+        let last = rest.iter().enumerate().fold(0, |bits, (bit, &byte)| bits | u8::from(byte != 0) << bit);
+        if let Some(bit) = bits.last_mut() {
+            *bit = last;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn packs_like_one_by_one(bytes in prop::collection::vec(prop_oneof![Just(0u8), Just(1), any::<u8>()], 0..100)) {
+            let mut bits = Buffer::from(&[0xff; 200][..]);
+            pack_validity(&bytes, &mut bits);
+            prop_assert_eq!(bits.len(), bytes.len().div_ceil(8));
+            for (cell, byte) in bytes.iter().enumerate() {
+                prop_assert_eq!(bits[cell / 8] >> (cell % 8) & 1 == 1, *byte != 0);
+            }
+            for cell in bytes.len()..bits.len() * 8 {
+                prop_assert_eq!(bits[cell / 8] >> (cell % 8) & 1, 0);
+            }
+        }
+    }
+}

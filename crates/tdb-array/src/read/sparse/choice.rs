@@ -1,0 +1,155 @@
+//! Which engine reads which tiles.
+
+use tdb_rtree::{DimRange, NdRange};
+
+use super::Engine;
+use super::context::Context;
+use super::key::Key;
+use super::merge::Merge;
+use super::order::{CellOrder, global_order};
+use super::slabs::Slabs;
+use super::source::SelectedTile;
+use super::stream::Stream;
+use super::table::{RunQueue, TileTable};
+use crate::{Order, Result};
+
+/// Tiles, each with the index of its source.
+pub(super) type Tiles = Vec<(usize, SelectedTile)>;
+
+/// Which tiles are read how.
+#[derive(Debug)]
+pub(super) struct Choice {
+    /// These simply follow one another, before any others.
+    pub(super) streamed: Tiles,
+    /// These are merged in global order.
+    pub(super) merged: Tiles,
+    /// These are sorted.
+    pub(super) sorted: Tiles,
+}
+
+impl Choice {
+    pub(super) fn of(context: &Context) -> Result<Self> {
+        let all = || -> Tiles {
+            let sources = context.sources.iter().enumerate();
+            sources.flat_map(|(index, source)| source.tiles.iter().map(move |tile| (index, *tile))).collect()
+        };
+        let none = Self { streamed: Vec::new(), merged: Vec::new(), sorted: Vec::new() };
+        Ok(match context.order {
+            Order::Unordered if !context.must_deduplicate() => Self { streamed: all(), ..none },
+            Order::Unordered => {
+                let (streamed, merged) = all().into_iter().partition(|(source, tile)| is_alone(context, *source, tile));
+                Self { streamed, merged, ..none }
+            }
+            Order::RowMajor | Order::ColMajor if !is_global_order(context)? => Self { sorted: all(), ..none },
+            _ if context.sources.len() <= 1 && !context.must_deduplicate() => Self { streamed: all(), ..none },
+            _ => Self { merged: all(), ..none },
+        })
+    }
+}
+
+/// The engine for a query.
+pub(super) fn engine(context: &Context) -> Result<Box<dyn Engine>> {
+    let Choice { streamed, merged, sorted } = Choice::of(context)?;
+    let ordered: Option<Box<dyn Engine>> = if !merged.is_empty() {
+        let order = CellOrder::new(context.array.schema(), Order::Global, &bounds(context, &merged))?;
+        Some(match order.bits() <= <u64 as Key>::BITS {
+            true => Box::new(Merge::<u64>::new(context, order, &merged)),
+            false => Box::new(Merge::<u128>::new(context, order, &merged)),
+        })
+    } else if !sorted.is_empty() {
+        let order = CellOrder::new(context.array.schema(), context.order, &bounds(context, &sorted))?;
+        Some(match order.bits() <= <u64 as Key>::BITS {
+            true => slabs::<u64>(context, order, &sorted),
+            false => slabs::<u128>(context, order, &sorted),
+        })
+    } else {
+        None
+    };
+    let stream = Box::new(Stream::new(streamed));
+    Ok(match ordered {
+        Some(ordered) => Box::new(Chain { engines: [stream, ordered] }),
+        None => stream,
+    })
+}
+
+fn slabs<K: Key>(context: &Context, order: CellOrder, tiles: &Tiles) -> Box<dyn Engine> {
+    Box::new(Slabs::<K>::new(context, order, tiles))
+}
+
+/// One engine after the other.
+#[derive(Debug)]
+struct Chain {
+    engines: [Box<dyn Engine>; 2],
+}
+
+impl Engine for Chain {
+    fn fill(&mut self, context: &Context, tiles: &mut TileTable, queue: &mut RunQueue) -> Result<bool> {
+        let [first, second] = &mut self.engines;
+        Ok(first.fill(context, tiles, queue)? || second.fill(context, tiles, queue)?)
+    }
+}
+
+/// The smallest box that holds all wanted cells of the tiles, as far as is known.
+fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
+    let mut boxes = tiles.iter().filter_map(|(source, tile)| context.bounds(*source, tile.tile));
+    let Some(NdRange(first)) = boxes.next() else {
+        return context.regions.iter().filter_map(|ranges| ranges.first().cloned()).collect();
+    };
+    let mut union = NdRange(first);
+    boxes.for_each(|next| union.expand(&next));
+    union.0
+}
+
+/// Whether no other cell can have the coordinates of one of the tile's.
+fn is_alone(context: &Context, source: usize, tile: &SelectedTile) -> bool {
+    let own = &context.sources[source];
+    if own.times.is_some() {
+        return false;
+    }
+    let mbr = own.mbr(tile.tile);
+    context.sources.iter().enumerate().all(|(other, fragment)| other == source || !fragment.intersects(&mbr))
+}
+
+/// Whether, as far as the wanted cells go, the order asked for is the global one.
+fn is_global_order(context: &Context) -> Result<bool> {
+    if context.repeats.is_some() {
+        return Ok(false);
+    }
+    let schema = context.array.schema();
+    let global = global_order(schema)?;
+    if global.hilbert().is_some() {
+        return Ok(false);
+    }
+    let tiles: Tiles = context
+        .sources
+        .iter()
+        .enumerate()
+        .flat_map(|(index, source)| source.tiles.iter().map(move |tile| (index, *tile)))
+        .collect();
+    let bounds = bounds(context, &tiles);
+    let is_constant = |dimension: usize| match &bounds[dimension] {
+        DimRange::Fixed { lo, hi } => lo == hi,
+        DimRange::Var { lo, hi } => hi.as_ref() == Some(lo),
+    };
+    let mut asked: Vec<usize> = (0..schema.dim_count()).collect();
+    if context.order == Order::ColMajor {
+        asked.reverse();
+    }
+    asked.retain(|dimension| !is_constant(*dimension));
+    let cells = global.cell_dimensions().iter().copied().filter(|dimension| !is_constant(*dimension));
+    if !cells.eq(asked.iter().copied()) {
+        return Ok(false);
+    }
+    let is_one_tile = |dimension: usize| match &bounds[dimension] {
+        DimRange::Fixed { lo, hi } => {
+            let tiling = schema.dimensions()[dimension].tiling();
+            tiling.index(*lo) == tiling.index(*hi)
+        }
+        DimRange::Var { .. } => true,
+    };
+    // Tiles don't matter if each has one coordinate only in every dimension but the last that they differ in.
+    let tiled: Vec<usize> = global.tile_dimensions().into_iter().filter(|dimension| !is_one_tile(*dimension)).collect();
+    let single = |dimension: &usize| schema.dimensions()[*dimension].extent_cells() == Some(1);
+    let leading = tiled.split_last().is_none_or(|(_, leading)| leading.iter().all(single));
+    Ok(leading && asked.starts_with(&tiled))
+}

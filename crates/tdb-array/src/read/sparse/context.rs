@@ -1,0 +1,93 @@
+//! What all parts of a sparse read share.
+
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::FieldRef;
+
+use super::source::Source;
+use crate::query::CheckedQuery;
+use crate::read::OutputField;
+use crate::{Array, Order, Result, TimeRange};
+
+/// Small batches are no reason to unfilter tiles again and again: this much memory is used in any case if it helps.
+const LEAST_ROOM: usize = 16 << 20;
+
+/// A query, and where its cells may lie.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) array: Array,
+    pub(super) fields: Vec<OutputField>,
+    /// For each dimension, which of the selected fields it is.
+    pub(super) field_of_dimension: Vec<Option<usize>>,
+    /// For each dimension the ranges wanted, sorted and disjoint.
+    pub(super) regions: Vec<Vec<DimRange>>,
+    /// For each dimension the ranges as given, if cells in several of them shall come several times.
+    pub(super) repeats: Option<Vec<Vec<DimRange>>>,
+    pub(super) order: Order,
+    /// Bytes that a batch should not exceed.
+    pub(super) budget: usize,
+    /// Bytes that may be held to make batches.
+    pub(super) room: usize,
+    pub(super) time: TimeRange,
+    /// The fragments that may hold wanted cells, the oldest first.
+    pub(super) sources: Vec<Source>,
+}
+
+impl Context {
+    pub(super) fn new(query: CheckedQuery) -> Result<Self> {
+        let schema = query.array.schema();
+        let fields = OutputField::all(&query)?;
+        let position = |index| query.fields.iter().position(|field| *field == FieldRef::Dimension(index));
+        let sorted = matches!(query.order, Order::RowMajor | Order::ColMajor);
+        let overlap = query.region.ranges().iter().any(|ranges| overlap(ranges));
+        let mut context = Self {
+            fields,
+            field_of_dimension: (0..schema.dim_count()).map(position).collect(),
+            regions: query.region.merged(),
+            repeats: (sorted && overlap).then(|| query.region.ranges().to_vec()),
+            order: query.order,
+            budget: query.budget,
+            room: query.budget.max(LEAST_ROOM),
+            time: query.array.time(),
+            sources: Vec::new(),
+            array: query.array,
+        };
+        let fragments = context.array.fragments().iter();
+        let sources = fragments.map(|fragment| Source::of(fragment, &context));
+        context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
+        Ok(context)
+    }
+
+    /// Whether two cells of the array may have the same coordinates.
+    pub(super) fn allows_duplicates(&self) -> bool {
+        self.array.schema().allows_duplicates()
+    }
+
+    /// Whether more than one cell with the same coordinates may be found, of which one only counts.
+    pub(super) fn must_deduplicate(&self) -> bool {
+        !self.allows_duplicates()
+            && (self.sources.len() > 1 || self.sources.iter().any(|source| source.times.is_some()))
+    }
+
+    /// The smallest box that holds all wanted cells of a tile, as far as is known; none if there are none.
+    pub(super) fn bounds(&self, source: usize, tile: u64) -> Option<NdRange> {
+        let hull = |ranges: &Vec<DimRange>| {
+            let mut ranges = ranges.iter();
+            let mut hull = ranges.next()?.clone();
+            ranges.for_each(|range| hull.expand(range));
+            Some(hull)
+        };
+        let hull = NdRange(self.regions.iter().map(hull).collect::<Option<_>>()?);
+        self.sources[source].mbr(tile).intersection(&hull)
+    }
+}
+
+fn overlap(ranges: &[DimRange]) -> bool {
+    let mut others = ranges;
+    while let [first, rest @ ..] = others {
+        if rest.iter().any(|range| range.intersects(first)) {
+            return true;
+        }
+        others = rest;
+    }
+    false
+}

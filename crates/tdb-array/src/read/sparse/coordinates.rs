@@ -1,0 +1,187 @@
+//! Coordinates of the cells of a tile, and which of them a query wants.
+
+use tdb_rtree::DimRange;
+use tdb_schema::hilbert::CoordinateColumn;
+
+use crate::tiles::VarTile;
+
+/// The coordinates of some cells along one dimension.
+#[derive(Debug)]
+pub(super) enum Coordinates {
+    /// Ordered keys of a fixed-size type.
+    Keys(Vec<u64>),
+    /// Strings.
+    Strings(VarTile),
+}
+
+impl Coordinates {
+    /// The ends of a range, as if they were two cells. A range without end ends where it begins.
+    pub(super) fn of_bounds(range: &DimRange) -> Self {
+        match range {
+            DimRange::Fixed { lo, hi } => Self::Keys(vec![*lo, *hi]),
+            DimRange::Var { lo, hi } => {
+                let hi = hi.as_ref().unwrap_or(lo);
+                let (middle, end) = (lo.len(), lo.len() + hi.len());
+                Self::Strings(VarTile {
+                    offsets: vec![0, middle as u64, end as u64],
+                    data: [&lo[..], &hi[..]].concat().as_slice().into(),
+                })
+            }
+        }
+    }
+
+    /// The keys; none if these are strings.
+    #[inline]
+    pub(super) fn keys(&self) -> &[u64] {
+        match self {
+            Self::Keys(keys) => keys,
+            Self::Strings(_) => &[],
+        }
+    }
+
+    /// The string of a cell; empty if these are no strings.
+    #[inline]
+    pub(super) fn string(&self, cell: usize) -> &[u8] {
+        match self {
+            Self::Keys(_) => &[],
+            Self::Strings(strings) => strings.cell(cell),
+        }
+    }
+
+    /// Bytes of memory that the coordinates take.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Self::Keys(keys) => 8 * keys.len(),
+            Self::Strings(strings) => 8 * strings.offsets.len() + strings.data.len(),
+        }
+    }
+
+    /// The same coordinates for whoever computes global orders.
+    pub(super) fn column(&self) -> CoordinateColumn<'_> {
+        match self {
+            Self::Keys(keys) => CoordinateColumn::Keys(keys),
+            Self::Strings(strings) => {
+                let cells = strings.offsets.len().saturating_sub(1);
+                CoordinateColumn::Strings { offsets: &strings.offsets[..cells], values: &strings.data }
+            }
+        }
+    }
+
+    /// Clears the mask of cells that are in none of the ranges, which are sorted and disjoint.
+    pub(super) fn keep(&self, ranges: &[DimRange], mask: &mut [bool]) {
+        match self {
+            Self::Keys(keys) => keep_keys(keys, ranges, mask),
+            Self::Strings(strings) => {
+                for (cell, wanted) in mask.iter_mut().enumerate() {
+                    *wanted = *wanted && contains_string(ranges, strings.cell(cell));
+                }
+            }
+        }
+    }
+
+    /// Multiplies each cell's number by the number of ranges that contain it.
+    pub(super) fn multiply(&self, ranges: &[DimRange], numbers: &mut [u32]) {
+        for (cell, number) in numbers.iter_mut().enumerate() {
+            let containing = ranges.iter().filter(|range| match self {
+                Self::Keys(keys) => range.contains_key(keys[cell]),
+                Self::Strings(strings) => range.contains_string(strings.cell(cell)),
+            });
+            *number = number.saturating_mul(u32::try_from(containing.count()).unwrap_or(u32::MAX));
+        }
+    }
+}
+
+/// More ranges than this are searched by bisection.
+const COMPARE_ALL: usize = 4;
+
+fn keep_keys(keys: &[u64], ranges: &[DimRange], mask: &mut [bool]) {
+    let fixed = ranges.iter().filter_map(|range| match range {
+        DimRange::Fixed { lo, hi } => Some((*lo, *hi)),
+        DimRange::Var { .. } => None,
+    });
+    let ranges: Vec<(u64, u64)> = fixed.collect();
+    let cells = mask.iter_mut().zip(keys);
+    match &ranges[..] {
+        // One comparison instead of two: what is below the range wraps around to above it.
+        &[(lo, hi)] => cells.for_each(|(wanted, key)| *wanted &= key.wrapping_sub(lo) <= hi - lo),
+        few if few.len() <= COMPARE_ALL => cells.for_each(|(wanted, key)| {
+            *wanted &= few.iter().fold(false, |inside, (lo, hi)| inside | (key.wrapping_sub(*lo) <= hi - lo));
+        }),
+        many => cells.for_each(|(wanted, key)| {
+            let after = many.partition_point(|(lo, _)| lo <= key);
+            *wanted &= after.checked_sub(1).is_some_and(|range| *key <= many[range].1);
+        }),
+    }
+}
+
+fn contains_string(ranges: &[DimRange], string: &[u8]) -> bool {
+    let begins = |range: &DimRange| matches!(range, DimRange::Var { lo, .. } if lo.as_slice() <= string);
+    let after = ranges.partition_point(begins);
+    after.checked_sub(1).is_some_and(|range| ranges[range].contains_string(string))
+}
+
+/// The indices of the cells whose mask is set.
+pub(super) fn indices(mask: &[bool]) -> Vec<u32> {
+    // Without a branch per cell: each index is written, and counts if its mask is set.
+    let mut indices = vec![0; mask.len()];
+    let mut count = 0;
+    for (cell, wanted) in (0..).zip(mask) {
+        indices[count] = cell;
+        count += usize::from(*wanted);
+    }
+    indices.truncate(count);
+    indices
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn merged(ends: std::collections::BTreeSet<u8>) -> Vec<(u8, u8)> {
+        let ends: Vec<u8> = ends.into_iter().collect();
+        ends.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn keeps_what_is_in_a_range(
+            cells in prop::collection::vec(any::<u8>(), 0..50),
+            ends in prop::collection::btree_set(any::<u8>(), 2..20),
+            mask in prop::collection::vec(any::<bool>(), 50),
+        ) {
+            let ranges = merged(ends);
+            let expected: Vec<u32> = (0u32..)
+                .zip(&cells)
+                .filter(|(cell, key)| mask[*cell as usize] && ranges.iter().any(|(lo, hi)| lo <= key && *key <= hi))
+                .map(|(cell, _)| cell)
+                .collect();
+            let keys = Coordinates::Keys(cells.iter().map(|key| u64::from(*key)).collect());
+            let fixed: Vec<_> =
+                ranges.iter().map(|(lo, hi)| DimRange::Fixed { lo: u64::from(*lo), hi: u64::from(*hi) }).collect();
+            let mut wanted = mask[..cells.len()].to_vec();
+            keys.keep(&fixed, &mut wanted);
+            prop_assert_eq!(indices(&wanted), expected.clone());
+
+            let offsets = (0..=cells.len() as u64).collect();
+            let strings = Coordinates::Strings(VarTile { offsets, data: cells.as_slice().into() });
+            let var: Vec<_> =
+                ranges.iter().map(|(lo, hi)| DimRange::Var { lo: vec![*lo], hi: Some(vec![*hi]) }).collect();
+            let mut wanted = mask[..cells.len()].to_vec();
+            strings.keep(&var, &mut wanted);
+            prop_assert_eq!(indices(&wanted), expected);
+        }
+    }
+
+    #[test]
+    fn an_open_range_of_strings_has_no_end() {
+        let strings = Coordinates::Strings(VarTile { offsets: vec![0, 1, 1, 3], data: b"bca".as_slice().into() });
+        let mut mask = [true; 3];
+        strings.keep(&[DimRange::strings_from("b")], &mut mask);
+        assert_eq!(mask, [true, false, true]);
+        let mut numbers = [1; 3];
+        strings.multiply(&[DimRange::strings_from(""), DimRange::strings("b", "b")], &mut numbers);
+        assert_eq!(numbers, [2, 1, 1]);
+    }
+}

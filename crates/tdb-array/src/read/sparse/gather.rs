@@ -1,0 +1,97 @@
+//! From runs of cells to a batch of columns.
+
+mod fixed;
+mod layout;
+mod spares;
+mod unfilter;
+mod var;
+
+use tdb_types::Buffer;
+
+use super::cells::TileData;
+use super::context::Context;
+use super::table::{Run, TileTable};
+use crate::column::ColumnBuffers;
+use crate::read::{BufferPool, pack_validity};
+use crate::{Batch, Result};
+use fixed::gather_fixed;
+use layout::BatchLayout;
+use spares::Spares;
+use unfilter::{unfilter_cells, unfilter_validity, unfilter_var};
+use var::gather_var;
+
+/// Puts batches together, one field after the other, so that next to the batch no more than a field is held.
+#[derive(Debug, Default)]
+pub(super) struct Gatherer {
+    pool: BufferPool,
+    spares: Spares,
+}
+
+impl Gatherer {
+    /// The batch that consists of these cells, which wait no longer.
+    pub(super) fn gather(&mut self, context: &Context, tiles: &mut TileTable, runs: &[Run]) -> Result<Batch> {
+        let layout = BatchLayout::new(tiles, runs, context.array.workers().threads());
+        let mut columns = Vec::with_capacity(context.fields.len());
+        for (index, field) in context.fields.iter().enumerate() {
+            let mut buffers = match field.cell_size() {
+                Some(size) => {
+                    let values = self.fixed(context, tiles, &layout, index, size)?;
+                    ColumnBuffers { values, ..ColumnBuffers::default() }
+                }
+                None => {
+                    unfilter_var(context, tiles, &layout, index, &mut self.spares)?;
+                    gather_var(context, tiles, &layout, index, &mut self.pool)?
+                }
+            };
+            if field.nullable {
+                buffers.validity = Some(self.validity(context, tiles, &layout, index)?);
+            }
+            columns.push(field.column(layout.cells, buffers));
+            for used in &layout.uses {
+                let tile = tiles.get_mut(used.slot);
+                if !tile.is_wanted_after(used.runs) {
+                    self.spares.take_back(&mut tile.fields[index]);
+                }
+            }
+        }
+        tiles.release(runs);
+        let batch = Batch::new(columns, layout.cells);
+        self.pool.lend(&batch);
+        Ok(batch)
+    }
+
+    fn fixed(
+        &mut self,
+        context: &Context,
+        tiles: &mut TileTable,
+        layout: &BatchLayout<'_>,
+        field: usize,
+        size: usize,
+    ) -> Result<Buffer> {
+        let mut values = self.pool.take(layout.cells * size);
+        unfilter_cells(context, tiles, layout, (field, size), &mut values, &mut self.spares)?;
+        let sources = layout.sources(tiles, |tile| match &tile.fields[field].cells {
+            Some(TileData::Fixed(cells)) => cells,
+            _ => &[],
+        });
+        gather_fixed(context, layout, &sources, size, &mut values)?;
+        Ok(values)
+    }
+
+    fn validity(
+        &mut self,
+        context: &Context,
+        tiles: &mut TileTable,
+        layout: &BatchLayout<'_>,
+        field: usize,
+    ) -> Result<Buffer> {
+        let mut bytes = self.spares.buffer(layout.cells);
+        unfilter_validity(context, tiles, layout, field, &mut bytes, &mut self.spares)?;
+        let sources = layout.sources(tiles, |tile| tile.fields[field].validity.as_deref().unwrap_or_default());
+        gather_fixed(context, layout, &sources, 1, &mut bytes)?;
+        let mut bits = self.pool.take(layout.cells.div_ceil(8));
+        pack_validity(&bytes, &mut bits);
+        self.spares.give(bytes);
+        Ok(bits)
+    }
+}

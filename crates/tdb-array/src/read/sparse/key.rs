@@ -1,0 +1,113 @@
+//! Sort keys of a fixed width.
+
+use std::fmt::Debug;
+
+/// An unsigned integer that a cell's place in an order is packed into.
+pub(super) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
+    /// The width.
+    const BITS: u32;
+    /// The highest key; the lowest is the default.
+    const HIGHEST: Self;
+
+    /// The key with `bits` lower bits appended, which `value` must not exceed.
+    fn append(self, bits: u32, value: u64) -> Self;
+
+    /// The key with its lowest `bits` bits 0.
+    fn clear_low(self, bits: u32) -> Self;
+
+    /// How many bits it takes to tell the keys from `low` to this one apart.
+    fn bits_above(self, low: Self) -> u32;
+
+    /// How often `2^shift` goes into the distance from `low`; not meant for more than fit.
+    fn bucket(self, low: Self, shift: u32) -> usize;
+
+    /// The next key up.
+    fn next(self) -> Option<Self>;
+
+    /// The key halfway to `high`, rounded down.
+    fn halfway(self, high: Self) -> Self;
+
+    /// About how many keys `self..=high` has.
+    fn span(self, high: Self) -> f64;
+
+    /// The key `distance` up, or the highest.
+    fn up(self, distance: f64) -> Self;
+}
+
+macro_rules! key {
+    ($type:ty) => {
+        impl Key for $type {
+            const BITS: u32 = <$type>::BITS;
+            const HIGHEST: Self = <$type>::MAX;
+
+            #[inline]
+            fn append(self, bits: u32, value: u64) -> Self {
+                let value = <$type>::from(value);
+                if bits >= Self::BITS { value } else { self << bits | value }
+            }
+
+            fn clear_low(self, bits: u32) -> Self {
+                if bits >= Self::BITS { 0 } else { self >> bits << bits }
+            }
+
+            fn bits_above(self, low: Self) -> u32 {
+                Self::BITS - self.saturating_sub(low).leading_zeros()
+            }
+
+            #[inline]
+            #[allow(clippy::cast_possible_truncation)] // said above
+            fn bucket(self, low: Self, shift: u32) -> usize {
+                (self.saturating_sub(low) >> shift) as usize
+            }
+
+            fn next(self) -> Option<Self> {
+                self.checked_add(1)
+            }
+
+            fn halfway(self, high: Self) -> Self {
+                self + (high.saturating_sub(self)) / 2
+            }
+
+            #[allow(clippy::cast_precision_loss)] // an estimate
+            fn span(self, high: Self) -> f64 {
+                high.saturating_sub(self) as f64 + 1.0
+            }
+
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+            fn up(self, distance: f64) -> Self {
+                self.saturating_add(distance as Self)
+            }
+        }
+    };
+}
+
+key!(u64);
+key!(u128);
+
+#[cfg(test)]
+mod tests {
+    use super::Key;
+
+    #[test]
+    fn appends_from_the_top() {
+        assert_eq!(0u64.append(8, 3).append(4, 1), 0x31);
+        assert_eq!(0u64.append(64, u64::MAX), u64::MAX);
+        assert_eq!(0u128.append(64, u64::MAX).append(64, 1), u128::from(u64::MAX) << 64 | 1);
+    }
+
+    #[test]
+    fn clears_up_to_everything() {
+        assert_eq!(0x1ff_u64.clear_low(4), 0x1f0);
+        assert_eq!(u64::MAX.clear_low(64), 0);
+        assert_eq!(5_u128.clear_low(0), 5);
+    }
+
+    #[test]
+    fn distances_saturate() {
+        assert_eq!(5u64.up(1e30), u64::MAX);
+        assert_eq!(5u64.up(-3.0), 5);
+        assert_eq!(u64::MAX.next(), None);
+        assert_eq!(2u64.halfway(5), 3);
+        assert_eq!(0u128.halfway(u128::MAX), u128::MAX / 2);
+    }
+}

@@ -1,0 +1,198 @@
+//! A tile's wanted cells with their sort keys.
+
+use std::cmp::Ordering;
+
+use super::cells::{TileData, Want, WantedCells};
+use super::context::Context;
+use super::key::Key;
+use super::order::{CellColumns, CellOrder};
+use super::sort::Entry;
+use super::source::SelectedTile;
+use crate::Result;
+use crate::tiles::TileScratch;
+
+/// The wanted cells of a tile, by *position*: the first one has position 0, whatever its index in the tile is.
+#[derive(Debug)]
+pub(super) struct Keyed<K> {
+    /// The tile's place in the table.
+    pub(super) slot: u32,
+    /// Whose tile it is.
+    pub(super) source: usize,
+    /// The key of each wanted cell.
+    pub(super) keys: Vec<K>,
+    /// The index of each wanted cell; none if it is the position.
+    cells: Option<Vec<u32>>,
+    /// By index: when cells were written.
+    times: Option<Vec<u64>>,
+    /// When cells without a time of their own were written.
+    time: u64,
+    /// By index: which cells stand for a deletion.
+    deleted: Option<Vec<bool>>,
+    /// By index: how often cells are wanted.
+    repeats: Option<Vec<u32>>,
+    /// What decides between equal keys.
+    columns: Option<CellColumns>,
+    forgotten: bool,
+}
+
+impl<K: Key> Keyed<K> {
+    /// Unfilters what is needed, and also gives what can be shown of it.
+    pub(super) fn load(
+        context: &Context,
+        order: &CellOrder,
+        source: usize,
+        tile: &SelectedTile,
+        scratch: &mut TileScratch,
+    ) -> Result<(Self, Vec<(usize, TileData)>)> {
+        let want = if context.must_deduplicate() { Want::Versions } else { Want::Coordinates };
+        let from = &context.sources[source];
+        let mut wanted = WantedCells::load(context, from, tile, want, scratch)?;
+        let coordinates = std::mem::take(&mut wanted.coordinates);
+        let all: Vec<K> = order.keys(&coordinates, tile.cells as usize);
+        let keys = match &wanted.kept {
+            None => all,
+            Some(kept) => kept.iter().map(|cell| all[*cell as usize]).collect(),
+        };
+        let keyed = Self {
+            slot: 0,
+            source,
+            keys,
+            cells: wanted.kept,
+            times: wanted.times.filter(|_| want == Want::Versions),
+            time: from.time(),
+            deleted: wanted.deleted,
+            repeats: wanted.repeats,
+            columns: (!order.is_exact()).then(|| order.columns(coordinates)),
+            forgotten: false,
+        };
+        Ok((keyed, wanted.fields))
+    }
+
+    /// How many cells are wanted.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The index in the tile of the cell at a position.
+    #[inline]
+    pub(super) fn cell(&self, position: usize) -> u32 {
+        match &self.cells {
+            None => u32::try_from(position).unwrap_or(u32::MAX),
+            Some(cells) => cells[position],
+        }
+    }
+
+    /// The indices of the cells at some positions; none if they are the positions.
+    pub(super) fn cells(&self, positions: std::ops::Range<usize>) -> Option<&[u32]> {
+        self.cells.as_ref().map(|cells| &cells[positions])
+    }
+
+    /// Appends the cells with keys `start..=end`.
+    pub(super) fn append_between(&self, start: K, end: K, entries: &mut Vec<Entry<K>>) {
+        let bounds =
+            self.keys.iter().fold((K::HIGHEST, K::default()), |(low, high), key| (low.min(*key), high.max(*key)));
+        let whole = start <= bounds.0 && bounds.1 <= end;
+        let keys = self.keys.iter().copied();
+        // Most tiles lie in a slab as a whole: no cell of theirs needs a look.
+        match &self.cells {
+            None if whole => entries.extend(keys.zip(0..).map(|(key, cell)| (key, self.slot, cell))),
+            Some(cells) if whole => entries.extend(keys.zip(cells).map(|(key, cell)| (key, self.slot, *cell))),
+            _ => {
+                let inside = keys.enumerate().filter(|(_, key)| (start..=end).contains(key));
+                entries.extend(inside.map(|(position, key)| (key, self.slot, self.cell(position))));
+            }
+        }
+    }
+
+    /// What decides between cells with equal coordinates: the greatest counts.
+    pub(super) fn version(&self, cell: u32) -> (u64, usize, u32) {
+        let time = self.times.as_ref().map_or(self.time, |times| times[cell as usize]);
+        (time, self.source, cell)
+    }
+
+    /// Whether any cell stands for a deletion.
+    pub(super) fn has_deleted(&self) -> bool {
+        self.deleted.is_some()
+    }
+
+    /// Whether the cell stands for a deletion.
+    pub(super) fn is_deleted(&self, cell: u32) -> bool {
+        self.deleted.as_ref().is_some_and(|deleted| deleted[cell as usize])
+    }
+
+    /// How often the cell is wanted.
+    pub(super) fn repeats(&self, cell: u32) -> u32 {
+        self.repeats.as_ref().map_or(1, |repeats| repeats[cell as usize])
+    }
+
+    /// Whether two neighbours in the tile may have equal coordinates.
+    pub(super) fn may_repeat_coordinates(&self) -> bool {
+        self.times.is_some()
+    }
+
+    /// Compares cells, given by their indices, whose keys are equal.
+    pub(super) fn compare_equal(&self, order: &CellOrder, cell: u32, other: &Self, other_cell: u32) -> Ordering {
+        match (&self.columns, &other.columns) {
+            (Some(a), Some(b)) => order.compare((a, cell as usize), (b, other_cell as usize)),
+            _ => Ordering::Equal,
+        }
+    }
+
+    /// Makes sure that the cells are in order, and of cells with equal coordinates leaves the one that counts.
+    pub(super) fn make_mergeable(&mut self, order: &CellOrder) {
+        if !self.keys.is_sorted() {
+            // No writer should leave a tile so, except that equally placed cells may differ in the sign of a zero.
+            let mut positions: Vec<usize> = (0..self.len()).collect();
+            positions.sort_by(|a, b| {
+                let equal = || self.compare_equal(order, self.cell(*a), self, self.cell(*b));
+                self.keys[*a].cmp(&self.keys[*b]).then_with(equal)
+            });
+            self.keep(&positions);
+        }
+        if self.may_repeat_coordinates() {
+            let mut best: Vec<usize> = Vec::with_capacity(self.len());
+            for position in 0..self.len() {
+                match best.last_mut() {
+                    Some(last) if self.same_coordinates(order, *last, position) => {
+                        if self.version(self.cell(position)) > self.version(self.cell(*last)) {
+                            *last = position;
+                        }
+                    }
+                    _ => best.push(position),
+                }
+            }
+            if best.len() < self.len() {
+                self.keep(&best);
+            }
+        }
+    }
+
+    fn same_coordinates(&self, order: &CellOrder, a: usize, b: usize) -> bool {
+        self.keys[a] == self.keys[b] && self.compare_equal(order, self.cell(a), self, self.cell(b)).is_eq()
+    }
+
+    fn keep(&mut self, positions: &[usize]) {
+        self.cells = Some(positions.iter().map(|position| self.cell(*position)).collect());
+        self.keys = positions.iter().map(|position| self.keys[*position]).collect();
+    }
+
+    /// Lets go of keys, of which no more are needed for now.
+    pub(super) fn forget_keys(&mut self) {
+        self.keys = Vec::new();
+        self.cells = None;
+        self.forgotten = true;
+    }
+
+    /// Whether keys have been let go of.
+    pub(super) fn has_forgotten_keys(&self) -> bool {
+        self.forgotten
+    }
+
+    /// Bytes of memory that are held.
+    pub(super) fn memory(&self) -> usize {
+        let cells = self.cells.as_ref().map_or(0, |cells| 4 * cells.len());
+        let times = self.times.as_ref().map_or(0, |times| 8 * times.len());
+        let columns = self.columns.as_ref().map_or(0, CellColumns::memory);
+        self.keys.len() * size_of::<K>() + cells + times + columns
+    }
+}

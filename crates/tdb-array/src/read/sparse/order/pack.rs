@@ -1,0 +1,177 @@
+//! Packing what cells are compared by into integers.
+
+use tdb_rtree::DimRange;
+use tdb_schema::Tiling;
+
+use super::{CellOrder, positive_zero};
+use crate::read::sparse::coordinates::Coordinates;
+use crate::read::sparse::key::Key;
+
+/// Something that cells are compared by.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    /// A leading word of the global order.
+    Word(usize),
+    /// The distance of the coordinate from the low end of its space tile.
+    Offset { dimension: usize, low: u64, extent: u64, tiling: Tiling },
+    /// The coordinate of a fixed-size type.
+    Coordinate(usize),
+    /// Eight bytes of a string.
+    Text { dimension: usize, skip: usize },
+    /// Tells the two floating-point zeros apart, which are ordered as equals but are different coordinates.
+    ZeroSign { dimension: usize, positive: u64 },
+}
+
+/// A part's place in the key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packed {
+    part: Part,
+    min: u64,
+    max: u64,
+    bits: u32,
+    /// Low bits for which there was no room.
+    dropped: u32,
+}
+
+impl Packed {
+    /// Appends the part to each key.
+    #[inline]
+    fn append<K: Key>(&self, keys: &mut [K], values: impl Iterator<Item = u64>) {
+        // Only broken files have coordinates outside of the bounds.
+        let Self { min, max, bits, dropped, .. } = *self;
+        for (key, value) in keys.iter_mut().zip(values) {
+            *key = key.append(bits, (value.clamp(min, max) - min) >> dropped);
+        }
+    }
+}
+
+impl CellOrder {
+    /// Gives the parts their bits, as long as there is room.
+    pub(super) fn pack(&mut self, parts: Vec<(Part, u64, u64)>, bounds: &[DimRange]) {
+        for (part, min, max) in parts {
+            if let Part::Text { dimension, .. } = part {
+                // A single string needs no comparison; of others no more can be packed than how they begin.
+                if let DimRange::Var { lo, hi } = &bounds[dimension]
+                    && hi.as_ref() != Some(lo)
+                {
+                    self.pack_text(dimension, common_prefix(lo, hi.as_deref()));
+                    self.exact = false;
+                    return;
+                }
+                continue;
+            }
+            let bits = u64::BITS - (max - min).leading_zeros();
+            let dropped = bits.saturating_sub(u128::BITS - self.bits);
+            self.push(Packed { part, min, max, bits: bits - dropped, dropped });
+            if dropped > 0 {
+                self.exact = false;
+                return;
+            }
+        }
+    }
+
+    fn pack_text(&mut self, dimension: usize, prefix: usize) {
+        for skip in [prefix, prefix + 8] {
+            let bits = (u128::BITS - self.bits).min(u64::BITS) / 8 * 8;
+            let part = Part::Text { dimension, skip };
+            self.push(Packed { part, min: 0, max: u64::MAX, bits, dropped: u64::BITS - bits });
+        }
+    }
+
+    fn push(&mut self, packed: Packed) {
+        self.bits += packed.bits;
+        if packed.bits > 0 {
+            self.packed.push(packed);
+        }
+    }
+
+    /// The key of each of `cells` cells; `coordinates` has a column for each dimension.
+    pub(in super::super) fn keys<K: Key>(&self, coordinates: &[Coordinates], cells: usize) -> Vec<K> {
+        let mut keys = vec![K::default(); cells];
+        let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
+        for packed in &self.packed {
+            match packed.part {
+                Part::Word(word) => {
+                    let mut words = Vec::with_capacity(cells);
+                    if let Some(global) = &self.leading {
+                        global.leading_word(word, &columns, &mut words);
+                    }
+                    packed.append(&mut keys, words.into_iter());
+                }
+                Part::Offset { dimension, low, extent, tiling } => {
+                    let coordinates = coordinates[dimension].keys();
+                    let mut tiles = Vec::with_capacity(cells);
+                    tiling.indices(coordinates, &mut tiles);
+                    let offsets =
+                        coordinates.iter().zip(tiles).map(|(key, tile)| key.wrapping_sub(low + tile * extent));
+                    packed.append(&mut keys, offsets);
+                }
+                Part::Coordinate(dimension) => self.append_coordinates(packed, dimension, coordinates, &mut keys),
+                Part::Text { dimension, skip } => {
+                    let strings = &coordinates[dimension];
+                    packed.append(&mut keys, (0..cells).map(|cell| eight_bytes(strings.string(cell), skip)));
+                }
+                Part::ZeroSign { dimension, positive } => {
+                    let values = coordinates[dimension].keys().iter();
+                    packed.append(&mut keys, values.map(|key| u64::from(*key == positive)));
+                }
+            }
+        }
+        keys
+    }
+
+    fn append_coordinates<K: Key>(
+        &self,
+        packed: &Packed,
+        dimension: usize,
+        coordinates: &[Coordinates],
+        keys: &mut [K],
+    ) {
+        let values = coordinates[dimension].keys().iter().copied();
+        match self.physical[dimension].and_then(positive_zero) {
+            // The key of -0.0 is the one before that of 0.0.
+            Some(zero) => packed.append(keys, values.map(|key| key + u64::from(key == zero - 1))),
+            None => packed.append(keys, values),
+        }
+    }
+
+    /// The keys of the lower and the upper corner of a box, between which those of all cells in the box lie. In global
+    /// order that is so within a space tile only.
+    pub(in super::super) fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
+        let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
+        match self.keys(&corners, 2)[..] {
+            [low, high] => (low, high),
+            _ => (K::default(), K::HIGHEST),
+        }
+    }
+}
+
+impl CellOrder {
+    /// A key not above that of any cell in a box, in global order.
+    pub(in super::super) fn lowest<K: Key>(&self, bounds: &[DimRange]) -> K {
+        if self.leading.as_ref().is_some_and(|global| global.hilbert().is_some()) {
+            return K::default();
+        }
+        let (low, high): (K, K) = self.corners(bounds);
+        // Within a space tile the lower corner is as good as in any other order; where a box has several, they alone tell.
+        let is_word = |packed: &&Packed| matches!(packed.part, Part::Word(_));
+        let below = |words: usize| self.packed.iter().skip(words).map(|packed| packed.bits).sum();
+        let words = self.packed.iter().take_while(is_word).count();
+        if low.clear_low(below(words)) == high.clear_low(below(words)) { low } else { low.clear_low(below(1)) }
+    }
+}
+
+/// How many bytes all strings from `lo` to `hi` begin with in common.
+fn common_prefix(lo: &[u8], hi: Option<&[u8]>) -> usize {
+    lo.iter().zip(hi.unwrap_or_default()).take_while(|(a, b)| a == b).count()
+}
+
+/// The eight bytes behind the first `skip` ones, as a number that compares as they do; missing ones count as zeros.
+#[inline]
+fn eight_bytes(string: &[u8], skip: usize) -> u64 {
+    let rest = string.get(skip..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(bytes) => u64::from_be_bytes(*bytes),
+        None => rest.iter().enumerate().fold(0, |number, (place, byte)| number | u64::from(*byte) << (56 - 8 * place)),
+    }
+}

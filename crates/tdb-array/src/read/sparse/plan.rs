@@ -1,0 +1,79 @@
+//! What a read will touch.
+
+use std::collections::BTreeSet;
+
+use super::choice::Choice;
+use super::context::Context;
+use super::source::{SelectedTile, Source};
+use crate::Result;
+use crate::plan::{FileReads, FragmentPlan, PlannedTile};
+use crate::query::CheckedQuery;
+use crate::tiles::{FieldTiles, PartTiles};
+
+/// What reading would touch of each fragment.
+pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
+    let context = Context::new(query.clone())?;
+    let choice = Choice::of(&context)?;
+    let streamed: BTreeSet<(usize, u64)> = choice.streamed.iter().map(|(source, tile)| (*source, tile.tile)).collect();
+    let sources = context.sources.iter().enumerate();
+    sources
+        .map(|(index, source)| {
+            let is_streamed = |tile: &SelectedTile| streamed.contains(&(index, tile.tile));
+            fragment_plan(&context, source, is_streamed)
+        })
+        .collect()
+}
+
+fn fragment_plan(
+    context: &Context,
+    source: &Source,
+    is_streamed: impl Fn(&SelectedTile) -> bool,
+) -> Result<FragmentPlan> {
+    let tiles = source.tiles.iter();
+    let mut plan = FragmentPlan {
+        folder: source.fragment.folder().to_owned(),
+        tile_count: source.fragment.tile_count(),
+        tiles: tiles
+            .map(|tile| PlannedTile { tile: tile.tile, full: tile.full, cells: u64::from(tile.cells) })
+            .collect(),
+        reads: Vec::new(),
+    };
+    let mut add = |tiles: &FieldTiles, wanted: &dyn Fn(&SelectedTile) -> bool| -> Result<()> {
+        let parts = [Some(&tiles.fixed), tiles.var.as_ref().map(|(part, _)| part), tiles.validity.as_ref()];
+        for part in parts.into_iter().flatten() {
+            let reads = file_reads(tiles, part, source.tiles.iter().filter(|tile| wanted(tile)))?;
+            // Before format 5 all dimensions share a file.
+            if !reads.ranges.is_empty() && !plan.reads.iter().any(|other| other.file == reads.file) {
+                plan.reads.push(reads);
+            }
+        }
+        Ok(())
+    };
+    for tiles in source.fields.iter().flatten() {
+        add(tiles, &|_| true)?;
+    }
+    for (dimension, tiles) in source.dimensions.iter().enumerate() {
+        if context.field_of_dimension[dimension].is_none() {
+            add(tiles, &|tile| !is_streamed(tile) || source.compared_dimensions(context, tile)[dimension])?;
+        }
+    }
+    if let Some(times) = &source.times {
+        add(times, &|tile| source.is_time_limited || context.must_deduplicate() && !is_streamed(tile))?;
+    }
+    if let Some(deletions) = &source.deletions {
+        add(deletions, &|_| true)?;
+    }
+    Ok(plan)
+}
+
+fn file_reads<'a>(
+    field: &FieldTiles,
+    part: &PartTiles,
+    tiles: impl Iterator<Item = &'a SelectedTile>,
+) -> Result<FileReads> {
+    let mut reads = FileReads { field: field.name.to_string(), file: part.name.clone(), ranges: Vec::new() };
+    for tile in tiles {
+        reads.push(part.range(tile.tile)?);
+    }
+    Ok(reads)
+}

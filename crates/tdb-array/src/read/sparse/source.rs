@@ -1,0 +1,117 @@
+//! A fragment as far as a query is concerned: which of its tiles may hold wanted cells, and how to read them.
+
+use std::sync::Arc;
+
+use tdb_fragment::FragmentField;
+use tdb_rtree::{Coverage, DimRange, NdRange, RTree};
+
+use super::context::Context;
+use crate::tiles::FieldTiles;
+use crate::{ArrayError, Fragment, Result};
+
+/// A fragment that may hold wanted cells.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) fragment: Fragment,
+    /// The tiles that may hold wanted cells, ascending.
+    pub(super) tiles: Vec<SelectedTile>,
+    rtree: Arc<RTree>,
+    /// The coordinates.
+    pub(super) dimensions: Vec<Arc<FieldTiles>>,
+    /// The selected fields; none where the fragment doesn't have one.
+    pub(super) fields: Vec<Option<Arc<FieldTiles>>>,
+    /// The times of the cells, if they differ.
+    pub(super) times: Option<Arc<FieldTiles>>,
+    /// Whether some cells may have been written outside of the time range that was opened.
+    pub(super) is_time_limited: bool,
+    /// When each cell was deleted, if any was.
+    pub(super) deletions: Option<Arc<FieldTiles>>,
+}
+
+/// A tile that may hold wanted cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SelectedTile {
+    pub(super) tile: u64,
+    pub(super) cells: u32,
+    /// Whether the whole of it lies in the region.
+    pub(super) full: bool,
+}
+
+impl Source {
+    /// Looks for wanted tiles in a fragment; none if there are none.
+    pub(super) fn of(fragment: &Fragment, context: &Context) -> Result<Option<Self>> {
+        if context.regions.iter().any(Vec::is_empty) || fragment.tile_count() == 0 {
+            return Ok(None);
+        }
+        let rtree = fragment.rtree()?;
+        let corrupt = |what: String| ArrayError::Corrupt { file: fragment.folder().to_owned(), what };
+        let found = rtree.search(&context.regions).map_err(|error| corrupt(error.to_string()))?;
+        let mut tiles = Vec::new();
+        for (tile, coverage) in found {
+            let cells = fragment.footer().cells_in_tile(tile);
+            // Of every cell a key or an offset is held, whatever its own size.
+            let limit = (context.array.limits().tile_bytes / 8).min(u64::from(u32::MAX));
+            let Some(cells) = cells.filter(|cells| *cells <= limit).and_then(|cells| u32::try_from(cells).ok()) else {
+                let Some(cells) = cells else { return Err(corrupt(format!("there is no tile {tile}"))) };
+                let what = format!("tile {tile} has {cells} cells, more than the limit of {limit}; raise `tile_bytes`");
+                return Err(ArrayError::Unsupported { file: fragment.folder().to_owned(), what });
+            };
+            tiles.push(SelectedTile { tile, cells, full: coverage == Coverage::Full });
+        }
+        if tiles.is_empty() {
+            return Ok(None);
+        }
+        let schema = context.array.schema();
+        let header = fragment.footer().header();
+        let name = fragment.name();
+        let dimensions = (0..schema.dim_count()).map(|index| fragment.tiles_of(FragmentField::Dimension(index)));
+        let fields = context.fields.iter().map(|output| fragment.field_tiles(schema, output.field));
+        let optional = |there: bool, field| there.then(|| fragment.tiles_of(field)).transpose();
+        Ok(Some(Self {
+            tiles,
+            rtree,
+            dimensions: dimensions.collect::<Result<_>>()?,
+            fields: fields.collect::<Result<_>>()?,
+            times: optional(header.has_timestamps, FragmentField::Timestamps)?,
+            is_time_limited: header.has_timestamps && !context.time.contains(name.start(), name.end()),
+            deletions: optional(header.has_delete_metadata, FragmentField::DeleteTimestamps)?,
+            fragment: fragment.clone(),
+        }))
+    }
+
+    /// When cells without a time of their own were written.
+    pub(super) fn time(&self) -> u64 {
+        self.fragment.name().start()
+    }
+
+    /// The smallest box that holds a tile's cells.
+    pub(super) fn mbr(&self, tile: u64) -> NdRange {
+        let mbr = self.rtree.mbr(tile).map(|mbr| mbr.widened(self.rtree.kinds()));
+        // The search has found the tile in the tree.
+        mbr.unwrap_or(NdRange(Vec::new()))
+    }
+
+    /// Whether the tree has a tile with a cell in the box.
+    pub(super) fn intersects(&self, mbr: &NdRange) -> bool {
+        let query: Vec<Vec<DimRange>> = mbr.0.iter().map(|range| vec![range.clone()]).collect();
+        self.rtree.search(&query).is_ok_and(|mut found| found.next().is_some())
+    }
+
+    /// Whether cells have to be looked at one by one even where the tile lies in the region.
+    pub(super) fn is_filtered(&self) -> bool {
+        self.is_time_limited || self.deletions.is_some()
+    }
+
+    /// The dimensions whose coordinates have to be compared with the query's ranges.
+    pub(super) fn compared_dimensions(&self, context: &Context, tile: &SelectedTile) -> Vec<bool> {
+        if tile.full {
+            return vec![false; self.dimensions.len()];
+        }
+        let mbr = self.mbr(tile.tile);
+        let regions = context.regions.iter().zip(&mbr.0);
+        let compared = regions.map(|(ranges, range)| !ranges.iter().any(|wanted| wanted.contains(range)));
+        let mut compared: Vec<bool> = compared.collect();
+        compared.resize(self.dimensions.len(), true);
+        compared
+    }
+}

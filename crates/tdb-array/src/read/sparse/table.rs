@@ -1,0 +1,253 @@
+//! The tiles at hand, and the runs of their cells that come next in the result.
+
+use tdb_types::Buffer;
+
+use super::cells::TileData;
+use super::context::Context;
+
+/// Consecutive cells of a tile that are consecutive in the result as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// The tile's place in the [`TileTable`].
+    pub(super) slot: u32,
+    /// The first cell.
+    pub(super) start: u32,
+    /// How many cells.
+    pub(super) len: u32,
+}
+
+/// Unfiltered cells of one field of a tile.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    pub(super) cells: Option<TileData>,
+    /// One byte per cell, 0 where it is null.
+    pub(super) validity: Option<Buffer>,
+}
+
+/// A tile at hand.
+#[derive(Debug)]
+pub(super) struct Tile {
+    /// Whose tile it is, as an index into the context's sources.
+    pub(super) source: usize,
+    /// The tile's index in the fragment.
+    pub(super) tile: u64,
+    pub(super) cells: usize,
+    /// For each selected field what is unfiltered already.
+    pub(super) fields: Vec<Held>,
+    /// About how many bytes a cell takes in a result, with what has to be held for it.
+    pub(super) cell_bytes: usize,
+    /// Whether more runs of the tile's cells may come.
+    pub(super) open: bool,
+    /// How many runs wait in the queue.
+    queued: usize,
+}
+
+impl Held {
+    fn memory(&self) -> usize {
+        let validity = self.validity.as_ref().map_or(0, Buffer::capacity);
+        self.cells.as_ref().map_or(0, TileData::memory) + validity
+    }
+}
+
+impl Tile {
+    /// Keeps cells that were unfiltered already; how many bytes they take.
+    pub(super) fn hold(&mut self, fields: Vec<(usize, TileData)>) -> usize {
+        let mut bytes = 0;
+        for (field, cells) in fields {
+            bytes += cells.memory();
+            self.fields[field].cells = Some(cells);
+        }
+        self.cell_bytes = self.cell_bytes.saturating_add(bytes / self.cells.max(1));
+        bytes
+    }
+
+    /// Whether cells are wanted after this many of the waiting runs.
+    pub(super) fn is_wanted_after(&self, runs: usize) -> bool {
+        self.open || self.queued > runs
+    }
+}
+
+/// The tiles at hand. A tile's slot is free for another one when nothing waits for its cells.
+#[derive(Debug, Default)]
+pub(super) struct TileTable {
+    slots: Vec<Tile>,
+    free: Vec<u32>,
+}
+
+impl TileTable {
+    /// Adds a tile, from which runs may come until it is [closed](Self::close).
+    pub(super) fn add(&mut self, context: &Context, source: usize, tile: u64, cells: u32) -> u32 {
+        let cell_bytes = cell_bytes(context, source, tile, cells);
+        let mut fields = Vec::new();
+        fields.resize_with(context.fields.len(), Held::default);
+        let tile = Tile { source, tile, cells: cells as usize, fields, cell_bytes, open: true, queued: 0 };
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = tile;
+                slot
+            }
+            None => {
+                self.slots.push(tile);
+                // Fewer tiles than cells, whose number is limited by memory.
+                u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+            }
+        }
+    }
+
+    /// How many slots there are.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> &Tile {
+        &self.slots[slot as usize]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: u32) -> &mut Tile {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Says that no more runs of the tile will come.
+    pub(super) fn close(&mut self, slot: u32) {
+        self.get_mut(slot).open = false;
+        self.free_if_done(slot);
+    }
+
+    fn free_if_done(&mut self, slot: u32) {
+        let tile = self.get_mut(slot);
+        if !tile.open && tile.queued == 0 {
+            tile.fields = Vec::new();
+            self.free.push(slot);
+        }
+    }
+
+    /// Lets go of tiles that these runs, just read, were the last of.
+    pub(super) fn release(&mut self, done: &[Run]) {
+        for run in done {
+            self.get_mut(run.slot).queued -= 1;
+            self.free_if_done(run.slot);
+        }
+    }
+
+    /// Lets go of unfiltered cells in open tiles as far as they take more than `bytes` in all.
+    pub(super) fn trim(&mut self, bytes: usize) {
+        let mut held = 0_usize;
+        for tile in &mut self.slots {
+            let size: usize = tile.fields.iter().map(Held::memory).sum();
+            held = held.saturating_add(size);
+            if held > bytes && size > 0 {
+                held -= size;
+                tile.fields.iter_mut().for_each(|field| *field = Held::default());
+            }
+        }
+    }
+}
+
+/// Bytes of a cell of this tile in the result, variable-length data at their average.
+pub(super) fn cell_bytes(context: &Context, source: usize, tile: u64, cells: u32) -> usize {
+    let source = &context.sources[source];
+    let fields = context.fields.iter().zip(&source.fields).map(|(field, tiles)| {
+        let values = match (field.cell_size(), tiles) {
+            (Some(size), _) => size,
+            (None, None) => 8 + field.fill.len(),
+            (None, Some(tiles)) => {
+                let sizes = tiles.var.as_ref().map_or(&[][..], |(_, sizes)| sizes);
+                let size = usize::try_from(tile).ok().and_then(|tile| sizes.get(tile)).copied().unwrap_or(0);
+                8 + usize::try_from(size.div_ceil(u64::from(cells.max(1)))).unwrap_or(usize::MAX)
+            }
+        };
+        values.saturating_add(usize::from(field.nullable))
+    });
+    fields.fold(1, usize::saturating_add)
+}
+
+/// Bytes of a run: one here, one in the batch before.
+const RUN_BYTES: usize = 2 * size_of::<Run>();
+
+/// The runs that come next in the result.
+#[derive(Debug, Default)]
+pub(super) struct RunQueue {
+    runs: Vec<Run>,
+    /// Those before this one have been taken.
+    next: usize,
+    /// About how many bytes their cells take in the result.
+    bytes: usize,
+}
+
+impl RunQueue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.next == self.runs.len()
+    }
+
+    /// About how many bytes the cells take in the result.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Appends cells of an open tile.
+    #[inline]
+    pub(super) fn push(&mut self, tiles: &mut TileTable, run: Run) {
+        if run.len == 0 {
+            return;
+        }
+        let tile = tiles.get_mut(run.slot);
+        self.bytes = self.bytes.saturating_add(tile.cell_bytes.saturating_mul(run.len as usize));
+        match self.runs.last_mut() {
+            Some(last) if last.slot == run.slot && last.start + last.len == run.start => last.len += run.len,
+            _ => {
+                tile.queued += 1;
+                self.bytes = self.bytes.saturating_add(RUN_BYTES);
+                self.runs.push(run);
+            }
+        }
+    }
+
+    /// Appends cells of an open tile, given by their indices.
+    pub(super) fn push_list(&mut self, tiles: &mut TileTable, slot: u32, cells: &[u32]) {
+        for run in cells.chunk_by(|a, b| a + 1 == *b) {
+            if let (Some(start), Ok(len)) = (run.first(), u32::try_from(run.len())) {
+                self.push(tiles, Run { slot, start: *start, len });
+            }
+        }
+    }
+
+    /// Moves runs whose cells fill a batch of about `budget` bytes, one cell at least, into the empty `taken`.
+    pub(super) fn take(&mut self, tiles: &mut TileTable, budget: usize, taken: &mut Vec<Run>) {
+        // An engine stops when it has given enough: leaving the little that is too much would mean to copy the rest.
+        if self.next == 0 && self.bytes <= budget.saturating_add(budget / 8) {
+            std::mem::swap(&mut self.runs, taken);
+        } else {
+            self.take_some(tiles, budget, taken);
+        }
+        if self.is_empty() {
+            self.runs.clear();
+            (self.next, self.bytes) = (0, 0);
+        }
+    }
+
+    fn take_some(&mut self, tiles: &mut TileTable, budget: usize, taken: &mut Vec<Run>) {
+        let mut room = budget;
+        while let Some(run) = self.runs.get_mut(self.next) {
+            let tile = tiles.get_mut(run.slot);
+            let fitting = u32::try_from(room / tile.cell_bytes).unwrap_or(u32::MAX);
+            let len = fitting.max(u32::from(taken.is_empty())).min(run.len);
+            if len == 0 {
+                break;
+            }
+            let bytes = tile.cell_bytes.saturating_mul(len as usize);
+            room = room.saturating_sub(bytes);
+            self.bytes = self.bytes.saturating_sub(bytes);
+            taken.push(Run { len, ..*run });
+            if len < run.len {
+                run.start += len;
+                run.len -= len;
+                // The rest waits as a run of its own.
+                tile.queued += 1;
+                break;
+            }
+            self.next += 1;
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Reading with so little room that everything is done piece by piece; see `tests/sparse.rs` for reading as anyone can.
+
+#[path = "../../../tests/sparse_support/mod.rs"]
+mod sparse_support;
+
+use proptest::prelude::*;
+
+use super::*;
+use sparse_support::cases::cases;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 10_000 }))]
+
+    #[test]
+    fn little_room_gives_the_same_cells(case in cases(), room in prop_oneof![Just(1_usize), 100..3000_usize]) {
+        let array = case.array();
+        let mut reader = SparseReader::new(case.query(&array).check().unwrap()).unwrap();
+        reader.context.room = room;
+        let mut batches = Vec::new();
+        while let Some(batch) = reader.next_batch().unwrap() {
+            batches.push(batch);
+        }
+        case.check(&batches)?;
+    }
+}

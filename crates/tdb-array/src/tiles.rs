@@ -1,0 +1,236 @@
+//! The tiles of one field of one fragment: from filtered bytes in a file to cells in memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use tdb_filters::{BoundPipeline, ChunkIndex, FilterError, Scratch};
+use tdb_storage::ReadAt;
+use tdb_types::{Buffer, Limits};
+
+use crate::{ArrayError, Result};
+
+/// Memory that a worker reuses from tile to tile.
+#[derive(Debug, Default)]
+pub(crate) struct TileScratch {
+    /// For the filters.
+    pub(crate) filters: Scratch,
+    /// Bytes of a tile as they lie in the file.
+    pub(crate) filtered: Vec<u8>,
+    /// Bytes of a tile or of some chunks of it, unfiltered.
+    pub(crate) tile: Buffer,
+    /// A tile of cells of variable length.
+    pub(crate) var: VarTile,
+}
+
+impl TileScratch {
+    /// Empty, for filters that keep to the limits.
+    pub(crate) fn with_limits(limits: Limits) -> Self {
+        Self { filters: Scratch::with_limits(limits), ..Self::default() }
+    }
+}
+
+/// An unfiltered tile of cells of variable length.
+#[derive(Debug, Default)]
+pub(crate) struct VarTile {
+    /// Where each cell begins in `data`, in bytes, and at last where the last one ends; ascending.
+    pub(crate) offsets: Vec<u64>,
+    /// The bytes of all cells.
+    pub(crate) data: Buffer,
+}
+
+impl VarTile {
+    /// The bytes of one cell.
+    #[inline]
+    pub(crate) fn cell(&self, cell: usize) -> &[u8] {
+        // Checked when the tile was loaded: offsets ascend and end at the length of the data.
+        &self.data[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
+    }
+}
+
+/// One of the up to three files of a field.
+#[derive(Debug)]
+pub(crate) struct PartTiles {
+    pub(crate) file: Arc<dyn ReadAt>,
+    /// The whole path, for messages.
+    pub(crate) path: String,
+    /// The path below the array's folder.
+    pub(crate) name: String,
+    /// Where tile `i` lies in the file: from `offsets[i]` to `offsets[i + 1]`; ascending, ending within the file.
+    pub(crate) offsets: Arc<[u64]>,
+    pub(crate) pipeline: BoundPipeline,
+}
+
+/// The tiles of one field of one fragment.
+#[derive(Debug)]
+pub(crate) struct FieldTiles {
+    /// The field's name, for messages.
+    pub(crate) name: Arc<str>,
+    /// Cells of fixed size, or offsets of cells of variable length.
+    pub(crate) fixed: PartTiles,
+    /// The bytes of cells of variable length, and the unfiltered size of each of their tiles.
+    pub(crate) var: Option<(PartTiles, Arc<[u64]>)>,
+    /// One byte per cell of a nullable field, 0 where it is null.
+    pub(crate) validity: Option<PartTiles>,
+    /// For formats 1 to 4, where all dimensions lie in one tile: which part of it is this dimension's.
+    pub(crate) combined: Option<Combined>,
+    /// Most bytes that an unfiltered tile may have.
+    pub(crate) tile_limit: u64,
+}
+
+/// One dimension's share of tiles of combined coordinates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Combined {
+    pub(crate) dimension: usize,
+    pub(crate) dimensions: usize,
+    /// Bytes of one coordinate.
+    pub(crate) size: usize,
+}
+
+impl PartTiles {
+    /// Where the tile lies in the file.
+    pub(crate) fn range(&self, tile: u64) -> Result<Range<u64>> {
+        let bounds = usize::try_from(tile).ok().and_then(|tile| self.offsets.get(tile..tile + 2));
+        match bounds {
+            Some([start, end]) => Ok(*start..*end),
+            _ => Err(ArrayError::Corrupt { file: self.path.clone(), what: format!("there is no tile {tile}") }),
+        }
+    }
+
+    /// Reads the tile as it lies in the file.
+    pub(crate) fn read<'s>(&self, tile: u64, buffer: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+        let range = self.range(tile)?;
+        self.read_range(range, buffer)
+    }
+
+    /// Reads bytes of the file.
+    pub(crate) fn read_range<'s>(&self, range: Range<u64>, buffer: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+        // The offsets were checked against the file's size, so that this allocates no more than is there.
+        let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        if buffer.len() < len {
+            buffer.resize(len, 0);
+        }
+        let bytes = &mut buffer[..len];
+        self.file.read_into(range.start, bytes)?;
+        Ok(bytes)
+    }
+
+    fn unfilter(&self, tile: u64, name: &str, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
+        let filtered = self.read(tile, &mut scratch.filtered)?;
+        let result = self.pipeline.decode_tile(filtered, out, &mut scratch.filters);
+        result.map_err(|source| self.error(tile, name, source))
+    }
+
+    #[cold]
+    pub(crate) fn error(&self, tile: u64, name: &str, source: FilterError) -> ArrayError {
+        ArrayError::Tile { file: self.path.clone(), field: name.to_owned(), tile, source: Box::new(source) }
+    }
+}
+
+impl FieldTiles {
+    /// Bytes of the values in a tile of cells of variable length, without filters.
+    pub(crate) fn var_size(&self, tile: u64) -> u64 {
+        let sizes = self.var.as_ref().map_or(&[][..], |(_, sizes)| sizes);
+        usize::try_from(tile).ok().and_then(|tile| sizes.get(tile)).copied().unwrap_or(0)
+    }
+
+    /// Whether the values of a tile may carry the offsets of their cells: if its offsets tile has no chunks, they do.
+    pub(crate) fn can_carry_offsets(&self) -> bool {
+        self.var.as_ref().is_some_and(|(data, _)| data.pipeline.can_carry_offsets())
+    }
+
+    /// Unfilters a whole tile of cells of fixed size into `out`, which has exactly their size.
+    pub(crate) fn fixed(&self, tile: u64, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
+        match self.combined {
+            None => self.fixed.unfilter(tile, &self.name, out, scratch),
+            Some(combined) => {
+                let asked = out.len().saturating_mul(combined.dimensions);
+                if asked as u64 > self.tile_limit {
+                    let what = "the tile of coordinates";
+                    let source = FilterError::LimitExceeded { what, asked: asked as u64, max: self.tile_limit };
+                    return Err(self.fixed.error(tile, &self.name, source));
+                }
+                let mut all = std::mem::take(&mut scratch.tile);
+                all.resize(asked);
+                let result = self.fixed.unfilter(tile, &self.name, &mut all, scratch);
+                combined.extract(&all, out);
+                scratch.tile = all;
+                result
+            }
+        }
+    }
+
+    /// Unfilters a tile's validity into `out`, one byte per cell, 0 where the cell is null.
+    pub(crate) fn validity(&self, tile: u64, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
+        match &self.validity {
+            Some(part) => part.unfilter(tile, &self.name, out, scratch),
+            None => {
+                out.fill(1);
+                Ok(())
+            }
+        }
+    }
+
+    /// Unfilters a tile of `cells` cells of variable length.
+    pub(crate) fn var(&self, tile: u64, cells: usize, out: &mut VarTile, scratch: &mut TileScratch) -> Result<()> {
+        let Some((data, sizes)) = &self.var else {
+            return Err(ArrayError::Corrupt { file: self.fixed.path.clone(), what: "no variable-length data".into() });
+        };
+        let size = usize::try_from(tile).ok().and_then(|tile| sizes.get(tile)).copied().unwrap_or(0);
+        if size > self.tile_limit {
+            let source = FilterError::LimitExceeded { what: "the tile", asked: size, max: self.tile_limit };
+            return Err(data.error(tile, &self.name, source));
+        }
+        out.data.resize(usize::try_from(size).unwrap_or(usize::MAX));
+        out.offsets.clear();
+        // Strings under run-length or dictionary encoding carry their offsets; their offsets tile then has no chunks.
+        // Some releases wrote such tiles into arrays whose version doesn't have them yet.
+        let offsets_tile = self.fixed.read(tile, &mut scratch.filtered)?;
+        let embedded = cells > 0 && data.pipeline.can_carry_offsets() && is_without_chunks(offsets_tile);
+        if embedded {
+            let filtered = data.read(tile, &mut scratch.filtered)?;
+            data.pipeline
+                .decode_strings(filtered, &mut out.data, &mut out.offsets, cells as u64, &mut scratch.filters)
+                .map_err(|source| data.error(tile, &self.name, source))?;
+        } else {
+            out.offsets.resize(cells, 0);
+            let bytes = bytemuck::cast_slice_mut(&mut out.offsets);
+            self.fixed
+                .pipeline
+                .decode_tile(offsets_tile, bytes, &mut scratch.filters)
+                .map_err(|source| self.fixed.error(tile, &self.name, source))?;
+            data.unfilter(tile, &self.name, &mut out.data, scratch)?;
+        }
+        out.offsets.push(size);
+        check_offsets(&out.offsets).map_err(|what| ArrayError::Corrupt {
+            file: self.fixed.path.clone(),
+            what: format!("tile {tile} of field {:?}: {what}", self.name),
+        })
+    }
+}
+
+impl Combined {
+    /// Takes this dimension's coordinates out of a whole tile, in which the coordinates of a cell lie together.
+    fn extract(&self, all: &[u8], out: &mut [u8]) {
+        let Self { dimension, dimensions, size } = *self;
+        let cells = all.chunks_exact(size * dimensions).map(|cell| &cell[size * dimension..][..size]);
+        for (to, from) in out.chunks_exact_mut(size).zip(cells) {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+/// Whether a filtered tile consists of the number of its chunks, zero, alone.
+fn is_without_chunks(filtered: &[u8]) -> bool {
+    ChunkIndex::parse(filtered).is_ok_and(|index| index.chunks().is_empty())
+}
+
+/// Offsets must begin at 0, never fall, and end at the size of the data, which stands last.
+fn check_offsets(offsets: &[u64]) -> Result<(), &'static str> {
+    let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
+    // Without cells there is nothing but the end.
+    if offsets.len() > 1 && *first != 0 {
+        return Err("the first offset is not 0");
+    }
+    let ascending = offsets.windows(2).fold(true, |ascending, pair| ascending & (pair[0] <= pair[1]));
+    if ascending && *last >= *first { Ok(()) } else { Err("offsets run backwards or past the end of the data") }
+}

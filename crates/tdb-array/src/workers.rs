@@ -1,0 +1,113 @@
+//! Work spread over threads, or done inline.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::tiles::TileScratch;
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use tdb_types::Limits;
+
+use crate::Result;
+
+/// The threads of an array, started when the first job is large enough to want them, and the scratch memory that each
+/// job borrows. Cloning shares both.
+#[derive(Clone, Debug)]
+pub(crate) struct Workers {
+    threads: usize,
+    limits: Limits,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    pool: OnceLock<Option<ThreadPool>>,
+    scratches: Mutex<Vec<TileScratch>>,
+}
+
+/// Jobs that unfilter less than this many bytes in all are done inline: waking threads would cost more.
+const WORTH_A_THREAD: u64 = 256 * 1024;
+
+impl Workers {
+    /// `threads` of 0 means as many as the machine has, 1 that everything runs on the caller's thread. Filters keep to the
+    /// limits.
+    pub(crate) fn new(threads: usize, limits: Limits) -> Self {
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        Self { threads, limits, shared: Arc::default() }
+    }
+
+    /// How many jobs can run at once.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Runs `job` for each item, which together handle about `bytes` bytes; the first error wins.
+    pub(crate) fn for_each<T: Send>(
+        &self,
+        bytes: u64,
+        items: Vec<T>,
+        job: impl Fn(T, &mut TileScratch) -> Result<()> + Send + Sync,
+    ) -> Result<()> {
+        self.map(bytes, items, job).map(drop)
+    }
+
+    /// As [`for_each`](Self::for_each), keeping what the jobs give, in the order of the items.
+    pub(crate) fn map<T: Send, R: Send>(
+        &self,
+        bytes: u64,
+        items: Vec<T>,
+        job: impl Fn(T, &mut TileScratch) -> Result<R> + Send + Sync,
+    ) -> Result<Vec<R>> {
+        let pool = if items.len() > 1 && bytes >= WORTH_A_THREAD { self.pool() } else { None };
+        match pool {
+            None => {
+                let mut scratch = self.borrow_scratch();
+                let results = items.into_iter().map(|item| job(item, &mut scratch)).collect();
+                self.return_scratch(scratch);
+                results
+            }
+            Some(pool) => pool.install(|| {
+                items
+                    .into_par_iter()
+                    .with_max_len(1)
+                    .map(|item| {
+                        let mut scratch = self.borrow_scratch();
+                        let result = job(item, &mut scratch);
+                        self.return_scratch(scratch);
+                        result
+                    })
+                    .collect()
+            }),
+        }
+    }
+
+    /// Runs `job` where rayon's own parallel iterators use this array's threads.
+    pub(crate) fn install<R: Send>(&self, job: impl FnOnce() -> R + Send) -> R {
+        match self.pool() {
+            Some(pool) => pool.install(job),
+            None => job(),
+        }
+    }
+
+    /// The threads; none if there shall be one only, or the system refuses more.
+    pub(crate) fn pool(&self) -> Option<&ThreadPool> {
+        if self.threads == 1 {
+            return None;
+        }
+        let build = || ThreadPoolBuilder::new().num_threads(self.threads).build().ok();
+        self.shared.pool.get_or_init(build).as_ref()
+    }
+
+    fn borrow_scratch(&self) -> TileScratch {
+        let spare = self.shared.scratches.lock().ok().and_then(|mut spare| spare.pop());
+        spare.unwrap_or_else(|| TileScratch::with_limits(self.limits))
+    }
+
+    fn return_scratch(&self, scratch: TileScratch) {
+        if let Ok(mut spare) = self.shared.scratches.lock() {
+            spare.push(scratch);
+        }
+    }
+}

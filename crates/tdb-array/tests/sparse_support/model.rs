@@ -1,0 +1,183 @@
+//! What a sparse array is, in the plainest terms: fragments with cells, of which a query gives those that it asks for.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use tdb_array::{Batch, Order, TimeRange};
+use tdb_rtree::DimRange;
+use tdb_schema::global_order::{Coordinate, GlobalOrder, make_comparable};
+use tdb_schema::{ArraySchema, Dimension};
+use tdb_types::ordered_key;
+
+use super::{Cells, NewFragment};
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cell {
+    /// The bytes of each coordinate.
+    pub coordinates: Vec<Vec<u8>>,
+    /// The bytes of each attribute, none for null.
+    pub attributes: Vec<Option<Vec<u8>>>,
+}
+
+/// A version of a cell in a fragment.
+#[derive(Clone, Debug)]
+pub struct Version {
+    pub cell: Cell,
+    pub time: u64,
+    /// `u64::MAX` if it never was.
+    pub deleted: u64,
+}
+
+/// A fragment: what was written at one time, or what fragments were put together to.
+#[derive(Clone, Debug)]
+pub struct Fragment {
+    pub start: u64,
+    pub end: u64,
+    pub versions: Vec<Version>,
+    /// Whether the fragment says when each cell was written, and when it was deleted.
+    pub is_consolidated: bool,
+}
+
+/// The coordinates as the schema's crate compares them.
+fn coordinates<'a>(schema: &ArraySchema, cell: &'a Cell) -> Vec<Coordinate<'a>> {
+    let dimensions = schema.dimensions().iter().zip(&cell.coordinates);
+    let coordinate = |(dimension, bytes): (&Dimension, &'a Vec<u8>)| match dimension.is_var() {
+        true => Coordinate::String(bytes),
+        false => Coordinate::Key(ordered_key(dimension.physical(), bytes)),
+    };
+    dimensions.map(coordinate).collect()
+}
+
+/// Compares cells in an order, which leaves cells at the same place equal.
+pub fn compare(schema: &ArraySchema, order: Order, a: &Cell, b: &Cell) -> Ordering {
+    let (a, b) = (coordinates(schema, a), coordinates(schema, b));
+    let by = |dimension: usize| match (a[dimension], b[dimension]) {
+        (Coordinate::Key(a), Coordinate::Key(b)) => {
+            let mut keys = [a, b];
+            make_comparable(schema.dimensions()[dimension].physical(), &mut keys);
+            keys[0].cmp(&keys[1])
+        }
+        (Coordinate::String(a), Coordinate::String(b)) => a.cmp(b),
+        _ => unreachable!(),
+    };
+    let count = schema.dim_count();
+    match order {
+        Order::RowMajor => (0..count).map(by).find(|o| o.is_ne()).unwrap_or(Ordering::Equal),
+        Order::ColMajor => (0..count).rev().map(by).find(|o| o.is_ne()).unwrap_or(Ordering::Equal),
+        Order::Global => GlobalOrder::new(schema).unwrap().compare(&a, &b),
+        Order::Unordered => Ordering::Equal,
+    }
+}
+
+/// Which coordinates are -0.0. Cells that differ in nothing else have no order; ours comes first here.
+fn negative_zeros(schema: &ArraySchema, cell: &Cell) -> Vec<bool> {
+    let coordinates = schema.dimensions().iter().zip(&cell.coordinates);
+    coordinates.map(|(d, bytes)| d.datatype().is_float() && *bytes == (-0.0_f64).to_le_bytes()).collect()
+}
+
+impl Fragment {
+    /// The fragment as the writer of tests wants it: in global order, the newest of equal cells first.
+    pub fn to_columns(&self, schema: &ArraySchema) -> NewFragment {
+        let mut versions = self.versions.clone();
+        versions.sort_by(|a, b| {
+            compare(schema, Order::Global, &a.cell, &b.cell)
+                .then_with(|| negative_zeros(schema, &b.cell).cmp(&negative_zeros(schema, &a.cell)))
+                .then(b.time.cmp(&a.time))
+        });
+        let var = |is_var: bool| is_var.then(Vec::new);
+        let dimensions = schema.dimensions().iter().enumerate().map(|(index, dimension)| {
+            let mut cells = Cells { offsets: var(dimension.is_var()), ..Cells::default() };
+            versions.iter().for_each(|version| cells.push(&version.cell.coordinates[index]));
+            cells
+        });
+        let attributes = schema.attributes().iter().enumerate().map(|(index, attribute)| {
+            let mut cells = Cells { offsets: var(attribute.is_var()), ..Cells::default() };
+            let null = vec![0xee; attribute.cell_size().unwrap_or(2) as usize];
+            let values = versions.iter().map(|version| version.cell.attributes[index].as_ref());
+            values.clone().for_each(|value| cells.push(value.unwrap_or(&null)));
+            cells.validity = attribute.is_nullable().then(|| values.map(|value| u8::from(value.is_some())).collect());
+            cells
+        });
+        NewFragment {
+            start: self.start,
+            end: self.end,
+            len: versions.len(),
+            dimensions: dimensions.collect(),
+            attributes: attributes.collect(),
+            times: self.is_consolidated.then(|| versions.iter().map(|version| version.time).collect()),
+            deletions: self.is_consolidated.then(|| versions.iter().map(|version| version.deleted).collect()),
+        }
+    }
+}
+
+/// What a query wants.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    pub order: Order,
+    /// For each dimension, the ranges asked for; none for all of it.
+    pub ranges: Vec<Vec<DimRange>>,
+    pub time: TimeRange,
+}
+
+/// The cells that a query gives, in some order. `fragments` are sorted by start.
+pub fn read(schema: &ArraySchema, fragments: &[Fragment], wanted: &Wanted) -> Vec<Cell> {
+    let mut found: Vec<(&Version, u64, usize)> = Vec::new();
+    for (index, fragment) in fragments.iter().enumerate() {
+        for version in &fragment.versions {
+            let time = if fragment.is_consolidated { version.time } else { fragment.start };
+            if wanted.time.contains(time, time) && times_wanted(schema, wanted, &version.cell) > 0 {
+                found.push((version, time, index));
+            }
+        }
+    }
+    if !schema.allows_duplicates() {
+        let mut newest: BTreeMap<&Vec<Vec<u8>>, (&Version, u64, usize)> = BTreeMap::new();
+        for version in found {
+            let held = newest.entry(&version.0.cell.coordinates).or_insert(version);
+            if (held.1, held.2) < (version.1, version.2) {
+                *held = version;
+            }
+        }
+        found = newest.into_values().collect();
+    }
+    let shown = found.into_iter().map(|(version, ..)| version);
+    let shown = shown.filter(|version| version.deleted == u64::MAX || version.deleted > wanted.time.end);
+    let repeat = |version: &Version| vec![version.cell.clone(); times_wanted(schema, wanted, &version.cell)];
+    shown.flat_map(repeat).collect()
+}
+
+/// How often a cell is in the ranges asked for.
+fn times_wanted(schema: &ArraySchema, wanted: &Wanted, cell: &Cell) -> usize {
+    let repeats = matches!(wanted.order, Order::RowMajor | Order::ColMajor);
+    let cell = coordinates(schema, cell);
+    let counts = wanted.ranges.iter().zip(&cell).map(|(ranges, coordinate)| {
+        let contains = |range: &&DimRange| match *coordinate {
+            Coordinate::Key(key) => range.contains_key(key),
+            Coordinate::String(string) => range.contains_string(string),
+        };
+        let count = ranges.iter().filter(contains).count();
+        if ranges.is_empty() {
+            1
+        } else if repeats {
+            count
+        } else {
+            count.min(1)
+        }
+    });
+    counts.product()
+}
+
+/// The cells of a batch with all dimensions and attributes, under their names.
+pub fn cells(schema: &ArraySchema, batch: &Batch) -> Vec<Cell> {
+    let dimensions: Vec<_> =
+        schema.dimensions().iter().map(|dimension| batch.column(dimension.name()).unwrap()).collect();
+    let attributes: Vec<_> =
+        schema.attributes().iter().map(|attribute| batch.column(attribute.name()).unwrap()).collect();
+    (0..batch.len())
+        .map(|cell| Cell {
+            coordinates: dimensions.iter().map(|column| column.cell(cell).unwrap().to_vec()).collect(),
+            attributes: attributes.iter().map(|column| column.cell(cell).map(<[u8]>::to_vec)).collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,75 @@
+//! The TileDB array storage format in pure Rust, in one dependency.
+//!
+//! An *array* is a folder: a schema (dimensions, attributes, how cells are ordered and filtered) and *fragments*, one per
+//! write, whose cells lie in *tiles*. [`Array`] opens one as it was at a time; [`Query`] says which cells of it are wanted;
+//! what comes back are [`Batch`]es of [`Column`]s, in bounded memory however large the result is.
+//!
+//! ```
+//! use tdb::{Array, Order};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
+//! let array = Array::open(path)?;
+//! for dimension in array.schema().dimensions() {
+//!     println!("{}: {}", dimension.name(), dimension.datatype());
+//! }
+//!
+//! let query = array
+//!     .read()
+//!     .select(["x", "s"])? // dimensions and attributes, by name
+//!     .range("y", -10..=-7)? // any number of ranges per dimension
+//!     .order(Order::RowMajor)
+//!     .budget(64 << 20); // bytes of a batch
+//! println!("{}", query.plan()?); // which tiles, which bytes: known before a cell is read
+//!
+//! let mut xs = Vec::new();
+//! for batch in query.batches()? {
+//!     let batch = batch?;
+//!     let x: &[i32] = batch.column("x")?.values()?; // typed, borrowed, aligned
+//!     xs.extend_from_slice(x);
+//!     let s = batch.column("s")?;
+//!     for cell in 0..batch.len() {
+//!         println!("{} {:?}", x[cell], s.cell(cell)); // none if the cell is null
+//!     }
+//! }
+//! assert_eq!(xs, [24, 27, 14, 17, 18, 22, 28, 7, 28]);
+//! # Ok::<(), tdb::ArrayError>(())
+//! ```
+//!
+//! Everything of [`tdb-array`](tdb_array) stands at the root of this crate, beside the words that its signatures use. The
+//! layers below are here under names of their own, and are crates of their own for those who want one alone:
+//!
+//! | module | crate | its one job |
+//! | --- | --- | --- |
+//! | [`types`] | `tdb-types` | datatypes, versions, names, the bounded reader and writer |
+//! | [`storage`] | `tdb-storage` | where bytes lie: folders, memory, whatever implements [`Storage`] |
+//! | [`filters`] | `tdb-filters` | tile bytes to filtered bytes and back |
+//! | [`rtree`] | `tdb-rtree` | ranges, bounding boxes, the R-tree |
+//! | [`generic_tile`] | `tdb-generic-tile` | the tile that describes itself |
+//! | [`schema`] | `tdb-schema` | schemas, enumerations, tile grids, global and Hilbert order |
+//! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
+//!
+//! # Errors
+//!
+//! Whatever goes wrong with an array is an [`ArrayError`], which says in which file and, for damaged bytes, at which offset;
+//! [`ArrayError::category`] tells wrong use, damage, what is beyond this library, and what can't be reached apart.
+//!
+//! ```
+//! use tdb::{Array, ErrorCategory};
+//!
+//! let error = Array::open("no/such/array").unwrap_err();
+//! assert_eq!(error.category(), ErrorCategory::Unavailable);
+//! ```
+
+pub use tdb_array::*;
+pub use tdb_rtree::{DimRange, NdRange};
+pub use tdb_schema::{ArraySchema, Attribute, Dimension, Domain, Enumeration, FieldRef, FieldType};
+pub use tdb_storage::{CountingStorage, LocalStorage, MemoryStorage, Storage};
+pub use tdb_types::{ArrayType, Buffer, CellValNum, Datatype, FormatVersion, Layout, Limits, PhysicalType, Scalar};
+
+pub use tdb_filters as filters;
+pub use tdb_fragment as fragment;
+pub use tdb_generic_tile as generic_tile;
+pub use tdb_rtree as rtree;
+pub use tdb_schema as schema;
+pub use tdb_storage as storage;
+pub use tdb_types as types;
