@@ -1,0 +1,134 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::command::{completions, fragments, info, inspect, ls, read, schema};
+use crate::failure::Failure;
+use crate::suggest;
+
+const AFTER_HELP: &str = "\
+Examples:
+  tdb PATH                                 what is at a path, in short
+  tdb read PATH --range pos=1000..2000     cells, as a table or as JSON lines into a pipe
+  tdb read PATH --select pos,qual --limit 10
+  tdb schema PATH                          everything that the schema says
+  tdb inspect PATH/__schema/__1_1_…        a file of an array, field by field
+
+Exit codes: 0 good, 1 a finding or difference, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O.
+Nothing is ever written to an array by these commands.";
+
+/// Look at and query TileDB arrays.
+#[derive(Debug, Parser)]
+#[command(name = "tdb", version, about, after_help = AFTER_HELP, max_term_width = 100, arg_required_else_help = true)]
+#[command(override_usage = "tdb [OPTIONS] <COMMAND>\n       tdb [OPTIONS] PATH")]
+pub(crate) struct Args {
+    /// Whether to use colours; NO_COLOR in the environment also switches them off
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Info(info::Args),
+    Schema(schema::Args),
+    Fragments(fragments::Args),
+    Read(read::Args),
+    Ls(ls::Args),
+    Inspect(inspect::Args),
+    Completions(completions::Args),
+    /// A path without a command, and the options that follow it.
+    #[command(external_subcommand)]
+    Path(Vec<OsString>),
+}
+
+/// What a command line comes to.
+pub(crate) enum Parsed {
+    /// A command to run.
+    Command { command: Command, color: ColorChoice },
+    /// Wrong use that we found.
+    Failed { failure: Failure, color: ColorChoice },
+    /// Help, version, or wrong use that clap found.
+    Clap(clap::Error),
+}
+
+impl Parsed {
+    pub(crate) fn color(&self) -> ColorChoice {
+        match self {
+            Self::Command { color, .. } | Self::Failed { color, .. } => *color,
+            Self::Clap(_) => ColorChoice::Auto,
+        }
+    }
+}
+
+/// Parses the process's command line.
+pub(crate) fn parse() -> Parsed {
+    match Args::try_parse() {
+        Ok(Args { color, command: Command::Path(words) }) => bare_path(words, color),
+        Ok(Args { color, command }) => Parsed::Command { command, color },
+        Err(error) => Parsed::Clap(error),
+    }
+}
+
+/// `tdb PATH …` is `tdb info PATH …`, unless the word is a misspelt command.
+fn bare_path(words: Vec<OsString>, color: ColorChoice) -> Parsed {
+    let word = words.first().cloned().unwrap_or_default();
+    let text = word.to_string_lossy();
+    let is_word = text.chars().all(|character| character.is_ascii_alphabetic());
+    if is_word && !Path::new(&word).exists() {
+        let failure = Failure::usage(format!("no command and no path is called {text:?}"));
+        let failure = match suggest::nearest(&text, COMMANDS) {
+            Some(command) => failure.with_hint(format!("did you mean `tdb {command}`?")),
+            None => failure.with_hint("`tdb --help` lists the commands"),
+        };
+        return Parsed::Failed { failure, color };
+    }
+    let line = ["tdb", "info"].map(OsString::from).into_iter().chain(words);
+    match Args::try_parse_from(line) {
+        Ok(args) => {
+            // Options may stand before and after the path.
+            let color = if args.color == ColorChoice::Auto { color } else { args.color };
+            Parsed::Command { command: args.command, color }
+        }
+        Err(error) => Parsed::Clap(error),
+    }
+}
+
+const COMMANDS: [&str; 8] = ["info", "schema", "fragments", "read", "ls", "inspect", "completions", "help"];
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn suggestions_know_every_command() {
+        let mut names: Vec<_> =
+            Args::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        names.push("help".to_owned());
+        assert_eq!(names, COMMANDS);
+    }
+}

@@ -1,0 +1,8 @@
+//! Cells as text and as JSON.
+
+pub(crate) mod datetime;
+mod field;
+mod value;
+
+pub(crate) use field::Field;
+pub(crate) use value::{Kind, hex};

@@ -1,0 +1,183 @@
+//! Dates and times of day in ISO 8601, from and to the integers that the format stores.
+//!
+//! A date is a number of units since 1970-01-01 00:00, without a time zone. The least `i64` is no date at all ("NaT", as
+//! NumPy has it); it is also the fill value of these types.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+use tdb_types::Datatype;
+
+/// What stands for no date at all.
+pub(crate) const NOT_A_TIME: &str = "NaT";
+
+/// The finest unit, the attosecond: instants are counted in it, in 128 bits, so that every unit is exact.
+const PER_SECOND: i128 = 1_000_000_000_000_000_000;
+const EPOCH: Date = Date::constant(1970, 1, 1);
+
+/// How long a unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Years,
+    Months,
+    /// A fixed number of seconds, of a day at least.
+    Days(i64),
+    /// A fixed number of seconds, of less than a day.
+    Seconds(i64),
+    /// A second has 10 to this power of them.
+    Fraction(u32),
+}
+
+fn unit(datatype: Datatype) -> Option<Unit> {
+    Some(match datatype {
+        Datatype::DatetimeYear => Unit::Years,
+        Datatype::DatetimeMonth => Unit::Months,
+        Datatype::DatetimeWeek => Unit::Days(7 * 86_400),
+        Datatype::DatetimeDay => Unit::Days(86_400),
+        Datatype::DatetimeHr => Unit::Seconds(3_600),
+        Datatype::DatetimeMin => Unit::Seconds(60),
+        Datatype::DatetimeSec => Unit::Seconds(1),
+        Datatype::DatetimeMs => Unit::Fraction(3),
+        Datatype::DatetimeUs => Unit::Fraction(6),
+        Datatype::DatetimeNs => Unit::Fraction(9),
+        Datatype::DatetimePs => Unit::Fraction(12),
+        Datatype::DatetimeFs => Unit::Fraction(15),
+        Datatype::DatetimeAs => Unit::Fraction(18),
+        _ => return None,
+    })
+}
+
+/// The date in ISO form, as precise as its unit; none if the year is not within 0000 to 9999.
+pub(crate) fn format(datatype: Datatype, value: i64) -> Option<String> {
+    if value == i64::MIN {
+        return Some(NOT_A_TIME.to_owned());
+    }
+    match unit(datatype)? {
+        Unit::Years => {
+            let year = value.checked_add(1970).filter(|year| (0..=9999).contains(year))?;
+            Some(format!("{year:04}"))
+        }
+        Unit::Months => {
+            let months = value.checked_add(1970 * 12).filter(|months| (0..12 * 10_000).contains(months))?;
+            Some(format!("{:04}-{:02}", months / 12, months % 12 + 1))
+        }
+        Unit::Days(seconds) => civil(value.checked_mul(seconds)?).map(|datetime| datetime.date().to_string()),
+        Unit::Seconds(seconds) => civil(value.checked_mul(seconds)?).map(|datetime| datetime.to_string()),
+        Unit::Fraction(digits) => {
+            let per_second = 10i64.pow(digits);
+            let datetime = civil(value.div_euclid(per_second))?;
+            let width = digits as usize;
+            Some(format!("{datetime}.{:0width$}", value.rem_euclid(per_second)))
+        }
+    }
+}
+
+fn civil(seconds: i64) -> Option<DateTime> {
+    let datetime = TimeZone::UTC.to_datetime(Timestamp::from_second(seconds).ok()?);
+    (datetime.year() >= 0).then_some(datetime)
+}
+
+/// Milliseconds since 1970 in UTC, as the names of fragments hold them: `2024-05-01T12:00:00.123Z`.
+pub(crate) fn timestamp(milliseconds: u64) -> Option<String> {
+    let milliseconds = i64::try_from(milliseconds).ok()?;
+    format(Datatype::DatetimeMs, milliseconds).map(|text| format!("{text}Z"))
+}
+
+/// The first and the last value of the datatype that lie within what `text` names: a year, a month, a day, or a time of
+/// day with any number of digits. The first is after the last if none do.
+///
+/// Gives nothing if `text` is no date, or lies beyond what the datatype can hold.
+pub(crate) fn parse(datatype: Datatype, text: &str) -> Option<(i64, i64)> {
+    let unit = unit(datatype)?;
+    let (first, last) = period(text)?;
+    // The first unit to begin at or after an instant follows the one that has begun just before it.
+    Some((unit_at(unit, first - 1)?.checked_add(1)?, unit_at(unit, last)?))
+}
+
+/// The unit that has begun last at an instant.
+fn unit_at(unit: Unit, instant: i128) -> Option<i64> {
+    let second = i64::try_from(instant.div_euclid(PER_SECOND)).ok()?;
+    match unit {
+        Unit::Years => Some(i64::from(civil_any(second)?.year()) - 1970),
+        Unit::Months => {
+            let datetime = civil_any(second)?;
+            Some((i64::from(datetime.year()) - 1970) * 12 + i64::from(datetime.month()) - 1)
+        }
+        Unit::Days(seconds) | Unit::Seconds(seconds) => Some(second.div_euclid(seconds)),
+        Unit::Fraction(digits) => {
+            let attoseconds = PER_SECOND / 10i128.pow(digits);
+            i64::try_from(instant.div_euclid(attoseconds)).ok()
+        }
+    }
+}
+
+fn civil_any(seconds: i64) -> Option<DateTime> {
+    Some(TimeZone::UTC.to_datetime(Timestamp::from_second(seconds).ok()?))
+}
+
+/// The first and the last attosecond of what `text` names.
+fn period(text: &str) -> Option<(i128, i128)> {
+    let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
+    let (date, time) = match text.split_once(['T', 't', ' ']) {
+        Some((date, time)) => (date, Some(time)),
+        None => (text, None),
+    };
+    let mut parts = date.split('-');
+    let year: i16 = digits(parts.next()?, 4)?;
+    let month: Option<i8> = parts.next().map(|part| digits(part, 2).ok_or(())).transpose().ok()?;
+    let day: Option<i8> = parts.next().map(|part| digits(part, 2).ok_or(())).transpose().ok()?;
+    if parts.next().is_some() || (time.is_some() && day.is_none()) {
+        return None;
+    }
+    let start = Date::new(year, month.unwrap_or(1), day.unwrap_or(1)).ok()?;
+    if let Some(time) = time {
+        let (offset, length) = time_of_day(time)?;
+        let start = seconds(start) * PER_SECOND + offset;
+        return Some((start, start + length - 1));
+    }
+    let last = match (month, day) {
+        (None, _) => start.last_of_year(),
+        (_, None) => start.last_of_month(),
+        _ => start,
+    };
+    Some((seconds(start) * PER_SECOND, (seconds(last) + 86_400) * PER_SECOND - 1))
+}
+
+/// Seconds from 1970 to the beginning of a day.
+fn seconds(date: Date) -> i128 {
+    i128::from(EPOCH.duration_until(date).as_secs())
+}
+
+/// Attoseconds from midnight to what `text` names, and its length.
+fn time_of_day(text: &str) -> Option<(i128, i128)> {
+    let (clock, fraction) = match text.split_once('.') {
+        Some((clock, fraction)) => (clock, Some(fraction)),
+        None => (text, None),
+    };
+    let parts: Vec<&str> = clock.split(':').collect();
+    let (hour, minute, second, length): (i8, i8, i8, i128) = match *parts.as_slice() {
+        [hour] => (digits(hour, 2)?, 0, 0, 3_600),
+        [hour, minute] => (digits(hour, 2)?, digits(minute, 2)?, 0, 60),
+        [hour, minute, second] => (digits(hour, 2)?, digits(minute, 2)?, digits(second, 2)?, 1),
+        _ => return None,
+    };
+    let time = Time::new(hour, minute, second, 0).ok()?;
+    let seconds = i128::from(time.hour()) * 3_600 + i128::from(time.minute()) * 60 + i128::from(time.second());
+    let Some(fraction) = fraction else {
+        return Some((seconds * PER_SECOND, length * PER_SECOND));
+    };
+    if parts.len() != 3 || fraction.is_empty() || fraction.len() > 18 {
+        return None;
+    }
+    let value: i128 = digits(fraction, fraction.len())?;
+    let length = PER_SECOND / 10i128.pow(u32::try_from(fraction.len()).ok()?);
+    Some((seconds * PER_SECOND + value * length, length))
+}
+
+/// A number of exactly so many decimal digits.
+fn digits<T: std::str::FromStr>(text: &str, count: usize) -> Option<T> {
+    (text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! One field of a result: how its cells are shown.
+
+use std::sync::Arc;
+
+use tdb_array::{Array, Column};
+use tdb_schema::{Enumeration, FieldRef};
+use tdb_types::{CellValNum, Datatype, Scalar};
+
+use super::Kind;
+use super::value::push_string;
+use crate::failure::{Failure, Result};
+
+/// How the cells of one column are shown.
+#[derive(Debug)]
+pub(crate) struct Field {
+    name: String,
+    /// `"name":`, ready to be printed once per row.
+    json_name: Vec<u8>,
+    kind: Kind,
+    datatype: Datatype,
+    values: Option<Values>,
+}
+
+/// The values that the integers in an enumerated attribute stand for.
+#[derive(Debug)]
+struct Values {
+    enumeration: Arc<Enumeration>,
+    kind: Kind,
+    /// Whether a cell holds several.
+    many: bool,
+}
+
+impl Field {
+    /// The field of an array; `raw` asks for what is stored in place of dates and enumerated values.
+    pub(crate) fn of(array: &Array, field: FieldRef, raw: bool) -> Result<Self> {
+        let schema = array.schema();
+        let name = schema.field_name(field).unwrap_or_default();
+        let (datatype, number, enumeration) = match field {
+            FieldRef::Dimension(index) => {
+                let dimension = &schema.dimensions()[index];
+                (dimension.datatype(), dimension.cell_val_num(), None)
+            }
+            FieldRef::Attribute(index) => {
+                let attribute = &schema.attributes()[index];
+                (attribute.datatype(), attribute.cell_val_num(), attribute.enumeration().filter(|_| !raw))
+            }
+        };
+        let enumeration = enumeration.map(|name| array.enumeration(name).map_err(Failure::from)).transpose()?;
+        Ok(Self::new(name, datatype, number, enumeration, raw))
+    }
+
+    pub(crate) fn new(
+        name: &str,
+        datatype: Datatype,
+        number: CellValNum,
+        enumeration: Option<Arc<Enumeration>>,
+        raw: bool,
+    ) -> Self {
+        let mut json_name = Vec::new();
+        push_string(name, &mut json_name);
+        json_name.push(b':');
+        let values = enumeration.map(|enumeration| Values {
+            kind: Kind::of(enumeration.datatype(), enumeration.cell_val_num(), raw),
+            enumeration,
+            many: number != CellValNum::ONE,
+        });
+        Self { name: name.to_owned(), json_name, kind: Kind::of(datatype, number, raw), datatype, values }
+    }
+
+    /// The name; empty for an anonymous attribute.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether cells stand at the right end of a table's column.
+    pub(crate) fn is_numeric(&self) -> bool {
+        self.values.as_ref().map_or(self.kind, |values| values.kind).is_numeric()
+            && self.values.as_ref().is_none_or(|values| !values.many)
+    }
+
+    /// Appends `"name":value`.
+    pub(crate) fn json_member(&self, column: &Column, cell: usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.json_name);
+        match column.cell(cell) {
+            None => out.extend_from_slice(b"null"),
+            Some(bytes) => self.json(bytes, out),
+        }
+    }
+
+    fn json(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        match &self.values {
+            None => self.kind.json(bytes, out),
+            Some(values) if !values.many => self.json_value(values, bytes, out),
+            Some(values) => {
+                out.push(b'[');
+                for (position, index) in bytes.chunks_exact(self.datatype.size()).enumerate() {
+                    if position > 0 {
+                        out.push(b',');
+                    }
+                    self.json_value(values, index, out);
+                }
+                out.push(b']');
+            }
+        }
+    }
+
+    fn json_value(&self, values: &Values, index: &[u8], out: &mut Vec<u8>) {
+        match self.value(values, index) {
+            Ok(value) => values.kind.json(value, out),
+            Err(index) => out.extend_from_slice(format!("{{\"index\":{index}}}").as_bytes()),
+        }
+    }
+
+    /// The value that an index stands for, or the index if the enumeration has none for it.
+    fn value<'a>(&self, values: &'a Values, index: &[u8]) -> Result<&'a [u8], String> {
+        let scalar = Scalar::from_le_bytes(self.datatype.physical(), index);
+        let text = scalar.map_or_else(String::new, |scalar| scalar.to_string());
+        text.parse().ok().and_then(|index| values.enumeration.value(index)).ok_or(text)
+    }
+
+    /// The cell as text; none if it is null.
+    pub(crate) fn text(&self, column: &Column, cell: usize) -> Option<String> {
+        let bytes = column.cell(cell)?;
+        Some(match &self.values {
+            None => self.kind.text(bytes),
+            Some(values) if !values.many => match self.value(values, bytes) {
+                Ok(value) => values.kind.text(value),
+                Err(index) => format!("#{index}"),
+            },
+            Some(_) => {
+                let mut json = Vec::new();
+                self.json(bytes, &mut json);
+                String::from_utf8_lossy(&json).into_owned()
+            }
+        })
+    }
+}

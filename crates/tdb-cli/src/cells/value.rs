@@ -1,0 +1,171 @@
+//! One cell's bytes as text and as JSON.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
+
+use super::datetime;
+
+/// What the bytes of a cell are to a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A number, or a run of numbers.
+    Number { physical: PhysicalType, many: bool },
+    /// Truth, or a run of it.
+    Bool { many: bool },
+    /// A date, or a run of dates.
+    Date { datatype: Datatype, many: bool },
+    /// Characters of this many bytes.
+    Text { unit: usize },
+    /// Bytes without a meaning that we know.
+    Bytes,
+}
+
+impl Kind {
+    /// What cells of a field of this type are. `raw` asks for dates as the integers that they are stored as.
+    pub(crate) fn of(datatype: Datatype, number: CellValNum, raw: bool) -> Self {
+        let many = number != CellValNum::ONE;
+        let physical = datatype.physical();
+        match datatype {
+            Datatype::Bool => Self::Bool { many },
+            Datatype::Any => Self::Bytes,
+            Datatype::Char | Datatype::GeomWkt => Self::Text { unit: 1 },
+            _ if datatype.is_string() => Self::Text { unit: datatype.size() },
+            _ if datatype.is_bytes() => Self::Bytes,
+            _ if datatype.is_datetime() && !raw => Self::Date { datatype, many },
+            _ => Self::Number { physical, many },
+        }
+    }
+
+    /// Whether cells line up at their right ends.
+    pub(crate) fn is_numeric(self) -> bool {
+        matches!(self, Self::Number { many: false, .. })
+    }
+
+    /// Appends the cell as JSON, which holds all of it: see `docs/cli.md`.
+    pub(crate) fn json(self, bytes: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::Number { physical, many } => each(bytes, physical.size(), many, out, |bytes, out| {
+                push_number(physical, bytes, out);
+            }),
+            Self::Bool { many } => each(bytes, 1, many, out, |bytes, out| match bytes {
+                [0] => out.extend_from_slice(b"false"),
+                [1] => out.extend_from_slice(b"true"),
+                _ => push_number(PhysicalType::U8, bytes, out),
+            }),
+            Self::Date { datatype, many } => each(bytes, 8, many, out, |bytes, out| match date(datatype, bytes) {
+                Ok(text) => push_string(&text, out),
+                Err(value) => push(out, format_args!("{value}")),
+            }),
+            Self::Text { unit } => match decode(bytes, unit) {
+                Some(text) => push_string(&text, out),
+                None => push_hex(bytes, out),
+            },
+            Self::Bytes => push_hex(bytes, out),
+        }
+    }
+
+    /// The cell as text for CSV: all of it, as a person would write it.
+    pub(crate) fn text(self, bytes: &[u8]) -> String {
+        match self {
+            Self::Date { datatype, many: false } => match date(datatype, bytes) {
+                Ok(text) => text,
+                Err(value) => value.to_string(),
+            },
+            Self::Number { physical, many: false } => {
+                Scalar::from_le_bytes(physical, bytes).map_or_else(|| hex(bytes), number)
+            }
+            Self::Text { unit } => decode(bytes, unit).unwrap_or_else(|| hex(bytes)),
+            Self::Bytes => hex(bytes),
+            Self::Number { .. } | Self::Date { .. } | Self::Bool { .. } => {
+                let mut json = Vec::new();
+                self.json(bytes, &mut json);
+                String::from_utf8_lossy(&json).into_owned()
+            }
+        }
+    }
+}
+
+/// Runs `push` on the values of a cell, between brackets if they are many.
+fn each(bytes: &[u8], size: usize, many: bool, out: &mut Vec<u8>, push: impl Fn(&[u8], &mut Vec<u8>)) {
+    if !many {
+        return push(bytes, out);
+    }
+    out.push(b'[');
+    for (index, value) in bytes.chunks_exact(size).enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        push(value, out);
+    }
+    out.push(b']');
+}
+
+/// A date in ISO form, or the integer if it has none.
+fn date(datatype: Datatype, bytes: &[u8]) -> Result<String, i64> {
+    let value = bytes.try_into().map_or(i64::MIN, i64::from_le_bytes);
+    datetime::format(datatype, value).ok_or(value)
+}
+
+/// A number with as many digits as tell it from its neighbours.
+fn number(value: Scalar) -> String {
+    match value {
+        // `Debug` prints the fewest digits that are read back as the same float, and an exponent where that is shorter.
+        Scalar::F32(value) => format!("{value:?}"),
+        Scalar::F64(value) => format!("{value:?}"),
+        other => other.to_string(),
+    }
+}
+
+fn push_number(physical: PhysicalType, bytes: &[u8], out: &mut Vec<u8>) {
+    match Scalar::from_le_bytes(physical, bytes) {
+        Some(Scalar::F32(value)) if !value.is_finite() => push(out, format_args!("\"{value:?}\"")),
+        Some(Scalar::F64(value)) if !value.is_finite() => push(out, format_args!("\"{value:?}\"")),
+        Some(Scalar::F32(value)) => push(out, format_args!("{value:?}")),
+        Some(Scalar::F64(value)) => push(out, format_args!("{value:?}")),
+        Some(value) => push(out, format_args!("{value}")),
+        None => push_hex(bytes, out),
+    }
+}
+
+fn push(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    // Writing to a vector doesn't fail.
+    let _ = out.write_fmt(text);
+}
+
+/// Appends a JSON string.
+pub(super) fn push_string(text: &str, out: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(out, text);
+}
+
+fn push_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    push(out, format_args!("{{\"hex\":\"{}\"}}", hex(bytes)));
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Characters of `unit` bytes; none if the bytes aren't any.
+fn decode(bytes: &[u8], unit: usize) -> Option<String> {
+    match unit {
+        1 => std::str::from_utf8(bytes).ok().map(str::to_owned),
+        2 => {
+            let (units, []) = bytes.as_chunks::<2>() else { return None };
+            char::decode_utf16(units.iter().map(|unit| u16::from_le_bytes(*unit))).collect::<Result<_, _>>().ok()
+        }
+        _ => {
+            let (units, []) = bytes.as_chunks::<4>() else { return None };
+            units.iter().map(|unit| char::from_u32(u32::from_le_bytes(*unit))).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

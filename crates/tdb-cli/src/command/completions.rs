@@ -1,0 +1,30 @@
+//! `tdb completions`: scripts that let a shell complete our commands and options.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::failure::Result;
+use crate::output::stdout;
+
+/// Print a completion script for a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb completions bash > ~/.local/share/bash-completion/completions/tdb
+  tdb completions zsh > \"${fpath[1]}/_tdb\"
+  tdb completions fish > ~/.config/fish/completions/tdb.fish")]
+pub(crate) struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    // Into memory first: the generator panics when its output can't be written.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut crate::args::Args::command(), "tdb", &mut script);
+    let mut out = stdout();
+    out.write_all(&script)?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,89 @@
+//! Words and JSON for schemas and boxes that several commands share.
+
+use serde_json::{Map, Value, json};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::{Dimension, Domain};
+use tdb_types::{CellValNum, Datatype, Scalar};
+
+use crate::cells::{Kind, datetime};
+use crate::range;
+
+/// The type of a field's cells: `int32`, `int32[3]`, `string_utf8[]`; a question mark if they can be null.
+pub(super) fn cell_type(datatype: Datatype, number: CellValNum, nullable: bool) -> String {
+    let number = match number {
+        CellValNum::ONE => String::new(),
+        CellValNum::Var => "[]".to_owned(),
+        CellValNum::Fixed(number) => format!("[{number}]"),
+    };
+    format!("{datatype}{number}{}", if nullable { "?" } else { "" })
+}
+
+/// A box in the syntax of `--range`: `pos=1..20, sample="a".."b"`.
+pub(super) fn show_box(domain: &Domain, ranges: &NdRange) -> String {
+    let sides = domain.dimensions().iter().zip(&ranges.0);
+    let sides =
+        sides.map(|(dimension, range)| format!("{}={}", dimension.name(), range::show(dimension.kind(), range)));
+    sides.collect::<Vec<_>>().join(", ")
+}
+
+/// A box as an object of `[low, high]` by dimension.
+pub(super) fn json_box(domain: &Domain, ranges: &NdRange) -> Value {
+    let sides = domain.dimensions().iter().zip(&ranges.0).map(|(dimension, range)| {
+        let datatype = dimension.datatype();
+        let ends = match range {
+            DimRange::Fixed { lo, hi } => {
+                let value = |key| json_value(datatype, &Scalar::from_key(datatype.physical(), key).to_le_bytes());
+                vec![value(*lo), value(*hi)]
+            }
+            DimRange::Var { lo, hi } => {
+                let value = |bytes: &[u8]| json_cell(datatype, CellValNum::Var, bytes);
+                vec![value(lo), hi.as_deref().map_or(Value::Null, value)]
+            }
+        };
+        (dimension.name().to_owned(), Value::Array(ends))
+    });
+    Value::Object(sides.collect::<Map<_, _>>())
+}
+
+/// One value as `tdb read` prints it in JSON.
+pub(super) fn json_value(datatype: Datatype, bytes: &[u8]) -> Value {
+    json_cell(datatype, CellValNum::ONE, bytes)
+}
+
+/// One cell as `tdb read` prints it in JSON.
+pub(super) fn json_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
+    let mut text = Vec::new();
+    Kind::of(datatype, number, false).json(bytes, &mut text);
+    serde_json::from_slice(&text).unwrap_or(Value::Null)
+}
+
+/// The domain of a dimension as `[low, high]`; null if all strings are in it.
+pub(super) fn json_domain(dimension: &Dimension) -> Value {
+    let value = |scalar: Scalar| json_value(dimension.datatype(), &scalar.to_le_bytes());
+    dimension.domain().map_or(Value::Null, |(low, high)| Value::Array(vec![value(low), value(high)]))
+}
+
+/// A tile extent as a number, for dates too: it is a length.
+pub(super) fn json_extent(dimension: &Dimension) -> Value {
+    match (dimension.extent_cells(), dimension.tile_extent()) {
+        (Some(cells), _) => Value::from(cells),
+        (None, Some(extent)) => json_value(dimension.datatype(), &extent.to_le_bytes()),
+        (None, None) => Value::Null,
+    }
+}
+
+/// A tile extent: a number of units, for dates too.
+pub(super) fn extent(dimension: &Dimension) -> Option<String> {
+    let extent = dimension.tile_extent()?;
+    Some(dimension.extent_cells().map_or_else(|| extent.to_string(), |cells| cells.to_string()))
+}
+
+/// Milliseconds since 1970, as JSON: ISO form, or the number where there is none.
+pub(super) fn json_time(milliseconds: u64) -> Value {
+    datetime::timestamp(milliseconds).map_or_else(|| json!(milliseconds), Value::String)
+}
+
+/// Milliseconds since 1970 in ISO form, or as they are where there is none.
+pub(super) fn show_time(milliseconds: u64) -> String {
+    datetime::timestamp(milliseconds).unwrap_or_else(|| milliseconds.to_string())
+}

@@ -1,0 +1,71 @@
+//! `tdb fragments`: the committed fragments of an array.
+
+use std::ffi::OsString;
+
+use tdb_array::Fragment;
+
+use super::describe::{json_box, json_time, show_box, show_time};
+use crate::failure::Result;
+use crate::output::{Entry, RowFormat, Sheet};
+use crate::size::Bytes;
+use crate::target;
+use crate::terminal::Terminal;
+
+/// List the committed fragments of an array, oldest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb fragments ARRAY
+  tdb fragments ARRAY --format csv")]
+pub(crate) struct Args {
+    /// The array
+    array: OsString,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+}
+
+const COLUMNS: [(&str, bool); 10] = [
+    ("name", false),
+    ("start", false),
+    ("end", false),
+    ("version", true),
+    ("type", false),
+    ("cells", true),
+    ("tiles", true),
+    ("bytes", true),
+    ("non_empty_domain", false),
+    ("schema", false),
+];
+
+pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+    let (_, array) = target::open_array(&args.array, 1, target::local_storage)?;
+    let mut sheet = Sheet::new(&COLUMNS);
+    for fragment in array.fragments() {
+        sheet.push(row(fragment));
+    }
+    sheet.print(RowFormat::or_default(args.format, terminal), terminal)
+}
+
+fn row(fragment: &Fragment) -> Vec<Entry> {
+    let (name, footer) = (fragment.name(), fragment.footer());
+    let time = |milliseconds| Entry::shown(show_time(milliseconds), json_time(milliseconds));
+    let domain = fragment.schema().domain();
+    let non_empty = fragment.non_empty_domain();
+    let non_empty =
+        non_empty.map_or_else(Entry::none, |ranges| Entry::shown(show_box(domain, ranges), json_box(domain, ranges)));
+    let bytes = fragment.bytes();
+    vec![
+        name.as_str().into(),
+        time(name.start()),
+        time(name.end()),
+        u64::from(fragment.version().number()).into(),
+        if footer.is_dense() { "dense" } else { "sparse" }.into(),
+        footer.tiles().visible_cell_count().into(),
+        fragment.tile_count().into(),
+        Entry::shown(Bytes(bytes).to_string(), bytes),
+        non_empty,
+        footer.header().schema_name.as_str().into(),
+    ]
+}

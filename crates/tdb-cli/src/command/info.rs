@@ -1,0 +1,68 @@
+//! `tdb info`, and the bare `tdb PATH`: what is there, in short.
+
+mod array;
+mod group;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::failure::{Exit, Failure, Result};
+use crate::output::{TextFormat, print_json, print_text};
+use crate::target::{self, Kind};
+use crate::terminal::Terminal;
+
+/// Show what an array or group is, in short
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb info ARRAY
+  tdb ARRAY
+  tdb info ARRAY --format json | jq .cells")]
+pub(crate) struct Args {
+    /// An array or a group
+    path: OsString,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: TextFormat,
+}
+
+pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+    let (path, kind) = target::find(&args.path)?;
+    match kind {
+        Kind::Array => {
+            let (path, array) = target::open_array(&args.path, 1, target::local_storage)?;
+            match args.format {
+                TextFormat::Text => print_text(&array::text(&path, &array, terminal.paint())),
+                TextFormat::Json => print_json(&array::json(&path, &array)),
+            }
+        }
+        Kind::Group => {
+            let members = group::members(&path)?;
+            match args.format {
+                TextFormat::Text => print_text(&group::text(&path, &members, terminal.paint())),
+                TextFormat::Json => print_json(&json!({
+                    "path": path.display().to_string(),
+                    "kind": "group",
+                    "members": members.iter().map(group::Member::json).collect::<Vec<_>>(),
+                })),
+            }
+        }
+        other => Err(neither(&path, other)),
+    }
+}
+
+fn neither(folder: &Path, kind: Kind) -> Failure {
+    let path = folder.display();
+    let failure = Failure::new(Exit::Unavailable, format!("{path}: neither an array nor a group, but {}", kind.a()));
+    match kind {
+        Kind::File => failure.with_hint(format!("`tdb inspect {path}` shows a single file of an array")),
+        Kind::Fragment => failure.with_hint(format!("`tdb inspect {path}/__fragment_metadata.tdb` shows its metadata")),
+        _ => match target::array_in(folder) {
+            Some(array) => failure.with_hint(format!("did you mean {}?", array.display())),
+            None => failure.with_hint(format!("`tdb ls --recursive {path}` lists the arrays in it")),
+        },
+    }
+}

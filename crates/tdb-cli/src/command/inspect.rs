@@ -1,0 +1,127 @@
+//! `tdb inspect`: a file of an array, field by field.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::Write;
+
+use serde_json::{Value, json};
+use tdb_types::Span;
+
+use crate::cells::hex;
+use crate::failure::{Exit, Failure, Result};
+use crate::inspect::{Report, inspect};
+use crate::output::{TextFormat, print_json, stdout};
+use crate::target::{self, Kind};
+use crate::terminal::{Paint, Terminal};
+
+/// Show a single file of an array, field by field: where it lies, its bytes, its value, and what that means
+///
+/// Knows schemas, enumerations, fragment metadata, data files, commits, array metadata and group details. What is in a
+/// compressed tile is shown behind it, with offsets that count from the beginning of the payload.
+///
+/// Of a damaged file, everything up to the damage is shown; the exit code is then 3.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb inspect ARRAY/__schema/__1700000000000_1700000000000_0123…
+  tdb inspect ARRAY/__fragments/__1_1_0123…_22/__fragment_metadata.tdb
+  tdb inspect ARRAY/__fragments/__1_1_0123…_22/a0.tdb --tiles 5
+  tdb inspect FILE --format json | jq '.fields[] | select(.name == \"tile extent\")'")]
+pub(crate) struct Args {
+    /// A file in an array or group
+    file: OsString,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: TextFormat,
+
+    /// Tiles of a data file to show
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    tiles: u64,
+}
+
+pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+    let (path, kind) = target::find(&args.file)?;
+    if kind != Kind::File {
+        let failure = Failure::new(Exit::Unavailable, format!("{}: not a file, but {}", path.display(), kind.a()));
+        return Err(failure.with_hint(format!("`tdb {}` shows what it is", path.display())));
+    }
+    let report = inspect(&path, args.tiles)?;
+    match args.format {
+        TextFormat::Text => text(&report, terminal.paint())?,
+        TextFormat::Json => print_json(&document(&report))?,
+    }
+    report.failure.map_or(Ok(()), |failure| Err(failure.without_hint()))
+}
+
+fn text(report: &Report, paint: Paint) -> Result<()> {
+    let mut out = stdout();
+    let Report { path, kind, size, .. } = report;
+    writeln!(out, "{}", paint.bold(&format!("{}: {}, {size} bytes", path.display(), kind.name())))?;
+    for note in &report.notes {
+        writeln!(out, "{note}")?;
+    }
+    let mut space = 0;
+    for span in &report.spans {
+        if span.space != space {
+            space = span.space;
+            let name = report.spaces.get(space as usize).map_or("", String::as_str);
+            writeln!(out, "{}", paint.bold(&format!("-- {name}")))?;
+        }
+        writeln!(out, "{}", line(span, paint))?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Bytes of a field that text has room for.
+const SHOWN_BYTES: usize = 8;
+
+fn line(span: &Span, paint: Paint) -> String {
+    let mut bytes = hex(&span.bytes[..span.bytes.len().min(SHOWN_BYTES)]);
+    if span.len > SHOWN_BYTES as u64 && !bytes.is_empty() {
+        bytes.push('…');
+    }
+    let indent = "  ".repeat(usize::try_from(span.depth).unwrap_or(0).min(20));
+    let name = format!("{indent}{}", span.name);
+    let mut line = paint.dim(&format!("{:08x}  {bytes:<17}", span.offset));
+    if span.value.is_empty() && span.bytes.is_empty() && span.len > 0 {
+        let size = paint.dim(&format!("({} bytes)", span.len));
+        let _ = write!(line, "  {} {size}", paint.bold(&name));
+        return line;
+    }
+    // Of bytes whose meaning is known, the meaning is enough: they stand further left already.
+    let is_hex = !span.bytes.is_empty() && span.value.starts_with(&hex(&span.bytes));
+    let shown = if is_hex && !span.meaning.is_empty() {
+        span.meaning.clone()
+    } else if span.meaning.is_empty() {
+        span.value.clone()
+    } else {
+        format!("{}  {}", span.value, paint.dim(&span.meaning))
+    };
+    let _ = write!(line, "  {name:<36} {shown}");
+    line.truncate(line.trim_end().len());
+    line
+}
+
+fn document(report: &Report) -> Value {
+    let fields = report.spans.iter().map(|span| {
+        json!({
+            "space": report.spaces.get(span.space as usize),
+            "offset": span.offset,
+            "length": span.len,
+            "depth": span.depth,
+            "name": span.name,
+            "value": span.value,
+            "meaning": span.meaning,
+            "bytes": hex(&span.bytes),
+        })
+    });
+    json!({
+        "file": report.path.display().to_string(),
+        "kind": report.kind.name(),
+        "size": report.size,
+        "notes": report.notes,
+        "fields": fields.collect::<Vec<_>>(),
+        "error": report.failure.as_ref().map(Failure::message),
+    })
+}

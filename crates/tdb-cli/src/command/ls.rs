@@ -1,0 +1,98 @@
+//! `tdb ls`: arrays, groups and other things below a path.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, Result};
+use crate::output::{Entry, RowFormat, Sheet};
+use crate::size::Bytes;
+use crate::target::{self, Kind};
+use crate::terminal::Terminal;
+
+/// List arrays, groups and other things in a folder
+///
+/// What a folder is is told by what lies in it. Arrays are not looked into.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb ls data
+  tdb ls --recursive data
+  tdb ls -r --kind array data --format csv")]
+pub(crate) struct Args {
+    /// The folder
+    #[arg(default_value = ".")]
+    path: OsString,
+
+    /// Also list what is in the folders and groups below
+    #[arg(short, long)]
+    recursive: bool,
+
+    /// List only these
+    #[arg(long, value_name = "KIND", value_parser = ["array", "group", "folder", "file", "fragment"])]
+    kind: Vec<String>,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+}
+
+pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+    let (path, kind) = target::find(&args.path)?;
+    let mut listing = Listing { recursive: args.recursive, seen: HashSet::new(), found: Vec::new() };
+    match kind {
+        Kind::Folder | Kind::Group => listing.folder(&path, "")?,
+        // The thing itself, as `ls` does with files.
+        _ => listing.found.push(Found { name: path.display().to_string(), kind, size: None }),
+    }
+    let mut sheet = Sheet::new(&[("kind", false), ("size", true), ("path", false)]);
+    for found in listing.found {
+        if args.kind.is_empty() || args.kind.iter().any(|kind| kind == found.kind.name()) {
+            let size = found.size.map_or_else(Entry::none, |size| Entry::shown(Bytes(size).to_string(), size));
+            sheet.push(vec![found.kind.name().into(), size, found.name.into()]);
+        }
+    }
+    sheet.print(RowFormat::or_default(args.format, terminal), terminal)
+}
+
+struct Found {
+    /// Path below the folder that was asked for.
+    name: String,
+    kind: Kind,
+    /// Bytes of a file.
+    size: Option<u64>,
+}
+
+struct Listing {
+    recursive: bool,
+    /// The real paths of folders that were looked into, so that links can't lead in circles.
+    seen: HashSet<PathBuf>,
+    found: Vec<Found>,
+}
+
+impl Listing {
+    fn folder(&mut self, folder: &Path, prefix: &str) -> Result<()> {
+        let fail = |error| Failure::io(folder.display(), &error);
+        if !self.seen.insert(fs::canonicalize(folder).map_err(fail)?) {
+            return Ok(());
+        }
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(folder).map_err(fail)? {
+            entries.push(entry.map_err(fail)?);
+        }
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            // Links that lead nowhere, and files that have gone since.
+            let Ok(kind) = Kind::of(&path) else { continue };
+            let size = fs::metadata(&path).ok().filter(|_| kind == Kind::File).map(|metadata| metadata.len());
+            self.found.push(Found { name: name.clone(), kind, size });
+            if self.recursive && matches!(kind, Kind::Folder | Kind::Group) {
+                self.folder(&path, &format!("{name}/"))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! `tdb read`: cells.
+
+mod explain;
+mod progress;
+mod stream;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use tdb_array::{Array, Order, Query};
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_storage::CountingStorage;
+
+use crate::failure::{Failure, Result};
+use crate::output::{RowFormat, TextFormat};
+use crate::terminal::Terminal;
+use crate::{range, size, target};
+
+/// Read cells
+///
+/// Prints a table on a terminal, and JSON lines into a pipe or a file. Cells are printed as they come, in memory that is
+/// bounded whatever the size of the array.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Ranges include both ends, and either may be left out: pos=1000..2000, pos=1000.., pos=..2000, pos=1234.
+Dates are written in ISO form, and stand for all that lies in them: day=2020-02 is the whole month, and
+time=2020-01-01..2020-12-31 ends with the last moment of the year. A bare integer counts the dimension's units since
+1970. Strings may be quoted: name=\"a\"..\"b\". Several ranges on one dimension add up, those on different dimensions
+intersect.
+
+Examples:
+  tdb read ARRAY --limit 10
+  tdb read ARRAY --range contig=chr1 --range pos=1000..2000 --select pos,qual
+  tdb read ARRAY --range day=2020-01-01..2020-03-31 --format csv > first-quarter.csv
+  tdb read ARRAY --range rows=1..10 --explain
+  tdb read ARRAY | jq .qual")]
+pub(crate) struct Args {
+    /// The array
+    array: OsString,
+
+    /// Attributes and dimensions to print, in this order [default: all]
+    #[arg(short, long, value_name = "NAME,…")]
+    select: Vec<String>,
+
+    /// Restrict a dimension, both ends included; may be given many times
+    #[arg(short, long, value_name = "DIM=FIRST..LAST")]
+    range: Vec<String>,
+
+    /// The order of the cells [default: row-major if dense, unordered if sparse]
+    #[arg(short, long, value_enum)]
+    order: Option<OrderArg>,
+
+    /// Print so many cells at most, and read no more than needed for them
+    #[arg(short = 'n', long, value_name = "CELLS")]
+    limit: Option<u64>,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+
+    /// Print what is stored in place of dates (integers) and enumerated values (their indices)
+    #[arg(long)]
+    raw: bool,
+
+    /// What CSV shows for a null cell
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    null: String,
+
+    /// Print what would be read, tile by tile, and read nothing
+    #[arg(long)]
+    explain: bool,
+
+    /// About how much memory a batch of cells may take
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = size::parse)]
+    budget: u64,
+
+    /// Threads to use; 0 means as many as the machine has
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+
+    /// Say on standard error how much was read, and how long it took
+    #[arg(long)]
+    stats: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OrderArg {
+    /// The last dimension varies fastest
+    RowMajor,
+    /// The first dimension varies fastest
+    ColMajor,
+    /// As the array stores cells
+    Global,
+    /// Whatever is fastest
+    Unordered,
+}
+
+impl From<OrderArg> for Order {
+    fn from(order: OrderArg) -> Self {
+        match order {
+            OrderArg::RowMajor => Self::RowMajor,
+            OrderArg::ColMajor => Self::ColMajor,
+            OrderArg::Global => Self::Global,
+            OrderArg::Unordered => Self::Unordered,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+    let begun = Instant::now();
+    let mut counters = None;
+    let (_, array) = target::open_array(&args.array, args.threads, |path: &Path| {
+        let storage = CountingStorage::new(target::local_storage(path));
+        counters = Some(storage.clone());
+        Arc::new(storage)
+    })?;
+    let fields = selected(array.schema(), &args.select)?;
+    let query = query(&array, args, &fields)?;
+    if args.explain {
+        let format = if args.format == Some(RowFormat::Json) { TextFormat::Json } else { TextFormat::Text };
+        return explain::print(&query.plan()?, format);
+    }
+    let cells = stream::run(&array, query, &fields, args, terminal)?;
+    if let Some(storage) = counters.filter(|_| args.stats) {
+        progress::stats(cells, storage.counters(), begun.elapsed());
+    }
+    Ok(())
+}
+
+fn query(array: &Array, args: &Args, fields: &[FieldRef]) -> Result<Query> {
+    let schema = array.schema();
+    let names = fields.iter().map(|field| schema.field_name(*field).unwrap_or_default());
+    let mut query = array.read().select(names)?;
+    for text in &args.range {
+        query = range::apply(query, schema, text)?;
+    }
+    if let Some(order) = args.order {
+        query = query.order(order.into());
+    }
+    Ok(query.budget(stream::budget(args, schema, fields)))
+}
+
+/// The fields to print: those asked for, else dimensions and attributes, so that everybody sees where a cell is.
+fn selected(schema: &ArraySchema, names: &[String]) -> Result<Vec<FieldRef>> {
+    if names.is_empty() {
+        let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
+        return Ok(dimensions.chain((0..schema.attributes().len()).map(FieldRef::Attribute)).collect());
+    }
+    let mut fields = Vec::new();
+    for name in names {
+        // A name may hold commas itself.
+        match schema.field(name) {
+            Some(field) => fields.push(field),
+            None => {
+                for name in name.split(',') {
+                    fields.push(named(schema, name.trim())?);
+                }
+            }
+        }
+    }
+    let twice = (1..fields.len()).find(|index| fields[..*index].contains(&fields[*index]));
+    match twice.and_then(|index| schema.field_name(fields[index])) {
+        Some(name) => Err(Failure::usage(format!("field {name:?} is selected twice"))),
+        None => Ok(fields),
+    }
+}
+
+fn named(schema: &ArraySchema, name: &str) -> Result<FieldRef> {
+    schema.field(name).ok_or_else(|| {
+        let known = schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned).collect();
+        tdb_array::ArrayError::UnknownField { name: name.to_owned(), known }.into()
+    })
+}

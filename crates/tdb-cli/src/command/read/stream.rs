@@ -1,0 +1,60 @@
+//! Batches, printed as they come.
+
+use std::io::Write;
+
+use tdb_array::{Array, Query};
+use tdb_schema::{ArraySchema, FieldRef};
+
+use super::Args;
+use super::progress::Progress;
+use crate::cells::Field;
+use crate::failure::Result;
+use crate::output::{RowFormat, cell_writer, stdout};
+use crate::terminal::Terminal;
+
+/// Bytes that a cell of variable size is taken to have, where only a guess is possible.
+const VAR_CELL: u64 = 64;
+/// Less memory than this buys nothing.
+const SMALLEST_BUDGET: u64 = 64 << 10;
+
+/// Bytes of a batch: what was asked for, but no more than the cells up to the limit are likely to take.
+pub(super) fn budget(args: &Args, schema: &ArraySchema, fields: &[FieldRef]) -> usize {
+    let size = |field: &FieldRef| {
+        let cell = schema.field_type(*field).and_then(tdb_schema::FieldType::cell_size);
+        cell.unwrap_or(VAR_CELL)
+    };
+    let row: u64 = fields.iter().map(size).fold(1, u64::saturating_add);
+    let wanted = args.limit.map_or(u64::MAX, |limit| limit.saturating_mul(row)).max(SMALLEST_BUDGET);
+    usize::try_from(args.budget.min(wanted)).unwrap_or(usize::MAX)
+}
+
+/// Runs the query and prints its cells; gives how many there were.
+pub(super) fn run(array: &Array, query: Query, fields: &[FieldRef], args: &Args, terminal: Terminal) -> Result<u64> {
+    let shown = fields.iter().map(|field| Field::of(array, *field, args.raw)).collect::<Result<Vec<_>>>()?;
+    let format = RowFormat::or_default(args.format, terminal);
+    let mut writer = cell_writer(format, shown, &args.null, terminal);
+    let mut out = stdout();
+    let mut progress = Progress::new(terminal);
+    let mut printed = 0;
+    let mut left = args.limit.unwrap_or(u64::MAX);
+    let mut batches = query.batches()?;
+    while left > 0
+        && let Some(batch) = batches.next()
+    {
+        let result = batch.map_err(crate::failure::Failure::from);
+        // What came before an error is worth having.
+        let batch = result.or_else(|failure| out.flush().map_err(Into::into).and(Err(failure)))?;
+        let rows = batch.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        writer.rows(&batch, 0..rows, &mut out)?;
+        if terminal.stdout {
+            out.flush()?;
+        }
+        left -= rows as u64;
+        printed += rows as u64;
+        progress.cells(printed);
+    }
+    progress.finish();
+    writer.finish(&mut out)?;
+    out.flush()?;
+    Ok(printed)
+}

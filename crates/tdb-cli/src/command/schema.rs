@@ -1,0 +1,39 @@
+//! `tdb schema`: everything that the schema says.
+
+mod json;
+mod text;
+
+use std::ffi::OsString;
+
+use crate::failure::Result;
+use crate::output::{TextFormat, print_json, print_text};
+use crate::target;
+use crate::terminal::Terminal;
+
+/// Show everything that an array's schema says
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb schema ARRAY
+  tdb schema ARRAY --values 1000
+  tdb schema ARRAY --format json | jq '.attributes[].name'")]
+pub(crate) struct Args {
+    /// The array
+    array: OsString,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: TextFormat,
+
+    /// Values of each enumeration to show
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    values: usize,
+}
+
+pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+    let (_, array) = target::open_array(&args.array, 1, target::local_storage)?;
+    match args.format {
+        TextFormat::Text => print_text(&text::schema(&array, args.values, terminal.paint())?),
+        TextFormat::Json => print_json(&json::schema(&array, args.values)?),
+    }
+}

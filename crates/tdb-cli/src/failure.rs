@@ -1,0 +1,112 @@
+//! Why the command ends without a result: a message, a hint, an exit code.
+
+mod library;
+
+use std::fmt;
+use std::io;
+
+/// The exit codes, as `docs/cli.md` promises them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The command line is wrong.
+    Usage = 2,
+    /// The bytes are damaged.
+    Corrupt = 3,
+    /// The bytes are beyond this build.
+    Unsupported = 4,
+    /// Nothing is there, or it can't be reached.
+    Unavailable = 5,
+}
+
+/// A result whose error is a [`Failure`].
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// Why the command ends without a result.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    hint: Option<String>,
+    exit: Exit,
+    closed_pipe: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl fmt::Display) -> Self {
+        Self { message: message.to_string(), hint: None, exit, closed_pipe: false }
+    }
+
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    pub(crate) fn corrupt(message: impl fmt::Display) -> Self {
+        Self::new(Exit::Corrupt, message)
+    }
+
+    /// What the person may do about it.
+    pub(crate) fn with_hint(mut self, hint: impl fmt::Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    /// The same without advice, where the advice is what the person did.
+    pub(crate) fn without_hint(mut self) -> Self {
+        self.hint = None;
+        self
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// Whether nobody reads our output any more, which is no failure: `tdb read … | head`.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        self.closed_pipe
+    }
+
+    /// An I/O error of a file or folder.
+    pub(crate) fn io(path: impl fmt::Display, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::new(Exit::Unavailable, format!("{path}: not found")),
+            io::ErrorKind::PermissionDenied => Self::new(Exit::Unavailable, format!("{path}: permission denied"))
+                .with_hint("ask its owner for the right to read it"),
+            _ => Self::new(Exit::Unavailable, format!("{path}: {error}")),
+        }
+    }
+
+    /// An error of writing our output.
+    pub(crate) fn output(error: &io::Error) -> Self {
+        let closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;
+        Self { closed_pipe, ..Self::new(Exit::Unavailable, format!("can't write the output: {error}")) }
+    }
+}
+
+/// In this crate a bare I/O error always comes from writing the output; files say their path ([`Failure::io`]).
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::output(&error)
+    }
+}
+
+impl From<csv::Error> for Failure {
+    fn from(error: csv::Error) -> Self {
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => Self::output(&error),
+            other => Self::new(Exit::Unavailable, format!("can't write CSV: {other:?}")),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::output(&error.into())
+    }
+}

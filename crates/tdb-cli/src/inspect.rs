@@ -1,0 +1,182 @@
+//! Files of an array, field by field.
+//!
+//! What is shown comes from the parse that the library itself uses: it records every field that it reads.
+
+mod commits;
+mod condition;
+mod data;
+mod fragment;
+mod kind;
+mod metadata;
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use tdb_array::ArrayError;
+use tdb_generic_tile::{GenericTile, GenericTileError};
+use tdb_schema::{ArraySchema, Enumeration, SchemaError};
+use tdb_types::{ByteReader, DecodeError, Limits, Span, Spans};
+
+pub(crate) use kind::FileKind;
+
+use crate::failure::{Failure, Result};
+use crate::group::Details;
+
+/// Bytes of a file of unknown kind that are looked at.
+const PEEK: u64 = 64;
+
+/// What a file holds, as far as it could be read.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) path: PathBuf,
+    pub(crate) kind: FileKind,
+    /// Bytes of the file.
+    pub(crate) size: u64,
+    pub(crate) spans: Vec<Span>,
+    /// The names of the spaces of offsets that the spans lie in.
+    pub(crate) spaces: Vec<String>,
+    /// What else there is to say.
+    pub(crate) notes: Vec<String>,
+    /// What ended the parse early.
+    pub(crate) failure: Option<Failure>,
+}
+
+/// A parse under way.
+struct Inspection<'a> {
+    path: &'a Path,
+    spans: &'a Spans,
+    limits: Limits,
+    /// Tiles of a data file to show.
+    most_tiles: u64,
+    notes: Vec<String>,
+}
+
+/// Looks at a file; `most_tiles` bounds what is shown of a data file.
+///
+/// # Errors
+/// The file can't be read at all. What is wrong with its bytes is part of the report.
+pub(crate) fn inspect(path: &Path, most_tiles: u64) -> Result<Report> {
+    let metadata = fs::metadata(path).map_err(|error| Failure::io(path.display(), &error))?;
+    let spans = Spans::new();
+    let kind = FileKind::of(path);
+    let mut inspection = Inspection { path, spans: &spans, limits: Limits::default(), most_tiles, notes: Vec::new() };
+    let failure = inspection.run(kind).err();
+    let notes = inspection.notes;
+    let recorded = spans.to_vec();
+    let most = recorded.iter().map(|span| span.space).max().unwrap_or(0);
+    let spaces = (0..=most).map(|space| spans.space_name(space)).collect();
+    Ok(Report { path: path.to_owned(), kind, size: metadata.len(), spans: recorded, spaces, notes, failure })
+}
+
+impl Inspection<'_> {
+    fn run(&mut self, kind: FileKind) -> Result<()> {
+        match kind {
+            FileKind::Schema => {
+                let bytes = self.bytes()?;
+                let (schema, _) =
+                    ArraySchema::parse_file(&bytes, &self.limits, Some(self.spans)).map_err(self.schema_error())?;
+                self.notes
+                    .push(format!("the schema of a {} array; `tdb schema ARRAY` sums it up", schema.array_type()));
+                Ok(())
+            }
+            FileKind::Enumeration => {
+                let bytes = self.bytes()?;
+                let one =
+                    Enumeration::parse_file(&bytes, &self.limits, Some(self.spans)).map_err(self.schema_error())?;
+                self.notes.push(format!("enumeration {:?} of {} values", one.name(), one.len()));
+                Ok(())
+            }
+            FileKind::FragmentMetadata => fragment::metadata(self),
+            FileKind::ConsolidatedFooters => fragment::consolidated(self),
+            FileKind::Data => data::tiles(self),
+            FileKind::Metadata => {
+                let bytes = self.bytes()?;
+                self.generic_tile(&bytes, metadata::parse)
+            }
+            FileKind::GroupDetails => {
+                let bytes = self.bytes()?;
+                let spans = Some(self.spans);
+                Details::parse_file(&bytes, &self.limits, spans).map(|_| ()).map_err(self.tile_error())
+            }
+            FileKind::Condition => {
+                let bytes = self.bytes()?;
+                self.generic_tile(&bytes, |reader| condition::parse(reader, Limits::default().depth))
+            }
+            FileKind::ConsolidatedCommits => commits::consolidated(self),
+            FileKind::PathList => commits::paths(self),
+            FileKind::Marker => self.marker(),
+            FileKind::Unknown => self.unknown(),
+        }
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        fs::read(self.path).map_err(|error| Failure::io(self.path.display(), &error))
+    }
+
+    fn file(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn schema_error(&self) -> impl Fn(SchemaError) -> Failure + use<> {
+        let file = self.file();
+        move |source| ArrayError::Schema { file: file.clone(), source }.into()
+    }
+
+    fn tile_error(&self) -> impl Fn(GenericTileError) -> Failure + use<> {
+        let file = self.file();
+        move |source| ArrayError::GenericTile { file: file.clone(), source }.into()
+    }
+
+    fn decode_error(&self) -> impl Fn(DecodeError) -> Failure + use<> {
+        let error = self.tile_error();
+        move |source| error(source.into())
+    }
+
+    /// A reader over bytes of the file from `offset` on, which records.
+    fn reader<'a>(&'a self, bytes: &'a [u8], offset: u64) -> ByteReader<'a> {
+        ByteReader::at(bytes, offset).recording(self.spans, 0)
+    }
+
+    /// A file that is one generic tile, whose payload `parse` reads.
+    fn generic_tile(
+        &self,
+        bytes: &[u8],
+        parse: impl FnOnce(&mut ByteReader<'_>) -> Result<(), DecodeError>,
+    ) -> Result<()> {
+        let spans = Some(self.spans);
+        let tile = GenericTile::parse_file(bytes, &self.limits, spans).map_err(self.tile_error())?;
+        tile.parse_payload(spans, parse).map_err(self.decode_error())
+    }
+
+    /// A file that counts by being there.
+    fn marker(&mut self) -> Result<()> {
+        let bytes = self.bytes()?;
+        if bytes.is_empty() {
+            self.notes.push("empty, as it should be: it counts by being there".to_owned());
+            return Ok(());
+        }
+        Err(Failure::corrupt(format!("{}: {} bytes in a file that should be empty", self.file(), bytes.len())))
+    }
+
+    /// A file whose name says nothing: a generic tile perhaps, else its first bytes.
+    fn unknown(&mut self) -> Result<()> {
+        let mut bytes = Vec::new();
+        File::open(self.path)
+            .and_then(|file| file.take(PEEK).read_to_end(&mut bytes))
+            .map_err(|error| Failure::io(self.path.display(), &error))?;
+        let looks_like_tile = tdb_generic_tile::GenericTileHeader::parse(&mut ByteReader::new(&bytes)).is_ok();
+        if looks_like_tile {
+            self.notes.push("the name says nothing, but the bytes are a generic tile".to_owned());
+            let bytes = self.bytes()?;
+            return self.generic_tile(&bytes, |reader| reader.bytes("payload", reader.remaining() as u64).map(|_| ()));
+        }
+        self.notes.push("neither the name nor the bytes are of a file that the format knows".to_owned());
+        let mut reader = self.reader(&bytes, 0);
+        while reader.remaining() > 0 {
+            let len = reader.remaining().min(Span::PREVIEW) as u64;
+            reader.bytes("bytes", len).map_err(self.decode_error())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,168 @@
+//! Data files: tiles, and the chunks that they are filtered in.
+
+use std::fs;
+
+use tdb_fragment::{FRAGMENT_METADATA_FILE, FragmentFile, NameScheme, Part};
+use tdb_generic_tile::GenericTileDecoder;
+use tdb_storage::{LocalStorage, ReadAt, Storage};
+use tdb_types::DecodeError;
+
+use super::Inspection;
+use super::fragment::{FragmentPlace, fragment_error};
+use crate::failure::{Failure, Result};
+
+/// What the fragment's metadata says about a data file.
+struct Layout {
+    /// Which field's, and which part of it.
+    what: String,
+    /// Where each tile begins.
+    starts: Vec<u64>,
+    /// Where the last one ends.
+    size: u64,
+}
+
+/// A data file: its tiles, from the fragment's metadata if that can be read; else one after the other, as they lie.
+pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
+    let folder = inspection.path.parent().map(|parent| parent.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = inspection.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let storage = LocalStorage::new(if folder.is_empty() { ".".to_owned() } else { folder });
+    let file = storage.open(name).map_err(tdb_array::ArrayError::from)?;
+    let layout = layout(inspection, name);
+    let layout = match layout {
+        Ok(layout) => layout,
+        Err(failure) => {
+            let why = failure.message();
+            inspection
+                .notes
+                .push(format!("the fragment's metadata is of no help ({why}), so tiles are taken as they lie"));
+            None
+        }
+    };
+    match layout {
+        Some(layout) => by_metadata(inspection, &*file, &layout),
+        None => as_they_lie(inspection, &*file),
+    }
+}
+
+/// Finds the file among those that the metadata beside it speaks of.
+fn layout(inspection: &Inspection<'_>, name: &str) -> Result<Option<Layout>> {
+    let path = inspection.path.with_file_name(FRAGMENT_METADATA_FILE);
+    let bytes = fs::read(&path).map_err(|error| Failure::io(path.display(), &error))?;
+    let place = FragmentPlace::of(&path, &bytes, &inspection.limits)?;
+    let mut decoder = GenericTileDecoder::new(inspection.limits);
+    let metadata = FragmentFile::parse(&bytes, place.folder, &place.schema, &mut decoder, None)
+        .map_err(|error| fragment_error(&path, error))?;
+    let scheme = NameScheme::of(metadata.footer.version());
+    for (slot, field) in metadata.footer.slots().iter().enumerate() {
+        for part in Part::ALL {
+            let Ok(candidate) = scheme.data_file(&place.schema, field, part) else { continue };
+            let Some(contents) = metadata.contents.fields.get(slot).filter(|_| candidate == name) else { continue };
+            let part_name = match part {
+                Part::Fixed if contents.tile_var_offsets.file_size() > 0 => "offsets",
+                Part::Fixed => "cells",
+                Part::Var => "values",
+                Part::Validity => "validity",
+            };
+            let offsets = contents.offsets(part);
+            let what = format!("{part_name} of {}", field.display(&place.schema));
+            return Ok(Some(Layout { what, starts: offsets.starts().to_vec(), size: offsets.file_size() }));
+        }
+    }
+    Ok(None)
+}
+
+fn by_metadata(inspection: &mut Inspection<'_>, file: &dyn ReadAt, layout: &Layout) -> Result<()> {
+    inspection.notes.push(format!("{}: {} tiles in {} bytes", layout.what, layout.starts.len(), layout.size));
+    if file.size() != layout.size {
+        let (is, said) = (file.size(), layout.size);
+        inspection.notes.push(format!("the file has {is} bytes, but the metadata says {said}"));
+    }
+    for (tile, start) in layout.starts.iter().enumerate() {
+        if tile as u64 == inspection.most_tiles {
+            let more = layout.starts.len() - tile;
+            inspection.notes.push(format!("{more} more tiles; --tiles shows them"));
+            break;
+        }
+        let next = layout.starts.get(tile + 1).copied().unwrap_or(layout.size);
+        let end = walk(inspection, file, *start, tile as u64)?;
+        if end != next {
+            let file = inspection.file();
+            return Err(Failure::corrupt(format!(
+                "{file}: tile {tile} ends at {end:#x}, but the next begins at {next:#x}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn as_they_lie(inspection: &mut Inspection<'_>, file: &dyn ReadAt) -> Result<()> {
+    let (mut offset, mut tile) = (0, 0);
+    while offset < file.size() {
+        if tile == inspection.most_tiles {
+            inspection.notes.push(format!("{} more bytes; --tiles shows more", file.size() - offset));
+            break;
+        }
+        offset = walk(inspection, file, offset, tile)?;
+        tile += 1;
+    }
+    Ok(())
+}
+
+/// Walks the chunks of the tile at `offset`, reading their headers only, and gives where it ends.
+fn walk(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64, tile: u64) -> Result<u64> {
+    let spans = inspection.spans;
+    let token = spans.begin(0, offset, format!("tile {tile}"));
+    let end = chunks(inspection, file, offset);
+    spans.end(token, *end.as_ref().unwrap_or(&offset));
+    end
+}
+
+fn chunks(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64) -> Result<u64> {
+    let fail = |error: DecodeError| inspection.decode_error()(error);
+    let mut count = [0; 8];
+    read(file, offset, &mut count)?;
+    let count = inspection.reader(&count, offset).u64("number of chunks").map_err(fail)?;
+    let mut offset = offset + 8;
+    let spans = inspection.spans;
+    for chunk in 0..count {
+        let mut header = [0; tdb_filters::ChunkHeader::LEN];
+        read(file, offset, &mut header)?;
+        let token = spans.begin(0, offset, format!("chunk {chunk}"));
+        let mut reader = inspection.reader(&header, offset);
+        reader.u32("original length").map_err(fail)?;
+        reader.explain(|| "bytes of the chunk in the tile".to_owned());
+        reader.u32("filtered length").map_err(fail)?;
+        reader.u32("metadata length").map_err(fail)?;
+        let header = tdb_filters::ChunkHeader::parse(&header);
+        let metadata = reader.offset();
+        let data = metadata + u64::from(header.metadata);
+        let end = data + u64::from(header.filtered);
+        preview(inspection, file, metadata, u64::from(header.metadata), "metadata")?;
+        preview(inspection, file, data, u64::from(header.filtered), "data")?;
+        spans.end(token, end);
+        offset = end;
+    }
+    Ok(offset)
+}
+
+/// Records bytes without reading more than the first of them.
+fn preview(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64, len: u64, name: &'static str) -> Result<()> {
+    if len == 0 {
+        return Ok(());
+    }
+    let shown = usize::try_from(len).unwrap_or(usize::MAX).min(tdb_types::Span::PREVIEW);
+    let mut bytes = vec![0; shown];
+    read(file, offset, &mut bytes)?;
+    // The end must be there, too.
+    if offset.checked_add(len).is_none_or(|end| end > file.size()) {
+        let kind = tdb_types::DecodeErrorKind::Truncated { need: len, have: file.size().saturating_sub(offset) };
+        return Err(inspection.decode_error()(DecodeError::new(kind, name, offset)));
+    }
+    inspection.spans.field(0, offset, len, name, format!("{len} bytes"));
+    inspection.spans.keep_bytes_of_last(&bytes);
+    Ok(())
+}
+
+fn read(file: &dyn ReadAt, offset: u64, bytes: &mut [u8]) -> Result<()> {
+    Ok(file.read_into(offset, bytes).map_err(tdb_array::ArrayError::from)?)
+}

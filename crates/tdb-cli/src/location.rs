@@ -1,0 +1,72 @@
+//! Paths as people give them: plain ones and URIs.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use crate::failure::{Exit, Failure, Result};
+
+/// The local path that `text` means: a plain path, or a `file://` URI.
+///
+/// # Errors
+/// A URI of another kind, or of another machine.
+pub(crate) fn local(text: &OsStr) -> Result<PathBuf> {
+    let Some((scheme, rest)) = text.to_str().and_then(|text| text.split_once("://")) else {
+        return Ok(PathBuf::from(text));
+    };
+    match scheme.to_ascii_lowercase().as_str() {
+        "file" => file_uri(rest),
+        "s3" | "s3a" | "gcs" | "gs" | "azure" | "az" | "abfs" | "hdfs" | "http" | "https" | "tiledb" | "mem" => {
+            let message = format!("{scheme}:// is not supported: this build of tdb reads local files only");
+            Err(Failure::new(Exit::Unsupported, message)
+                .with_hint("copy the array to a disk, whole, and give its path"))
+        }
+        // Not a URI that anybody uses; a folder may well be called so.
+        _ => Ok(PathBuf::from(text)),
+    }
+}
+
+fn file_uri(rest: &str) -> Result<PathBuf> {
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    if !path.starts_with('/') {
+        return Err(Failure::usage(format!("file://{rest}: a file URI has three slashes before an absolute path"))
+            .with_hint(format!("file:///{path}, or the plain path")));
+    }
+    let decoded =
+        percent_decode(path).ok_or_else(|| Failure::usage(format!("file://{rest}: the percent encoding is broken")))?;
+    // On Windows `/C:/data` stands for `C:/data`.
+    let has_drive = cfg!(windows) && decoded.as_bytes().get(2) == Some(&b':');
+    Ok(PathBuf::from(if has_drive { &decoded[1..] } else { &decoded }))
+}
+
+fn percent_decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first == b'%' {
+            let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &rest[2..];
+        } else {
+            bytes.push(*first);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_file_uris() {
+        let path = |text: &str| local(OsStr::new(text)).map(|path| path.to_string_lossy().into_owned());
+        assert_eq!(path("a/b").unwrap(), "a/b");
+        assert_eq!(path("x://y").unwrap(), "x://y");
+        assert_eq!(path("file:///tmp/a%20b").unwrap(), "/tmp/a b");
+        assert_eq!(path("file://localhost/tmp").unwrap(), "/tmp");
+        assert_eq!(path("file://tmp").unwrap_err().exit(), Exit::Usage);
+        assert_eq!(path("file:///%4").unwrap_err().exit(), Exit::Usage);
+        assert_eq!(path("s3://bucket/array").unwrap_err().exit(), Exit::Unsupported);
+    }
+}

@@ -1,0 +1,61 @@
+//! The command `tdb`: look at and query TileDB arrays from a terminal. `docs/cli.md` is its manual.
+
+mod args;
+mod cells;
+mod command;
+mod failure;
+mod group;
+mod inspect;
+mod location;
+mod output;
+mod range;
+mod size;
+mod suggest;
+mod target;
+mod terminal;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use args::Parsed;
+use failure::{Failure, Result};
+use terminal::Terminal;
+
+fn main() -> ExitCode {
+    let parsed = args::parse();
+    let terminal = Terminal::detect(parsed.color());
+    match run(parsed, terminal) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            report(&failure, terminal);
+            ExitCode::from(failure.exit() as u8)
+        }
+    }
+}
+
+fn run(parsed: Parsed, terminal: Terminal) -> Result<()> {
+    match parsed {
+        Parsed::Command { command, .. } => command::run(command, terminal),
+        Parsed::Failed { failure, .. } => Err(failure),
+        Parsed::Clap(error) => {
+            // Help and version are asked for; all else is wrong use, in clap's words. Nobody may be reading either.
+            let _ = error.print();
+            match error.exit_code() {
+                0 => Ok(()),
+                _ => std::process::exit(failure::Exit::Usage as i32),
+            }
+        }
+    }
+}
+
+/// Says on standard error what went wrong, in one line, and what to do, in another.
+fn report(failure: &Failure, terminal: Terminal) {
+    let paint = terminal.error_paint();
+    let mut stderr = io::stderr().lock();
+    // There is nowhere left to complain to.
+    let _ = writeln!(stderr, "tdb: {} {}", paint.red("error:"), failure.message());
+    if let Some(hint) = failure.hint() {
+        let _ = writeln!(stderr, "tdb: {} {hint}", paint.bold("hint:"));
+    }
+}

@@ -1,0 +1,53 @@
+//! Comma-separated values.
+
+use std::io::Write;
+use std::ops::Range;
+
+use tdb_array::Batch;
+
+use super::CellWriter;
+use crate::cells::Field;
+use crate::failure::Result;
+
+/// Writes a header line and one line per row, as RFC 4180 has it but for line ends of one character.
+pub(super) struct CsvWriter {
+    fields: Vec<Field>,
+    null: String,
+    begun: bool,
+}
+
+impl CsvWriter {
+    pub(super) fn new(fields: Vec<Field>, null: &str) -> Self {
+        Self { fields, null: null.to_owned(), begun: false }
+    }
+
+    fn header(&mut self, writer: &mut csv::Writer<&mut dyn Write>) -> Result<()> {
+        if !std::mem::replace(&mut self.begun, true) {
+            writer.write_record(self.fields.iter().map(Field::name))?;
+        }
+        Ok(())
+    }
+}
+
+impl CellWriter for CsvWriter {
+    fn rows(&mut self, batch: &Batch, rows: Range<usize>, out: &mut dyn Write) -> Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        self.header(&mut writer)?;
+        for row in rows {
+            for (field, column) in self.fields.iter().zip(batch.columns()) {
+                match field.text(column, row) {
+                    Some(text) => writer.write_field(text)?,
+                    None => writer.write_field(&self.null)?,
+                }
+            }
+            writer.write_record(None::<&[u8]>)?;
+        }
+        Ok(writer.flush()?)
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        self.header(&mut writer)?;
+        Ok(writer.flush()?)
+    }
+}

@@ -1,0 +1,169 @@
+//! Ranges of coordinates as people write them: `pos=100..200`, both ends included.
+
+use std::ops::Bound;
+
+use tdb_array::{ArrayError, Coordinate, Query};
+use tdb_rtree::{DimRange, DimensionKind};
+use tdb_schema::{ArraySchema, Dimension};
+use tdb_types::{Datatype, Scalar};
+
+use crate::cells::datetime;
+use crate::failure::{Failure, Result};
+
+/// Both ends of a range; an open end is the domain's.
+type Ends = (Bound<Coordinate>, Bound<Coordinate>);
+
+/// Adds a range, written as `NAME=LO..HI`, to a query.
+///
+/// # Errors
+/// It is no range, names no dimension, or can't be asked of the dimension.
+pub(crate) fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Query> {
+    let (dimension, range) = split_name(schema, text)?;
+    let ends = parse(dimension, range)
+        .map_err(|why| Failure::usage(format!("range {text:?}: {why}")).with_hint(hint(schema, dimension)))?;
+    query.range(dimension.name(), ends).map_err(|error| match error {
+        // In the words of the command line, where dates are dates.
+        ArrayError::Range { why, .. } => {
+            let why = if why.starts_with("outside") { "outside the domain" } else { &why };
+            Failure::usage(format!("range {text:?}: {why}")).with_hint(hint(schema, dimension))
+        }
+        other => other.into(),
+    })
+}
+
+/// What ranges on a dimension look like.
+fn hint(schema: &ArraySchema, dimension: &Dimension) -> String {
+    let index = schema.dimensions().iter().position(|other| other.name() == dimension.name());
+    let current = index.zip(schema.current_domain()).and_then(|(index, domain)| domain.0.get(index));
+    let name = dimension.name();
+    match (current, domain(dimension)) {
+        (Some(current), _) => format!("the current domain is {name}={}", show(dimension.kind(), current)),
+        (None, Some(domain)) => format!("the domain is {name}={domain}"),
+        (None, None) => format!("write {name}=FIRST..LAST, {name}=FIRST.., {name}=..LAST or {name}=VALUE"),
+    }
+}
+
+/// The dimension's domain as a range; none if its coordinates are strings.
+pub(crate) fn domain(dimension: &Dimension) -> Option<String> {
+    let (lo, hi) = dimension.domain_keys()?;
+    Some(show(dimension.kind(), &DimRange::Fixed { lo, hi }))
+}
+
+/// A range the way that [`apply`] reads it.
+pub(crate) fn show(kind: DimensionKind, range: &DimRange) -> String {
+    let string = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
+    match range {
+        DimRange::Fixed { lo, hi } => format!("{}..{}", coordinate(kind, *lo), coordinate(kind, *hi)),
+        DimRange::Var { lo, hi } => format!("{}..{}", string(lo), hi.as_deref().map_or_else(String::new, string)),
+    }
+}
+
+/// One coordinate by its ordered key; a date in ISO form.
+pub(crate) fn coordinate(kind: DimensionKind, key: u64) -> String {
+    scalar(kind.datatype, Scalar::from_key(kind.datatype.physical(), key))
+}
+
+/// A coordinate or an extent; a date in ISO form.
+fn scalar(datatype: Datatype, value: Scalar) -> String {
+    let date = match value {
+        Scalar::I64(value) => datetime::format(datatype, value),
+        _ => None,
+    };
+    date.unwrap_or_else(|| match value {
+        Scalar::F32(value) => format!("{value:?}"),
+        Scalar::F64(value) => format!("{value:?}"),
+        other => other.to_string(),
+    })
+}
+
+/// The dimension that a range is for, and the rest. Names may hold `=`, so the longest name that fits counts.
+fn split_name<'a, 't>(schema: &'a ArraySchema, text: &'t str) -> Result<(&'a Dimension, &'t str)> {
+    let fits = |dimension: &'a Dimension| Some((dimension, text.strip_prefix(dimension.name())?.strip_prefix('=')?));
+    let longest = schema.dimensions().iter().filter_map(fits).max_by_key(|(dimension, _)| dimension.name().len());
+    if let Some(found) = longest {
+        return Ok(found);
+    }
+    let known: Vec<String> = schema.dimensions().iter().map(|dimension| dimension.name().to_owned()).collect();
+    match text.split_once('=') {
+        Some((name, _)) => Err(ArrayError::UnknownDimension { name: name.trim().to_owned(), known }.into()),
+        None => {
+            let example = known.first().map_or("dim", String::as_str);
+            Err(Failure::usage(format!("range {text:?} names no dimension"))
+                .with_hint(format!("write for example --range {example}=FIRST..LAST")))
+        }
+    }
+}
+
+/// Parses what follows the `=`.
+fn parse(dimension: &Dimension, text: &str) -> Result<Ends, String> {
+    let (first, rest) = end(text, dimension)?;
+    if rest.is_empty() {
+        let only = first.ok_or("the range is empty; give at least one end, or a value")?;
+        return Ok((Bound::Included(only.first), Bound::Included(only.last)));
+    }
+    let rest = rest.strip_prefix("..").ok_or_else(|| format!("expected `..` at {rest:?}"))?;
+    // As Rust writes ranges that include their end.
+    let rest = rest.strip_prefix('=').unwrap_or(rest);
+    let (last, rest) = end(rest, dimension)?;
+    if !rest.is_empty() {
+        return Err(format!("{rest:?} follows the range"));
+    }
+    let start = first.map_or(Bound::Unbounded, |end| Bound::Included(end.first));
+    Ok((start, last.map_or(Bound::Unbounded, |end| Bound::Included(end.last))))
+}
+
+/// One end of a range: what it means as a beginning, and what as an end. They differ for a date such as `2020-01`.
+struct End {
+    first: Coordinate,
+    last: Coordinate,
+}
+
+/// Reads one end, if there is one, and gives what follows it.
+fn end<'t>(text: &'t str, dimension: &Dimension) -> Result<(Option<End>, &'t str), String> {
+    let text = text.trim_start();
+    let (word, rest, quoted) = if text.starts_with('"') {
+        let mut strings = serde_json::Deserializer::from_str(text).into_iter::<String>();
+        let word = strings.next().and_then(Result::ok).ok_or("the string in quotes does not end")?;
+        (word, text[strings.byte_offset()..].trim(), true)
+    } else {
+        let split = text.find("..").unwrap_or(text.len());
+        (text[..split].trim().to_owned(), &text[split..], false)
+    };
+    if word.is_empty() && !quoted {
+        return Ok((None, rest));
+    }
+    value(dimension, &word, quoted).map(|end| (Some(end), rest))
+}
+
+fn value(dimension: &Dimension, word: &str, quoted: bool) -> Result<End, String> {
+    let datatype = dimension.datatype();
+    if dimension.is_var() {
+        let bytes = Coordinate::Bytes(word.as_bytes().to_vec());
+        return Ok(End { first: bytes.clone(), last: bytes });
+    }
+    // In an array of years, four digits are a year and not a number of years after 1970.
+    let is_year = datatype == Datatype::DatetimeYear && word.len() == 4;
+    if !quoted
+        && !is_year
+        && let Ok(number) = word.replace('_', "").parse::<i128>()
+    {
+        let number = Coordinate::Integer(number);
+        return Ok(End { first: number.clone(), last: number });
+    }
+    if datatype.is_datetime() {
+        let (first, last) = datetime::parse(datatype, word)
+            .ok_or_else(|| format!("{word:?} is no date that {datatype} can hold; write for example 2020-01-31"))?;
+        let date = |value: i64| Coordinate::Integer(i128::from(value));
+        return Ok(End { first: date(first), last: date(last) });
+    }
+    match word.parse::<f64>() {
+        Ok(number) if datatype.is_float() && !number.is_nan() => {
+            let number = Coordinate::Float(number);
+            Ok(End { first: number.clone(), last: number })
+        }
+        _ => Err(format!("{word:?} is no {datatype} coordinate")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+use super::*;
+
+fn int() -> Dimension {
+    Dimension::new("x", Datatype::Int32, Scalar::I32(-10), Scalar::I32(10))
+}
+
+fn ends(dimension: &Dimension, text: &str) -> String {
+    let show = |end: Bound<Coordinate>| match end {
+        Bound::Included(coordinate) => coordinate.to_string(),
+        Bound::Excluded(_) => unreachable!("both ends are included"),
+        Bound::Unbounded => "open".to_owned(),
+    };
+    match parse(dimension, text) {
+        Ok((start, end)) => format!("{} to {}", show(start), show(end)),
+        Err(why) => why,
+    }
+}
+
+#[test]
+fn numbers() {
+    assert_eq!(ends(&int(), "-3..5"), "-3 to 5");
+    assert_eq!(ends(&int(), " -3 ..= 1_000 "), "-3 to 1000");
+    assert_eq!(ends(&int(), "7"), "7 to 7");
+    assert_eq!(ends(&int(), "7.."), "7 to open");
+    assert_eq!(ends(&int(), "..7"), "open to 7");
+    assert_eq!(ends(&int(), ".."), "open to open");
+    assert_eq!(ends(&int(), ""), "the range is empty; give at least one end, or a value");
+    assert_eq!(ends(&int(), "1.5"), "\"1.5\" is no int32 coordinate");
+    assert_eq!(ends(&int(), "1..2..3"), "\"..3\" follows the range");
+    let float = Dimension::new("x", Datatype::Float64, Scalar::F64(0.0), Scalar::F64(1.0));
+    assert_eq!(ends(&float, "0.25..1e-1"), "0.25 to 0.1");
+    assert_eq!(ends(&float, "1...5"), "1 to 0.5");
+    assert_eq!(ends(&float, "nan"), "\"nan\" is no float64 coordinate");
+}
+
+#[test]
+fn strings() {
+    let string = Dimension::string("s");
+    assert_eq!(ends(&string, "chr1..chr2"), "\"chr1\" to \"chr2\"");
+    assert_eq!(ends(&string, r#""a..b".."c \"d\"""#), r#""a..b" to "c \"d\"""#);
+    assert_eq!(ends(&string, r#""""#), r#""" to """#);
+    assert_eq!(ends(&string, "12"), "\"12\" to \"12\"");
+    assert_eq!(ends(&string, r#""a"#), "the string in quotes does not end");
+    assert_eq!(ends(&string, r#""a"b"#), "expected `..` at \"b\"");
+}
+
+#[test]
+fn dates() {
+    let day = |datatype| Dimension::new("d", datatype, Scalar::I64(0), Scalar::I64(i64::MAX - 1000));
+    assert_eq!(ends(&day(Datatype::DatetimeDay), "1970-01-02..1970-02"), "1 to 58");
+    assert_eq!(ends(&day(Datatype::DatetimeDay), "17..\"1970-02-01\""), "17 to 31");
+    assert_eq!(ends(&day(Datatype::DatetimeSec), "1970-01-01"), "0 to 86399");
+    assert_eq!(ends(&day(Datatype::DatetimeYear), "1975..1980"), "5 to 10");
+    assert_eq!(ends(&day(Datatype::DatetimeYear), "5..10"), "5 to 10");
+    let wrong = "\"yesterday\" is no date that datetime_day can hold; write for example 2020-01-31";
+    assert_eq!(ends(&day(Datatype::DatetimeDay), "yesterday"), wrong);
+}
+
+#[test]
+fn what_is_shown_is_read_as_itself() {
+    let day = Dimension::new("d", Datatype::DatetimeDay, Scalar::I64(-5), Scalar::I64(400));
+    assert_eq!(domain(&day).as_deref(), Some("1969-12-27..1971-02-05"));
+    assert_eq!(ends(&day, "1969-12-27..1971-02-05"), "-5 to 400");
+    let strings = DimRange::strings("a\"b", "c");
+    let kind = DimensionKind::var(Datatype::StringAscii);
+    assert_eq!(show(kind, &strings), r#""a\"b".."c""#);
+    assert_eq!(ends(&Dimension::string("s"), &show(kind, &strings)), r#""a\"b" to "c""#);
+}

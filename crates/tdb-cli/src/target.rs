@@ -1,0 +1,142 @@
+//! What is at a path.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayOptions};
+use tdb_storage::{LocalStorage, Storage};
+
+use crate::failure::{Exit, Failure, Result};
+use crate::{location, suggest};
+
+/// What is at a path, told by what lies in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Array,
+    Group,
+    /// A folder of data files and their metadata, inside an array.
+    Fragment,
+    Folder,
+    File,
+}
+
+impl Kind {
+    /// With its article, for sentences.
+    pub(crate) fn a(self) -> String {
+        let article = if self == Self::Array { "an" } else { "a" };
+        format!("{article} {}", self.name())
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Group => "group",
+            Self::Fragment => "fragment",
+            Self::Folder => "folder",
+            Self::File => "file",
+        }
+    }
+
+    /// What is there, if anything is.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        if !fs::metadata(path)?.is_dir() {
+            return Ok(Self::File);
+        }
+        let has_folder = |name: &str| path.join(name).is_dir();
+        let has_file = |name: &str| path.join(name).is_file();
+        Ok(if has_folder("__schema") || has_file("__array_schema.tdb") {
+            Self::Array
+        } else if has_folder("__group") || has_file("__tiledb_group.tdb") {
+            Self::Group
+        } else if has_file("__fragment_metadata.tdb") {
+            Self::Fragment
+        } else {
+            Self::Folder
+        })
+    }
+}
+
+/// The local path that an argument means, and what is there.
+///
+/// # Errors
+/// Nothing is there, or no path is meant.
+pub(crate) fn find(argument: &OsStr) -> Result<(PathBuf, Kind)> {
+    let path = location::local(argument)?;
+    match Kind::of(&path) {
+        Ok(kind) => Ok((path, kind)),
+        Err(error) => {
+            let failure = Failure::io(path.display(), &error);
+            Err(match (error.kind(), near(&path)) {
+                (io::ErrorKind::NotFound, Some(near)) => failure.with_hint(format!("did you mean {}?", near.display())),
+                (io::ErrorKind::NotFound, None) => failure.with_hint("`tdb ls FOLDER` shows what is in a folder"),
+                _ => failure,
+            })
+        }
+    }
+}
+
+/// A path in the same folder whose name is near the missing one's.
+fn near(missing: &Path) -> Option<PathBuf> {
+    let name = missing.file_name()?.to_str()?;
+    let parent = missing.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let entries = fs::read_dir(parent.unwrap_or(Path::new("."))).ok()?;
+    // A guess is not worth reading a huge folder for.
+    let names: Vec<String> =
+        entries.take(10_000).filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let near = suggest::nearest(name, names.iter().map(String::as_str))?;
+    Some(missing.with_file_name(near))
+}
+
+/// Opens the array at a path, on the storage that `storage` makes of it.
+///
+/// # Errors
+/// There is no array, or it can't be opened.
+pub(crate) fn open_array(
+    argument: &OsStr,
+    threads: usize,
+    storage: impl FnOnce(&Path) -> Arc<dyn Storage>,
+) -> Result<(PathBuf, Array)> {
+    let (path, kind) = find(argument)?;
+    match kind {
+        Kind::Array => {}
+        _ => return Err(not_an_array(&path, kind)),
+    }
+    let array = ArrayOptions::new().threads(threads).open_on(storage(&path))?;
+    Ok((path, array))
+}
+
+/// The failure of a command that wants an array and got something else.
+fn not_an_array(folder: &Path, kind: Kind) -> Failure {
+    let path = folder.display();
+    let failure = Failure::new(Exit::Unavailable, format!("{path}: not an array, but {}", kind.a()));
+    match kind {
+        Kind::Array => failure,
+        Kind::Group | Kind::Folder => match array_in(folder) {
+            Some(array) => failure.with_hint(format!("did you mean {}?", array.display())),
+            None => failure.with_hint(format!("`tdb ls --recursive {path}` lists the arrays in it")),
+        },
+        Kind::Fragment => failure.with_hint("give the path of the array that it belongs to"),
+        Kind::File => failure.with_hint(format!("`tdb inspect {path}` shows a single file of an array")),
+    }
+}
+
+/// The array in a folder, if there is just one.
+pub(crate) fn array_in(folder: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.take(1000).filter_map(Result::ok);
+    let mut arrays = entries.map(|entry| entry.path()).filter(|path| matches!(Kind::of(path), Ok(Kind::Array)));
+    arrays.next().filter(|_| arrays.next().is_none())
+}
+
+/// The array that a path lies in, if it lies in one: the nearest folder above that is an array.
+pub(crate) fn array_above(path: &Path) -> Option<PathBuf> {
+    let path = fs::canonicalize(path).ok()?;
+    path.ancestors().skip(1).find(|folder| matches!(Kind::of(folder), Ok(Kind::Array))).map(Path::to_path_buf)
+}
+
+/// The storage of a local folder.
+pub(crate) fn local_storage(path: &Path) -> Arc<dyn Storage> {
+    Arc::new(LocalStorage::new(path))
+}

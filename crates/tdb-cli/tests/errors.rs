@@ -1,0 +1,150 @@
+//! What goes wrong: exit codes, messages and hints.
+
+mod support;
+
+use std::fs;
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+use support::{Copy, command, run, tdb};
+
+const SPARSE: &str = "v22-by-2.30.0-sparse-2d/array";
+const DATES: &str = "v22-by-2.30.0-dense-datetime/array";
+
+#[test]
+fn paths() {
+    assert_snapshot!("missing", run("read v22-by-2.30.0-sparse-2d/aray"));
+    assert_snapshot!("missing_without_a_guess", run("info no/such/path"));
+    assert_snapshot!("folder", run("read filters"));
+    assert_snapshot!("folder_with_an_array", run("v22-by-2.30.0-sparse-2d"));
+    assert_snapshot!("folder_with_an_array_for_read", run("read v22-by-2.30.0-sparse-2d"));
+    assert_snapshot!("group", run("schema v22-by-2.30.0-group/group"));
+    assert_snapshot!("file", run("MANIFEST.json"));
+    assert_snapshot!("file_for_read", run("read MANIFEST.json"));
+    assert_snapshot!("object_store", run("read s3://bucket/array"));
+    assert_snapshot!("misspelt_command", run("inof"));
+    assert_snapshot!("inspect_array", run(&format!("inspect {SPARSE}")));
+}
+
+#[test]
+fn fields_and_ranges() {
+    assert_snapshot!("unknown_field", run("read v22-by-2.30.0-dense-enumerations/array --select colur"));
+    assert_snapshot!("field_twice", run(&format!("read {SPARSE} --select a,x,a")));
+    assert_snapshot!("unknown_dimension", run(&format!("read {SPARSE} --range z=1..2")));
+    assert_snapshot!("no_dimension", run(&format!("read {SPARSE} --range 1..2")));
+    assert_snapshot!("outside", run(&format!("read {SPARSE} --range x=0..300")));
+    assert_snapshot!("wrong_way_round", run(&format!("read {SPARSE} --range x=5..2")));
+    assert_snapshot!("no_coordinate", run(&format!("read {SPARSE} --range x=five")));
+    assert_snapshot!("date_outside", run(&format!("read {DATES} --range day=1800-01-01..1900-01-01")));
+}
+
+#[test]
+fn command_line() {
+    for line in ["", "read", "read --frobnicate x", "read x --order sideways", "read x --budget 5parsecs"] {
+        let run = run(line);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run}");
+        assert!(!run.stderr.is_empty());
+    }
+    for line in ["--help", "--version", "help read", "read --help", "completions bash", "completions fish"] {
+        let run = run(line);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        assert!(!run.stdout.is_empty());
+    }
+    for command in ["info", "schema", "fragments", "read", "ls", "inspect", "completions"] {
+        let help = tdb([command, "--help"]).stdout;
+        assert!(help.contains("Examples:"), "{help}");
+    }
+}
+
+#[test]
+fn truncated_and_altered() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let metadata = copy.find("array", "__fragment_metadata.tdb");
+    let bytes = fs::read(&metadata).unwrap();
+    fs::write(&metadata, &bytes[..bytes.len() / 2]).unwrap();
+    assert_snapshot!("truncated_metadata", copy.run("fragments", "array", ""));
+    fs::write(&metadata, &bytes).unwrap();
+
+    let schema = fs::read_dir(copy.path().join("array/__schema")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&schema).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 0xff;
+    fs::write(&schema, &bytes).unwrap();
+    let run = copy.run("info", "array", "");
+    assert_eq!(run.code, Some(3), "{run}");
+    assert!(run.stderr.contains("__schema/"), "{run}");
+}
+
+#[test]
+fn newer_format_version() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let schema = fs::read_dir(copy.path().join("array/__schema")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&schema).unwrap();
+    bytes[0] = 99;
+    fs::write(&schema, &bytes).unwrap();
+    let run = copy.run("info", "array", "");
+    assert_eq!(run.code, Some(4), "{run}");
+    assert!(run.stderr.contains("format version 99") && run.stderr.contains("newer release"), "{run}");
+    let name = schema.strip_prefix(copy.path()).unwrap().to_str().unwrap().to_owned();
+    assert_eq!(copy.run("inspect", &name, "").code, Some(4));
+}
+
+#[test]
+fn encrypted() {
+    let run = run("info v22-by-2.30.0-sparse-encrypted/array");
+    assert_eq!(run.code, Some(4), "{run}");
+    assert!(run.stderr.contains("encrypted"), "{run}");
+    let root = tdb_testkit::fixtures::root().join("v22-by-2.30.0-sparse-encrypted");
+    let schema = fs::read_dir(root.join("array/__schema")).unwrap().find_map(|entry| {
+        let path = entry.unwrap().path();
+        path.is_file().then_some(path)
+    });
+    let run = tdb(["inspect".as_ref(), schema.unwrap().as_os_str()]);
+    assert_eq!(run.code, Some(4), "{run}");
+    assert!(run.stdout.contains("aes_256_gcm"), "{run}");
+}
+
+/// A reader that closes its end at once, as `head -0` does.
+#[test]
+fn closed_pipe() {
+    for line in [
+        &format!("inspect {SPARSE}/../expected.json"),
+        &format!("schema {SPARSE}"),
+        &format!("fragments {SPARSE}"),
+        "ls --recursive .",
+        "completions zsh",
+        "--help",
+    ] {
+        let mut child =
+            command().args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*stderr), (Some(0), ""), "{line}");
+    }
+}
+
+#[test]
+fn colour() {
+    let has_colour = |run: &support::Run| run.stdout.contains('\u{1b}') || run.stderr.contains('\u{1b}');
+    assert!(!has_colour(&run(SPARSE)));
+    assert!(has_colour(&run(&format!("--color always {SPARSE}"))));
+    assert!(has_colour(&run(&format!("{SPARSE} --color always"))));
+    assert!(has_colour(&run("--color always info no/such/path")));
+    assert!(!has_colour(&run(&format!("--color never {SPARSE}"))));
+}
+
+/// Looking at an array leaves every file as it was.
+#[test]
+fn nothing_is_written() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let before = copy.run("ls -r", "", "").stdout;
+    for command in ["info", "schema", "fragments", "read", "ls", "read --explain"] {
+        copy.run(command, "array", "");
+    }
+    assert_eq!(copy.run("ls -r", "", "").stdout, before);
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-2d");
+    for path in fixture.array_files() {
+        assert_eq!(fs::read(copy.path().join("array").join(path)).unwrap(), fixture.read(path), "{path}");
+    }
+}

@@ -1,0 +1,113 @@
+//! Runs the real binary over fixtures.
+#![allow(dead_code, clippy::unwrap_used)] // each test binary uses its part; helpers of tests may panic
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fmt, fs};
+
+/// What one run of `tdb` came to.
+pub(crate) struct Run {
+    line: String,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "$ {}", self.line)?;
+        f.write_str(&self.stdout)?;
+        if !self.stderr.is_empty() {
+            write!(f, "--- stderr\n{}", self.stderr)?;
+        }
+        match self.code {
+            Some(0) => Ok(()),
+            Some(code) => writeln!(f, "--- exit code {code}"),
+            None => writeln!(f, "--- killed"),
+        }
+    }
+}
+
+/// The command, in the folder of all fixtures.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tdb"));
+    command.current_dir(tdb_testkit::fixtures::root()).env_remove("NO_COLOR").stdin(Stdio::null());
+    command
+}
+
+/// Runs `tdb` with arguments.
+pub(crate) fn tdb<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Run {
+    let args: Vec<S> = args.into_iter().collect();
+    let words: Vec<_> = args.iter().map(|arg| arg.as_ref().to_string_lossy().into_owned()).collect();
+    let output = command().args(&args).output().expect("the binary runs");
+    let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
+    Run {
+        line: format!("tdb {}", words.join(" ")),
+        code: output.status.code(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
+/// Runs `tdb` with the words of a line.
+pub(crate) fn run(line: &str) -> Run {
+    tdb(line.split_whitespace())
+}
+
+/// A copy of a fixture's folder that may be damaged.
+pub(crate) struct Copy {
+    folder: tempfile::TempDir,
+}
+
+impl Copy {
+    pub(crate) fn of(fixture: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        copy(&tdb_testkit::fixtures::root().join(fixture), folder.path());
+        Self { folder }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Runs `tdb` on a path in the copy; in what comes out the copy is called `COPY`.
+    pub(crate) fn run(&self, before: &str, path: &str, after: &str) -> Run {
+        let path = self.path().join(path);
+        let words = before.split_whitespace().map(OsStr::new);
+        let run = tdb(words.chain([path.as_os_str()]).chain(after.split_whitespace().map(OsStr::new)));
+        let hide = |text: String| text.replace(&*self.path().to_string_lossy(), "COPY");
+        Run { line: hide(run.line), stdout: hide(run.stdout), stderr: hide(run.stderr), code: run.code }
+    }
+
+    /// The only file below `folder` whose name ends so.
+    pub(crate) fn find(&self, folder: &str, end: &str) -> PathBuf {
+        let folder = self.path().join(folder);
+        find(&folder, end).unwrap_or_else(|| panic!("no {end} in {}", folder.display()))
+    }
+}
+
+/// The first file below a folder whose path ends so, in the order of names.
+pub(crate) fn find(folder: &Path, end: &str) -> Option<PathBuf> {
+    let mut entries: Vec<_> = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    entries.sort();
+    entries.into_iter().find_map(|path| {
+        if path.is_dir() {
+            return find(&path, end);
+        }
+        path.to_string_lossy().ends_with(end).then_some(path)
+    })
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a fixture") {
+        let entry = entry.expect("an entry");
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), &to).expect("a file");
+        }
+    }
+}
