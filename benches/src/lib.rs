@@ -1,0 +1,1 @@
+//! Criterion benches of the workspace; see the folder `benches`.

@@ -1,0 +1,234 @@
+//! Runs a case on both sides.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use tdb_array::Array;
+use tdb_types::{ArrayType, Layout};
+
+use super::case::{Case, Question, Step};
+use super::compare::{Settled, difference};
+use super::generate::order_of;
+use super::{defects, facts, ours};
+use crate::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
+use crate::reference::{Error, Reference, Result};
+
+/// About how many batches the second reading has at most.
+const MOST_BATCHES: usize = 100;
+
+/// How a case went.
+#[derive(Debug)]
+pub enum Verdict {
+    /// Both sides agree; so many cells were compared, in so many reads, and so many reads left out.
+    Agreed {
+        reads: u64,
+        cells: u64,
+        excuses: Vec<String>,
+    },
+    /// The library couldn't do its part, for a reason that is known.
+    Excused(String),
+    Failed(Failure),
+}
+
+/// What went wrong.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub kind: Kind,
+    /// Which of the case's questions it is about.
+    pub question: Option<usize>,
+    pub detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Both sides read, but not the same.
+    Cells,
+    /// Our second reading, in small batches, isn't the same as the first.
+    Batches,
+    Schema,
+    Fragments,
+    /// The library reads, we refuse.
+    OurError,
+    OurPanic,
+    /// The library refuses something that the generator took for legal.
+    TheirError,
+    TheirCrash,
+}
+
+impl Failure {
+    fn new(kind: Kind, detail: String) -> Self {
+        Self { kind, question: None, detail }
+    }
+
+    /// Whether the other one looks like the same mistake.
+    pub fn resembles(&self, other: &Self) -> bool {
+        let start = |text: &str| text.chars().filter(|letter| letter.is_alphabetic()).take(100).collect::<String>();
+        let by_message = matches!(self.kind, Kind::OurError | Kind::OurPanic | Kind::TheirError | Kind::Schema);
+        self.kind == other.kind && (!by_message || start(&self.detail) == start(&other.detail))
+    }
+}
+
+/// Runs a case in a new folder below `folder`.
+///
+/// # Errors
+///
+/// If the folder can't be made, or the library's process can't be started.
+pub fn examine(case: &Case, reference: &mut Reference, folder: &Path) -> Result<Verdict> {
+    let folder = tempfile::tempdir_in(folder)?;
+    let uri = folder.path().join("array").to_string_lossy().into_owned();
+    if let Err(error) = make(case, reference, &uri) {
+        return Ok(their_failure(case, None, &error));
+    }
+    if let Some(failure) = compare_facts(case, reference, &uri)? {
+        return Ok(Verdict::Failed(failure));
+    }
+    let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
+    for (index, question) in case.questions.iter().enumerate() {
+        if let Some(reason) = defects::is_wrong(case, question) {
+            excuses.push(reason.to_owned());
+            continue;
+        }
+        let theirs = match reference.read(&uri, &with_coordinates(case, question)) {
+            Ok(theirs) => theirs,
+            Err(error) => match their_failure(case, Some(index), &error) {
+                Verdict::Excused(reason) => {
+                    excuses.push(reason);
+                    continue;
+                }
+                failed => return Ok(failed),
+            },
+        };
+        let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, &uri, &theirs)));
+        let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
+        if let Err(mut failure) = outcome {
+            failure.question = Some(index);
+            return Ok(Verdict::Failed(failure));
+        }
+        reads += 1;
+        cells += theirs.cells as u64;
+    }
+    Ok(Verdict::Agreed { reads, cells, excuses })
+}
+
+fn make(case: &Case, reference: &mut Reference, uri: &str) -> Result<()> {
+    reference.create(uri, &case.array)?;
+    for step in &case.steps {
+        match step {
+            Step::Write(write) => reference.write(uri, write)?,
+            Step::Evolve(evolution) => reference.evolve(uri, evolution)?,
+            Step::Consolidate(mode) => reference.consolidate(uri, mode)?,
+            Step::Vacuum(mode) => reference.vacuum(uri, mode)?,
+        }
+    }
+    Ok(())
+}
+
+fn their_failure(case: &Case, question: Option<usize>, error: &Error) -> Verdict {
+    let message = error.to_string();
+    let asked = question.map(|index| &case.questions[index]);
+    if let Some(reason) = defects::explanation(case, asked, &message) {
+        return Verdict::Excused(reason.to_owned());
+    }
+    let kind = if matches!(error, Error::Library(_)) { Kind::TheirError } else { Kind::TheirCrash };
+    Verdict::Failed(Failure { kind, question, detail: message })
+}
+
+fn compare_facts(case: &Case, reference: &mut Reference, uri: &str) -> Result<Option<Failure>> {
+    let array = match Array::open(uri) {
+        Ok(array) => array,
+        Err(error) => return Ok(Some(Failure::new(Kind::OurError, ours::describe(&error)))),
+    };
+    if let Some(detail) = facts::schema_difference(case, &array) {
+        return Ok(Some(Failure::new(Kind::Schema, detail)));
+    }
+    let fragments = match reference.fragments(uri) {
+        Ok(fragments) => fragments,
+        Err(error) => return Ok(Some(Failure::new(Kind::TheirError, error.to_string()))),
+    };
+    let detail = facts::fragment_difference(&fragments, &array);
+    Ok(detail.map(|detail| Failure::new(Kind::Fragments, detail)))
+}
+
+/// Whether the coordinates are needed to tell which cells may change places.
+fn needs_coordinates(case: &Case, question: &Question) -> bool {
+    let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
+    let ties = case.array.allows_dups && question.query.layout == Layout::GlobalOrder;
+    case.array.array_type == ArrayType::Sparse && (ordered || ties)
+}
+
+/// The query for the library: with all dimensions behind the fields asked for, where they are needed to compare.
+fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
+    let mut query = question.query.clone();
+    if needs_coordinates(case, question) && !query.fields.is_empty() {
+        let missing =
+            case.array.dimension_names().filter(|name| !question.query.fields.iter().any(|field| field == name));
+        query.fields.extend(missing.map(str::to_owned));
+    }
+    if case.array.array_type == ArrayType::Dense
+        && let Some(current) = &case.array.current_domain
+    {
+        // Where a dimension has no range, we read its current domain, and the library its whole domain.
+        for (dimension, ends) in case.array.dimensions.iter().zip(current) {
+            if query.ranges.iter().all(|ranges| ranges.dimension != dimension.name) {
+                query.ranges.push(RangesSpec { dimension: dimension.name.clone(), ranges: vec![ends.clone()] });
+            }
+        }
+    }
+    query
+}
+
+fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled {
+    if question.query.layout == Layout::Unordered {
+        return Settled::Nothing;
+    }
+    if !needs_coordinates(case, question) {
+        return Settled::Fully;
+    }
+    let mut keys: Vec<Vec<(u64, Vec<u8>)>> = vec![Vec::new(); theirs.cells];
+    for dimension in &case.array.dimensions {
+        let column = theirs.columns.iter().find(|column| column.column.name == dimension.name);
+        let cells = column.map(ReadColumn::cells).unwrap_or_default();
+        keys.iter_mut().zip(cells).for_each(|(key, cell)| key.push(order_of(dimension.datatype, cell)));
+    }
+    match question.query.layout {
+        Layout::RowMajor => {}
+        Layout::ColMajor => keys.iter_mut().for_each(|key| key.reverse()),
+        _ => return Settled::Runs(runs(&keys)),
+    }
+    // Now and then the library puts cells in another order than it was told: docs/conformance.md.
+    if keys.is_sorted() { Settled::Runs(runs(&keys)) } else { Settled::Nothing }
+}
+
+/// The runs of equal keys.
+fn runs<K: PartialEq>(keys: &[K]) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let chunks = keys.chunk_by(|a, b| a == b);
+    chunks
+        .map(|chunk| {
+            start += chunk.len();
+            start - chunk.len()..start
+        })
+        .collect()
+}
+
+fn compare_cells(case: &Case, question: &Question, uri: &str, theirs: &ReadResult) -> std::result::Result<(), Failure> {
+    let our_error = |detail| Failure::new(Kind::OurError, detail);
+    let array = ours::open(uri, question).map_err(our_error)?;
+    ours::plan(&array, &question.query).map_err(our_error)?;
+    let reading = ours::read(&array, &question.query, question.budget).map_err(our_error)?;
+    let order = settled(case, question, theirs);
+    if let Some(detail) = difference(theirs, &reading, &order) {
+        return Err(Failure::new(Kind::Cells, detail));
+    }
+    // So many batches are enough; each costs time.
+    let tiny = question.tiny_budget.max(reading.bytes() / MOST_BATCHES);
+    let again = ours::read(&array, &question.query, Some(tiny)).map_err(our_error)?;
+    if reading.columns == again.columns {
+        return Ok(());
+    }
+    match difference(theirs, &again, &order) {
+        Some(detail) => Err(Failure::new(Kind::Batches, detail)),
+        None => Ok(()),
+    }
+}

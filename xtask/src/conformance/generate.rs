@@ -1,0 +1,100 @@
+//! Random cases. Everything is decided here from the case's random numbers alone, before anything is run.
+
+mod axis;
+mod cells;
+mod filters;
+mod questions;
+mod schema;
+mod text;
+mod writes;
+
+use tdb_types::ArrayType;
+
+use super::case::{Case, Step, apply};
+use super::random::Random;
+use crate::model::{ArraySpec, AttributeSpec, Evolution};
+use axis::Axis;
+pub use axis::{integer_bytes, integer_of, order_of};
+
+/// The time of the first write; each further step comes ten milliseconds later.
+const FIRST_TIMESTAMP: u64 = 1_700_000_000_000;
+
+/// How many reads each array gets.
+const QUESTIONS: usize = 6;
+
+/// The case that belongs to a seed.
+pub fn case(seed: u64) -> Case {
+    let random = &mut Random::new(seed);
+    let (array, mut axes) = schema::array(random);
+    let pool = *random.pick(&[1, 3, 8, 20, 60, 300]);
+    axes.iter_mut().for_each(|axis| axis.fill_pool(random, pool));
+    let mut history = History { array: &array, axes: &axes, attributes: array.attributes.clone(), times: Vec::new() };
+    let steps = history.steps(random);
+    let (attributes, times) = (history.attributes, history.times);
+    let question = |_| questions::question(random, &array, &axes, &attributes, &times);
+    let questions = (0..QUESTIONS).map(question).collect();
+    Case { array, steps, questions }
+}
+
+/// An array while its history is being made up.
+struct History<'a> {
+    array: &'a ArraySpec,
+    axes: &'a [Axis],
+    attributes: Vec<AttributeSpec>,
+    times: Vec<u64>,
+}
+
+impl History<'_> {
+    fn steps(&mut self, random: &mut Random) -> Vec<Step> {
+        let writes = random.weighted(&[1, 15, 25, 25, 15, 10, 9]);
+        let mut times: Vec<u64> = (0..writes as u64).map(|write| FIRST_TIMESTAMP + 10 * write).collect();
+        if random.percent(15) {
+            random.shuffle(&mut times);
+        }
+        let evolves = random.percent(15);
+        let mut steps = Vec::new();
+        for (index, time) in times.into_iter().enumerate() {
+            if evolves && random.percent(40) {
+                steps.extend(self.evolution(random, index).map(Step::Evolve));
+            }
+            let write = writes::write(random, self.array, self.axes, &self.attributes, time);
+            self.times.push(time);
+            steps.push(Step::Write(write));
+            // Of dense arrays with a current domain the library makes fragments that it can't read.
+            let cut = self.array.array_type == ArrayType::Dense && self.array.current_domain.is_some();
+            if index > 0 && !cut && random.percent(8) {
+                consolidation(random, &mut steps);
+            }
+        }
+        steps
+    }
+
+    /// Adds and drops attributes.
+    fn evolution(&mut self, random: &mut Random, index: usize) -> Option<Evolution> {
+        let mut evolution = Evolution::default();
+        if random.percent(60) {
+            let mut attribute = schema::attribute(random, self.array, 10 + index);
+            // The library takes the name of an enumeration here only if it has loaded it before.
+            attribute.enumeration = None;
+            evolution.add_attributes.push(attribute);
+        }
+        if random.percent(50) && self.attributes.len() > 1 {
+            // Anonymous attributes can't be dropped.
+            let name = random.pick(&self.attributes).name.clone();
+            evolution.drop_attributes.extend(Some(name).filter(|name| !name.is_empty()));
+        }
+        if evolution == Evolution::default() {
+            return None;
+        }
+        apply(&mut self.attributes, &evolution);
+        Some(evolution)
+    }
+}
+
+fn consolidation(random: &mut Random, steps: &mut Vec<Step>) {
+    let mode = *random.pick(&["fragments", "fragments", "fragments", "fragment_meta", "commits"]);
+    steps.push(Step::Consolidate(mode));
+    if random.percent(50) {
+        steps.push(Step::Vacuum(mode));
+    }
+}

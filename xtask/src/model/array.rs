@@ -1,0 +1,157 @@
+//! Array schemas.
+
+use serde::{Deserialize, Serialize};
+use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
+
+use super::{Bytes, Pipeline, names};
+
+/// An array to be created.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArraySpec {
+    #[serde(with = "names")]
+    pub array_type: ArrayType,
+    pub dimensions: Vec<DimensionSpec>,
+    pub attributes: Vec<AttributeSpec>,
+    #[serde(with = "names")]
+    pub cell_order: Layout,
+    #[serde(with = "names")]
+    pub tile_order: Layout,
+    /// Cells per tile of sparse fragments; the library's default if absent.
+    pub capacity: Option<u64>,
+    pub allows_dups: bool,
+    /// The library's defaults if absent, like the next two.
+    pub coords_filters: Option<Pipeline>,
+    pub offsets_filters: Option<Pipeline>,
+    pub validity_filters: Option<Pipeline>,
+    pub enumerations: Vec<EnumerationSpec>,
+    /// First and last coordinate per dimension.
+    pub current_domain: Option<Vec<(Bytes, Bytes)>>,
+    pub labels: Vec<LabelSpec>,
+}
+
+/// A dimension.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DimensionSpec {
+    pub name: String,
+    #[serde(with = "names")]
+    pub datatype: Datatype,
+    /// First and last coordinate; none for strings.
+    pub domain: Option<(Bytes, Bytes)>,
+    pub extent: Option<Bytes>,
+    pub filters: Pipeline,
+}
+
+/// An attribute.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttributeSpec {
+    pub name: String,
+    #[serde(with = "names")]
+    pub datatype: Datatype,
+    /// Values per cell; none for a variable number.
+    pub cell_val_num: Option<u32>,
+    pub nullable: bool,
+    /// The library's default if absent; with whether the fill cell is valid.
+    pub fill: Option<(Bytes, bool)>,
+    pub filters: Pipeline,
+    pub enumeration: Option<String>,
+}
+
+/// The values that an attribute's integers stand for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EnumerationSpec {
+    pub name: String,
+    #[serde(with = "names")]
+    pub datatype: Datatype,
+    pub cell_val_num: Option<u32>,
+    pub ordered: bool,
+    pub values: Bytes,
+    /// Where each value starts, without the end; for a variable number of values per cell.
+    pub offsets: Option<Vec<u64>>,
+}
+
+/// A dimension label.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LabelSpec {
+    pub dimension: u32,
+    pub name: String,
+    #[serde(with = "names")]
+    pub order: DataOrder,
+    #[serde(with = "names")]
+    pub datatype: Datatype,
+    pub filters: Option<Pipeline>,
+}
+
+/// A change of an array's schema.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evolution {
+    pub add_attributes: Vec<AttributeSpec>,
+    pub drop_attributes: Vec<String>,
+    pub add_enumerations: Vec<EnumerationSpec>,
+    /// Each holds the added values alone, its offsets relative to the first of them.
+    pub extend_enumerations: Vec<EnumerationSpec>,
+    pub drop_enumerations: Vec<String>,
+    pub expand_current_domain: Option<Vec<(Bytes, Bytes)>>,
+    pub timestamp: Option<u64>,
+}
+
+impl ArraySpec {
+    fn new(array_type: ArrayType, dimensions: Vec<DimensionSpec>, attributes: Vec<AttributeSpec>) -> Self {
+        Self {
+            array_type,
+            dimensions,
+            attributes,
+            cell_order: Layout::RowMajor,
+            tile_order: Layout::RowMajor,
+            capacity: None,
+            allows_dups: false,
+            coords_filters: None,
+            offsets_filters: None,
+            validity_filters: None,
+            enumerations: Vec::new(),
+            current_domain: None,
+            labels: Vec::new(),
+        }
+    }
+
+    /// A dense array in row-major orders.
+    pub fn dense(
+        dimensions: impl IntoIterator<Item = DimensionSpec>,
+        attributes: impl IntoIterator<Item = AttributeSpec>,
+    ) -> Self {
+        Self::new(ArrayType::Dense, Vec::from_iter(dimensions), Vec::from_iter(attributes))
+    }
+
+    /// A sparse array in row-major orders, without duplicates.
+    pub fn sparse(
+        dimensions: impl IntoIterator<Item = DimensionSpec>,
+        attributes: impl IntoIterator<Item = AttributeSpec>,
+    ) -> Self {
+        Self::new(ArrayType::Sparse, Vec::from_iter(dimensions), Vec::from_iter(attributes))
+    }
+
+    pub fn orders(mut self, tile_order: Layout, cell_order: Layout) -> Self {
+        self.tile_order = tile_order;
+        self.cell_order = cell_order;
+        self
+    }
+
+    pub fn capacity(mut self, capacity: u64) -> Self {
+        self.capacity = Some(capacity);
+        self
+    }
+
+    pub fn allow_dups(mut self) -> Self {
+        self.allows_dups = true;
+        self
+    }
+
+    pub fn enumeration(mut self, enumeration: EnumerationSpec) -> Self {
+        self.enumerations.push(enumeration);
+        self
+    }
+
+    /// The names of the dimensions, in order.
+    pub fn dimension_names(&self) -> impl Iterator<Item = &str> {
+        self.dimensions.iter().map(|dimension| dimension.name.as_str())
+    }
+}

@@ -1,0 +1,132 @@
+//! Lets recipes write coordinates and cells as Rust values.
+
+use tdb_types::Datatype;
+
+use super::{AttributeSpec, Bytes, Column, DimensionSpec, Pipeline};
+
+/// A value with a little-endian form.
+pub trait LittleEndian: Copy {
+    fn push_to(self, bytes: &mut Vec<u8>);
+}
+
+macro_rules! little_endian {
+    ($($type:ty),*) => { $(
+        impl LittleEndian for $type {
+            fn push_to(self, bytes: &mut Vec<u8>) { bytes.extend_from_slice(&self.to_le_bytes()); }
+        }
+    )* };
+}
+
+little_endian!(i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);
+
+/// The bytes of some values.
+pub fn bytes_of<T: LittleEndian>(values: impl IntoIterator<Item = T>) -> Bytes {
+    let mut bytes = Vec::new();
+    for value in values {
+        value.push_to(&mut bytes);
+    }
+    Bytes(bytes)
+}
+
+/// A dimension over a domain, both ends included.
+pub fn dimension<T: LittleEndian>(name: &str, datatype: Datatype, domain: [T; 2], extent: T) -> DimensionSpec {
+    DimensionSpec {
+        name: name.to_owned(),
+        datatype,
+        domain: Some((bytes_of([domain[0]]), bytes_of([domain[1]]))),
+        extent: Some(bytes_of([extent])),
+        filters: Pipeline::default(),
+    }
+}
+
+/// A dimension of strings.
+pub fn string_dimension(name: &str) -> DimensionSpec {
+    DimensionSpec {
+        name: name.to_owned(),
+        datatype: Datatype::StringAscii,
+        domain: None,
+        extent: None,
+        filters: Pipeline::default(),
+    }
+}
+
+/// An attribute with one value per cell.
+pub fn attribute(name: &str, datatype: Datatype) -> AttributeSpec {
+    AttributeSpec {
+        name: name.to_owned(),
+        datatype,
+        cell_val_num: Some(1),
+        nullable: false,
+        fill: None,
+        filters: Pipeline::default(),
+        enumeration: None,
+    }
+}
+
+impl DimensionSpec {
+    pub fn filters(mut self, filters: impl Into<Pipeline>) -> Self {
+        self.filters = filters.into();
+        self
+    }
+
+    /// Without a tile extent, as only Hilbert arrays may be.
+    pub fn without_extent(mut self) -> Self {
+        self.extent = None;
+        self
+    }
+}
+
+impl AttributeSpec {
+    pub fn values_per_cell(mut self, number: u32) -> Self {
+        self.cell_val_num = Some(number);
+        self
+    }
+
+    /// With a variable number of values per cell.
+    pub fn var(mut self) -> Self {
+        self.cell_val_num = None;
+        self
+    }
+
+    pub fn nullable(mut self) -> Self {
+        self.nullable = true;
+        self
+    }
+
+    pub fn filters(mut self, filters: impl Into<Pipeline>) -> Self {
+        self.filters = filters.into();
+        self
+    }
+
+    pub fn fill(mut self, value: impl Into<Vec<u8>>) -> Self {
+        self.fill = Some((Bytes(value.into()), false));
+        self
+    }
+
+    pub fn enumeration(mut self, name: &str) -> Self {
+        self.enumeration = Some(name.to_owned());
+        self
+    }
+}
+
+/// A column of fixed-size cells.
+pub fn column<T: LittleEndian>(name: &str, values: impl IntoIterator<Item = T>) -> Column {
+    Column { name: name.to_owned(), values: bytes_of(values), offsets: None, validity: None }
+}
+
+/// A column of variable-size cells.
+pub fn var_column<C: AsRef<[u8]>>(name: &str, cells: impl IntoIterator<Item = C>) -> Column {
+    let mut values = Vec::new();
+    let mut offsets = vec![0];
+    for cell in cells {
+        values.extend_from_slice(cell.as_ref());
+        offsets.push(values.len() as u64);
+    }
+    Column { name: name.to_owned(), values: Bytes(values), offsets: Some(offsets), validity: None }
+}
+
+/// The column with some of its cells null.
+pub fn nullable(column: Column, valid: impl IntoIterator<Item = bool>) -> Column {
+    let validity = valid.into_iter().map(u8::from).collect::<Vec<_>>();
+    Column { validity: Some(Bytes(validity)), ..column }
+}

@@ -1,0 +1,74 @@
+//! Cells to be written and cells that were read.
+
+use serde::{Deserialize, Serialize};
+use tdb_types::Datatype;
+
+use super::bytes::words;
+use super::{Bytes, names};
+
+/// Columns of equal length.
+pub type Cells = Vec<Column>;
+
+/// The cells of one field.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    pub name: String,
+    /// The cells back to back.
+    pub values: Bytes,
+    /// For variable-size cells: where each starts in `values`, and at the end the length of `values`.
+    #[serde(with = "words")]
+    pub offsets: Option<Vec<u64>>,
+    /// For nullable fields: one byte per cell, 0 for null.
+    pub validity: Option<Bytes>,
+}
+
+/// What a read returned.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReadResult {
+    pub cells: usize,
+    /// In the order of the fields asked for.
+    pub columns: Vec<ReadColumn>,
+    /// How often the query had to be submitted until it was complete.
+    pub submits: usize,
+}
+
+/// A column that was read, and how to understand it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReadColumn {
+    #[serde(with = "names")]
+    pub datatype: Datatype,
+    /// Values per cell; none for a variable number.
+    pub cell_val_num: Option<u32>,
+    #[serde(flatten)]
+    pub column: Column,
+}
+
+impl ReadColumn {
+    /// The number of cells.
+    pub fn len(&self) -> usize {
+        match (&self.column.offsets, self.cell_val_num) {
+            (Some(offsets), _) => offsets.len() - 1,
+            (None, _) => self.column.values.len() / self.cell_size(),
+        }
+    }
+
+    /// Bytes per cell, for cells of a fixed size.
+    fn cell_size(&self) -> usize {
+        self.cell_val_num.unwrap_or(1) as usize * self.datatype.size()
+    }
+
+    /// The bytes of each cell, whether or not it is valid.
+    pub fn cells(&self) -> Vec<&[u8]> {
+        let values = &self.column.values;
+        match &self.column.offsets {
+            Some(offsets) => offsets.windows(2).map(|ends| &values[ends[0] as usize..ends[1] as usize]).collect(),
+            None => values.chunks_exact(self.cell_size()).collect(),
+        }
+    }
+
+    /// The bytes of each cell, none for null.
+    pub fn valid_cells(&self) -> Vec<Option<&[u8]>> {
+        let valid = |index: usize| self.column.validity.as_ref().is_none_or(|validity| validity[index] != 0);
+        self.cells().into_iter().enumerate().map(|(index, cell)| valid(index).then_some(cell)).collect()
+    }
+}

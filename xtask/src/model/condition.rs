@@ -1,0 +1,52 @@
+//! Query conditions.
+
+use serde::{Deserialize, Serialize};
+
+use super::Bytes;
+
+/// A predicate over the fields of a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// Compares a field with a value; no value stands for null.
+    Compare {
+        field: String,
+        comparison: Comparison,
+        value: Option<Bytes>,
+    },
+    /// Whether the field's value is one of these, or none of them if `negated`.
+    Member {
+        field: String,
+        values: Vec<Bytes>,
+        negated: bool,
+    },
+    And(Box<Condition>, Box<Condition>),
+    Or(Box<Condition>, Box<Condition>),
+    Not(Box<Condition>),
+}
+
+/// How a field compares with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    Less = 0,
+    LessOrEqual = 1,
+    Greater = 2,
+    GreaterOrEqual = 3,
+    Equal = 4,
+    NotEqual = 5,
+}
+
+impl Condition {
+    pub fn compare(field: &str, comparison: Comparison, value: impl Into<Vec<u8>>) -> Self {
+        Self::Compare { field: field.to_owned(), comparison, value: Some(Bytes(value.into())) }
+    }
+
+    pub fn and(self, other: Self) -> Self {
+        Self::And(Box::new(self), Box::new(other))
+    }
+
+    pub fn or(self, other: Self) -> Self {
+        Self::Or(Box::new(self), Box::new(other))
+    }
+}

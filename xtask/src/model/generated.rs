@@ -1,0 +1,121 @@
+//! Cells that are made where they are written, so that gigabytes needn't travel.
+
+use serde::{Deserialize, Serialize};
+use tdb_types::Layout;
+
+use super::build::LittleEndian;
+use super::{Bytes, Column, WriteSpec, names};
+
+/// A write of cells that follow a rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GeneratedWrite {
+    #[serde(with = "names")]
+    pub layout: Layout,
+    pub subarray: Option<Vec<(Bytes, Bytes)>>,
+    pub timestamp: Option<u64>,
+    pub cells: u64,
+    pub columns: Vec<(String, Rule)>,
+}
+
+/// A rule that gives each cell of a column its value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// `f64`: a slow wave of steps with a little noise, as a sensor or an image gives.
+    Wave { seed: u64 },
+    /// `i64`: ascending with uneven steps, as times do.
+    Ascending { seed: u64 },
+    /// `i64`: one coordinate of a point that no other cell has, spread over a square of `2^bits` by `2^bits`. The low
+    /// half of the point's number is dimension 1, the high half dimension 0.
+    Scattered { seed: u64, bits: u32, dimension: u32 },
+    /// A string of 3 to 18 bytes out of 5,000.
+    Word { seed: u64 },
+    /// A string that no other cell has, of 12 bytes.
+    UniqueWord { seed: u64 },
+}
+
+impl GeneratedWrite {
+    /// The write with its cells.
+    pub fn materialise(&self) -> WriteSpec {
+        let cells = self.columns.iter().map(|(name, rule)| rule.column(name, self.cells)).collect();
+        WriteSpec { layout: self.layout, subarray: self.subarray.clone(), timestamp: self.timestamp, cells }
+    }
+}
+
+impl Rule {
+    fn column(self, name: &str, cells: u64) -> Column {
+        match self {
+            Self::Wave { seed } => fixed(name, cells, |cell| wave(seed, cell)),
+            Self::Ascending { seed } => fixed(name, cells, |cell| ascending(seed, cell)),
+            Self::Scattered { seed, bits, dimension } => {
+                fixed(name, cells, |cell| scattered(seed, bits, dimension, cell))
+            }
+            Self::Word { seed } => strings(name, cells, |cell| word(mix(seed ^ cell) % 5000)),
+            Self::UniqueWord { seed } => strings(name, cells, |cell| format!("{:012x}", scatter(seed, 24, cell))),
+        }
+    }
+}
+
+fn fixed<T: LittleEndian>(name: &str, cells: u64, value: impl Fn(u64) -> T) -> Column {
+    let mut bytes = Vec::with_capacity(usize::try_from(cells).unwrap_or(0) * size_of::<T>());
+    (0..cells).for_each(|cell| value(cell).push_to(&mut bytes));
+    Column { name: name.to_owned(), values: Bytes(bytes), offsets: None, validity: None }
+}
+
+fn strings(name: &str, cells: u64, value: impl Fn(u64) -> String) -> Column {
+    let (mut values, mut offsets) = (Vec::new(), vec![0]);
+    for cell in 0..cells {
+        values.extend_from_slice(value(cell).as_bytes());
+        offsets.push(values.len() as u64);
+    }
+    Column { name: name.to_owned(), values: Bytes(values), offsets: Some(offsets), validity: None }
+}
+
+/// SplitMix64: numbers without pattern out of numbers with one.
+fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}
+
+fn wave(seed: u64, cell: u64) -> f64 {
+    let step = (cell / 48 + seed) % 977;
+    let noise = mix(seed ^ cell) % 16;
+    step as f64 / 8.0 + noise as f64 / 128.0
+}
+
+fn ascending(seed: u64, cell: u64) -> i64 {
+    (cell * 1000 + mix(seed ^ cell) % 900) as i64
+}
+
+/// A bijection of `0..2^(2 bits)`: multiplication by an odd number modulo a power of two.
+fn scatter(seed: u64, bits: u32, cell: u64) -> u64 {
+    let mask = u64::MAX >> (64 - 2 * bits);
+    let point = cell.wrapping_mul(0x9e37_79b9_7f4a_7c15 | 1).wrapping_add(mix(seed)) & mask;
+    // Of a product the low bits are too regular; bring in the high ones, which keeps it a bijection.
+    point ^ point >> bits
+}
+
+fn scattered(seed: u64, bits: u32, dimension: u32, cell: u64) -> i64 {
+    let point = scatter(seed, bits, cell);
+    (if dimension == 0 { point >> bits } else { point & (u64::MAX >> (64 - bits)) }) as i64
+}
+
+fn word(number: u64) -> String {
+    let letters = usize::try_from(mix(number) % 16).unwrap_or(0);
+    format!("{:03}{}", number % 1000, &"abcdefghijklmnop"[..letters])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_cells_have_the_same_point() {
+        let points: HashSet<_> = (0..1 << 12).map(|cell| scatter(7, 6, cell)).collect();
+        assert_eq!(points.len(), 1 << 12);
+    }
+}

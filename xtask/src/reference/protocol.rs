@@ -1,0 +1,211 @@
+//! What is asked of the process that holds the library, and what it answers.
+//!
+//! Each message is two lengths (JSON, attachments) as little-endian `u64`, the JSON, and the attachments: cells, which
+//! would be slow as text.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    ArraySpec, Bytes, Condition, Evolution, FragmentSummary, GeneratedWrite, GroupMember, MetadataEntry, QuerySpec,
+    ReadResult, WriteSpec, attachments,
+};
+
+/// Sends a message.
+pub(super) fn send(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let (json, attached) = attachments::with(Vec::new(), || serde_json::to_vec(message));
+    let json = json?;
+    stream.write_all(&(json.len() as u64).to_le_bytes())?;
+    stream.write_all(&(attached.len() as u64).to_le_bytes())?;
+    stream.write_all(&json)?;
+    stream.write_all(&attached)
+}
+
+/// Waits for a message; none if the other end has finished.
+pub(super) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<T>> {
+    let mut lengths = [[0; 8]; 2];
+    if let Err(error) = stream.read_exact(lengths.as_flattened_mut()) {
+        return if error.kind() == io::ErrorKind::UnexpectedEof { Ok(None) } else { Err(error) };
+    }
+    let [json, attached] = lengths.map(|length| vec![0; u64::from_le_bytes(length) as usize]);
+    let (mut json, mut attached) = (json, attached);
+    stream.read_exact(&mut json)?;
+    stream.read_exact(&mut attached)?;
+    let (message, _) = attachments::with(attached, || serde_json::from_slice(&json));
+    Ok(Some(message?))
+}
+
+/// A job in a context of a certain configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    pub job: Job,
+    /// Settings of the library, such as `sm.compute_concurrency_level`.
+    pub config: BTreeMap<String, String>,
+}
+
+/// Something the library can do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Job {
+    /// The library's version.
+    Version,
+    Create {
+        uri: String,
+        spec: ArraySpec,
+    },
+    Write {
+        uri: String,
+        spec: WriteSpec,
+    },
+    /// Writes cells that are made on the spot.
+    WriteGenerated {
+        uri: String,
+        spec: GeneratedWrite,
+    },
+    Read {
+        uri: String,
+        spec: QuerySpec,
+    },
+    TimeReads {
+        uri: String,
+        spec: QuerySpec,
+        /// Bytes of each buffer of the first read, which finds out how large they have to be.
+        room: Option<usize>,
+        repeats: usize,
+    },
+    Evolve {
+        uri: String,
+        evolution: Evolution,
+    },
+    /// Rewrites the newest schema at the library's own format version.
+    Upgrade {
+        uri: String,
+    },
+    Delete {
+        uri: String,
+        condition: Condition,
+        timestamp: Option<u64>,
+    },
+    /// As the configuration's `sm.consolidation.*` say.
+    Consolidate {
+        uri: String,
+    },
+    /// As the configuration's `sm.vacuum.*` say.
+    Vacuum {
+        uri: String,
+    },
+    ChangeMetadata {
+        uri: String,
+        put: Vec<MetadataEntry>,
+        delete: Vec<String>,
+        timestamp: Option<u64>,
+    },
+    Metadata {
+        uri: String,
+        timestamps: Option<(u64, u64)>,
+    },
+    CreateGroup {
+        uri: String,
+    },
+    ChangeGroup {
+        uri: String,
+        add: Vec<GroupMember>,
+        /// Names, or URIs of members without a name.
+        remove: Vec<String>,
+        put: Vec<MetadataEntry>,
+        delete: Vec<String>,
+    },
+    DescribeGroup {
+        uri: String,
+    },
+    ConsolidateGroupMetadata {
+        uri: String,
+    },
+    VacuumGroupMetadata {
+        uri: String,
+    },
+    Fragments {
+        uri: String,
+    },
+    DumpSchema {
+        uri: String,
+    },
+}
+
+impl Job {
+    /// The kind of job, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Version => "version",
+            Self::Create { .. } => "create",
+            Self::Write { .. } => "write",
+            Self::WriteGenerated { .. } => "write generated",
+            Self::Read { .. } => "read",
+            Self::TimeReads { .. } => "time reads",
+            Self::Evolve { .. } => "evolve",
+            Self::Upgrade { .. } => "upgrade",
+            Self::Delete { .. } => "delete",
+            Self::Consolidate { .. } => "consolidate",
+            Self::Vacuum { .. } => "vacuum",
+            Self::ChangeMetadata { .. } => "change metadata",
+            Self::Metadata { .. } => "metadata",
+            Self::CreateGroup { .. } => "create group",
+            Self::ChangeGroup { .. } => "change group",
+            Self::DescribeGroup { .. } => "describe group",
+            Self::ConsolidateGroupMetadata { .. } => "consolidate group metadata",
+            Self::VacuumGroupMetadata { .. } => "vacuum group metadata",
+            Self::Fragments { .. } => "fragments",
+            Self::DumpSchema { .. } => "dump schema",
+        }
+    }
+}
+
+/// What a job came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Done,
+    /// The library's message.
+    Failed(String),
+    Text(String),
+    Cells(ReadResult),
+    Timed(TimedReads),
+    Metadata(Vec<MetadataEntry>),
+    Group(GroupDescription),
+    Fragments(Vec<FragmentSummary>),
+}
+
+/// The members of a group, and its metadata.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupDescription {
+    pub members: Vec<GroupMember>,
+    pub metadata: Vec<MetadataEntry>,
+}
+
+/// Reads by the clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimedReads {
+    pub cells: usize,
+    /// Values, offsets (8 bytes each, one more than there are cells) and validity.
+    pub bytes: u64,
+    /// SHA-256 over the columns in the order asked for, each as its values, then, if cells have a variable size, the
+    /// offsets as `u64` in little-endian with the end at the end, then, if the field is nullable, one byte per cell.
+    pub digest: Bytes,
+    pub reads: Vec<TimedRead>,
+    /// The most memory that the process held during the timed reads in bytes, the result buffers included.
+    pub peak_memory: u64,
+}
+
+/// One read by the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimedRead {
+    /// From before the array was opened until after it was closed.
+    pub seconds: f64,
+    /// The part of it that opening took.
+    pub open_seconds: f64,
+    /// How often the query was submitted.
+    pub submits: usize,
+}

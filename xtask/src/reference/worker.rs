@@ -1,0 +1,80 @@
+//! The process that holds one release of the library and does jobs until nobody asks any more.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+use super::capi::{Context, Library};
+use super::install::install;
+use super::protocol::{GroupDescription, Job, Outcome, Request, receive, send};
+use super::releases::release;
+use super::{Error, Result};
+
+/// Does jobs. Standard input is a socket, which takes requests and gives answers; standard output is left to what
+/// the library may want to print.
+///
+/// # Errors
+///
+/// If the library can't be loaded or the socket fails.
+pub fn run(release_wanted: &str) -> Result<()> {
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let library = Library::load(&install(release(release_wanted)?)?)?;
+    let mut context: Option<(BTreeMap<String, String>, Context)> = None;
+    while let Some(request) = receive::<Request>(&mut socket)? {
+        if context.as_ref().is_none_or(|(config, _)| *config != request.config) {
+            context = None;
+        }
+        let outcome = match &context {
+            Some((_, context)) => do_job(library, context, &request.job),
+            None => Context::new(library, &request.config).and_then(|new| {
+                let (_, context) = context.insert((request.config.clone(), new));
+                do_job(library, context, &request.job)
+            }),
+        };
+        let outcome = outcome.unwrap_or_else(|error| match error {
+            Error::Library(message) => Outcome::Failed(message),
+            other => Outcome::Failed(other.to_string()),
+        });
+        send(&mut socket, &outcome)?;
+    }
+    Ok(())
+}
+
+fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
+    match job {
+        Job::Version => Ok(Outcome::Text(library.release().to_owned())),
+        Job::Create { uri, spec } => context.create(uri, spec).map(done),
+        Job::Write { uri, spec } => context.write(uri, spec).map(done),
+        Job::WriteGenerated { uri, spec } => context.write(uri, &spec.materialise()).map(done),
+        Job::Read { uri, spec } => context.read(uri, spec).map(Outcome::Cells),
+        Job::TimeReads { uri, spec, room, repeats } => {
+            context.time_reads(uri, spec, *room, *repeats).map(Outcome::Timed)
+        }
+        Job::Evolve { uri, evolution } => context.evolve(uri, evolution).map(done),
+        Job::Upgrade { uri } => context.upgrade(uri).map(done),
+        Job::Delete { uri, condition, timestamp } => context.delete(uri, condition, *timestamp).map(done),
+        Job::Consolidate { uri } => context.consolidate(uri).map(done),
+        Job::Vacuum { uri } => context.vacuum(uri).map(done),
+        Job::ChangeMetadata { uri, put, delete, timestamp } => {
+            context.change_metadata(uri, put, delete, *timestamp).map(done)
+        }
+        Job::Metadata { uri, timestamps } => context.metadata(uri, *timestamps).map(Outcome::Metadata),
+        Job::CreateGroup { uri } => context.create_group(uri).map(done),
+        Job::ChangeGroup { uri, add, remove, put, delete } => {
+            context.change_group(uri, (add, remove), (put, delete)).map(done)
+        }
+        Job::DescribeGroup { uri } => {
+            let (members, metadata) = context.describe_group(uri)?;
+            Ok(Outcome::Group(GroupDescription { members, metadata }))
+        }
+        Job::ConsolidateGroupMetadata { uri } => context.consolidate_group_metadata(uri).map(done),
+        Job::VacuumGroupMetadata { uri } => context.vacuum_group_metadata(uri).map(done),
+        Job::Fragments { uri } => context.fragments(uri).map(Outcome::Fragments),
+        Job::DumpSchema { uri } => context.dump_schema(uri).map(Outcome::Text),
+    }
+}
+
+fn done((): ()) -> Outcome {
+    Outcome::Done
+}

@@ -1,0 +1,104 @@
+//! What the machine can do at all.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::time::Instant;
+
+use super::arrays::{Codec, SpeedArray};
+
+/// How fast this machine is, in bytes per second, by one thread.
+pub struct Machine {
+    pub threads: usize,
+    pub copy: f64,
+    pub page_cache: f64,
+}
+
+pub fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The median speed of five runs over `bytes` bytes.
+fn speed(bytes: usize, mut run: impl FnMut()) -> f64 {
+    run();
+    let mut seconds: Vec<f64> = (0..5)
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    seconds.sort_by(f64::total_cmp);
+    bytes as f64 / seconds[2]
+}
+
+pub fn measure() -> Result<Machine, Box<dyn Error>> {
+    const BYTES: usize = 256 << 20;
+    let from = vec![7u8; BYTES];
+    let mut to = vec![0u8; BYTES];
+    let copy = speed(BYTES, || to.copy_from_slice(std::hint::black_box(&from)));
+    let mut file: File = tempfile::tempfile()?;
+    file.write_all(&from)?;
+    let mut failed = None;
+    let page_cache = speed(BYTES, || {
+        let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_exact(&mut to));
+        failed = read.err();
+    });
+    match failed {
+        Some(error) => Err(error.into()),
+        None => Ok(Machine { threads: threads(), copy, page_cache }),
+    }
+}
+
+/// How fast one thread runs the codec backwards over 64 KiB chunks of the array's cells, with nothing around it.
+pub fn codec(codec: Codec, array: &SpeedArray) -> Result<f64, Box<dyn Error>> {
+    const CHUNK: usize = 64 << 10;
+    let mut sample = array.writes[0].clone();
+    sample.cells = sample.cells.min(4 << 20);
+    let cells = sample.materialise().cells;
+    let cells = &cells.last().ok_or("no column")?.values;
+    let chunks: Vec<Vec<u8>> = cells.chunks(CHUNK).map(|chunk| compress(codec, chunk)).collect::<Result<_, _>>()?;
+    let mut out = vec![0; CHUNK];
+    let mut failed = None;
+    let mut decompress = decompressor(codec)?;
+    let speed = speed(cells.len(), || {
+        for (chunk, original) in chunks.iter().zip(cells.chunks(CHUNK)) {
+            failed = decompress(chunk, &mut out[..original.len()]).err().or(failed.take());
+        }
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(speed),
+    }
+}
+
+fn compress(codec: Codec, chunk: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    Ok(match codec {
+        Codec::Zstd => zstd::bulk::compress(chunk, 3)?,
+        Codec::Lz4 => lz4_flex::block::compress(chunk),
+        Codec::Gzip => {
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(6));
+            encoder.write_all(chunk)?;
+            encoder.finish()?
+        }
+    })
+}
+
+type Decompress = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<(), Box<dyn Error>>>;
+
+fn decompressor(codec: Codec) -> Result<Decompress, Box<dyn Error>> {
+    Ok(match codec {
+        Codec::Zstd => {
+            let mut decompressor = zstd::bulk::Decompressor::new()?;
+            Box::new(move |chunk, out| decompressor.decompress_to_buffer(chunk, out).map(drop).map_err(Into::into))
+        }
+        Codec::Lz4 => Box::new(|chunk, out| lz4_flex::block::decompress_into(chunk, out).map(drop).map_err(Into::into)),
+        Codec::Gzip => {
+            let mut inflate = flate2::Decompress::new(true);
+            Box::new(move |chunk, out| {
+                inflate.reset(true);
+                inflate.decompress(chunk, out, flate2::FlushDecompress::Finish).map(drop).map_err(Into::into)
+            })
+        }
+    })
+}
