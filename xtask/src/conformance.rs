@@ -36,6 +36,9 @@ use examine::{Failure, Kind, Verdict, examine};
 const SHORT: u64 = 400;
 /// Cases of the long form.
 const LONG: u64 = 5000;
+/// How long the library may take for one job: those of a case take a few milliseconds. Where it doesn't come to an end, it
+/// takes a gigabyte of memory every few seconds.
+const JOB_PATIENCE: Duration = Duration::from_secs(15);
 
 /// What to compare.
 #[derive(Args)]
@@ -131,6 +134,7 @@ impl Run<'_> {
         for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
             reference.config().insert(setting.to_owned(), "1".to_owned());
         }
+        reference.patience(JOB_PATIENCE);
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let failed = self.tally.lock().map_or(0, |tally| tally.failed);
