@@ -38,7 +38,7 @@ const SHORT: u64 = 400;
 const LONG: u64 = 5000;
 /// How long the library may take for one job: those of a case take a few milliseconds. Where it doesn't come to an end, it
 /// takes a gigabyte of memory every few seconds.
-const JOB_PATIENCE: Duration = Duration::from_secs(15);
+const JOB_PATIENCE: Duration = Duration::from_secs(30);
 
 /// What to compare.
 #[derive(Args)]

@@ -44,8 +44,8 @@ impl std::fmt::Display for Order {
 /// A query under construction: set what to read, then take [`batches`](Self::batches), or ask for the
 /// [`plan`](Self::plan).
 ///
-/// Without further words it reads all fields of the whole (current) domain: a dense array in row-major order, in batches
-/// of about 16 MiB; a sparse one in whatever order is fastest, in batches of about 64 MiB.
+/// Without further words it reads all fields of the whole (current) domain: a dense array in row-major order, a sparse one
+/// in whatever order is fastest.
 #[derive(Clone, Debug)]
 #[must_use = "a query reads nothing until its batches are taken"]
 pub struct Query {
@@ -53,7 +53,7 @@ pub struct Query {
     fields: Option<Vec<FieldRef>>,
     ranges: Vec<Vec<DimRange>>,
     order: Order,
-    budget: usize,
+    budget: Option<usize>,
 }
 
 /// A query that is complete and sound.
@@ -63,26 +63,23 @@ pub(crate) struct CheckedQuery {
     pub(crate) fields: Arc<[FieldRef]>,
     pub(crate) region: Region,
     pub(crate) order: Order,
-    /// Bytes that a batch should not exceed.
-    pub(crate) budget: usize,
+    /// Bytes that a batch should not exceed, if the query says so.
+    pub(crate) budget: Option<usize>,
 }
 
-/// Bytes of a batch of a dense array unless a query says otherwise: few enough that the memory is soon used again, since
-/// touching fresh memory for the first time takes longer than reading into it.
-const DENSE_BUDGET: usize = 16 << 20;
-
-/// The same for sparse arrays, where more at once makes for fewer merges.
-const SPARSE_BUDGET: usize = 64 << 20;
+/// Bytes of a batch unless a query says otherwise: few enough that the memory is soon used again, since touching fresh
+/// memory for the first time takes longer than reading into it.
+pub(crate) const DEFAULT_BUDGET: usize = 16 << 20;
 
 impl Query {
     pub(crate) fn new(array: Array) -> Self {
         let schema = array.schema();
-        let (order, budget) = match schema.array_type() {
-            ArrayType::Dense => (Order::RowMajor, DENSE_BUDGET),
-            ArrayType::Sparse => (Order::Unordered, SPARSE_BUDGET),
+        let order = match schema.array_type() {
+            ArrayType::Dense => Order::RowMajor,
+            ArrayType::Sparse => Order::Unordered,
         };
         let ranges = vec![Vec::new(); schema.domain().dimensions().len()];
-        Self { array, fields: None, ranges, order, budget }
+        Self { array, fields: None, ranges, order, budget: None }
     }
 
     /// Reads these attributes and dimensions, in this order, and no others.
@@ -135,9 +132,10 @@ impl Query {
         self
     }
 
-    /// About how many bytes a batch may take; it always holds at least one cell.
+    /// About how many bytes a batch may take, 16 MiB by default; it always holds at least one cell. Cells that have to be
+    /// sorted are sorted this many bytes at a time too, by default 64 MiB and never less than 16 MiB.
     pub fn budget(mut self, bytes: usize) -> Self {
-        self.budget = bytes.max(1);
+        self.budget = Some(bytes.max(1));
         self
     }
 

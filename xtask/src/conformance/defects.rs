@@ -5,6 +5,7 @@
 use tdb_types::{ArrayType, Layout};
 
 use super::case::{Case, Question, Step};
+use crate::model::ReadResult;
 
 /// Why a refusal or crash of the library is no surprise; none if it is.
 pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> Option<&'static str> {
@@ -29,6 +30,14 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
         return Some("crashes in unordered reads of nullable attributes that a fragment lacks");
     }
     None
+}
+
+/// Why the library's answer is known to lack cells; none if it should be whole.
+pub fn lacks_cells(case: &Case, question: &Question, theirs: &ReadResult) -> Option<&'static str> {
+    let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
+    // A result that doesn't fit the buffers is cut at strings, and the empty one gets into no part.
+    (ordered && theirs.submits > 1 && has_empty_strings(case))
+        .then_some("loses empty strings where it cuts ordered reads")
 }
 
 fn adds_nullable(case: &Case) -> bool {

@@ -99,6 +99,10 @@ pub fn examine(case: &Case, reference: &mut Reference, folder: &Path) -> Result<
                 failed => return Ok(failed),
             },
         };
+        if let Some(reason) = defects::lacks_cells(case, question, &theirs) {
+            excuses.push(reason.to_owned());
+            continue;
+        }
         let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, &uri, &theirs)));
         let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
         if let Err(mut failure) = outcome {

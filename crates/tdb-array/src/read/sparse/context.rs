@@ -4,12 +4,15 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::FieldRef;
 
 use super::source::Source;
-use crate::query::CheckedQuery;
+use crate::query::{CheckedQuery, DEFAULT_BUDGET};
 use crate::read::OutputField;
 use crate::{Array, Order, Result, TimeRange};
 
 /// Small batches are no reason to unfilter tiles again and again: this much memory is used in any case if it helps.
 const LEAST_ROOM: usize = 16 << 20;
+
+/// Where nobody says how much memory to use: the more cells are sorted at a time, the less often tiles are looked at.
+const DEFAULT_ROOM: usize = 64 << 20;
 
 /// A query, and where its cells may lie.
 #[derive(Debug)]
@@ -45,8 +48,8 @@ impl Context {
             regions: query.region.merged(),
             repeats: (sorted && overlap).then(|| query.region.ranges().to_vec()),
             order: query.order,
-            budget: query.budget,
-            room: query.budget.max(LEAST_ROOM),
+            budget: query.budget.unwrap_or(DEFAULT_BUDGET),
+            room: query.budget.map_or(DEFAULT_ROOM, |budget| budget.max(LEAST_ROOM)),
             time: query.array.time(),
             sources: Vec::new(),
             array: query.array,
