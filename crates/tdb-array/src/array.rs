@@ -5,19 +5,20 @@ mod load;
 mod options;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use tdb_generic_tile::GenericTileDecoder;
 use tdb_rtree::NdRange;
 use tdb_schema::{ArraySchema, Enumeration};
 use tdb_storage::Storage;
 use tdb_types::Limits;
+use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
 
 pub(crate) use deletes::refuse_unapplied_deletes;
 pub use options::ArrayOptions;
 
-use crate::directory::ENUMERATIONS_FOLDER;
 use crate::workers::Workers;
-use crate::{ArrayDirectory, ArrayError, Fragment, Query, Result, TimeRange};
+use crate::{ArrayDirectory, ArrayError, Fragment, Label, Metadata, Query, Result, TimeRange};
 
 /// An array as it was at one time: its schema and its committed fragments.
 ///
@@ -39,6 +40,7 @@ struct Inner {
     directory: ArrayDirectory,
     fragments: Vec<Fragment>,
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
+    metadata: OnceLock<Metadata>,
 }
 
 impl Array {
@@ -110,6 +112,28 @@ impl Array {
         Some(union)
     }
 
+    /// The metadata at the array's time, loaded on first use.
+    ///
+    /// # Errors
+    /// A file of metadata can't be read.
+    pub fn metadata(&self) -> Result<&Metadata> {
+        if let Some(metadata) = self.inner.metadata.get() {
+            return Ok(metadata);
+        }
+        let mut decoder = GenericTileDecoder::new(*self.limits());
+        let metadata = Metadata::load(&*self.inner.storage, self.time(), &mut decoder)?;
+        Ok(self.inner.metadata.get_or_init(|| metadata))
+    }
+
+    /// The dimension label called `name`, its array opened as it was at this array's time.
+    ///
+    /// # Errors
+    /// [`ArrayError::Label`] if there is no such label, or its array lies elsewhere; what opening it gives.
+    pub fn label(&self, name: &str) -> Result<Label> {
+        let options = ArrayOptions::new().between(self.time()).limits(*self.limits()).threads(1);
+        Label::open(self, name, &options)
+    }
+
     /// The enumeration called `name`, loaded on first use.
     ///
     /// # Errors
@@ -125,7 +149,7 @@ impl Array {
             let known = known.iter().map(|reference| reference.name.clone()).collect();
             return Err(ArrayError::UnknownField { name: name.to_owned(), known });
         };
-        let file = format!("{ENUMERATIONS_FOLDER}/{}", reference.file_name);
+        let file = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}/{}", reference.file_name);
         let bytes = self.inner.storage.read(&file)?;
         let enumeration = Enumeration::parse_file(&bytes, self.limits(), None)
             .map_err(|source| ArrayError::Schema { file: self.inner.storage.describe(&file), source })?;

@@ -7,15 +7,16 @@
 //! a consolidated one replaces.
 
 mod commits;
-mod names;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use tdb_metadata::CommitKind;
 use tdb_storage::{Entry, EntryKind};
+use tdb_types::names::{
+    COMMITS_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER, GROUP_MARKER, LEGACY_SCHEMA, SCHEMA_FOLDER, file_name,
+};
 use tdb_types::{ArrayType, Feature, FormatVersion, TimestampedName};
-
-pub(crate) use commits::CommitFile;
-pub(crate) use names::*;
 
 use crate::{ArrayError, Result, TimeRange};
 
@@ -39,8 +40,19 @@ pub struct Listing {
 pub struct ArrayDirectory {
     /// The committed fragments, oldest first; a later one wins over an earlier one.
     pub fragments: Vec<FragmentEntry>,
-    /// Paths of the delete commits that apply, oldest first.
-    pub deletes: Vec<String>,
+    /// The delete commits that apply, oldest first.
+    pub deletes: Vec<DeleteEntry>,
+}
+
+/// A delete commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeleteEntry {
+    /// Its name, which says when cells were deleted.
+    pub name: TimestampedName,
+    /// The path of its file below the array's folder, by which fragments name it, whether or not the file is still there.
+    pub path: String,
+    /// The bytes of the file, if a consolidated commit file held them; else the file does.
+    pub embedded: Option<Arc<[u8]>>,
 }
 
 /// A committed fragment.
@@ -79,7 +91,7 @@ impl Listing {
         in_root
             .chain(in_commits)
             .filter(|(entry, _)| entry.kind == EntryKind::File)
-            .filter(|(entry, _)| CommitFile::of(&entry.name).is_some_and(CommitFile::has_content))
+            .filter(|(entry, _)| CommitKind::of(&entry.name).is_some_and(CommitKind::lists_files))
             .map(|(entry, folder)| format!("{folder}{}", entry.name))
             .collect()
     }
@@ -101,10 +113,8 @@ impl Listing {
     #[must_use]
     pub fn schema_at(&self, time: TimeRange) -> Option<String> {
         let mut schemas = self.schemas();
-        let old_enough = |path: &String| {
-            let file = path.rsplit('/').next().unwrap_or(path);
-            TimestampedName::parse(file).is_some_and(|name| name.end() <= time.end)
-        };
+        let old_enough =
+            |path: &String| TimestampedName::parse(file_name(path)).is_some_and(|name| name.end() <= time.end);
         let index = schemas.iter().rposition(old_enough).unwrap_or(0);
         (index < schemas.len()).then(|| schemas.swap_remove(index))
     }
@@ -145,7 +155,7 @@ impl ArrayDirectory {
         let visible = |entry: &FragmentEntry| is_visible(&entry.name, entry.version, array_type, time);
         fragments.retain(visible);
         let vacuumed = commits.vacuumed(|name, version| is_visible(name, version, array_type, time));
-        fragments.retain(|entry| !vacuumed.contains(entry.folder.as_str()));
+        fragments.retain(|entry| !vacuumed.contains(&entry.folder));
         // Equal start times: the larger name wins, as a stable sort of the sorted listing gives.
         fragments.sort_by(|a, b| (a.name.start(), a.name.as_str()).cmp(&(b.name.start(), b.name.as_str())));
         fragments.dedup_by(|a, b| a.folder == b.folder);

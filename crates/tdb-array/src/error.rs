@@ -5,7 +5,7 @@ use tdb_fragment::FragmentError;
 use tdb_generic_tile::GenericTileError;
 use tdb_schema::SchemaError;
 use tdb_storage::StorageError;
-use tdb_types::{Datatype, PhysicalType, UnsupportedVersion};
+use tdb_types::{Datatype, DecodeError, PhysicalType, UnsupportedVersion};
 
 /// An error of this crate: what went wrong, in which file, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,32 @@ pub enum ArrayError {
         /// What it seems to be instead, or nothing.
         hint: &'static str,
     },
+    /// The folder holds no group.
+    #[error("{path}: not a group (no `__group` folder and no `__tiledb_group.tdb` in it){hint}")]
+    NotAGroup {
+        /// The path as given.
+        path: String,
+        /// What it seems to be instead, or nothing.
+        hint: &'static str,
+    },
+    /// A member of a group can't be followed.
+    #[error("{group}: member {member:?}: {why}")]
+    Member {
+        /// The group.
+        group: String,
+        /// The member's name or URI.
+        member: String,
+        /// Why, and what to do.
+        why: String,
+    },
+    /// The query names a dimension label that the array doesn't have, or that can't be used so.
+    #[error("label {name:?}: {why}")]
+    Label {
+        /// The label asked for.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Reading failed below the format.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -43,6 +69,14 @@ pub enum ArrayError {
         file: String,
         /// What is wrong with it.
         source: FragmentError,
+    },
+    /// A file that speaks of commits is damaged.
+    #[error("{file}: {source}")]
+    Commits {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: DecodeError,
     },
     /// A generic tile is damaged or beyond this library.
     #[error("{file}: {source}")]
@@ -148,7 +182,7 @@ impl ArrayError {
     pub fn category(&self) -> ErrorCategory {
         let by = |unsupported: bool| if unsupported { ErrorCategory::Unsupported } else { ErrorCategory::Corrupt };
         match self {
-            Self::NotFound { .. } | Self::NotAnArray { .. } => ErrorCategory::Unavailable,
+            Self::NotFound { .. } | Self::NotAnArray { .. } | Self::NotAGroup { .. } => ErrorCategory::Unavailable,
             // Paths below the array's folder are made of names that its files state.
             Self::Storage(StorageError::UnexpectedEnd { .. } | StorageError::BadPath { .. }) => ErrorCategory::Corrupt,
             Self::Storage(_) => ErrorCategory::Unavailable,
@@ -156,11 +190,12 @@ impl ArrayError {
             Self::Fragment { source, .. } => by(fragment_is_unsupported(source)),
             Self::GenericTile { source, .. } => by(source.is_unsupported()),
             Self::Tile { source, .. } => by(source.is_unsupported()),
-            Self::Corrupt { .. } => ErrorCategory::Corrupt,
-            Self::Unsupported { .. } | Self::Version { .. } => ErrorCategory::Unsupported,
+            Self::Corrupt { .. } | Self::Commits { .. } => ErrorCategory::Corrupt,
+            Self::Unsupported { .. } | Self::Version { .. } | Self::Member { .. } => ErrorCategory::Unsupported,
             Self::UnknownField { .. }
             | Self::UnknownDimension { .. }
             | Self::Range { .. }
+            | Self::Label { .. }
             | Self::Query(_)
             | Self::WrongType { .. } => ErrorCategory::Usage,
         }

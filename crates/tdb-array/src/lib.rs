@@ -6,6 +6,7 @@
 //! - [`Plan`]: which tiles and which bytes of which files a query would touch, known before a cell is read.
 //! - [`Batches`], [`Batch`], [`Column`]: the cells, in Arrow's memory layout. A result is never too large: it comes batch
 //!   by batch within the budget.
+//! - [`Metadata`] of arrays and groups, and [`Group`]s with their members, walked by [`GroupTree`].
 //! - [`ArrayDirectory`]: which files of an array count, as a pure function of names and time.
 //! - [`ArrayError`]: what went wrong, in which file, and by its [`category`](ArrayError::category) what to do.
 //!
@@ -47,6 +48,9 @@ mod column;
 mod directory;
 mod error;
 mod fragment;
+mod group;
+mod label;
+mod metadata;
 mod plan;
 mod query;
 mod read;
@@ -55,17 +59,21 @@ mod time;
 mod workers;
 
 // Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
-pub use {tdb_filters, tdb_fragment, tdb_rtree, tdb_schema, tdb_storage, tdb_types};
+pub use {tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_storage, tdb_types};
 
 pub use array::{Array, ArrayOptions};
 pub use batch::Batch;
 pub use column::{Column, Value};
-pub use directory::{ArrayDirectory, FragmentEntry, Listing};
+pub use directory::{ArrayDirectory, DeleteEntry, FragmentEntry, Listing};
 pub use error::{ArrayError, ErrorCategory};
 pub use fragment::Fragment;
+pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, TreeNode};
+pub use label::Label;
+pub use metadata::{Metadata, NumpyArray};
 pub use plan::Plan;
 pub use query::{Coordinate, Order, Query, Region};
 pub use read::Batches;
+pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
 
 /// A result whose error says which file or which part of the request is at fault.

@@ -11,6 +11,7 @@ use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{ArrayType, PhysicalType, Scalar};
 
 pub use coordinate::Coordinate;
+pub(crate) use coordinate::scalar as scalar_of;
 pub use region::Region;
 
 use crate::array::refuse_unapplied_deletes;
@@ -124,6 +125,25 @@ impl Query {
         let range = given.on(&dimensions[index], &limits)?;
         self.ranges[index].push(range);
         Ok(self)
+    }
+
+    /// Adds the range of coordinates whose labels lie in a range; it adds up with other ranges on the same dimension.
+    ///
+    /// Dates and times are given in units of the label, strings as `&str` or bytes. An open end means the first or last
+    /// label. The labels that bound the range are looked up here, by reading the label's array.
+    ///
+    /// # Errors
+    /// [`ArrayError::Label`] if there is no such label, it is of another type, or none lies in the range;
+    /// [`ArrayError::Range`] if labelled coordinates lie outside the current domain; what reading the labels gives.
+    pub fn label_range<C: Into<Coordinate> + Clone>(self, label: &str, range: impl RangeBounds<C>) -> Result<Self> {
+        let found = self.array.label(label)?;
+        let no_label = || ArrayError::Label { name: label.to_owned(), why: "no label lies in the range".to_owned() };
+        let (first, last) = found.keys(range)?.ok_or_else(no_label)?;
+        let index = usize::try_from(found.description().dimension).unwrap_or(usize::MAX);
+        let Some(dimension) = self.array.schema().dimensions().get(index) else { return Err(no_label()) };
+        let coordinate = |key| Coordinate::from(Scalar::from_key(dimension.datatype().physical(), key));
+        let (name, first, last) = (dimension.name().to_owned(), coordinate(first), coordinate(last));
+        self.range(&name, first..=last)
     }
 
     /// The order of the cells.

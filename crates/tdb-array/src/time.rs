@@ -1,5 +1,7 @@
 //! When an array is looked at.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 /// An inclusive range of milliseconds since 1970-01-01 00:00 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimeRange {
@@ -17,6 +19,12 @@ impl TimeRange {
     #[must_use]
     pub const fn until(end: u64) -> Self {
         Self { start: 0, end }
+    }
+
+    /// Everything up to now, so that what is dated in the future stays invisible.
+    pub(crate) fn until_now() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis());
+        Self::until(u64::try_from(now).unwrap_or(u64::MAX))
     }
 
     /// Whether all of `start..=end` lies within.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::command::{completions, fragments, info, inspect, ls, read, schema};
+use crate::command::{completions, enumerations, fragments, info, inspect, ls, meta, read, schema, tree};
 use crate::failure::Failure;
 use crate::suggest;
 
@@ -15,6 +15,8 @@ Examples:
   tdb read PATH --range pos=1000..2000     cells, as a table or as JSON lines into a pipe
   tdb read PATH --select pos,qual --limit 10
   tdb schema PATH                          everything that the schema says
+  tdb tree PATH                            a group, and all that is in it
+  tdb meta PATH --at 2024-05-01            metadata, as it was on a day
   tdb inspect PATH/__schema/__1_1_…        a file of an array, field by field
 
 Exit codes: 0 good, 1 a finding or difference, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O.
@@ -51,6 +53,9 @@ pub(crate) enum Command {
     Schema(schema::Args),
     Fragments(fragments::Args),
     Read(read::Args),
+    Meta(meta::Args),
+    Tree(tree::Args),
+    Enumerations(enumerations::Args),
     Ls(ls::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
@@ -111,7 +116,8 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice) -> Parsed {
     }
 }
 
-const COMMANDS: [&str; 8] = ["info", "schema", "fragments", "read", "ls", "inspect", "completions", "help"];
+const COMMANDS: [&str; 11] =
+    ["info", "schema", "fragments", "read", "meta", "tree", "enumerations", "ls", "inspect", "completions", "help"];
 
 #[cfg(test)]
 mod tests {

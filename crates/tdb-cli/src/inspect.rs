@@ -7,21 +7,20 @@ mod condition;
 mod data;
 mod fragment;
 mod kind;
-mod metadata;
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tdb_array::ArrayError;
-use tdb_generic_tile::{GenericTile, GenericTileError};
+use tdb_generic_tile::{GenericTile, GenericTileDecoder, GenericTileError};
+use tdb_metadata::{GroupDetails, MetadataFile};
 use tdb_schema::{ArraySchema, Enumeration, SchemaError};
 use tdb_types::{ByteReader, DecodeError, Limits, Span, Spans};
 
 pub(crate) use kind::FileKind;
 
 use crate::failure::{Failure, Result};
-use crate::group::Details;
 
 /// Bytes of a file of unknown kind that are looked at.
 const PEEK: u64 = 64;
@@ -92,12 +91,18 @@ impl Inspection<'_> {
             FileKind::Data => data::tiles(self),
             FileKind::Metadata => {
                 let bytes = self.bytes()?;
-                self.generic_tile(&bytes, metadata::parse)
+                let mut decoder = GenericTileDecoder::new(self.limits);
+                let file = MetadataFile::parse_file(&bytes, &mut decoder, Some(self.spans));
+                let file = file.map_err(self.tile_error())?;
+                let deleted = file.changes.iter().filter(|change| change.value.is_none()).count();
+                self.notes.push(format!("{} keys, {deleted} of them deleted", file.changes.len()));
+                Ok(())
             }
             FileKind::GroupDetails => {
                 let bytes = self.bytes()?;
-                let spans = Some(self.spans);
-                Details::parse_file(&bytes, &self.limits, spans).map(|_| ()).map_err(self.tile_error())
+                let mut decoder = GenericTileDecoder::new(self.limits);
+                let details = GroupDetails::parse_file(&bytes, &mut decoder, Some(self.spans));
+                details.map(|_| ()).map_err(self.tile_error())
             }
             FileKind::Condition => {
                 let bytes = self.bytes()?;

@@ -4,7 +4,6 @@ mod args;
 mod cells;
 mod command;
 mod failure;
-mod group;
 mod inspect;
 mod location;
 mod output;
@@ -13,6 +12,7 @@ mod size;
 mod suggest;
 mod target;
 mod terminal;
+mod time;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

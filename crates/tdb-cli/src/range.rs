@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use tdb_array::{ArrayError, Coordinate, Query};
 use tdb_rtree::{DimRange, DimensionKind};
-use tdb_schema::{ArraySchema, Dimension};
+use tdb_schema::{ArraySchema, Dimension, DimensionLabel};
 use tdb_types::{Datatype, Scalar};
 
 use crate::cells::datetime;
@@ -13,19 +13,56 @@ use crate::failure::{Failure, Result};
 /// Both ends of a range; an open end is the domain's.
 type Ends = (Bound<Coordinate>, Bound<Coordinate>);
 
+/// What a range can be asked of.
+#[derive(Clone, Copy, Debug)]
+enum Axis<'a> {
+    Dimension(&'a Dimension),
+    Label(&'a DimensionLabel),
+}
+
+impl<'a> Axis<'a> {
+    fn name(self) -> &'a str {
+        match self {
+            Self::Dimension(dimension) => dimension.name(),
+            Self::Label(label) => &label.name,
+        }
+    }
+
+    fn datatype(self) -> Datatype {
+        match self {
+            Self::Dimension(dimension) => dimension.datatype(),
+            Self::Label(label) => label.datatype,
+        }
+    }
+
+    fn is_var(self) -> bool {
+        match self {
+            Self::Dimension(dimension) => dimension.is_var(),
+            Self::Label(label) => label.cell_val_num.fixed().is_none(),
+        }
+    }
+}
+
 /// Adds a range, written as `NAME=LO..HI`, to a query.
 ///
 /// # Errors
-/// It is no range, names no dimension, or can't be asked of the dimension.
+/// It is no range, names no dimension or label, or can't be asked of it.
 pub(crate) fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Query> {
-    let (dimension, range) = split_name(schema, text)?;
-    let ends = parse(dimension, range)
-        .map_err(|why| Failure::usage(format!("range {text:?}: {why}")).with_hint(hint(schema, dimension)))?;
-    query.range(dimension.name(), ends).map_err(|error| match error {
+    let (axis, range) = split_name(schema, text)?;
+    let hint = || match axis {
+        Axis::Dimension(dimension) => hint(schema, dimension),
+        Axis::Label(label) => format!("write {0}=FIRST..LAST, or {0}=VALUE", label.name),
+    };
+    let ends = parse(axis, range).map_err(|why| Failure::usage(format!("range {text:?}: {why}")).with_hint(hint()))?;
+    let ranged = match axis {
+        Axis::Dimension(dimension) => query.range(dimension.name(), ends),
+        Axis::Label(label) => query.label_range(&label.name, ends),
+    };
+    ranged.map_err(|error| match error {
         // In the words of the command line, where dates are dates.
         ArrayError::Range { why, .. } => {
             let why = if why.starts_with("outside") { "outside the domain" } else { &why };
-            Failure::usage(format!("range {text:?}: {why}")).with_hint(hint(schema, dimension))
+            Failure::usage(format!("range {text:?}: {why}")).with_hint(hint())
         }
         other => other.into(),
     })
@@ -76,14 +113,15 @@ fn scalar(datatype: Datatype, value: Scalar) -> String {
     })
 }
 
-/// The dimension that a range is for, and the rest. Names may hold `=`, so the longest name that fits counts.
-fn split_name<'a, 't>(schema: &'a ArraySchema, text: &'t str) -> Result<(&'a Dimension, &'t str)> {
-    let fits = |dimension: &'a Dimension| Some((dimension, text.strip_prefix(dimension.name())?.strip_prefix('=')?));
-    let longest = schema.dimensions().iter().filter_map(fits).max_by_key(|(dimension, _)| dimension.name().len());
+/// The dimension or label that a range is for, and the rest. Names may hold `=`, so the longest name that fits counts.
+fn split_name<'a, 't>(schema: &'a ArraySchema, text: &'t str) -> Result<(Axis<'a>, &'t str)> {
+    let fits = |axis: Axis<'a>| Some((axis, text.strip_prefix(axis.name())?.strip_prefix('=')?));
+    let axes = || schema.dimensions().iter().map(Axis::Dimension).chain(schema.labels().iter().map(Axis::Label));
+    let longest = axes().filter_map(fits).max_by_key(|(axis, _)| axis.name().len());
     if let Some(found) = longest {
         return Ok(found);
     }
-    let known: Vec<String> = schema.dimensions().iter().map(|dimension| dimension.name().to_owned()).collect();
+    let known: Vec<String> = axes().map(|axis| axis.name().to_owned()).collect();
     match text.split_once('=') {
         Some((name, _)) => Err(ArrayError::UnknownDimension { name: name.trim().to_owned(), known }.into()),
         None => {
@@ -95,8 +133,8 @@ fn split_name<'a, 't>(schema: &'a ArraySchema, text: &'t str) -> Result<(&'a Dim
 }
 
 /// Parses what follows the `=`.
-fn parse(dimension: &Dimension, text: &str) -> Result<Ends, String> {
-    let (first, rest) = end(text, dimension)?;
+fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
+    let (first, rest) = end(text, axis)?;
     if rest.is_empty() {
         let only = first.ok_or("the range is empty; give at least one end, or a value")?;
         return Ok((Bound::Included(only.first), Bound::Included(only.last)));
@@ -104,7 +142,7 @@ fn parse(dimension: &Dimension, text: &str) -> Result<Ends, String> {
     let rest = rest.strip_prefix("..").ok_or_else(|| format!("expected `..` at {rest:?}"))?;
     // As Rust writes ranges that include their end.
     let rest = rest.strip_prefix('=').unwrap_or(rest);
-    let (last, rest) = end(rest, dimension)?;
+    let (last, rest) = end(rest, axis)?;
     if !rest.is_empty() {
         return Err(format!("{rest:?} follows the range"));
     }
@@ -119,7 +157,7 @@ struct End {
 }
 
 /// Reads one end, if there is one, and gives what follows it.
-fn end<'t>(text: &'t str, dimension: &Dimension) -> Result<(Option<End>, &'t str), String> {
+fn end<'t>(text: &'t str, axis: Axis<'_>) -> Result<(Option<End>, &'t str), String> {
     let text = text.trim_start();
     let (word, rest, quoted) = if text.starts_with('"') {
         let mut strings = serde_json::Deserializer::from_str(text).into_iter::<String>();
@@ -132,12 +170,12 @@ fn end<'t>(text: &'t str, dimension: &Dimension) -> Result<(Option<End>, &'t str
     if word.is_empty() && !quoted {
         return Ok((None, rest));
     }
-    value(dimension, &word, quoted).map(|end| (Some(end), rest))
+    value(axis, &word, quoted).map(|end| (Some(end), rest))
 }
 
-fn value(dimension: &Dimension, word: &str, quoted: bool) -> Result<End, String> {
-    let datatype = dimension.datatype();
-    if dimension.is_var() {
+fn value(axis: Axis<'_>, word: &str, quoted: bool) -> Result<End, String> {
+    let datatype = axis.datatype();
+    if axis.is_var() {
         let bytes = Coordinate::Bytes(word.as_bytes().to_vec());
         return Ok(End { first: bytes.clone(), last: bytes });
     }

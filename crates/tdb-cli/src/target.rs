@@ -6,10 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions};
+use tdb_array::{Array, ArrayOptions, Group, GroupOptions};
 use tdb_storage::{LocalStorage, Storage};
+use tdb_types::names;
 
 use crate::failure::{Exit, Failure, Result};
+use crate::time::TimeArgs;
 use crate::{location, suggest};
 
 /// What is at a path, told by what lies in it.
@@ -47,11 +49,11 @@ impl Kind {
         }
         let has_folder = |name: &str| path.join(name).is_dir();
         let has_file = |name: &str| path.join(name).is_file();
-        Ok(if has_folder("__schema") || has_file("__array_schema.tdb") {
+        Ok(if has_folder(names::SCHEMA_FOLDER) || has_file(names::LEGACY_SCHEMA) {
             Self::Array
-        } else if has_folder("__group") || has_file("__tiledb_group.tdb") {
+        } else if has_folder(names::GROUP_FOLDER) || has_file(names::GROUP_MARKER) {
             Self::Group
-        } else if has_file("__fragment_metadata.tdb") {
+        } else if has_file(names::FRAGMENT_METADATA) {
             Self::Fragment
         } else {
             Self::Folder
@@ -97,6 +99,7 @@ fn near(missing: &Path) -> Option<PathBuf> {
 pub(crate) fn open_array(
     argument: &OsStr,
     threads: usize,
+    time: &TimeArgs,
     storage: impl FnOnce(&Path) -> Arc<dyn Storage>,
 ) -> Result<(PathBuf, Array)> {
     let (path, kind) = find(argument)?;
@@ -104,8 +107,30 @@ pub(crate) fn open_array(
         Kind::Array => {}
         _ => return Err(not_an_array(&path, kind)),
     }
-    let array = ArrayOptions::new().threads(threads).open_on(storage(&path))?;
+    let array = options(threads, time).open_on(storage(&path))?;
     Ok((path, array))
+}
+
+/// How to open arrays at a time.
+pub(crate) fn options(threads: usize, time: &TimeArgs) -> ArrayOptions {
+    let options = ArrayOptions::new().threads(threads);
+    match time.range() {
+        Some(range) => options.between(range),
+        None => options,
+    }
+}
+
+/// Opens the group in a folder.
+///
+/// # Errors
+/// It can't be opened.
+pub(crate) fn open_group(path: &Path, time: &TimeArgs) -> Result<Group> {
+    let options = GroupOptions::new();
+    let options = match time.range() {
+        Some(range) => options.between(range),
+        None => options,
+    };
+    Ok(options.open(path)?)
 }
 
 /// The failure of a command that wants an array and got something else.

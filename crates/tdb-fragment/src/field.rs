@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tdb_schema::{ArraySchema, Attribute, Dimension};
-use tdb_types::{Feature, FormatVersion};
+use tdb_types::{Feature, FormatVersion, names};
 
 /// Something that a fragment stores one value of per cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,7 +46,7 @@ impl fmt::Display for FragmentField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Attribute(index) => write!(f, "attribute {index}"),
-            Self::Coordinates => f.write_str("__coords"),
+            Self::Coordinates => f.write_str(names::COORDINATES),
             Self::Dimension(index) => write!(f, "dimension {index}"),
             Self::Timestamps => f.write_str("__timestamps"),
             Self::DeleteTimestamps => f.write_str("__delete_timestamps"),

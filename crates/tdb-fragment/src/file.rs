@@ -16,7 +16,7 @@ use crate::section::SectionId;
 use crate::sections::{SectionParser, parse_section};
 
 /// The name of the file, in the fragment's folder, that this module is about.
-pub const FRAGMENT_METADATA_FILE: &str = "__fragment_metadata.tdb";
+pub use tdb_types::names::FRAGMENT_METADATA as FRAGMENT_METADATA_FILE;
 
 /// Everything in a fragment's metadata.
 ///

@@ -1,6 +1,7 @@
 //! The names of a fragment's data files.
 
 use tdb_schema::ArraySchema;
+use tdb_types::names::{COORDINATES, DATA_EXTENSION};
 use tdb_types::{Feature, FormatVersion, is_safe_file_name};
 
 use crate::error::{FragmentError, Result};
@@ -41,7 +42,7 @@ impl NameScheme {
             Part::Var => "_var",
             Part::Validity => "_validity",
         };
-        let name = format!("{stem}{suffix}.tdb");
+        let name = format!("{stem}{suffix}.{DATA_EXTENSION}");
         if is_safe_file_name(&name) { Ok(name) } else { Err(FragmentError::UnsafeFileName { name }) }
     }
 
@@ -52,7 +53,7 @@ impl NameScheme {
             FragmentField::Dimension(index) => {
                 ('d', index, schema.domain().dimensions().get(index).ok_or(missing)?.name())
             }
-            FragmentField::Coordinates => return Ok("__coords".to_owned()),
+            FragmentField::Coordinates => return Ok(COORDINATES.to_owned()),
             FragmentField::Timestamps => return Ok("t".to_owned()),
             FragmentField::DeleteTimestamps => return Ok("dt".to_owned()),
             FragmentField::DeleteConditionIndex => return Ok("dci".to_owned()),

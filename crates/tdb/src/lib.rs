@@ -46,6 +46,7 @@
 //! | [`rtree`] | `tdb-rtree` | ranges, bounding boxes, the R-tree |
 //! | [`generic_tile`] | `tdb-generic-tile` | the tile that describes itself |
 //! | [`schema`] | `tdb-schema` | schemas, enumerations, tile grids, global and Hilbert order |
+//! | [`metadata`] | `tdb-metadata` | the small files: commits, metadata, groups |
 //! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
 //!
 //! # Errors
@@ -69,6 +70,7 @@ pub use tdb_types::{ArrayType, Buffer, CellValNum, Datatype, FormatVersion, Layo
 pub use tdb_filters as filters;
 pub use tdb_fragment as fragment;
 pub use tdb_generic_tile as generic_tile;
+pub use tdb_metadata as metadata;
 pub use tdb_rtree as rtree;
 pub use tdb_schema as schema;
 pub use tdb_storage as storage;

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use tdb_schema::{ArraySchema, Dimension};
 use tdb_storage::{Storage, StorageError};
 use tdb_types::Limits;
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, LEGACY_SCHEMA, SCHEMA_FOLDER};
 
 use super::{Array, ArrayOptions, Inner};
-use crate::directory::{COMMITS_FOLDER, FRAGMENT_METADATA, LEGACY_SCHEMA, Listing, SCHEMA_FOLDER};
+use crate::directory::Listing;
 use crate::fragment::UnparsedFragment;
 use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, Fragment, Result};
@@ -37,6 +38,7 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
             directory,
             fragments,
             enumerations: std::sync::Mutex::default(),
+            metadata: std::sync::OnceLock::new(),
         }),
     })
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use tdb_storage::{LocalStorage, Storage};
 use tdb_types::Limits;
@@ -66,9 +65,6 @@ impl ArrayOptions {
 
     /// The time asked for; by default everything up to now, so that what is dated in the future stays invisible.
     pub(super) fn time(&self) -> TimeRange {
-        self.time.unwrap_or_else(|| {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis());
-            TimeRange::until(u64::try_from(now).unwrap_or(u64::MAX))
-        })
+        self.time.unwrap_or_else(TimeRange::until_now)
     }
 }

@@ -1,51 +1,20 @@
-//! Commit files and the files that gather, ignore and replace them.
+//! What the commits of an array come to, with those that were gathered, ignored and replaced.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
+use tdb_metadata::{CommitKind, ConsolidatedCommits, PathList};
 use tdb_storage::EntryKind;
-use tdb_types::{ByteReader, FormatVersion, TimestampedName};
+use tdb_types::{ByteReader, DecodeError, FormatVersion, TimestampedName};
 
-use super::{COMMITS_FOLDER, FRAGMENTS_FOLDER, Listing};
+use super::{COMMITS_FOLDER, DeleteEntry, Listing, file_name};
 use crate::{ArrayError, Result, TimeRange};
-
-/// What a commit file says, told by its extension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CommitFile {
-    /// A fragment was written: `.wrt`, before format 12 `.ok`.
-    Write,
-    /// Cells were deleted by a condition: `.del`.
-    Delete,
-    /// Commits gathered in one file: `.con`.
-    Consolidated,
-    /// Gathered commits to ignore: `.ign`.
-    Ignore,
-    /// Fragments that a consolidated one replaces: `.vac`.
-    Vacuum,
-}
-
-impl CommitFile {
-    pub(crate) fn of(name: &str) -> Option<Self> {
-        Some(match name.rsplit_once('.')?.1 {
-            "wrt" | "ok" => Self::Write,
-            "del" => Self::Delete,
-            "con" => Self::Consolidated,
-            "ign" => Self::Ignore,
-            "vac" => Self::Vacuum,
-            _ => return None,
-        })
-    }
-
-    /// Whether its contents, and not its name alone, decide what counts.
-    pub(crate) fn has_content(self) -> bool {
-        matches!(self, Self::Consolidated | Self::Ignore | Self::Vacuum)
-    }
-}
 
 /// All commits of an array, before any question of time.
 #[derive(Debug, Default)]
 pub(super) struct Commits {
-    /// Paths of committed writes and deletes.
-    paths: BTreeSet<String>,
+    /// Committed writes and deletes by their paths, with the bytes of those that consolidated commits embed.
+    paths: BTreeMap<String, Option<Arc<[u8]>>>,
     /// For each vacuum file the name of the consolidated fragment and the folders that it replaces.
     vacuums: Vec<(TimestampedName, FormatVersion, Vec<String>)>,
 }
@@ -54,97 +23,74 @@ impl Commits {
     pub(super) fn gather(&mut self, listing: &Listing) -> Result<()> {
         let mut ignored = HashSet::new();
         for (path, bytes) in &listing.commit_files {
-            match CommitFile::of(path) {
-                Some(CommitFile::Consolidated) => self.paths.extend(consolidated_entries(path, bytes)?),
-                Some(CommitFile::Ignore) => ignored.extend(lines(path, bytes)?.map(str::to_owned)),
-                Some(CommitFile::Vacuum) => self.vacuums.extend(vacuum_file(path, bytes)?),
+            let mut reader = ByteReader::new(bytes);
+            let fail = |source: DecodeError| ArrayError::Commits { file: path.clone(), source };
+            match CommitKind::of(path) {
+                Some(CommitKind::Consolidated) => {
+                    let gathered = ConsolidatedCommits::parse(&mut reader).map_err(fail)?;
+                    let entries = gathered.entries.iter();
+                    self.paths.extend(entries.map(|entry| (entry.path.to_owned(), entry.commit.map(Arc::from))));
+                }
+                Some(CommitKind::Ignore) => ignored.extend(PathList::parse(&mut reader).map_err(fail)?.paths),
+                Some(CommitKind::Vacuum) => {
+                    let list = PathList::parse(&mut reader).map_err(fail)?;
+                    self.vacuums.extend(replaced(path, &list)?);
+                }
                 _ => {}
             }
         }
         // Only what was gathered can be ignored: a commit file that is still there counts.
-        self.paths.retain(|path| !ignored.contains(path));
+        self.paths.retain(|path, _| !ignored.contains(path));
         for (entries, folder) in [(&listing.root, ""), (&listing.commits, COMMITS_FOLDER)] {
             let files = entries.iter().filter(|entry| entry.kind == EntryKind::File);
             let commits = files
-                .filter(|entry| matches!(CommitFile::of(&entry.name), Some(CommitFile::Write | CommitFile::Delete)));
-            self.paths.extend(commits.map(|entry| match folder {
-                "" => entry.name.clone(),
-                folder => format!("{folder}/{}", entry.name),
-            }));
+                .filter(|entry| matches!(CommitKind::of(&entry.name), Some(CommitKind::Write | CommitKind::Delete)));
+            for entry in commits {
+                let path = match folder {
+                    "" => entry.name.clone(),
+                    folder => format!("{folder}/{}", entry.name),
+                };
+                self.paths.entry(path).or_default();
+            }
         }
         Ok(())
     }
 
     /// Paths of the committed writes.
     pub(super) fn fragments(&self) -> impl Iterator<Item = &str> {
-        self.of_kind(CommitFile::Write)
+        self.of_kind(CommitKind::Write).map(|(path, _)| path)
     }
 
-    /// Paths of the delete commits within `time`, oldest first.
-    pub(super) fn deletes(&self, time: TimeRange) -> Vec<String> {
-        let mut deletes: Vec<_> = self
-            .of_kind(CommitFile::Delete)
-            .filter_map(|path| Some((TimestampedName::parse(file_name(path))?, path)))
-            .filter(|(name, _)| time.contains(name.start(), name.end()))
-            .collect();
-        deletes.sort_by_key(|(name, path)| (name.start(), *path));
-        deletes.into_iter().map(|(_, path)| path.to_owned()).collect()
+    /// The delete commits within `time`, oldest first.
+    pub(super) fn deletes(&self, time: TimeRange) -> Vec<DeleteEntry> {
+        let deletes = self.of_kind(CommitKind::Delete).filter_map(|(path, embedded)| {
+            let name = TimestampedName::parse(file_name(path))?;
+            time.contains(name.start(), name.end()).then(|| DeleteEntry {
+                name,
+                path: path.to_owned(),
+                embedded: embedded.clone(),
+            })
+        });
+        let mut deletes: Vec<_> = deletes.collect();
+        deletes.sort_by(|a, b| (a.name.start(), &a.path).cmp(&(b.name.start(), &b.path)));
+        deletes
     }
 
     /// Folders of the fragments that are replaced by a consolidated fragment which `visible` says the reader sees.
-    pub(super) fn vacuumed(&self, visible: impl Fn(&TimestampedName, FormatVersion) -> bool) -> HashSet<&str> {
+    pub(super) fn vacuumed(&self, visible: impl Fn(&TimestampedName, FormatVersion) -> bool) -> HashSet<&String> {
         let visible = self.vacuums.iter().filter(|(name, version, _)| visible(name, *version));
-        visible.flat_map(|(_, _, folders)| folders.iter().map(String::as_str)).collect()
+        visible.flat_map(|(_, _, folders)| folders).collect()
     }
 
-    fn of_kind(&self, kind: CommitFile) -> impl Iterator<Item = &str> {
-        self.paths.iter().map(String::as_str).filter(move |path| CommitFile::of(path) == Some(kind))
+    fn of_kind(&self, kind: CommitKind) -> impl Iterator<Item = (&str, &Option<Arc<[u8]>>)> {
+        let paths = self.paths.iter().filter(move |(path, _)| CommitKind::of(path) == Some(kind));
+        paths.map(|(path, embedded)| (path.as_str(), embedded))
     }
 }
 
-/// The entries of a `.con` file: paths ended by a newline; those of delete commits are followed by a `u64` length and
-/// the commit file's own bytes.
-fn consolidated_entries(path: &str, bytes: &[u8]) -> Result<Vec<String>> {
-    let corrupt = |what: String| ArrayError::Corrupt { file: path.to_owned(), what };
-    let mut entries = Vec::new();
-    let mut reader = ByteReader::new(bytes);
-    while reader.remaining() > 0 {
-        let offset = reader.offset();
-        let len = reader.rest().iter().position(|&byte| byte == b'\n');
-        let len = len.ok_or_else(|| corrupt(format!("entry at {offset:#x} has no newline")))?;
-        let entry = reader.string("path of a commit", len as u64).map_err(|error| corrupt(error.to_string()))?;
-        let mut skip = || -> tdb_types::Result<()> {
-            reader.u8("newline")?;
-            if CommitFile::of(&entry) == Some(CommitFile::Delete) {
-                let len = reader.u64("length of a delete commit")?;
-                reader.bytes("delete commit", len)?;
-            }
-            Ok(())
-        };
-        skip().map_err(|error| corrupt(error.to_string()))?;
-        entries.push(entry);
-    }
-    Ok(entries)
-}
-
-/// The fragments that a vacuum file names. Lines are absolute URIs before format 19 and paths below the array with a
-/// leading slash from then on; an array may have been moved since, so only what follows the array's folder counts.
-fn vacuum_file(path: &str, bytes: &[u8]) -> Result<Option<(TimestampedName, FormatVersion, Vec<String>)>> {
+/// The consolidated fragment that a vacuum file belongs to, and the folders of those that it replaces.
+fn replaced(path: &str, list: &PathList) -> Result<Option<(TimestampedName, FormatVersion, Vec<String>)>> {
     let Some(name) = TimestampedName::parse(file_name(path)) else { return Ok(None) };
     let version = name.fragment_version().map_err(|source| ArrayError::Version { file: path.to_owned(), source })?;
-    let folders = lines(path, bytes)?.map(|line| match line.rfind(FRAGMENTS_FOLDER) {
-        Some(start) => line[start..].to_owned(),
-        None => file_name(line).to_owned(),
-    });
-    Ok(Some((name, version, folders.collect())))
-}
-
-fn lines<'a>(path: &str, bytes: &'a [u8]) -> Result<impl Iterator<Item = &'a str>> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|_| ArrayError::Corrupt { file: path.to_owned(), what: "not text".to_owned() })?;
-    Ok(text.lines().map(|line| line.trim_end_matches('/')).filter(|line| !line.is_empty()))
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+    Ok(Some((name, version, list.targets().map(str::to_owned).collect())))
 }

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tdb_fragment::{FragmentFooter, Step, first_read, locate};
 use tdb_schema::ArraySchema;
 use tdb_storage::Storage;
+use tdb_types::names::FRAGMENT_METADATA;
 use tdb_types::{ByteReader, Feature, Limits};
 
 use super::metadata_file::MetadataFile;
 use super::{Fragment, Inner};
-use crate::directory::{FRAGMENT_METADATA, FragmentEntry};
+use crate::directory::FragmentEntry;
 use crate::{ArrayError, Result};
 
 /// A fragment whose metadata was opened, but not yet parsed for want of the schema that it names.

@@ -173,7 +173,7 @@ impl Given {
 }
 
 /// The coordinate as a value of the type, if the type can hold it.
-fn scalar(physical: PhysicalType, coordinate: &Coordinate) -> Option<Scalar> {
+pub(crate) fn scalar(physical: PhysicalType, coordinate: &Coordinate) -> Option<Scalar> {
     Some(match (physical, coordinate) {
         (_, Coordinate::Bytes(_)) => return None,
         (PhysicalType::F64, Coordinate::Float(value)) if !value.is_nan() => Scalar::F64(*value),

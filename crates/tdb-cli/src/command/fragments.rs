@@ -10,16 +10,21 @@ use crate::output::{Entry, RowFormat, Sheet};
 use crate::size::Bytes;
 use crate::target;
 use crate::terminal::Terminal;
+use crate::time::TimeArgs;
 
 /// List the committed fragments of an array, oldest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tdb fragments ARRAY
+  tdb fragments ARRAY --at 2024-05-01T12:00Z
   tdb fragments ARRAY --format csv")]
 pub(crate) struct Args {
     /// The array
     array: OsString,
+
+    #[command(flatten)]
+    time: TimeArgs,
 
     /// How to print; a table on a terminal, else JSON lines
     #[arg(long, value_enum)]
@@ -40,7 +45,7 @@ const COLUMNS: [(&str, bool); 10] = [
 ];
 
 pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
-    let (_, array) = target::open_array(&args.array, 1, target::local_storage)?;
+    let (_, array) = target::open_array(&args.array, 1, &args.time, target::local_storage)?;
     let mut sheet = Sheet::new(&COLUMNS);
     for fragment in array.fragments() {
         sheet.push(row(fragment));

@@ -6,12 +6,11 @@ mod group;
 use std::ffi::OsString;
 use std::path::Path;
 
-use serde_json::json;
-
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{TextFormat, print_json, print_text};
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
+use crate::time::TimeArgs;
 
 /// Show what an array or group is, in short
 #[derive(Debug, clap::Args)]
@@ -19,10 +18,14 @@ use crate::terminal::Terminal;
 Examples:
   tdb info ARRAY
   tdb ARRAY
+  tdb info ARRAY --at 2024-05-01
   tdb info ARRAY --format json | jq .cells")]
 pub(crate) struct Args {
     /// An array or a group
     path: OsString,
+
+    #[command(flatten)]
+    time: TimeArgs,
 
     /// How to print
     #[arg(long, value_enum, default_value_t)]
@@ -33,21 +36,17 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     match kind {
         Kind::Array => {
-            let (path, array) = target::open_array(&args.path, 1, target::local_storage)?;
+            let (path, array) = target::open_array(&args.path, 1, &args.time, target::local_storage)?;
             match args.format {
                 TextFormat::Text => print_text(&array::text(&path, &array, terminal.paint())),
                 TextFormat::Json => print_json(&array::json(&path, &array)),
             }
         }
         Kind::Group => {
-            let members = group::members(&path)?;
+            let group = target::open_group(&path, &args.time)?;
             match args.format {
-                TextFormat::Text => print_text(&group::text(&path, &members, terminal.paint())),
-                TextFormat::Json => print_json(&json!({
-                    "path": path.display().to_string(),
-                    "kind": "group",
-                    "members": members.iter().map(group::Member::json).collect::<Vec<_>>(),
-                })),
+                TextFormat::Text => print_text(&group::text(&path, &group, terminal.paint())),
+                TextFormat::Json => print_json(&group::json(&path, &group)),
             }
         }
         other => Err(neither(&path, other)),

@@ -17,6 +17,7 @@ use tdb_storage::CountingStorage;
 use crate::failure::{Failure, Result};
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
+use crate::time::TimeArgs;
 use crate::{range, size, target};
 
 /// Read cells
@@ -29,13 +30,14 @@ Ranges include both ends, and either may be left out: pos=1000..2000, pos=1000..
 Dates are written in ISO form, and stand for all that lies in them: day=2020-02 is the whole month, and
 time=2020-01-01..2020-12-31 ends with the last moment of the year. A bare integer counts the dimension's units since
 1970. Strings may be quoted: name=\"a\"..\"b\". Several ranges on one dimension add up, those on different dimensions
-intersect.
+intersect. A range of a dimension label stands for the coordinates whose labels lie in it.
 
 Examples:
   tdb read ARRAY --limit 10
   tdb read ARRAY --range contig=chr1 --range pos=1000..2000 --select pos,qual
   tdb read ARRAY --range day=2020-01-01..2020-03-31 --format csv > first-quarter.csv
   tdb read ARRAY --range rows=1..10 --explain
+  tdb read ARRAY --at 2024-05-01 --limit 10
   tdb read ARRAY | jq .qual")]
 pub(crate) struct Args {
     /// The array
@@ -45,9 +47,12 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "NAME,…")]
     select: Vec<String>,
 
-    /// Restrict a dimension, both ends included; may be given many times
+    /// Restrict a dimension, or the labels of one, both ends included; may be given many times
     #[arg(short, long, value_name = "DIM=FIRST..LAST")]
     range: Vec<String>,
+
+    #[command(flatten)]
+    time: TimeArgs,
 
     /// The order of the cells [default: row-major if dense, unordered if sparse]
     #[arg(short, long, value_enum)]
@@ -112,7 +117,7 @@ impl From<OrderArg> for Order {
 pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     let begun = Instant::now();
     let mut counters = None;
-    let (_, array) = target::open_array(&args.array, args.threads, |path: &Path| {
+    let (_, array) = target::open_array(&args.array, args.threads, &args.time, |path: &Path| {
         let storage = CountingStorage::new(target::local_storage(path));
         counters = Some(storage.clone());
         Arc::new(storage)

@@ -9,6 +9,7 @@ use crate::failure::Result;
 use crate::output::{TextFormat, print_json, print_text};
 use crate::target;
 use crate::terminal::Terminal;
+use crate::time::TimeArgs;
 
 /// Show everything that an array's schema says
 #[derive(Debug, clap::Args)]
@@ -21,6 +22,9 @@ pub(crate) struct Args {
     /// The array
     array: OsString,
 
+    #[command(flatten)]
+    time: TimeArgs,
+
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     format: TextFormat,
@@ -31,7 +35,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
-    let (_, array) = target::open_array(&args.array, 1, target::local_storage)?;
+    let (_, array) = target::open_array(&args.array, 1, &args.time, target::local_storage)?;
     match args.format {
         TextFormat::Text => print_text(&text::schema(&array, args.values, terminal.paint())?),
         TextFormat::Json => print_json(&json::schema(&array, args.values)?),

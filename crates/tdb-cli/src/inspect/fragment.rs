@@ -7,14 +7,12 @@ use tdb_array::ArrayError;
 use tdb_fragment::{ConsolidatedFooters, FragmentError, FragmentFile, FragmentFolder, FragmentFooter, Step, locate};
 use tdb_generic_tile::{GenericTile, GenericTileDecoder};
 use tdb_schema::ArraySchema;
+use tdb_types::names::{COORDINATES, DATA_EXTENSION, LEGACY_SCHEMA, SCHEMA_FOLDER};
 use tdb_types::{Feature, FormatVersion, Limits, TimestampedName, is_safe_file_name};
 
 use super::Inspection;
 use crate::failure::{Failure, Result};
 use crate::target;
-
-/// The schema of formats before 10.
-const LEGACY_SCHEMA: &str = "__array_schema.tdb";
 
 /// A `__fragment_metadata.tdb`.
 pub(super) fn metadata(inspection: &mut Inspection<'_>) -> Result<()> {
@@ -82,7 +80,7 @@ impl FragmentPlace {
         let version = name
             .fragment_version()
             .map_err(|source| ArrayError::Version { file: folder.display().to_string(), source })?;
-        let has_coordinates = folder.join("__coords.tdb").is_file();
+        let has_coordinates = folder.join(format!("{COORDINATES}.{DATA_EXTENSION}")).is_file();
         let array = target::array_above(path).ok_or_else(|| no_place(path, "it doesn't lie in an array"))?;
         let schema = schema(&array, version, path, metadata, limits)?;
         Ok(Self { folder: FragmentFolder { version, has_coordinates }, schema })
@@ -105,7 +103,7 @@ fn schema(array: &Path, version: FormatVersion, path: &Path, metadata: &[u8], li
     if !is_safe_file_name(&name) {
         return Err(Failure::corrupt(format!("{}: names the schema {name:?}, which is no file name", path.display())));
     }
-    let file = if name == LEGACY_SCHEMA { array.join(&name) } else { array.join("__schema").join(&name) };
+    let file = if name == LEGACY_SCHEMA { array.join(&name) } else { array.join(SCHEMA_FOLDER).join(&name) };
     let bytes = fs::read(&file).map_err(|error| Failure::io(file.display(), &error))?;
     let parsed = ArraySchema::parse_file(&bytes, limits, None);
     Ok(parsed.map_err(|source| ArrayError::Schema { file: file.display().to_string(), source })?.0)

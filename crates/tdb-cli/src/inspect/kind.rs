@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use tdb_types::TimestampedName;
+use tdb_metadata::CommitKind;
+use tdb_types::{TimestampedName, names};
 
 /// The kinds of files in arrays and groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,30 +32,34 @@ impl FileKind {
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let name = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = real.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-        let beside_metadata = real.with_file_name("__fragment_metadata.tdb").is_file();
+        let beside_metadata = real.with_file_name(names::FRAGMENT_METADATA).is_file();
         Self::named(&name, folder.as_deref().unwrap_or_default(), beside_metadata)
     }
 
     fn named(name: &str, folder: &str, beside_metadata: bool) -> Self {
         match name {
-            "__array_schema.tdb" => return Self::Schema,
-            "__fragment_metadata.tdb" => return Self::FragmentMetadata,
-            "__tiledb_group.tdb" | "__lock.tdb" => return Self::Marker,
+            names::LEGACY_SCHEMA => return Self::Schema,
+            names::FRAGMENT_METADATA => return Self::FragmentMetadata,
+            names::GROUP_MARKER | names::LOCK_FILE => return Self::Marker,
             _ => {}
         }
         let timestamped = TimestampedName::parse(name).is_some();
+        if let Some(kind) = CommitKind::of(name) {
+            return match kind {
+                CommitKind::Write => Self::Marker,
+                CommitKind::Vacuum | CommitKind::Ignore => Self::PathList,
+                CommitKind::Consolidated => Self::ConsolidatedCommits,
+                CommitKind::Delete | CommitKind::Update => Self::Condition,
+            };
+        }
         match name.rsplit_once('.').map(|(_, extension)| extension) {
-            Some("wrt" | "ok") => Self::Marker,
-            Some("vac" | "ign") => Self::PathList,
-            Some("con") => Self::ConsolidatedCommits,
-            Some("del" | "upd") => Self::Condition,
-            Some("meta") => Self::ConsolidatedFooters,
-            Some("tdb") if beside_metadata || TimestampedName::parse(folder).is_some() => Self::Data,
+            Some(names::FOOTERS_EXTENSION) => Self::ConsolidatedFooters,
+            Some(names::DATA_EXTENSION) if beside_metadata || TimestampedName::parse(folder).is_some() => Self::Data,
             _ => match folder {
-                "__schema" if timestamped => Self::Schema,
-                "__enumerations" => Self::Enumeration,
-                "__meta" if timestamped => Self::Metadata,
-                "__group" if timestamped => Self::GroupDetails,
+                names::SCHEMA_FOLDER if timestamped => Self::Schema,
+                names::ENUMERATIONS_FOLDER => Self::Enumeration,
+                names::METADATA_FOLDER if timestamped => Self::Metadata,
+                names::GROUP_FOLDER if timestamped => Self::GroupDetails,
                 _ => Self::Unknown,
             },
         }

@@ -10,7 +10,7 @@ fn ends(dimension: &Dimension, text: &str) -> String {
         Bound::Excluded(_) => unreachable!("both ends are included"),
         Bound::Unbounded => "open".to_owned(),
     };
-    match parse(dimension, text) {
+    match parse(Axis::Dimension(dimension), text) {
         Ok((start, end)) => format!("{} to {}", show(start), show(end)),
         Err(why) => why,
     }

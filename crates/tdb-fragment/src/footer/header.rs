@@ -8,7 +8,7 @@ use crate::error::{FragmentError, Result};
 use crate::field::FieldSlots;
 
 /// The name of the schema of every fragment before formats name it.
-pub const LEGACY_SCHEMA_NAME: &str = "__array_schema.tdb";
+pub use tdb_types::names::LEGACY_SCHEMA as LEGACY_SCHEMA_NAME;
 
 /// What a footer says of the fragment as a whole.
 ///

@@ -4,38 +4,48 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tdb_array::{Group, Member};
 
-use crate::failure::Result;
-use crate::group;
-pub(super) use crate::group::Member;
 use crate::terminal::Paint;
 
-pub(super) fn members(path: &Path) -> Result<Vec<Member>> {
-    group::members(path)
-}
-
-impl Member {
-    pub(super) fn json(&self) -> Value {
-        json!({"name": self.name, "kind": self.kind.to_string(), "uri": self.uri, "relative": self.relative})
-    }
+/// The summary for machines.
+pub(super) fn json(path: &Path, group: &Group) -> Value {
+    let member = |member: &Member| {
+        json!({
+            "name": member.name,
+            "kind": member.kind.to_string(),
+            "uri": member.uri,
+            "relative": member.relative,
+            "inside": member.place.is_inside(),
+        })
+    };
+    json!({
+        "path": path.display().to_string(),
+        "kind": "group",
+        "members": group.members().iter().map(member).collect::<Vec<_>>(),
+    })
 }
 
 /// The summary for people.
-pub(super) fn text(path: &Path, members: &[Member], paint: Paint) -> String {
+pub(super) fn text(path: &Path, group: &Group, paint: Paint) -> String {
     let mut out = String::new();
     let mut line = |name: &str, text: &str| {
         let _ = writeln!(out, "{} {text}", paint.bold(&format!("{name:<16}")));
     };
     line("group", &path.display().to_string());
-    if members.is_empty() {
+    if group.members().is_empty() {
         line("members", "none");
     }
-    for (index, member) in members.iter().enumerate() {
+    for (index, member) in group.members().iter().enumerate() {
         let name = match &member.name {
             Some(name) if *name != member.uri => format!("{name}: {} at {}", member.kind, member.uri),
             _ => format!("{}: {}", member.uri, member.kind),
         };
-        line(if index == 0 { "members" } else { "" }, &name);
+        let outside = if member.place.is_inside() { "" } else { ", outside of the group's folder" };
+        line(if index == 0 { "members" } else { "" }, &format!("{name}{outside}"));
+    }
+    if group.is_legacy() {
+        line("", "(a group of before release 2.8: whatever array or group lies in it is its member)");
     }
     out
 }

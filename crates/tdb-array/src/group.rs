@@ -1,0 +1,298 @@
+//! Groups: arrays and other groups under one name.
+
+mod place;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use tdb_generic_tile::GenericTileDecoder;
+use tdb_metadata::{GroupDetails, GroupMember, MemberKind};
+use tdb_storage::{EntryKind, LocalStorage, Storage, StorageError};
+use tdb_types::Limits;
+use tdb_types::names::GROUP_FOLDER;
+
+pub use place::MemberPlace;
+pub use tree::{GroupTree, NodeKind, TreeNode};
+
+use crate::directory::Listing;
+use crate::metadata::timed;
+use crate::{ArrayError, Metadata, Result, TimeRange};
+
+/// How to open a group: when, within which limits.
+#[derive(Clone, Debug, Default)]
+#[must_use = "options do nothing until they open something"]
+pub struct GroupOptions {
+    time: Option<TimeRange>,
+    limits: Limits,
+}
+
+/// A group as it was at one time: its members, and its metadata.
+///
+/// ```
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-group/group");
+/// let group = tdb_array::Group::open(folder)?;
+/// for member in group.members() {
+///     println!("{}: {} at {}", member.key(), member.kind, member.uri);
+/// }
+/// for node in group.tree().nodes() {
+///     println!("{}{}", "  ".repeat(node.depth), node.name);
+/// }
+/// # Ok::<(), tdb_array::ArrayError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Group {
+    storage: Arc<dyn Storage>,
+    /// The group's folder, if it is one of this machine.
+    folder: Option<PathBuf>,
+    options: GroupOptions,
+    time: TimeRange,
+    members: Vec<Member>,
+    is_legacy: bool,
+    metadata: OnceLock<Metadata>,
+}
+
+/// A member of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// What it is, as the group says. What lies there now may be something else.
+    pub kind: MemberKind,
+    /// What it is called in the group, if it has a name.
+    pub name: Option<String>,
+    /// Where it is, as the group says.
+    pub uri: String,
+    /// Whether the URI is relative to the group's folder.
+    pub relative: bool,
+    /// What that comes to.
+    pub place: MemberPlace,
+}
+
+impl Member {
+    /// What tells the members of a group apart: the name, else the URI.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.uri)
+    }
+}
+
+impl GroupOptions {
+    /// The group as it is now, default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The group as it was at the end of this millisecond since 1970-01-01 00:00 UTC.
+    pub fn at(self, end: u64) -> Self {
+        self.between(TimeRange::until(end))
+    }
+
+    /// What was written within a range of time, and nothing else.
+    pub fn between(mut self, time: TimeRange) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// Bounds on what the group's files may make a reader allocate.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Opens the group in the folder `path`.
+    ///
+    /// # Errors
+    /// See [`Group::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Group> {
+        let path = path.as_ref();
+        // Members may be given by their absolute paths, which have no links in them.
+        let folder = std::fs::canonicalize(path).ok();
+        self.open_in(Arc::new(LocalStorage::new(path)), folder)
+    }
+
+    /// Opens the group at the root of a storage. Members outside of the storage can't be reached from it.
+    ///
+    /// # Errors
+    /// See [`Group::open`].
+    pub fn open_on(&self, storage: Arc<dyn Storage>) -> Result<Group> {
+        self.open_in(storage, None)
+    }
+
+    fn open_in(&self, storage: Arc<dyn Storage>, folder: Option<PathBuf>) -> Result<Group> {
+        let time = self.time.unwrap_or_else(TimeRange::until_now);
+        let listing = list(&*storage)?;
+        let has_details = listing.root.iter().any(|entry| entry.name == GROUP_FOLDER);
+        let members = match has_details {
+            true => detailed_members(&*storage, time, &mut self.decoder())?,
+            false => legacy_members(&*storage, &listing)?,
+        };
+        let member = |member: GroupMember| Member {
+            place: MemberPlace::of(&member.uri, member.relative, folder.as_deref()),
+            kind: member.kind,
+            name: member.name,
+            uri: member.uri,
+            relative: member.relative,
+        };
+        let members = members.into_iter().map(member).collect();
+        let (options, metadata) = (self.clone(), OnceLock::new());
+        Ok(Group { storage, folder, options, time, members, is_legacy: !has_details, metadata })
+    }
+
+    fn decoder(&self) -> GenericTileDecoder {
+        GenericTileDecoder::new(self.limits)
+    }
+}
+
+impl Group {
+    /// Opens the group in the folder `path` as it is now; see [`GroupOptions`] for more to say.
+    ///
+    /// # Errors
+    /// The folder is missing or no group, or what it says of its members can't be read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        GroupOptions::new().open(path)
+    }
+
+    /// The members, in the order of their [keys](Member::key).
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The member that is called so: by its name, or its URI if it has none.
+    #[must_use]
+    pub fn member(&self, key: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.key() == key)
+    }
+
+    /// Whether this is a group of before release 2.8, whose members are the arrays and groups in its folder, whatever the
+    /// time. The reference library's newer releases see none.
+    #[must_use]
+    pub fn is_legacy(&self) -> bool {
+        self.is_legacy
+    }
+
+    /// The metadata at the group's time, loaded on first use.
+    ///
+    /// # Errors
+    /// A file of metadata can't be read.
+    pub fn metadata(&self) -> Result<&Metadata> {
+        if let Some(metadata) = self.metadata.get() {
+            return Ok(metadata);
+        }
+        let metadata = Metadata::load(&*self.storage, self.time, &mut self.options.decoder())?;
+        Ok(self.metadata.get_or_init(|| metadata))
+    }
+
+    /// The range of time that was opened.
+    #[must_use]
+    pub fn time(&self) -> TimeRange {
+        self.time
+    }
+
+    /// Where the group's bytes live.
+    #[must_use]
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
+    }
+
+    /// Where the member's bytes live. This follows members out of the group's folder; look at [`Member::place`] first if
+    /// the group isn't trusted.
+    ///
+    /// # Errors
+    /// [`ArrayError::Member`] if the member can't be reached from here.
+    pub fn member_storage(&self, member: &Member) -> Result<Arc<dyn Storage>> {
+        Ok(self.reach(member)?.0)
+    }
+
+    /// Where the member's bytes live, and its folder if it is one of this machine.
+    fn reach(&self, member: &Member) -> Result<(Arc<dyn Storage>, Option<PathBuf>)> {
+        match (&member.place, &self.folder) {
+            (MemberPlace::Inside(path), folder) => {
+                let folder = folder.as_ref().map(|folder| folder.join(path));
+                Ok((self.storage.sub(path)?, folder.and_then(|folder| std::fs::canonicalize(folder).ok())))
+            }
+            (MemberPlace::Outside(path), Some(_)) => {
+                Ok((Arc::new(LocalStorage::new(path)), std::fs::canonicalize(path).ok()))
+            }
+            (MemberPlace::Outside(_) | MemberPlace::Elsewhere, _) => Err(ArrayError::Member {
+                group: self.storage.describe(""),
+                member: member.key().to_owned(),
+                why: format!("{} can't be reached from here; open it by its own path", member.uri),
+            }),
+        }
+    }
+
+    /// All that is below the group, not looking into members outside of its folder unless told to.
+    pub fn tree(&self) -> GroupTree {
+        GroupTree::new(self.clone())
+    }
+}
+
+/// Lists the group's folder, which must be one.
+fn list(storage: &dyn Storage) -> Result<Listing> {
+    let root = match storage.list("") {
+        Ok(root) => root,
+        Err(StorageError::NotFound { path }) => return Err(ArrayError::NotFound { path }),
+        Err(error) => return Err(error.into()),
+    };
+    let listing = Listing { root, ..Listing::default() };
+    // As in the reference library, what could be both is an array.
+    if listing.is_array() || !listing.is_group() {
+        let hint = if listing.is_array() { "; it is an array" } else { "" };
+        return Err(ArrayError::NotAGroup { path: storage.describe(""), hint });
+    }
+    Ok(listing)
+}
+
+/// The members that detail files within `time` come to.
+fn detailed_members(
+    storage: &dyn Storage,
+    time: TimeRange,
+    decoder: &mut GenericTileDecoder,
+) -> Result<Vec<GroupMember>> {
+    let entries = storage.list(GROUP_FOLDER)?;
+    let files = entries.iter().filter(|entry| entry.kind == EntryKind::File && !entry.name.contains('.'));
+    let mut members = BTreeMap::new();
+    for name in timed(files, time) {
+        let path = format!("{GROUP_FOLDER}/{name}");
+        let bytes = storage.read(&path)?;
+        let details = GroupDetails::parse_file(&bytes, decoder, None)
+            .map_err(|source| ArrayError::GenericTile { file: storage.describe(&path), source })?;
+        details.apply(&mut members);
+    }
+    Ok(members.into_values().collect())
+}
+
+/// Before release 2.8 a group was a folder with a marker, and what lay in it was its members.
+fn legacy_members(storage: &dyn Storage, listing: &Listing) -> Result<Vec<GroupMember>> {
+    let mut members = Vec::new();
+    for entry in listing.root.iter().filter(|entry| entry.kind == EntryKind::Folder) {
+        let kind = kind_of(&*storage.sub(&entry.name)?)?;
+        if kind != MemberKind::Invalid {
+            members.push(GroupMember {
+                kind,
+                relative: true,
+                uri: entry.name.clone(),
+                name: Some(entry.name.clone()),
+                deleted: false,
+                version: tdb_metadata::DetailsVersion::Complete,
+            });
+        }
+    }
+    Ok(members)
+}
+
+/// What lies at the root of a storage: [`MemberKind::Invalid`] if it is neither array nor group, or nothing.
+fn kind_of(storage: &dyn Storage) -> Result<MemberKind> {
+    let root = match storage.list("") {
+        Ok(root) => root,
+        Err(StorageError::NotFound { .. } | StorageError::NotAFolder { .. }) => return Ok(MemberKind::Invalid),
+        Err(error) => return Err(error.into()),
+    };
+    let listing = Listing { root, ..Listing::default() };
+    Ok(match (listing.is_array(), listing.is_group()) {
+        (true, _) => MemberKind::Array,
+        (false, true) => MemberKind::Group,
+        (false, false) => MemberKind::Invalid,
+    })
+}

@@ -1,0 +1,101 @@
+//! Where a member of a group lies.
+
+use std::path::{Component, Path};
+
+use tdb_storage::check_path;
+
+/// Where a member of a group lies, seen from the group's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemberPlace {
+    /// In the group's folder, at this path below it; empty if it is the group itself.
+    Inside(String),
+    /// Outside of the group's folder, at this path of this machine. Relative URIs lead there by `..`, absolute ones because
+    /// the member lies elsewhere, or because the group was moved.
+    Outside(String),
+    /// Not on this machine's file system, or nowhere that could be told: only the URI says.
+    Elsewhere,
+}
+
+impl MemberPlace {
+    /// What a URI means in the group of this folder, if it is one of this machine.
+    pub(super) fn of(uri: &str, relative: bool, folder: Option<&Path>) -> Self {
+        if relative {
+            return match inside(uri) {
+                Some(path) if check_path(&path).is_ok() => Self::Inside(path),
+                Some(_) => Self::Elsewhere,
+                None => match folder {
+                    Some(folder) => Self::Outside(folder.join(uri).to_string_lossy().into_owned()),
+                    None => Self::Elsewhere,
+                },
+            };
+        }
+        let path = uri.strip_prefix("file://").unwrap_or(uri).trim_end_matches('/');
+        if !path.starts_with('/') || path.contains('\0') {
+            return Self::Elsewhere;
+        }
+        let has_parents = Path::new(path).components().any(|component| component == Component::ParentDir);
+        let below = folder.filter(|_| !has_parents).and_then(|folder| Path::new(path).strip_prefix(folder).ok());
+        match below.and_then(Path::to_str) {
+            Some(below) if check_path(below).is_ok() => Self::Inside(below.to_owned()),
+            _ => Self::Outside(path.to_owned()),
+        }
+    }
+
+    /// Whether the member lies in the group's folder.
+    #[must_use]
+    pub fn is_inside(&self) -> bool {
+        matches!(self, Self::Inside(_))
+    }
+}
+
+/// A relative path without empty components, `.` and `..`; none if it leaves the folder that it is relative to.
+fn inside(path: &str) -> Option<String> {
+    let mut components: Vec<&str> = Vec::new();
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => {
+                components.pop()?;
+            }
+            name => components.push(name),
+        }
+    }
+    Some(components.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(uri: &str, relative: bool) -> MemberPlace {
+        MemberPlace::of(uri, relative, Some(Path::new("/data/group")))
+    }
+
+    #[test]
+    fn relative_uris_stay_inside_or_say_that_they_do_not() {
+        let inside = |path: &str| MemberPlace::Inside(path.to_owned());
+        assert_eq!(place("a", true), inside("a"));
+        assert_eq!(place("./a//b/../c/", true), inside("a/c"));
+        assert_eq!(place("", true), inside(""));
+        assert_eq!(place("a/..", true), inside(""));
+        assert_eq!(place("../b", true), MemberPlace::Outside("/data/group/../b".to_owned()));
+        assert_eq!(place("a/../../b", true), MemberPlace::Outside("/data/group/a/../../b".to_owned()));
+        assert_eq!(MemberPlace::of("../b", true, None), MemberPlace::Elsewhere);
+        assert_eq!(place("a\\..\\..", true), MemberPlace::Elsewhere);
+        assert_eq!(place("a\0", true), MemberPlace::Elsewhere);
+    }
+
+    #[test]
+    fn absolute_uris_are_inside_where_they_lead_there() {
+        let inside = |path: &str| MemberPlace::Inside(path.to_owned());
+        let outside = |path: &str| MemberPlace::Outside(path.to_owned());
+        assert_eq!(place("file:///data/group/a/b", false), inside("a/b"));
+        assert_eq!(place("/data/group/a/", false), inside("a"));
+        assert_eq!(place("file:///data/group", false), inside(""));
+        assert_eq!(place("file:///data/groups/a", false), outside("/data/groups/a"));
+        assert_eq!(place("/data/group/../x", false), outside("/data/group/../x"));
+        assert_eq!(place("s3://bucket/a", false), MemberPlace::Elsewhere);
+        assert_eq!(place("a", false), MemberPlace::Elsewhere);
+    }
+}

@@ -1,0 +1,179 @@
+//! All that is below a group.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tdb_metadata::MemberKind;
+use tdb_storage::Storage;
+
+use super::{Group, Member, kind_of};
+use crate::ArrayError;
+
+/// A walk over all that is below a group, depth first, members in the order of their keys.
+///
+/// It ends whatever the groups say: a group that was walked already is not walked again.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is walked before nodes are asked for"]
+pub struct GroupTree {
+    group: Group,
+    follow_outside: bool,
+    depth: usize,
+}
+
+/// A group or a member of one, met on a walk.
+#[derive(Debug)]
+pub struct TreeNode {
+    /// How many groups it lies in: 0 for the one that the walk began with.
+    pub depth: usize,
+    /// Its name in its group, or its URI if it has none; the path of the group that the walk began with.
+    pub name: String,
+    /// The member, as its group says; none for the group that the walk began with.
+    pub member: Option<Member>,
+    /// What is there.
+    pub kind: NodeKind,
+    /// Where its bytes live, where that was looked at.
+    pub storage: Option<Arc<dyn Storage>>,
+}
+
+/// What a walk found at a member's place.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NodeKind {
+    /// An array.
+    Array,
+    /// A group; its members follow.
+    Group,
+    /// A group that it lies in itself; it isn't walked again.
+    Cycle,
+    /// A group that was walked before, as a member of another; it isn't walked again.
+    Repeated,
+    /// A group deeper than the walk goes.
+    TooDeep,
+    /// Neither array nor group, or nothing at all.
+    Missing,
+    /// Something outside of the folder of its group, which isn't followed.
+    Outside,
+    /// It can't be reached or read.
+    Failed(ArrayError),
+}
+
+/// A group under way.
+struct Frame {
+    group: Arc<Group>,
+    identity: String,
+    next: usize,
+}
+
+impl GroupTree {
+    pub(super) fn new(group: Group) -> Self {
+        Self { group, follow_outside: false, depth: usize::MAX }
+    }
+
+    /// Whether members outside of the folder of their group are looked into too. They may lie anywhere on this machine, so
+    /// don't where groups come from strangers.
+    pub fn follow_outside(mut self, follow: bool) -> Self {
+        self.follow_outside = follow;
+        self
+    }
+
+    /// How deep to go: 1 for the members of the group alone.
+    pub fn depth(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// The group that the walk begins with, and all below it, as they are met.
+    pub fn nodes(self) -> impl Iterator<Item = TreeNode> {
+        let root = TreeNode {
+            depth: 0,
+            name: self.group.storage.describe(""),
+            member: None,
+            kind: NodeKind::Group,
+            storage: Some(self.group.storage.clone()),
+        };
+        let identity = identity(&self.group);
+        let walk = Walk {
+            seen: HashSet::from([identity.clone()]),
+            frames: vec![Frame { group: Arc::new(self.group.clone()), identity, next: 0 }],
+            tree: self,
+        };
+        std::iter::once(root).chain(walk)
+    }
+}
+
+struct Walk {
+    tree: GroupTree,
+    frames: Vec<Frame>,
+    /// The groups that were walked.
+    seen: HashSet<String>,
+}
+
+impl Iterator for Walk {
+    type Item = TreeNode;
+
+    fn next(&mut self) -> Option<TreeNode> {
+        loop {
+            let depth = self.frames.len();
+            let frame = self.frames.last_mut()?;
+            let Some(member) = frame.group.members.get(frame.next).cloned() else {
+                self.frames.pop();
+                continue;
+            };
+            frame.next += 1;
+            let group = frame.group.clone();
+            let (kind, storage) = match self.visit(&group, &member, depth) {
+                Ok((kind, storage)) => (kind, storage),
+                Err(error) => (NodeKind::Failed(error), None),
+            };
+            return Some(TreeNode { depth, name: member.key().to_owned(), member: Some(member), kind, storage });
+        }
+    }
+}
+
+impl Walk {
+    /// Looks at a member, and enters it if it is a group to be walked.
+    fn visit(
+        &mut self,
+        group: &Group,
+        member: &Member,
+        depth: usize,
+    ) -> Result<(NodeKind, Option<Arc<dyn Storage>>), ArrayError> {
+        if !member.place.is_inside() && !self.tree.follow_outside {
+            return Ok((NodeKind::Outside, None));
+        }
+        let (storage, folder) = group.reach(member)?;
+        let kind = match kind_of(&*storage)? {
+            MemberKind::Array => NodeKind::Array,
+            MemberKind::Invalid => NodeKind::Missing,
+            MemberKind::Group => {
+                let options = super::GroupOptions { time: Some(group.time), ..group.options.clone() };
+                let inner = options.open_in(storage.clone(), folder)?;
+                self.enter(inner, depth)
+            }
+        };
+        Ok((kind, Some(storage)))
+    }
+
+    fn enter(&mut self, group: Group, depth: usize) -> NodeKind {
+        let identity = identity(&group);
+        if self.frames.iter().any(|frame| frame.identity == identity) {
+            return NodeKind::Cycle;
+        }
+        if depth >= self.tree.depth {
+            return NodeKind::TooDeep;
+        }
+        if !self.seen.insert(identity.clone()) {
+            return NodeKind::Repeated;
+        }
+        self.frames.push(Frame { group: Arc::new(group), identity, next: 0 });
+        NodeKind::Group
+    }
+}
+
+/// What tells a group from others: its real folder, where it has one.
+fn identity(group: &Group) -> String {
+    match &group.folder {
+        Some(folder) => folder.to_string_lossy().into_owned(),
+        None => group.storage.describe(""),
+    }
+}

@@ -1,0 +1,131 @@
+//! `tdb tree`: all that is below a group.
+
+use std::ffi::OsString;
+
+use tdb_array::{Array, GroupTree, MemberPlace, NodeKind, TreeNode};
+
+use crate::failure::{Failure, Result};
+use crate::output::{Entry, RowFormat, Sheet};
+use crate::range;
+use crate::target::{self, Kind};
+use crate::terminal::Terminal;
+use crate::time::TimeArgs;
+
+/// Show the members of a group, and of the groups in it
+///
+/// Arrays are shown with their type and their domain. Members outside of the folder of their group are named, and looked
+/// into only with --outside; what was shown before is not walked again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb tree GROUP
+  tdb tree GROUP --depth 1
+  tdb tree GROUP --format jsonl | jq -r 'select(.kind == \"array\") | .path'")]
+pub(crate) struct Args {
+    /// The group
+    path: OsString,
+
+    /// How deep to go: 1 shows the members of the group alone
+    #[arg(long, value_name = "LEVELS")]
+    depth: Option<usize>,
+
+    /// Look into members outside of the folder of their group too
+    #[arg(long)]
+    outside: bool,
+
+    #[command(flatten)]
+    time: TimeArgs,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+}
+
+const COLUMNS: [(&str, bool); 7] = [
+    ("name", false),
+    ("kind", false),
+    ("type", false),
+    ("domain", false),
+    ("depth", true),
+    ("path", false),
+    ("note", false),
+];
+
+pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+    let (path, kind) = target::find(&args.path)?;
+    if kind != Kind::Group {
+        let failure = Failure::usage(format!("{}: not a group, but {}", path.display(), kind.a()));
+        return Err(failure.with_hint(format!("`tdb {}` shows what it is", path.display())));
+    }
+    let group = target::open_group(&path, &args.time)?;
+    let mut tree: GroupTree = group.tree().follow_outside(args.outside);
+    if let Some(depth) = args.depth {
+        tree = tree.depth(depth);
+    }
+    let mut sheet = Sheet::new(&COLUMNS);
+    for node in tree.nodes() {
+        sheet.push(row(&node, args));
+    }
+    sheet.print(RowFormat::or_default(args.format, terminal), terminal)
+}
+
+fn row(node: &TreeNode, args: &Args) -> Vec<Entry> {
+    let (kind, mut note) = kind_and_note(node);
+    let array = match (&node.kind, &node.storage) {
+        (NodeKind::Array, Some(storage)) => match target::options(1, &args.time).open_on(storage.clone()) {
+            Ok(array) => Some(array),
+            Err(error) => {
+                note = Some(error.to_string());
+                None
+            }
+        },
+        _ => None,
+    };
+    let text = |text: Option<String>| text.map_or_else(Entry::none, Entry::from);
+    vec![
+        Entry::shown(format!("{}{}", "  ".repeat(node.depth), node.name), node.name.clone()),
+        kind.into(),
+        text(array.as_ref().map(|array| array.schema().array_type().to_string())),
+        text(array.as_ref().map(domain)),
+        (node.depth as u64).into(),
+        place(node).into(),
+        text(note),
+    ]
+}
+
+/// What a node is, and what else is to be said of it.
+fn kind_and_note(node: &TreeNode) -> (&'static str, Option<String>) {
+    let stated = node.member.as_ref().map_or("group", |member| member.kind.name());
+    match &node.kind {
+        NodeKind::Array => ("array", None),
+        NodeKind::Group => ("group", None),
+        NodeKind::Cycle => ("group", Some("lies in itself: see above".to_owned())),
+        NodeKind::Repeated => ("group", Some("shown before".to_owned())),
+        NodeKind::TooDeep => ("group", Some("deeper than --depth".to_owned())),
+        NodeKind::Missing => ("missing", Some(format!("the group says {stated}, but there is none"))),
+        NodeKind::Outside => (stated, Some("outside of the group's folder; --outside looks into it".to_owned())),
+        NodeKind::Failed(error) => (stated, Some(error.to_string())),
+        _ => (stated, None),
+    }
+}
+
+/// Where a node lies: a path, or the URI of what has none.
+fn place(node: &TreeNode) -> String {
+    match (&node.storage, &node.member) {
+        (Some(storage), _) => storage.describe(""),
+        (None, Some(member)) => match &member.place {
+            MemberPlace::Outside(path) => path.clone(),
+            _ => member.uri.clone(),
+        },
+        (None, None) => node.name.clone(),
+    }
+}
+
+fn domain(array: &Array) -> String {
+    let dimensions = array.schema().dimensions().iter();
+    let sides = dimensions.map(|dimension| match range::domain(dimension) {
+        Some(domain) => format!("{}={domain}", dimension.name()),
+        None => dimension.name().to_owned(),
+    });
+    sides.collect::<Vec<_>>().join(", ")
+}

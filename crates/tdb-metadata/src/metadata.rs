@@ -1,0 +1,119 @@
+//! The metadata of an array or a group: keys with typed values.
+
+use std::collections::BTreeMap;
+
+use tdb_generic_tile::{GenericTileDecoder, GenericTileError};
+use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, Spans};
+
+use crate::{MetadataValue, MetadataWriteError};
+
+/// One file of metadata: what one session changed, or what consolidation made of many.
+///
+/// ```text
+/// until the end: u32 length | key | u8 deleted | not deleted: u8 datatype | u32 number of values | values
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MetadataFile {
+    /// The changes, in the order of the file; libraries write them in the order of the keys' bytes.
+    pub changes: Vec<MetadataChange>,
+}
+
+/// What a file of metadata says of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetadataChange {
+    /// The key. Nothing says that it must be UTF-8.
+    pub key: Vec<u8>,
+    /// Its value from then on; none if the key was deleted.
+    pub value: Option<MetadataValue>,
+}
+
+impl MetadataFile {
+    /// Least bytes of a change: the deletion of an empty key.
+    const MIN_CHANGE: u64 = 5;
+
+    /// Reads a whole file, which is one generic tile; recording into `spans` if there are any.
+    ///
+    /// # Errors
+    /// The tile or its payload is damaged, or the key is wanted or wrong.
+    pub fn parse_file(
+        bytes: &[u8],
+        decoder: &mut GenericTileDecoder,
+        spans: Option<&Spans>,
+    ) -> Result<Self, GenericTileError> {
+        let tile = decoder.decode_file(bytes, spans)?;
+        Ok(tile.parse_payload(spans, Self::parse)?)
+    }
+
+    /// Reads the payload, to its end.
+    ///
+    /// # Errors
+    /// Truncated, an unknown datatype, or a flag that is neither 0 nor 1.
+    pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
+        let mut changes = Vec::new();
+        while reader.remaining() > 0 {
+            reader.count("entry", 1, Self::MIN_CHANGE)?;
+            let index = changes.len();
+            changes.push(reader.group(|| format!("entry {index}"), MetadataChange::parse)?);
+        }
+        Ok(Self { changes })
+    }
+
+    /// Writes what [`parse`](Self::parse) reads.
+    ///
+    /// # Errors
+    /// A key or value that is too long for the format. Then nothing is written.
+    pub fn write(&self, writer: &mut ByteWriter) -> Result<(), MetadataWriteError> {
+        if let Some(change) = self.changes.iter().find(|change| u32::try_from(change.key.len()).is_err()) {
+            return Err(MetadataWriteError::KeyTooLong { len: change.key.len() as u64 });
+        }
+        self.changes.iter().for_each(|change| change.write(writer));
+        Ok(())
+    }
+
+    /// Changes `entries` as the file says.
+    pub fn apply(self, entries: &mut BTreeMap<Vec<u8>, MetadataValue>) {
+        for MetadataChange { key, value } in self.changes {
+            match value {
+                Some(value) => entries.insert(key, value),
+                None => entries.remove(&key),
+            };
+        }
+    }
+}
+
+impl MetadataChange {
+    fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
+        let length = reader.u32("key length")?;
+        let key = reader.bytes("key", u64::from(length))?.to_vec();
+        reader.explain(|| format!("{:?}", String::from_utf8_lossy(&key)));
+        if reader.bool("deleted")? {
+            return Ok(Self { key, value: None });
+        }
+        let datatype = Datatype::read(reader, "datatype")?;
+        let count = reader.u32("value count")?;
+        let bytes = reader.bytes("values", u64::from(count).saturating_mul(datatype.size() as u64))?;
+        let value = MetadataValue::from_parts(datatype, count, bytes.to_vec());
+        reader.explain(|| shorten(&value.to_string()));
+        Ok(Self { key, value: Some(value) })
+    }
+
+    fn write(&self, writer: &mut ByteWriter) {
+        writer.u32(u32::try_from(self.key.len()).unwrap_or(u32::MAX));
+        writer.bytes(&self.key);
+        writer.bool(self.value.is_none());
+        if let Some(value) = &self.value {
+            value.datatype().write(writer);
+            writer.u32(value.count());
+            writer.bytes(value.as_bytes());
+        }
+    }
+}
+
+/// The beginning of a long value.
+fn shorten(text: &str) -> String {
+    const MOST: usize = 80;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

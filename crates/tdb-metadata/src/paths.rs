@@ -1,0 +1,96 @@
+//! Files that consist of paths, one per line.
+
+use tdb_types::names::{self, FRAGMENTS_FOLDER, METADATA_FOLDER};
+use tdb_types::{ByteReader, ByteWriter, DecodeError};
+
+/// A `.vac` or `.ign` file: paths, one per line.
+///
+/// Paths in `.ign` files and in `.vac` files of format 19 on are relative to the array; older `.vac` files, and those of
+/// groups, hold absolute URIs, of which [`targets`](Self::targets) keeps what doesn't change when the array is moved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathList {
+    /// The paths as they stand there, without slashes at their ends and empty lines. Bytes that are no UTF-8, which only the
+    /// name of a folder far above the array can have, are replaced.
+    pub paths: Vec<String>,
+}
+
+impl PathList {
+    /// Reads all that is left. A newline after the last path is not needed, as in the reference library.
+    ///
+    /// # Errors
+    /// None today: any bytes are lines of something.
+    pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
+        let mut paths = Vec::new();
+        while reader.remaining() > 0 {
+            let path = String::from_utf8_lossy(line(reader)?);
+            let path = path.trim_end_matches('/');
+            if !path.is_empty() {
+                paths.push(path.to_owned());
+            }
+        }
+        Ok(Self { paths })
+    }
+
+    /// Writes what [`parse`](Self::parse) reads.
+    pub fn write(&self, writer: &mut ByteWriter) {
+        for path in &self.paths {
+            writer.bytes(path.as_bytes());
+            writer.u8(b'\n');
+        }
+    }
+
+    /// What a `.vac` file names, below the folder of the array or group: from the folder of fragments or of metadata on,
+    /// else the last component, for before format 12 fragments lay in the array's own folder.
+    pub fn targets(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(|path| {
+            let starts = [FRAGMENTS_FOLDER, METADATA_FOLDER].into_iter().find_map(|folder| {
+                // The last one, for the array may itself lie in a folder of that name; a whole component.
+                path.rmatch_indices(folder).map(|(start, _)| start).find(|start| is_component(path, *start, folder))
+            });
+            starts.map_or_else(|| names::file_name(path), |start| &path[start..])
+        })
+    }
+}
+
+/// Whether the `name` at `start` of a path is a whole component that more follows.
+fn is_component(path: &str, start: usize, name: &str) -> bool {
+    (start == 0 || path[..start].ends_with('/')) && path[start + name.len()..].starts_with('/')
+}
+
+/// Reads what stands before the next newline or the end, and that newline.
+pub(crate) fn line<'a>(reader: &mut ByteReader<'a>) -> Result<&'a [u8], DecodeError> {
+    let rest = reader.rest();
+    let len = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let line = reader.bytes("path", len as u64)?;
+    reader.explain(|| String::from_utf8_lossy(line).into_owned());
+    if reader.remaining() > 0 {
+        reader.u8("end of the line")?;
+    }
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(text: &[u8]) -> PathList {
+        PathList::parse(&mut ByteReader::new(text)).unwrap()
+    }
+
+    #[test]
+    fn targets_outlive_a_move() {
+        let paths = list(
+            b"/__fragments/__1_1_a_22\nfile:///home/x/__fragments/b/__fragments/__2_2_b_14/\n\nfile:///x/__meta/__3_3_c\n\
+              file:///x/__4_4_d_10\n/__meta/__5_5_e",
+        );
+        let targets: Vec<_> = paths.targets().collect();
+        let expected =
+            ["__fragments/__1_1_a_22", "__fragments/__2_2_b_14", "__meta/__3_3_c", "__4_4_d_10", "__meta/__5_5_e"];
+        assert_eq!(targets, expected);
+    }
+
+    #[test]
+    fn a_folder_far_above_may_have_any_name() {
+        assert_eq!(list(b"file:///caf\xe9/__1_1_a_10\n").targets().next(), Some("__1_1_a_10"));
+    }
+}

@@ -1,0 +1,202 @@
+//! A typed value of metadata.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use tdb_types::{Datatype, PhysicalType, Scalar};
+
+/// Why metadata can't be written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MetadataWriteError {
+    /// The format counts the bytes of keys in 32 bits.
+    #[error("a metadata key of {len} bytes; the format has room for 4294967295")]
+    KeyTooLong {
+        /// Bytes of the key.
+        len: u64,
+    },
+    /// The bytes are not a number of whole values, or more than the format can count.
+    #[error(
+        "{len} bytes can't be a metadata value of {datatype}: not a whole number of values, or more than 4294967295"
+    )]
+    BadLength {
+        /// The datatype.
+        datatype: Datatype,
+        /// The bytes given.
+        len: u64,
+    },
+}
+
+/// A value of metadata: any number of values of one datatype, none too.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MetadataValue {
+    datatype: Datatype,
+    count: u32,
+    bytes: Vec<u8>,
+}
+
+/// A value of metadata, by what it is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetadataView<'a> {
+    /// No value at all; the datatype is all that there is to know. Of string types this is [`Text`](Self::Text).
+    Empty,
+    /// Text. Libraries call it `char`, `string_ascii` or `string_utf8`, and there is no telling these apart by what is in
+    /// them; bytes that are no text are [`Bytes`](Self::Bytes).
+    Text(Cow<'a, str>),
+    /// One number, boolean, date or time.
+    Number(Scalar),
+    /// Several.
+    Numbers(Vec<Scalar>),
+    /// A blob, or what is called a string but is none.
+    Bytes(&'a [u8]),
+}
+
+impl MetadataValue {
+    /// Values of a datatype by their little-endian bytes.
+    ///
+    /// # Errors
+    /// Not a whole number of values, or too many.
+    pub fn new(datatype: Datatype, bytes: Vec<u8>) -> Result<Self, MetadataWriteError> {
+        let bad = || MetadataWriteError::BadLength { datatype, len: bytes.len() as u64 };
+        if !bytes.len().is_multiple_of(datatype.size()) {
+            return Err(bad());
+        }
+        let count = u32::try_from(bytes.len() / datatype.size()).map_err(|_| bad())?;
+        Ok(Self { datatype, count, bytes })
+    }
+
+    /// A text as `string_utf8`.
+    ///
+    /// # Errors
+    /// 4 GiB or more.
+    pub fn text(text: &str) -> Result<Self, MetadataWriteError> {
+        Self::new(Datatype::StringUtf8, text.as_bytes().to_vec())
+    }
+
+    /// `bytes` must be `count` values.
+    pub(crate) fn from_parts(datatype: Datatype, count: u32, bytes: Vec<u8>) -> Self {
+        debug_assert_eq!(bytes.len() as u64, u64::from(count) * datatype.size() as u64);
+        Self { datatype, count, bytes }
+    }
+
+    /// The datatype.
+    #[must_use]
+    pub fn datatype(&self) -> Datatype {
+        self.datatype
+    }
+
+    /// How many values there are: of text, how many bytes or code units.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The values' little-endian bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The value by what it is for.
+    #[must_use]
+    pub fn view(&self) -> MetadataView<'_> {
+        if is_string(self.datatype) {
+            return self.decoded().map_or(MetadataView::Bytes(&self.bytes), MetadataView::Text);
+        }
+        match self.datatype {
+            Datatype::Blob | Datatype::GeomWkb | Datatype::Any => MetadataView::Bytes(&self.bytes),
+            _ if self.count == 0 => MetadataView::Empty,
+            _ => match self.scalars().collect::<Vec<_>>().as_slice() {
+                [one] => MetadataView::Number(*one),
+                several => MetadataView::Numbers(several.to_vec()),
+            },
+        }
+    }
+
+    /// The text, if it is one.
+    #[must_use]
+    pub fn as_text(&self) -> Option<Cow<'_, str>> {
+        match self.view() {
+            MetadataView::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The integers that the value consists of; none if it consists of something else, or one is out of range.
+    #[must_use]
+    pub fn as_integers(&self) -> Option<Vec<i64>> {
+        let is_integer = !self.datatype.is_float() && !is_string(self.datatype) && self.datatype != Datatype::Blob;
+        let integer = |scalar: Scalar| {
+            Some(match scalar {
+                Scalar::I8(value) => value.into(),
+                Scalar::U8(value) => value.into(),
+                Scalar::I16(value) => value.into(),
+                Scalar::U16(value) => value.into(),
+                Scalar::I32(value) => value.into(),
+                Scalar::U32(value) => value.into(),
+                Scalar::I64(value) => value,
+                Scalar::U64(value) => i64::try_from(value).ok()?,
+                Scalar::F32(_) | Scalar::F64(_) => return None,
+            })
+        };
+        is_integer.then(|| self.scalars().map(integer).collect())?
+    }
+
+    /// The single values, as the numbers that their bytes are.
+    pub fn scalars(&self) -> impl Iterator<Item = Scalar> {
+        let physical = self.datatype.physical();
+        let chunks = self.bytes.chunks_exact(self.datatype.size().max(1));
+        chunks.filter_map(move |bytes| Scalar::from_le_bytes(physical, bytes))
+    }
+
+    fn decoded(&self) -> Option<Cow<'_, str>> {
+        match self.datatype.physical() {
+            PhysicalType::U16 => {
+                let units: Vec<u16> =
+                    self.bytes.as_chunks::<2>().0.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
+                String::from_utf16(&units).ok().map(Cow::Owned)
+            }
+            PhysicalType::U32 => {
+                let units = self.bytes.as_chunks::<4>().0.iter().map(|unit| u32::from_le_bytes(*unit));
+                units.map(char::from_u32).collect::<Option<String>>().map(Cow::Owned)
+            }
+            _ => std::str::from_utf8(&self.bytes).ok().map(Cow::Borrowed),
+        }
+    }
+}
+
+/// Whether libraries use the datatype for text.
+fn is_string(datatype: Datatype) -> bool {
+    matches!(
+        datatype,
+        Datatype::Char
+            | Datatype::StringAscii
+            | Datatype::StringUtf8
+            | Datatype::StringUtf16
+            | Datatype::StringUtf32
+            | Datatype::StringUcs2
+            | Datatype::StringUcs4
+            | Datatype::GeomWkt
+    )
+}
+
+impl fmt::Display for MetadataValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.view() {
+            MetadataView::Empty => write!(f, "no {}", self.datatype),
+            MetadataView::Text(text) => write!(f, "{text:?}"),
+            MetadataView::Number(number) => write!(f, "{number}"),
+            MetadataView::Numbers(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", numbers.join(", "))
+            }
+            MetadataView::Bytes(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+        }
+    }
+}
+
+impl fmt::Debug for MetadataValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({self})", self.datatype)
+    }
+}
