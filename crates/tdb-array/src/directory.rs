@@ -8,7 +8,7 @@
 
 mod commits;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tdb_metadata::CommitKind;
@@ -40,19 +40,10 @@ pub struct Listing {
 pub struct ArrayDirectory {
     /// The committed fragments, oldest first; a later one wins over an earlier one.
     pub fragments: Vec<FragmentEntry>,
-    /// The delete commits that apply, oldest first.
-    pub deletes: Vec<DeleteEntry>,
-}
-
-/// A delete commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeleteEntry {
-    /// Its name, which says when cells were deleted.
-    pub name: TimestampedName,
-    /// The path of its file below the array's folder, by which fragments name it, whether or not the file is still there.
-    pub path: String,
-    /// The bytes of the file, if a consolidated commit file held them; else the file does.
-    pub embedded: Option<Arc<[u8]>>,
+    /// Paths of the delete (and update) commits that apply, oldest first.
+    pub deletes: Vec<String>,
+    /// The bytes of those that lie in a file of consolidated commits, by their paths. Their own files may be gone.
+    pub embedded_deletes: BTreeMap<String, Arc<[u8]>>,
 }
 
 /// A committed fragment.
@@ -159,7 +150,7 @@ impl ArrayDirectory {
         // Equal start times: the larger name wins, as a stable sort of the sorted listing gives.
         fragments.sort_by(|a, b| (a.name.start(), a.name.as_str()).cmp(&(b.name.start(), b.name.as_str())));
         fragments.dedup_by(|a, b| a.folder == b.folder);
-        Ok(Self { fragments, deletes: commits.deletes(time) })
+        Ok(Self { fragments, deletes: commits.deletes(time), embedded_deletes: commits.embedded })
     }
 }
 

@@ -64,7 +64,7 @@ pub use {tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_sto
 pub use array::{Array, ArrayOptions};
 pub use batch::Batch;
 pub use column::{Column, Value};
-pub use directory::{ArrayDirectory, DeleteEntry, FragmentEntry, Listing};
+pub use directory::{ArrayDirectory, FragmentEntry, Listing};
 pub use error::{ArrayError, ErrorCategory};
 pub use fragment::Fragment;
 pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, TreeNode};

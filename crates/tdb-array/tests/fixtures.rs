@@ -175,8 +175,15 @@ fn inside_current_domain(fixture: &Fixture, query: &fixtures::Query) -> fixtures
 
 fn with_ranges(mut query: Query, array: &Array, expected: &fixtures::Query) -> Result<Query, ArrayError> {
     for dimension in &expected.ranges {
-        let datatype = array
-            .schema()
+        let schema = array.schema();
+        if let Some(label) = schema.labels().iter().find(|label| label.name == dimension.dimension) {
+            for (start, end) in &dimension.ranges {
+                let range = coordinate(start, label.datatype)..=coordinate(end, label.datatype);
+                query = query.label_range(&label.name, range)?;
+            }
+            continue;
+        }
+        let datatype = schema
             .dimensions()
             .iter()
             .find(|known| known.name() == dimension.dimension)

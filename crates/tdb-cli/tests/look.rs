@@ -87,6 +87,52 @@ fn fragments_are_those_that_the_reference_library_sees() {
 }
 
 #[test]
+fn fragments_of_a_time() {
+    let rows = |options: &str| run(&format!("fragments {SPARSE} {options}")).stdout.lines().count();
+    assert_eq!((rows(""), rows("--at 1700000000000"), rows("--at 2023-11-14T22:13:19.999Z")), (2, 1, 0));
+    assert_eq!(rows("--between 2023-11-14T22:13:21Z..2023-11-14T22:13:21Z"), 1);
+    assert_eq!(rows("--between ..2023-11"), 2);
+    assert_snapshot!("time_unknown", run(&format!("fragments {SPARSE} --at yesterday")));
+    assert_snapshot!("time_twice", run(&format!("fragments {SPARSE} --at 1 --between 1..2")));
+    assert_snapshot!("info_at", run(&format!("info {SPARSE} --at 1700000000000")));
+}
+
+#[test]
+fn meta() {
+    for format in ["table", "json", "jsonl", "csv"] {
+        let line = format!("meta v22-by-2.30.0-dense-metadata/array --format {format}");
+        assert_snapshot!(format!("meta_{format}"), run(&line));
+    }
+    assert_snapshot!("meta_at", run("meta v22-by-2.30.0-dense-metadata/array --at 1700000000000"));
+    assert_snapshot!("meta_key", run("meta v22-by-2.30.0-dense-metadata/array --key list --key number --format table"));
+    assert_snapshot!("meta_group", run("meta v22-by-2.30.0-group/group"));
+    assert_snapshot!("meta_folder", run("meta v22-by-2.30.0-group"));
+}
+
+#[test]
+fn tree() {
+    let copy = Copy::of("v22-by-2.30.0-group");
+    for format in ["table", "jsonl"] {
+        assert_snapshot!(format!("tree_{format}"), copy.run("tree", "group", &format!("--format {format}")));
+    }
+    assert_snapshot!("tree_one_level", copy.run("tree", "group", "--format csv --depth 1 --at 1700000000000"));
+    assert_snapshot!("tree_array", copy.run("tree", "group/two", ""));
+}
+
+#[test]
+fn enumerations() {
+    for format in ["table", "json", "csv"] {
+        assert_snapshot!(
+            format!("enumerations_{format}"),
+            run(&format!("enumerations {ENUMERATIONS} --format {format}"))
+        );
+    }
+    assert_snapshot!("enumeration_values", run(&format!("enumerations {ENUMERATIONS} colours --format table")));
+    assert_snapshot!("enumeration_numbers", run(&format!("enumerations {ENUMERATIONS} rates")));
+    assert_snapshot!("enumeration_unknown", run(&format!("enumerations {ENUMERATIONS} colors")));
+}
+
+#[test]
 fn ls() {
     let copy = Copy::of("v22-by-2.30.0-group");
     for format in ["table", "json", "jsonl", "csv"] {

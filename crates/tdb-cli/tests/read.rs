@@ -81,6 +81,17 @@ fn ranges() {
 }
 
 #[test]
+fn ranges_of_labels() {
+    const LABELS: &str = "v22-by-2.30.0-dense-labels/array";
+    let by_label = run(&format!("read {LABELS} --range height=0.. --range day=1969-12-27..1970-01-11"));
+    assert_eq!(by_label.stdout, run(&format!("read {LABELS} --range y=2.. --range x=2..4")).stdout);
+    assert_snapshot!("label", run(&format!("read {LABELS} --range height=8 --range name=\"b\"..c")));
+    assert_snapshot!("label_none", run(&format!("read {LABELS} --range height=9..10")));
+    assert_snapshot!("label_wrong", run(&format!("read {LABELS} --range height=tall")));
+    assert_snapshot!("label_unknown", run(&format!("read {LABELS} --range hight=9")));
+}
+
+#[test]
 fn nothing_to_read() {
     let line = "read v22-by-2.30.0-sparse-empty/array --format";
     assert_eq!(run(&format!("{line} table")).stdout, "no cells\n");

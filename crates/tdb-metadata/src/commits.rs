@@ -42,10 +42,11 @@ impl CommitKind {
         matches!(self, Self::Consolidated | Self::Ignore | Self::Vacuum)
     }
 
-    /// Whether the bytes of such a commit are embedded where it is gathered with others: those that hold a condition.
+    /// Whether the bytes of such a commit are embedded where it is gathered with others: those of deletes. (The format's
+    /// description says the same of updates; but the reference library, which writes none, wouldn't read it so.)
     #[must_use]
     pub fn is_embedded(self) -> bool {
-        matches!(self, Self::Delete | Self::Update)
+        self == Self::Delete
     }
 }
 

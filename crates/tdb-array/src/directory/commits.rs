@@ -1,20 +1,22 @@
 //! What the commits of an array come to, with those that were gathered, ignored and replaced.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use tdb_metadata::{CommitKind, ConsolidatedCommits, PathList};
 use tdb_storage::EntryKind;
 use tdb_types::{ByteReader, DecodeError, FormatVersion, TimestampedName};
 
-use super::{COMMITS_FOLDER, DeleteEntry, Listing, file_name};
+use super::{COMMITS_FOLDER, Listing, file_name};
 use crate::{ArrayError, Result, TimeRange};
 
 /// All commits of an array, before any question of time.
 #[derive(Debug, Default)]
 pub(super) struct Commits {
-    /// Committed writes and deletes by their paths, with the bytes of those that consolidated commits embed.
-    paths: BTreeMap<String, Option<Arc<[u8]>>>,
+    /// Paths of committed writes, deletes and updates.
+    paths: BTreeSet<String>,
+    /// The bytes of deletes that lie in a consolidated file, by their paths.
+    pub(super) embedded: BTreeMap<String, Arc<[u8]>>,
     /// For each vacuum file the name of the consolidated fragment and the folders that it replaces.
     vacuums: Vec<(TimestampedName, FormatVersion, Vec<String>)>,
 }
@@ -28,8 +30,10 @@ impl Commits {
             match CommitKind::of(path) {
                 Some(CommitKind::Consolidated) => {
                     let gathered = ConsolidatedCommits::parse(&mut reader).map_err(fail)?;
-                    let entries = gathered.entries.iter();
-                    self.paths.extend(entries.map(|entry| (entry.path.to_owned(), entry.commit.map(Arc::from))));
+                    for entry in gathered.entries {
+                        self.embedded.extend(entry.commit.map(|commit| (entry.path.to_owned(), commit.into())));
+                        self.paths.insert(entry.path.to_owned());
+                    }
                 }
                 Some(CommitKind::Ignore) => ignored.extend(PathList::parse(&mut reader).map_err(fail)?.paths),
                 Some(CommitKind::Vacuum) => {
@@ -40,40 +44,33 @@ impl Commits {
             }
         }
         // Only what was gathered can be ignored: a commit file that is still there counts.
-        self.paths.retain(|path, _| !ignored.contains(path));
+        self.paths.retain(|path| !ignored.contains(path));
         for (entries, folder) in [(&listing.root, ""), (&listing.commits, COMMITS_FOLDER)] {
             let files = entries.iter().filter(|entry| entry.kind == EntryKind::File);
-            let commits = files
-                .filter(|entry| matches!(CommitKind::of(&entry.name), Some(CommitKind::Write | CommitKind::Delete)));
-            for entry in commits {
-                let path = match folder {
-                    "" => entry.name.clone(),
-                    folder => format!("{folder}/{}", entry.name),
-                };
-                self.paths.entry(path).or_default();
-            }
+            let commits = files.filter(|entry| CommitKind::of(&entry.name).is_some_and(|kind| !kind.lists_files()));
+            self.paths.extend(commits.map(|entry| match folder {
+                "" => entry.name.clone(),
+                folder => format!("{folder}/{}", entry.name),
+            }));
         }
         Ok(())
     }
 
     /// Paths of the committed writes.
     pub(super) fn fragments(&self) -> impl Iterator<Item = &str> {
-        self.of_kind(CommitKind::Write).map(|(path, _)| path)
+        self.of_kind(CommitKind::Write)
     }
 
-    /// The delete commits within `time`, oldest first.
-    pub(super) fn deletes(&self, time: TimeRange) -> Vec<DeleteEntry> {
-        let deletes = self.of_kind(CommitKind::Delete).filter_map(|(path, embedded)| {
-            let name = TimestampedName::parse(file_name(path))?;
-            time.contains(name.start(), name.end()).then(|| DeleteEntry {
-                name,
-                path: path.to_owned(),
-                embedded: embedded.clone(),
-            })
-        });
-        let mut deletes: Vec<_> = deletes.collect();
-        deletes.sort_by(|a, b| (a.name.start(), &a.path).cmp(&(b.name.start(), &b.path)));
-        deletes
+    /// Paths of the delete and update commits within `time`, oldest first.
+    pub(super) fn deletes(&self, time: TimeRange) -> Vec<String> {
+        let mut deletes: Vec<_> = self
+            .of_kind(CommitKind::Delete)
+            .chain(self.of_kind(CommitKind::Update))
+            .filter_map(|path| Some((TimestampedName::parse(file_name(path))?, path)))
+            .filter(|(name, _)| time.contains(name.start(), name.end()))
+            .collect();
+        deletes.sort_by_key(|(name, path)| (name.start(), *path));
+        deletes.into_iter().map(|(_, path)| path.to_owned()).collect()
     }
 
     /// Folders of the fragments that are replaced by a consolidated fragment which `visible` says the reader sees.
@@ -82,9 +79,8 @@ impl Commits {
         visible.flat_map(|(_, _, folders)| folders).collect()
     }
 
-    fn of_kind(&self, kind: CommitKind) -> impl Iterator<Item = (&str, &Option<Arc<[u8]>>)> {
-        let paths = self.paths.iter().filter(move |(path, _)| CommitKind::of(path) == Some(kind));
-        paths.map(|(path, embedded)| (path.as_str(), embedded))
+    fn of_kind(&self, kind: CommitKind) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(String::as_str).filter(move |path| CommitKind::of(path) == Some(kind))
     }
 }
 

@@ -50,9 +50,8 @@ fn gathered_commits_count_unless_ignored() {
     listing.commit_files.push((format!("__commits/{C}.con"), gathered.clone()));
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(A), folder(B)]);
     let directory = ArrayDirectory::resolve(&listing, ArrayType::Sparse, TimeRange::ALL).unwrap();
-    let [delete] = directory.deletes.as_slice() else { panic!("{:?}", directory.deletes) };
-    assert_eq!((delete.path.as_str(), delete.name.start()), (format!("__commits/{B}.del").as_str(), 200));
-    assert_eq!(delete.embedded.as_deref(), Some(&b"xyz"[..]));
+    assert_eq!(directory.deletes, [format!("__commits/{B}.del")]);
+    assert_eq!(directory.embedded_deletes[&directory.deletes[0]][..], *b"xyz");
     listing.commit_files.push((format!("__commits/{C}.ign"), format!("__commits/{A}.wrt\n").into_bytes()));
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(B)]);
     // Cut anywhere, the file is an error or its first entries; it never panics.
