@@ -2,6 +2,7 @@
 //!
 //! * `generate`: cases from random numbers; everything is settled before anything is run;
 //! * `examine`: runs a case on both sides; `ours` reads, `facts` and `compare` say what differs;
+//! * `limits` and `releases`: the same by older releases;
 //! * `defects`: what the library is known to get wrong;
 //! * `shrink` and `print`: what differs, as small and as readable as it can be made.
 
@@ -12,9 +13,11 @@ mod defects;
 mod examine;
 mod facts;
 mod generate;
+mod limits;
 mod ours;
 mod print;
 mod random;
+mod releases;
 mod shrink;
 
 use std::collections::BTreeMap;
@@ -49,6 +52,12 @@ pub struct Arguments {
     /// Few cases, as for every change
     #[arg(long, conflicts_with = "cases")]
     short: bool,
+    /// Arrays by every release, as far as each can make them, read by the newest
+    #[arg(long)]
+    releases: bool,
+    /// Arrays by this release alone
+    #[arg(long, requires = "releases")]
+    only: Option<String>,
     /// The random numbers to begin with; the same seed gives the same cases
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -92,6 +101,9 @@ struct Tally {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    if arguments.releases {
+        return releases::run(arguments);
+    }
     // Fetches the library before the threads begin.
     Reference::start(NEWEST)?;
     let folder = tempfile::tempdir_in(scratch_folder())?;
@@ -147,11 +159,11 @@ impl Run<'_> {
             if self.arguments.case.is_some() {
                 println!("{}", print::case(&case, None));
             }
-            let mut verdict = examine(&case, &mut reference, &self.folder).map_err(|error| error.to_string())?;
+            let mut verdict = examine(&case, None, &mut reference, &self.folder).map_err(|error| error.to_string())?;
             if matches!(&verdict, Verdict::Failed(failure) if failure.kind == Kind::TheirCrash) {
                 // An earlier case may have left the process damaged; now it is a new one.
                 self.count("crashed, and was asked again");
-                verdict = examine(&case, &mut reference, &self.folder).map_err(|error| error.to_string())?;
+                verdict = examine(&case, None, &mut reference, &self.folder).map_err(|error| error.to_string())?;
             }
             self.record(job, index, case, verdict, &mut reference);
             self.watched[job].0.store(u64::MAX, Ordering::Relaxed);
@@ -223,7 +235,7 @@ impl Run<'_> {
     fn shrink(&self, job: usize, case: Case, failure: Failure, reference: &mut Reference) -> (Case, Failure) {
         shrink::shrink(case, failure, |smaller| {
             self.begin(job);
-            match examine(smaller, reference, &self.folder) {
+            match examine(smaller, None, reference, &self.folder) {
                 Ok(Verdict::Failed(failure)) => Some(failure),
                 _ => None,
             }

@@ -15,10 +15,10 @@ use std::path::Path;
 use clap::Subcommand;
 use tdb_testkit::fixtures::{manifest, root};
 
-use crate::reference::{NEWEST, Reference, release};
+use crate::reference::{NEWEST, Release, release};
 use collection::Collection;
 use kitchen::{Dish, Kitchen};
-use recipes::{Recipe, find, recipes};
+use recipes::{Recipe, recipes, releases};
 
 /// Any failure of a task.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -34,17 +34,17 @@ pub struct Arguments {
 enum Action {
     /// Make the fixtures that don't exist yet; those that exist stay as they are
     Add {
-        /// Make only this one: the name of a recipe or a fixture
+        /// Make only these: the name of a fixture or of a recipe of the newest release, or the beginning of names and a star
         name: Option<String>,
     },
     /// Make a fixture again, in place of the one that exists
     Update {
-        /// The name of a recipe or a fixture
+        /// The name of a fixture, or of a recipe of the newest release, or the beginning of names and a star
         name: String,
     },
     /// Ask the newest release again what the fixtures hold, leaving the arrays as they are
     Ask {
-        /// Ask only this one: the name of a recipe or a fixture
+        /// Ask only these, named as for `add`
         name: Option<String>,
     },
     /// Compare every file with the manifest
@@ -53,67 +53,112 @@ enum Action {
     List,
 }
 
+/// One fixture that there is a recipe for.
+#[derive(Clone, Copy)]
+struct Plan {
+    release: Release,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Array(Recipe),
+    Group(&'static groups::GroupRecipe),
+    Tiles,
+}
+
+impl Plan {
+    /// Every fixture, oldest release first.
+    fn all() -> Result<Vec<Self>> {
+        let newest = release(NEWEST)?;
+        let mut arrays: Vec<_> = releases::families().collect();
+        arrays.push((newest, recipes()));
+        let plans = arrays.into_iter().flat_map(|(release, recipes)| {
+            let groups = groups::recipes(release).map(What::Group);
+            recipes.into_iter().map(What::Array).chain(groups).map(move |what| Self { release, what })
+        });
+        Ok(std::iter::once(Self { release: newest, what: What::Tiles }).chain(plans).collect())
+    }
+
+    /// Those of a name: a fixture's, a recipe's of the newest release, or the beginning of several fixtures' up to a
+    /// star.
+    fn of_name(name: &str) -> Result<Vec<Self>> {
+        let wanted = |plan: &Self| match name.strip_suffix('*') {
+            Some(beginning) => plan.fixture().starts_with(beginning),
+            None => plan.fixture() == name || plan.release.library == NEWEST && plan.recipe() == name,
+        };
+        let found: Vec<_> = Self::all()?.into_iter().filter(wanted).collect();
+        if found.is_empty() {
+            return Err(format!("no recipe {name:?}; `cargo xtask fixtures list` shows them").into());
+        }
+        Ok(found)
+    }
+
+    fn recipe(&self) -> &'static str {
+        match self.what {
+            What::Array(recipe) => recipe.name,
+            What::Group(group) => group.name,
+            What::Tiles => filters::NAME,
+        }
+    }
+
+    fn about(&self) -> &'static str {
+        match self.what {
+            What::Array(recipe) => recipe.about,
+            What::Group(group) => group.about,
+            What::Tiles => "single tiles by every filter; made together",
+        }
+    }
+
+    /// The folder of the fixture, such as `v22-by-2.30.0-sparse-strings`.
+    fn fixture(&self) -> String {
+        match self.what {
+            What::Tiles => filters::NAME.to_owned(),
+            _ => format!("v{}-by-{}-{}", self.release.format, self.release.library, self.recipe()),
+        }
+    }
+
+    fn exists(&self) -> bool {
+        manifest().fixtures.contains_key(&self.fixture())
+    }
+
+    /// Makes it, in place of the one that may exist.
+    fn make(&self) -> Result<()> {
+        match self.what {
+            What::Array(recipe) => {
+                make(&mut Kitchen::new(self.release.library)?, &self.fixture(), &recipe, self.release)
+            }
+            What::Group(group) => group.make(&self.fixture(), self.release),
+            What::Tiles => filters::make(),
+        }
+    }
+}
+
 /// Runs `cargo xtask fixtures`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.action {
-        Action::Add { name: None } => add_missing(),
+        Action::Add { name: None } => make_all(Plan::all()?.into_iter().filter(|plan| !plan.exists())),
         Action::Add { name: Some(name) } => {
-            let fixture = match groups::find(name) {
-                Some(group) => group.fixture_name()?,
-                None => fixture_name(&find(name)?)?,
-            };
-            if manifest().fixtures.contains_key(&fixture) {
+            let missing: Vec<_> = Plan::of_name(name)?.into_iter().filter(|plan| !plan.exists()).collect();
+            if missing.is_empty() {
                 let advice = "committed fixtures don't change; use `fixtures update` if this one must";
                 return Err(format!("{name} exists: {advice}").into());
             }
-            update(name)
+            make_all(missing)
         }
-        Action::Update { name } => update(name),
-        Action::Ask { name: Some(name) } => ask_again(&mut Kitchen::new(NEWEST)?, &find(name)?),
-        Action::Ask { name: None } => {
-            let mut kitchen = Kitchen::new(NEWEST)?;
-            recipes().iter().try_for_each(|recipe| ask_again(&mut kitchen, recipe))
+        Action::Update { name } => make_all(Plan::of_name(name)?),
+        Action::Ask { name } => {
+            let plans = name.as_ref().map_or_else(Plan::all, |name| Plan::of_name(name))?;
+            plans.iter().try_for_each(ask_again)
         }
         Action::Check => check(),
         Action::List => {
-            println!("{:<32} single tiles by every filter; made together", filters::NAME);
-            for recipe in recipes() {
-                println!("{:<32} {}", recipe.name, recipe.about);
-            }
-            for group in groups::RECIPES {
-                println!("{:<32} {}", group.name, group.about);
+            for plan in Plan::all()? {
+                println!("{:<48} {}", plan.fixture(), plan.about());
             }
             Ok(())
         }
     }
-}
-
-/// Makes a fixture whether or not it exists.
-fn update(name: &str) -> Result<()> {
-    match groups::find(name) {
-        Some(group) => group.make(),
-        None if name == filters::NAME => filters::make(),
-        None => make(&mut Kitchen::new(NEWEST)?, &find(name)?),
-    }
-}
-
-fn add_missing() -> Result<()> {
-    let existing = manifest();
-    if !existing.fixtures.contains_key(filters::NAME) {
-        filters::make()?;
-    }
-    for group in groups::RECIPES {
-        if !existing.fixtures.contains_key(&group.fixture_name()?) {
-            group.make()?;
-        }
-    }
-    let mut kitchen = Kitchen::new(NEWEST)?;
-    for recipe in recipes() {
-        if !existing.fixtures.contains_key(&fixture_name(&recipe)?) {
-            make(&mut kitchen, &recipe)?;
-        }
-    }
-    Ok(())
 }
 
 pub fn check() -> Result<()> {
@@ -124,41 +169,44 @@ pub fn check() -> Result<()> {
     if problems.is_empty() { Ok(()) } else { Err(format!("{} problems in fixtures/", problems.len()).into()) }
 }
 
-/// The folder of the fixture that the newest release makes by a recipe, such as `v22-by-2.30.0-sparse-strings`.
-fn fixture_name(recipe: &Recipe) -> Result<String> {
-    let writer = release(NEWEST)?;
-    Ok(format!("v{}-by-{}-{}", writer.format, writer.library, recipe.name))
+/// Makes all of them, and tells of those that could not be made at the end.
+fn make_all(plans: impl IntoIterator<Item = Plan>) -> Result<()> {
+    let failures: Vec<_> = plans.into_iter().filter_map(|plan| plan.make().err()).collect();
+    for failure in &failures {
+        println!("{failure}");
+    }
+    if failures.is_empty() { Ok(()) } else { Err(format!("{} fixtures could not be made", failures.len()).into()) }
 }
 
-/// Makes one fixture: writes the array, copies it, asks the newest release what it holds, and enters all files in
-/// the manifest.
-fn make(kitchen: &mut Kitchen, recipe: &Recipe) -> Result<()> {
-    let name = fixture_name(recipe)?;
+/// Makes one fixture: writes the array, copies it, asks what it holds, and enters all files in the manifest.
+fn make(kitchen: &mut Kitchen, name: &str, recipe: &Recipe, writer: Release) -> Result<()> {
     let with_name = |error: Box<dyn Error>| -> Box<dyn Error> { format!("{name}: {error}").into() };
     let dish = kitchen.cook(recipe).map_err(with_name)?;
     let mut collection = Collection::load();
-    let folder = collection.replace(&name, &dish.array, "array")?;
-    if let Err(error) = ask(&folder, &dish) {
+    let folder = collection.replace(name, &dish.array, "array")?;
+    if let Err(error) = ask(writer, &folder, &dish) {
         fs::remove_dir_all(&folder)?;
         return Err(with_name(error));
     }
-    collection.enter(&name, recipe.name, kitchen.release(), NEWEST)?;
+    collection.enter(name, recipe.name, writer.library, NEWEST)?;
     collection.save()?;
     println!("made {name}");
     Ok(())
 }
 
-/// Writes down what the newest release reads from the array in a fixture's folder.
-fn ask(folder: &Path, dish: &Dish) -> Result<()> {
-    let expected = expected::ask(&mut Reference::start(NEWEST)?, &folder.join("array"), dish)?;
+/// Writes down what is read from the array in a fixture's folder.
+fn ask(writer: Release, folder: &Path, dish: &Dish) -> Result<()> {
+    let expected = expected::ask(writer, &folder.join("array"), dish)?;
     expected::write(&folder.join("expected.json"), &expected)
 }
 
 /// Carries out the recipe for its questions alone, and puts them to the array that is there.
-fn ask_again(kitchen: &mut Kitchen, recipe: &Recipe) -> Result<()> {
-    let name = fixture_name(recipe)?;
+fn ask_again(plan: &Plan) -> Result<()> {
+    let What::Array(recipe) = plan.what else { return Ok(()) };
+    let name = plan.fixture();
+    let dish = Kitchen::new(plan.release.library)?.cook(&recipe)?;
+    ask(plan.release, &root().join(&name), &dish).map_err(|error| format!("{name}: {error}"))?;
     let mut collection = Collection::load();
-    ask(&root().join(&name), &kitchen.cook(recipe)?).map_err(|error| format!("{name}: {error}"))?;
-    collection.enter(&name, recipe.name, kitchen.release(), NEWEST)?;
+    collection.enter(&name, recipe.name, plan.release.library, NEWEST)?;
     collection.save()
 }

@@ -35,6 +35,9 @@ enum Task {
         /// The release
         #[arg(default_value = reference::NEWEST)]
         release: String,
+        /// Every release, one after the other
+        #[arg(long)]
+        all: bool,
     },
     /// What neither the compiler nor the tests see: fixtures, dependency trees, builds without codecs, examples
     Check,
@@ -55,7 +58,8 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Conformance(arguments) => conformance::run(&arguments),
         Task::Fixtures(arguments) => fixtures::run(&arguments),
-        Task::ReferenceCheck { release } => reference::check(&release),
+        Task::ReferenceCheck { all: true, .. } => reference::check_all(),
+        Task::ReferenceCheck { release, .. } => reference::check(&release),
         Task::Check => fixtures::check().and_then(|()| check::run()),
         Task::Speed(arguments) => speed::run(&arguments),
         Task::SpeedWorker(arguments) => speed::run_worker(&arguments),

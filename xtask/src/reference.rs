@@ -1,6 +1,7 @@
 //! Drives releases of the reference library, libtiledb.
 //!
 //! * `releases`: which releases there are, and in which wheel;
+//! * `abilities`: what each of them can do;
 //! * `install`: fetches a release;
 //! * `capi`: the library's C interface, in safe Rust;
 //! * `protocol`: the jobs that it can be given, as plain data;
@@ -8,6 +9,7 @@
 //! * `check`: sees whether a release can be driven here;
 //! * `client`: starts that process, gives it jobs, and survives its crashes.
 
+mod abilities;
 mod capi;
 mod check;
 mod client;
@@ -19,7 +21,8 @@ mod worker;
 use std::io;
 use std::path::PathBuf;
 
-pub use check::check;
+pub use abilities::{ABILITIES, Ability};
+pub use check::{check, check_all};
 pub use client::Reference;
 pub use install::install;
 pub use protocol::{GroupDescription, Job, Outcome, Request, TimedRead, TimedReads};

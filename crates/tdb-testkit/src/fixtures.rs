@@ -41,14 +41,27 @@ pub fn manifest() -> Manifest {
     read_json(&root().join(MANIFEST))
 }
 
-/// Every fixture that holds an array, in the order of their names.
+/// The release of the reference library that wrote the fixtures of [`all`] and [`groups`].
+pub const NEWEST: &str = "2.30.0";
+
+/// Every array that the [newest](NEWEST) release wrote, in the order of their names.
 pub fn all() -> Vec<Fixture> {
-    with_file("expected.json")
+    with_file("expected.json").into_iter().filter(|fixture| fixture.entry.writer == NEWEST).collect()
 }
 
-/// Every fixture that holds a group, in the order of their names.
+/// Every array that an older release wrote, in the order of their names.
+pub fn of_older_releases() -> Vec<Fixture> {
+    with_file("expected.json").into_iter().filter(|fixture| fixture.entry.writer != NEWEST).collect()
+}
+
+/// Every group that the [newest](NEWEST) release wrote, in the order of their names.
 pub fn groups() -> Vec<Fixture> {
-    with_file("group.json")
+    with_file("group.json").into_iter().filter(|fixture| fixture.entry.writer == NEWEST).collect()
+}
+
+/// Every group that an older release wrote, in the order of their names.
+pub fn groups_of_older_releases() -> Vec<Fixture> {
+    with_file("group.json").into_iter().filter(|fixture| fixture.entry.writer != NEWEST).collect()
 }
 
 fn with_file(file: &str) -> Vec<Fixture> {

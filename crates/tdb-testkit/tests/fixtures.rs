@@ -6,9 +6,12 @@ use tdb_testkit::fixtures;
 fn every_fixture_has_an_array_and_whole_columns() {
     let all = fixtures::all();
     assert!(all.len() > 40, "only {} fixtures", all.len());
-    for fixture in all {
+    let older = fixtures::of_older_releases();
+    assert!(older.len() > 40, "only {} fixtures of older releases", older.len());
+    for fixture in all.into_iter().chain(older) {
         let name = fixture.name();
-        assert!(fixture.array_files().any(|path| path.starts_with("__schema/")), "{name}");
+        let is_schema = |path: &str| path.starts_with("__schema/") || path == "__array_schema.tdb";
+        assert!(fixture.array_files().any(is_schema), "{name}");
         let expected = fixture.expected();
         assert!(!expected.queries.is_empty(), "{name}");
         for query in &expected.queries {
@@ -23,9 +26,9 @@ fn every_fixture_has_an_array_and_whole_columns() {
 
 #[test]
 fn groups_have_the_members_they_tell_of() {
-    let groups = fixtures::groups();
-    assert!(!groups.is_empty());
-    for fixture in groups {
+    let (groups, older) = (fixtures::groups(), fixtures::groups_of_older_releases());
+    assert!(!groups.is_empty() && !older.is_empty());
+    for fixture in groups.into_iter().chain(older) {
         for member in fixture.expected_group().members {
             assert!(fixture.group_dir().join(&member.uri).is_dir(), "{}: {}", fixture.name(), member.uri);
         }

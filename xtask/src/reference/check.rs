@@ -1,26 +1,139 @@
-//! Sees whether a release can be driven on this machine.
+//! Sees whether releases can be driven on this machine.
 
 use std::error::Error as StdError;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tdb_types::Datatype::{Float64, Int32, StringAscii};
-use tdb_types::Layout::{RowMajor, Unordered};
+use tdb_types::Layout::{self, ColMajor, RowMajor, Unordered};
 
-use super::{Error, Reference};
-use crate::model::{ArraySpec, FilterSpec, QuerySpec, WriteSpec, attribute, column, dimension, nullable, var_column};
+use super::{ABILITIES, Ability, Error, Job, NEWEST, RELEASES, Reference};
+use crate::model::{
+    ArraySpec, Cells, FilterSpec, QuerySpec, RangesSpec, WriteSpec, attribute, bytes_of, column, dimension, nullable,
+    var_column,
+};
 
-/// Writes a small array and reads it back; then has the library crash, and does the same again.
+/// Checks every release.
+pub fn check_all() -> Result<(), Box<dyn StdError>> {
+    for release in RELEASES {
+        check(release.library).map_err(|error| format!("release {}: {error}", release.library))?;
+    }
+    Ok(())
+}
+
+/// Writes small arrays and reads them back, by this release and by the newest; sees that it has the functions that the
+/// table of abilities promises; then has the library crash, and does the same again.
 pub fn check(release: &str) -> Result<(), Box<dyn StdError>> {
     let mut reference = Reference::start(release)?;
-    println!("loaded {}", reference.version()?);
+    let known = reference.release();
+    let version = reference.version()?;
+    println!("loaded {version}, which writes format {}", known.format);
+    if version != release {
+        return Err(format!("that is not {release}").into());
+    }
+    abilities(&mut reference)?;
+    let mut newest = Reference::start(NEWEST)?;
+    sparse(&mut reference, &mut newest)?;
+    dense(&mut reference, &mut newest)?;
+    // Release 2.2.2 doesn't read back the nulls that it writes.
+    if !known.can(Ability::Nullable) || release == "2.2.2" {
+        return Ok(());
+    }
     round_trip(&mut reference)?;
     println!("an array of numbers, nulls and strings comes back");
     match crash(&mut reference) {
         Err(Error::Crashed { .. }) => println!("a crash is noticed"),
-        Err(error) => return Err(error.into()),
+        Err(error) => println!("this release refuses where 2.30.0 crashes: {error}"),
         Ok(()) => println!("this release doesn't crash where 2.30.0 does"),
     }
     round_trip(&mut reference)?;
     println!("and the next job gets a new process");
+    Ok(())
+}
+
+/// Holds the table of abilities against the functions that the library has.
+fn abilities(reference: &mut Reference) -> Result<(), Box<dyn StdError>> {
+    for row in ABILITIES {
+        let Some(function) = row.function else { continue };
+        let has = reference.done(Job::Function { name: function.to_owned() }).is_ok();
+        if has != reference.release().can(row.ability) {
+            return Err(format!("the table of abilities is wrong about {:?}, see {function}", row.ability).into());
+        }
+    }
+    Ok(())
+}
+
+const TIMES: [u64; 2] = [1_700_000_000_000, 1_700_000_001_000];
+
+/// Writes at two times, and compares what both releases read, now and as of the first time, with what is expected.
+fn compare(
+    reference: &mut Reference,
+    newest: &mut Reference,
+    (spec, mut writes): (&ArraySpec, [WriteSpec; 2]),
+    mut questions: Vec<(QuerySpec, Cells)>,
+) -> Result<(), Box<dyn StdError>> {
+    let folder = tempfile::tempdir()?;
+    let uri = folder.path().join("array").to_string_lossy().into_owned();
+    reference.create(&uri, spec)?;
+    let mut then = TIMES[0];
+    let first_cells = writes[0].cells.clone();
+    for (index, write) in writes.iter_mut().enumerate() {
+        write.timestamp = reference.release().can(Ability::WriteTimes).then_some(TIMES[index]);
+        reference.write(&uri, write)?;
+        if index == 0 && write.timestamp.is_none() {
+            thread::sleep(Duration::from_millis(5));
+            then = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?;
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+    questions.push((QuerySpec { timestamps: Some((0, then)), ..QuerySpec::all(RowMajor) }, first_cells));
+    for (query, expected) in questions {
+        for reader in [&mut *reference, &mut *newest] {
+            let read = reader.read(&uri, &query)?;
+            if !read.columns.iter().map(|read| &read.column).eq(&expected) {
+                let (by, columns) = (reader.release().library, read.columns);
+                return Err(format!("release {by} reads {columns:?} instead of {expected:?}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write(layout: Layout, subarray: Option<[[i32; 2]; 2]>, cells: Cells) -> WriteSpec {
+    let ends = |range: [i32; 2]| (bytes_of([range[0]]), bytes_of([range[1]]));
+    WriteSpec { layout, subarray: subarray.map(|ranges| ranges.map(ends).to_vec()), timestamp: None, cells }
+}
+
+fn sparse(reference: &mut Reference, newest: &mut Reference) -> Result<(), Box<dyn StdError>> {
+    let dimensions = [dimension("y", Int32, [1, 9], 3), dimension("x", Int32, [1, 9], 4)];
+    let spec = ArraySpec::sparse(dimensions, [attribute("a", Float64), attribute("s", StringAscii).var()]).capacity(2);
+    let cells = |y: &[i32], x: &[i32], a: &[f64], s: &[&str]| {
+        let (y, x) = (column("y", y.iter().copied()), column("x", x.iter().copied()));
+        vec![y, x, column("a", a.iter().copied()), var_column("s", s)]
+    };
+    let first = cells(&[1, 2, 9], &[1, 4, 9], &[0.5, 1.5, 2.5], &["one", "two", "three"]);
+    let second = cells(&[2, 3], &[4, 1], &[9.5, 8.5], &["TWO", "new"]);
+    let all = cells(&[1, 2, 3, 9], &[1, 4, 1, 9], &[0.5, 9.5, 8.5, 2.5], &["one", "TWO", "new", "three"]);
+    let some = second.clone();
+    let ranges = vec![RangesSpec { dimension: "y".to_owned(), ranges: vec![(bytes_of([2]), bytes_of([3]))] }];
+    let questions = vec![(QuerySpec::all(RowMajor), all), (QuerySpec { ranges, ..QuerySpec::all(RowMajor) }, some)];
+    let writes = [write(Unordered, None, first), write(Unordered, None, second)];
+    compare(reference, newest, (&spec, writes), questions)?;
+    println!("a sparse array of two fragments comes back, as of now and as of then");
+    Ok(())
+}
+
+fn dense(reference: &mut Reference, newest: &mut Reference) -> Result<(), Box<dyn StdError>> {
+    let dimensions = [dimension("y", Int32, [1, 4], 2), dimension("x", Int32, [1, 4], 3)];
+    let spec = ArraySpec::dense(dimensions, [attribute("a", Int32), attribute("s", StringAscii).var()]);
+    let words = |count: i32| var_column("s", (0..count).map(|cell| "w".repeat(cell as usize % 3 + 1)));
+    let first = vec![column("a", 0..16i32), words(16)];
+    let second = vec![column("a", [50, 60, 70, 80i32]), words(4)];
+    let writes = [write(RowMajor, Some([[1, 4], [1, 4]]), first), write(ColMajor, Some([[2, 3], [2, 3]]), second)];
+    let now = [0, 1, 2, 3, 4, 50, 70, 7, 8, 60, 80, 11, 12, 13, 14, 15i32];
+    let only_numbers = QuerySpec { fields: vec!["a".to_owned()], ..QuerySpec::all(RowMajor) };
+    compare(reference, newest, (&spec, writes), vec![(only_numbers, vec![column("a", now)])])?;
+    println!("a dense array of two fragments comes back, as of now and as of then");
     Ok(())
 }
 

@@ -52,6 +52,10 @@ pub struct Request {
 pub enum Job {
     /// The library's version.
     Version,
+    /// Whether the library has a function; done if so, failed if not.
+    Function {
+        name: String,
+    },
     Create {
         uri: String,
         spec: ArraySpec,
@@ -140,6 +144,7 @@ impl Job {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Version => "version",
+            Self::Function { .. } => "function",
             Self::Create { .. } => "create",
             Self::Write { .. } => "write",
             Self::WriteGenerated { .. } => "write generated",

@@ -44,6 +44,8 @@ pub fn run(release_wanted: &str) -> Result<()> {
 fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
     match job {
         Job::Version => Ok(Outcome::Text(library.release().to_owned())),
+        Job::Function { name } if library.has(name) => Ok(Outcome::Done),
+        Job::Function { name } => Err(Error::Library(format!("release {} has no {name}", library.release()))),
         Job::Create { uri, spec } => context.create(uri, spec).map(done),
         Job::Write { uri, spec } => context.write(uri, spec).map(done),
         Job::WriteGenerated { uri, spec } => context.write(uri, &spec.materialise()).map(done),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_filters::{BoundPipeline, ElementTypes, FilterPipeline, TileKind, TileRole};
 use tdb_fragment::{FragmentField, NameScheme, Part, SectionId};
 use tdb_schema::{ArraySchema, Attribute, FieldRef};
-use tdb_types::{CellValNum, Datatype, Feature};
+use tdb_types::{CellValNum, Datatype, Feature, FormatVersion};
 
 use super::Fragment;
 use crate::tiles::{Combined, FieldTiles, PartTiles};
@@ -161,12 +161,19 @@ impl Fragment {
             }
             FragmentField::Dimension(index) => {
                 let dimension = &schema.domain().dimensions()[index];
+                let is_combined = |version: FormatVersion| version.has(Feature::CombinedCoordinates);
+                // A release that gives dimensions files of their own writes them without filters into an array whose schema
+                // knows only filters of all coordinates.
+                let filters = match is_combined(schema.version()) && !is_combined(self.version()) {
+                    true => std::borrow::Cow::Borrowed(dimension.own_filters()),
+                    false => named(FieldRef::Dimension(index)),
+                };
                 FieldShape {
                     name: dimension.name().to_owned(),
                     datatype: dimension.datatype(),
                     cell_val_num: dimension.cell_val_num(),
                     nullable: false,
-                    filters: named(FieldRef::Dimension(index)),
+                    filters,
                 }
             }
             // Times and condition indices are filtered as coordinates are.

@@ -1,8 +1,10 @@
 //! Open arrays, and what is done to whole arrays.
 
+use std::ffi::CStr;
+
 use tdb_types::{CellValNum, Datatype};
 
-use super::context::{Context, c_string, copied};
+use super::context::{Context, KeyArguments, c_string, copied};
 use super::handle::{Handle, allocate, call};
 use super::symbols::Ptr;
 use crate::reference::{Error, Result};
@@ -32,25 +34,69 @@ pub(super) struct Fields {
     pub(super) attributes: Vec<Field>,
 }
 
+/// The name of all coordinates in one, which is how releases before 2.0 take and give them.
+pub(super) const COORDINATES: &str = "__coords";
+
+impl Fields {
+    /// All coordinates in one field; only for dimensions of one datatype.
+    fn coordinates(&self) -> Field {
+        let datatype = self.dimensions.first().map_or(Datatype::Any, |dimension| dimension.datatype);
+        let number = self.dimensions.len() as u32;
+        Field { name: COORDINATES.to_owned(), datatype, cell_val_num: Some(number), nullable: false }
+    }
+
+    /// Whether the name is that of a dimension.
+    pub(super) fn is_dimension(&self, name: &str) -> bool {
+        self.dimensions.iter().any(|dimension| dimension.name == name)
+    }
+}
+
 impl Context {
+    /// Whether this release takes and gives coordinates as [`COORDINATES`] alone.
+    pub(super) fn combines_coordinates(&self) -> bool {
+        self.library().symbols.tiledb_dimension_get_cell_val_num.is_none()
+    }
+
     pub(super) fn open_to_read(&self, uri: &str, timestamps: Option<(u64, u64)>) -> Result<Handle> {
-        let array = self.array(uri)?;
-        if let Some((start, end)) = timestamps {
-            call!(self, tiledb_array_set_open_timestamp_start(array.pointer(), start))?;
-            call!(self, tiledb_array_set_open_timestamp_end(array.pointer(), end))?;
-        }
-        call!(self, tiledb_array_open(array.pointer(), purpose::READ))?;
-        Ok(array)
+        self.open(uri, purpose::READ, timestamps)
     }
 
     /// Opens an array for a change that will carry the timestamp, or the clock's time.
     pub(super) fn open_to_change(&self, uri: &str, purpose: u32, timestamp: Option<u64>) -> Result<Handle> {
-        let array = self.array(uri)?;
-        if let Some(timestamp) = timestamp {
-            call!(self, tiledb_array_set_open_timestamp_end(array.pointer(), timestamp))?;
+        self.open(uri, purpose, timestamp.map(|timestamp| (0, timestamp)))
+    }
+
+    /// Opens an array between two timestamps, with the key if it is encrypted.
+    fn open(&self, uri: &str, purpose: u32, timestamps: Option<(u64, u64)>) -> Result<Handle> {
+        let symbols = &self.library().symbols;
+        let handle = self.array(uri)?;
+        let array = handle.pointer();
+        let mut time_to_pass = None;
+        if let Some((start, end)) = timestamps {
+            if symbols.tiledb_array_set_open_timestamp_end.is_some() {
+                if start > 0 {
+                    call!(self, tiledb_array_set_open_timestamp_start(array, start))?;
+                }
+                call!(self, tiledb_array_set_open_timestamp_end(array, end))?;
+            } else if start > 0 {
+                return Err(self.library().missing("tiledb_array_set_open_timestamp_start"));
+            } else {
+                time_to_pass = Some(end);
+            }
         }
-        call!(self, tiledb_array_open(array.pointer(), purpose))?;
-        Ok(array)
+        // Releases with these functions want the key as an argument, later ones find it in the configuration.
+        let key = self.key().filter(|_| symbols.tiledb_array_open_with_key.is_some());
+        match (key, time_to_pass) {
+            (None, None) => call!(self, tiledb_array_open(array, purpose)),
+            (None, Some(time)) => call!(self, tiledb_array_open_at(array, purpose, time)),
+            (Some(KeyArguments { encryption, key, length }), None) => {
+                call!(self, tiledb_array_open_with_key(array, purpose, encryption, key, length))
+            }
+            (Some(KeyArguments { encryption, key, length }), Some(time)) => {
+                call!(self, tiledb_array_open_at_with_key(array, purpose, encryption, key, length, time))
+            }
+        }?;
+        Ok(handle)
     }
 
     fn array(&self, uri: &str) -> Result<Handle> {
@@ -62,13 +108,34 @@ impl Context {
         call!(self, tiledb_array_close(array.pointer()))
     }
 
+    /// An array's newest schema.
+    pub(super) fn load_schema(&self, uri: &CStr) -> Result<Handle> {
+        let symbols = &self.library().symbols;
+        match self.key().filter(|_| symbols.tiledb_array_schema_load_with_key.is_some()) {
+            None => allocate!(self, tiledb_array_schema_free, tiledb_array_schema_load(uri.as_ptr())),
+            Some(KeyArguments { encryption, key, length }) => allocate!(
+                self,
+                tiledb_array_schema_free,
+                tiledb_array_schema_load_with_key(uri.as_ptr(), encryption, key, length)
+            ),
+        }
+    }
+
     pub(super) fn schema_of(&self, array: &Handle) -> Result<Handle> {
         allocate!(self, tiledb_array_schema_free, tiledb_array_get_schema(array.pointer()))
     }
 
     /// Consolidates what the configuration's `sm.consolidation.mode` says.
     pub(in crate::reference) fn consolidate(&self, uri: &str) -> Result<()> {
-        call!(self, tiledb_array_consolidate(c_string(uri)?.as_ptr(), self.config()))
+        let uri = c_string(uri)?;
+        let symbols = &self.library().symbols;
+        match self.key().filter(|_| symbols.tiledb_array_consolidate_with_key.is_some()) {
+            None => call!(self, tiledb_array_consolidate(uri.as_ptr(), self.config())),
+            Some(KeyArguments { encryption, key, length }) => {
+                let config = self.config();
+                call!(self, tiledb_array_consolidate_with_key(uri.as_ptr(), encryption, key, length, config))
+            }
+        }
     }
 
     /// Removes what the configuration's `sm.vacuum.mode` says.
@@ -95,7 +162,9 @@ impl Context {
         call!(self, tiledb_dimension_get_name(dimension.pointer(), &mut name))?;
         let name = copied(name).unwrap_or_default();
         call!(self, tiledb_dimension_get_type(dimension.pointer(), &mut datatype))?;
-        call!(self, tiledb_dimension_get_cell_val_num(dimension.pointer(), &mut cell_val_num))?;
+        if self.library().symbols.tiledb_dimension_get_cell_val_num.is_some() {
+            call!(self, tiledb_dimension_get_cell_val_num(dimension.pointer(), &mut cell_val_num))?;
+        }
         field(name, datatype, cell_val_num, false)
     }
 
@@ -146,8 +215,12 @@ impl Context {
             let dimensions = if fields.sparse { fields.dimensions } else { Vec::new() };
             return Ok(dimensions.into_iter().chain(fields.attributes).collect());
         }
+        let coordinates = fields.coordinates();
         let known: Vec<Field> = fields.dimensions.into_iter().chain(fields.attributes).collect();
         let select = |name: &String| {
+            if name == COORDINATES {
+                return Ok(coordinates.clone());
+            }
             if let Some(field) = known.iter().find(|field| &field.name == name) {
                 return Ok(field.clone());
             }

@@ -72,21 +72,54 @@ impl FieldBuffer {
 
     /// Tells a query to use these buffers.
     pub(super) fn attach(&mut self, context: &Context, query: &Handle) -> Result<()> {
-        let (query, name) = (query.pointer(), self.name.as_ptr());
         self.sizes.data = self.data.len() as u64;
+        self.sizes.offsets = size_of_val(&self.offsets[..]) as u64;
+        self.sizes.validity = self.validity.len() as u64;
+        if context.library().symbols.tiledb_query_set_data_buffer.is_none() {
+            return self.attach_in_one_call(context, query);
+        }
+        let (query, name) = (query.pointer(), self.name.as_ptr());
         let data = self.data.as_mut_ptr().cast();
         call!(context, tiledb_query_set_data_buffer(query, name, data, &mut self.sizes.data))?;
         if self.is_variable() {
-            self.sizes.offsets = size_of_val(&self.offsets[..]) as u64;
             let offsets = self.offsets.as_mut_ptr();
             call!(context, tiledb_query_set_offsets_buffer(query, name, offsets, &mut self.sizes.offsets))?;
         }
         if self.field.nullable {
-            self.sizes.validity = self.validity.len() as u64;
             let validity = self.validity.as_mut_ptr();
             call!(context, tiledb_query_set_validity_buffer(query, name, validity, &mut self.sizes.validity))?;
         }
         Ok(())
+    }
+
+    /// As releases before 2.4 want it.
+    fn attach_in_one_call(&mut self, context: &Context, query: &Handle) -> Result<()> {
+        let (query, name) = (query.pointer(), self.name.as_ptr());
+        let (data, data_size) = (self.data.as_mut_ptr().cast(), &mut self.sizes.data);
+        let (offsets, offsets_size) = (self.offsets.as_mut_ptr(), &mut self.sizes.offsets);
+        let (valid, valid_size) = (self.validity.as_mut_ptr(), &mut self.sizes.validity);
+        match (self.field.cell_val_num.is_none(), self.field.nullable) {
+            (false, false) => call!(context, tiledb_query_set_buffer(query, name, data, data_size)),
+            (true, false) => {
+                call!(context, tiledb_query_set_buffer_var(query, name, offsets, offsets_size, data, data_size))
+            }
+            (false, true) => {
+                call!(context, tiledb_query_set_buffer_nullable(query, name, data, data_size, valid, valid_size))
+            }
+            (true, true) => call!(
+                context,
+                tiledb_query_set_buffer_var_nullable(
+                    query,
+                    name,
+                    offsets,
+                    offsets_size,
+                    data,
+                    data_size,
+                    valid,
+                    valid_size,
+                )
+            ),
+        }
     }
 
     /// The bytes of data that the last submission returned.

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use std::ptr;
 
 use super::handle::Handle;
-use super::symbols::{Library, Ptr, Status, Text};
+use super::symbols::{In, Library, Ptr, Status, Text};
 use crate::reference::{Error, Result};
 
 /// A context of the library with its configuration.
@@ -13,6 +13,17 @@ pub(in crate::reference) struct Context {
     library: &'static Library,
     handle: Handle,
     config: Handle,
+    /// The key that arrays are encrypted with, for releases that want it in calls.
+    key: Option<Vec<u8>>,
+}
+
+const AES_256_GCM: u32 = 1;
+
+/// The code of AES-256-GCM, and a key with its length, as calls of older releases take them.
+pub(super) struct KeyArguments {
+    pub(super) encryption: u32,
+    pub(super) key: In,
+    pub(super) length: u32,
 }
 
 impl Context {
@@ -36,7 +47,17 @@ impl Context {
         if unsafe { allocate(config.pointer(), &mut context) } != 0 {
             return Err(Error::Library("the context could not be made: a setting has a wrong value".to_owned()));
         }
-        Ok(Self { library, handle: Handle::new(context, symbols.tiledb_ctx_free)?, config })
+        let key = settings.get("sm.encryption_key").map(|key| key.clone().into_bytes());
+        Ok(Self { library, handle: Handle::new(context, symbols.tiledb_ctx_free)?, config, key })
+    }
+
+    /// The key, if arrays are encrypted. It is part of the context.
+    pub(super) fn key(&self) -> Option<KeyArguments> {
+        self.key.as_ref().map(|key| KeyArguments {
+            encryption: AES_256_GCM,
+            key: key.as_ptr().cast(),
+            length: key.len() as u32,
+        })
     }
 
     pub(super) fn library(&self) -> &'static Library {

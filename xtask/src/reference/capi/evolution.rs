@@ -58,7 +58,7 @@ impl Context {
 
     fn expand_current_domain(&self, uri: &str, evolution: Ptr, ranges: &[(Bytes, Bytes)]) -> Result<()> {
         let uri = c_string(uri)?;
-        let schema = allocate!(self, tiledb_array_schema_free, tiledb_array_schema_load(uri.as_ptr()))?;
+        let schema = self.load_schema(&uri)?;
         let domain = allocate!(self, tiledb_domain_free, tiledb_array_schema_get_domain(schema.pointer()))?;
         let current_domain = self.current_domain(&domain, ranges)?;
         call!(self, tiledb_array_schema_evolution_expand_current_domain(evolution, current_domain.pointer()))

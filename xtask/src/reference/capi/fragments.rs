@@ -3,7 +3,7 @@
 use std::ptr;
 
 use super::array::Field;
-use super::context::{Context, c_string, copied};
+use super::context::{Context, KeyArguments, c_string, copied};
 use super::handle::{Handle, allocate, call};
 use crate::model::{Bytes, FragmentSummary};
 use crate::reference::Result;
@@ -12,10 +12,16 @@ impl Context {
     /// The fragments of an array, in the library's order.
     pub(in crate::reference) fn fragments(&self, uri: &str) -> Result<Vec<FragmentSummary>> {
         let text = c_string(uri)?;
-        let schema = allocate!(self, tiledb_array_schema_free, tiledb_array_schema_load(text.as_ptr()))?;
+        let schema = self.load_schema(&text)?;
         let dimensions = self.fields(&schema)?.dimensions;
         let info = allocate!(self, tiledb_fragment_info_free, tiledb_fragment_info_alloc(text.as_ptr()))?;
-        call!(self, tiledb_fragment_info_load(info.pointer()))?;
+        let symbols = &self.library().symbols;
+        match self.key().filter(|_| symbols.tiledb_fragment_info_load_with_key.is_some()) {
+            None => call!(self, tiledb_fragment_info_load(info.pointer())),
+            Some(KeyArguments { encryption, key, length }) => {
+                call!(self, tiledb_fragment_info_load_with_key(info.pointer(), encryption, key, length))
+            }
+        }?;
         let mut count = 0;
         call!(self, tiledb_fragment_info_get_fragment_num(info.pointer(), &mut count))?;
         (0..count).map(|index| self.fragment(&info, index, &dimensions)).collect()
@@ -54,16 +60,17 @@ impl Context {
         })
     }
 
-    /// The name as a text of its own, or in older releases as one of the library's.
+    /// The name as a text of its own, or in older releases the end of a URI.
     fn fragment_name(&self, info: &Handle, index: u32) -> Result<String> {
         if self.library().symbols.tiledb_fragment_info_get_fragment_name_v2.is_some() {
             let name =
                 allocate!(self, tiledb_string_free, tiledb_fragment_info_get_fragment_name_v2(info.pointer(), index))?;
             return self.text_of(&name);
         }
-        let mut name = ptr::null();
-        call!(self, tiledb_fragment_info_get_fragment_name(info.pointer(), index, &mut name))?;
-        Ok(copied(name).unwrap_or_default())
+        let mut uri = ptr::null();
+        call!(self, tiledb_fragment_info_get_fragment_uri(info.pointer(), index, &mut uri))?;
+        let uri = copied(uri).unwrap_or_default();
+        Ok(uri.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned())
     }
 
     /// First and last coordinate of a fragment along one dimension.

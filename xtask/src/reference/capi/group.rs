@@ -3,7 +3,7 @@
 use std::ptr;
 
 use super::array::purpose;
-use super::context::{Context, c_string};
+use super::context::{Context, c_string, copied};
 use super::handle::{Handle, allocate, call};
 use super::metadata::{RawEntry, value_pointer};
 use crate::model::{GroupMember, MetadataEntry, ObjectKind};
@@ -85,17 +85,23 @@ impl Context {
     }
 
     fn member(&self, group: &Handle, index: u64) -> Result<GroupMember> {
+        if self.library().symbols.tiledb_group_get_member_by_index_v2.is_none() {
+            return self.member_by_texts(group, index);
+        }
         let (mut uri, mut name, mut kind) = (ptr::null_mut(), ptr::null_mut(), 0);
         call!(self, tiledb_group_get_member_by_index_v2(group.pointer(), index, &mut uri, &mut kind, &mut name))?;
         let free = self.library().symbols.tiledb_string_free;
         let uri = Handle::new(uri, free)?;
         let name = Handle::new(name, free).ok().map(|name| self.text_of(&name)).transpose()?;
-        let kind = match kind {
-            1 => ObjectKind::Group,
-            2 => ObjectKind::Array,
-            _ => ObjectKind::Invalid,
-        };
-        Ok(GroupMember { uri: self.text_of(&uri)?, name, kind, relative: false })
+        Ok(GroupMember { uri: self.text_of(&uri)?, name, kind: object_kind(kind), relative: false })
+    }
+
+    /// As releases before 2.18 do it: with texts of which each call leaks two.
+    fn member_by_texts(&self, group: &Handle, index: u64) -> Result<GroupMember> {
+        let (mut uri, mut name, mut kind) = (ptr::null(), ptr::null(), 0);
+        call!(self, tiledb_group_get_member_by_index(group.pointer(), index, &mut uri, &mut kind, &mut name))?;
+        let uri = copied(uri).unwrap_or_default();
+        Ok(GroupMember { uri, name: copied(name), kind: object_kind(kind), relative: false })
     }
 
     fn group(&self, uri: &str, purpose: u32) -> Result<Handle> {
@@ -103,5 +109,13 @@ impl Context {
         let group = allocate!(self, tiledb_group_free, tiledb_group_alloc(uri.as_ptr()))?;
         call!(self, tiledb_group_open(group.pointer(), purpose))?;
         Ok(group)
+    }
+}
+
+fn object_kind(code: u32) -> ObjectKind {
+    match code {
+        1 => ObjectKind::Group,
+        2 => ObjectKind::Array,
+        _ => ObjectKind::Invalid,
     }
 }

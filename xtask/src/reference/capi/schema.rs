@@ -4,9 +4,9 @@ use std::ptr;
 
 use tdb_types::{CellValNum, Datatype};
 
-use super::context::{Context, c_string};
+use super::context::{Context, KeyArguments, c_string};
 use super::handle::{Handle, allocate, call};
-use super::symbols::{In, Ptr, Range};
+use super::symbols::{In, Ptr, Range, Status};
 use crate::model::{ArraySpec, AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FilterSpec, LabelSpec, Pipeline};
 use crate::reference::Result;
 
@@ -41,13 +41,20 @@ impl Context {
     /// Creates an empty array.
     pub(in crate::reference) fn create(&self, uri: &str, spec: &ArraySpec) -> Result<()> {
         let schema = self.schema(spec)?;
-        call!(self, tiledb_array_create(c_string(uri)?.as_ptr(), schema.pointer()))
+        let (uri, schema) = (c_string(uri)?, schema.pointer());
+        let symbols = &self.library().symbols;
+        match self.key().filter(|_| symbols.tiledb_array_create_with_key.is_some()) {
+            None => call!(self, tiledb_array_create(uri.as_ptr(), schema)),
+            Some(KeyArguments { encryption, key, length }) => {
+                call!(self, tiledb_array_create_with_key(uri.as_ptr(), schema, encryption, key, length))
+            }
+        }
     }
 
     /// The library's description of an array's newest schema, for people.
     pub(in crate::reference) fn dump_schema(&self, uri: &str) -> Result<String> {
         let uri = c_string(uri)?;
-        let schema = allocate!(self, tiledb_array_schema_free, tiledb_array_schema_load(uri.as_ptr()))?;
+        let schema = self.load_schema(&uri)?;
         let text = allocate!(self, tiledb_string_free, tiledb_array_schema_dump_str(schema.pointer()))?;
         self.text_of(&text)
     }
@@ -193,8 +200,24 @@ impl Context {
             call!(self, tiledb_ndrectangle_set_range(rectangle.pointer(), index, &range))?;
         }
         let current_domain = allocate!(self, tiledb_current_domain_free, tiledb_current_domain_create())?;
-        call!(self, tiledb_current_domain_set_ndrectangle(current_domain.pointer(), rectangle.pointer()))?;
+        self.set_rectangle(&current_domain, &rectangle)?;
         Ok(current_domain)
+    }
+
+    /// Release 2.25 takes no context here.
+    fn set_rectangle(&self, current_domain: &Handle, rectangle: &Handle) -> Result<()> {
+        let (current_domain, rectangle) = (current_domain.pointer(), rectangle.pointer());
+        if !self.library().release().starts_with("2.25.") {
+            return call!(self, tiledb_current_domain_set_ndrectangle(current_domain, rectangle));
+        }
+        type WithoutContext = unsafe extern "C" fn(Ptr, Ptr) -> Status;
+        let function = self.library().symbols.tiledb_current_domain_set_ndrectangle;
+        let function = function.ok_or_else(|| self.library().missing("tiledb_current_domain_set_ndrectangle"))?;
+        // SAFETY: in this release the function has that type.
+        let function =
+            unsafe { std::mem::transmute::<unsafe extern "C" fn(Ptr, Ptr, Ptr) -> Status, WithoutContext>(function) };
+        // SAFETY: both objects are alive.
+        self.check(unsafe { function(current_domain, rectangle) })
     }
 
     fn filter_list(&self, pipeline: &Pipeline) -> Result<Handle> {

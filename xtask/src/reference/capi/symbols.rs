@@ -195,7 +195,7 @@ symbols! {
     tiledb_fragment_info_load(Ptr, Ptr) -> Status;
     tiledb_fragment_info_get_fragment_num(Ptr, Ptr, *mut u32) -> Status;
     tiledb_fragment_info_get_fragment_name_v2(Ptr, Ptr, u32, Out) -> Status;
-    tiledb_fragment_info_get_fragment_name(Ptr, Ptr, u32, *mut Text) -> Status;
+    tiledb_fragment_info_get_fragment_uri(Ptr, Ptr, u32, *mut Text) -> Status;
     tiledb_fragment_info_get_version(Ptr, Ptr, u32, *mut u32) -> Status;
     tiledb_fragment_info_get_dense(Ptr, Ptr, u32, *mut i32) -> Status;
     tiledb_fragment_info_get_timestamp_range(Ptr, Ptr, u32, *mut u64, *mut u64) -> Status;
@@ -219,9 +219,27 @@ symbols! {
     tiledb_group_delete_metadata(Ptr, Ptr, Text) -> Status;
     tiledb_group_get_metadata_num(Ptr, Ptr, *mut u64) -> Status;
     tiledb_group_get_metadata_from_index(Ptr, Ptr, u64, *mut Text, *mut u32, *mut u32, *mut u32, *mut In) -> Status;
+    tiledb_group_get_member_by_index(Ptr, Ptr, u64, *mut Text, *mut u32, *mut Text) -> Status;
     tiledb_group_consolidate_metadata(Ptr, Text, Ptr) -> Status;
     tiledb_group_vacuum_metadata(Ptr, Text, Ptr) -> Status;
     tiledb_group_free(Out);
+
+    // Those that left: keys by call until 2.14 and 2.25, buffers by one call per kind until 2.14, times until 2.14,
+    // subarrays without an object of their own until 2.25.
+    tiledb_array_create_with_key(Ptr, Text, Ptr, u32, In, u32) -> Status;
+    tiledb_array_open_with_key(Ptr, Ptr, u32, u32, In, u32) -> Status;
+    tiledb_array_open_at(Ptr, Ptr, u32, u64) -> Status;
+    tiledb_array_open_at_with_key(Ptr, Ptr, u32, u32, In, u32, u64) -> Status;
+    tiledb_array_schema_load_with_key(Ptr, Text, u32, In, u32, Out) -> Status;
+    tiledb_array_consolidate_with_key(Ptr, Text, u32, In, u32, Ptr) -> Status;
+    tiledb_fragment_info_load_with_key(Ptr, Ptr, u32, In, u32) -> Status;
+    tiledb_query_set_buffer(Ptr, Ptr, Text, Ptr, *mut u64) -> Status;
+    tiledb_query_set_buffer_var(Ptr, Ptr, Text, *mut u64, *mut u64, Ptr, *mut u64) -> Status;
+    tiledb_query_set_buffer_nullable(Ptr, Ptr, Text, Ptr, *mut u64, *mut u8, *mut u64) -> Status;
+    tiledb_query_set_buffer_var_nullable(Ptr, Ptr, Text, *mut u64, *mut u64, Ptr, *mut u64, *mut u8, *mut u64) -> Status;
+    tiledb_query_set_subarray(Ptr, Ptr, In) -> Status;
+    tiledb_query_add_range(Ptr, Ptr, u32, In, In, In) -> Status;
+    tiledb_query_add_range_var(Ptr, Ptr, u32, In, u64, In, u64) -> Status;
 }
 
 /// A loaded release of the reference library. There is one per process, and it is never unloaded: its threads
@@ -229,6 +247,8 @@ symbols! {
 pub(in crate::reference) struct Library {
     pub(super) symbols: Symbols,
     release: String,
+    /// For functions that are asked for by name.
+    object: &'static Object,
 }
 
 impl Library {
@@ -239,19 +259,25 @@ impl Library {
         let object = object.map_err(|source| Error::Load { path: path.to_owned(), source })?;
         // SAFETY: as above.
         let symbols = unsafe { Symbols::look_up(&object) };
-        let _kept_loaded = Box::leak(Box::new(object));
+        let object: &'static Object = Box::leak(Box::new(object));
         let (mut major, mut minor, mut patch) = (0, 0, 0);
         let Some(version) = symbols.tiledb_version else {
             return Err(Error::NotTheReference { path: path.to_owned() });
         };
         // SAFETY: three places for three numbers.
         unsafe { version(&mut major, &mut minor, &mut patch) };
-        Ok(Box::leak(Box::new(Self { symbols, release: format!("{major}.{minor}.{patch}") })))
+        Ok(Box::leak(Box::new(Self { symbols, release: format!("{major}.{minor}.{patch}"), object })))
     }
 
     /// Its version, such as `2.30.0`.
     pub(in crate::reference) fn release(&self) -> &str {
         &self.release
+    }
+
+    /// Whether this release has a function of that name.
+    pub(in crate::reference) fn has(&self, function: &str) -> bool {
+        // SAFETY: the symbol isn't used; any type will do.
+        unsafe { self.object.get::<unsafe extern "C" fn()>(function.as_bytes()) }.is_ok()
     }
 
     /// The error for a function that this release doesn't have.

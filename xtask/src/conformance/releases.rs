@@ -1,0 +1,122 @@
+//! Arrays by every release, read by the newest and by ours.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use super::case::{Case, Step, seed_of};
+use super::examine::{Failure, Verdict, examine};
+use super::{Arguments, JOB_PATIENCE, generate, limits, print, scratch_folder, shrink};
+use crate::reference::{NEWEST, RELEASES, Reference, Release, release};
+
+/// Cases of each release, unless told otherwise.
+const CASES: u64 = 100;
+/// After so many random cases in a row that a release can't carry out, something is wrong with the limits.
+const MOST_UNFIT: u64 = 10_000;
+
+/// What came of the cases of one release.
+#[derive(Default)]
+struct Tally {
+    arrays: u64,
+    fragments: u64,
+    reads: u64,
+    cells: u64,
+    excused: u64,
+    differences: u64,
+}
+
+/// Runs cases by every release, or by one.
+pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let only = arguments.only.as_deref().map(release).transpose()?;
+    let folder = tempfile::tempdir_in(scratch_folder())?;
+    let mut differences = 0;
+    println!(
+        "{:>8} {:>7} {:>10} {:>7} {:>10} {:>9} {:>12}",
+        "release", "arrays", "fragments", "reads", "cells", "left out", "differences"
+    );
+    for &writer in RELEASES.iter().filter(|release| only.is_none_or(|only| only == **release)) {
+        let started = Instant::now();
+        let tally = of_release(arguments, writer, folder.path())?;
+        let Tally { arrays, fragments, reads, cells, excused, .. } = tally;
+        println!(
+            "{:>8} {arrays:>7} {fragments:>10} {reads:>7} {cells:>10} {excused:>9} {:>12} in {:.1} seconds",
+            writer.library,
+            tally.differences,
+            started.elapsed().as_secs_f64()
+        );
+        differences += tally.differences;
+    }
+    if differences > 0 { Err(format!("{differences} differences").into()) } else { Ok(()) }
+}
+
+fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<Tally, Box<dyn Error>> {
+    let mut sides = [Reference::start(writer.library)?, Reference::start(NEWEST)?];
+    for side in &mut sides {
+        for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
+            side.config().insert(setting.to_owned(), "1".to_owned());
+        }
+        side.patience(JOB_PATIENCE);
+    }
+    let mut tally = Tally::default();
+    let wanted = arguments.case.map_or(arguments.cases.unwrap_or(CASES), |_| 1);
+    let (mut index, mut unfit) = (arguments.case.unwrap_or(0), 0);
+    while tally.arrays + tally.excused + tally.differences < wanted {
+        let case = limits::fit(generate::case(seed_of(arguments.seed, index)), writer);
+        index += 1;
+        let Some(case) = case else {
+            unfit += 1;
+            if unfit > MOST_UNFIT {
+                return Err(format!("release {} can carry out none of {unfit} cases", writer.library).into());
+            }
+            continue;
+        };
+        unfit = 0;
+        let fragments = case.steps.iter().filter(|step| matches!(step, Step::Write(_))).count() as u64;
+        match look(&case, &mut sides, folder)? {
+            Verdict::Agreed { reads, cells, .. } => {
+                tally.arrays += 1;
+                tally.fragments += fragments;
+                tally.reads += reads;
+                tally.cells += cells;
+            }
+            Verdict::Excused(reason) => {
+                println!(
+                    "left out, --seed {} --only {} --case {}: {reason}",
+                    arguments.seed,
+                    writer.library,
+                    index - 1
+                );
+                tally.excused += 1;
+            }
+            Verdict::Failed(failure) => {
+                tally.differences += 1;
+                let (case, failure) =
+                    if arguments.no_shrink { (case, failure) } else { smaller(case, failure, &mut sides, folder) };
+                println!(
+                    "\nFAILED ({:?}): replay with --releases --only {} --seed {} --case {}\n{}\n{}",
+                    failure.kind,
+                    writer.library,
+                    arguments.seed,
+                    index - 1,
+                    print::case(&case, failure.question),
+                    failure.detail
+                );
+                if tally.differences >= arguments.failures as u64 {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(tally)
+}
+
+fn look(case: &Case, [writer, newest]: &mut [Reference; 2], folder: &Path) -> crate::reference::Result<Verdict> {
+    examine(case, Some(writer), newest, folder)
+}
+
+fn smaller(case: Case, failure: Failure, sides: &mut [Reference; 2], folder: &Path) -> (Case, Failure) {
+    shrink::shrink(case, failure, |smaller| match look(smaller, sides, folder) {
+        Ok(Verdict::Failed(failure)) => Some(failure),
+        _ => None,
+    })
+}
