@@ -1,6 +1,8 @@
 //! An array, open at a time.
 
+mod damage;
 mod deletes;
+mod footers;
 mod load;
 mod options;
 
@@ -9,9 +11,11 @@ use std::sync::{Arc, Mutex};
 
 use tdb_rtree::NdRange;
 use tdb_schema::{ArraySchema, Enumeration};
-use tdb_storage::Storage;
+use tdb_storage::{Counters, CountingStorage, Storage};
 use tdb_types::Limits;
 
+pub use damage::Damaged;
+pub(crate) use damage::Findings;
 pub(crate) use deletes::refuse_unapplied_deletes;
 pub use options::ArrayOptions;
 
@@ -30,6 +34,8 @@ pub struct Array {
 
 #[derive(Debug)]
 struct Inner {
+    /// What `storage` is, for its counts.
+    counting: CountingStorage,
     storage: Arc<dyn Storage>,
     limits: Limits,
     workers: Workers,
@@ -38,6 +44,7 @@ struct Inner {
     schema: Arc<ArraySchema>,
     directory: ArrayDirectory,
     fragments: Vec<Fragment>,
+    damaged: Vec<Damaged>,
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
 }
 
@@ -66,6 +73,18 @@ impl Array {
     #[must_use]
     pub fn fragments(&self) -> &[Fragment] {
         &self.inner.fragments
+    }
+
+    /// What was left out because it can't be read: nothing, unless [`ArrayOptions::skip_damaged`] asked for it.
+    #[must_use]
+    pub fn damaged(&self) -> &[Damaged] {
+        &self.inner.damaged
+    }
+
+    /// What the array has asked of its storage so far, opening included: requests by kind, and bytes.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.inner.counting.counters()
     }
 
     /// What of the array's files counts.

@@ -10,7 +10,7 @@ use tdb_array::{Array, ArrayOptions};
 use tdb_storage::{LocalStorage, Storage};
 
 use crate::failure::{Exit, Failure, Result};
-use crate::{location, suggest};
+use crate::{location, session, suggest};
 
 /// What is at a path, told by what lies in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,9 @@ pub(crate) fn open_array(
         Kind::Array => {}
         _ => return Err(not_an_array(&path, kind)),
     }
-    let array = ArrayOptions::new().threads(threads).open_on(storage(&path))?;
+    let skip = session::options().skip_damaged;
+    let array = ArrayOptions::new().threads(threads).skip_damaged(skip).open_on(storage(&path))?;
+    session::opened(&array);
     Ok((path, array))
 }
 

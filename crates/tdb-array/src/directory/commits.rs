@@ -6,6 +6,7 @@ use tdb_storage::EntryKind;
 use tdb_types::{ByteReader, FormatVersion, TimestampedName};
 
 use super::{COMMITS_FOLDER, FRAGMENTS_FOLDER, Listing};
+use crate::array::Findings;
 use crate::{ArrayError, Result, TimeRange};
 
 /// What a commit file says, told by its extension.
@@ -51,13 +52,19 @@ pub(super) struct Commits {
 }
 
 impl Commits {
-    pub(super) fn gather(&mut self, listing: &Listing) -> Result<()> {
+    pub(super) fn gather(&mut self, listing: &Listing, findings: &mut Findings) -> Result<()> {
         let mut ignored = HashSet::new();
         for (path, bytes) in &listing.commit_files {
             match CommitFile::of(path) {
-                Some(CommitFile::Consolidated) => self.paths.extend(consolidated_entries(path, bytes)?),
-                Some(CommitFile::Ignore) => ignored.extend(lines(path, bytes)?.map(str::to_owned)),
-                Some(CommitFile::Vacuum) => self.vacuums.extend(vacuum_file(path, bytes)?),
+                Some(CommitFile::Consolidated) => {
+                    self.paths.extend(findings.of(path, consolidated_entries(path, bytes))?.unwrap_or_default());
+                }
+                Some(CommitFile::Ignore) => {
+                    ignored.extend(findings.of(path, lines(path, bytes))?.into_iter().flatten().map(str::to_owned));
+                }
+                Some(CommitFile::Vacuum) => {
+                    self.vacuums.extend(findings.of(path, vacuum_file(path, bytes))?.flatten());
+                }
                 _ => {}
             }
         }

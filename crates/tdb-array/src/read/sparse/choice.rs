@@ -37,7 +37,9 @@ impl Choice {
         Ok(match context.order {
             Order::Unordered if !context.must_deduplicate() => Self { streamed: all(), ..none },
             Order::Unordered => {
-                let (streamed, merged) = all().into_iter().partition(|(source, tile)| is_alone(context, *source, tile));
+                let mut left = MOST_COMPARISONS;
+                let is_alone = |(source, tile): &(usize, SelectedTile)| is_alone(context, *source, tile, &mut left);
+                let (streamed, merged) = all().into_iter().partition(is_alone);
                 Self { streamed, merged, ..none }
             }
             Order::RowMajor | Order::ColMajor if !is_global_order(context)? => Self { sorted: all(), ..none },
@@ -100,14 +102,19 @@ fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
     union.0
 }
 
-/// Whether no other cell can have the coordinates of one of the tile's.
-fn is_alone(context: &Context, source: usize, tile: &SelectedTile) -> bool {
+/// How many nodes of R-trees are compared at most to find tiles that needn't be merged with others: a fraction of a second.
+/// A few per tile and fragment are the rule; it takes all of them where inner nodes lie across each other.
+const MOST_COMPARISONS: u64 = 1 << 26;
+
+/// Whether it is certain that no other cell can have the coordinates of one of the tile's.
+fn is_alone(context: &Context, source: usize, tile: &SelectedTile, left: &mut u64) -> bool {
     let own = &context.sources[source];
-    if own.times.is_some() {
+    if own.times.is_some() || *left == 0 {
         return false;
     }
-    let mbr = own.mbr(tile.tile);
-    context.sources.iter().enumerate().all(|(other, fragment)| other == source || !fragment.intersects(&mbr))
+    let mbr: Vec<Vec<DimRange>> = own.mbr(tile.tile).0.into_iter().map(|range| vec![range]).collect();
+    let mut others = context.sources.iter().enumerate().filter(|(other, _)| *other != source);
+    others.all(|(_, fragment)| !fragment.may_intersect(&mbr, left))
 }
 
 /// Whether, as far as the wanted cells go, the order asked for is the global one.
