@@ -1,6 +1,7 @@
 //! Which engine reads which tiles.
 
 use tdb_rtree::{DimRange, NdRange};
+use tdb_types::{Feature, PhysicalType};
 
 use super::Engine;
 use super::context::Context;
@@ -8,7 +9,7 @@ use super::key::Key;
 use super::merge::Merge;
 use super::order::{CellOrder, global_order};
 use super::slabs::Slabs;
-use super::source::SelectedTile;
+use super::source::{SelectedTile, Source};
 use super::stream::Stream;
 use super::table::{RunQueue, TileTable};
 use crate::{Order, Result};
@@ -36,13 +37,19 @@ impl Choice {
         let none = Self { streamed: Vec::new(), merged: Vec::new(), sorted: Vec::new() };
         Ok(match context.order {
             Order::Unordered if !context.must_deduplicate() => Self { streamed: all(), ..none },
+            Order::Global if is_stored_otherwise(context) => Self { sorted: all(), ..none },
             Order::Unordered => {
                 let mut left = MOST_COMPARISONS;
                 let is_alone = |(source, tile): &(usize, SelectedTile)| is_alone(context, *source, tile, &mut left);
-                let (streamed, merged) = all().into_iter().partition(is_alone);
-                Self { streamed, merged, ..none }
+                let (streamed, others) = all().into_iter().partition(is_alone);
+                match is_stored_otherwise(context) {
+                    true => Self { streamed, sorted: others, ..none },
+                    false => Self { streamed, merged: others, ..none },
+                }
             }
-            Order::RowMajor | Order::ColMajor if !is_global_order(context)? => Self { sorted: all(), ..none },
+            Order::RowMajor | Order::ColMajor if is_stored_otherwise(context) || !is_global_order(context)? => {
+                Self { sorted: all(), ..none }
+            }
             _ if context.sources.len() <= 1 && !context.must_deduplicate() => Self { streamed: all(), ..none },
             _ => Self { merged: all(), ..none },
         })
@@ -59,7 +66,9 @@ pub(super) fn engine(context: &Context) -> Result<Box<dyn Engine>> {
             false => Box::new(Merge::<u128>::new(context, order, &merged)),
         })
     } else if !sorted.is_empty() {
-        let order = CellOrder::new(context.array.schema(), context.order, &bounds(context, &sorted))?;
+        // Where any order will do, this one is the cheapest to sort by.
+        let order = if context.order == Order::Unordered { Order::RowMajor } else { context.order };
+        let order = CellOrder::new(context.array.schema(), order, &bounds(context, &sorted))?;
         Some(match order.bits() <= <u64 as Key>::BITS {
             true => slabs::<u64>(context, order, &sorted),
             false => slabs::<u128>(context, order, &sorted),
@@ -100,6 +109,15 @@ fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
     let mut union = NdRange(first);
     boxes.for_each(|next| union.expand(&next));
     union.0
+}
+
+/// Whether some fragment doesn't have its cells in the array's global order: before format 5, space tiles didn't count
+/// where coordinates are floating-point numbers.
+fn is_stored_otherwise(context: &Context) -> bool {
+    let is_float = |physical| matches!(physical, PhysicalType::F32 | PhysicalType::F64);
+    let mut dimensions = context.array.schema().dimensions().iter();
+    let old = |source: &Source| source.fragment.version().has(Feature::CombinedCoordinates);
+    dimensions.any(|dimension| is_float(dimension.physical())) && context.sources.iter().any(old)
 }
 
 /// How many nodes of R-trees are compared at most to find tiles that needn't be merged with others: a fraction of a second.
