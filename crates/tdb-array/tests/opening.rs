@@ -269,6 +269,58 @@ fn sparse_arrays_of_every_format() {
     }
 }
 
+/// Before format 5 space tiles didn't count where coordinates are floating-point numbers.
+#[test]
+fn cells_of_old_arrays_with_float_coordinates_come_once() {
+    let dimension = |name: &str| {
+        let dimension = Dimension::new(name, Datatype::Float64, Scalar::F64(-10.0), Scalar::F64(10.0));
+        dimension.with_tile_extent(Scalar::F64(3.0))
+    };
+    let schema = SchemaBuilder::sparse()
+        .version(FormatVersion::new(4).unwrap())
+        .capacity(5)
+        .dimension(dimension("y"))
+        .dimension(dimension("x"))
+        .attribute(Attribute::new("a", Datatype::Int32))
+        .build()
+        .unwrap();
+    let storage = sparse_support::write_array(&schema, &[]);
+    let grid = || (-9..10).flat_map(|y| (-9..10).map(move |x| (y, x)));
+    for time in 1..4i32 {
+        let places: Vec<(i32, i32)> = grid().filter(|(y, x)| (y * 5 + x).rem_euclid(time) == 0).collect();
+        let column = |bytes: Vec<u8>| sparse_support::Cells { values: bytes, ..sparse_support::Cells::default() };
+        let along = |axis: fn(&(i32, i32)) -> i32| {
+            column(places.iter().flat_map(|place| f64::from(axis(place)).to_le_bytes()).collect())
+        };
+        let fragment = sparse_support::NewFragment {
+            start: time as u64,
+            end: time as u64,
+            len: places.len(),
+            dimensions: vec![along(|place| place.0), along(|place| place.1)],
+            attributes: vec![column(places.iter().flat_map(|_| time.to_le_bytes()).collect())],
+            times: None,
+            deletions: None,
+        };
+        let schema_name = tdb_fragment::LEGACY_SCHEMA_NAME;
+        sparse_support::write_fragment(&storage, &schema, schema_name, &fragment, time as usize);
+    }
+    let newest = |(y, x): (i32, i32)| (1..4).rev().find(|time| (y * 5 + x).rem_euclid(*time) == 0).unwrap();
+    let expected: Vec<(i32, i32, i32)> = grid().map(|(y, x)| (y, x, newest((y, x)))).collect();
+    for order in [Order::Unordered, Order::Global, Order::RowMajor, Order::ColMajor] {
+        for budget in [64 << 20, 300] {
+            let mut read = Vec::new();
+            for batch in open(&storage).unwrap().read().order(order).budget(budget).batches().unwrap() {
+                let batch = batch.unwrap();
+                let [y, x] = ["y", "x"].map(|name| batch.column(name).unwrap().values::<f64>().unwrap().to_vec());
+                let a = batch.column("a").unwrap().values::<i32>().unwrap();
+                read.extend(y.iter().zip(&x).zip(a).map(|((y, x), a)| (*y as i32, *x as i32, *a)));
+            }
+            read.sort_unstable();
+            assert_eq!(read, expected, "{order}, budget {budget}");
+        }
+    }
+}
+
 fn line(schema: SchemaBuilder, version: u32) -> ArraySchema {
     let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
     schema
