@@ -1,6 +1,7 @@
 //! What opening asks of its storage, and what it makes of damaged arrays.
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
+#![allow(clippy::duplicate_mod)] // both writers of arrays have the module of places
 
 mod sparse_support;
 mod support;
@@ -285,7 +286,7 @@ fn cells_of_old_arrays_with_float_coordinates_come_once() {
         .build()
         .unwrap();
     let storage = sparse_support::write_array(&schema, &[]);
-    let grid = || (-9..10).flat_map(|y| (-9..10).map(move |x| (y, x)));
+    let grid = || (-9..10i32).flat_map(|y| (-9..10i32).map(move |x| (y, x)));
     for time in 1..4i32 {
         let places: Vec<(i32, i32)> = grid().filter(|(y, x)| (y * 5 + x).rem_euclid(time) == 0).collect();
         let column = |bytes: Vec<u8>| sparse_support::Cells { values: bytes, ..sparse_support::Cells::default() };

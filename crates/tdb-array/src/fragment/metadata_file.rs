@@ -65,7 +65,7 @@ impl MetadataFile {
     }
 
     /// The path for messages.
-    pub(super) fn path(&self) -> &str {
+    pub(super) fn described(&self) -> &str {
         &self.described
     }
 

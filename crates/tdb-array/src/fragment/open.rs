@@ -93,7 +93,7 @@ impl UnparsedFragment {
     pub(crate) fn without_schema(&self) -> ArrayError {
         let name = self.schema_name.as_deref().unwrap_or("");
         ArrayError::Corrupt {
-            file: self.file.path().to_owned(),
+            file: self.file.described().to_owned(),
             what: format!("there is no schema {name:?}, or none that can be read"),
         }
     }
