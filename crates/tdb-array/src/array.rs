@@ -1,6 +1,8 @@
 //! An array, open at a time.
 
+mod damage;
 mod deletes;
+mod footers;
 mod load;
 mod options;
 
@@ -10,10 +12,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_rtree::NdRange;
 use tdb_schema::{ArraySchema, Enumeration};
-use tdb_storage::Storage;
+use tdb_storage::{Counters, CountingStorage, Storage};
 use tdb_types::Limits;
 use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
 
+pub use damage::Damaged;
+pub(crate) use damage::Findings;
 pub(crate) use deletes::refuse_unapplied_deletes;
 pub use options::ArrayOptions;
 
@@ -31,6 +35,8 @@ pub struct Array {
 
 #[derive(Debug)]
 struct Inner {
+    /// What `storage` is, for its counts.
+    counting: CountingStorage,
     storage: Arc<dyn Storage>,
     limits: Limits,
     workers: Workers,
@@ -39,6 +45,7 @@ struct Inner {
     schema: Arc<ArraySchema>,
     directory: ArrayDirectory,
     fragments: Vec<Fragment>,
+    damaged: Vec<Damaged>,
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
     metadata: OnceLock<Metadata>,
 }
@@ -68,6 +75,18 @@ impl Array {
     #[must_use]
     pub fn fragments(&self) -> &[Fragment] {
         &self.inner.fragments
+    }
+
+    /// What was left out because it can't be read: nothing, unless [`ArrayOptions::skip_damaged`] asked for it.
+    #[must_use]
+    pub fn damaged(&self) -> &[Damaged] {
+        &self.inner.damaged
+    }
+
+    /// What the array has asked of its storage so far, opening included: requests by kind, and bytes.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.inner.counting.counters()
     }
 
     /// What of the array's files counts.

@@ -8,16 +8,18 @@
 
 mod commits;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tdb_metadata::CommitKind;
 use tdb_storage::{Entry, EntryKind};
 use tdb_types::names::{
-    COMMITS_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER, GROUP_MARKER, LEGACY_SCHEMA, SCHEMA_FOLDER, file_name,
+    COMMITS_FOLDER, COORDINATES, DATA_EXTENSION, FRAGMENT_METADATA, FRAGMENTS_FOLDER, GROUP_FOLDER, GROUP_MARKER,
+    LEGACY_SCHEMA, SCHEMA_FOLDER, file_name,
 };
 use tdb_types::{ArrayType, Feature, FormatVersion, TimestampedName};
 
+use crate::array::Findings;
 use crate::{ArrayError, Result, TimeRange};
 
 /// What lies in the folders of an array: names only, but for the small files that speak of other files.
@@ -31,8 +33,8 @@ pub struct Listing {
     pub commits: Vec<Entry>,
     /// The contents of the `.con`, `.ign` and `.vac` files of both folders, with their paths.
     pub commit_files: Vec<(String, Vec<u8>)>,
-    /// For folders in the array's folder that may be fragments of formats 1 to 4: those that hold fragment metadata.
-    pub legacy_fragments: BTreeSet<String>,
+    /// What lies in the folders of the array's folder that may be fragments of formats 1 to 4, by their names.
+    pub legacy_folders: BTreeMap<String, Vec<Entry>>,
 }
 
 /// The fragments and delete commits of an array that count at a time.
@@ -55,6 +57,9 @@ pub struct FragmentEntry {
     pub folder: String,
     /// The format version that its name states.
     pub version: FormatVersion,
+    /// Whether its folder holds `__coords.tdb`, which in formats 1 and 2 alone tells sparse fragments from dense ones. Only
+    /// the folders of formats 1 to 4 are looked into.
+    pub has_coordinates: bool,
 }
 
 impl Listing {
@@ -110,7 +115,8 @@ impl Listing {
         (index < schemas.len()).then(|| schemas.swap_remove(index))
     }
 
-    /// Names of the folders in the array's folder that are fragments of formats 1 to 4 if they hold fragment metadata.
+    /// Names of the folders in the array's folder whose contents [`ArrayDirectory::resolve`] wants in `legacy_folders`:
+    /// they are fragments of formats 1 to 4 if they hold fragment metadata.
     #[must_use]
     pub fn legacy_candidates(&self) -> Vec<String> {
         self.root
@@ -134,14 +140,24 @@ impl ArrayDirectory {
     /// # Errors
     /// A committed fragment of an unknown version, or a commit file that can't be read.
     pub fn resolve(listing: &Listing, array_type: ArrayType, time: TimeRange) -> Result<Self> {
+        Self::resolve_with(listing, array_type, time, &mut Findings::strict())
+    }
+
+    /// The same, with errors that leave out what they are about.
+    pub(crate) fn resolve_with(
+        listing: &Listing,
+        array_type: ArrayType,
+        time: TimeRange,
+        findings: &mut Findings,
+    ) -> Result<Self> {
         let mut commits = commits::Commits::default();
-        commits.gather(listing)?;
+        commits.gather(listing, findings)?;
         let mut fragments = Vec::new();
-        for name in &listing.legacy_fragments {
-            fragments.extend(FragmentEntry::in_root(name)?);
+        for (name, files) in &listing.legacy_folders {
+            fragments.extend(findings.of(name, FragmentEntry::without_commit(name, files))?.flatten());
         }
         for path in commits.fragments() {
-            fragments.extend(FragmentEntry::committed_by(path)?);
+            fragments.extend(findings.of(path, FragmentEntry::committed_by(path))?.flatten());
         }
         let visible = |entry: &FragmentEntry| is_visible(&entry.name, entry.version, array_type, time);
         fragments.retain(visible);
@@ -155,23 +171,40 @@ impl ArrayDirectory {
 }
 
 impl FragmentEntry {
-    fn in_root(name: &str) -> Result<Option<Self>> {
-        Self::new(name, name.to_owned())
+    /// The fragment of format 1 to 4 in the folder `name`, which these files lie in; none without metadata, which is
+    /// written last.
+    fn without_commit(name: &str, files: &[Entry]) -> Result<Option<Self>> {
+        let has = |name: &str| files.iter().any(|entry| entry.name == name && entry.kind == EntryKind::File);
+        if !has(FRAGMENT_METADATA) {
+            return Ok(None);
+        }
+        let entry = Self::new(name, name.to_owned())?;
+        Ok(entry.map(|entry| Self { has_coordinates: has(&format!("{COORDINATES}.{DATA_EXTENSION}")), ..entry }))
     }
 
     /// The fragment that the commit file at `path` (`__commits/<name>.wrt` or `<name>.ok`) commits.
     fn committed_by(path: &str) -> Result<Option<Self>> {
         let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
         let name = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-        let parent = if folder == COMMITS_FOLDER { format!("{FRAGMENTS_FOLDER}/") } else { String::new() };
-        Self::new(name, format!("{parent}{name}"))
+        let in_folder = folder == COMMITS_FOLDER;
+        let parent = if in_folder { format!("{FRAGMENTS_FOLDER}/") } else { String::new() };
+        let entry = Self::new(name, format!("{parent}{name}"))?;
+        // The version decides where a fragment and its commit lie.
+        let feature = if in_folder { Feature::CommitsFolder } else { Feature::RootCommits };
+        match entry {
+            Some(entry) if !entry.version.has(feature) || !(in_folder || folder.is_empty()) => {
+                let what = format!("a fragment of format {} can't be committed by a file here", entry.version);
+                Err(ArrayError::Corrupt { file: path.to_owned(), what })
+            }
+            entry => Ok(entry),
+        }
     }
 
     fn new(name: &str, folder: String) -> Result<Option<Self>> {
         // What a dot follows is no fragment, but some file of the same name.
         let Some(name) = TimestampedName::parse(name).filter(|_| !name.contains('.')) else { return Ok(None) };
         let version = name.fragment_version().map_err(|source| ArrayError::Version { file: folder.clone(), source })?;
-        Ok(Some(Self { name, folder, version }))
+        Ok(Some(Self { name, folder, version, has_coordinates: false }))
     }
 }
 

@@ -1,17 +1,14 @@
 //! A committed fragment: its footer, and its sections as they are needed.
 
-// Without closures the reader's lifetime would have to be one in particular.
-#![allow(clippy::redundant_closure_for_method_calls)]
-
 mod fields;
+mod metadata;
 mod metadata_file;
 mod open;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use tdb_fragment::{FragmentError, FragmentField, FragmentFooter, Part, SectionId, SectionReader};
-use tdb_generic_tile::GenericTileDecoder;
+use tdb_fragment::{FragmentError, FragmentField, FragmentFooter, Part};
 use tdb_rtree::{NdRange, RTree};
 use tdb_schema::ArraySchema;
 use tdb_storage::Storage;
@@ -20,7 +17,7 @@ use tdb_types::{FormatVersion, Limits, TimestampedName};
 use crate::directory::FragmentEntry;
 use crate::tiles::FieldTiles;
 use crate::{ArrayError, Result};
-use metadata_file::MetadataFile;
+use metadata::Metadata;
 pub(crate) use open::UnparsedFragment;
 
 /// A committed fragment of an open array.
@@ -35,9 +32,7 @@ pub struct Fragment {
 struct Inner {
     storage: Arc<dyn Storage>,
     entry: FragmentEntry,
-    schema: Arc<ArraySchema>,
-    footer: FragmentFooter,
-    metadata: MetadataFile,
+    metadata: Metadata,
     limits: Limits,
     rtree: OnceLock<Arc<RTree>>,
     fields: Mutex<HashMap<FragmentField, Arc<FieldTiles>>>,
@@ -59,40 +54,42 @@ impl Fragment {
     /// The format version that the fragment was written in, as its footer says.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
-        self.inner.footer.version()
+        self.footer().version()
     }
 
     /// The schema that the fragment was written with, which may be older than the array's.
     #[must_use]
     pub fn schema(&self) -> &Arc<ArraySchema> {
-        &self.inner.schema
+        &self.inner.metadata.schema
     }
 
     /// The footer of the fragment's metadata.
     #[must_use]
     pub fn footer(&self) -> &FragmentFooter {
-        &self.inner.footer
+        &self.inner.metadata.footer
     }
 
     /// The smallest box that holds all the fragment's cells; none if it has no cells.
     #[must_use]
     pub fn non_empty_domain(&self) -> Option<&NdRange> {
-        self.inner.footer.header().non_empty_domain.as_ref()
+        self.footer().header().non_empty_domain.as_ref()
     }
 
     /// How many tiles each field has.
     #[must_use]
     pub fn tile_count(&self) -> u64 {
-        self.inner.footer.tile_count()
+        self.footer().tile_count()
     }
 
     /// Bytes of all data files and of the metadata, as the metadata says.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
+    ///
+    /// # Errors
+    /// The footer came with those of other fragments, and the metadata's own file can't be opened.
+    pub fn bytes(&self) -> Result<u64> {
         let footer = self.footer();
         let parts = footer.slots().iter().flat_map(|field| Part::ALL.map(|part| (field, part)));
         let data: u64 = parts.filter_map(|(field, part)| footer.file_size(field, part)).fold(0, u64::saturating_add);
-        data.saturating_add(self.inner.metadata.size())
+        Ok(data.saturating_add(self.inner.metadata.size()?))
     }
 
     /// The R-tree over the tiles' MBRs; without leaves in a dense fragment.
@@ -100,7 +97,7 @@ impl Fragment {
     /// # Errors
     /// The section can't be read.
     pub fn rtree(&self) -> Result<Arc<RTree>> {
-        self.once(&self.inner.rtree, || self.section(SectionId::RTree, |reader, bytes| reader.rtree(bytes)))
+        self.once(&self.inner.rtree, || self.inner.metadata.rtree())
     }
 
     /// The paths of the delete commits that were applied to the fragment's cells when it was made.
@@ -112,21 +109,7 @@ impl Fragment {
         if !self.footer().header().has_delete_metadata {
             return Ok(Vec::new());
         }
-        let processed =
-            self.section(SectionId::ProcessedConditions, |reader, bytes| reader.processed_conditions(bytes))?;
-        Ok(processed.0)
-    }
-
-    /// Reads a section and lets `parse` make something of it.
-    fn section<T>(
-        &self,
-        id: SectionId,
-        parse: impl FnOnce(&mut SectionReader<'_>, &[u8]) -> Result<T, FragmentError>,
-    ) -> Result<T> {
-        let footer = self.footer();
-        let mut decoder = GenericTileDecoder::new(self.inner.limits);
-        let mut reader = SectionReader::new(footer, self.schema(), &mut decoder);
-        self.inner.metadata.section(footer, id, |bytes| parse(&mut reader, bytes))
+        Ok(self.inner.metadata.processed_conditions()?.0)
     }
 
     /// The value behind `cell`, loaded by the first who asks.
@@ -141,6 +124,6 @@ impl Fragment {
 
     #[cold]
     fn error(&self, source: FragmentError) -> ArrayError {
-        ArrayError::Fragment { file: self.inner.metadata.path().to_owned(), source }
+        self.inner.metadata.error(source)
     }
 }

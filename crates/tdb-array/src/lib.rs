@@ -61,7 +61,7 @@ mod workers;
 // Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
 pub use {tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_storage, tdb_types};
 
-pub use array::{Array, ArrayOptions};
+pub use array::{Array, ArrayOptions, Damaged};
 pub use batch::Batch;
 pub use column::{Column, Value};
 pub use directory::{ArrayDirectory, FragmentEntry, Listing};

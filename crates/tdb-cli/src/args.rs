@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::command::{completions, enumerations, fragments, info, inspect, ls, meta, read, schema, tree};
 use crate::failure::Failure;
+use crate::session::Options;
 use crate::suggest;
 
 const AFTER_HELP: &str = "\
@@ -30,6 +31,9 @@ pub(crate) struct Args {
     /// Whether to use colours; NO_COLOR in the environment also switches them off
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
+
+    #[command(flatten)]
+    options: Options,
 
     #[command(subcommand)]
     command: Command,
@@ -67,7 +71,7 @@ pub(crate) enum Command {
 /// What a command line comes to.
 pub(crate) enum Parsed {
     /// A command to run.
-    Command { command: Command, color: ColorChoice },
+    Command { command: Command, color: ColorChoice, options: Options },
     /// Wrong use that we found.
     Failed { failure: Failure, color: ColorChoice },
     /// Help, version, or wrong use that clap found.
@@ -86,14 +90,14 @@ impl Parsed {
 /// Parses the process's command line.
 pub(crate) fn parse() -> Parsed {
     match Args::try_parse() {
-        Ok(Args { color, command: Command::Path(words) }) => bare_path(words, color),
-        Ok(Args { color, command }) => Parsed::Command { command, color },
+        Ok(Args { color, options, command: Command::Path(words) }) => bare_path(words, color, options),
+        Ok(Args { color, options, command }) => Parsed::Command { command, color, options },
         Err(error) => Parsed::Clap(error),
     }
 }
 
 /// `tdb PATH …` is `tdb info PATH …`, unless the word is a misspelt command.
-fn bare_path(words: Vec<OsString>, color: ColorChoice) -> Parsed {
+fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> Parsed {
     let word = words.first().cloned().unwrap_or_default();
     let text = word.to_string_lossy();
     let is_word = text.chars().all(|character| character.is_ascii_alphabetic());
@@ -110,7 +114,11 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice) -> Parsed {
         Ok(args) => {
             // Options may stand before and after the path.
             let color = if args.color == ColorChoice::Auto { color } else { args.color };
-            Parsed::Command { command: args.command, color }
+            let options = Options {
+                stats: before.stats || args.options.stats,
+                skip_damaged: before.skip_damaged || args.options.skip_damaged,
+            };
+            Parsed::Command { command: args.command, color, options }
         }
         Err(error) => Parsed::Clap(error),
     }

@@ -8,6 +8,8 @@ use std::io;
 /// The exit codes, as `docs/cli.md` promises them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
+    /// The command did what it was asked to, and found something wrong.
+    Finding = 1,
     /// The command line is wrong.
     Usage = 2,
     /// The bytes are damaged.

@@ -8,6 +8,7 @@ mod inspect;
 mod location;
 mod output;
 mod range;
+mod session;
 mod size;
 mod suggest;
 mod target;
@@ -25,7 +26,8 @@ fn main() -> ExitCode {
     let parsed = args::parse();
     let terminal = Terminal::detect(parsed.color());
     match run(parsed, terminal) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::from(failure::Exit::Finding as u8),
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             report(&failure, terminal);
@@ -34,15 +36,21 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(parsed: Parsed, terminal: Terminal) -> Result<()> {
+/// Gives whether there is a finding.
+fn run(parsed: Parsed, terminal: Terminal) -> Result<bool> {
     match parsed {
-        Parsed::Command { command, .. } => command::run(command, terminal),
+        Parsed::Command { command, options, .. } => {
+            session::begin(options);
+            let result = command::run(command, terminal);
+            let found = session::finish(terminal);
+            result.map(|()| found)
+        }
         Parsed::Failed { failure, .. } => Err(failure),
         Parsed::Clap(error) => {
             // Help and version are asked for; all else is wrong use, in clap's words. Nobody may be reading either.
             let _ = error.print();
             match error.exit_code() {
-                0 => Ok(()),
+                0 => Ok(false),
                 _ => std::process::exit(failure::Exit::Usage as i32),
             }
         }

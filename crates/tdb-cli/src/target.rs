@@ -12,7 +12,7 @@ use tdb_types::names;
 
 use crate::failure::{Exit, Failure, Result};
 use crate::time::TimeArgs;
-use crate::{location, suggest};
+use crate::{location, session, suggest};
 
 /// What is at a path, told by what lies in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,12 +108,13 @@ pub(crate) fn open_array(
         _ => return Err(not_an_array(&path, kind)),
     }
     let array = options(threads, time).open_on(storage(&path))?;
+    session::opened(&array);
     Ok((path, array))
 }
 
 /// How to open arrays at a time.
 pub(crate) fn options(threads: usize, time: &TimeArgs) -> ArrayOptions {
-    let options = ArrayOptions::new().threads(threads);
+    let options = ArrayOptions::new().threads(threads).skip_damaged(session::options().skip_damaged);
     match time.range() {
         Some(range) => options.between(range),
         None => options,

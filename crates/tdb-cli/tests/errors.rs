@@ -148,3 +148,25 @@ fn nothing_is_written() {
         assert_eq!(fs::read(copy.path().join("array").join(path)).unwrap(), fixture.read(path), "{path}");
     }
 }
+
+#[test]
+fn damaged_parts_are_errors_or_left_out() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let metadata = copy.find("array", "__fragment_metadata.tdb");
+    let bytes = fs::read(&metadata).unwrap();
+    fs::write(&metadata, &bytes[..bytes.len() / 2]).unwrap();
+    let strict = copy.run("read", "array", "");
+    assert_eq!((strict.code, strict.stdout.as_str()), (Some(3), ""), "{strict}");
+    assert!(strict.stderr.contains("__fragment_metadata.tdb"), "{strict}");
+    for command in ["read", "info", "fragments", "schema"] {
+        let lenient = copy.run(command, "array", "--skip-damaged --stats");
+        assert_eq!(lenient.code, Some(1), "{lenient}");
+        assert!(!lenient.stdout.is_empty());
+        assert!(lenient.stderr.starts_with("tdb: warning: left out __fragments/__1700000"), "{lenient}");
+        assert!(lenient.stderr.contains(" folders listed, "), "{lenient}");
+    }
+    // Options may stand before the path, too, and what is sound needs no warning.
+    fs::write(&metadata, &bytes).unwrap();
+    let sound = copy.run("--skip-damaged", "array", "");
+    assert_eq!((sound.code, sound.stderr.as_str()), (Some(0), ""), "{sound}");
+}

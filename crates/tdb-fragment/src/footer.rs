@@ -71,6 +71,24 @@ impl FragmentFooter {
         Ok(FooterHeader::parse_start(&mut ByteReader::new(footer))?)
     }
 
+    /// Compares the version that a footer states with the one that the name of the fragment's folder stands for (see
+    /// [`TimestampedName::fragment_version`](tdb_types::TimestampedName::fragment_version)), so that bytes which are no
+    /// footer at all are not taken for one of a newer format.
+    ///
+    /// `footer` are the bytes of a footer, or a reader at its start.
+    ///
+    /// # Errors
+    /// Truncated, or another version.
+    pub fn check_version(mut footer: ByteReader<'_>, named: FormatVersion) -> Result<FormatVersion> {
+        let offset = footer.offset();
+        let found = footer.u32("format version")?;
+        let known = FormatVersion::new(found).ok();
+        known.filter(|version| stands_for(named, *version)).ok_or_else(|| {
+            let error = DecodeError::invalid("format version", offset, found, "the one that the fragment's name says");
+            error.inside(format!("metadata of a fragment of format {}", versions_of(named))).into()
+        })
+    }
+
     /// Reads a footer, which is all that the reader has: the bytes that [`locate`](crate::locate) told, or those of one
     /// footer in consolidated metadata.
     ///
@@ -251,6 +269,19 @@ impl FragmentFooter {
             OptionalSection::Unknown { .. } => None,
         })
     }
+}
+
+/// Whether a fragment whose name stands for `named` may be of `version`: old names stand for two versions each.
+fn stands_for(named: FormatVersion, version: FormatVersion) -> bool {
+    let generation = |version: FormatVersion| {
+        [Feature::LegacyFragmentMetadata, Feature::CombinedCoordinates].map(|feature| version.has(feature))
+    };
+    named == version || (named.has(Feature::CombinedCoordinates) && generation(named) == generation(version))
+}
+
+fn versions_of(named: FormatVersion) -> String {
+    let versions = FormatVersion::all().filter(|version| stands_for(named, *version));
+    versions.map(|version| version.to_string()).collect::<Vec<_>>().join(" or ")
 }
 
 /// Format 11 has statistics of tiles, but none of the fragment yet; newer releases that write it say where those are all

@@ -90,10 +90,10 @@ fn parse(reader: &mut ByteReader<'_>, dense: bool, schema: &ArraySchema) -> Resu
 
 fn parse_raw(reader: &mut ByteReader<'_>, dense: bool, schema: &ArraySchema) -> Result<Raw, DecodeError> {
     let offset = reader.offset();
-    let version = FormatVersion::read(reader)?;
-    if !version.has(Feature::LegacyFragmentMetadata) {
-        return Err(DecodeError::invalid("format version", offset, version, "1 or 2, as the fragment's name says"));
-    }
+    let found = reader.u32("format version")?;
+    let version = FormatVersion::new(found).ok().filter(|version| version.has(Feature::LegacyFragmentMetadata));
+    let expected = "1 or 2, as the fragment's name says";
+    let version = version.ok_or_else(|| DecodeError::invalid("format version", offset, found, expected))?;
     let kinds = schema.domain().kinds();
     let offset = reader.offset();
     let domain_size = reader.u64("non-empty domain size")?;

@@ -51,6 +51,8 @@ pub struct Search<'a> {
     stack: Vec<Siblings>,
     /// Tiles below a node that is wanted as a whole.
     whole: Range<usize>,
+    /// How many nodes may still be compared.
+    left: u64,
 }
 
 /// Nodes of one level that stand next to each other; those before `next` have been compared.
@@ -71,9 +73,22 @@ impl<'a> Search<'a> {
     fn new(tree: &'a RTree, selections: Vec<Selection<'a>>) -> Self {
         // Inner nodes that don't cover their children would hide tiles; without them every tile is compared.
         let level = if tree.is_covering() { 0 } else { tree.level_count().saturating_sub(1) };
-        let mut search = Self { tree, selections, stack: Vec::new(), whole: 0..0 };
+        let mut search = Self { tree, selections, stack: Vec::new(), whole: 0..0, left: u64::MAX };
         search.push(level, 0..tree.level(level).len());
         search
+    }
+
+    /// The same search, which gives up when it has compared so many nodes. Nodes may overlap as they like, so that a search
+    /// which finds nothing can come to compare all of them.
+    #[must_use]
+    pub fn limited_to(self, nodes: u64) -> Self {
+        Self { left: nodes, ..self }
+    }
+
+    /// How many nodes may still be compared; 0 after giving up.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.left
     }
 
     fn push(&mut self, level: usize, nodes: Range<usize>) {
@@ -113,6 +128,11 @@ impl Iterator for Search<'_> {
                 if count == 0 {
                     self.stack.pop();
                     continue;
+                }
+                self.left = self.left.saturating_sub(count as u64);
+                if self.left == 0 {
+                    self.stack.clear();
+                    return None;
                 }
                 let (hit, inside) = self.compare(level, next, count);
                 if let Some(siblings) = self.stack.last_mut() {

@@ -55,7 +55,8 @@ fn add_line(listing: &mut Listing, line: &str) {
         "c" => listing.commits.push(file(EntryKind::File)),
         "f" => listing.commit_files.push((name.to_owned(), contents)),
         "l" => {
-            listing.legacy_fragments.insert(name.to_owned());
+            let file = |name: &str| Entry { name: name.to_owned(), kind: EntryKind::File, size: 0 };
+            listing.legacy_folders.insert(name.to_owned(), vec![file("__fragment_metadata.tdb")]);
         }
         _ => {}
     }

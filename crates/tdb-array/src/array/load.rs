@@ -1,34 +1,45 @@
-//! Opening: one listing per folder, one read per schema, one read per footer.
+//! Opening: one listing per folder, one read per schema, one read per footer or per file of consolidated footers.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tdb_schema::{ArraySchema, Dimension};
-use tdb_storage::{Storage, StorageError};
+use tdb_storage::{CountingStorage, Storage, StorageError};
 use tdb_types::Limits;
-use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, LEGACY_SCHEMA, SCHEMA_FOLDER};
+use tdb_types::names::{COMMITS_FOLDER, LEGACY_SCHEMA, SCHEMA_FOLDER};
 
+use super::damage::Findings;
+use super::footers::Footers;
 use super::{Array, ArrayOptions, Inner};
 use crate::directory::Listing;
 use crate::fragment::UnparsedFragment;
 use crate::workers::Workers;
-use crate::{ArrayDirectory, ArrayError, Fragment, Result};
+use crate::{ArrayDirectory, ArrayError, Fragment, FragmentEntry, Result};
+
+/// Reads wait rather than compute: a few are worth a thread whatever their size.
+const WEIGHT_OF_A_READ: u64 = 64 << 10;
 
 pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array> {
+    let counting = CountingStorage::new(storage);
+    let storage: Arc<dyn Storage> = Arc::new(counting.clone());
     let (limits, time) = (options.limits, options.time());
     let workers = Workers::new(options.threads, limits);
-    let listing = list(&*storage)?;
+    let mut findings = Findings::new(options.skip_damaged);
+    let listing = list(&*storage, &workers, &mut findings)?;
     let schema_path = listing.schema_at(time).ok_or_else(|| ArrayError::Corrupt {
         file: storage.describe(SCHEMA_FOLDER),
         what: "the folder of schemas is empty; without one of them nothing can be read".to_owned(),
     })?;
     let schema = Arc::new(load_schema(&*storage, &schema_path, &limits)?);
-    let directory = ArrayDirectory::resolve(&listing, schema.array_type(), time)?;
+    let mut directory = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings)?;
+    let footers = Footers::read(&*storage, &listing, &directory, &limits, &mut findings)?;
+    let loader = Loader { storage: &storage, workers: &workers, limits: &limits, footers };
     let schemas = BTreeMap::from([(schema_path.clone(), schema.clone())]);
-    let fragments = load_fragments(&storage, &directory, schemas, &schema, &workers, &limits)?;
+    let fragments = loader.fragments(&mut directory, schemas, &schema, &mut findings)?;
     Ok(Array {
         inner: Arc::new(Inner {
+            counting,
             storage,
             limits,
             workers,
@@ -37,6 +48,7 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
             schema,
             directory,
             fragments,
+            damaged: findings.into_damaged(),
             enumerations: std::sync::Mutex::default(),
             metadata: std::sync::OnceLock::new(),
         }),
@@ -44,7 +56,7 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
 }
 
 /// Lists the folders that say what the array consists of, and reads the small files that speak of others.
-fn list(storage: &dyn Storage) -> Result<Listing> {
+fn list(storage: &dyn Storage, workers: &Workers, findings: &mut Findings) -> Result<Listing> {
     let root = match storage.list("") {
         Ok(root) => root,
         Err(StorageError::NotFound { path }) => return Err(ArrayError::NotFound { path }),
@@ -64,14 +76,13 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
         listing.commits = storage.list(COMMITS_FOLDER)?;
     }
     for path in listing.wanted_files() {
-        let bytes = storage.read(&path)?;
-        listing.commit_files.push((path, bytes));
+        let bytes = findings.of(&path, storage.read(&path).map_err(ArrayError::from))?;
+        listing.commit_files.extend(bytes.map(|bytes| (path, bytes)));
     }
-    for folder in listing.legacy_candidates() {
-        if storage.exists(&format!("{folder}/{FRAGMENT_METADATA}"))? {
-            listing.legacy_fragments.insert(folder);
-        }
-    }
+    let folders = listing.legacy_candidates();
+    let weight = folders.len() as u64 * WEIGHT_OF_A_READ;
+    let files = workers.map(weight, folders.clone(), |folder, _| Ok(storage.list(&folder)?))?;
+    listing.legacy_folders = folders.into_iter().zip(files).collect();
     Ok(listing)
 }
 
@@ -82,41 +93,84 @@ fn load_schema(storage: &dyn Storage, path: &str, limits: &Limits) -> Result<Arr
         .map_err(|source| ArrayError::Schema { file: storage.describe(path), source })
 }
 
-/// Reads the footers, then the schemas that they name, and parses the ones with the others.
-fn load_fragments(
-    storage: &Arc<dyn Storage>,
-    directory: &ArrayDirectory,
-    mut schemas: BTreeMap<String, Arc<ArraySchema>>,
-    current: &ArraySchema,
-    workers: &Workers,
-    limits: &Limits,
-) -> Result<Vec<Fragment>> {
-    // Reads wait rather than compute: a few are worth a thread whatever their size.
-    let weight = directory.fragments.len() as u64 * 64 * 1024;
-    let entries = directory.fragments.iter().collect();
-    let unparsed = workers.map(weight, entries, |entry, _| UnparsedFragment::read(storage.clone(), entry, limits))?;
-    let named: BTreeSet<String> = unparsed.iter().map(|fragment| schema_path(fragment.schema_name())).collect();
-    for path in named {
-        if let Entry::Vacant(vacant) = schemas.entry(path) {
-            let schema = match load_schema(&**storage, vacant.key(), limits) {
-                // The fragment that names it says so below.
-                Err(ArrayError::Storage(StorageError::NotFound { .. })) => continue,
-                schema => schema?,
-            };
-            if let Some(what) = differs_in_space(&schema, current) {
-                let what = format!("{what}, although an array can change in its attributes only");
-                return Err(ArrayError::Corrupt { file: storage.describe(vacant.key()), what });
+/// What it takes to load fragments.
+struct Loader<'a> {
+    storage: &'a Arc<dyn Storage>,
+    workers: &'a Workers,
+    limits: &'a Limits,
+    footers: Footers,
+}
+
+/// Schemas by their paths; none where one can't be had.
+type Schemas = BTreeMap<String, Option<Arc<ArraySchema>>>;
+
+impl Loader<'_> {
+    /// Reads the footers, then the schemas that they name, and parses the ones with the others.
+    fn fragments(
+        &self,
+        directory: &mut ArrayDirectory,
+        schemas: BTreeMap<String, Arc<ArraySchema>>,
+        current: &ArraySchema,
+        findings: &mut Findings,
+    ) -> Result<Vec<Fragment>> {
+        let weight = directory.fragments.len() as u64 * WEIGHT_OF_A_READ;
+        let entries = directory.fragments.iter().collect();
+        let read = self.workers.map(weight, entries, |entry, _| Ok((entry, self.read(entry))))?;
+        let mut unparsed = Vec::with_capacity(read.len());
+        for (entry, fragment) in read {
+            unparsed.extend(findings.of(&entry.folder, fragment)?);
+        }
+        let mut schemas: Schemas = schemas.into_iter().map(|(path, schema)| (path, Some(schema))).collect();
+        let named: BTreeSet<String> = unparsed.iter().map(|fragment| schema_path(fragment.schema_name())).collect();
+        for path in named {
+            if let Entry::Vacant(vacant) = schemas.entry(path) {
+                let schema = self.schema(vacant.key(), current);
+                let schema = findings.of(vacant.key(), schema)?.flatten();
+                vacant.insert(schema);
             }
-            vacant.insert(Arc::new(schema));
+        }
+        let parsed = self.workers.map(weight, unparsed, |fragment, _| {
+            let folder = fragment.folder().to_owned();
+            Ok((
+                folder,
+                match schemas.get(&schema_path(fragment.schema_name())) {
+                    Some(Some(schema)) => fragment.parse(schema.clone()),
+                    _ => Err(fragment.without_schema()),
+                },
+            ))
+        })?;
+        let mut fragments = Vec::with_capacity(parsed.len());
+        for (folder, fragment) in parsed {
+            fragments.extend(findings.of(&folder, fragment)?);
+        }
+        if fragments.len() < directory.fragments.len() {
+            let loaded: BTreeSet<&str> = fragments.iter().map(Fragment::folder).collect();
+            directory.fragments.retain(|entry| loaded.contains(entry.folder.as_str()));
+        }
+        Ok(fragments)
+    }
+
+    fn read(&self, entry: &FragmentEntry) -> Result<UnparsedFragment> {
+        match self.footers.get(entry) {
+            Some((file, footer)) => {
+                UnparsedFragment::consolidated(self.storage.clone(), entry, self.limits, file, footer)
+            }
+            None => UnparsedFragment::read(self.storage.clone(), entry, self.limits),
         }
     }
-    workers.map(weight, unparsed, |fragment, _| {
-        let schema = schemas.get(&schema_path(fragment.schema_name())).cloned();
-        match schema {
-            Some(schema) => fragment.parse(schema),
-            None => Err(fragment.without_schema()),
+
+    /// A schema that some fragment names; none if it isn't there, which that fragment will say.
+    fn schema(&self, path: &str, current: &ArraySchema) -> Result<Option<Arc<ArraySchema>>> {
+        let schema = match load_schema(&**self.storage, path, self.limits) {
+            Err(ArrayError::Storage(StorageError::NotFound { .. })) => return Ok(None),
+            schema => schema?,
+        };
+        if let Some(what) = differs_in_space(&schema, current) {
+            let what = format!("{what}, although an array can change in its attributes only");
+            return Err(ArrayError::Corrupt { file: self.storage.describe(path), what });
         }
-    })
+        Ok(Some(Arc::new(schema)))
+    }
 }
 
 /// In what two schemas of an array differ that decides where its cells lie; reading relies on their agreement.

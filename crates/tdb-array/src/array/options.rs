@@ -16,6 +16,7 @@ pub struct ArrayOptions {
     time: Option<TimeRange>,
     pub(super) threads: usize,
     pub(super) limits: Limits,
+    pub(super) skip_damaged: bool,
 }
 
 impl ArrayOptions {
@@ -44,6 +45,17 @@ impl ArrayOptions {
     /// Bounds on what the array's files may make a reader allocate.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Whether to open the array without its damaged parts if it has any, instead of failing: fragments whose metadata or
+    /// schema is missing or unreadable or of a format version that isn't known, and files that speak of others (commits,
+    /// consolidated metadata). [`Array::damaged`] tells what was left out.
+    ///
+    /// This is about opening. Tiles, and the sections of metadata that are read when a query needs them, remain errors of
+    /// the query.
+    pub fn skip_damaged(mut self, skip: bool) -> Self {
+        self.skip_damaged = skip;
         self
     }
 

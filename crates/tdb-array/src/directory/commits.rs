@@ -8,6 +8,7 @@ use tdb_storage::EntryKind;
 use tdb_types::{ByteReader, DecodeError, FormatVersion, TimestampedName};
 
 use super::{COMMITS_FOLDER, Listing, file_name};
+use crate::array::Findings;
 use crate::{ArrayError, Result, TimeRange};
 
 /// All commits of an array, before any question of time.
@@ -22,23 +23,27 @@ pub(super) struct Commits {
 }
 
 impl Commits {
-    pub(super) fn gather(&mut self, listing: &Listing) -> Result<()> {
+    pub(super) fn gather(&mut self, listing: &Listing, findings: &mut Findings) -> Result<()> {
         let mut ignored = HashSet::new();
         for (path, bytes) in &listing.commit_files {
             let mut reader = ByteReader::new(bytes);
             let fail = |source: DecodeError| ArrayError::Commits { file: path.clone(), source };
             match CommitKind::of(path) {
                 Some(CommitKind::Consolidated) => {
-                    let gathered = ConsolidatedCommits::parse(&mut reader).map_err(fail)?;
-                    for entry in gathered.entries {
+                    let gathered = findings.of(path, ConsolidatedCommits::parse(&mut reader).map_err(fail))?;
+                    for entry in gathered.into_iter().flat_map(|gathered| gathered.entries) {
                         self.embedded.extend(entry.commit.map(|commit| (entry.path.to_owned(), commit.into())));
                         self.paths.insert(entry.path.to_owned());
                     }
                 }
-                Some(CommitKind::Ignore) => ignored.extend(PathList::parse(&mut reader).map_err(fail)?.paths),
+                Some(CommitKind::Ignore) => {
+                    let list = findings.of(path, PathList::parse(&mut reader).map_err(fail))?;
+                    ignored.extend(list.into_iter().flat_map(|list| list.paths));
+                }
                 Some(CommitKind::Vacuum) => {
-                    let list = PathList::parse(&mut reader).map_err(fail)?;
-                    self.vacuums.extend(replaced(path, &list)?);
+                    let list = PathList::parse(&mut reader).map_err(fail);
+                    let replaced = findings.of(path, list.and_then(|list| replaced(path, &list)))?;
+                    self.vacuums.extend(replaced.flatten());
                 }
                 _ => {}
             }

@@ -67,7 +67,8 @@ fn fragments_of_older_formats_lie_in_the_arrays_folder() {
     let oldest = "__0000000000000000000000000000000e_5";
     let mut listing = commits(&[&format!("{A}.wrt")]);
     listing.root = vec![file(&format!("{old}.ok"))];
-    listing.legacy_fragments.insert(oldest.to_owned());
+    listing.legacy_folders.insert(oldest.to_owned(), vec![file(FRAGMENT_METADATA), file("__coords.tdb")]);
+    listing.legacy_folders.insert(oldest.replace('e', "f"), vec![file("__coords.tdb")]);
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [oldest.to_owned(), old.to_owned(), folder(A)]);
 }
 

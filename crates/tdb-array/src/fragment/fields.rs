@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tdb_filters::{BoundPipeline, ElementTypes, FilterPipeline, TileKind, TileRole};
-use tdb_fragment::{FragmentField, NameScheme, Part, SectionId};
+use tdb_filters::{BoundPipeline, FilterPipeline, TileKind, TileRole};
+use tdb_fragment::{FragmentField, NameScheme, Part};
 use tdb_schema::{ArraySchema, Attribute, FieldRef};
 use tdb_types::{CellValNum, Datatype, Feature, FormatVersion};
 
@@ -59,7 +59,7 @@ impl Fragment {
     fn load_tiles(&self, field: FragmentField) -> Result<FieldTiles> {
         let shape = self.shape(field);
         let value_size = shape.datatype.size() as u64;
-        let (version, element_types) = (self.version(), self.element_types()?);
+        let (version, element_types) = (self.version(), self.inner.metadata.element_types()?);
         let kind = |datatype, cell_size, role| TileKind { datatype, cell_size, role, version, element_types };
         let schema = self.schema();
         let (combined, stored) = self.combined(field, &shape);
@@ -76,7 +76,8 @@ impl Fragment {
                 let offsets = self.part(stored, Part::Fixed, schema.offsets_filters(), offsets)?;
                 let values = kind(shape.datatype, value_size, TileRole::VarData);
                 let values = self.part(stored, Part::Var, &shape.filters, values)?;
-                (offsets, Some((values, self.var_sizes(stored)?)))
+                let sizes = self.inner.metadata.tile_var_sizes(stored)?;
+                (offsets, Some((values, sizes.0.into())))
             }
         };
         let validity = match shape.nullable {
@@ -129,20 +130,11 @@ impl Fragment {
 
     /// Where each tile begins, and at last where the last one ends.
     fn tile_offsets(&self, field: FragmentField, part: Part) -> Result<Arc<[u64]>> {
-        let footer = self.footer();
-        let id = SectionId::offsets_of(field, part);
-        let size = footer.file_size(field, part).unwrap_or(0);
-        let offsets = self.section(id, |reader, bytes| reader.tile_offsets(field, part, bytes))?;
+        let offsets = self.inner.metadata.tile_offsets(field, part)?;
         let mut bounds = Vec::with_capacity(offsets.len() + 1);
         bounds.extend_from_slice(offsets.starts());
-        bounds.push(size);
+        bounds.push(self.footer().file_size(field, part).unwrap_or(0));
         Ok(bounds.into())
-    }
-
-    fn var_sizes(&self, field: FragmentField) -> Result<Arc<[u64]>> {
-        let id = SectionId::TileVarSizes(field);
-        let sizes = self.section(id, |reader, bytes| reader.tile_var_sizes(field, bytes))?;
-        Ok(sizes.0.into())
     }
 
     fn shape(&self, field: FragmentField) -> FieldShape<'_> {
@@ -185,15 +177,6 @@ impl Fragment {
                 filters: std::borrow::Cow::Borrowed(schema.coords_filters()),
             },
         }
-    }
-
-    /// Which datatype the filters saw when the fragment was written.
-    fn element_types(&self) -> Result<ElementTypes> {
-        let bytes = match self.footer().element_types_range() {
-            Some(range) => self.inner.metadata.bytes(range)?,
-            None => std::borrow::Cow::Borrowed(&[][..]),
-        };
-        self.footer().element_types(&bytes).map_err(|source| self.error(source))
     }
 }
 

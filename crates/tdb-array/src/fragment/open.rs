@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use tdb_fragment::{FragmentFooter, Step, first_read, locate};
+use tdb_fragment::{FragmentError, FragmentFile, FragmentFolder, FragmentFooter, Step, first_read, locate};
+use tdb_generic_tile::GenericTileDecoder;
 use tdb_schema::ArraySchema;
 use tdb_storage::Storage;
 use tdb_types::names::FRAGMENT_METADATA;
 use tdb_types::{ByteReader, Feature, Limits};
 
+use super::metadata::Metadata;
 use super::metadata_file::MetadataFile;
 use super::{Fragment, Inner};
 use crate::directory::FragmentEntry;
@@ -20,26 +22,66 @@ use crate::{ArrayError, Result};
 pub(crate) struct UnparsedFragment {
     storage: Arc<dyn Storage>,
     entry: FragmentEntry,
-    metadata: MetadataFile,
+    file: MetadataFile,
     limits: Limits,
     schema_name: Option<String>,
+    /// The footer, if it came with those of other fragments.
+    footer: Option<ConsolidatedFooter>,
+}
+
+/// A footer out of consolidated fragment metadata.
+#[derive(Debug)]
+struct ConsolidatedFooter {
+    /// The file, for messages.
+    file: String,
+    bytes: Vec<u8>,
+    /// Where it lies in the file's payload.
+    offset: u64,
 }
 
 impl UnparsedFragment {
     /// Reads the end of the metadata, with the footer if possible, and finds out which schema it names.
     pub(crate) fn read(storage: Arc<dyn Storage>, entry: &FragmentEntry, limits: &Limits) -> Result<Self> {
         let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
-        let mut metadata = MetadataFile::open(&*storage, &path)?;
-        metadata.read_tail(first_read(metadata.size()).start)?;
-        let mut fragment = Self { storage, entry: entry.clone(), metadata, limits: *limits, schema_name: None };
+        // Without a footer all of the file is wanted.
+        let whole = entry.version.has(Feature::LegacyFragmentMetadata);
+        let start = |size| if whole { 0 } else { first_read(size).start };
+        let file = MetadataFile::closed(storage.clone(), path).open(start)?;
+        let mut fragment =
+            Self { storage, entry: entry.clone(), file, limits: *limits, schema_name: None, footer: None };
         if fragment.entry.version.has(Feature::SchemaFolder)
             && let Some(footer) = fragment.locate(None)?
         {
-            let bytes = fragment.metadata.bytes(footer)?;
-            let name = FragmentFooter::schema_name(&bytes).map_err(|source| fragment.metadata.error(source))?.1;
-            fragment.schema_name = Some(name);
+            let bytes = fragment.file.bytes(footer.clone())?;
+            let name = schema_name(ByteReader::at(&bytes, footer.start), &fragment.entry);
+            fragment.schema_name = Some(name.map_err(|source| fragment.file.error(source))?);
         }
         Ok(fragment)
+    }
+
+    /// A fragment whose footer stands in the consolidated fragment metadata `file`: nothing is read.
+    pub(crate) fn consolidated(
+        storage: Arc<dyn Storage>,
+        entry: &FragmentEntry,
+        limits: &Limits,
+        file: &str,
+        footer: ByteReader<'_>,
+    ) -> Result<Self> {
+        let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
+        let found =
+            ConsolidatedFooter { file: file.to_owned(), bytes: footer.rest().to_vec(), offset: footer.offset() };
+        let mut schema = None;
+        if entry.version.has(Feature::SchemaFolder) {
+            schema = Some(schema_name(footer, entry).map_err(|source| found.error(entry, &source))?);
+        }
+        let closed = MetadataFile::closed(storage.clone(), path);
+        let entry = entry.clone();
+        Ok(Self { storage, entry, file: closed, limits: *limits, schema_name: schema, footer: Some(found) })
+    }
+
+    /// The path of the fragment's folder below the array's.
+    pub(crate) fn folder(&self) -> &str {
+        &self.entry.folder
     }
 
     /// The name of the file of the schema; none for formats that had one schema only.
@@ -51,46 +93,100 @@ impl UnparsedFragment {
     #[cold]
     pub(crate) fn without_schema(&self) -> ArrayError {
         let name = self.schema_name.as_deref().unwrap_or("");
-        ArrayError::Corrupt { file: self.metadata.path().to_owned(), what: format!("there is no schema {name:?}") }
+        ArrayError::Corrupt {
+            file: self.file.described().to_owned(),
+            what: format!("there is no schema {name:?}, or none that can be read"),
+        }
     }
 
     /// Parses the footer, knowing the schema.
     pub(crate) fn parse(mut self, schema: Arc<ArraySchema>) -> Result<Fragment> {
-        let Some(range) = self.locate(Some(&schema))? else {
-            return Err(ArrayError::Unsupported {
-                file: self.metadata.path().to_owned(),
-                what: "fragment metadata of formats 1 and 2 is not read by this release".to_owned(),
-            });
+        let metadata = if let Some(found) = &self.footer {
+            let footer = parse_footer(ByteReader::at(&found.bytes, found.offset), &self.entry, &schema);
+            let footer = footer.map_err(|source| found.error(&self.entry, &source))?;
+            Metadata::stored(self.file, footer, schema, self.limits)
+        } else if let Some(range) = self.locate(Some(&schema))? {
+            with_footer(self.file, range, &self.entry, schema, self.limits)?
+        } else {
+            without_footer(self.file, &self.entry, schema, self.limits)?
         };
-        self.metadata.footer_start = range.start;
-        let bytes = self.metadata.bytes(range.clone())?;
-        let footer = FragmentFooter::parse(ByteReader::at(&bytes, range.start), &schema)
-            .map_err(|source| self.metadata.error(source))?;
-        drop(bytes);
-        Ok(Fragment {
-            inner: Arc::new(Inner {
-                storage: self.storage,
-                entry: self.entry,
-                schema,
-                footer,
-                metadata: self.metadata,
-                limits: self.limits,
-                rtree: OnceLock::new(),
-                fields: Mutex::new(HashMap::new()),
-            }),
-        })
+        let Self { storage, entry, limits, .. } = self;
+        let (rtree, fields) = (OnceLock::new(), Mutex::new(HashMap::new()));
+        Ok(Fragment { inner: Arc::new(Inner { storage, entry, metadata, limits, rtree, fields }) })
     }
 
-    /// Finds the footer, reading more of the file's end if the first read was too short.
+    /// Finds the footer, reading more of the file's end if the first read was too short; there may be none.
     fn locate(&mut self, schema: Option<&ArraySchema>) -> Result<Option<Range<u64>>> {
         loop {
-            let step = locate(self.entry.version, schema, self.metadata.size(), self.metadata.tail())
-                .map_err(|source| self.metadata.error(source))?;
+            let step = locate(self.entry.version, schema, self.file.size()?, self.file.tail())
+                .map_err(|source| self.file.error(source))?;
             match step {
                 Step::Footer(range) => return Ok(Some(range)),
-                Step::Need(range) => self.metadata.read_tail(range.start)?,
+                Step::Need(range) => self.file.read_tail(range.start)?,
                 _ => return Ok(None),
             }
         }
     }
+}
+
+impl ConsolidatedFooter {
+    /// The error of a file whose copy of a footer is none, or none of this fragment.
+    #[cold]
+    fn error(&self, entry: &FragmentEntry, source: &FragmentError) -> ArrayError {
+        let what = format!("footer of fragment {:?}: {source}", entry.name.as_str());
+        ArrayError::Corrupt { file: self.file.clone(), what }
+    }
+}
+
+fn with_footer(
+    mut file: MetadataFile,
+    range: Range<u64>,
+    entry: &FragmentEntry,
+    schema: Arc<ArraySchema>,
+    limits: Limits,
+) -> Result<Metadata> {
+    file.end_sections_at(range.start);
+    let bytes = file.bytes(range.clone())?;
+    let footer = parse_footer(ByteReader::at(&bytes, range.start), entry, &schema);
+    let footer = footer.map_err(|source| file.error(source))?;
+    drop(bytes);
+    Ok(Metadata::stored(file, footer, schema, limits))
+}
+
+/// Formats 1 and 2: all of the file, which was read, is one generic tile.
+fn without_footer(
+    mut file: MetadataFile,
+    entry: &FragmentEntry,
+    schema: Arc<ArraySchema>,
+    limits: Limits,
+) -> Result<Metadata> {
+    let folder = FragmentFolder { version: entry.version, has_coordinates: entry.has_coordinates };
+    let mut decoder = GenericTileDecoder::new(limits);
+    let bytes = file.tail();
+    let mut parse = || -> Result<_, FragmentError> {
+        let read = FragmentFile::parse(bytes, folder, &schema, &mut decoder, None)?;
+        let range = read.footer.element_types_range().unwrap_or_default();
+        let range = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
+        let start = range.and_then(|(start, end)| bytes.get(start..end));
+        let element_types = read.footer.element_types(start.unwrap_or_default())?;
+        Ok((read, element_types))
+    };
+    let (read, element_types) = parse().map_err(|source| file.error(source))?;
+    file.forget_tail();
+    Ok(Metadata::loaded(file, read, element_types, schema, limits))
+}
+
+fn schema_name(footer: ByteReader<'_>, entry: &FragmentEntry) -> Result<String, FragmentError> {
+    let bytes = footer.rest();
+    FragmentFooter::check_version(footer, entry.version)?;
+    Ok(FragmentFooter::schema_name(bytes)?.1)
+}
+
+fn parse_footer(
+    footer: ByteReader<'_>,
+    entry: &FragmentEntry,
+    schema: &ArraySchema,
+) -> Result<FragmentFooter, FragmentError> {
+    FragmentFooter::check_version(footer.clone(), entry.version)?;
+    FragmentFooter::parse(footer, schema)
 }

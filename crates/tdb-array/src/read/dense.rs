@@ -63,7 +63,7 @@ const LEAST_WORK: u64 = 512 << 10;
 impl DenseReader {
     pub(crate) fn new(query: CheckedQuery) -> Result<Self> {
         let shape = Shape::new(&query);
-        let layers = Layers::new(&query.array);
+        let layers = Layers::new(&query.array)?;
         let fields = Fields::new(&query)?;
         let order = shape.result_order(&query, query.array.schema());
         let cursor = Cursor::new(&shape, order);

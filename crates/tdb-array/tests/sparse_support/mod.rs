@@ -20,10 +20,13 @@ use tdb_generic_tile::GenericTileEncoder;
 use tdb_rtree::{DimRange, NdRange, RTree};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_storage::MemoryStorage;
-use tdb_types::{CellValNum, Datatype, FormatVersion, ordered_keys};
+use tdb_types::{CellValNum, Datatype, Feature, ordered_keys};
 
-/// The name of the schema's file.
-pub const SCHEMA: &str = "__1_1_00000000000000000000000000000001";
+#[path = "../places/mod.rs"]
+pub mod places;
+
+pub use places::SCHEMA;
+use places::{FragmentPlace, schema_path};
 
 /// The cells of one field.
 #[derive(Clone, Debug, Default)]
@@ -53,14 +56,14 @@ pub struct NewFragment {
 /// An array with these fragments, the first of which gets the lowest name.
 pub fn write_array(schema: &ArraySchema, fragments: &[NewFragment]) -> Arc<MemoryStorage> {
     let storage = Arc::new(MemoryStorage::new());
-    storage.insert(&format!("__schema/{SCHEMA}"), schema.to_file().unwrap()).unwrap();
+    storage.insert(&schema_path(schema.version()), schema.to_file().unwrap()).unwrap();
     for (index, fragment) in fragments.iter().enumerate() {
         write_fragment(&storage, schema, SCHEMA, fragment, index);
     }
     storage
 }
 
-/// Adds a fragment to an array; `index` becomes part of its name.
+/// Adds a fragment to an array, in the format of its schema; `index` becomes part of its name.
 pub fn write_fragment(
     storage: &MemoryStorage,
     schema: &ArraySchema,
@@ -68,9 +71,9 @@ pub fn write_fragment(
     fragment: &NewFragment,
     index: usize,
 ) {
-    let version = FormatVersion::DEFAULT;
-    let name = format!("__{}_{}_{index:032x}_{version}", fragment.start, fragment.end);
-    let folder = format!("__fragments/{name}");
+    let version = schema.version();
+    let place = FragmentPlace::new(version, fragment.start, fragment.end, index as u128);
+    let folder = place.folder;
     let tiles = tiles(fragment.len, usize::try_from(schema.capacity()).unwrap());
     let header = FooterHeader {
         version,
@@ -86,16 +89,23 @@ pub fn write_fragment(
     let leaves: Vec<NdRange> = tiles.iter().map(|cells| mbr(schema, fragment, cells.clone())).collect();
     let rtree = RTree::build(&schema.domain().kinds(), &leaves, RTree::FANOUT).unwrap();
     let mut contents = FragmentContents::new(rtree, slots.len());
-    contents.fragment_statistics = FragmentStatistics(vec![FieldTotals::default(); slots.len()]);
+    if version.has(Feature::FragmentStatistics) {
+        contents.fragment_statistics = FragmentStatistics(vec![FieldTotals::default(); slots.len()]);
+    }
     contents.processed_conditions = ProcessedConditions::default();
     for (slot, field) in slots.iter().enumerate() {
+        let field_id = field;
         let Some((cells, shape)) = field_of(schema, fragment, field) else { continue };
         let cell_size = shape.cell_val_num.fixed().map(|number| number as usize * shape.datatype.size());
         let file = |part| format!("{folder}/{}", NameScheme::of(version).data_file(schema, field, part).unwrap());
         let field = &mut contents.fields[slot];
         match (&cells.offsets, cell_size) {
             (None, Some(size)) => {
-                let kind = TileKind::fixed(shape.datatype, shape.cell_val_num.fixed().unwrap(), version);
+                let number = shape.cell_val_num.fixed().unwrap();
+                let kind = match field_id {
+                    FragmentField::Coordinates => TileKind::coordinates(shape.datatype, number, version),
+                    _ => TileKind::fixed(shape.datatype, number, version),
+                };
                 let runs = tiles.iter().map(|cells| (cells.start * size..cells.end * size, None));
                 field.tile_offsets = write_file(storage, &file(Part::Fixed), &shape.filters, kind, &cells.values, runs);
             }
@@ -127,10 +137,33 @@ pub fn write_fragment(
                 write_file(storage, &file(Part::Validity), schema.validity_filters(), kind, validity, runs);
         }
     }
+    if version.has(Feature::LegacyFragmentMetadata) {
+        fill_lists(&mut contents, tiles.len());
+        contents.bounding_coordinates = bounding_coordinates(schema, fragment, &tiles);
+    }
     let mut encoder = GenericTileEncoder::new(version);
     let metadata = FragmentFile::write(&header, &contents, schema, &mut encoder).unwrap();
     storage.insert(&format!("{folder}/__fragment_metadata.tdb"), metadata).unwrap();
-    storage.insert(&format!("__commits/{name}.wrt"), Vec::new()).unwrap();
+    if let Some(commit) = place.commit {
+        storage.insert(&commit, Vec::new()).unwrap();
+    }
+}
+
+/// In formats 1 and 2 lists of a file that isn't there have a zero per tile.
+fn fill_lists(contents: &mut FragmentContents, tiles: usize) {
+    let zeros = || TileOffsets::new(vec![0; tiles], 0).unwrap();
+    for field in contents.fields.iter_mut().filter(|field| field.tile_var_sizes.0.is_empty()) {
+        field.tile_var_sizes = TileVarSizes(vec![0; tiles]);
+        field.tile_var_offsets = zeros();
+    }
+}
+
+/// The coordinates of the first and of the last cell of each tile.
+fn bounding_coordinates(schema: &ArraySchema, fragment: &NewFragment, tiles: &[std::ops::Range<usize>]) -> Vec<u8> {
+    let (combined, shape) = field_of(schema, fragment, FragmentField::Coordinates).unwrap();
+    let size = shape.datatype.size() * shape.cell_val_num.fixed().unwrap() as usize;
+    let cells = tiles.iter().flat_map(|tile| [tile.start, tile.end - 1]);
+    cells.flat_map(|cell| combined.cell(cell, size).to_vec()).collect()
 }
 
 /// What a field's tiles are made of.
@@ -155,6 +188,17 @@ fn field_of(schema: &ArraySchema, fragment: &NewFragment, field: FragmentField) 
     match field {
         FragmentField::Attribute(index) => Some((fragment.attributes[index].clone(), of(FieldRef::Attribute(index)))),
         FragmentField::Dimension(index) => Some((fragment.dimensions[index].clone(), of(FieldRef::Dimension(index)))),
+        FragmentField::Coordinates if schema.version().has(Feature::CombinedCoordinates) => {
+            let datatype = schema.dimensions()[0].datatype();
+            let size = datatype.size();
+            let cell =
+                |cell: usize| fragment.dimensions.iter().flat_map(move |column| column.cell(cell, size).to_vec());
+            let values = (0..fragment.len).flat_map(cell).collect();
+            let number = u32::try_from(fragment.dimensions.len()).unwrap();
+            let cell_val_num = CellValNum::from_code(number).unwrap();
+            let shape = Shape { datatype, cell_val_num, filters: schema.coords_filters().clone() };
+            Some((Cells { values, offsets: None, validity: None }, shape))
+        }
         FragmentField::Timestamps => numbers(&fragment.times),
         FragmentField::DeleteTimestamps => numbers(&fragment.deletions),
         FragmentField::DeleteConditionIndex => numbers(&fragment.deletions.as_ref().map(|all| vec![0; all.len()])),

@@ -15,10 +15,13 @@ use tdb_generic_tile::GenericTileEncoder;
 use tdb_rtree::{DimRange, NdRange, RTree};
 use tdb_schema::{ArraySchema, Attribute};
 use tdb_storage::Storage;
-use tdb_types::{Datatype, FormatVersion, Layout};
+use tdb_types::{Datatype, Feature, Layout};
 
-/// The name of the schema's file.
-pub const SCHEMA: &str = "__1_1_00000000000000000000000000000001";
+#[path = "../places/mod.rs"]
+pub mod places;
+
+pub use places::SCHEMA;
+use places::{FragmentPlace, schema_path};
 
 /// The cells of one attribute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,14 +52,14 @@ pub fn create_array(storage: &dyn Storage, schema: &ArraySchema) {
     for folder in ["__schema", "__fragments", "__commits"] {
         storage.create_folder(folder).unwrap();
     }
-    storage.create_new(&format!("__schema/{SCHEMA}"), &schema.to_file().unwrap()).unwrap();
+    storage.create_new(&schema_path(schema.version()), &schema.to_file().unwrap()).unwrap();
 }
 
-/// Adds a fragment to an array.
+/// Adds a fragment to an array, in the format of its schema.
 pub fn write_fragment(storage: &dyn Storage, schema: &ArraySchema, fragment: &NewFragment) {
-    let version = FormatVersion::DEFAULT;
-    let name = format!("__{0}_{0}_{0:032x}_{version}", fragment.time);
-    let folder = format!("__fragments/{name}");
+    let version = schema.version();
+    let place = FragmentPlace::new(version, fragment.time, fragment.time, fragment.time.into());
+    let folder = place.folder;
     storage.create_folder(&folder).unwrap();
     let ranges = fragment.bounds.iter().map(|&(lo, hi)| DimRange::Fixed { lo, hi });
     let header = FooterHeader {
@@ -72,7 +75,9 @@ pub fn write_fragment(storage: &dyn Storage, schema: &ArraySchema, fragment: &Ne
     let slots = header.slots(schema);
     let rtree = RTree::empty(&schema.domain().kinds(), RTree::FANOUT);
     let mut contents = FragmentContents::new(rtree, slots.len());
-    contents.fragment_statistics = FragmentStatistics(vec![FieldTotals::default(); slots.len()]);
+    if version.has(Feature::FragmentStatistics) {
+        contents.fragment_statistics = FragmentStatistics(vec![FieldTotals::default(); slots.len()]);
+    }
     let tiles = tiles(schema, &fragment.bounds);
     for (index, attribute) in schema.attributes().iter().enumerate() {
         let field = FragmentField::Attribute(index);
@@ -83,7 +88,9 @@ pub fn write_fragment(storage: &dyn Storage, schema: &ArraySchema, fragment: &Ne
     let mut encoder = GenericTileEncoder::new(version);
     let metadata = FragmentFile::write(&header, &contents, schema, &mut encoder).unwrap();
     storage.create_new(&format!("{folder}/__fragment_metadata.tdb"), &metadata).unwrap();
-    storage.create_new(&format!("__commits/{name}.wrt"), &[]).unwrap();
+    if let Some(commit) = place.commit {
+        storage.create_new(&commit, &[]).unwrap();
+    }
 }
 
 /// For each tile, for each of its cells: its place among the cells of the box, or none for padding.
@@ -137,7 +144,7 @@ struct FieldWriter<'a> {
 
 impl FieldWriter<'_> {
     fn write(&self, cells: &Cells, file: impl Fn(Part) -> String) -> FieldContents {
-        let version = FormatVersion::DEFAULT;
+        let version = self.schema.version();
         let (attribute, schema) = (self.attribute, self.schema);
         let mut contents = FieldContents::default();
         match (&cells.offsets, attribute.cell_val_num().fixed()) {

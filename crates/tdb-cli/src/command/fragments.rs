@@ -48,20 +48,20 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     let (_, array) = target::open_array(&args.array, 1, &args.time, target::local_storage)?;
     let mut sheet = Sheet::new(&COLUMNS);
     for fragment in array.fragments() {
-        sheet.push(row(fragment));
+        sheet.push(row(fragment)?);
     }
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)
 }
 
-fn row(fragment: &Fragment) -> Vec<Entry> {
+fn row(fragment: &Fragment) -> Result<Vec<Entry>> {
     let (name, footer) = (fragment.name(), fragment.footer());
     let time = |milliseconds| Entry::shown(show_time(milliseconds), json_time(milliseconds));
     let domain = fragment.schema().domain();
     let non_empty = fragment.non_empty_domain();
     let non_empty =
         non_empty.map_or_else(Entry::none, |ranges| Entry::shown(show_box(domain, ranges), json_box(domain, ranges)));
-    let bytes = fragment.bytes();
-    vec![
+    let bytes = fragment.bytes()?;
+    Ok(vec![
         name.as_str().into(),
         time(name.start()),
         time(name.end()),
@@ -72,5 +72,5 @@ fn row(fragment: &Fragment) -> Vec<Entry> {
         Entry::shown(Bytes(bytes).to_string(), bytes),
         non_empty,
         footer.header().schema_name.as_str().into(),
-    ]
+    ])
 }

@@ -5,20 +5,16 @@ mod progress;
 mod stream;
 
 use std::ffi::OsString;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
 
 use clap::ValueEnum;
 use tdb_array::{Array, Order, Query};
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_storage::CountingStorage;
 
 use crate::failure::{Failure, Result};
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
-use crate::{range, size, target};
+use crate::{range, session, size, target};
 
 /// Read cells
 ///
@@ -85,10 +81,6 @@ pub(crate) struct Args {
     /// Threads to use; 0 means as many as the machine has
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
-
-    /// Say on standard error how much was read, and how long it took
-    #[arg(long)]
-    stats: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -115,23 +107,14 @@ impl From<OrderArg> for Order {
 }
 
 pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
-    let begun = Instant::now();
-    let mut counters = None;
-    let (_, array) = target::open_array(&args.array, args.threads, &args.time, |path: &Path| {
-        let storage = CountingStorage::new(target::local_storage(path));
-        counters = Some(storage.clone());
-        Arc::new(storage)
-    })?;
+    let (_, array) = target::open_array(&args.array, args.threads, &args.time, target::local_storage)?;
     let fields = selected(array.schema(), &args.select)?;
     let query = query(&array, args, &fields)?;
     if args.explain {
         let format = if args.format == Some(RowFormat::Json) { TextFormat::Json } else { TextFormat::Text };
         return explain::print(&query.plan()?, format);
     }
-    let cells = stream::run(&array, query, &fields, args, terminal)?;
-    if let Some(storage) = counters.filter(|_| args.stats) {
-        progress::stats(cells, storage.counters(), begun.elapsed());
-    }
+    session::printed(stream::run(&array, query, &fields, args, terminal)?);
     Ok(())
 }
 

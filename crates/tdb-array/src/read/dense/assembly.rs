@@ -50,7 +50,7 @@ impl<'a> Assembly<'a> {
 
     /// Finds out how long the cells of variable length are; and so, how many bytes the batch will have.
     pub(super) fn measure(&mut self) -> Result<u128> {
-        let (fields, cells_per_tile) = (self.fields, self.shape.cells_per_tile);
+        let fields = self.fields;
         let mut bytes = 0;
         for (index, output) in fields.outputs().iter().enumerate() {
             bytes += u128::from(fields.field(index).cell_bytes()) * self.cells as u128;
@@ -64,7 +64,7 @@ impl<'a> Assembly<'a> {
             *first = 0;
             let jobs: Vec<_> = self.works.iter().zip(split(lengths, self.works, 1)).collect();
             let found = self.workers.map(self.cells as u64 * 8, jobs, |(work, lengths), scratch| {
-                var::lengths(fields.field(index), work, cells_per_tile, lengths, scratch)
+                var::lengths(fields.field(index), work, lengths, scratch)
             })?;
             // No tile has more than 2^64 bytes, and no batch more than memory; but the sum of all could overflow.
             let end = lengths.iter_mut().fold(0u64, |end, length| {
@@ -156,12 +156,9 @@ impl<'a> Assembly<'a> {
 
 impl Job<'_> {
     fn run(self, shape: &Shape, fields: &Fields, scratch: &mut TileScratch) -> Result<()> {
-        let cells = shape.cells_per_tile;
         match self {
-            Self::Fixed { field, work, result } => fixed::values(fields.field(field), work, cells, result, scratch),
-            Self::Validity { field, work, result } => {
-                fixed::validity(fields.field(field), work, cells, result, scratch)
-            }
+            Self::Fixed { field, work, result } => fixed::values(fields.field(field), work, result, scratch),
+            Self::Validity { field, work, result } => fixed::validity(fields.field(field), work, result, scratch),
             Self::Coordinates { dimension, physical, work, result } => {
                 coordinates::coordinates(&shape.axes[dimension], dimension, physical, work, result);
                 Ok(())

@@ -52,6 +52,11 @@ impl BoxCopy {
         Self { from, to, strides: merged }
     }
 
+    /// The same box of another place in the tile.
+    pub(super) fn starting_at(self, from: u64) -> Self {
+        Self { from, ..self }
+    }
+
     /// `len` cells in a row, which remain one.
     pub(super) fn run(from: u64, to: usize, len: usize) -> Self {
         Self::new(from, to, [Stride { len, from: 1, to: 1 }])

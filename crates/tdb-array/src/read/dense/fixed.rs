@@ -9,17 +9,11 @@ use crate::Result;
 use crate::tiles::{FieldTiles, PartTiles, TileScratch};
 
 /// Makes the values of the cells of `work`, of a field of fixed size.
-pub(super) fn values(
-    field: Field<'_>,
-    work: &Work,
-    cells_per_tile: u64,
-    result: &mut [u8],
-    scratch: &mut TileScratch,
-) -> Result<()> {
+pub(super) fn values(field: Field<'_>, work: &Work, result: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
     let fill = &field.output.fill[..];
     let size = field.output.cell_size().unwrap_or(fill.len());
     each_file(field, work, |sources, tiles| match tiles {
-        Some(tiles) => read(tiles, Some(&tiles.fixed), size, sources, cells_per_tile, result, scratch),
+        Some(tiles) => read(tiles, Some(&tiles.fixed), size, sources, result, scratch),
         None => {
             sources.iter().for_each(|source| fill_cells(&source.copies, fill, result));
             Ok(())
@@ -28,20 +22,14 @@ pub(super) fn values(
 }
 
 /// Makes the validity of the cells of `work`, one byte each, 0 for null.
-pub(super) fn validity(
-    field: Field<'_>,
-    work: &Work,
-    cells_per_tile: u64,
-    result: &mut [u8],
-    scratch: &mut TileScratch,
-) -> Result<()> {
+pub(super) fn validity(field: Field<'_>, work: &Work, result: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
     each_file(field, work, |sources, tiles| match tiles {
         // A fragment from before the field could be null has valid cells only.
         Some(FieldTiles { validity: None, .. }) => {
             sources.iter().for_each(|source| fill_cells(&source.copies, &[1], result));
             Ok(())
         }
-        Some(tiles) => read(tiles, tiles.validity.as_ref(), 1, sources, cells_per_tile, result, scratch),
+        Some(tiles) => read(tiles, tiles.validity.as_ref(), 1, sources, result, scratch),
         None => {
             let fill = [u8::from(field.output.fill_valid)];
             sources.iter().for_each(|source| fill_cells(&source.copies, &fill, result));
@@ -67,7 +55,6 @@ fn read(
     part: Option<&PartTiles>,
     cell_size: usize,
     sources: &[Source],
-    cells_per_tile: u64,
     result: &mut [u8],
     scratch: &mut TileScratch,
 ) -> Result<()> {
@@ -75,8 +62,8 @@ fn read(
     let mut stream = TileStream::new(part, &tiles.name, tiles.tile_limit, scratch);
     let mut reach = Reach::new(part, sources);
     for (index, source) in sources.iter().enumerate() {
-        let Origin::Tile { tile, .. } = source.origin else { continue };
-        let size = cells_per_tile.saturating_mul(cell_size as u64);
+        let Origin::Tile { tile, cells, .. } = source.origin else { continue };
+        let size = cells.saturating_mul(cell_size as u64);
         let request = TileRequest { tile, size, until: reach.until(index)? };
         stream.read(request, &mut Boxes::new(&source.copies, cell_size), result)?;
     }

@@ -1,39 +1,45 @@
 //! What a read would touch.
 
+use std::collections::BTreeMap;
+
 use super::axis::Piece;
 use super::fields::Fields;
-use super::layers::{Layer, Layers, Owned};
+use super::layers::{Layers, Owned, TilePlace};
 use super::shape::{Odometer, Shape};
 use super::work::{bounds, clip};
+use crate::Result;
 use crate::plan::{FileReads, FragmentPlan, PlannedTile};
 use crate::query::CheckedQuery;
 use crate::tiles::PartTiles;
-use crate::{Array, Result};
 
 /// Which tiles a query touches: those that have the newest of some cell that is asked for.
 pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
     let shape = Shape::new(query);
-    let layers = Layers::new(&query.array);
+    let layers = Layers::new(&query.array)?;
     let mut fields = Fields::new(query)?;
-    let mut fragments = Vec::new();
+    // Sparse fragments are many layers.
+    let mut wanted: BTreeMap<usize, Vec<PlannedTile>> = BTreeMap::new();
     for index in 0..layers.len() {
-        let layer = layers.get(index);
-        let tiles = tiles(index, &layers, &shape);
-        if !tiles.is_empty() {
-            fields.load_fragments(&[layer.fragment])?;
-            let reads = reads(layer, &tiles, &fields)?;
-            fragments.push(fragment_plan(&query.array, layer, tiles, reads));
-        }
+        wanted.entry(layers.get(index).fragment).or_default().extend(tiles(index, &layers, &shape));
+    }
+    let mut fragments = Vec::new();
+    for (index, mut tiles) in wanted.into_iter().filter(|(_, tiles)| !tiles.is_empty()) {
+        tiles.sort_unstable_by_key(|tile| tile.tile);
+        tiles.dedup_by_key(|tile| tile.tile);
+        fields.load_fragments(&[index])?;
+        let fragment = &query.array.fragments()[index];
+        let reads = reads(index, &tiles, &fields)?;
+        fragments.push(FragmentPlan {
+            folder: fragment.folder().to_owned(),
+            tile_count: fragment.tile_count(),
+            tiles,
+            reads,
+        });
     }
     Ok(fragments)
 }
 
-fn fragment_plan(array: &Array, layer: &Layer, tiles: Vec<PlannedTile>, reads: Vec<FileReads>) -> FragmentPlan {
-    let folder = array.fragments()[layer.fragment].folder().to_owned();
-    FragmentPlan { folder, tile_count: layer.grid.tile_count(), tiles, reads }
-}
-
-/// The tiles of a layer that are read, ascending.
+/// The tiles of a layer that are read.
 fn tiles(index: usize, layers: &Layers, shape: &Shape) -> Vec<PlannedTile> {
     let layer = layers.get(index);
     let pieces: Vec<Vec<Piece>> =
@@ -57,21 +63,24 @@ fn tiles(index: usize, layers: &Layers, shape: &Shape) -> Vec<PlannedTile> {
         if owned.drain(..).any(|owned| is_read(&owned)) {
             let tile: Vec<u64> = groups.iter().map(|pieces| pieces[0].tile).collect();
             let full = shape.axes.iter().zip(&tile).all(|(axis, &tile)| axis.has_all_of(tile));
-            let index = layer.grid.index_of(&tile);
-            tiles.extend(index.map(|tile| PlannedTile { tile, full, cells: shape.cells_per_tile }));
+            let place = layer.tile(&tile);
+            tiles.extend(place.map(|TilePlace { tile, cells, cell }| PlannedTile {
+                tile,
+                full: full && cell.is_none(),
+                cells,
+            }));
         }
         at.advance();
     }
-    tiles.sort_unstable_by_key(|tile| tile.tile);
     tiles
 }
 
 /// Where the tiles lie in the files of the fields.
-fn reads(layer: &Layer, tiles: &[PlannedTile], fields: &Fields) -> Result<Vec<FileReads>> {
+fn reads(fragment: usize, tiles: &[PlannedTile], fields: &Fields) -> Result<Vec<FileReads>> {
     let mut reads = Vec::new();
     for index in 0..fields.outputs().len() {
         let field = fields.field(index);
-        let Some(found) = field.tiles_in(layer.fragment) else { continue };
+        let Some(found) = field.tiles_in(fragment) else { continue };
         let parts = [Some(&found.fixed), found.var.as_ref().map(|(part, _)| part), found.validity.as_ref()];
         for part in parts.into_iter().flatten() {
             reads.push(file_reads(&field.output.name, part, tiles)?);

@@ -27,19 +27,13 @@ struct FoundSource {
 }
 
 /// Finds the length in bytes of each cell of `work`, and where its bytes are.
-pub(super) fn lengths(
-    field: Field<'_>,
-    work: &Work,
-    cells_per_tile: u64,
-    lengths: &mut [u64],
-    scratch: &mut TileScratch,
-) -> Result<Found> {
+pub(super) fn lengths(field: Field<'_>, work: &Work, lengths: &mut [u64], scratch: &mut TileScratch) -> Result<Found> {
     let mut found = Found::default();
     let mut first = 0;
     each_file(field, work, |sources, tiles| {
         match tiles {
             Some(tiles) => {
-                let mut finder = Finder { tiles, cells_per_tile, lengths, offsets: Vec::new() };
+                let mut finder = Finder { tiles, cells: 0, lengths, offsets: Vec::new() };
                 finder.find(sources, first, &mut found, scratch)?;
             }
             None => {
@@ -97,7 +91,8 @@ pub(super) fn values(
 /// Finds cells of variable length in the tiles of one field of one fragment.
 struct Finder<'a, 'l> {
     tiles: &'a FieldTiles,
-    cells_per_tile: u64,
+    /// Of the tile that is looked into.
+    cells: u64,
     /// Of the cells of the work.
     lengths: &'l mut [u64],
     /// Where cells of a tile begin, in bytes, and at last where the last one ends.
@@ -109,7 +104,8 @@ impl Finder<'_, '_> {
         let part = &self.tiles.fixed;
         let mut reach = Reach::new(part, sources);
         for (index, source) in sources.iter().enumerate() {
-            let Origin::Tile { tile, .. } = source.origin else { continue };
+            let Origin::Tile { tile, cells, .. } = source.origin else { continue };
+            self.cells = cells;
             let until = reach.until(index)?;
             let mut stream = TileStream::new(part, &self.tiles.name, self.tiles.tile_limit, scratch);
             let embedded = self.tiles.can_carry_offsets() && stream.chunk_count(tile)? == 0;
@@ -124,19 +120,19 @@ impl Finder<'_, '_> {
 
     /// Of a tile with offsets of its own.
     fn stored(&mut self, tile: u64, until: u64, copies: &[BoxCopy], stream: &mut TileStream<'_>) -> Result<Vec<Run>> {
-        let request = TileRequest { tile, size: self.cells_per_tile.saturating_mul(8), until };
+        let request = TileRequest { tile, size: self.cells.saturating_mul(8), until };
         stream.check_size(request)?;
         let start = copies.first().map_or(0, |copy| copy.from);
         let end = copies.iter().map(|copy| copy.last() + 1).max().unwrap_or(start);
         // A cell ends where the next one begins; the last one of a tile ends with the tile.
-        let stored = (end + 1).min(self.cells_per_tile) - start;
+        let stored = (end + 1).min(self.cells) - start;
         let stored = usize::try_from(stored).unwrap_or(usize::MAX);
         self.offsets.clear();
         self.offsets.resize(stored, 0);
         let span = [BoxCopy::run(start, 0, stored)];
         stream.read(request, &mut Boxes::new(&span, 8), bytemuck::cast_slice_mut(&mut self.offsets))?;
         let size = self.tiles.var_size(tile);
-        if end == self.cells_per_tile {
+        if end == self.cells {
             self.offsets.push(size);
         }
         self.check(tile, start, size)?;
@@ -151,7 +147,7 @@ impl Finder<'_, '_> {
         copies: &[BoxCopy],
         scratch: &mut TileScratch,
     ) -> Result<(Vec<Run>, Option<Vec<u8>>)> {
-        let cells = usize::try_from(self.cells_per_tile).unwrap_or(usize::MAX);
+        let cells = usize::try_from(self.cells).unwrap_or(usize::MAX);
         let mut strings = std::mem::take(&mut scratch.var);
         let decoded = self.tiles.var(tile, cells, &mut strings, scratch);
         let result = decoded.map(|()| {

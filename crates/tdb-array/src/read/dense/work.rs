@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::axis::Piece;
 use super::copy::{BoxCopy, Stride};
-use super::layers::{Layers, Owned};
+use super::layers::{Layers, Owned, TilePlace};
 use super::shape::{Odometer, Positions, Shape};
 
 /// A row of cells of a batch, which one worker makes.
@@ -32,7 +32,12 @@ pub(super) enum Origin {
     /// Nobody wrote them: they read as the fill value. Their place in the tile means nothing.
     Fill,
     /// A tile of the fragment at this place among the array's fragments.
-    Tile { fragment: usize, tile: u64 },
+    Tile {
+        fragment: usize,
+        tile: u64,
+        /// How many cells the tile has.
+        cells: u64,
+    },
 }
 
 /// A box of positions that is a row of cells of a [`Work`].
@@ -141,20 +146,24 @@ impl Work {
             .zip(&shape.axes)
             .map(|((group, bounds), axis)| clip(group.pieces, bounds, axis.extent()))
             .collect();
-        let origin = owned.layer.and_then(|layer| {
-            let layer = layers.get(layer);
-            let tile: Vec<u64> = groups.iter().map(|group| group.tile).collect();
-            Some(Origin::Tile { fragment: layer.fragment, tile: layer.grid.index_of(&tile)? })
+        let tile: Vec<u64> = groups.iter().map(|group| group.tile).collect();
+        let layer = owned.layer.map(|layer| layers.get(layer));
+        let place = layer.and_then(|layer| Some((layer.fragment, layer.tile(&tile)?)));
+        let origin = place.map_or(Origin::Fill, |(fragment, TilePlace { tile, cells, .. })| Origin::Tile {
+            fragment,
+            tile,
+            cells,
         });
-        let origin = origin.unwrap_or(Origin::Fill);
+        let single = place.and_then(|(_, place)| place.cell);
         let counts = clipped.iter().map(|pieces| 0..pieces.len() as u64).collect();
         let mut combinations = Odometer::new(counts, shape.cell_order.clone());
         let mut copies = Vec::new();
         while let Some(at) = combinations.at() {
             let piece = |dimension: usize| clipped[dimension][at[dimension] as usize];
-            copies.push(match origin {
-                Origin::Fill => fill_copy(placed, order, piece),
-                Origin::Tile { .. } => tile_copy(shape, placed, piece),
+            copies.push(match (origin, single) {
+                (Origin::Fill, _) => fill_copy(placed, order, piece),
+                (Origin::Tile { .. }, None) => tile_copy(shape, placed, piece),
+                (Origin::Tile { .. }, Some(cell)) => tile_copy(shape, placed, piece).starting_at(cell),
             });
             combinations.advance();
         }

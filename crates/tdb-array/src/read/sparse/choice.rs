@@ -1,6 +1,7 @@
 //! Which engine reads which tiles.
 
 use tdb_rtree::{DimRange, NdRange};
+use tdb_types::{Feature, PhysicalType};
 
 use super::Engine;
 use super::context::Context;
@@ -8,7 +9,7 @@ use super::key::Key;
 use super::merge::Merge;
 use super::order::{CellOrder, global_order};
 use super::slabs::Slabs;
-use super::source::SelectedTile;
+use super::source::{SelectedTile, Source};
 use super::stream::Stream;
 use super::table::{RunQueue, TileTable};
 use crate::{Order, Result};
@@ -36,11 +37,19 @@ impl Choice {
         let none = Self { streamed: Vec::new(), merged: Vec::new(), sorted: Vec::new() };
         Ok(match context.order {
             Order::Unordered if !context.must_deduplicate() => Self { streamed: all(), ..none },
+            Order::Global if is_stored_otherwise(context) => Self { sorted: all(), ..none },
             Order::Unordered => {
-                let (streamed, merged) = all().into_iter().partition(|(source, tile)| is_alone(context, *source, tile));
-                Self { streamed, merged, ..none }
+                let mut left = MOST_COMPARISONS;
+                let is_alone = |(source, tile): &(usize, SelectedTile)| is_alone(context, *source, tile, &mut left);
+                let (streamed, others) = all().into_iter().partition(is_alone);
+                match is_stored_otherwise(context) {
+                    true => Self { streamed, sorted: others, ..none },
+                    false => Self { streamed, merged: others, ..none },
+                }
             }
-            Order::RowMajor | Order::ColMajor if !is_global_order(context)? => Self { sorted: all(), ..none },
+            Order::RowMajor | Order::ColMajor if is_stored_otherwise(context) || !is_global_order(context)? => {
+                Self { sorted: all(), ..none }
+            }
             _ if context.sources.len() <= 1 && !context.must_deduplicate() => Self { streamed: all(), ..none },
             _ => Self { merged: all(), ..none },
         })
@@ -57,7 +66,9 @@ pub(super) fn engine(context: &Context) -> Result<Box<dyn Engine>> {
             false => Box::new(Merge::<u128>::new(context, order, &merged)),
         })
     } else if !sorted.is_empty() {
-        let order = CellOrder::new(context.array.schema(), context.order, &bounds(context, &sorted))?;
+        // Where any order will do, this one is the cheapest to sort by.
+        let order = if context.order == Order::Unordered { Order::RowMajor } else { context.order };
+        let order = CellOrder::new(context.array.schema(), order, &bounds(context, &sorted))?;
         Some(match order.bits() <= <u64 as Key>::BITS {
             true => slabs::<u64>(context, order, &sorted),
             false => slabs::<u128>(context, order, &sorted),
@@ -100,14 +111,28 @@ fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
     union.0
 }
 
-/// Whether no other cell can have the coordinates of one of the tile's.
-fn is_alone(context: &Context, source: usize, tile: &SelectedTile) -> bool {
+/// Whether some fragment doesn't have its cells in the array's global order: before format 5, space tiles didn't count
+/// where coordinates are floating-point numbers.
+fn is_stored_otherwise(context: &Context) -> bool {
+    let is_float = |physical| matches!(physical, PhysicalType::F32 | PhysicalType::F64);
+    let mut dimensions = context.array.schema().dimensions().iter();
+    let old = |source: &Source| source.fragment.version().has(Feature::CombinedCoordinates);
+    dimensions.any(|dimension| is_float(dimension.physical())) && context.sources.iter().any(old)
+}
+
+/// How many nodes of R-trees are compared at most to find tiles that needn't be merged with others: a fraction of a second.
+/// A few per tile and fragment are the rule; it takes all of them where inner nodes lie across each other.
+const MOST_COMPARISONS: u64 = 1 << 26;
+
+/// Whether it is certain that no other cell can have the coordinates of one of the tile's.
+fn is_alone(context: &Context, source: usize, tile: &SelectedTile, left: &mut u64) -> bool {
     let own = &context.sources[source];
-    if own.times.is_some() {
+    if own.times.is_some() || *left == 0 {
         return false;
     }
-    let mbr = own.mbr(tile.tile);
-    context.sources.iter().enumerate().all(|(other, fragment)| other == source || !fragment.intersects(&mbr))
+    let mbr: Vec<Vec<DimRange>> = own.mbr(tile.tile).0.into_iter().map(|range| vec![range]).collect();
+    let mut others = context.sources.iter().enumerate().filter(|(other, _)| *other != source);
+    others.all(|(_, fragment)| !fragment.may_intersect(&mbr, left))
 }
 
 /// Whether, as far as the wanted cells go, the order asked for is the global one.

@@ -68,6 +68,11 @@ impl CellOrder {
         Ok(order)
     }
 
+    /// Whether it is the order in which arrays store cells.
+    pub(super) fn is_global(&self) -> bool {
+        self.leading.is_some()
+    }
+
     /// Bits of a key.
     pub(super) fn bits(&self) -> u32 {
         self.bits

@@ -56,7 +56,12 @@ impl<K: Key> Slabs<K> {
         let mut tiles: Vec<SlabTile<K>> = tiles
             .iter()
             .filter_map(|(source, tile)| {
-                let (low, high): (K, K) = order.corners(&context.bounds(*source, tile.tile)?.0);
+                let bounds = context.bounds(*source, tile.tile)?.0;
+                // In global order the corners tell little of a box that lies in several space tiles.
+                let (low, high): (K, K) = match order.is_global() {
+                    true => (order.lowest(&bounds), K::HIGHEST),
+                    false => order.corners(&bounds),
+                };
                 let cell = cell_bytes(context, *source, tile.tile, tile.cells).max(Self::SORTING_BYTES);
                 let bytes = cell as f64 * f64::from(tile.cells);
                 Some(SlabTile { source: *source, tile: *tile, low, high: high.max(low), bytes, slot: None })

@@ -91,10 +91,16 @@ impl Source {
         mbr.unwrap_or(NdRange(Vec::new()))
     }
 
-    /// Whether the tree has a tile with a cell in the box.
-    pub(super) fn intersects(&self, mbr: &NdRange) -> bool {
-        let query: Vec<Vec<DimRange>> = mbr.0.iter().map(|range| vec![range.clone()]).collect();
-        self.rtree.search(&query).is_ok_and(|mut found| found.next().is_some())
+    /// Whether the tree may have a tile with a cell in one of the ranges of every dimension. `left` is how many nodes of
+    /// trees may still be compared; when there are none left, it may.
+    pub(super) fn may_intersect(&self, query: &[Vec<DimRange>], left: &mut u64) -> bool {
+        // Starting a search costs something, too.
+        *left = left.saturating_sub(32);
+        let Ok(search) = self.rtree.search(query) else { return true };
+        let mut search = search.limited_to(*left);
+        let found = search.next().is_some();
+        *left = search.left();
+        found || *left == 0
     }
 
     /// Whether cells have to be looked at one by one even where the tile lies in the region.

@@ -1,12 +1,9 @@
 //! What standard error hears of a read: how far it is, and what it took.
 
-use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tdb_storage::Counters;
 
-use crate::size::Bytes;
 use crate::terminal::Terminal;
 
 /// Reads that are over sooner say nothing.
@@ -46,15 +43,4 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
-}
-
-/// Says what a read took.
-pub(super) fn stats(cells: u64, counters: Counters, took: Duration) {
-    let Counters { lists, opens, reads, bytes, .. } = counters;
-    let seconds = took.as_secs_f64();
-    let _ = writeln!(
-        io::stderr().lock(),
-        "tdb: {cells} cells in {seconds:.3} s; {lists} folders listed, {opens} files opened, {reads} reads, {} read",
-        Bytes(bytes)
-    );
 }

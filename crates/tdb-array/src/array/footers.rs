@@ -1,0 +1,79 @@
+//! Consolidated fragment metadata: the footers of many fragments for one read.
+
+use std::collections::HashSet;
+
+use tdb_fragment::ConsolidatedFooters;
+use tdb_generic_tile::GenericTileDecoder;
+use tdb_storage::{EntryKind, Storage};
+use tdb_types::names::FRAGMENT_META_FOLDER;
+use tdb_types::{ByteReader, Feature, Limits, TimestampedName};
+
+use super::damage::Findings;
+use crate::directory::Listing;
+use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result};
+
+/// Files of consolidated fragment metadata that were read, the newest first.
+#[derive(Debug, Default)]
+pub(super) struct Footers {
+    files: Vec<(String, ConsolidatedFooters)>,
+}
+
+impl Footers {
+    /// Reads as many files, from the newest on, as have footers of the fragments that count. Without them each footer
+    /// takes a read of its own: one fragment isn't worth a look.
+    ///
+    /// A file that can't be read is damage, though everything in it can be had elsewhere.
+    pub(super) fn read(
+        storage: &dyn Storage,
+        listing: &Listing,
+        directory: &ArrayDirectory,
+        limits: &Limits,
+        findings: &mut Findings,
+    ) -> Result<Self> {
+        let mut footers = Self::default();
+        let has_footer = |entry: &&FragmentEntry| !entry.version.has(Feature::LegacyFragmentMetadata);
+        let mut missing: Vec<&FragmentEntry> = directory.fragments.iter().filter(has_footer).collect();
+        if missing.len() < 2 {
+            return Ok(footers);
+        }
+        for (path, name) in files(storage, listing)? {
+            let covers = |entry: &&FragmentEntry| name.start() <= entry.name.start() && entry.name.end() <= name.end();
+            if !missing.iter().any(covers) {
+                continue;
+            }
+            let file = storage.describe(&path);
+            let parse = |bytes: Vec<u8>| {
+                let mut decoder = GenericTileDecoder::new(*limits);
+                ConsolidatedFooters::parse_file(&bytes, &mut decoder, None)
+                    .map_err(|source| ArrayError::Fragment { file: file.clone(), source })
+            };
+            let parsed = storage.read(&path).map_err(ArrayError::from).and_then(parse);
+            let Some(parsed) = findings.of(&path, parsed)? else { continue };
+            missing.retain(|entry| parsed.get(entry.name.as_str()).is_none());
+            footers.files.push((file, parsed));
+        }
+        Ok(footers)
+    }
+
+    /// The footer of a fragment, and the file that it stands in.
+    pub(super) fn get(&self, entry: &FragmentEntry) -> Option<(&str, ByteReader<'_>)> {
+        self.files.iter().find_map(|(file, footers)| Some((file.as_str(), footers.get(entry.name.as_str())?)))
+    }
+}
+
+/// Paths of all files of consolidated fragment metadata, the newest first. Before format 12 they lie in the array's folder.
+fn files(storage: &dyn Storage, listing: &Listing) -> Result<Vec<(String, TimestampedName)>> {
+    let of = |entries: &[tdb_storage::Entry], folder: &str| -> Vec<(String, TimestampedName)> {
+        let files = entries.iter().filter(|entry| entry.kind == EntryKind::File && entry.name.ends_with(".meta"));
+        files
+            .filter_map(|entry| Some((format!("{folder}{}", entry.name), TimestampedName::parse(&entry.name)?)))
+            .collect()
+    };
+    let mut files = of(&listing.root, "");
+    let folders: HashSet<&str> = listing.root.iter().map(|entry| entry.name.as_str()).collect();
+    if folders.contains(FRAGMENT_META_FOLDER) {
+        files.extend(of(&storage.list(FRAGMENT_META_FOLDER)?, &format!("{FRAGMENT_META_FOLDER}/")));
+    }
+    files.sort_by(|(_, a), (_, b)| (b.end(), b.start(), b.as_str()).cmp(&(a.end(), a.start(), a.as_str())));
+    Ok(files)
+}

@@ -1,0 +1,145 @@
+//! What a fragment's metadata says, whether its sections lie in a file of their own format or came all at once.
+
+// Without closures the reader's lifetime would have to be one in particular.
+#![allow(clippy::redundant_closure_for_method_calls)]
+
+use std::sync::Arc;
+
+use tdb_filters::ElementTypes;
+use tdb_fragment::{
+    FieldContents, FragmentContents, FragmentError, FragmentField, FragmentFile, FragmentFooter, Part,
+    ProcessedConditions, SectionId, SectionReader, TileOffsets, TileVarSizes,
+};
+use tdb_generic_tile::GenericTileDecoder;
+use tdb_rtree::RTree;
+use tdb_schema::ArraySchema;
+use tdb_types::Limits;
+
+use super::metadata_file::MetadataFile;
+use crate::{ArrayError, Result};
+
+/// The metadata of a fragment: the footer, and the sections when somebody asks for them.
+#[derive(Debug)]
+pub(super) struct Metadata {
+    pub(super) footer: FragmentFooter,
+    pub(super) schema: Arc<ArraySchema>,
+    limits: Limits,
+    file: MetadataFile,
+    sections: Sections,
+}
+
+/// Where the sections are.
+#[derive(Debug)]
+enum Sections {
+    /// In the file, each to be read when it is needed.
+    Stored,
+    /// Here: formats 1 and 2 have all of them in one generic tile, which had to be read for the sake of the footer.
+    Loaded { contents: Box<FragmentContents>, element_types: ElementTypes },
+}
+
+impl Metadata {
+    /// Metadata whose sections lie in `file`.
+    pub(super) fn stored(file: MetadataFile, footer: FragmentFooter, schema: Arc<ArraySchema>, limits: Limits) -> Self {
+        Self { footer, schema, limits, file, sections: Sections::Stored }
+    }
+
+    /// Metadata of which everything was read.
+    pub(super) fn loaded(
+        file: MetadataFile,
+        read: FragmentFile,
+        element_types: ElementTypes,
+        schema: Arc<ArraySchema>,
+        limits: Limits,
+    ) -> Self {
+        let FragmentFile { footer, contents } = read;
+        Self {
+            footer,
+            schema,
+            limits,
+            file,
+            sections: Sections::Loaded { contents: Box::new(contents), element_types },
+        }
+    }
+
+    /// Bytes of the file.
+    pub(super) fn size(&self) -> Result<u64> {
+        self.file.size()
+    }
+
+    /// The R-tree over the tiles' MBRs.
+    pub(super) fn rtree(&self) -> Result<RTree> {
+        match &self.sections {
+            Sections::Loaded { contents, .. } => Ok(contents.rtree.clone()),
+            Sections::Stored => self.section(SectionId::RTree, |reader, bytes| reader.rtree(bytes)),
+        }
+    }
+
+    /// Where the tiles of one part of a field lie.
+    pub(super) fn tile_offsets(&self, field: FragmentField, part: Part) -> Result<TileOffsets> {
+        match self.loaded_field(field)? {
+            Some(contents) => Ok(contents.offsets(part).clone()),
+            None => {
+                let id = SectionId::offsets_of(field, part);
+                self.section(id, |reader, bytes| reader.tile_offsets(field, part, bytes))
+            }
+        }
+    }
+
+    /// Bytes of the tiles of a field's variable-size values before the filters.
+    pub(super) fn tile_var_sizes(&self, field: FragmentField) -> Result<TileVarSizes> {
+        match self.loaded_field(field)? {
+            Some(contents) => Ok(contents.tile_var_sizes.clone()),
+            None => {
+                let id = SectionId::TileVarSizes(field);
+                self.section(id, |reader, bytes| reader.tile_var_sizes(field, bytes))
+            }
+        }
+    }
+
+    /// The conditions that were applied to the fragment's cells when it was made.
+    pub(super) fn processed_conditions(&self) -> Result<ProcessedConditions> {
+        match &self.sections {
+            Sections::Loaded { contents, .. } => Ok(contents.processed_conditions.clone()),
+            Sections::Stored => {
+                self.section(SectionId::ProcessedConditions, |reader, bytes| reader.processed_conditions(bytes))
+            }
+        }
+    }
+
+    /// Which datatype the filters saw when the fragment was written.
+    pub(super) fn element_types(&self) -> Result<ElementTypes> {
+        if let Sections::Loaded { element_types, .. } = self.sections {
+            return Ok(element_types);
+        }
+        match self.footer.element_types_range() {
+            Some(range) => self.footer.element_types(&self.file.bytes(range)?),
+            None => self.footer.element_types(&[]),
+        }
+        .map_err(|source| self.error(source))
+    }
+
+    /// What is known of a field already; none if its sections have to be read.
+    fn loaded_field(&self, field: FragmentField) -> Result<Option<&FieldContents>> {
+        let Sections::Loaded { contents, .. } = &self.sections else { return Ok(None) };
+        let found = self.footer.slot(field).and_then(|slot| contents.fields.get(slot));
+        found.map(Some).ok_or_else(|| self.error(FragmentError::NoSuchField { field }))
+    }
+
+    /// Reads a section and lets `parse` make something of it.
+    fn section<T>(
+        &self,
+        id: SectionId,
+        parse: impl FnOnce(&mut SectionReader<'_>, &[u8]) -> Result<T, FragmentError>,
+    ) -> Result<T> {
+        let mut decoder = GenericTileDecoder::new(self.limits);
+        let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
+        let range = self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
+        let bytes = self.file.bytes(range)?;
+        parse(&mut reader, &bytes).map_err(|source| self.error(source))
+    }
+
+    #[cold]
+    pub(super) fn error(&self, source: FragmentError) -> ArrayError {
+        self.file.error(source)
+    }
+}

@@ -1,0 +1,95 @@
+//! What one run of the command has in common: the options that every command takes, and the arrays that it opened.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+use tdb_array::Array;
+
+use crate::size::Bytes;
+use crate::terminal::Terminal;
+
+// No documentation comment: it would become that of the whole command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
+pub(crate) struct Options {
+    /// Say on standard error how much was read of arrays, and how long it took
+    #[arg(long, global = true)]
+    pub(crate) stats: bool,
+
+    /// Leave out the parts of an array that can't be read; standard error names them, and the exit code is 1
+    #[arg(long, global = true)]
+    pub(crate) skip_damaged: bool,
+}
+
+#[derive(Debug)]
+struct Session {
+    options: Options,
+    begun: Instant,
+    noted: Mutex<Noted>,
+}
+
+#[derive(Debug, Default)]
+struct Noted {
+    arrays: Vec<Array>,
+    cells: Option<u64>,
+}
+
+static SESSION: OnceLock<Session> = OnceLock::new();
+
+fn session() -> &'static Session {
+    SESSION.get_or_init(|| Session { options: Options::default(), begun: Instant::now(), noted: Mutex::default() })
+}
+
+/// Begins the run; once.
+pub(crate) fn begin(options: Options) {
+    // Nobody has asked for the session yet.
+    let _ = SESSION.set(Session { options, begun: Instant::now(), noted: Mutex::default() });
+}
+
+pub(crate) fn options() -> Options {
+    session().options
+}
+
+/// Notes an array that was opened.
+pub(crate) fn opened(array: &Array) {
+    if let Ok(mut noted) = session().noted.lock() {
+        noted.arrays.push(array.clone());
+    }
+}
+
+/// Notes how many cells were printed.
+pub(crate) fn printed(cells: u64) {
+    if let Ok(mut noted) = session().noted.lock() {
+        noted.cells = Some(cells);
+    }
+}
+
+/// Says what there is to say at the end. Gives whether something was left out.
+pub(crate) fn finish(terminal: Terminal) -> bool {
+    let session = session();
+    let Ok(noted) = session.noted.lock() else { return false };
+    let mut stderr = io::stderr().lock();
+    let paint = terminal.error_paint();
+    let mut found = false;
+    for damaged in noted.arrays.iter().flat_map(Array::damaged) {
+        found = true;
+        // Nobody may be listening.
+        let _ = writeln!(stderr, "tdb: {} left out {}: {}", paint.bold("warning:"), damaged.path, damaged.error);
+    }
+    if session.options.stats {
+        let counters = noted.arrays.iter().map(Array::counters);
+        let sum = counters.fold([0; 4], |sum, counters| {
+            let [lists, opens, reads, bytes] = sum;
+            [lists + counters.lists, opens + counters.opens, reads + counters.reads, bytes + counters.bytes]
+        });
+        let [lists, opens, reads, bytes] = sum;
+        let cells = noted.cells.map_or(String::new(), |cells| format!("{cells} cells "));
+        let seconds = session.begun.elapsed().as_secs_f64();
+        let bytes = Bytes(bytes);
+        let _ = writeln!(
+            stderr,
+            "tdb: {cells}in {seconds:.3} s; {lists} folders listed, {opens} files opened, {reads} reads, {bytes} read"
+        );
+    }
+    found
+}
