@@ -5,14 +5,14 @@ mod load;
 mod options;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tdb_rtree::NdRange;
 use tdb_schema::{ArraySchema, Enumeration};
 use tdb_storage::Storage;
 use tdb_types::Limits;
 
-pub(crate) use deletes::refuse_unapplied_deletes;
+use deletes::Delete;
 pub use options::ArrayOptions;
 
 use crate::directory::ENUMERATIONS_FOLDER;
@@ -39,6 +39,7 @@ struct Inner {
     directory: ArrayDirectory,
     fragments: Vec<Fragment>,
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
+    deletes: OnceLock<Arc<[Delete]>>,
 }
 
 impl Array {

@@ -9,7 +9,8 @@
 mod commits;
 mod names;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use tdb_storage::{Entry, EntryKind};
 use tdb_types::{ArrayType, Feature, FormatVersion, TimestampedName};
@@ -39,8 +40,10 @@ pub struct Listing {
 pub struct ArrayDirectory {
     /// The committed fragments, oldest first; a later one wins over an earlier one.
     pub fragments: Vec<FragmentEntry>,
-    /// Paths of the delete commits that apply, oldest first.
+    /// Paths of the delete (and update) commits that apply, oldest first.
     pub deletes: Vec<String>,
+    /// The bytes of those that lie in a file of consolidated commits, by their paths.
+    pub embedded_deletes: BTreeMap<String, Arc<[u8]>>,
 }
 
 /// A committed fragment.
@@ -149,7 +152,7 @@ impl ArrayDirectory {
         // Equal start times: the larger name wins, as a stable sort of the sorted listing gives.
         fragments.sort_by(|a, b| (a.name.start(), a.name.as_str()).cmp(&(b.name.start(), b.name.as_str())));
         fragments.dedup_by(|a, b| a.folder == b.folder);
-        Ok(Self { fragments, deletes: commits.deletes(time) })
+        Ok(Self { fragments, deletes: commits.deletes(time), embedded_deletes: commits.embedded })
     }
 }
 

@@ -121,6 +121,7 @@ fn make(case: &Case, reference: &mut Reference, uri: &str) -> Result<()> {
         match step {
             Step::Write(write) => reference.write(uri, write)?,
             Step::Evolve(evolution) => reference.evolve(uri, evolution)?,
+            Step::Delete(condition, time) => reference.delete(uri, condition, Some(*time))?,
             Step::Consolidate(mode) => reference.consolidate(uri, mode)?,
             Step::Vacuum(mode) => reference.vacuum(uri, mode)?,
         }

@@ -37,6 +37,7 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
             directory,
             fragments,
             enumerations: std::sync::Mutex::default(),
+            deletes: std::sync::OnceLock::new(),
         }),
     })
 }

@@ -1,6 +1,7 @@
 //! Commit files and the files that gather, ignore and replace them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use tdb_storage::EntryKind;
 use tdb_types::{ByteReader, FormatVersion, TimestampedName};
@@ -15,6 +16,8 @@ pub(crate) enum CommitFile {
     Write,
     /// Cells were deleted by a condition: `.del`.
     Delete,
+    /// Cells were updated by a condition: `.upd`.
+    Update,
     /// Commits gathered in one file: `.con`.
     Consolidated,
     /// Gathered commits to ignore: `.ign`.
@@ -28,6 +31,7 @@ impl CommitFile {
         Some(match name.rsplit_once('.')?.1 {
             "wrt" | "ok" => Self::Write,
             "del" => Self::Delete,
+            "upd" => Self::Update,
             "con" => Self::Consolidated,
             "ign" => Self::Ignore,
             "vac" => Self::Vacuum,
@@ -46,6 +50,8 @@ impl CommitFile {
 pub(super) struct Commits {
     /// Paths of committed writes and deletes.
     paths: BTreeSet<String>,
+    /// The bytes of delete commits that lie in a consolidated file, by their paths.
+    pub(super) embedded: BTreeMap<String, Arc<[u8]>>,
     /// For each vacuum file the name of the consolidated fragment and the folders that it replaces.
     vacuums: Vec<(TimestampedName, FormatVersion, Vec<String>)>,
 }
@@ -55,7 +61,12 @@ impl Commits {
         let mut ignored = HashSet::new();
         for (path, bytes) in &listing.commit_files {
             match CommitFile::of(path) {
-                Some(CommitFile::Consolidated) => self.paths.extend(consolidated_entries(path, bytes)?),
+                Some(CommitFile::Consolidated) => {
+                    for (entry, embedded) in consolidated_entries(path, bytes)? {
+                        self.embedded.extend(embedded.map(|bytes| (entry.clone(), bytes.into())));
+                        self.paths.insert(entry);
+                    }
+                }
                 Some(CommitFile::Ignore) => ignored.extend(lines(path, bytes)?.map(str::to_owned)),
                 Some(CommitFile::Vacuum) => self.vacuums.extend(vacuum_file(path, bytes)?),
                 _ => {}
@@ -65,8 +76,7 @@ impl Commits {
         self.paths.retain(|path| !ignored.contains(path));
         for (entries, folder) in [(&listing.root, ""), (&listing.commits, COMMITS_FOLDER)] {
             let files = entries.iter().filter(|entry| entry.kind == EntryKind::File);
-            let commits = files
-                .filter(|entry| matches!(CommitFile::of(&entry.name), Some(CommitFile::Write | CommitFile::Delete)));
+            let commits = files.filter(|entry| CommitFile::of(&entry.name).is_some_and(|kind| !kind.has_content()));
             self.paths.extend(commits.map(|entry| match folder {
                 "" => entry.name.clone(),
                 folder => format!("{folder}/{}", entry.name),
@@ -80,10 +90,11 @@ impl Commits {
         self.of_kind(CommitFile::Write)
     }
 
-    /// Paths of the delete commits within `time`, oldest first.
+    /// Paths of the delete and update commits within `time`, oldest first.
     pub(super) fn deletes(&self, time: TimeRange) -> Vec<String> {
         let mut deletes: Vec<_> = self
             .of_kind(CommitFile::Delete)
+            .chain(self.of_kind(CommitFile::Update))
             .filter_map(|path| Some((TimestampedName::parse(file_name(path))?, path)))
             .filter(|(name, _)| time.contains(name.start(), name.end()))
             .collect();
@@ -102,9 +113,12 @@ impl Commits {
     }
 }
 
+/// A path in a `.con` file, and the commit's bytes if they follow.
+type ConsolidatedEntry<'b> = (String, Option<&'b [u8]>);
+
 /// The entries of a `.con` file: paths ended by a newline; those of delete commits are followed by a `u64` length and
 /// the commit file's own bytes.
-fn consolidated_entries(path: &str, bytes: &[u8]) -> Result<Vec<String>> {
+fn consolidated_entries<'b>(path: &str, bytes: &'b [u8]) -> Result<Vec<ConsolidatedEntry<'b>>> {
     let corrupt = |what: String| ArrayError::Corrupt { file: path.to_owned(), what };
     let mut entries = Vec::new();
     let mut reader = ByteReader::new(bytes);
@@ -113,16 +127,16 @@ fn consolidated_entries(path: &str, bytes: &[u8]) -> Result<Vec<String>> {
         let len = reader.rest().iter().position(|&byte| byte == b'\n');
         let len = len.ok_or_else(|| corrupt(format!("entry at {offset:#x} has no newline")))?;
         let entry = reader.string("path of a commit", len as u64).map_err(|error| corrupt(error.to_string()))?;
-        let mut skip = || -> tdb_types::Result<()> {
+        let mut embedded = || -> tdb_types::Result<Option<&'b [u8]>> {
             reader.u8("newline")?;
-            if CommitFile::of(&entry) == Some(CommitFile::Delete) {
-                let len = reader.u64("length of a delete commit")?;
-                reader.bytes("delete commit", len)?;
+            if CommitFile::of(&entry) != Some(CommitFile::Delete) {
+                return Ok(None);
             }
-            Ok(())
+            let len = reader.u64("length of a delete commit")?;
+            reader.bytes("delete commit", len).map(Some)
         };
-        skip().map_err(|error| corrupt(error.to_string()))?;
-        entries.push(entry);
+        let embedded = embedded().map_err(|error| corrupt(error.to_string()))?;
+        entries.push((entry, embedded));
     }
     Ok(entries)
 }

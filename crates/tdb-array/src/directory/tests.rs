@@ -51,6 +51,7 @@ fn gathered_commits_count_unless_ignored() {
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(A), folder(B)]);
     let directory = ArrayDirectory::resolve(&listing, ArrayType::Sparse, TimeRange::ALL).unwrap();
     assert_eq!(directory.deletes, [format!("__commits/{B}.del")]);
+    assert_eq!(&directory.embedded_deletes[&directory.deletes[0]][..], b"xyz");
     listing.commit_files.push((format!("__commits/{C}.ign"), format!("__commits/{A}.wrt\n").into_bytes()));
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(B)]);
     // Cut anywhere, the file is an error or its first entries; it never panics.

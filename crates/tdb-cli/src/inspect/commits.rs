@@ -1,9 +1,10 @@
 //! Files that speak of other files: consolidated commits, vacuum and ignore files.
 
+use tdb_condition::{Condition, Update};
 use tdb_generic_tile::GenericTile;
 use tdb_types::{ByteReader, DecodeError, Limits};
 
-use super::{Inspection, condition};
+use super::Inspection;
 use crate::failure::Result;
 
 /// A `.vac` or `.ign` file: one path per line.
@@ -22,8 +23,10 @@ pub(super) fn consolidated(inspection: &Inspection<'_>) -> Result<()> {
     let mut reader = inspection.reader(&bytes, 0);
     while reader.remaining() > 0 {
         let path = line(&mut reader).map_err(inspection.decode_error())?;
-        if path.ends_with(".del") || path.ends_with(".upd") {
-            delete(inspection, &mut reader)?;
+        if path.ends_with(".del") {
+            embedded(inspection, &mut reader, |reader, limits| Condition::parse(reader, limits).map(|_| ()))?;
+        } else if path.ends_with(".upd") {
+            embedded(inspection, &mut reader, |reader, limits| Update::parse(reader, limits).map(|_| ()))?;
         }
     }
     Ok(())
@@ -40,11 +43,15 @@ fn line(reader: &mut ByteReader<'_>) -> Result<String, DecodeError> {
     Ok(path)
 }
 
-fn delete(inspection: &Inspection<'_>, reader: &mut ByteReader<'_>) -> Result<()> {
+/// A delete or update commit.
+fn embedded(
+    inspection: &Inspection<'_>,
+    reader: &mut ByteReader<'_>,
+    parse: impl Fn(&mut ByteReader<'_>, &Limits) -> Result<(), DecodeError>,
+) -> Result<()> {
     let fail = inspection.decode_error();
     let length = reader.u64("length of the commit").map_err(&fail)?;
     let mut tile = reader.sub("commit", length).map_err(&fail)?;
     let tile = GenericTile::parse(&mut tile, &inspection.limits).map_err(inspection.tile_error())?;
-    let parse = |payload: &mut ByteReader<'_>| condition::parse(payload, Limits::default().depth);
-    tile.parse_payload(Some(inspection.spans), parse).map_err(fail)
+    tile.parse_payload(Some(inspection.spans), |payload| parse(payload, &inspection.limits)).map_err(fail)
 }
