@@ -15,7 +15,7 @@ fn schema(attributes: impl IntoIterator<Item = Attribute>) -> ArraySchema {
 }
 
 fn fixed<V: Value>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
-    values.into_iter().flat_map(|value| value.into_cell()).collect()
+    values.into_iter().flat_map(Value::into_cell).collect()
 }
 
 /// The truth of a condition on one attribute of fixed-size cells.

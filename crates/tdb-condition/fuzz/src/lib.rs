@@ -74,7 +74,10 @@ pub fn schema() -> ArraySchema {
 
 /// Cells made of whatever bytes there are.
 #[derive(Default)]
-struct Columns(Vec<(Vec<u8>, Option<Vec<u64>>, Option<Vec<u8>>)>);
+struct Columns(Vec<Column>);
+
+/// Values, offsets of cells of variable length, validity.
+type Column = (Vec<u8>, Option<Vec<u64>>, Option<Vec<u8>>);
 
 impl Columns {
     fn fill(&mut self, bound: &tdb_condition::BoundCondition, bytes: &[u8]) {
