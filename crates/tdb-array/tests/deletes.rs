@@ -96,7 +96,7 @@ fn commits_that_cannot_be_applied_are_errors_that_name_them() {
     assert_eq!(error.category(), ErrorCategory::Corrupt);
     assert!(error.to_string().contains(&path) && error.to_string().contains("\"x\""), "{error}");
 
-    storage.insert(&path, &b"no tile"[..]).unwrap();
+    storage.insert(&path, &b""[..]).unwrap();
     let error = places(&open(&storage, u64::MAX)).unwrap_err();
     assert_eq!(error.category(), ErrorCategory::Corrupt);
     assert!(error.to_string().contains(&path), "{error}");
