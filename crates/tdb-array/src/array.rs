@@ -18,7 +18,7 @@ use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
 
 pub use damage::Damaged;
 pub(crate) use damage::Findings;
-pub(crate) use deletes::refuse_unapplied_deletes;
+use deletes::Delete;
 pub use options::ArrayOptions;
 
 use crate::workers::Workers;
@@ -48,6 +48,7 @@ struct Inner {
     damaged: Vec<Damaged>,
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
     metadata: OnceLock<Metadata>,
+    deletes: OnceLock<Arc<[Delete]>>,
 }
 
 impl Array {

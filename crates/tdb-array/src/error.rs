@@ -1,5 +1,6 @@
 //! What can go wrong with an array.
 
+use tdb_condition::ConditionError;
 use tdb_filters::FilterError;
 use tdb_fragment::FragmentError;
 use tdb_generic_tile::GenericTileError;
@@ -85,6 +86,14 @@ pub enum ArrayError {
         file: String,
         /// What is wrong with it.
         source: GenericTileError,
+    },
+    /// A delete commit is damaged or beyond this library, or a query's condition doesn't fit the array.
+    #[error("{file}: {source}")]
+    Condition {
+        /// The commit's file, or the array's folder.
+        file: String,
+        /// What is wrong with it.
+        source: ConditionError,
     },
     /// A tile of cells can't be unfiltered.
     #[error("{file}: tile {tile} of field {field:?}: {source}")]
@@ -188,6 +197,7 @@ impl ArrayError {
             Self::Storage(_) => ErrorCategory::Unavailable,
             Self::Schema { source, .. } => by(source.is_unsupported()),
             Self::Fragment { source, .. } => by(fragment_is_unsupported(source)),
+            Self::Condition { source, .. } => by(source.is_unsupported()),
             Self::GenericTile { source, .. } => by(source.is_unsupported()),
             Self::Tile { source, .. } => by(source.is_unsupported()),
             Self::Corrupt { .. } | Self::Commits { .. } => ErrorCategory::Corrupt,

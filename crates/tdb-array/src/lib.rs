@@ -34,7 +34,7 @@
 //! ```
 //!
 //! Left to others: files and paths ([`tdb_storage`]), single tiles ([`tdb_filters`]), schemas ([`tdb_schema`]), fragment
-//! metadata ([`tdb_fragment`]).
+//! metadata ([`tdb_fragment`]), conditions ([`tdb_condition`]).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -59,7 +59,7 @@ mod time;
 mod workers;
 
 // Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
-pub use {tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_storage, tdb_types};
+pub use {tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_storage, tdb_types};
 
 pub use array::{Array, ArrayOptions, Damaged};
 pub use batch::Batch;

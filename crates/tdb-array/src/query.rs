@@ -14,7 +14,6 @@ pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
 pub use region::Region;
 
-use crate::array::refuse_unapplied_deletes;
 use crate::{Array, ArrayError, Batches, Plan, Result};
 use coordinate::Given;
 
@@ -176,8 +175,12 @@ impl Query {
     }
 
     pub(crate) fn check(&self) -> Result<CheckedQuery> {
-        refuse_unapplied_deletes(&self.array)?;
         let schema = self.array.schema();
+        if let (true, Some(delete)) = (schema.is_dense(), self.array.directory().deletes.first()) {
+            let what =
+                "cells of dense arrays can't be deleted by a condition; no release writes such a file".to_owned();
+            return Err(ArrayError::Unsupported { file: self.array.storage().describe(delete), what });
+        }
         let count = schema.domain().dimensions().len();
         let limits = (0..count).map(|index| limits(schema, index)).collect();
         let region = Region::new(self.ranges.clone(), limits);

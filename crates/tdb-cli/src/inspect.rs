@@ -3,7 +3,6 @@
 //! What is shown comes from the parse that the library itself uses: it records every field that it reads.
 
 mod commits;
-mod condition;
 mod data;
 mod fragment;
 mod kind;
@@ -13,6 +12,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tdb_array::ArrayError;
+use tdb_condition::{Condition, Update};
 use tdb_generic_tile::{GenericTile, GenericTileDecoder, GenericTileError};
 use tdb_metadata::{GroupDetails, MetadataFile};
 use tdb_schema::{ArraySchema, Enumeration, SchemaError};
@@ -106,7 +106,19 @@ impl Inspection<'_> {
             }
             FileKind::Condition => {
                 let bytes = self.bytes()?;
-                self.generic_tile(&bytes, |reader| condition::parse(reader, Limits::default().depth))
+                let limits = self.limits;
+                match self.path.extension().is_some_and(|extension| extension == "upd") {
+                    true => self.generic_tile(&bytes, |reader| Update::parse(reader, &limits).map(|_| ())),
+                    false => {
+                        let mut stays = None;
+                        self.generic_tile(&bytes, |reader| {
+                            stays = Some(Condition::parse(reader, &limits)?);
+                            Ok(())
+                        })?;
+                        self.notes.extend(stays.map(|stays| format!("cells stay that fulfil: {stays}")));
+                        Ok(())
+                    }
+                }
             }
             FileKind::ConsolidatedCommits => commits::consolidated(self),
             FileKind::PathList => commits::paths(self),

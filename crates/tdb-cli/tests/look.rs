@@ -68,9 +68,6 @@ fn fragments_are_those_that_the_reference_library_sees() {
         }
         let array = fixture.array_dir();
         let run = tdb(["fragments".as_ref(), array.as_os_str()]);
-        if run.code == Some(4) && run.stderr.contains("deleted by a condition") {
-            continue;
-        }
         assert_eq!(run.code, Some(0), "{}: {}", fixture.name(), run.stderr);
         let rows: Vec<serde_json::Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(rows.len(), expected.fragments.len(), "{}", fixture.name());

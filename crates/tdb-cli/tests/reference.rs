@@ -9,15 +9,8 @@ use support::tdb;
 use tdb_testkit::fixtures::{self, Column, Order, Query};
 use tdb_types::Datatype;
 
-/// Fixtures of which some queries are refused: cells deleted by a condition, and WebP.
-const UNSUPPORTED: [&str; 6] = [
-    "-sparse-deletes",
-    "-sparse-consolidated-commits",
-    "-sparse-consolidated-footers",
-    "-webp-alpha",
-    "-webp-lossless",
-    "-webp-lossy",
-];
+/// Fixtures of which some queries are refused: WebP.
+const UNSUPPORTED: [&str; 3] = ["-webp-alpha", "-webp-lossless", "-webp-lossy"];
 
 /// How many of their queries are refused.
 const REFUSED: usize = 0;

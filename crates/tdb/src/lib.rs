@@ -47,6 +47,7 @@
 //! | [`generic_tile`] | `tdb-generic-tile` | the tile that describes itself |
 //! | [`schema`] | `tdb-schema` | schemas, enumerations, tile grids, global and Hilbert order |
 //! | [`metadata`] | `tdb-metadata` | the small files: commits, metadata, groups |
+//! | [`condition`] | `tdb-condition` | conditions on cells: build, read, evaluate |
 //! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
 //!
 //! # Errors
@@ -67,6 +68,7 @@ pub use tdb_schema::{ArraySchema, Attribute, Dimension, Domain, Enumeration, Fie
 pub use tdb_storage::{CountingStorage, LocalStorage, MemoryStorage, Storage};
 pub use tdb_types::{ArrayType, Buffer, CellValNum, Datatype, FormatVersion, Layout, Limits, PhysicalType, Scalar};
 
+pub use tdb_condition as condition;
 pub use tdb_filters as filters;
 pub use tdb_fragment as fragment;
 pub use tdb_generic_tile as generic_tile;

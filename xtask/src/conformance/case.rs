@@ -1,6 +1,6 @@
 //! One case: an array, how it comes about, and what is asked of it; plain data, so that it can be made smaller.
 
-use crate::model::{ArraySpec, AttributeSpec, Evolution, QuerySpec, WriteSpec};
+use crate::model::{ArraySpec, AttributeSpec, Condition, Evolution, QuerySpec, WriteSpec};
 
 /// An array with its history, and questions.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct Case {
 pub enum Step {
     Write(WriteSpec),
     Evolve(Evolution),
+    /// Deletes cells that fulfil the condition, at this time.
+    Delete(Condition, u64),
     /// Of `fragments`, `fragment_meta` or `commits`.
     Consolidate(&'static str),
     Vacuum(&'static str),

@@ -81,6 +81,7 @@ impl Coverage {
                     self.count("writes", format!("{} {}", case.array.array_type.name(), write.layout.name()));
                 }
                 Step::Evolve(_) => self.count("features", "schema evolution"),
+                Step::Delete(..) => self.count("features", "deletion by a condition"),
                 Step::Consolidate(mode) => self.count("features", format!("consolidation of {mode}")),
                 Step::Vacuum(mode) => self.count("features", format!("vacuum of {mode}")),
             }

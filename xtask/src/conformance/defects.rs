@@ -16,6 +16,9 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
     if message.contains("was stopped after") && ordered && case.array.array_type == ArrayType::Sparse {
         return Some("cuts what an ordered read asks for into parts without end");
     }
+    if message.contains("Cannot get file size") && message.contains(".del'") {
+        return Some("looks for the files of deletes whose consolidated commits were vacuumed");
+    }
     if message.contains("DoubleDeltaException") {
         return Some("refuses to write double deltas that overflow, which consolidation makes of fill values");
     }

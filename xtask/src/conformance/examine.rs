@@ -140,6 +140,7 @@ fn make(case: &Case, reference: &mut Reference, uri: &str) -> Result<()> {
                 }
             }
             Step::Evolve(evolution) => reference.evolve(uri, evolution)?,
+            Step::Delete(condition, time) => reference.delete(uri, condition, Some(*time))?,
             Step::Consolidate(mode) => reference.consolidate(uri, mode)?,
             Step::Vacuum(mode) => reference.vacuum(uri, mode)?,
         }

@@ -2,6 +2,7 @@
 
 mod axis;
 mod cells;
+mod conditions;
 mod filters;
 mod questions;
 mod schema;
@@ -52,6 +53,8 @@ impl History<'_> {
             random.shuffle(&mut times);
         }
         let evolves = random.percent(15);
+        // What was deleted by an attribute that was dropped later makes the library refuse the array.
+        let deletes = self.array.array_type == ArrayType::Sparse && !evolves && random.percent(35);
         let mut steps = Vec::new();
         for (index, time) in times.into_iter().enumerate() {
             if evolves && random.percent(40) {
@@ -59,7 +62,16 @@ impl History<'_> {
             }
             let write = writes::write(random, self.array, self.axes, &self.attributes, time);
             self.times.push(time);
+            let condition = (deletes && random.percent(40))
+                .then(|| conditions::condition(random, self.array, self.axes, &write))
+                .flatten();
             steps.push(Step::Write(write));
+            if let Some(condition) = condition {
+                // In the same millisecond or after it, sometimes before all.
+                let time = if random.percent(5) { FIRST_TIMESTAMP - 1 } else { time + *random.pick(&[0, 1, 5, 25]) };
+                self.times.push(time);
+                steps.push(Step::Delete(condition, time));
+            }
             // Of dense arrays with a current domain the library makes fragments that it can't read.
             let cut = self.array.array_type == ArrayType::Dense && self.array.current_domain.is_some();
             if index > 0 && !cut && random.percent(8) {

@@ -92,6 +92,7 @@ fn pipeline(pipeline: &Pipeline) -> String {
 fn step_text(case: &Case, step: &Step) -> String {
     match step {
         Step::Write(write) => write_text(case, write),
+        Step::Delete(condition, time) => format!("delete at {time}: {condition:?}\n"),
         Step::Consolidate(mode) => format!("consolidate {mode}\n"),
         Step::Vacuum(mode) => format!("vacuum {mode}\n"),
         Step::Evolve(evolution) => {

@@ -84,6 +84,9 @@ fn without_step(case: &mut Case, index: usize) -> Option<()> {
 }
 
 fn without_attribute(case: &mut Case, name: &str) -> Option<()> {
+    if is_in_a_condition(case, name) {
+        return None;
+    }
     case.array.attributes.retain(|attribute| attribute.name != name);
     for step in &mut case.steps {
         match step {
@@ -100,8 +103,13 @@ fn without_attribute(case: &mut Case, name: &str) -> Option<()> {
     Some(())
 }
 
+/// Whether some deletion asks for the field.
+fn is_in_a_condition(case: &Case, name: &str) -> bool {
+    case.steps.iter().any(|step| matches!(step, Step::Delete(condition, _) if condition.has_field(name)))
+}
+
 fn without_dimension(case: &mut Case, index: usize) -> Option<()> {
-    if case.array.dimensions.len() == 1 {
+    if case.array.dimensions.len() == 1 || is_in_a_condition(case, &case.array.dimensions[index].name) {
         return None;
     }
     let sparse = case.array.array_type == ArrayType::Sparse;

@@ -38,6 +38,20 @@ pub enum Comparison {
 }
 
 impl Condition {
+    /// Whether it asks for the field.
+    pub fn has_field(&self, name: &str) -> bool {
+        match self {
+            Self::Compare { field, .. } | Self::Member { field, .. } => field == name,
+            Self::And(left, right) | Self::Or(left, right) => left.has_field(name) || right.has_field(name),
+            Self::Not(inner) => inner.has_field(name),
+        }
+    }
+
+    pub fn member<V: Into<Vec<u8>>>(field: &str, values: impl IntoIterator<Item = V>, negated: bool) -> Self {
+        let values = values.into_iter().map(|value| Bytes(value.into())).collect();
+        Self::Member { field: field.to_owned(), values, negated }
+    }
+
     pub fn compare(field: &str, comparison: Comparison, value: impl Into<Vec<u8>>) -> Self {
         Self::Compare { field: field.to_owned(), comparison, value: Some(Bytes(value.into())) }
     }

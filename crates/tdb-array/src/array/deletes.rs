@@ -1,26 +1,93 @@
 //! Cells that were deleted by a condition.
 
+use std::sync::Arc;
+
+use tdb_condition::{BoundCondition, Condition};
 use tdb_types::TimestampedName;
 
 use super::Array;
 use crate::{ArrayError, Fragment, Result};
 
-/// Refuses to read cells where a condition would have to be evaluated: where it deleted cells written before, in a fragment
-/// that was not made since by applying the condition. Such an array opens, and shows everything but its cells.
-pub(crate) fn refuse_unapplied_deletes(array: &Array) -> Result<()> {
-    for delete in &array.directory().deletes {
-        let name = delete.rsplit('/').next().and_then(TimestampedName::parse);
-        // By format, a condition applies to what was written in the same millisecond too.
-        let applies = |fragment: &&Fragment| name.as_ref().is_none_or(|name| name.end() >= fragment.name().start());
-        for fragment in array.fragments().iter().filter(applies) {
-            if !fragment.processed_conditions()?.iter().any(|processed| processed == delete) {
-                return Err(ArrayError::Unsupported {
-                    file: array.storage().describe(delete),
-                    what: "cells of this array were deleted by a condition, which this release doesn't evaluate"
-                        .to_owned(),
-                });
-            }
+/// A delete commit.
+#[derive(Debug)]
+pub(super) struct Delete {
+    /// The path of its file below the array's folder.
+    path: String,
+    /// When it happened.
+    time: u64,
+    /// What cells must fulfil to stay.
+    stays: Condition,
+}
+
+/// A delete commit as far as one fragment is concerned.
+#[derive(Debug)]
+pub(crate) struct FragmentDelete {
+    /// What cells must fulfil to stay.
+    pub(crate) stays: BoundCondition,
+    /// Cells that were written after this time stay; absent if all of the fragment's were written before.
+    pub(crate) until: Option<u64>,
+}
+
+impl Array {
+    /// The deletions that have yet to be applied to cells of this fragment.
+    ///
+    /// # Errors
+    /// A delete commit or the fragment's metadata can't be read.
+    pub(crate) fn deletes_for(&self, fragment: &Fragment) -> Result<Vec<FragmentDelete>> {
+        if self.directory().deletes.is_empty() {
+            return Ok(Vec::new());
         }
+        let deletes = self.deletes()?;
+        let name = fragment.name();
+        let has_times = fragment.footer().header().has_timestamps;
+        // By format, a condition applies to what was written in the same millisecond too.
+        let mut applying = deletes.iter().filter(|delete| delete.time >= name.start()).peekable();
+        if applying.peek().is_none() {
+            return Ok(Vec::new());
+        }
+        let processed = fragment.processed_conditions()?;
+        applying
+            .filter(|delete| !processed.contains(&delete.path))
+            .map(|delete| {
+                let stays = delete.stays.bind_stored(fragment.schema(), self.schema());
+                let stays = stays.map_err(|source| self.delete_error(&delete.path, source))?;
+                Ok(FragmentDelete { stays, until: (has_times && delete.time < name.end()).then_some(delete.time) })
+            })
+            .collect()
     }
-    Ok(())
+
+    /// The delete commits of the range of time that was opened, read on first use.
+    fn deletes(&self) -> Result<&Arc<[Delete]>> {
+        if let Some(deletes) = self.inner.deletes.get() {
+            return Ok(deletes);
+        }
+        let deletes = self.directory().deletes.iter().map(|path| self.load_delete(path));
+        let deletes = deletes.collect::<Result<Arc<[Delete]>>>()?;
+        Ok(self.inner.deletes.get_or_init(|| deletes))
+    }
+
+    fn load_delete(&self, path: &str) -> Result<Delete> {
+        if path.ends_with(".upd") {
+            let what = "cells of this array were updated by a condition, which this release doesn't apply".to_owned();
+            return Err(ArrayError::Unsupported { file: self.storage().describe(path), what });
+        }
+        let stored;
+        let bytes = match self.directory().embedded_deletes.get(path) {
+            Some(embedded) => &embedded[..],
+            None => {
+                stored = self.storage().read(path)?;
+                &stored[..]
+            }
+        };
+        let stays = Condition::parse_file(bytes, self.limits(), None);
+        let stays = stays.map_err(|source| self.delete_error(path, source))?;
+        // The directory lists no commits without a time.
+        let time = path.rsplit('/').next().and_then(TimestampedName::parse).map_or(u64::MAX, |name| name.end());
+        Ok(Delete { path: path.to_owned(), time, stays })
+    }
+
+    #[cold]
+    fn delete_error(&self, path: &str, source: tdb_condition::ConditionError) -> ArrayError {
+        ArrayError::Condition { file: self.storage().describe(path), source }
+    }
 }

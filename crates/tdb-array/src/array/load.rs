@@ -51,6 +51,7 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
             damaged: findings.into_damaged(),
             enumerations: std::sync::Mutex::default(),
             metadata: std::sync::OnceLock::new(),
+            deletes: std::sync::OnceLock::new(),
         }),
     })
 }

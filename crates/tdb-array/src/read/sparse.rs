@@ -7,6 +7,7 @@
 
 mod cells;
 mod choice;
+mod conditions;
 mod context;
 mod coordinates;
 mod gather;

@@ -1,10 +1,11 @@
 //! Files that speak of other files: consolidated commits, vacuum and ignore files.
 
+use tdb_condition::{Condition, Update};
 use tdb_generic_tile::GenericTile;
-use tdb_metadata::{ConsolidatedCommit, PathList};
-use tdb_types::{ByteReader, Limits};
+use tdb_metadata::{CommitKind, ConsolidatedCommit, PathList};
+use tdb_types::DecodeError;
 
-use super::{Inspection, condition};
+use super::Inspection;
 use crate::failure::Result;
 
 /// A `.vac` or `.ign` file: one path per line.
@@ -23,16 +24,22 @@ pub(super) fn consolidated(inspection: &Inspection<'_>) -> Result<()> {
     while reader.remaining() > 0 {
         let entry = ConsolidatedCommit::parse(&mut reader).map_err(inspection.decode_error())?;
         if let Some(commit) = entry.commit {
-            delete(inspection, commit, entry.offset)?;
+            embedded(inspection, commit, entry.offset, CommitKind::of(entry.path))?;
         }
     }
     Ok(())
 }
 
-fn delete(inspection: &Inspection<'_>, commit: &[u8], offset: u64) -> Result<()> {
+/// A delete or update commit.
+fn embedded(inspection: &Inspection<'_>, commit: &[u8], offset: u64, kind: Option<CommitKind>) -> Result<()> {
     let mut reader = inspection.reader(commit, offset);
     let tile = GenericTile::parse(&mut reader, &inspection.limits).map_err(inspection.tile_error())?;
     reader.finish("commit").map_err(inspection.decode_error())?;
-    let parse = |payload: &mut ByteReader<'_>| condition::parse(payload, Limits::default().depth);
-    tile.parse_payload(Some(inspection.spans), parse).map_err(inspection.decode_error())
+    let parsed = tile.parse_payload(Some(inspection.spans), |payload| -> Result<(), DecodeError> {
+        match kind {
+            Some(CommitKind::Update) => Update::parse(payload, &inspection.limits).map(|_| ()),
+            _ => Condition::parse(payload, &inspection.limits).map(|_| ()),
+        }
+    });
+    parsed.map_err(inspection.decode_error())
 }

@@ -2,9 +2,11 @@
 
 use tdb_types::{Buffer, ordered_keys};
 
+use super::conditions::Conditions;
 use super::context::Context;
 use super::coordinates::{Coordinates, indices};
 use super::source::{SelectedTile, Source};
+use super::table::Held;
 use crate::tiles::{FieldTiles, TileScratch, VarTile};
 use crate::{ArrayError, Result};
 
@@ -40,8 +42,8 @@ pub(super) struct WantedCells {
     pub(super) deleted: Option<Vec<bool>>,
     /// How often each cell is wanted, if that may be more than once.
     pub(super) repeats: Option<Vec<u32>>,
-    /// Unfiltered coordinates that are selected fields: field and cells.
-    pub(super) fields: Vec<(usize, TileData)>,
+    /// Cells of selected fields that were unfiltered to find out, each with the field.
+    pub(super) fields: Vec<(usize, Held)>,
 }
 
 /// What a reader wants to know of tiles.
@@ -91,7 +93,9 @@ impl WantedCells {
             }
         }
         if let Some(times) = &source.times
-            && (source.is_time_limited || want == Want::Versions)
+            && (source.is_time_limited
+                || want == Want::Versions
+                || source.conditions.as_ref().is_some_and(Conditions::need_times))
         {
             let times = times_of(times, tile, scratch)?;
             if source.is_time_limited {
@@ -110,6 +114,18 @@ impl WantedCells {
             } else {
                 let mask = mask.get_or_insert_with(all).iter_mut();
                 mask.zip(deleted).for_each(|(wanted, deleted)| *wanted &= !deleted);
+            }
+        }
+        if let Some(conditions) = &source.conditions
+            && mask.as_ref().is_none_or(|mask| mask.contains(&true))
+        {
+            let stays = conditions.evaluate(tile, &mut wanted, scratch)?;
+            if want == Want::Versions {
+                let deleted = wanted.deleted.get_or_insert_with(|| vec![false; cells]).iter_mut();
+                deleted.zip(&stays).for_each(|(deleted, stays)| *deleted |= !stays);
+            } else {
+                let mask = mask.get_or_insert_with(all).iter_mut();
+                mask.zip(&stays).for_each(|(wanted, stays)| *wanted &= stays);
             }
         }
         if let Some(mask) = mask
@@ -138,7 +154,7 @@ impl WantedCells {
             tiles.var(tile.tile, cells, &mut strings, scratch)?;
             if let Some(field) = shown {
                 let copy = VarTile { offsets: strings.offsets.clone(), data: strings.data.clone() };
-                self.fields.push((field, TileData::Var(copy)));
+                self.fields.push((field, Held { cells: Some(TileData::Var(copy)), validity: None }));
             }
             return Ok(Coordinates::Strings(strings));
         }
@@ -148,7 +164,7 @@ impl WantedCells {
         let mut keys = Vec::with_capacity(cells);
         ordered_keys(space.physical(), &values, &mut keys);
         if let Some(field) = shown {
-            self.fields.push((field, TileData::Fixed(values)));
+            self.fields.push((field, Held { cells: Some(TileData::Fixed(values)), validity: None }));
         }
         Ok(Coordinates::Keys(keys))
     }

@@ -2,12 +2,13 @@
 
 use std::cmp::Ordering;
 
-use super::cells::{TileData, Want, WantedCells};
+use super::cells::{Want, WantedCells};
 use super::context::Context;
 use super::key::Key;
 use super::order::{CellColumns, CellOrder};
 use super::sort::Entry;
 use super::source::SelectedTile;
+use super::table::Held;
 use crate::Result;
 use crate::tiles::TileScratch;
 
@@ -43,7 +44,7 @@ impl<K: Key> Keyed<K> {
         source: usize,
         tile: &SelectedTile,
         scratch: &mut TileScratch,
-    ) -> Result<(Self, Vec<(usize, TileData)>)> {
+    ) -> Result<(Self, Vec<(usize, Held)>)> {
         let want = if context.must_deduplicate() { Want::Versions } else { Want::Coordinates };
         let from = &context.sources[source];
         let mut wanted = WantedCells::load(context, from, tile, want, scratch)?;

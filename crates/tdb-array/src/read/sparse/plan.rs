@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::choice::Choice;
+use super::conditions::Conditions;
 use super::context::Context;
 use super::source::{SelectedTile, Source};
 use crate::Result;
@@ -52,13 +53,18 @@ fn fragment_plan(
     for tiles in source.fields.iter().flatten() {
         add(tiles, &|_| true)?;
     }
+    for tiles in source.conditions.iter().flat_map(Conditions::tiles) {
+        add(tiles, &|_| true)?;
+    }
     for (dimension, tiles) in source.dimensions.iter().enumerate() {
         if context.field_of_dimension[dimension].is_none() {
             add(tiles, &|tile| !is_streamed(tile) || source.compared_dimensions(context, tile)[dimension])?;
         }
     }
     if let Some(times) = &source.times {
-        add(times, &|tile| source.is_time_limited || context.must_deduplicate() && !is_streamed(tile))?;
+        let by_condition = source.conditions.as_ref().is_some_and(Conditions::need_times);
+        let always = source.is_time_limited || by_condition;
+        add(times, &|tile| always || context.must_deduplicate() && !is_streamed(tile))?;
     }
     if let Some(deletions) = &source.deletions {
         add(deletions, &|_| true)?;

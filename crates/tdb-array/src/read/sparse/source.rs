@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tdb_fragment::FragmentField;
 use tdb_rtree::{Coverage, DimRange, NdRange, RTree};
 
+use super::conditions::Conditions;
 use super::context::Context;
 use crate::tiles::FieldTiles;
 use crate::{ArrayError, Fragment, Result};
@@ -26,6 +27,8 @@ pub(super) struct Source {
     pub(super) is_time_limited: bool,
     /// When each cell was deleted, if any was.
     pub(super) deletions: Option<Arc<FieldTiles>>,
+    /// What cells must fulfil, if anything.
+    pub(super) conditions: Option<Conditions>,
 }
 
 /// A tile that may hold wanted cells.
@@ -66,14 +69,17 @@ impl Source {
         let name = fragment.name();
         let dimensions = (0..schema.dim_count()).map(|index| fragment.tiles_of(FragmentField::Dimension(index)));
         let fields = context.fields.iter().map(|output| fragment.field_tiles(schema, output.field));
+        let fields = fields.collect::<Result<Vec<_>>>()?;
+        let conditions = Conditions::of(fragment, context, &fields)?;
         let optional = |there: bool, field| there.then(|| fragment.tiles_of(field)).transpose();
         Ok(Some(Self {
             tiles,
             rtree,
             dimensions: dimensions.collect::<Result<_>>()?,
-            fields: fields.collect::<Result<_>>()?,
+            fields,
             times: optional(header.has_timestamps, FragmentField::Timestamps)?,
             is_time_limited: header.has_timestamps && !context.time.contains(name.start(), name.end()),
+            conditions,
             deletions: optional(header.has_delete_metadata, FragmentField::DeleteTimestamps)?,
             fragment: fragment.clone(),
         }))
@@ -105,7 +111,7 @@ impl Source {
 
     /// Whether cells have to be looked at one by one even where the tile lies in the region.
     pub(super) fn is_filtered(&self) -> bool {
-        self.is_time_limited || self.deletions.is_some()
+        self.is_time_limited || self.deletions.is_some() || self.conditions.is_some()
     }
 
     /// The dimensions whose coordinates have to be compared with the query's ranges.

@@ -51,11 +51,11 @@ impl Held {
 
 impl Tile {
     /// Keeps cells that were unfiltered already; how many bytes they take.
-    pub(super) fn hold(&mut self, fields: Vec<(usize, TileData)>) -> usize {
+    pub(super) fn hold(&mut self, fields: Vec<(usize, Held)>) -> usize {
         let mut bytes = 0;
-        for (field, cells) in fields {
-            bytes += cells.memory();
-            self.fields[field].cells = Some(cells);
+        for (field, held) in fields {
+            bytes += held.memory();
+            self.fields[field] = held;
         }
         self.cell_bytes = self.cell_bytes.saturating_add(bytes / self.cells.max(1));
         bytes

@@ -1,0 +1,133 @@
+//! What the reference library's own fixtures don't show of deletes: see `fixtures.rs` for what they do.
+
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Order, TimeRange};
+use tdb_condition::Condition;
+use tdb_storage::{LocalStorage, MemoryStorage, Storage};
+use tdb_testkit::fixtures;
+use tdb_types::{FormatVersion, Limits};
+
+/// A copy of a fixture's array to be changed.
+fn copy(name: &str) -> MemoryStorage {
+    let fixture = fixtures::named(&format!("v22-by-2.30.0-{name}"));
+    let (from, to) = (LocalStorage::new(fixture.array_dir()), MemoryStorage::new());
+    for file in fixture.array_files() {
+        let path = file.strip_prefix("array/").unwrap_or(file);
+        to.insert(path, from.read(path).unwrap()).unwrap();
+    }
+    to
+}
+
+/// Adds a delete commit of the given time.
+fn delete(storage: &MemoryStorage, time: u64, stays: &Condition) -> String {
+    let path = format!("__commits/__{time}_{time}_{:032x}_22.del", 7);
+    storage.insert(&path, stays.to_file(FormatVersion::DEFAULT).unwrap()).unwrap();
+    path
+}
+
+fn open(storage: &MemoryStorage, end: u64) -> Array {
+    let storage: Arc<dyn Storage> = Arc::new(storage.clone());
+    ArrayOptions::new().threads(1).between(TimeRange::until(end)).open_on(storage).unwrap()
+}
+
+/// The values of dimension `x`.
+fn places(array: &Array) -> Result<Vec<i32>, ArrayError> {
+    let mut places = Vec::new();
+    for batch in array.read().select(["x"])?.order(Order::RowMajor).batches()? {
+        places.extend_from_slice(batch?.column("x")?.values()?);
+    }
+    Ok(places)
+}
+
+#[test]
+fn an_attribute_that_was_dropped_still_decides() {
+    let array = Array::open(fixtures::named("v22-by-2.30.0-sparse-deletes-dropped").array_dir()).unwrap();
+    assert!(array.schema().field("a").is_none());
+    assert_eq!(places(&array).unwrap(), [1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn what_only_the_condition_needs_is_planned() {
+    let array = Array::open(fixtures::named("v22-by-2.30.0-sparse-deletes").array_dir()).unwrap();
+    let plan = array.read().select(["x"]).unwrap().plan().unwrap();
+    let fields = |fragment: usize| -> Vec<&str> {
+        plan.fragments[fragment].reads.iter().map(|reads| reads.field.as_str()).collect()
+    };
+    assert_eq!(fields(0), ["x", "a", "s", "s"]);
+    let before = ArrayOptions::new().at(1_700_000_000_500);
+    let array = before.open(fixtures::named("v22-by-2.30.0-sparse-deletes").array_dir()).unwrap();
+    let plan = array.read().select(["x"]).unwrap().plan().unwrap();
+    assert_eq!(plan.fragments[0].reads.len(), 1, "{plan}");
+}
+
+#[test]
+fn a_test_for_null_that_the_reference_library_stores_and_cannot_read() {
+    let storage = copy("sparse-deletes-nullable");
+    let array = open(&storage, 1_700_000_000_000);
+    let all = places(&array).unwrap();
+    let stays = Condition::field("n").ne("");
+    delete(&storage, 1_700_000_000_000, &stays);
+    let left = places(&open(&storage, 1_700_000_000_000)).unwrap();
+    assert_eq!(left, all.iter().copied().filter(|place| place % 4 != 0).collect::<Vec<_>>());
+    assert!(left.len() < all.len());
+}
+
+#[test]
+fn every_cell_may_go() {
+    let storage = copy("sparse-2d");
+    delete(&storage, 1_800_000_000_000, &Condition::Or(Vec::new()));
+    for order in [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered] {
+        let array = open(&storage, u64::MAX);
+        let cells: usize = array.read().order(order).batches().unwrap().map(|batch| batch.unwrap().len()).sum();
+        assert_eq!(cells, 0);
+    }
+    assert!(!places(&open(&storage, 1_799_999_999_999)).unwrap().is_empty());
+}
+
+#[test]
+fn commits_that_cannot_be_applied_are_errors_that_name_them() {
+    let storage = copy("sparse-2d");
+    let time = 1_800_000_000_000;
+    let path = delete(&storage, time, &Condition::field("x").eq(1_u8));
+    let error = places(&open(&storage, u64::MAX)).unwrap_err();
+    assert_eq!(error.category(), ErrorCategory::Corrupt);
+    assert!(error.to_string().contains(&path) && error.to_string().contains("\"x\""), "{error}");
+
+    storage.insert(&path, &b""[..]).unwrap();
+    let error = places(&open(&storage, u64::MAX)).unwrap_err();
+    assert_eq!(error.category(), ErrorCategory::Corrupt);
+    assert!(error.to_string().contains(&path), "{error}");
+
+    let storage = copy("sparse-2d");
+    storage.insert(&path.replace(".del", ".upd"), &b""[..]).unwrap();
+    let error = places(&open(&storage, u64::MAX)).unwrap_err();
+    assert_eq!(error.category(), ErrorCategory::Unsupported);
+    assert!(error.to_string().contains("updated by a condition"), "{error}");
+    assert!(places(&open(&storage, time - 1)).is_ok());
+
+    let storage = copy("dense-1d");
+    delete(&storage, time, &Condition::field("a").eq(1_i32));
+    let error = open(&storage, u64::MAX).read().plan().unwrap_err();
+    assert_eq!(error.category(), ErrorCategory::Unsupported);
+}
+
+/// Every delete commit of every fixture is written again as the reference library wrote it.
+#[test]
+fn delete_commits_come_back_byte_for_byte() {
+    let mut count = 0;
+    for fixture in fixtures::all() {
+        for path in fixture.array_files().filter(|path| path.ends_with(".del")) {
+            let bytes = fixture.read(path);
+            let condition = Condition::parse_file(&bytes, &Limits::default(), None).unwrap();
+            let tile = tdb_generic_tile::GenericTile::parse_file(&bytes, &Limits::default(), None).unwrap();
+            let mut payload = tdb_types::ByteWriter::new();
+            condition.write(&mut payload).unwrap();
+            assert_eq!(payload.as_slice(), tile.payload, "{}: {path}", fixture.name());
+            count += 1;
+        }
+    }
+    assert!(count > 25, "{count} delete commits");
+}

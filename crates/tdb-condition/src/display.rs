@@ -1,0 +1,113 @@
+//! Conditions as people read them.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+use tdb_schema::ArraySchema;
+use tdb_types::{Datatype, Scalar};
+
+use crate::tree::Condition;
+
+/// Without a schema, values are printed as text if they look like text and as hexadecimal bytes otherwise;
+/// [`Condition::display`] knows better.
+impl Display for Condition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        print(self, None, f)
+    }
+}
+
+impl Condition {
+    /// Prints with values as the schema's fields have them.
+    pub fn display<'a>(&'a self, schema: &'a ArraySchema) -> impl Display + 'a {
+        Displayed { condition: self, schema }
+    }
+}
+
+struct Displayed<'a> {
+    condition: &'a Condition,
+    schema: &'a ArraySchema,
+}
+
+impl Display for Displayed<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        print(self.condition, Some(self.schema), f)
+    }
+}
+
+fn print(condition: &Condition, schema: Option<&ArraySchema>, f: &mut Formatter<'_>) -> fmt::Result {
+    let datatype = |field: &str| Some(schema?.field_type(schema?.field(field)?)?.datatype);
+    match condition {
+        Condition::Compare { field, operator, value } => {
+            name(field, f)?;
+            write!(f, " {} ", operator.symbol())?;
+            print_value(value, datatype(field), f)
+        }
+        Condition::Member { field, negated, values } => {
+            name(field, f)?;
+            f.write_str(if *negated { " not in (" } else { " in (" })?;
+            for (index, value) in values.iter().enumerate() {
+                f.write_str(if index > 0 { ", " } else { "" })?;
+                print_value(value, datatype(field), f)?;
+            }
+            f.write_char(')')
+        }
+        Condition::Null { field, negated } => {
+            name(field, f)?;
+            f.write_str(if *negated { " is not null" } else { " is null" })
+        }
+        Condition::Constant { truth, .. } => Display::fmt(truth, f),
+        Condition::And(nodes) => list(nodes, " and ", "true", schema, f),
+        Condition::Or(nodes) => list(nodes, " or ", "false", schema, f),
+        Condition::Not(node) => {
+            f.write_str("not ")?;
+            nested(node, schema, f)
+        }
+    }
+}
+
+fn list(
+    nodes: &[Condition],
+    between: &str,
+    empty: &str,
+    schema: Option<&ArraySchema>,
+    f: &mut Formatter<'_>,
+) -> fmt::Result {
+    if nodes.is_empty() {
+        return f.write_str(empty);
+    }
+    for (index, node) in nodes.iter().enumerate() {
+        f.write_str(if index > 0 { between } else { "" })?;
+        nested(node, schema, f)?;
+    }
+    Ok(())
+}
+
+fn nested(node: &Condition, schema: Option<&ArraySchema>, f: &mut Formatter<'_>) -> fmt::Result {
+    if matches!(node, Condition::And(_) | Condition::Or(_)) {
+        f.write_char('(')?;
+        print(node, schema, f)?;
+        return f.write_char(')');
+    }
+    print(node, schema, f)
+}
+
+/// A field's name, quoted unless it is one word.
+fn name(field: &str, f: &mut Formatter<'_>) -> fmt::Result {
+    let is_word = !field.is_empty() && field.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    if is_word { f.write_str(field) } else { write!(f, "{field:?}") }
+}
+
+fn print_value(value: &[u8], datatype: Option<Datatype>, f: &mut Formatter<'_>) -> fmt::Result {
+    let is_text = |text: &&str| text.chars().all(|letter| !letter.is_control());
+    let number = datatype.and_then(|datatype| match datatype {
+        Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8 => None,
+        datatype => Scalar::from_le_bytes(datatype.physical(), value),
+    });
+    match (number, std::str::from_utf8(value).ok().filter(is_text)) {
+        (Some(number), _) => Display::fmt(&number, f),
+        (None, Some(text)) => write!(f, "{text:?}"),
+        (None, None) => {
+            f.write_str("0x")?;
+            value.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        }
+    }
+}

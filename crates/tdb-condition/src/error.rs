@@ -1,0 +1,79 @@
+//! What can be wrong with a condition.
+
+use tdb_generic_tile::GenericTileError;
+use tdb_types::{Datatype, DecodeError};
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConditionError {
+    /// Bytes that aren't a condition.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The generic tile around it is damaged or beyond this library.
+    #[error(transparent)]
+    Tile(#[from] GenericTileError),
+    /// The array has no such field.
+    #[error("condition: there is no field {field:?}")]
+    UnknownField {
+        /// The name.
+        field: String,
+    },
+    /// Cells of the field can't be compared, only tested for null.
+    #[error("condition: field {field:?} of {values} {datatype} per cell can't be compared, only tested for null")]
+    NotComparable {
+        /// The field.
+        field: String,
+        /// Its datatype.
+        datatype: Datatype,
+        /// How many values its cells have.
+        values: String,
+    },
+    /// The value isn't one of the field's type.
+    #[error("condition: field {field:?} is compared with a value of {found} bytes; its cells have {expected}")]
+    WrongSize {
+        /// The field.
+        field: String,
+        /// Bytes of its cells.
+        expected: usize,
+        /// Bytes of the value.
+        found: usize,
+    },
+    /// The field's enumeration has no order.
+    #[error("condition: enumeration {enumeration:?} of field {field:?} has no order; its values are equal or not")]
+    Unordered {
+        /// The field.
+        field: String,
+        /// The enumeration.
+        enumeration: String,
+    },
+    /// The field's enumeration wasn't at hand.
+    #[error("condition: enumeration {enumeration:?} of field {field:?} is not loaded")]
+    EnumerationMissing {
+        /// The field.
+        field: String,
+        /// The enumeration.
+        enumeration: String,
+    },
+    /// Stored conditions can't express a test for null.
+    #[error("condition: a test of field {field:?} for null can't be stored: releases misread it")]
+    NullTest {
+        /// The field.
+        field: String,
+    },
+}
+
+impl ConditionError {
+    /// Whether the bytes are sound but beyond this library.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        match self {
+            Self::Decode(error) => error.is_unsupported(),
+            Self::Tile(error) => error.is_unsupported(),
+            _ => false,
+        }
+    }
+}
+
+/// A result whose error says what is wrong with a condition.
+pub type Result<T, E = ConditionError> = std::result::Result<T, E>;

@@ -1,0 +1,234 @@
+//! Conditions as delete and update commits hold them.
+//!
+//! ```text
+//! comparison:  u8 1 | u8 operator | u32 length | field | u64 length | value
+//!              | IN and NOT IN: u64 length in bytes | u64 offsets of the values
+//! combination: u8 0 | u8 operator | u64 count | count × node
+//! delete:      node
+//! update:      node | u64 count | count × { u64 length | field | u64 length | value }
+//! ```
+
+use tdb_generic_tile::{GenericTile, GenericTileEncoder};
+use tdb_types::{ByteReader, ByteWriter, DecodeError, DecodeErrorKind, FormatVersion, Limits, Spans};
+
+use crate::error::{ConditionError, Result};
+use crate::tree::{Condition, Members, Operator};
+
+const IN: u8 = 6;
+const NOT_IN: u8 = 7;
+const ALWAYS_TRUE: u8 = 253;
+const ALWAYS_FALSE: u8 = 254;
+
+const AND: u8 = 0;
+const OR: u8 = 1;
+const NOT: u8 = 2;
+
+/// Least bytes of a node: a combination of nothing.
+const LEAST_NODE: u64 = 10;
+
+impl Condition {
+    /// Reads one condition; `limits.depth` bounds how deep it may nest.
+    ///
+    /// # Errors
+    /// Bytes that aren't a condition, or one that nests too deep.
+    pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self, DecodeError> {
+        reader.group(|| "condition".to_owned(), |reader| parse_node(reader, limits, limits.depth))
+    }
+
+    /// Writes what [`parse`](Self::parse) reads.
+    ///
+    /// # Errors
+    /// [`ConditionError::NullTest`]: what the format would store for it, a comparison with no bytes, means a comparison
+    /// with the empty string or, on a fixed-size field, makes the array unreadable for the reference library.
+    pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
+        match self {
+            Self::Compare { field, operator, value } => write_leaf(writer, operator.code(), field, value),
+            Self::Member { field, negated, values } => {
+                write_leaf(writer, if *negated { NOT_IN } else { IN }, field, values.data());
+                writer.u64(8 * values.offsets().len() as u64);
+                writer.u64_list(values.offsets());
+            }
+            Self::Null { field, .. } => return Err(ConditionError::NullTest { field: field.clone() }),
+            Self::Constant { field, truth, value } => {
+                write_leaf(writer, if *truth { ALWAYS_TRUE } else { ALWAYS_FALSE }, field, value);
+            }
+            Self::And(nodes) => write_nodes(writer, AND, nodes)?,
+            Self::Or(nodes) => write_nodes(writer, OR, nodes)?,
+            Self::Not(node) => write_nodes(writer, NOT, std::slice::from_ref(node))?,
+        }
+        Ok(())
+    }
+
+    /// Reads the file of a delete commit, a generic tile: what cells must fulfil to stay.
+    ///
+    /// # Errors
+    /// Bytes that aren't a generic tile with a condition in it.
+    pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
+        Self::parse_tile(&GenericTile::parse_file(bytes, limits, spans)?, limits, spans)
+    }
+
+    /// Reads a delete commit from its generic tile, for those who have unfiltered it themselves, perhaps with a key.
+    ///
+    /// # Errors
+    /// As [`parse_file`](Self::parse_file).
+    pub fn parse_tile(tile: &GenericTile, limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
+        Ok(tile.parse_payload(spans, |reader| Self::parse(reader, limits))?)
+    }
+
+    /// The bytes of a delete commit's file, for a library of this version; `self` is what cells must fulfil to stay.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write), or this build has no zlib.
+    pub fn to_file(&self, version: FormatVersion) -> Result<Vec<u8>> {
+        let mut payload = ByteWriter::new();
+        self.write(&mut payload)?;
+        let mut file = ByteWriter::new();
+        GenericTileEncoder::new(version).encode(payload.as_slice(), &mut file)?;
+        Ok(file.into_bytes())
+    }
+}
+
+fn write_leaf(writer: &mut ByteWriter, operator: u8, field: &str, value: &[u8]) {
+    writer.bool(true);
+    writer.u8(operator);
+    writer.string_u32(field);
+    writer.u64(value.len() as u64);
+    writer.bytes(value);
+}
+
+fn write_nodes(writer: &mut ByteWriter, operator: u8, nodes: &[impl std::borrow::Borrow<Condition>]) -> Result<()> {
+    writer.bool(false);
+    writer.u8(operator);
+    writer.u64(nodes.len() as u64);
+    nodes.iter().try_for_each(|node| node.borrow().write(writer))
+}
+
+fn parse_node(reader: &mut ByteReader<'_>, limits: &Limits, depth: u32) -> Result<Condition, DecodeError> {
+    let offset = reader.offset();
+    let Some(depth) = depth.checked_sub(1) else {
+        let max = u64::from(limits.depth);
+        let kind = DecodeErrorKind::LimitExceeded { limit: "depth", asked: max.saturating_add(1), max };
+        return Err(DecodeError::new(kind, "node", offset));
+    };
+    let is_comparison = reader.bool("node")?;
+    reader.explain(|| if is_comparison { "comparison" } else { "combination" }.to_owned());
+    if is_comparison { parse_leaf(reader) } else { parse_nodes(reader, limits, depth) }
+}
+
+fn parse_leaf(reader: &mut ByteReader<'_>) -> Result<Condition, DecodeError> {
+    let offset = reader.offset();
+    let code = reader.u8("operator")?;
+    reader.explain(|| symbol(code).to_owned());
+    if symbol(code).is_empty() {
+        return Err(DecodeError::invalid("operator", offset, code, "a code from 0 to 7, 253 or 254"));
+    }
+    let field = reader.string_u32("field")?;
+    let length = reader.u64("length")?;
+    let value = reader.bytes("value", length)?.to_vec();
+    Ok(match (Operator::from_code(code), code) {
+        (Some(operator), _) => Condition::Compare { field, operator, value },
+        (None, IN | NOT_IN) => {
+            let values = parse_members(reader, value)?;
+            Condition::Member { field, negated: code == NOT_IN, values }
+        }
+        (None, _) => Condition::Constant { field, truth: code == ALWAYS_TRUE, value },
+    })
+}
+
+/// The sign of an operator; empty if there is no such operator.
+fn symbol(code: u8) -> &'static str {
+    match (Operator::from_code(code), code) {
+        (Some(operator), _) => operator.symbol(),
+        (None, IN) => "in",
+        (None, NOT_IN) => "not in",
+        (None, ALWAYS_TRUE) => "always true",
+        (None, ALWAYS_FALSE) => "always false",
+        (None, _) => "",
+    }
+}
+
+fn parse_members(reader: &mut ByteReader<'_>, data: Vec<u8>) -> Result<Members, DecodeError> {
+    let offset = reader.offset();
+    let length = reader.u64("length of the offsets")?;
+    if !length.is_multiple_of(8) {
+        return Err(DecodeError::invalid("length of the offsets", offset, length, "a multiple of 8"));
+    }
+    let offset = reader.offset();
+    let offsets = reader.u64_list("offsets", length / 8)?;
+    let found = offsets.len();
+    Members::from_parts(data, offsets).ok_or_else(|| {
+        let found = format!("{found} offsets");
+        DecodeError::invalid("offsets", offset, found, "ascending offsets from 0 within the values")
+    })
+}
+
+fn parse_nodes(reader: &mut ByteReader<'_>, limits: &Limits, depth: u32) -> Result<Condition, DecodeError> {
+    let name = |code: u8| ["and", "or", "not"].get(usize::from(code)).copied();
+    let operator = reader.code("operator", "0 (and), 1 (or) or 2 (not)", name)?;
+    let offset = reader.offset();
+    let count = reader.u64("count")?;
+    let count = reader.count("nodes", count, LEAST_NODE)?;
+    if operator == "not" && count != 1 {
+        return Err(DecodeError::invalid("count", offset, count, "1, for that is what can be negated"));
+    }
+    let mut nodes = Vec::new();
+    for index in 0..count {
+        nodes.push(reader.group(|| format!("{operator} {index}"), |reader| parse_node(reader, limits, depth))?);
+    }
+    Ok(match (operator, nodes.pop()) {
+        ("not", Some(node)) => Condition::Not(Box::new(node)),
+        (operator, last) => {
+            nodes.extend(last);
+            if operator == "or" { Condition::Or(nodes) } else { Condition::And(nodes) }
+        }
+    })
+}
+
+/// An update commit: which cells get which values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// Which cells.
+    pub condition: Condition,
+    /// Fields and the bytes of their new values.
+    pub values: Vec<(String, Vec<u8>)>,
+}
+
+impl Update {
+    /// Reads one update.
+    ///
+    /// # Errors
+    /// Bytes that aren't an update, or a condition that nests too deep.
+    pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self, DecodeError> {
+        let condition = Condition::parse(reader, limits)?;
+        let count = reader.u64("count of new values")?;
+        let count = reader.count("new values", count, 16)?;
+        let mut values = Vec::new();
+        for index in 0..count {
+            let value = reader.group(
+                || format!("new value {index}"),
+                |reader| {
+                    let field = reader.string_u64("field")?;
+                    let length = reader.u64("length")?;
+                    Ok((field, reader.bytes("value", length)?.to_vec()))
+                },
+            )?;
+            values.push(value);
+        }
+        Ok(Self { condition, values })
+    }
+
+    /// Writes what [`parse`](Self::parse) reads.
+    ///
+    /// # Errors
+    /// As [`Condition::write`].
+    pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
+        self.condition.write(writer)?;
+        writer.u64(self.values.len() as u64);
+        for (field, value) in &self.values {
+            writer.string_u64(field);
+            writer.u64(value.len() as u64);
+            writer.bytes(value);
+        }
+        Ok(())
+    }
+}

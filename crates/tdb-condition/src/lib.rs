@@ -1,0 +1,73 @@
+//! Conditions on the cells of TileDB arrays: what a query wants, and what a delete commit leaves.
+//!
+//! - [`Condition`]: the tree. It is built ([`Condition::field`]), read from and written to delete commits
+//!   ([`Condition::parse_file`], [`Condition::to_file`]) byte for byte, and printed. [`Update`] is an update commit.
+//! - [`BoundCondition`]: a condition held against a schema, which says of columns of cells which of them fulfil it.
+//!
+//! ```
+//! use tdb_condition::{Cells, Condition, Values};
+//! use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+//! use tdb_types::{Datatype, FormatVersion, Limits, Scalar};
+//!
+//! let schema = SchemaBuilder::sparse()
+//!     .dimension(Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)))
+//!     .attribute(Attribute::new("a", Datatype::Int32))
+//!     .attribute(Attribute::new("name", Datatype::StringUtf8).with_cell_val_num(tdb_types::CellValNum::Var))
+//!     .build()?;
+//! let wanted = Condition::field("a").ge(4).and(Condition::field("name").is_in(["x", "y"]).not());
+//! assert_eq!(wanted.display(&schema).to_string(), r#"a >= 4 and not name in ("x", "y")"#);
+//!
+//! // Which of three cells?
+//! let bound = wanted.bind(&schema, |_| None)?;
+//! let a: Vec<u8> = [3_i32, 4, 5].iter().flat_map(|value| value.to_le_bytes()).collect();
+//! let a = Cells { values: Values::Fixed(&a), validity: None };
+//! let name = Cells { values: Values::Var { offsets: &[0, 1, 2, 3], data: b"zzy" }, validity: None };
+//! let mut truth = [false; 3];
+//! bound.evaluate(&[Some(a), Some(name)], &mut truth);
+//! assert_eq!(truth, [false, true, false]);
+//!
+//! // A delete commit that deletes them: it holds what cells must fulfil to stay.
+//! let file = wanted.negation().to_file(FormatVersion::DEFAULT)?;
+//! let stays = Condition::parse_file(&file, &Limits::default(), None)?;
+//! assert_eq!(stays.display(&schema).to_string(), r#"a < 4 or name in ("x", "y")"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is true of which cells
+//!
+//! As release 2.30.0 of the reference library has it, and where it contradicts itself as said below:
+//!
+//! - Of a **null** cell no comparison is true, `!=` and NOT IN included; only tests for null see it. Negations move into
+//!   comparisons ([`Condition::negation`]), so that of null cells and NaNs neither a comparison nor its negation is true,
+//!   but for `!=`, which is true of NaNs.
+//! - **Floats** compare as IEEE 754 says; IN compares bytes: `-0.0` equals `0.0`, but is not in `{0.0}`, and a NaN is in
+//!   the set that has its bytes.
+//! - **Dates and times** compare as `i64`, **bool** as `u8`; values have the field's own type.
+//! - **Strings** (`char`, `string_ascii`, `string_utf8`) compare byte by byte, and a string that others begin with comes
+//!   before them. Cells of fixed size keep the zero bytes at their end. Bytes are unsigned but in fixed-size `char` cells.
+//! - Of fixed-size **`char`** cells the reference library compares the first byte alone with the first byte of the value,
+//!   though IN compares whole cells. Here all comparisons are of whole cells; for one `char` per cell that is the same.
+//! - **Other cells** (several numbers, wide strings, blobs, geometries) can only be tested for null.
+//! - **Enumerations**: values are looked up and compared by position. A value that isn't there equals none; `!=` holds for
+//!   every cell then, null or not. Delete commits hold positions already.
+//! - A field that a fragment doesn't have **fails** every test of it, those for null too: it isn't compared with the fill
+//!   value that a read shows.
+//!
+//! Stored conditions have no test for null. What a writer makes of one, a comparison with no bytes, is taken for one where
+//! it can't be anything else ([`Condition::bind_stored`]); the reference library can't read such an array any more.
+
+mod bind;
+mod display;
+mod error;
+mod evaluate;
+mod format;
+mod tree;
+
+// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+pub use {tdb_generic_tile, tdb_schema, tdb_types};
+
+pub use bind::{BoundCondition, BoundField};
+pub use error::{ConditionError, Result};
+pub use evaluate::{Cells, Values};
+pub use format::Update;
+pub use tree::{Condition, Field, Members, Operator, Value};

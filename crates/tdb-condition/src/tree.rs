@@ -1,0 +1,360 @@
+//! The tree of a condition, and how to build one.
+
+/// What a cell must be like: comparisons of its fields with values, and combinations of them.
+///
+/// [`Condition::field`] begins a comparison; [`and`](Self::and), [`or`](Self::or) and [`not`](Self::not) combine.
+/// Values are the little-endian bytes of a field's cells, as files have them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The field's value stands in this relation to `value`. It is false for null cells.
+    Compare {
+        /// The field's name.
+        field: String,
+        /// How they compare.
+        operator: Operator,
+        /// The bytes of the value.
+        value: Vec<u8>,
+    },
+    /// The field's value is one of these, byte for byte. It is false for null cells, negated or not.
+    Member {
+        /// The field's name.
+        field: String,
+        /// Whether it must be none of these.
+        negated: bool,
+        /// The values.
+        values: Members,
+    },
+    /// The cell is null.
+    Null {
+        /// The field's name.
+        field: String,
+        /// Whether it must not be null.
+        negated: bool,
+    },
+    /// A comparison of which the writer knew the result. The format has codes for it; no release is known to store them.
+    Constant {
+        /// The field's name.
+        field: String,
+        /// The result.
+        truth: bool,
+        /// The bytes of the value.
+        value: Vec<u8>,
+    },
+    /// All of these hold.
+    And(Vec<Condition>),
+    /// Some of these hold.
+    Or(Vec<Condition>),
+    /// This doesn't hold. It means the [negation](Condition::negation), so that neither this nor what it contains is true
+    /// of null cells and NaNs.
+    Not(Box<Condition>),
+}
+
+/// How a cell's value compares with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+}
+
+impl Operator {
+    /// All operators, in the order of their codes.
+    pub const ALL: [Self; 6] =
+        [Self::Less, Self::LessOrEqual, Self::Greater, Self::GreaterOrEqual, Self::Equal, Self::NotEqual];
+
+    /// The operator with this code.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
+    /// The code in files.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The operator that is true where this one is false, NaNs aside.
+    #[must_use]
+    pub const fn negation(self) -> Self {
+        match self {
+            Self::Less => Self::GreaterOrEqual,
+            Self::LessOrEqual => Self::Greater,
+            Self::Greater => Self::LessOrEqual,
+            Self::GreaterOrEqual => Self::Less,
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+        }
+    }
+
+    /// The usual sign.
+    #[must_use]
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+        }
+    }
+
+    /// Whether it asks for more than equality.
+    #[must_use]
+    pub const fn is_inequality(self) -> bool {
+        !matches!(self, Self::Equal | Self::NotEqual)
+    }
+}
+
+/// The values that a field's value may be one of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Members {
+    data: Vec<u8>,
+    /// Where each value begins in `data`; ascending, the first one 0.
+    offsets: Vec<u64>,
+}
+
+impl Members {
+    /// From values back to back and where each begins; none unless the first begins at 0 and they ascend within the data.
+    #[must_use]
+    pub fn from_parts(data: Vec<u8>, offsets: Vec<u64>) -> Option<Self> {
+        let starts_at_0 = offsets.first().map_or(data.is_empty(), |first| *first == 0);
+        let within = offsets.last().is_none_or(|last| *last <= data.len() as u64);
+        (starts_at_0 && within && offsets.is_sorted()).then_some(Self { data, offsets })
+    }
+
+    /// The values back to back.
+    #[must_use]
+    pub fn data(&self) -> &[u8] {
+        &self.data
+    }
+
+    /// Where each value begins in [`data`](Self::data).
+    #[must_use]
+    pub fn offsets(&self) -> &[u64] {
+        &self.offsets
+    }
+
+    /// The values.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let end = |index: usize| self.offsets.get(index + 1).map_or(self.data.len(), |end| *end as usize);
+        // Checked by `from_parts`: offsets ascend within the data.
+        self.offsets.iter().enumerate().map(move |(index, start)| &self.data[*start as usize..end(index)])
+    }
+}
+
+impl<V: AsRef<[u8]>> FromIterator<V> for Members {
+    fn from_iter<I: IntoIterator<Item = V>>(values: I) -> Self {
+        let mut members = Self::default();
+        for value in values {
+            members.offsets.push(members.data.len() as u64);
+            members.data.extend_from_slice(value.as_ref());
+        }
+        members
+    }
+}
+
+/// What a field can be compared with: numbers of the field's own type, strings, bytes.
+pub trait Value {
+    /// The bytes as a cell holds them.
+    fn into_cell(self) -> Vec<u8>;
+}
+
+macro_rules! numbers {
+    ($($type:ty),*) => {$(
+        impl Value for $type {
+            fn into_cell(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+        }
+    )*};
+}
+
+numbers!(i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);
+
+impl Value for bool {
+    fn into_cell(self) -> Vec<u8> {
+        vec![u8::from(self)]
+    }
+}
+
+macro_rules! strings {
+    ($($type:ty),*) => {$(
+        impl Value for $type {
+            fn into_cell(self) -> Vec<u8> {
+                AsRef::<[u8]>::as_ref(&self).to_vec()
+            }
+        }
+    )*};
+}
+
+strings!(&str, String, &[u8], Vec<u8>);
+
+/// A field that is about to be compared; see [`Condition::field`].
+#[derive(Clone, Debug)]
+#[must_use = "a field alone says nothing"]
+pub struct Field(String);
+
+macro_rules! comparisons {
+    ($($name:ident: $operator:ident;)*) => {$(
+        #[doc = concat!("Its value compares as [`Operator::", stringify!($operator), "`] says with this one of its own type.")]
+        #[must_use]
+        pub fn $name(self, value: impl Value) -> Condition {
+            self.compare(Operator::$operator, value)
+        }
+    )*};
+}
+
+impl Field {
+    comparisons! {
+        lt: Less;
+        le: LessOrEqual;
+        gt: Greater;
+        ge: GreaterOrEqual;
+        eq: Equal;
+        ne: NotEqual;
+    }
+
+    /// Its value stands in this relation to `value`.
+    #[must_use]
+    pub fn compare(self, operator: Operator, value: impl Value) -> Condition {
+        Condition::Compare { field: self.0, operator, value: value.into_cell() }
+    }
+
+    /// Its value is one of these.
+    #[must_use]
+    pub fn is_in<V: Value>(self, values: impl IntoIterator<Item = V>) -> Condition {
+        let values = values.into_iter().map(Value::into_cell).collect();
+        Condition::Member { field: self.0, negated: false, values }
+    }
+
+    /// Its value is none of these.
+    #[must_use]
+    pub fn not_in<V: Value>(self, values: impl IntoIterator<Item = V>) -> Condition {
+        let values = values.into_iter().map(Value::into_cell).collect();
+        Condition::Member { field: self.0, negated: true, values }
+    }
+
+    /// It is null.
+    #[must_use]
+    pub fn is_null(self) -> Condition {
+        Condition::Null { field: self.0, negated: false }
+    }
+
+    /// It is not null.
+    #[must_use]
+    pub fn is_not_null(self) -> Condition {
+        Condition::Null { field: self.0, negated: true }
+    }
+}
+
+impl Condition {
+    /// Begins a comparison of the attribute or dimension with this name.
+    pub fn field(name: impl Into<String>) -> Field {
+        Field(name.into())
+    }
+
+    /// Both hold.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let mut all = match self {
+            Self::And(all) => all,
+            one => vec![one],
+        };
+        match other {
+            Self::And(more) => all.extend(more),
+            one => all.push(one),
+        }
+        Self::And(all)
+    }
+
+    /// One of them holds, or both.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let mut any = match self {
+            Self::Or(any) => any,
+            one => vec![one],
+        };
+        match other {
+            Self::Or(more) => any.extend(more),
+            one => any.push(one),
+        }
+        Self::Or(any)
+    }
+
+    /// It doesn't hold.
+    #[allow(clippy::should_implement_trait)] // beside `and` and `or`
+    #[must_use]
+    pub fn not(self) -> Self {
+        Self::Not(Box::new(self))
+    }
+
+    /// The condition with every comparison turned round: true where this one is false, but for null cells and NaNs, of
+    /// which neither is true. It is what a delete commit stores: cells stay that fulfil it.
+    #[must_use]
+    pub fn negation(&self) -> Self {
+        self.pushed_down(true)
+    }
+
+    /// The same condition without [`Not`](Self::Not): negations have moved into the comparisons.
+    #[must_use]
+    pub fn without_not(&self) -> Self {
+        self.pushed_down(false)
+    }
+
+    fn pushed_down(&self, negate: bool) -> Self {
+        let each = |nodes: &[Self]| nodes.iter().map(|node| node.pushed_down(negate)).collect();
+        match self {
+            Self::Compare { field, operator, value } => Self::Compare {
+                field: field.clone(),
+                operator: if negate { operator.negation() } else { *operator },
+                value: value.clone(),
+            },
+            Self::Member { field, negated, values } => {
+                Self::Member { field: field.clone(), negated: *negated != negate, values: values.clone() }
+            }
+            Self::Null { field, negated } => Self::Null { field: field.clone(), negated: *negated != negate },
+            Self::Constant { field, truth, value } => {
+                Self::Constant { field: field.clone(), truth: *truth != negate, value: value.clone() }
+            }
+            Self::And(nodes) if negate => Self::Or(each(nodes)),
+            Self::Or(nodes) if negate => Self::And(each(nodes)),
+            Self::And(nodes) => Self::And(each(nodes)),
+            Self::Or(nodes) => Self::Or(each(nodes)),
+            Self::Not(node) => node.pushed_down(!negate),
+        }
+    }
+
+    /// The names of the fields that it speaks of, each once, in the order of their first mention.
+    #[must_use]
+    pub fn fields(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        self.collect_fields(&mut names);
+        names
+    }
+
+    fn collect_fields<'a>(&'a self, names: &mut Vec<&'a str>) {
+        match self {
+            Self::Compare { field, .. }
+            | Self::Member { field, .. }
+            | Self::Null { field, .. }
+            | Self::Constant { field, .. } => {
+                if !names.contains(&field.as_str()) {
+                    names.push(field);
+                }
+            }
+            Self::And(nodes) | Self::Or(nodes) => nodes.iter().for_each(|node| node.collect_fields(names)),
+            Self::Not(node) => node.collect_fields(names),
+        }
+    }
+}

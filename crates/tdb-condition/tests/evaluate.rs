@@ -1,0 +1,325 @@
+//! What is true of which cells: the rules one by one, and any condition over any cells against a model.
+
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use tdb_condition::{Cells, Condition, ConditionError, Operator, Value, Values};
+use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
+use tdb_types::{CellValNum, Datatype, Scalar};
+
+fn schema(attributes: impl IntoIterator<Item = Attribute>) -> ArraySchema {
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    attributes.into_iter().fold(SchemaBuilder::sparse().dimension(x), SchemaBuilder::attribute).build().unwrap()
+}
+
+fn fixed<V: Value>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
+    values.into_iter().flat_map(Value::into_cell).collect()
+}
+
+/// The truth of a condition on one attribute of fixed-size cells.
+fn over(attribute: Attribute, condition: &Condition, cells: &[u8], validity: Option<&[u8]>) -> Vec<u8> {
+    let size = attribute.cell_size().unwrap() as usize;
+    let bound = condition.bind(&schema([attribute]), |_| None).unwrap();
+    let mut truth = vec![false; cells.len() / size];
+    bound.evaluate(&[Some(Cells { values: Values::Fixed(cells), validity })], &mut truth);
+    truth.into_iter().map(u8::from).collect()
+}
+
+/// The truth of a condition on one attribute of strings.
+fn over_strings(condition: &Condition, cells: &[&[u8]], validity: Option<&[u8]>) -> Vec<u8> {
+    let attribute = Attribute::new("s", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(false);
+    let bound = condition.bind(&schema([attribute]), |_| None).unwrap();
+    let (data, offsets) = strings(cells);
+    let mut truth = vec![true; cells.len()];
+    let values = Values::Var { offsets: &offsets, data: &data };
+    bound.evaluate(&[Some(Cells { values, validity })], &mut truth);
+    truth.into_iter().map(u8::from).collect()
+}
+
+fn strings(cells: &[&[u8]]) -> (Vec<u8>, Vec<u64>) {
+    let mut offsets = vec![0];
+    offsets.extend(cells.iter().scan(0, |end, cell| {
+        *end += cell.len() as u64;
+        Some(*end)
+    }));
+    (cells.concat(), offsets)
+}
+
+fn a() -> tdb_condition::Field {
+    Condition::field("a")
+}
+
+fn s() -> tdb_condition::Field {
+    Condition::field("s")
+}
+
+#[test]
+fn nulls_fail_every_comparison() {
+    let attribute = || Attribute::new("a", Datatype::Int32).nullable(false);
+    let (cells, validity) = (fixed([1, 2, 3]), Some(&[1_u8, 0, 1][..]));
+    let truth = |condition: Condition| over(attribute(), &condition, &cells, validity);
+    assert_eq!(truth(a().eq(2)), [0, 0, 0]);
+    assert_eq!(truth(a().ne(2)), [1, 0, 1]);
+    assert_eq!(truth(a().ne(1)), [0, 0, 1]);
+    assert_eq!(truth(a().is_in([1, 2])), [1, 0, 0]);
+    assert_eq!(truth(a().is_in([1]).not()), [0, 0, 1]);
+    assert_eq!(truth(a().is_null()), [0, 1, 0]);
+    assert_eq!(truth(a().is_null().not()), [1, 0, 1]);
+    assert_eq!(truth(a().eq(1).or(a().is_null())), [1, 1, 0]);
+    let never_null = |condition: Condition| over(Attribute::new("a", Datatype::Int32), &condition, &cells, None);
+    assert_eq!(never_null(a().is_null()), [0, 0, 0]);
+    assert_eq!(never_null(a().is_not_null()), [1, 1, 1]);
+}
+
+#[test]
+fn floats_compare_as_ieee_754_has_it_and_sets_by_bytes() {
+    let cells = fixed([0.0, -0.0, f32::NAN, 1.5, f32::NEG_INFINITY]);
+    let truth = |condition: Condition| over(Attribute::new("a", Datatype::Float32), &condition, &cells, None);
+    assert_eq!(truth(a().eq(0.0_f32)), [1, 1, 0, 0, 0]);
+    assert_eq!(truth(a().ne(0.0_f32)), [0, 0, 1, 1, 1]);
+    assert_eq!(truth(a().lt(0.0_f32)), [0, 0, 0, 0, 1]);
+    assert_eq!(truth(a().lt(0.0_f32).not()), [1, 1, 0, 1, 0]);
+    assert_eq!(truth(a().eq(f32::NAN)), [0; 5]);
+    assert_eq!(truth(a().ne(f32::NAN)), [1; 5]);
+    assert_eq!(truth(a().is_in([0.0_f32, 1.5])), [1, 0, 0, 1, 0]);
+    assert_eq!(truth(a().not_in([-0.0_f32])), [1, 0, 1, 1, 1]);
+    assert_eq!(truth(a().is_in([f32::NAN])), [0, 0, 1, 0, 0]);
+}
+
+#[test]
+fn strings_compare_by_unsigned_bytes() {
+    let cells: [&[u8]; 6] = [b"", b"a", b"ab", b"\xff", b"b", b"a\0"];
+    let truth = |condition: Condition| over_strings(&condition, &cells, None);
+    assert_eq!(truth(s().lt("a")), [1, 0, 0, 0, 0, 0]);
+    assert_eq!(truth(s().ge("a")), [0, 1, 1, 1, 1, 1]);
+    assert_eq!(truth(s().eq("a")), [0, 1, 0, 0, 0, 0]);
+    assert_eq!(truth(s().gt("b")), [0, 0, 0, 1, 0, 0]);
+    assert_eq!(truth(s().eq("")), [1, 0, 0, 0, 0, 0]);
+    assert_eq!(truth(s().is_in(["a", ""])), [1, 1, 0, 0, 0, 0]);
+    assert_eq!(truth(s().not_in([&b"a"[..], b"\xff"])), [1, 0, 1, 0, 1, 1]);
+    let nulls = Some(&[0_u8, 1, 1, 1, 1, 1][..]);
+    assert_eq!(over_strings(&s().lt("b"), &cells, nulls), [0, 1, 1, 0, 0, 1]);
+}
+
+#[test]
+fn strings_of_fixed_size_compare_with_their_zeros() {
+    let attribute = || Attribute::new("a", Datatype::StringAscii).with_cell_val_num(CellValNum::from_code(3).unwrap());
+    let truth = |condition: Condition| over(attribute(), &condition, b"abcabdb\0\0\xff\xff\xffa\0\0", None);
+    assert_eq!(truth(a().lt("abd")), [1, 0, 0, 0, 1]);
+    assert_eq!(truth(a().eq("b")), [0; 5]);
+    assert_eq!(truth(a().lt("b")), [1, 1, 0, 0, 1]);
+    assert_eq!(truth(a().eq("b\0\0")), [0, 0, 1, 0, 0]);
+    assert_eq!(truth(a().gt("abcd")), [0, 1, 1, 1, 0]);
+    assert_eq!(truth(a().is_in(["abc", "a\0\0"])), [1, 0, 0, 0, 1]);
+    let schema = schema([attribute()]);
+    let error = a().is_in(["ab"]).bind(&schema, |_| None).unwrap_err();
+    assert!(matches!(error, ConditionError::WrongSize { expected: 3, found: 2, .. }), "{error}");
+}
+
+#[test]
+fn characters_are_signed_and_compared_whole() {
+    let one = |condition: Condition| over(Attribute::new("a", Datatype::Char), &condition, b"ab\xff\x80z\0", None);
+    assert_eq!(one(a().lt("b")), [1, 0, 1, 1, 0, 1]);
+    assert_eq!(one(a().ge("b")), [0, 1, 0, 0, 1, 0]);
+    assert_eq!(one(a().is_in(["a", "z"])), [1, 0, 0, 0, 1, 0]);
+    let three = Attribute::new("a", Datatype::Char).with_cell_val_num(CellValNum::from_code(3).unwrap());
+    assert_eq!(over(three, &a().eq("abc"), b"abcabdb\0\0", None), [1, 0, 0]);
+}
+
+#[test]
+fn bools_and_times_are_numbers() {
+    let bools = |condition: Condition| over(Attribute::new("a", Datatype::Bool), &condition, &[0, 1, 1], None);
+    assert_eq!(bools(a().eq(true)), [0, 1, 1]);
+    assert_eq!(bools(a().lt(true)), [1, 0, 0]);
+    let cells = fixed([-1_i64, 0, 7]);
+    let days = |condition: Condition| over(Attribute::new("a", Datatype::DatetimeDay), &condition, &cells, None);
+    assert_eq!(days(a().ge(0_i64)), [0, 1, 1]);
+}
+
+#[test]
+fn enumerations_are_compared_by_position() {
+    let colours = |ordered: bool| {
+        let colours = Enumeration::strings("c", "file", Datatype::StringAscii, ["red", "green", "blue"]).unwrap();
+        Arc::new(if ordered { colours.ordered() } else { colours })
+    };
+    let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("c").nullable(false);
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let reference = EnumerationRef { name: "c".to_owned(), file_name: "file".to_owned() };
+    let schema = SchemaBuilder::sparse().dimension(x).attribute(attribute).enumeration(reference).build().unwrap();
+    let truth = |condition: &Condition, ordered| {
+        let bound = condition.bind(&schema, |name| (name == "c").then(|| colours(ordered)))?;
+        let mut truth = [false; 4];
+        let cells = Cells { values: Values::Fixed(&[0, 1, 2, 1]), validity: Some(&[1, 1, 1, 0]) };
+        bound.evaluate(&vec![Some(cells); bound.fields().len()], &mut truth);
+        Ok::<_, ConditionError>(truth.map(u8::from))
+    };
+    assert_eq!(truth(&a().eq("green"), false).unwrap(), [0, 1, 0, 0]);
+    assert_eq!(truth(&a().ne("green"), false).unwrap(), [1, 0, 1, 0]);
+    assert_eq!(truth(&a().eq("black"), false).unwrap(), [0; 4]);
+    assert_eq!(truth(&a().ne("black"), false).unwrap(), [1; 4]);
+    assert_eq!(truth(&a().is_in(["red", "black"]), false).unwrap(), [1, 0, 0, 0]);
+    assert_eq!(truth(&a().not_in(["black"]), false).unwrap(), [1, 1, 1, 0]);
+    assert_eq!(truth(&a().gt("red"), true).unwrap(), [0, 1, 1, 0]);
+    assert_eq!(truth(&a().le("black"), true).unwrap(), [0; 4]);
+    assert!(matches!(truth(&a().gt("red"), false), Err(ConditionError::Unordered { .. })));
+    assert!(matches!(a().eq("red").bind(&schema, |_| None), Err(ConditionError::EnumerationMissing { .. })));
+    // Delete commits hold positions.
+    let stored = a().eq(1_u8).bind_stored(&schema, &schema).unwrap();
+    let mut stays = [false; 3];
+    stored.evaluate(&[Some(Cells { values: Values::Fixed(&[0, 1, 2]), validity: None })], &mut stays);
+    assert_eq!(stays, [false, true, false]);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let two = Attribute::new("two", Datatype::Int32).with_cell_val_num(CellValNum::from_code(2).unwrap());
+    let wide = Attribute::new("wide", Datatype::StringUtf16).with_cell_val_num(CellValNum::Var);
+    let blob = Attribute::new("blob", Datatype::Blob).with_cell_val_num(CellValNum::Var);
+    let schema = schema([Attribute::new("a", Datatype::Int32), two, wide, blob]);
+    let bind = |condition: &Condition| condition.bind(&schema, |_| None);
+    assert!(matches!(bind(&Condition::field("b").eq(1)), Err(ConditionError::UnknownField { .. })));
+    assert!(matches!(bind(&a().eq(1_i64)), Err(ConditionError::WrongSize { expected: 4, found: 8, .. })));
+    assert!(matches!(bind(&a().is_in([1_i64])), Err(ConditionError::WrongSize { expected: 4, found: 8, .. })));
+    for name in ["two", "wide", "blob"] {
+        let error = bind(&Condition::field(name).eq("12345678")).unwrap_err();
+        assert!(matches!(error, ConditionError::NotComparable { .. }), "{error}");
+        assert!(bind(&Condition::field(name).is_null()).is_ok());
+    }
+}
+
+#[test]
+fn stored_conditions_know_dropped_fields_and_tests_for_null() {
+    let old = schema([Attribute::new("a", Datatype::Int32).nullable(false), Attribute::new("gone", Datatype::Int32)]);
+    let new = schema([Attribute::new("a", Datatype::Int64)]);
+    let cells = |bytes| Some(Cells { values: Values::Fixed(bytes), validity: Some(&[1, 0]) });
+    let numbers = fixed([5, 5]);
+    let truth = |condition: &Condition, own: &ArraySchema, newest: &ArraySchema| {
+        let bound = condition.bind_stored(own, newest).unwrap();
+        let mut truth = [true; 2];
+        bound.evaluate(&vec![cells(&numbers[..]); bound.fields().len()], &mut truth);
+        truth
+    };
+    assert_eq!(truth(&Condition::field("gone").eq(5), &old, &new), [true, false]);
+    assert_eq!(truth(&Condition::field("gone").ne(4), &new, &new), [false; 2], "there is no such field");
+    assert_eq!(truth(&a().eq(5_i64), &old, &new), [false; 2], "of the field that replaced it");
+    assert!(a().eq(5_i64).bind_stored(&old, &old).is_err(), "of no field");
+    assert_eq!(truth(&a().eq(""), &old, &old), [false, true], "a test for null");
+    assert_eq!(truth(&a().ne(""), &old, &old), [true, false]);
+}
+
+/// A condition on nullable numbers `a` and strings `s`.
+fn conditions() -> impl Strategy<Value = Condition> {
+    let operator = prop::sample::select(Operator::ALL.to_vec());
+    let number = (operator.clone(), -3..3_i32).prop_map(|(operator, value)| a().compare(operator, value));
+    let string = (operator, "[ab]{0,2}").prop_map(|(operator, value)| s().compare(operator, value));
+    let numbers = prop::collection::vec(-3..3_i32, 0..12).prop_map(|values| a().is_in(values));
+    let strings = prop::collection::vec("[ab]{0,2}", 0..4).prop_map(|values| s().not_in(values));
+    let leaf = prop_oneof![number, string, numbers, strings, Just(a().is_null()), Just(s().is_not_null())];
+    leaf.prop_recursive(4, 24, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Condition::And),
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Condition::Or),
+            inner.prop_map(Condition::not),
+        ]
+    })
+}
+
+/// The truth of a condition for one cell; none if it is neither true nor false, for a null stands in its way.
+fn model(condition: &Condition, number: Option<i32>, string: Option<&[u8]>) -> Option<bool> {
+    let holds = |operator: &Operator, order: std::cmp::Ordering| match operator {
+        Operator::Less => order.is_lt(),
+        Operator::LessOrEqual => order.is_le(),
+        Operator::Greater => order.is_gt(),
+        Operator::GreaterOrEqual => order.is_ge(),
+        Operator::Equal => order.is_eq(),
+        Operator::NotEqual => order.is_ne(),
+    };
+    let all =
+        |nodes: &[Condition]| -> Vec<Option<bool>> { nodes.iter().map(|node| model(node, number, string)).collect() };
+    match condition {
+        Condition::Compare { field, operator, value } if field == "a" => {
+            let value = i32::from_le_bytes(value[..].try_into().unwrap());
+            Some(holds(operator, number?.cmp(&value)))
+        }
+        Condition::Compare { operator, value, .. } => Some(holds(operator, string?.cmp(&value[..]))),
+        Condition::Member { field, negated, values } => {
+            let number = number.map(i32::to_le_bytes);
+            let cell = if field == "a" { number.as_ref().map(|bytes| &bytes[..]) } else { string }?;
+            Some(values.iter().any(|value| value == cell) != *negated)
+        }
+        Condition::Null { field, negated } => {
+            let is_null = if field == "a" { number.is_none() } else { string.is_none() };
+            Some(is_null != *negated)
+        }
+        Condition::Constant { truth, .. } => Some(*truth),
+        // Three-valued logic, as in SQL.
+        Condition::And(nodes) => {
+            let nodes = all(nodes);
+            if nodes.contains(&Some(false)) {
+                Some(false)
+            } else if nodes.contains(&None) {
+                None
+            } else {
+                Some(true)
+            }
+        }
+        Condition::Or(nodes) => {
+            let nodes = all(nodes);
+            if nodes.contains(&Some(true)) {
+                Some(true)
+            } else if nodes.contains(&None) {
+                None
+            } else {
+                Some(false)
+            }
+        }
+        Condition::Not(node) => model(node, number, string).map(|truth| !truth),
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_condition_over_any_cells(
+        condition in conditions(),
+        cells in prop::collection::vec((prop::option::of(-3..3_i32), prop::option::of("[ab]{0,2}")), 0..20),
+    ) {
+        let schema = schema([
+            Attribute::new("a", Datatype::Int32).nullable(false),
+            Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var).nullable(false),
+        ]);
+        let bound = condition.bind(&schema, |_| None).unwrap();
+        let numbers = fixed(cells.iter().map(|(number, _)| number.unwrap_or(0)));
+        let text: Vec<&[u8]> = cells.iter().map(|(_, text)| text.as_deref().unwrap_or("a").as_bytes()).collect();
+        let (data, offsets) = strings(&text);
+        let valid: Vec<[u8; 2]> =
+            cells.iter().map(|(number, text)| [number.is_some().into(), text.is_some().into()]).collect();
+        let valid = [0, 1].map(|field| valid.iter().map(|both| both[field]).collect::<Vec<u8>>());
+        let columns: Vec<_> = bound.fields().iter().map(|field| Some(match field.name.as_str() {
+            "a" => Cells { values: Values::Fixed(&numbers), validity: Some(&valid[0]) },
+            _ => Cells { values: Values::Var { offsets: &offsets, data: &data }, validity: Some(&valid[1]) },
+        })).collect();
+        let mut truth = vec![true; cells.len()];
+        bound.evaluate(&columns, &mut truth);
+        for (cell, (number, text)) in cells.iter().enumerate() {
+            let expected = model(&condition, *number, text.as_deref().map(str::as_bytes)) == Some(true);
+            prop_assert_eq!(truth[cell], expected, "{}, cell {}", condition, cell);
+        }
+    }
+
+    #[test]
+    fn any_condition_comes_back(condition in conditions()) {
+        let mut writer = tdb_types::ByteWriter::new();
+        let written = condition.write(&mut writer);
+        if condition.to_string().contains("null") {
+            let refused = matches!(written, Err(ConditionError::NullTest { .. }));
+            prop_assert!(refused);
+        } else {
+            written.unwrap();
+            let mut reader = tdb_types::ByteReader::new(writer.as_slice());
+            prop_assert_eq!(Condition::parse(&mut reader, &tdb_types::Limits::default()).unwrap(), condition);
+            reader.finish("condition").unwrap();
+        }
+    }
+}
