@@ -108,12 +108,12 @@ fn meta() {
 
 #[test]
 fn tree() {
-    let copy = Copy::of("v22-by-2.30.0-group");
+    const GROUP: &str = "v22-by-2.30.0-group/group";
     for format in ["table", "jsonl"] {
-        assert_snapshot!(format!("tree_{format}"), copy.run("tree", "group", &format!("--format {format}")));
+        assert_snapshot!(format!("tree_{format}"), run(&format!("tree {GROUP} --format {format}")));
     }
-    assert_snapshot!("tree_one_level", copy.run("tree", "group", "--format csv --depth 1 --at 1700000000000"));
-    assert_snapshot!("tree_array", copy.run("tree", "group/two", ""));
+    assert_snapshot!("tree_one_level", run(&format!("tree {GROUP} --format csv --depth 1 --at 1700000000000")));
+    assert_snapshot!("tree_array", run(&format!("tree {GROUP}/two")));
 }
 
 #[test]

@@ -13,14 +13,15 @@ use tdb_types::Datatype;
 const UNSUPPORTED: [&str; 3] = ["-webp-alpha", "-webp-lossless", "-webp-lossy"];
 
 /// How many of their queries are refused.
-const REFUSED: usize = 0;
+const REFUSED: usize = 32;
 
 /// Queries that the command can't ask, by the end of the fixture's name and their own.
-const OTHERS: [(&str, &str); 5] = [
+const OTHERS: [(&str, &str); 6] = [
     // Labels are no fields; they are read from the label arrays in `__labels`.
     ("-dense-labels", "one label, row-major"),
     ("-dense-labels", "another label, row-major"),
     // Times of cells can't be asked for.
+    ("-sparse-overlapping", "with timestamps, row-major"),
     ("-sparse-consolidated", "timestamps, row-major"),
     ("-sparse-consolidated-vacuumed", "timestamps, row-major"),
     // Without ranges, the reference library reads a dense array beyond its current domain; we don't.

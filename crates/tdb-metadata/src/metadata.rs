@@ -7,7 +7,7 @@ use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, Spans};
 
 use crate::{MetadataValue, MetadataWriteError};
 
-/// One file of metadata: what one session changed, or what consolidation made of many.
+/// One file of metadata: what was changed between one opening and closing, or what consolidation made of many files.
 ///
 /// ```text
 /// until the end: u32 length | key | u8 deleted | not deleted: u8 datatype | u32 number of values | values

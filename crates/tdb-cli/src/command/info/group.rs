@@ -44,7 +44,7 @@ pub(super) fn text(path: &Path, group: &Group, paint: Paint) -> String {
         let outside = if member.place.is_inside() { "" } else { ", outside of the group's folder" };
         line(if index == 0 { "members" } else { "" }, &format!("{name}{outside}"));
     }
-    if group.is_legacy() {
+    if group.is_legacy() && !group.members().is_empty() {
         line("", "(a group of before release 2.8: whatever array or group lies in it is its member)");
     }
     out
