@@ -13,7 +13,7 @@ use tdb_types::Datatype;
 const UNSUPPORTED: [&str; 3] = ["-webp-alpha", "-webp-lossless", "-webp-lossy"];
 
 /// How many of their queries are refused.
-const REFUSED: usize = 32;
+const REFUSED: usize = 3;
 
 /// Queries that the command can't ask, by the end of the fixture's name and their own.
 const OTHERS: [(&str, &str); 6] = [
