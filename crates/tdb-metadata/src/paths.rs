@@ -18,11 +18,17 @@ impl PathList {
     /// Reads all that is left. A newline after the last path is not needed, as in the reference library.
     ///
     /// # Errors
-    /// None today: any bytes are lines of something.
+    /// The last component of a path is not UTF-8; those above are whatever the folder of the array was called.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         let mut paths = Vec::new();
         while reader.remaining() > 0 {
-            let path = String::from_utf8_lossy(line(reader)?);
+            let start = reader.offset();
+            let path = line(reader)?;
+            let last = path.rsplit(|byte| *byte == b'/').find(|component| !component.is_empty());
+            if std::str::from_utf8(last.unwrap_or_default()).is_err() {
+                return Err(DecodeError::invalid("path", start, "other bytes", "UTF-8"));
+            }
+            let path = String::from_utf8_lossy(path);
             let path = path.trim_end_matches('/');
             if !path.is_empty() {
                 paths.push(path.to_owned());
