@@ -8,13 +8,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use tdb_rtree::NdRange;
-use tdb_schema::{ArraySchema, Enumeration};
+use tdb_schema::{ArraySchema, Enumeration, SchemaError};
 use tdb_storage::Storage;
 use tdb_types::Limits;
 
 pub(crate) use deletes::refuse_unapplied_deletes;
 pub use options::ArrayOptions;
 
+use crate::access::Access;
 use crate::directory::ENUMERATIONS_FOLDER;
 use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, Fragment, Query, Result, TimeRange};
@@ -31,7 +32,7 @@ pub struct Array {
 #[derive(Debug)]
 struct Inner {
     storage: Arc<dyn Storage>,
-    limits: Limits,
+    access: Access,
     workers: Workers,
     time: TimeRange,
     schema_path: String,
@@ -89,7 +90,7 @@ impl Array {
     /// The bounds on what the array's files may make a reader allocate.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.inner.limits
+        &self.inner.access.limits
     }
 
     pub(crate) fn workers(&self) -> &Workers {
@@ -127,7 +128,9 @@ impl Array {
         };
         let file = format!("{ENUMERATIONS_FOLDER}/{}", reference.file_name);
         let bytes = self.inner.storage.read(&file)?;
-        let enumeration = Enumeration::parse_file(&bytes, self.limits(), None)
+        let tile = self.inner.access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
+        let enumeration = tile
+            .and_then(|tile| Enumeration::parse_tile(&tile, None))
             .map_err(|source| ArrayError::Schema { file: self.inner.storage.describe(&file), source })?;
         let enumeration = Arc::new(enumeration);
         if let Ok(mut loaded) = self.inner.enumerations.lock() {

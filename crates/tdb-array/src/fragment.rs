@@ -11,12 +11,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tdb_fragment::{FragmentError, FragmentField, FragmentFooter, Part, SectionId, SectionReader};
-use tdb_generic_tile::GenericTileDecoder;
 use tdb_rtree::{NdRange, RTree};
 use tdb_schema::ArraySchema;
 use tdb_storage::Storage;
-use tdb_types::{FormatVersion, Limits, TimestampedName};
+use tdb_types::{FormatVersion, TimestampedName};
 
+use crate::access::Access;
 use crate::directory::FragmentEntry;
 use crate::tiles::FieldTiles;
 use crate::{ArrayError, Result};
@@ -38,7 +38,7 @@ struct Inner {
     schema: Arc<ArraySchema>,
     footer: FragmentFooter,
     metadata: MetadataFile,
-    limits: Limits,
+    access: Access,
     rtree: OnceLock<Arc<RTree>>,
     fields: Mutex<HashMap<FragmentField, Arc<FieldTiles>>>,
 }
@@ -124,7 +124,7 @@ impl Fragment {
         parse: impl FnOnce(&mut SectionReader<'_>, &[u8]) -> Result<T, FragmentError>,
     ) -> Result<T> {
         let footer = self.footer();
-        let mut decoder = GenericTileDecoder::new(self.inner.limits);
+        let mut decoder = self.inner.access.decoder();
         let mut reader = SectionReader::new(footer, self.schema(), &mut decoder);
         self.inner.metadata.section(footer, id, |bytes| parse(&mut reader, bytes))
     }

@@ -6,22 +6,15 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, ErrorCategory, Order, Query, TimeRange};
+use tdb_filters::EncryptionKey;
 use tdb_rtree::DimRange;
 use tdb_schema::DimensionLabel;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::Datatype;
 
-/// Fixtures with something that this release says it doesn't support: encryption, WebP, deleted cells. One of which
+/// Fixtures with something that this release says it doesn't support: deleted cells. One of which
 /// everything can be read after all fails the test.
-const UNSUPPORTED: &[&str] = &[
-    "-encrypted",
-    "-webp-alpha",
-    "-webp-lossless",
-    "-webp-lossy",
-    "-sparse-deletes",
-    "-consolidated-commits",
-    "-consolidated-footers",
-];
+const UNSUPPORTED: &[&str] = &["-sparse-deletes", "-consolidated-commits", "-consolidated-footers"];
 
 /// Budgets that make one batch, many, and one for each cell.
 const BUDGETS: [usize; 3] = [64 << 20, 100, 1];
@@ -96,7 +89,7 @@ fn read(fixture: &Fixture, query: &fixtures::Query, budget: usize, threads: usiz
     if let Some((start, end)) = query.timestamps {
         options = options.between(TimeRange { start, end });
     }
-    let array = options.open(fixture.array_dir())?;
+    let array = with_key(options, fixture).open(fixture.array_dir())?;
     let labels: Vec<&DimensionLabel> = array.schema().labels().iter().filter(|label| asks_for(query, label)).collect();
     if !labels.is_empty() {
         return read_labels(fixture, &array, query, &labels, budget);
@@ -109,6 +102,13 @@ fn read(fixture: &Fixture, query: &fixtures::Query, budget: usize, threads: usiz
         append(&mut columns, &batch?, budget);
     }
     Ok(columns)
+}
+
+fn with_key(options: ArrayOptions, fixture: &Fixture) -> ArrayOptions {
+    match fixture.expected().key() {
+        Some(key) => options.key(EncryptionKey::new(key)),
+        None => options,
+    }
 }
 
 fn asks_for(query: &fixtures::Query, label: &DimensionLabel) -> bool {
@@ -126,7 +126,7 @@ fn read_labels(
     let mut columns = Columns::new();
     for label in labels {
         let name = array.schema().dimensions()[label.dimension as usize].name();
-        let label_array = Array::open(fixture.array_dir().join(&label.uri))?;
+        let label_array = with_key(ArrayOptions::new(), fixture).open(fixture.array_dir().join(&label.uri))?;
         let mut ranges = query.clone();
         ranges.ranges.retain(|range| range.dimension == name);
         let index = label_array.schema().dimensions()[0].name().to_owned();
@@ -148,7 +148,7 @@ fn read_labels(
 fn inside_current_domain(fixture: &Fixture, query: &fixtures::Query) -> fixtures::Query {
     let mut query = query.clone();
     // What can't be opened without its time has no current domain.
-    let Ok(array) = Array::open(fixture.array_dir()) else { return query };
+    let Ok(array) = with_key(ArrayOptions::new(), fixture).open(fixture.array_dir()) else { return query };
     let schema = array.schema();
     let Some(current) = schema.current_domain().filter(|_| schema.is_dense() && query.ranges.is_empty()) else {
         return query;

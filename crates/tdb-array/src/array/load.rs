@@ -4,32 +4,34 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tdb_schema::{ArraySchema, Dimension};
+use tdb_schema::{ArraySchema, Dimension, SchemaError};
 use tdb_storage::{Storage, StorageError};
-use tdb_types::Limits;
 
 use super::{Array, ArrayOptions, Inner};
+use crate::access::Access;
 use crate::directory::{COMMITS_FOLDER, FRAGMENT_METADATA, LEGACY_SCHEMA, Listing, SCHEMA_FOLDER};
 use crate::fragment::UnparsedFragment;
 use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, Fragment, Result};
 
 pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array> {
-    let (limits, time) = (options.limits, options.time());
-    let workers = Workers::new(options.threads, limits);
+    let (access, time) = (options.access.clone(), options.time());
+    let workers = Workers::new(options.threads, access.limits);
     let listing = list(&*storage)?;
     let schema_path = listing.schema_at(time).ok_or_else(|| ArrayError::Corrupt {
         file: storage.describe(SCHEMA_FOLDER),
         what: "the folder of schemas is empty; without one of them nothing can be read".to_owned(),
     })?;
-    let schema = Arc::new(load_schema(&*storage, &schema_path, &limits)?);
+    // The first file that the key is tried on: if it doesn't fit, it is the wrong one.
+    let schema = load_schema(&*storage, &schema_path, &access).map_err(ArrayError::blaming_the_key)?;
+    let schema = Arc::new(schema);
     let directory = ArrayDirectory::resolve(&listing, schema.array_type(), time)?;
     let schemas = BTreeMap::from([(schema_path.clone(), schema.clone())]);
-    let fragments = load_fragments(&storage, &directory, schemas, &schema, &workers, &limits)?;
+    let fragments = load_fragments(&storage, &directory, schemas, &schema, &workers, &access)?;
     Ok(Array {
         inner: Arc::new(Inner {
             storage,
-            limits,
+            access,
             workers,
             time,
             schema_path,
@@ -73,10 +75,10 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
     Ok(listing)
 }
 
-fn load_schema(storage: &dyn Storage, path: &str, limits: &Limits) -> Result<ArraySchema> {
+fn load_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<ArraySchema> {
     let bytes = storage.read(path)?;
-    ArraySchema::parse_file(&bytes, limits, None)
-        .map(|(schema, _)| schema)
+    let tile = access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
+    tile.and_then(|tile| ArraySchema::parse_tile(&tile, None))
         .map_err(|source| ArrayError::Schema { file: storage.describe(path), source })
 }
 
@@ -87,16 +89,16 @@ fn load_fragments(
     mut schemas: BTreeMap<String, Arc<ArraySchema>>,
     current: &ArraySchema,
     workers: &Workers,
-    limits: &Limits,
+    access: &Access,
 ) -> Result<Vec<Fragment>> {
     // Reads wait rather than compute: a few are worth a thread whatever their size.
     let weight = directory.fragments.len() as u64 * 64 * 1024;
     let entries = directory.fragments.iter().collect();
-    let unparsed = workers.map(weight, entries, |entry, _| UnparsedFragment::read(storage.clone(), entry, limits))?;
+    let unparsed = workers.map(weight, entries, |entry, _| UnparsedFragment::read(storage.clone(), entry, access))?;
     let named: BTreeSet<String> = unparsed.iter().map(|fragment| schema_path(fragment.schema_name())).collect();
     for path in named {
         if let Entry::Vacant(vacant) = schemas.entry(path) {
-            let schema = match load_schema(&**storage, vacant.key(), limits) {
+            let schema = match load_schema(&**storage, vacant.key(), access) {
                 // The fragment that names it says so below.
                 Err(ArrayError::Storage(StorageError::NotFound { .. })) => continue,
                 schema => schema?,

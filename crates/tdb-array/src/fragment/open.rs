@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tdb_fragment::{FragmentFooter, Step, first_read, locate};
 use tdb_schema::ArraySchema;
 use tdb_storage::Storage;
-use tdb_types::{ByteReader, Feature, Limits};
+use tdb_types::{ByteReader, Feature};
 
 use super::metadata_file::MetadataFile;
 use super::{Fragment, Inner};
+use crate::access::Access;
 use crate::directory::{FRAGMENT_METADATA, FragmentEntry};
 use crate::{ArrayError, Result};
 
@@ -20,17 +21,17 @@ pub(crate) struct UnparsedFragment {
     storage: Arc<dyn Storage>,
     entry: FragmentEntry,
     metadata: MetadataFile,
-    limits: Limits,
+    access: Access,
     schema_name: Option<String>,
 }
 
 impl UnparsedFragment {
     /// Reads the end of the metadata, with the footer if possible, and finds out which schema it names.
-    pub(crate) fn read(storage: Arc<dyn Storage>, entry: &FragmentEntry, limits: &Limits) -> Result<Self> {
+    pub(crate) fn read(storage: Arc<dyn Storage>, entry: &FragmentEntry, access: &Access) -> Result<Self> {
         let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
         let mut metadata = MetadataFile::open(&*storage, &path)?;
         metadata.read_tail(first_read(metadata.size()).start)?;
-        let mut fragment = Self { storage, entry: entry.clone(), metadata, limits: *limits, schema_name: None };
+        let mut fragment = Self { storage, entry: entry.clone(), metadata, access: access.clone(), schema_name: None };
         if fragment.entry.version.has(Feature::SchemaFolder)
             && let Some(footer) = fragment.locate(None)?
         {
@@ -73,7 +74,7 @@ impl UnparsedFragment {
                 schema,
                 footer,
                 metadata: self.metadata,
-                limits: self.limits,
+                access: self.access,
                 rtree: OnceLock::new(),
                 fields: Mutex::new(HashMap::new()),
             }),
