@@ -17,7 +17,8 @@ Examples:
   tdb schema PATH                          everything that the schema says
   tdb inspect PATH/__schema/__1_1_…        a file of an array, field by field
 
-Exit codes: 0 good, 1 a finding or difference, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O.
+Exit codes: 0 good, 1 a finding or difference, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
+6 the key of an encrypted array is missing, wrong or not wanted.
 Nothing is ever written to an array by these commands.";
 
 /// Look at and query TileDB arrays.
@@ -28,6 +29,11 @@ pub(crate) struct Args {
     /// Whether to use colours; NO_COLOR in the environment also switches them off
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
+
+    /// The key of an encrypted array: a file of 32 bytes, or of 64 hexadecimal digits. TDB_KEY (the digits) and
+    /// TDB_KEY_FILE in the environment do the same
+    #[arg(long, global = true, value_name = "FILE")]
+    key_file: Option<OsString>,
 
     #[command(subcommand)]
     command: Command,
@@ -62,7 +68,7 @@ pub(crate) enum Command {
 /// What a command line comes to.
 pub(crate) enum Parsed {
     /// A command to run.
-    Command { command: Command, color: ColorChoice },
+    Command { command: Command, key_file: Option<OsString>, color: ColorChoice },
     /// Wrong use that we found.
     Failed { failure: Failure, color: ColorChoice },
     /// Help, version, or wrong use that clap found.
@@ -81,14 +87,14 @@ impl Parsed {
 /// Parses the process's command line.
 pub(crate) fn parse() -> Parsed {
     match Args::try_parse() {
-        Ok(Args { color, command: Command::Path(words) }) => bare_path(words, color),
-        Ok(Args { color, command }) => Parsed::Command { command, color },
+        Ok(Args { color, key_file, command: Command::Path(words) }) => bare_path(words, key_file, color),
+        Ok(Args { color, key_file, command }) => Parsed::Command { command, key_file, color },
         Err(error) => Parsed::Clap(error),
     }
 }
 
 /// `tdb PATH …` is `tdb info PATH …`, unless the word is a misspelt command.
-fn bare_path(words: Vec<OsString>, color: ColorChoice) -> Parsed {
+fn bare_path(words: Vec<OsString>, key_file: Option<OsString>, color: ColorChoice) -> Parsed {
     let word = words.first().cloned().unwrap_or_default();
     let text = word.to_string_lossy();
     let is_word = text.chars().all(|character| character.is_ascii_alphabetic());
@@ -105,7 +111,7 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice) -> Parsed {
         Ok(args) => {
             // Options may stand before and after the path.
             let color = if args.color == ColorChoice::Auto { color } else { args.color };
-            Parsed::Command { command: args.command, color }
+            Parsed::Command { command: args.command, key_file: args.key_file.or(key_file), color }
         }
         Err(error) => Parsed::Clap(error),
     }

@@ -9,18 +9,22 @@ pub(crate) mod ls;
 pub(crate) mod read;
 pub(crate) mod schema;
 
+use std::ffi::OsStr;
+
 use crate::args::Command;
 use crate::failure::Result;
+use crate::key::Key;
 use crate::terminal::Terminal;
 
-pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
+pub(crate) fn run(command: Command, key_file: Option<&OsStr>, terminal: Terminal) -> Result<()> {
+    let key = || Key::given(key_file);
     match command {
-        Command::Info(args) => info::run(&args, terminal),
-        Command::Schema(args) => schema::run(&args, terminal),
-        Command::Fragments(args) => fragments::run(&args, terminal),
-        Command::Read(args) => read::run(&args, terminal),
+        Command::Info(args) => info::run(&args, &key()?, terminal),
+        Command::Schema(args) => schema::run(&args, &key()?, terminal),
+        Command::Fragments(args) => fragments::run(&args, &key()?, terminal),
+        Command::Read(args) => read::run(&args, &key()?, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
-        Command::Inspect(args) => inspect::run(&args, terminal),
+        Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args),
         // The parser has made another command of it.
         Command::Path(_) => Ok(()),

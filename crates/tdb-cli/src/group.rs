@@ -11,10 +11,11 @@ use std::fs;
 use std::path::Path;
 
 use tdb_array::ArrayError;
-use tdb_generic_tile::{GenericTile, GenericTileError};
-use tdb_types::{ByteReader, DecodeError, Limits, Spans, TimestampedName};
+use tdb_generic_tile::{GenericTileDecoder, GenericTileError};
+use tdb_types::{ByteReader, DecodeError, Spans, TimestampedName};
 
 use crate::failure::{Failure, Result};
+use crate::key::Key;
 
 /// The folder of detail files in a group's folder.
 pub(crate) const DETAILS_FOLDER: &str = "__group";
@@ -85,8 +86,12 @@ impl Details {
     const MIN_MEMBER: u64 = 15;
 
     /// Reads a whole detail file.
-    pub(crate) fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self, GenericTileError> {
-        let tile = GenericTile::parse_file(bytes, limits, spans)?;
+    pub(crate) fn parse_file(
+        bytes: &[u8],
+        decoder: &mut GenericTileDecoder,
+        spans: Option<&Spans>,
+    ) -> Result<Self, GenericTileError> {
+        let tile = decoder.decode_file(bytes, spans)?;
         Ok(tile.parse_payload(spans, |reader| {
             let version = reader.u32("details version")?;
             let count = reader.u64("member count")?;
@@ -103,7 +108,7 @@ impl Details {
 ///
 /// # Errors
 /// A detail file can't be read.
-pub(crate) fn members(group: &Path) -> Result<Vec<Member>> {
+pub(crate) fn members(group: &Path, key: &Key) -> Result<Vec<Member>> {
     let folder = group.join(DETAILS_FOLDER);
     let mut names = Vec::new();
     match fs::read_dir(&folder) {
@@ -116,7 +121,7 @@ pub(crate) fn members(group: &Path) -> Result<Vec<Member>> {
     files.sort_by(|(a, _), (b, _)| (a.start(), a.as_str()).cmp(&(b.start(), b.as_str())));
     let mut members: Vec<Member> = Vec::new();
     for (_, name) in files {
-        let details = read(&folder.join(name))?;
+        let details = read(&folder.join(name), key)?;
         if details.version < WITH_DELETIONS {
             members.clear();
         }
@@ -131,8 +136,8 @@ pub(crate) fn members(group: &Path) -> Result<Vec<Member>> {
     Ok(members)
 }
 
-fn read(path: &Path) -> Result<Details> {
+fn read(path: &Path, key: &Key) -> Result<Details> {
     let bytes = fs::read(path).map_err(|error| Failure::io(path.display(), &error))?;
-    Details::parse_file(&bytes, &Limits::default(), None)
-        .map_err(|source| ArrayError::GenericTile { file: path.display().to_string(), source }.into())
+    Details::parse_file(&bytes, &mut key.decoder(), None)
+        .map_err(|source| ArrayError::GenericTile { file: path.display().to_string(), source }.blaming_the_key().into())
 }

@@ -6,6 +6,7 @@ mod command;
 mod failure;
 mod group;
 mod inspect;
+mod key;
 mod location;
 mod output;
 mod range;
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
 
 fn run(parsed: Parsed, terminal: Terminal) -> Result<()> {
     match parsed {
-        Parsed::Command { command, .. } => command::run(command, terminal),
+        Parsed::Command { command, key_file, .. } => command::run(command, key_file.as_deref(), terminal),
         Parsed::Failed { failure, .. } => Err(failure),
         Parsed::Clap(error) => {
             // Help and version are asked for; all else is wrong use, in clap's words. Nobody may be reading either.

@@ -6,10 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions};
+use tdb_array::Array;
 use tdb_storage::{LocalStorage, Storage};
 
 use crate::failure::{Exit, Failure, Result};
+use crate::key::Key;
 use crate::{location, suggest};
 
 /// What is at a path, told by what lies in it.
@@ -97,6 +98,7 @@ fn near(missing: &Path) -> Option<PathBuf> {
 pub(crate) fn open_array(
     argument: &OsStr,
     threads: usize,
+    key: &Key,
     storage: impl FnOnce(&Path) -> Arc<dyn Storage>,
 ) -> Result<(PathBuf, Array)> {
     let (path, kind) = find(argument)?;
@@ -104,7 +106,7 @@ pub(crate) fn open_array(
         Kind::Array => {}
         _ => return Err(not_an_array(&path, kind)),
     }
-    let array = ArrayOptions::new().threads(threads).open_on(storage(&path))?;
+    let array = key.options().threads(threads).open_on(storage(&path))?;
     Ok((path, array))
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::failure::{Exit, Failure, Result};
+use crate::key::Key;
 use crate::output::{TextFormat, print_json, print_text};
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
@@ -29,18 +30,18 @@ pub(crate) struct Args {
     format: TextFormat,
 }
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     match kind {
         Kind::Array => {
-            let (path, array) = target::open_array(&args.path, 1, target::local_storage)?;
+            let (path, array) = target::open_array(&args.path, 1, key, target::local_storage)?;
             match args.format {
                 TextFormat::Text => print_text(&array::text(&path, &array, terminal.paint())),
                 TextFormat::Json => print_json(&array::json(&path, &array)),
             }
         }
         Kind::Group => {
-            let members = group::members(&path)?;
+            let members = group::members(&path, key)?;
             match args.format {
                 TextFormat::Text => print_text(&group::text(&path, &members, terminal.paint())),
                 TextFormat::Json => print_json(&json!({

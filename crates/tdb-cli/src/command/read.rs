@@ -15,6 +15,7 @@ use tdb_schema::{ArraySchema, FieldRef};
 use tdb_storage::CountingStorage;
 
 use crate::failure::{Failure, Result};
+use crate::key::Key;
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
 use crate::{range, size, target};
@@ -109,10 +110,10 @@ impl From<OrderArg> for Order {
     }
 }
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let begun = Instant::now();
     let mut counters = None;
-    let (_, array) = target::open_array(&args.array, args.threads, |path: &Path| {
+    let (_, array) = target::open_array(&args.array, args.threads, key, |path: &Path| {
         let storage = CountingStorage::new(target::local_storage(path));
         counters = Some(storage.clone());
         Arc::new(storage)

@@ -1,6 +1,5 @@
 //! Files that speak of other files: consolidated commits, vacuum and ignore files.
 
-use tdb_generic_tile::GenericTile;
 use tdb_types::{ByteReader, DecodeError, Limits};
 
 use super::{Inspection, condition};
@@ -44,7 +43,7 @@ fn delete(inspection: &Inspection<'_>, reader: &mut ByteReader<'_>) -> Result<()
     let fail = inspection.decode_error();
     let length = reader.u64("length of the commit").map_err(&fail)?;
     let mut tile = reader.sub("commit", length).map_err(&fail)?;
-    let tile = GenericTile::parse(&mut tile, &inspection.limits).map_err(inspection.tile_error())?;
+    let tile = inspection.key.decoder().decode(&mut tile).map_err(inspection.tile_error())?;
     let parse = |payload: &mut ByteReader<'_>| condition::parse(payload, Limits::default().depth);
     tile.parse_payload(Some(inspection.spans), parse).map_err(fail)
 }

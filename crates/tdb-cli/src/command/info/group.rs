@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use crate::failure::Result;
 use crate::group;
 pub(super) use crate::group::Member;
+use crate::key::Key;
 use crate::terminal::Paint;
 
-pub(super) fn members(path: &Path) -> Result<Vec<Member>> {
-    group::members(path)
+pub(super) fn members(path: &Path, key: &Key) -> Result<Vec<Member>> {
+    group::members(path, key)
 }
 
 impl Member {
