@@ -11,12 +11,12 @@ use std::process::Command;
 const BUDGETS: [(&str, usize); 8] = [
     ("tdb-types", 8),
     ("tdb-storage", 4),
-    ("tdb-filters", 25),
+    ("tdb-filters", 40),
     ("tdb-rtree", 8),
-    ("tdb-generic-tile", 25),
-    ("tdb-schema", 25),
-    ("tdb-fragment", 25),
-    ("tdb-array", 40),
+    ("tdb-generic-tile", 40),
+    ("tdb-schema", 40),
+    ("tdb-fragment", 40),
+    ("tdb-array", 50),
 ];
 
 /// What derive macros need while they run; none of it is in what users build.
