@@ -75,7 +75,7 @@ fn damage_is_not_blamed_on_the_key() {
         let read = || -> Result<usize, ArrayError> {
             let array = open(folder.path(), key)?;
             array.fragments().iter().try_for_each(|fragment| fragment.rtree().map(drop))?;
-            array.read().batches()?.map(|batch| batch.map(|batch| batch.cells())).sum()
+            array.read().batches()?.map(|batch| batch.map(|batch| batch.len())).sum()
         };
         let error = read().unwrap_err();
         assert_eq!(error.key_problem(), Some(KeyProblem::Wrong), "{path}: {error}");

@@ -6,7 +6,6 @@ mod common;
 use common::{V22, cells, decode, encode, le, tile_of};
 use tdb_filters::{
     BoundPipeline, EncryptionKey, Filter, FilterError, FilterPipeline, KeyProblem, Scratch, TileKind, TileRole,
-    WebPFormat, WebPOptions,
 };
 use tdb_types::{Datatype, Limits};
 

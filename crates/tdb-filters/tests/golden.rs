@@ -313,7 +313,7 @@ fn aes_256_gcm() {
     let bound = BoundPipeline::bind_with_key(&pipeline, kind, Some(&key)).unwrap();
     for (tile, encrypted, tag) in [
         (&[][..], "", "530f8afbc74536b9a963b4f1c4cb738b"),
-        (&[0; 16], "cea7403d4d606b6e074ec5d3baf39d18", "d0d1c8a799996bf0265b98b5d48ab919"),
+        (&[0; 16][..], "cea7403d4d606b6e074ec5d3baf39d18", "d0d1c8a799996bf0265b98b5d48ab919"),
     ] {
         let tile: &[u8] = tile;
         let (mut filtered, mut scratch) = (Vec::new(), Scratch::new().with_ivs(|| [0; 12]));
