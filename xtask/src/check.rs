@@ -11,7 +11,7 @@ use std::process::Command;
 const BUDGETS: [(&str, usize); 10] = [
     ("tdb-types", 8),
     ("tdb-storage", 4),
-    ("tdb-filters", 25),
+    ("tdb-filters", 40),
     ("tdb-rtree", 8),
     ("tdb-generic-tile", 25),
     ("tdb-schema", 25),

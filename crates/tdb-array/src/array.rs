@@ -9,9 +9,8 @@ mod options;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use tdb_generic_tile::GenericTileDecoder;
 use tdb_rtree::NdRange;
-use tdb_schema::{ArraySchema, Enumeration};
+use tdb_schema::{ArraySchema, Enumeration, SchemaError};
 use tdb_storage::{Counters, CountingStorage, Storage};
 use tdb_types::Limits;
 use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
@@ -21,6 +20,7 @@ pub(crate) use damage::Findings;
 use deletes::Delete;
 pub use options::ArrayOptions;
 
+use crate::access::Access;
 use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, Fragment, Label, Metadata, Query, Result, TimeRange};
 
@@ -38,7 +38,7 @@ struct Inner {
     /// What `storage` is, for its counts.
     counting: CountingStorage,
     storage: Arc<dyn Storage>,
-    limits: Limits,
+    access: Access,
     workers: Workers,
     time: TimeRange,
     schema_path: String,
@@ -111,7 +111,7 @@ impl Array {
     /// The bounds on what the array's files may make a reader allocate.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.inner.limits
+        &self.inner.access.limits
     }
 
     pub(crate) fn workers(&self) -> &Workers {
@@ -132,6 +132,11 @@ impl Array {
         Some(union)
     }
 
+    /// What reading the array's files takes.
+    pub(crate) fn access(&self) -> &Access {
+        &self.inner.access
+    }
+
     /// The metadata at the array's time, loaded on first use.
     ///
     /// # Errors
@@ -140,7 +145,7 @@ impl Array {
         if let Some(metadata) = self.inner.metadata.get() {
             return Ok(metadata);
         }
-        let mut decoder = GenericTileDecoder::new(*self.limits());
+        let mut decoder = self.inner.access.decoder();
         let metadata = Metadata::load(&*self.inner.storage, self.time(), &mut decoder)?;
         Ok(self.inner.metadata.get_or_init(|| metadata))
     }
@@ -150,7 +155,7 @@ impl Array {
     /// # Errors
     /// [`ArrayError::Label`] if there is no such label, or its array lies elsewhere; what opening it gives.
     pub fn label(&self, name: &str) -> Result<Label> {
-        let options = ArrayOptions::new().between(self.time()).limits(*self.limits()).threads(1);
+        let options = ArrayOptions::new().between(self.time()).access(self.inner.access.clone()).threads(1);
         Label::open(self, name, &options)
     }
 
@@ -171,7 +176,9 @@ impl Array {
         };
         let file = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}/{}", reference.file_name);
         let bytes = self.inner.storage.read(&file)?;
-        let enumeration = Enumeration::parse_file(&bytes, self.limits(), None)
+        let tile = self.inner.access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
+        let enumeration = tile
+            .and_then(|tile| Enumeration::parse_tile(&tile, None))
             .map_err(|source| ArrayError::Schema { file: self.inner.storage.describe(&file), source })?;
         let enumeration = Arc::new(enumeration);
         if let Ok(mut loaded) = self.inner.enumerations.lock() {

@@ -1,7 +1,7 @@
 //! What can go wrong with an array.
 
 use tdb_condition::ConditionError;
-use tdb_filters::FilterError;
+use tdb_filters::{FilterError, KeyProblem};
 use tdb_fragment::FragmentError;
 use tdb_generic_tile::GenericTileError;
 use tdb_schema::SchemaError;
@@ -107,6 +107,14 @@ pub enum ArrayError {
         /// What is wrong with it.
         source: Box<FilterError>,
     },
+    /// The key and the array don't go together.
+    #[error("{file}: {problem}")]
+    Key {
+        /// The first file that it was tried on.
+        file: String,
+        /// What is the matter.
+        problem: KeyProblem,
+    },
     /// Files contradict each other or the format.
     #[error("{file}: {what}")]
     Corrupt {
@@ -181,11 +189,46 @@ pub enum ErrorCategory {
     Corrupt,
     /// The bytes are beyond this library or this build of it: use a newer or fuller one.
     Unsupported,
+    /// The array is encrypted and its key is missing or wrong, or it is not encrypted and a key was given: give the right
+    /// one, or none.
+    Key,
     /// Nothing is there, or it can't be reached: check path, permissions, disk.
     Unavailable,
 }
 
 impl ArrayError {
+    /// What is the matter with the key, if that is the trouble.
+    ///
+    /// A file that doesn't go together with the key when others of the array did is damaged, or was put there by somebody
+    /// else: that is corruption, and no [`ArrayError::Key`]; but this tells it too.
+    #[must_use]
+    pub fn key_problem(&self) -> Option<KeyProblem> {
+        match self {
+            Self::Key { problem, .. } => Some(*problem),
+            Self::Schema { source, .. } => source.key_problem(),
+            Self::Fragment { source, .. } => source.key_problem(),
+            Self::GenericTile { source, .. } => source.key_problem(),
+            Self::Tile { source, .. } => source.key_problem(),
+            _ => None,
+        }
+    }
+
+    /// The same error as one of the key, if it is the key that doesn't fit: for the first file that a key is tried on.
+    #[must_use]
+    pub fn blaming_the_key(self) -> Self {
+        let problem = self.key_problem();
+        match (self, problem) {
+            (
+                Self::Schema { file, .. }
+                | Self::Fragment { file, .. }
+                | Self::GenericTile { file, .. }
+                | Self::Tile { file, .. },
+                Some(problem),
+            ) => Self::Key { file, problem },
+            (error, _) => error,
+        }
+    }
+
     /// What a caller may do about it.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
@@ -202,6 +245,7 @@ impl ArrayError {
             Self::Tile { source, .. } => by(source.is_unsupported()),
             Self::Corrupt { .. } | Self::Commits { .. } => ErrorCategory::Corrupt,
             Self::Unsupported { .. } | Self::Version { .. } | Self::Member { .. } => ErrorCategory::Unsupported,
+            Self::Key { .. } => ErrorCategory::Key,
             Self::UnknownField { .. }
             | Self::UnknownDimension { .. }
             | Self::Range { .. }

@@ -12,8 +12,9 @@ use tdb_fragment::{FragmentError, FragmentField, FragmentFooter, Part};
 use tdb_rtree::{NdRange, RTree};
 use tdb_schema::ArraySchema;
 use tdb_storage::Storage;
-use tdb_types::{FormatVersion, Limits, TimestampedName};
+use tdb_types::{FormatVersion, TimestampedName};
 
+use crate::access::Access;
 use crate::directory::FragmentEntry;
 use crate::tiles::FieldTiles;
 use crate::{ArrayError, Result};
@@ -33,7 +34,7 @@ struct Inner {
     storage: Arc<dyn Storage>,
     entry: FragmentEntry,
     metadata: Metadata,
-    limits: Limits,
+    access: Access,
     rtree: OnceLock<Arc<RTree>>,
     fields: Mutex<HashMap<FragmentField, Arc<FieldTiles>>>,
 }

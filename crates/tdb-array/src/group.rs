@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use tdb_filters::EncryptionKey;
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_metadata::{GroupDetails, GroupMember, MemberKind};
 use tdb_storage::{EntryKind, LocalStorage, Storage, StorageError};
@@ -16,16 +17,17 @@ use tdb_types::names::GROUP_FOLDER;
 pub use place::MemberPlace;
 pub use tree::{GroupTree, NodeKind, TreeNode};
 
+use crate::access::Access;
 use crate::directory::Listing;
 use crate::metadata::timed;
 use crate::{ArrayError, Metadata, Result, TimeRange};
 
-/// How to open a group: when, within which limits.
+/// How to open a group: when, with which key, within which limits.
 #[derive(Clone, Debug, Default)]
 #[must_use = "options do nothing until they open something"]
 pub struct GroupOptions {
     time: Option<TimeRange>,
-    limits: Limits,
+    access: Access,
 }
 
 /// A group as it was at one time: its members, and its metadata.
@@ -93,9 +95,15 @@ impl GroupOptions {
         self
     }
 
+    /// The key of an encrypted group; see [`ArrayOptions::key`](crate::ArrayOptions::key).
+    pub fn key(mut self, key: EncryptionKey) -> Self {
+        self.access.key = Some(key);
+        self
+    }
+
     /// Bounds on what the group's files may make a reader allocate.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.access.limits = limits;
         self
     }
 
@@ -123,7 +131,7 @@ impl GroupOptions {
         let listing = list(&*storage)?;
         let has_details = listing.root.iter().any(|entry| entry.name == GROUP_FOLDER);
         let members = match has_details {
-            true => detailed_members(&*storage, time, &mut self.decoder())?,
+            true => detailed_members(&*storage, time, &mut self.decoder()).map_err(ArrayError::blaming_the_key)?,
             false => legacy_members(&*storage, &listing)?,
         };
         let member = |member: GroupMember| Member {
@@ -139,7 +147,7 @@ impl GroupOptions {
     }
 
     fn decoder(&self) -> GenericTileDecoder {
-        GenericTileDecoder::new(self.limits)
+        self.access.decoder()
     }
 }
 

@@ -42,6 +42,7 @@
 #[cfg(test)]
 extern crate self as tdb_array;
 
+mod access;
 mod array;
 mod batch;
 mod column;

@@ -5,15 +5,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, ErrorCategory, Order, Query, TimeRange};
+use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, Order, Query, TimeRange};
+use tdb_filters::EncryptionKey;
 use tdb_rtree::DimRange;
 use tdb_schema::DimensionLabel;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::Datatype;
-
-/// Fixtures with something that this release says it doesn't support, and how many of their queries it refuses: all.
-const UNSUPPORTED: &[(&str, usize)] =
-    &[("-dense-encrypted", 3), ("-sparse-encrypted", 4), ("-webp-alpha", 1), ("-webp-lossless", 1), ("-webp-lossy", 1)];
 
 /// Budgets that make one batch, many, and one for each cell.
 const BUDGETS: [usize; 3] = [64 << 20, 100, 1];
@@ -52,21 +49,15 @@ fn check_these(fixtures: Vec<Fixture>, array_type: &str) {
         if expected.array_type != array_type {
             continue;
         }
-        let mut refused = 0;
-        let wanted =
-            UNSUPPORTED.iter().find(|(name, _)| fixture.name().ends_with(name)).map_or(0, |(_, queries)| *queries);
         for query in expected.queries.iter().filter(|query| !asks_for_times(query)) {
             queries += 1;
             let failure = BUDGETS.iter().flat_map(|budget| THREADS.map(|threads| (*budget, threads))).find_map(
                 |(budget, threads)| {
-                    let failure = check(&fixture, query, budget, threads, &mut refused);
+                    let failure = check(&fixture, query, budget, threads);
                     failure.err().map(|why| format!("{}: budget {budget}, {threads} threads: {why}", query.name))
                 },
             );
             failures.extend(failure.map(|why| format!("{}: {why}", fixture.name())));
-        }
-        if refused != wanted * BUDGETS.len() * THREADS.len() {
-            failures.push(format!("{}: refuses {refused} readings", fixture.name()));
         }
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
@@ -78,21 +69,9 @@ fn asks_for_times(query: &fixtures::Query) -> bool {
     query.columns.iter().any(|column| column.name == "__timestamps")
 }
 
-fn check(
-    fixture: &Fixture,
-    query: &fixtures::Query,
-    budget: usize,
-    threads: usize,
-    refused: &mut usize,
-) -> Result<(), String> {
-    match read(fixture, query, budget, threads) {
-        Ok(columns) => compare(columns, &inside_current_domain(fixture, query)),
-        Err(error) if error.category() == ErrorCategory::Unsupported => {
-            *refused += 1;
-            Ok(())
-        }
-        Err(error) => Err(error.to_string()),
-    }
+fn check(fixture: &Fixture, query: &fixtures::Query, budget: usize, threads: usize) -> Result<(), String> {
+    let columns = read(fixture, query, budget, threads).map_err(|error| error.to_string())?;
+    compare(columns, &inside_current_domain(fixture, query))
 }
 
 /// The cells of each field, none where they are null.
@@ -103,7 +82,7 @@ fn read(fixture: &Fixture, query: &fixtures::Query, budget: usize, threads: usiz
     if let Some((start, end)) = query.timestamps {
         options = options.between(TimeRange { start, end });
     }
-    let array = options.open(fixture.array_dir())?;
+    let array = with_key(options, fixture).open(fixture.array_dir())?;
     let labels: Vec<&DimensionLabel> = array.schema().labels().iter().filter(|label| asks_for(query, label)).collect();
     if !labels.is_empty() {
         return read_labels(fixture, &array, query, &labels, budget);
@@ -116,6 +95,13 @@ fn read(fixture: &Fixture, query: &fixtures::Query, budget: usize, threads: usiz
         append(&mut columns, &batch?, budget);
     }
     Ok(columns)
+}
+
+fn with_key(options: ArrayOptions, fixture: &Fixture) -> ArrayOptions {
+    match fixture.expected().key() {
+        Some(key) => options.key(EncryptionKey::new(key)),
+        None => options,
+    }
 }
 
 fn asks_for(query: &fixtures::Query, label: &DimensionLabel) -> bool {
@@ -133,7 +119,7 @@ fn read_labels(
     let mut columns = Columns::new();
     for label in labels {
         let name = array.schema().dimensions()[label.dimension as usize].name();
-        let label_array = Array::open(fixture.array_dir().join(&label.uri))?;
+        let label_array = with_key(ArrayOptions::new(), fixture).open(fixture.array_dir().join(&label.uri))?;
         let mut ranges = query.clone();
         ranges.ranges.retain(|range| range.dimension == name);
         let index = label_array.schema().dimensions()[0].name().to_owned();
@@ -155,7 +141,7 @@ fn read_labels(
 fn inside_current_domain(fixture: &Fixture, query: &fixtures::Query) -> fixtures::Query {
     let mut query = query.clone();
     // What can't be opened without its time has no current domain.
-    let Ok(array) = Array::open(fixture.array_dir()) else { return query };
+    let Ok(array) = with_key(ArrayOptions::new(), fixture).open(fixture.array_dir()) else { return query };
     let schema = array.schema();
     let Some(current) = schema.current_domain().filter(|_| schema.is_dense() && query.ranges.is_empty()) else {
         return query;

@@ -20,7 +20,8 @@ Examples:
   tdb meta PATH --at 2024-05-01            metadata, as it was on a day
   tdb inspect PATH/__schema/__1_1_…        a file of an array, field by field
 
-Exit codes: 0 good, 1 a finding or difference, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O.
+Exit codes: 0 good, 1 a finding or difference, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
+6 the key of an encrypted array is missing, wrong or not wanted.
 Nothing is ever written to an array by these commands.";
 
 /// Look at and query TileDB arrays.
@@ -117,6 +118,7 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> Parse
             let options = Options {
                 stats: before.stats || args.options.stats,
                 skip_damaged: before.skip_damaged || args.options.skip_damaged,
+                key_file: args.options.key_file.or(before.key_file),
             };
             Parsed::Command { command: args.command, color, options }
         }

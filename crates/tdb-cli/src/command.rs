@@ -14,19 +14,22 @@ pub(crate) mod tree;
 
 use crate::args::Command;
 use crate::failure::Result;
+use crate::key::Key;
+use crate::session;
 use crate::terminal::Terminal;
 
 pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
+    let key = || Key::given(session::options().key_file.as_deref());
     match command {
-        Command::Info(args) => info::run(&args, terminal),
-        Command::Schema(args) => schema::run(&args, terminal),
-        Command::Fragments(args) => fragments::run(&args, terminal),
-        Command::Read(args) => read::run(&args, terminal),
-        Command::Meta(args) => meta::run(&args, terminal),
-        Command::Tree(args) => tree::run(&args, terminal),
-        Command::Enumerations(args) => enumerations::run(&args, terminal),
+        Command::Info(args) => info::run(&args, &key()?, terminal),
+        Command::Schema(args) => schema::run(&args, &key()?, terminal),
+        Command::Fragments(args) => fragments::run(&args, &key()?, terminal),
+        Command::Read(args) => read::run(&args, &key()?, terminal),
+        Command::Meta(args) => meta::run(&args, &key()?, terminal),
+        Command::Tree(args) => tree::run(&args, &key()?, terminal),
+        Command::Enumerations(args) => enumerations::run(&args, &key()?, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
-        Command::Inspect(args) => inspect::run(&args, terminal),
+        Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args),
         // The parser has made another command of it.
         Command::Path(_) => Ok(()),

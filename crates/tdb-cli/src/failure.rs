@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     Unsupported = 4,
     /// Nothing is there, or it can't be reached.
     Unavailable = 5,
+    /// The key of an encrypted array is missing or wrong, or one was given for an array that isn't encrypted.
+    Key = 6,
 }
 
 /// A result whose error is a [`Failure`].

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use tdb_array::ArrayError;
 use tdb_condition::{Condition, Update};
-use tdb_generic_tile::{GenericTile, GenericTileDecoder, GenericTileError};
+use tdb_generic_tile::GenericTileError;
 use tdb_metadata::{GroupDetails, MetadataFile};
 use tdb_schema::{ArraySchema, Enumeration, SchemaError};
 use tdb_types::{ByteReader, DecodeError, Limits, Span, Spans};
@@ -21,6 +21,7 @@ use tdb_types::{ByteReader, DecodeError, Limits, Span, Spans};
 pub(crate) use kind::FileKind;
 
 use crate::failure::{Failure, Result};
+use crate::key::Key;
 
 /// Bytes of a file of unknown kind that are looked at.
 const PEEK: u64 = 64;
@@ -45,7 +46,7 @@ pub(crate) struct Report {
 struct Inspection<'a> {
     path: &'a Path,
     spans: &'a Spans,
-    limits: Limits,
+    key: &'a Key,
     /// Tiles of a data file to show.
     most_tiles: u64,
     notes: Vec<String>,
@@ -55,11 +56,11 @@ struct Inspection<'a> {
 ///
 /// # Errors
 /// The file can't be read at all. What is wrong with its bytes is part of the report.
-pub(crate) fn inspect(path: &Path, most_tiles: u64) -> Result<Report> {
+pub(crate) fn inspect(path: &Path, most_tiles: u64, key: &Key) -> Result<Report> {
     let metadata = fs::metadata(path).map_err(|error| Failure::io(path.display(), &error))?;
     let spans = Spans::new();
     let kind = FileKind::of(path);
-    let mut inspection = Inspection { path, spans: &spans, limits: Limits::default(), most_tiles, notes: Vec::new() };
+    let mut inspection = Inspection { path, spans: &spans, key, most_tiles, notes: Vec::new() };
     let failure = inspection.run(kind).err();
     let notes = inspection.notes;
     let recorded = spans.to_vec();
@@ -73,16 +74,16 @@ impl Inspection<'_> {
         match kind {
             FileKind::Schema => {
                 let bytes = self.bytes()?;
-                let (schema, _) =
-                    ArraySchema::parse_file(&bytes, &self.limits, Some(self.spans)).map_err(self.schema_error())?;
+                let tile = self.key.decoder().decode_file(&bytes, Some(self.spans)).map_err(self.tile_error())?;
+                let schema = ArraySchema::parse_tile(&tile, Some(self.spans)).map_err(self.schema_error())?;
                 self.notes
                     .push(format!("the schema of a {} array; `tdb schema ARRAY` sums it up", schema.array_type()));
                 Ok(())
             }
             FileKind::Enumeration => {
                 let bytes = self.bytes()?;
-                let one =
-                    Enumeration::parse_file(&bytes, &self.limits, Some(self.spans)).map_err(self.schema_error())?;
+                let tile = self.key.decoder().decode_file(&bytes, Some(self.spans)).map_err(self.tile_error())?;
+                let one = Enumeration::parse_tile(&tile, Some(self.spans)).map_err(self.schema_error())?;
                 self.notes.push(format!("enumeration {:?} of {} values", one.name(), one.len()));
                 Ok(())
             }
@@ -91,7 +92,7 @@ impl Inspection<'_> {
             FileKind::Data => data::tiles(self),
             FileKind::Metadata => {
                 let bytes = self.bytes()?;
-                let mut decoder = GenericTileDecoder::new(self.limits);
+                let mut decoder = self.key.decoder();
                 let file = MetadataFile::parse_file(&bytes, &mut decoder, Some(self.spans));
                 let file = file.map_err(self.tile_error())?;
                 let deleted = file.changes.iter().filter(|change| change.value.is_none()).count();
@@ -100,13 +101,13 @@ impl Inspection<'_> {
             }
             FileKind::GroupDetails => {
                 let bytes = self.bytes()?;
-                let mut decoder = GenericTileDecoder::new(self.limits);
+                let mut decoder = self.key.decoder();
                 let details = GroupDetails::parse_file(&bytes, &mut decoder, Some(self.spans));
                 details.map(|_| ()).map_err(self.tile_error())
             }
             FileKind::Condition => {
                 let bytes = self.bytes()?;
-                let limits = self.limits;
+                let limits = Limits::default();
                 match self.path.extension().is_some_and(|extension| extension == "upd") {
                     true => self.generic_tile(&bytes, |reader| Update::parse(reader, &limits).map(|_| ())),
                     false => {
@@ -142,7 +143,7 @@ impl Inspection<'_> {
 
     fn tile_error(&self) -> impl Fn(GenericTileError) -> Failure + use<> {
         let file = self.file();
-        move |source| ArrayError::GenericTile { file: file.clone(), source }.into()
+        move |source| ArrayError::GenericTile { file: file.clone(), source }.blaming_the_key().into()
     }
 
     fn decode_error(&self) -> impl Fn(DecodeError) -> Failure + use<> {
@@ -162,7 +163,7 @@ impl Inspection<'_> {
         parse: impl FnOnce(&mut ByteReader<'_>) -> Result<(), DecodeError>,
     ) -> Result<()> {
         let spans = Some(self.spans);
-        let tile = GenericTile::parse_file(bytes, &self.limits, spans).map_err(self.tile_error())?;
+        let tile = self.key.decoder().decode_file(bytes, spans).map_err(self.tile_error())?;
         tile.parse_payload(spans, parse).map_err(self.decode_error())
     }
 

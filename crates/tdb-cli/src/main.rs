@@ -5,6 +5,7 @@ mod cells;
 mod command;
 mod failure;
 mod inspect;
+mod key;
 mod location;
 mod output;
 mod range;

@@ -1,5 +1,6 @@
 //! What one run of the command has in common: the options that every command takes, and the arrays that it opened.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
@@ -10,7 +11,7 @@ use crate::size::Bytes;
 use crate::terminal::Terminal;
 
 // No documentation comment: it would become that of the whole command.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Options {
     /// Say on standard error how much was read of arrays, and how long it took
     #[arg(long, global = true)]
@@ -19,6 +20,11 @@ pub(crate) struct Options {
     /// Leave out the parts of an array that can't be read; standard error names them, and the exit code is 1
     #[arg(long, global = true)]
     pub(crate) skip_damaged: bool,
+
+    /// The key of an encrypted array: a file of 32 bytes, or of 64 hexadecimal digits. TDB_KEY (the digits) and
+    /// TDB_KEY_FILE in the environment do the same
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) key_file: Option<OsString>,
 }
 
 #[derive(Debug)]
@@ -46,8 +52,8 @@ pub(crate) fn begin(options: Options) {
     let _ = SESSION.set(Session { options, begun: Instant::now(), noted: Mutex::default() });
 }
 
-pub(crate) fn options() -> Options {
-    session().options
+pub(crate) fn options() -> &'static Options {
+    &session().options
 }
 
 /// Notes an array that was opened.

@@ -6,11 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, Group, GroupOptions};
+use tdb_array::{Array, ArrayOptions, Group};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_types::names;
 
 use crate::failure::{Exit, Failure, Result};
+use crate::key::Key;
 use crate::time::TimeArgs;
 use crate::{location, session, suggest};
 
@@ -100,6 +101,7 @@ pub(crate) fn open_array(
     argument: &OsStr,
     threads: usize,
     time: &TimeArgs,
+    key: &Key,
     storage: impl FnOnce(&Path) -> Arc<dyn Storage>,
 ) -> Result<(PathBuf, Array)> {
     let (path, kind) = find(argument)?;
@@ -107,14 +109,14 @@ pub(crate) fn open_array(
         Kind::Array => {}
         _ => return Err(not_an_array(&path, kind)),
     }
-    let array = options(threads, time).open_on(storage(&path))?;
+    let array = options(threads, time, key).open_on(storage(&path))?;
     session::opened(&array);
     Ok((path, array))
 }
 
-/// How to open arrays at a time.
-pub(crate) fn options(threads: usize, time: &TimeArgs) -> ArrayOptions {
-    let options = ArrayOptions::new().threads(threads).skip_damaged(session::options().skip_damaged);
+/// How to open arrays at a time, with a key.
+pub(crate) fn options(threads: usize, time: &TimeArgs, key: &Key) -> ArrayOptions {
+    let options = key.options().threads(threads).skip_damaged(session::options().skip_damaged);
     match time.range() {
         Some(range) => options.between(range),
         None => options,
@@ -125,8 +127,8 @@ pub(crate) fn options(threads: usize, time: &TimeArgs) -> ArrayOptions {
 ///
 /// # Errors
 /// It can't be opened.
-pub(crate) fn open_group(path: &Path, time: &TimeArgs) -> Result<Group> {
-    let options = GroupOptions::new();
+pub(crate) fn open_group(path: &Path, time: &TimeArgs, key: &Key) -> Result<Group> {
+    let options = key.group_options();
     let options = match time.range() {
         Some(range) => options.between(range),
         None => options,

@@ -89,19 +89,100 @@ fn newer_format_version() {
     assert_eq!(copy.run("inspect", &name, "").code, Some(4));
 }
 
+/// The key of all encrypted fixtures, in hexadecimal.
+const KEY: &str = "3031323334353637383961626364656630313233343536373839414243444546";
+
 #[test]
-fn encrypted() {
-    let run = run("info v22-by-2.30.0-sparse-encrypted/array");
-    assert_eq!(run.code, Some(4), "{run}");
-    assert!(run.stderr.contains("encrypted"), "{run}");
+fn keys() {
+    let array = "v22-by-2.30.0-sparse-encrypted/array";
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, contents: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, contents).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let raw = file("raw", b"0123456789abcdef0123456789ABCDEF");
+    let digits = file("hex", format!("{KEY}\n").as_bytes());
+    let wrong = file("wrong", &[7; 32]);
+    let short = file("short", b"0123456789abcdef");
+
+    // Every command that opens arrays takes it, before and after its name, and so does the bare path.
+    for line in [
+        format!("info {array} --key-file {raw}"),
+        format!("--key-file {digits} {array}"),
+        format!("{array} --key-file {digits}"),
+        format!("--key-file {digits} schema {array}"),
+        format!("fragments {array} --key-file {raw}"),
+        format!("read {array} --key-file {raw}"),
+        format!("read {array} --key-file {raw} --explain"),
+    ] {
+        let run = run(&line);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        assert!(!run.stdout.is_empty());
+    }
+    for (line, hint) in [
+        (format!("read {array}"), "no key was given"),
+        (format!("read {array}"), "--key-file FILE"),
+        (format!("info {array} --key-file {wrong}"), "can't be decrypted with the key that was given"),
+        (format!("info {SPARSE} --key-file {raw}"), "is not encrypted"),
+        (format!("info {SPARSE} --key-file {raw}"), "leave out `--key-file`"),
+    ] {
+        let run = run(&line);
+        assert_eq!(run.code, Some(6), "{run}");
+        assert!(run.stderr.contains(hint), "{run}");
+    }
+    let bad = run(&format!("info {array} --key-file {short}"));
+    assert_eq!(bad.code, Some(2), "{bad}");
+    assert!(bad.stderr.contains("holds no key") && !bad.stderr.contains("0123456789abcdef"), "{bad}");
+    assert_eq!(run(&format!("info {array} --key-file {short}.not-there")).code, Some(5));
+}
+
+#[test]
+fn keys_in_the_environment() {
+    let array = "v22-by-2.30.0-sparse-encrypted/array";
+    let run = |line: &str, variables: &[(&str, &str)]| {
+        let output = command().args(line.split_whitespace()).envs(variables.iter().copied()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    fs::write(&path, KEY).unwrap();
+    let path = path.to_str().unwrap();
+    let read = format!("read {array}");
+    assert_eq!(run(&read, &[("TDB_KEY", KEY)]), (Some(0), String::new()));
+    assert_eq!(run(&read, &[("TDB_KEY_FILE", path)]), (Some(0), String::new()));
+    assert_eq!(run(&read, &[("TDB_KEY", ""), ("TDB_KEY_FILE", path)]), (Some(0), String::new()));
+    // What is on the command line comes first.
+    assert_eq!(run(&format!("{read} --key-file {path}"), &[("TDB_KEY", "junk")]), (Some(0), String::new()));
+    let (code, stderr) = run(&read, &[("TDB_KEY", KEY), ("TDB_KEY_FILE", path)]);
+    assert!(code == Some(2) && stderr.contains("both set"), "{stderr}");
+    let (code, stderr) = run(&read, &[("TDB_KEY", &KEY[..62])]);
+    assert!(code == Some(2) && stderr.contains("TDB_KEY holds no key") && !stderr.contains("3031"), "{stderr}");
+    let (code, stderr) = run(&format!("read {SPARSE}"), &[("TDB_KEY", KEY)]);
+    assert!(code == Some(6) && stderr.contains("unset TDB_KEY"), "{stderr}");
+    // What opens no array asks for no key.
+    assert_eq!(run("ls", &[("TDB_KEY", "junk")]).0, Some(0));
+}
+
+#[test]
+fn inspecting_with_keys() {
     let root = tdb_testkit::fixtures::root().join("v22-by-2.30.0-sparse-encrypted");
     let schema = fs::read_dir(root.join("array/__schema")).unwrap().find_map(|entry| {
         let path = entry.unwrap().path();
         path.is_file().then_some(path)
     });
-    let run = tdb(["inspect".as_ref(), schema.unwrap().as_os_str()]);
-    assert_eq!(run.code, Some(4), "{run}");
-    assert!(run.stdout.contains("aes_256_gcm"), "{run}");
+    let schema = schema.unwrap();
+    let inspect = |variables: &[(&str, &str)]| {
+        let output = command().arg("inspect").arg(&schema).envs(variables.iter().copied()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    // The header is in clear, and shown.
+    let (code, stdout, stderr) = inspect(&[]);
+    assert!(code == Some(6) && stdout.contains("aes_256_gcm") && stderr.contains("no key was given"), "{stderr}");
+    let (code, stdout, stderr) = inspect(&[("TDB_KEY", &"07".repeat(32))]);
+    assert!(code == Some(6) && stdout.contains("aes_256_gcm") && stderr.contains("can't be decrypted"), "{stderr}");
+    let (code, stdout, stderr) = inspect(&[("TDB_KEY", KEY)]);
+    assert!(code == Some(0) && stdout.contains("tile extent") && stderr.is_empty(), "{stderr}");
 }
 
 /// A reader that closes its end at once, as `head -0` does.

@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 
 use insta::assert_snapshot;
-use support::{Copy, find, tdb};
+use support::{Copy, Key, find, tdb};
 
 /// Inspects the first file of a fixture whose path ends so.
 fn inspect(fixture: &str, end: &str, options: &[&str]) -> support::Run {
@@ -72,14 +72,14 @@ fn metadata_and_groups() {
 #[test]
 fn every_file_of_every_fixture() {
     for fixture in tdb_testkit::fixtures::all() {
-        if fixture.expected().encryption_key.is_some() {
-            continue;
-        }
+        let key = fixture.expected().encryption_key.map(|key| Key::new(key.as_bytes()));
+        let key: Vec<String> = key.iter().flat_map(Key::words).collect();
         for path in fixture.array_files() {
             let file = fixture.array_dir().join(path);
             let mut words: Vec<&std::ffi::OsStr> =
                 ["inspect", "--format", "json", "--tiles", "100000"].map(AsRef::as_ref).into();
             words.push(file.as_os_str());
+            words.extend(key.iter().map(AsRef::<std::ffi::OsStr>::as_ref));
             let run = tdb(words);
             assert_eq!(run.code, Some(0), "{}: {path}: {}", fixture.name(), run.stderr);
             let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();

@@ -137,9 +137,14 @@ impl<'f, 'b> Unwinding<'f, 'b> {
             Some(out) if last => Sink::Final(out),
             _ => Sink::Scratch { buffer: back, budget, taken: 0 },
         };
-        if let Stage::Codec(codec) = stage {
-            let earlier = (&mut *meta_back, budget);
-            let len = frame::decode(*codec, &mut metadata, data, &mut sink, earlier, contexts)?;
+        let earlier = (&mut *meta_back, budget);
+        let packed = match stage {
+            Stage::Codec(codec) => Some(frame::decode(*codec, &mut metadata, data, &mut sink, earlier, contexts)?),
+            #[cfg(feature = "aes")]
+            Stage::Encryption(cipher) => Some(cipher.decode(&mut metadata, data, &mut sink, earlier)?),
+            _ => None,
+        };
+        if let Some(len) = packed {
             self.place = sink.place();
             swap(meta_front, meta_back);
             self.file_metadata = None;

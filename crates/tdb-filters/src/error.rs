@@ -2,6 +2,8 @@
 
 use tdb_types::{Datatype, DecodeError, FormatVersion};
 
+use crate::KeyProblem;
+
 /// Why a tile could not be decoded or encoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -23,15 +25,21 @@ pub enum FilterError {
         /// The code in the pipeline.
         code: u8,
     },
-    /// The format has this filter, but this release can't run it.
-    #[error("this release does not run the filter {filter}")]
-    Unavailable {
-        /// Name of the filter.
-        filter: &'static str,
-    },
     /// The tile is encrypted, and no key was given.
     #[error("the tile is encrypted; give the array's key")]
     KeyRequired,
+    /// Bytes are not authentic under the key that was given.
+    #[error(
+        "{filter}: the bytes are not authentic: the key is not the one that they were written with, \
+         or they were damaged or changed"
+    )]
+    NotAuthentic {
+        /// Name of the filter.
+        filter: &'static str,
+    },
+    /// Encryption needs initialisation vectors, which only the caller can give.
+    #[error("encryption needs initialisation vectors; give the scratch memory a source of them")]
+    IvsRequired,
     /// The filter was left out of this build.
     #[error("this build has no {filter}; enable the feature `{feature}` of tdb-filters")]
     CodecDisabled {
@@ -183,6 +191,17 @@ pub enum FilterError {
         /// How long it is.
         len: u64,
     },
+    /// A codec could make nothing of the bytes.
+    #[error("{filter}: {message}")]
+    Decoder {
+        /// Name of the filter.
+        filter: &'static str,
+        /// What the codec said.
+        message: String,
+    },
+    /// Images are read whichever way they were made, but written without loss only.
+    #[error("webp: this release writes images without loss only; make the filter lossless")]
+    LossyImage,
     /// A codec refused to compress.
     #[error("{filter} could not compress: {message}")]
     Encoder {
@@ -207,11 +226,19 @@ impl FilterError {
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self.root() {
-            Self::UnknownFilter { .. } | Self::Unavailable { .. } | Self::CodecDisabled { .. } | Self::KeyRequired => {
-                true
-            }
+            Self::UnknownFilter { .. } | Self::CodecDisabled { .. } | Self::LossyImage => true,
             Self::Decode(error) => error.is_unsupported(),
             _ => false,
+        }
+    }
+
+    /// What is the matter with the key that was given, or wasn't, if that is the trouble.
+    #[must_use]
+    pub fn key_problem(&self) -> Option<KeyProblem> {
+        match self.root() {
+            Self::KeyRequired => Some(KeyProblem::Missing),
+            Self::NotAuthentic { .. } => Some(KeyProblem::Wrong),
+            _ => None,
         }
     }
 }

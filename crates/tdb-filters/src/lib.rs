@@ -43,7 +43,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Each codec is a feature, all on by default: `zstd`, `zlib`, `lz4`, `bzip2`, `checksum`. A build without one reads all
+//! Each codec is a feature, all on by default: `zstd`, `zlib`, `lz4`, `bzip2`, `checksum`, `aes`, `webp`. A build without one reads all
 //! pipelines, and refuses the tiles that need it with an error that names the feature.
 //!
 //! Bytes are hostile: none of them make this crate panic, nor allocate more than [`Limits`](tdb_types::Limits) allow.
@@ -68,7 +68,7 @@ pub use tdb_types;
 pub use bind::BoundPipeline;
 pub use chunk::{Chunk, ChunkHeader, ChunkIndex};
 pub use error::FilterError;
-pub use key::EncryptionKey;
+pub use key::{EncryptionKey, KeyProblem};
 pub use kind::{ElementTypes, TileKind, TileRole};
 pub use scratch::Scratch;
 pub use spec::{Filter, FilterPipeline, WebPFormat, WebPOptions};

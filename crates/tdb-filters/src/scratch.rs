@@ -1,5 +1,7 @@
 //! Memory and codec contexts that are used again from chunk to chunk.
 
+use std::fmt;
+
 use tdb_types::Limits;
 
 use crate::stage::Contexts;
@@ -41,9 +43,36 @@ impl Scratch {
         Self { limits, ..Self::default() }
     }
 
+    /// The same with a source of initialisation vectors (IVs), of which encryption takes one for each part of each chunk.
+    ///
+    /// The secrecy of an array rests on its key never meeting the same IV twice, whoever writes to it: let them be random,
+    /// from the operating system or a generator seeded by it.
+    #[must_use]
+    pub fn with_ivs(mut self, source: impl FnMut() -> [u8; 12] + Send + Sync + 'static) -> Self {
+        self.between.contexts.ivs = IvSource(Some(Box::new(source)));
+        self
+    }
+
     /// The limits given.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+}
+
+/// Where encryption gets its IVs from.
+#[derive(Default)]
+pub(crate) struct IvSource(Option<Box<dyn FnMut() -> [u8; 12] + Send + Sync>>);
+
+impl IvSource {
+    #[cfg(feature = "aes")]
+    pub(crate) fn next(&mut self) -> Option<[u8; 12]> {
+        self.0.as_mut().map(|next| next())
+    }
+}
+
+impl fmt::Debug for IvSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "IvSource(…)" } else { "IvSource(none)" })
     }
 }

@@ -72,6 +72,15 @@ impl FilterPipeline {
         Self::new(vec![Filter::Rle { level: Filter::DEFAULT_LEVEL }])
     }
 
+    /// The pipeline that the tiles of this one's fields go through in an encrypted array: encryption comes last. Schemas
+    /// don't store it.
+    #[must_use]
+    pub fn encrypted(&self) -> Self {
+        let mut pipeline = self.clone();
+        pipeline.filters.push(Filter::Aes256Gcm);
+        pipeline
+    }
+
     /// Reads a pipeline as stored by `version` (of the schema, or of the generic tile's header).
     ///
     /// Options are skipped by their stated length, so bytes that a later version may add to them do no harm; a code

@@ -2,10 +2,12 @@
 //!
 //! Three kinds of stages differ in what they do with data and metadata (see `docs/filters.md`):
 //!
-//! - a [`Codec`] packs all metadata so far into the data, and leaves its own as the only one ([`frame`]);
+//! - a [`Codec`], and encryption, packs all metadata so far into the data, and leaves its own as the only one ([`frame`]);
 //! - a transform rewrites the data, and puts its metadata before the earlier;
 //! - a checksum leaves the data alone, and puts its metadata before the earlier.
 
+#[cfg(feature = "aes")]
+pub(crate) mod aes;
 pub(crate) mod bit_width_reduction;
 pub(crate) mod bitshuffle;
 pub(crate) mod byteshuffle;
@@ -27,6 +29,8 @@ pub(crate) mod positive_delta;
 mod rle;
 pub(crate) mod string_rle;
 pub(crate) mod strings;
+#[cfg(feature = "webp")]
+pub(crate) mod webp;
 mod windows;
 mod xor;
 #[cfg(feature = "zstd")]
@@ -38,6 +42,7 @@ use tdb_types::ByteReader;
 
 use crate::FilterError;
 use crate::flow::{Metadata, Sink};
+use crate::scratch::IvSource;
 use crate::word::Integer;
 
 /// One filter, ready to run.
@@ -62,8 +67,12 @@ pub(crate) enum Stage {
         size: usize,
     },
     FloatScale(float_scale::FloatScale),
+    #[cfg(feature = "webp")]
+    WebP(webp::Images),
     #[cfg(feature = "checksum")]
     Checksum(checksum::Algorithm),
+    #[cfg(feature = "aes")]
+    Encryption(aes::Cipher),
     /// A filter that can't be run, and why.
     Refused(FilterError),
 }
@@ -131,9 +140,13 @@ impl Stage {
             Self::Bitshuffle { size } => bitshuffle::decode(*size, meta, data, sink),
             Self::Xor { size } => xor::decode(*size, meta, data, sink),
             Self::FloatScale(scale) => scale.decode(meta, data, sink),
+            #[cfg(feature = "webp")]
+            Self::WebP(images) => images.decode(meta, data, sink),
             Self::Refused(why) => Err(why.clone()),
             // The driver runs the other kinds itself: they treat metadata in their own ways.
             Self::Codec(_) => Ok(()),
+            #[cfg(feature = "aes")]
+            Self::Encryption(_) => Ok(()),
             #[cfg(feature = "checksum")]
             Self::Checksum(_) => Ok(()),
         }
@@ -159,11 +172,15 @@ impl Stage {
             Self::Bitshuffle { size } => bitshuffle::encode(*size, meta, data, out)?,
             Self::Xor { size } => xor::encode(*size, meta, data, out)?,
             Self::FloatScale(scale) => scale.encode(meta, data, out)?,
+            #[cfg(feature = "webp")]
+            Self::WebP(images) => images.encode(meta, data, out)?,
             #[cfg(feature = "checksum")]
             Self::Checksum(algorithm) => {
                 algorithm.encode(meta, data)?;
                 return Ok(Effect::Kept);
             }
+            #[cfg(feature = "aes")]
+            Self::Encryption(cipher) => cipher.encode(meta, data, out, &mut contexts.ivs)?,
             Self::Refused(why) => return Err(why.clone()),
         }
         Ok(Effect::Rewrote)
@@ -222,6 +239,7 @@ pub(crate) struct Contexts {
     zstd: zstd::Context,
     #[cfg(feature = "lz4")]
     lz4: lz4::Context,
+    pub(crate) ivs: IvSource,
 }
 
 impl fmt::Debug for Contexts {

@@ -5,8 +5,7 @@ mod common;
 
 use common::{V22, cells, decode, encode, le, tile_of};
 use tdb_filters::{
-    BoundPipeline, EncryptionKey, Filter, FilterError, FilterPipeline, Scratch, TileKind, TileRole, WebPFormat,
-    WebPOptions,
+    BoundPipeline, EncryptionKey, Filter, FilterError, FilterPipeline, KeyProblem, Scratch, TileKind, TileRole,
 };
 use tdb_types::{Datatype, Limits};
 
@@ -21,11 +20,9 @@ fn bind_error(filter: Filter, kind: TileKind) -> String {
 
 #[test]
 fn filters_that_can_not_be_run_are_bound_and_refused_later() {
-    let webp = WebPOptions { quality: 1.0, format: WebPFormat::Rgb, lossless: true, y_extent: 1, x_extent: 3 };
     let filters = [
         Filter::Unknown { code: 17, options: vec![] },
         Filter::Unknown { code: 99, options: vec![1, 2] },
-        Filter::WebP(webp),
         Filter::Aes256Gcm,
         Filter::Dictionary { level: -1 },
     ];
@@ -40,7 +37,6 @@ fn filters_that_can_not_be_run_are_bound_and_refused_later() {
     insta::assert_snapshot!(text, @r"
     unknown(code 17): chunk 0: filter code 17 is not known; a newer release of this library may have it
     unknown(code 99, options 0102): chunk 0: filter code 99 is not known; a newer release of this library may have it
-    webp(rgb, lossless, 1 rows of 3 bytes): chunk 0: this release does not run the filter webp
     aes_256_gcm: chunk 0: the tile is encrypted; give the array's key
     dictionary: chunk 0: dictionary does not work on uint8; it needs variable-size string_ascii or string_utf8, and to be the first filter
     ");
@@ -48,8 +44,46 @@ fn filters_that_can_not_be_run_are_bound_and_refused_later() {
     let key = EncryptionKey::new([7; 32]);
     let bound = BoundPipeline::bind_with_key(&pipeline, cells(Datatype::UInt8), Some(&key)).unwrap();
     let error = bound.encode_tile(&[1], None, &mut Vec::new(), &mut Scratch::new()).unwrap_err();
-    insta::assert_snapshot!(error, @"chunk 0: this release does not run the filter aes_256_gcm");
+    insta::assert_snapshot!(error, @"chunk 0: encryption needs initialisation vectors; give the scratch memory a source of them");
+}
+
+#[test]
+fn keys() {
+    let key = EncryptionKey::new([7; 32]);
+    let bound = |key: Option<&EncryptionKey>| {
+        let pipeline = FilterPipeline::new(vec![Filter::Byteshuffle]).encrypted();
+        BoundPipeline::bind_with_key(&pipeline, cells(Datatype::UInt16), key).unwrap()
+    };
+    let (tile, mut filtered) = ([1, 2, 3, 4, 5, 6], Vec::new());
+    bound(Some(&key)).encode_tile(&tile, None, &mut filtered, &mut common::scratch_with_ivs()).unwrap();
+    let decode = |key: Option<&EncryptionKey>, filtered: &[u8]| {
+        let mut out = [0; 6];
+        bound(key).decode_tile(filtered, &mut out, &mut Scratch::new()).map(|()| out)
+    };
+    assert_eq!(decode(Some(&key), &filtered).unwrap(), tile);
+    let missing = decode(None, &filtered).unwrap_err();
+    assert_eq!((missing.key_problem(), missing.is_unsupported()), (Some(KeyProblem::Missing), false));
+    insta::assert_snapshot!(missing, @"chunk 0: the tile is encrypted; give the array's key");
+    let wrong = decode(Some(&EncryptionKey::new([8; 32])), &filtered).unwrap_err();
+    assert_eq!((wrong.key_problem(), wrong.is_unsupported()), (Some(KeyProblem::Wrong), false));
+    insta::assert_snapshot!(wrong, @"chunk 0: aes_256_gcm: the bytes are not authentic: the key is not the one that they were written with, or they were damaged or changed");
+    // No bit of IV, tag, encrypted metadata or encrypted data can be changed; nor can a length.
+    for bit in 20 * 8..filtered.len() * 8 {
+        let mut damaged = filtered.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(decode(Some(&key), &damaged).is_err(), "bit {bit}");
+    }
+    insta::assert_snapshot!(
+        [KeyProblem::Missing, KeyProblem::Wrong, KeyProblem::NotNeeded].map(|problem| problem.to_string()).join("\n"),
+        @r"
+    it is encrypted, and no key was given; give the key that it was written with
+    it can't be decrypted with the key that was given; give the key that it was written with (if that is the one, the file was damaged or changed)
+    it is not encrypted, but a key was given; give none
+    ");
+    // What is printed of anything that holds a key.
     assert_eq!(format!("{key:?}"), "EncryptionKey(…)");
+    let printed = format!("{:?}", bound(Some(&key)));
+    assert!(printed.contains("Cipher(…)") && !printed.contains("7, 7"), "{printed}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{V22, cells, decode, encode, hex, le, one_chunk, tile_of};
-use tdb_filters::{BoundPipeline, Filter, FilterPipeline, Scratch, TileKind};
+use common::{V22, cells, chunks, decode, encode, hex, le, one_chunk, tile_of};
+use tdb_filters::{BoundPipeline, EncryptionKey, Filter, FilterPipeline, Scratch, TileKind};
 use tdb_types::Datatype;
 
 const RLE: Filter = Filter::Rle { level: -1 };
@@ -302,6 +302,52 @@ fn checksums() {
     assert_eq!(metadata[32..40], le!(u64: 3));
     assert_eq!(metadata[40..56], hex("900150983cd24fb0d6963f7d28e17f72"));
     assert_eq!(metadata[56..], shuffle);
+}
+
+/// Two test cases of those who proposed the mode (McGrew and Viega, "The Galois/Counter Mode of Operation", 13 and 14).
+#[test]
+fn aes_256_gcm() {
+    let pipeline = FilterPipeline::default().encrypted();
+    let key = EncryptionKey::new([0; 32]);
+    let kind = TileKind::var_data(Datatype::UInt8, V22);
+    let bound = BoundPipeline::bind_with_key(&pipeline, kind, Some(&key)).unwrap();
+    for (tile, encrypted, tag) in [
+        (&[][..], "", "530f8afbc74536b9a963b4f1c4cb738b"),
+        (&[0; 16][..], "cea7403d4d606b6e074ec5d3baf39d18", "d0d1c8a799996bf0265b98b5d48ab919"),
+    ] {
+        let tile: &[u8] = tile;
+        let (mut filtered, mut scratch) = (Vec::new(), Scratch::new().with_ivs(|| [0; 12]));
+        // One cell, which may be empty: its chunk is encrypted like any other.
+        bound.encode_tile(tile, Some(&[0]), &mut filtered, &mut scratch).unwrap();
+        let len = u32::try_from(tile.len()).unwrap();
+        let metadata = [le!(u32: 0, 1, len, len), vec![0; 12], hex(tag)].concat();
+        assert_eq!(filtered, tile_of(tile.len(), &metadata, &hex(encrypted)));
+        let mut back = vec![1; tile.len()];
+        bound.decode_tile(&filtered, &mut back, &mut scratch).unwrap();
+        assert_eq!(back, tile);
+    }
+}
+
+/// What earlier filters left as metadata is encrypted too, as a part of its own with an IV of its own.
+#[test]
+fn metadata_are_encrypted_before_the_data() {
+    let pipeline = FilterPipeline::new(vec![Filter::Byteshuffle, Filter::Md5]).encrypted();
+    let key = EncryptionKey::new([9; 32]);
+    let bound = BoundPipeline::bind_with_key(&pipeline, cells(Datatype::UInt16), Some(&key)).unwrap();
+    let mut filtered = Vec::new();
+    bound.encode_tile(&le!(u16: 1, 2, 3), None, &mut filtered, &mut common::scratch_with_ivs()).unwrap();
+    let (metadata, data) = chunks(&filtered).remove(0);
+    // The digests' part, the shuffle's, and the data.
+    let lengths = [8 + 2 * (8 + 16), 8, 6];
+    assert_eq!(metadata[..8], le!(u32: 2, 1));
+    for (part, (header, len)) in metadata[8..].chunks(36).zip(lengths).enumerate() {
+        assert_eq!(header[..8], le!(u32: len, len));
+        assert_eq!(header[8..20], [&(part as u64 + 1).to_le_bytes()[..], &[0; 4]].concat());
+    }
+    assert_eq!((metadata.len(), data.len() as u32), (8 + 3 * 36, lengths.iter().sum()));
+    let mut back = [0; 6];
+    bound.decode_tile(&filtered, &mut back, &mut Scratch::new()).unwrap();
+    assert_eq!(back[..], le!(u16: 1, 2, 3));
 }
 
 /// An empty chunk, as it is made of variable-size cells that are all empty.

@@ -5,10 +5,13 @@ mod common;
 
 use proptest::prelude::*;
 use tdb_filters::{
-    BoundPipeline, ChunkIndex, ElementTypes, Filter, FilterError, FilterPipeline, Scratch, TileKind, TileRole,
+    BoundPipeline, ChunkIndex, ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, Scratch, TileKind,
+    TileRole,
 };
 use tdb_testkit::hostile::{self, SplitMix64};
 use tdb_types::{Datatype, FormatVersion, Limits};
+
+const KEY: EncryptionKey = EncryptionKey::new([42; 32]);
 
 /// Filters that give back what they were given.
 fn lossless_filter() -> impl Strategy<Value = Filter> {
@@ -31,6 +34,7 @@ fn lossless_filter() -> impl Strategy<Value = Filter> {
         Just(Filter::Xor),
         Just(Filter::Md5),
         Just(Filter::Sha256),
+        Just(Filter::Aes256Gcm),
     ]
 }
 
@@ -86,12 +90,12 @@ proptest! {
         max_chunk_size in prop::sample::select(vec![0u32, 64, 65_536]),
     ) {
         let pipeline = FilterPipeline { max_chunk_size, filters };
-        let bound = match BoundPipeline::bind(&pipeline, kind) {
+        let bound = match BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)) {
             Ok(bound) => bound,
             Err(FilterError::UnsupportedDatatype { .. }) => return Ok(()),
             Err(error) => panic!("{pipeline}: {error}"),
         };
-        let (mut scratch, mut filtered) = (Scratch::new(), b"before".to_vec());
+        let (mut scratch, mut filtered) = (common::scratch_with_ivs(), b"before".to_vec());
         match bound.encode_tile(&tile, None, &mut filtered, &mut scratch) {
             Err(error) if is_refusal(&error) => {
                 prop_assert_eq!(filtered, b"before".to_vec());
@@ -112,7 +116,7 @@ proptest! {
         }
         // And another scratch makes the same bytes.
         let mut again = Vec::new();
-        bound.encode_tile(&tile, None, &mut again, &mut Scratch::new()).unwrap();
+        bound.encode_tile(&tile, None, &mut again, &mut common::scratch_with_ivs()).unwrap();
         prop_assert!(again == filtered, "{} is not reproducible", pipeline);
     }
 
@@ -127,10 +131,10 @@ proptest! {
     ) {
         let kind = TileKind::coordinates(datatype, dimensions, common::version(number));
         let pipeline = FilterPipeline { max_chunk_size: 256, filters };
-        let Ok(bound) = BoundPipeline::bind(&pipeline, kind) else { return Ok(()) };
+        let Ok(bound) = BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)) else { return Ok(()) };
         let mut rng = SplitMix64::new(seed);
         let tile: Vec<u8> = (0..cells * kind.cell_size as usize).map(|_| rng.next() as u8).collect();
-        let (mut scratch, mut filtered) = (Scratch::new(), Vec::new());
+        let (mut scratch, mut filtered) = (common::scratch_with_ivs(), Vec::new());
         match bound.encode_tile(&tile, None, &mut filtered, &mut scratch) {
             Err(error) if is_refusal(&error) => return Ok(()),
             result => result.unwrap(),

@@ -1,6 +1,7 @@
 //! What can be wrong with fragment metadata.
 
 use tdb_generic_tile::GenericTileError;
+use tdb_generic_tile::tdb_filters::KeyProblem;
 use tdb_rtree::RTreeError;
 use tdb_types::{DecodeError, FormatVersion};
 
@@ -75,6 +76,15 @@ pub enum FragmentError {
 }
 
 impl FragmentError {
+    /// What is the matter with the key that was given, or wasn't, if that is the trouble.
+    #[must_use]
+    pub fn key_problem(&self) -> Option<KeyProblem> {
+        match self {
+            Self::Section { source, .. } | Self::File { source, .. } => source.key_problem(),
+            _ => None,
+        }
+    }
+
     #[cold]
     pub(crate) fn inconsistent(
         what: &'static str,

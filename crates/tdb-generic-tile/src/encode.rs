@@ -1,6 +1,6 @@
 //! From payloads to stored bytes.
 
-use tdb_filters::{BoundPipeline, FilterPipeline, Scratch};
+use tdb_filters::{BoundPipeline, EncryptionKey, FilterPipeline, Scratch};
 use tdb_types::{ByteWriter, Datatype, Encryption, FormatVersion};
 
 use crate::decode::tile_kind;
@@ -11,6 +11,7 @@ use crate::{GenericTileError, GenericTileHeader, Result};
 pub struct GenericTileEncoder {
     /// What every tile's header says, but for the sizes.
     header: GenericTileHeader,
+    key: Option<EncryptionKey>,
     scratch: Scratch,
     filtered: Vec<u8>,
 }
@@ -29,13 +30,23 @@ impl GenericTileEncoder {
             pipeline_size: 0,
             pipeline: FilterPipeline::generic_tile(),
         };
-        Self { header, scratch: Scratch::new(), filtered: Vec::new() }
+        Self { header, key: None, scratch: Scratch::new(), filtered: Vec::new() }
     }
 
     /// The same with another pipeline, which readers honour though no library writes any but the usual one.
     #[must_use]
     pub fn with_pipeline(mut self, pipeline: FilterPipeline) -> Self {
         self.header.pipeline = pipeline;
+        self
+    }
+
+    /// The same with tiles that are encrypted, as all of an encrypted array are. Each chunk takes a few initialisation
+    /// vectors from `ivs`, none of which the key may meet twice; see [`Scratch::with_ivs`].
+    #[must_use]
+    pub fn encrypting(mut self, key: EncryptionKey, ivs: impl FnMut() -> [u8; 12] + Send + Sync + 'static) -> Self {
+        self.header.encryption = Encryption::Aes256Gcm;
+        self.key = Some(key);
+        self.scratch = self.scratch.with_ivs(ivs);
         self
     }
 
@@ -46,12 +57,17 @@ impl GenericTileEncoder {
     /// written.
     pub fn encode(&mut self, payload: &[u8], writer: &mut ByteWriter) -> Result<()> {
         let failed = |source| GenericTileError::Encode { source };
-        let pipeline = BoundPipeline::bind(&self.header.pipeline, tile_kind(&self.header)).map_err(failed)?;
+        let mut header = self.header.clone();
+        if self.key.is_some() {
+            header.pipeline = header.pipeline.encrypted();
+        }
+        let pipeline = BoundPipeline::bind_with_key(&header.pipeline, tile_kind(&header), self.key.as_ref());
+        let pipeline = pipeline.map_err(failed)?;
         self.filtered.clear();
         pipeline.encode_tile(payload, None, &mut self.filtered, &mut self.scratch).map_err(failed)?;
-        self.header.tile_size = payload.len() as u64;
-        self.header.persisted_size = self.filtered.len() as u64;
-        self.header.write(writer).map_err(failed)?;
+        header.tile_size = payload.len() as u64;
+        header.persisted_size = self.filtered.len() as u64;
+        header.write(writer).map_err(failed)?;
         writer.bytes(&self.filtered);
         Ok(())
     }

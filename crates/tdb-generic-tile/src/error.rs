@@ -1,6 +1,6 @@
 //! What can go wrong with a generic tile.
 
-use tdb_filters::FilterError;
+use tdb_filters::{FilterError, KeyProblem};
 use tdb_types::{DecodeError, Encryption};
 
 /// A result of reading or writing a generic tile.
@@ -22,7 +22,7 @@ pub enum GenericTileError {
         source: FilterError,
     },
     /// The tile is encrypted, and no key was given.
-    #[error("generic tile at {offset:#x}: encrypted with {encryption}; open the array with its key")]
+    #[error("generic tile at {offset:#x}: encrypted by {encryption}; give the key")]
     KeyNeeded {
         /// Where the tile begins.
         offset: u64,
@@ -30,7 +30,7 @@ pub enum GenericTileError {
         encryption: Encryption,
     },
     /// A key was given, and the tile is not encrypted: the array isn't, or somebody has put a tile of their own into it.
-    #[error("generic tile at {offset:#x}: not encrypted, but a key was given; open the array without one")]
+    #[error("generic tile at {offset:#x}: not encrypted, but a key was given; give none")]
     KeyNotNeeded {
         /// Where the tile begins.
         offset: u64,
@@ -50,17 +50,18 @@ impl GenericTileError {
         match self {
             Self::Decode(error) => error.is_unsupported(),
             Self::Filter { source, .. } | Self::Encode { source } => source.is_unsupported(),
-            Self::KeyNeeded { .. } | Self::KeyNotNeeded { .. } => true,
+            Self::KeyNeeded { .. } | Self::KeyNotNeeded { .. } => false,
         }
     }
 
-    /// Whether the array's key would help.
+    /// What is the matter with the key that was given, or wasn't, if that is the trouble.
     #[must_use]
-    pub fn is_key_needed(&self) -> bool {
+    pub fn key_problem(&self) -> Option<KeyProblem> {
         match self {
-            Self::KeyNeeded { .. } => true,
-            Self::Filter { source, .. } => matches!(source.root(), FilterError::KeyRequired),
-            _ => false,
+            Self::KeyNeeded { .. } => Some(KeyProblem::Missing),
+            Self::KeyNotNeeded { .. } => Some(KeyProblem::NotNeeded),
+            Self::Filter { source, .. } | Self::Encode { source } => source.key_problem(),
+            Self::Decode(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What can be wrong with a schema.
 
-use tdb_filters::FilterError;
+use tdb_filters::{FilterError, KeyProblem};
 use tdb_generic_tile::GenericTileError;
 use tdb_rtree::RTreeError;
 use tdb_types::DecodeError;
@@ -50,6 +50,15 @@ impl SchemaError {
     #[cold]
     pub(crate) fn unsupported(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Unsupported { what: what.into(), why: why.into() }
+    }
+
+    /// What is the matter with the key that was given, or wasn't, if that is the trouble.
+    #[must_use]
+    pub fn key_problem(&self) -> Option<KeyProblem> {
+        match self {
+            Self::GenericTile(error) => error.key_problem(),
+            _ => None,
+        }
     }
 
     /// Whether the bytes are beyond what this library knows, rather than broken.

@@ -63,6 +63,7 @@
 //! ```
 
 pub use tdb_array::*;
+pub use tdb_filters::{EncryptionKey, KeyProblem};
 pub use tdb_rtree::{DimRange, NdRange};
 pub use tdb_schema::{ArraySchema, Attribute, Dimension, Domain, Enumeration, FieldRef, FieldType};
 pub use tdb_storage::{CountingStorage, LocalStorage, MemoryStorage, Storage};

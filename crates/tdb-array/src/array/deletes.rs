@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tdb_condition::{BoundCondition, Condition};
+use tdb_condition::{BoundCondition, Condition, ConditionError};
 use tdb_types::TimestampedName;
 
 use super::Array;
@@ -79,7 +79,8 @@ impl Array {
                 &stored[..]
             }
         };
-        let stays = Condition::parse_file(bytes, self.limits(), None);
+        let tile = self.access().decoder().decode_file(bytes, None).map_err(ConditionError::from);
+        let stays = tile.and_then(|tile| Condition::parse_tile(&tile, self.limits(), None));
         let stays = stays.map_err(|source| self.delete_error(path, source))?;
         // The directory lists no commits without a time.
         let time = path.rsplit('/').next().and_then(TimestampedName::parse).map_or(u64::MAX, |name| name.end());
@@ -87,7 +88,7 @@ impl Array {
     }
 
     #[cold]
-    fn delete_error(&self, path: &str, source: tdb_condition::ConditionError) -> ArrayError {
+    fn delete_error(&self, path: &str, source: ConditionError) -> ArrayError {
         ArrayError::Condition { file: self.storage().describe(path), source }
     }
 }

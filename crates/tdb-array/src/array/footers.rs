@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use tdb_fragment::ConsolidatedFooters;
-use tdb_generic_tile::GenericTileDecoder;
 use tdb_storage::{EntryKind, Storage};
 use tdb_types::names::FRAGMENT_META_FOLDER;
-use tdb_types::{ByteReader, Feature, Limits, TimestampedName};
+use tdb_types::{ByteReader, Feature, TimestampedName};
 
 use super::damage::Findings;
+use crate::access::Access;
 use crate::directory::Listing;
 use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result};
 
@@ -27,7 +27,7 @@ impl Footers {
         storage: &dyn Storage,
         listing: &Listing,
         directory: &ArrayDirectory,
-        limits: &Limits,
+        access: &Access,
         findings: &mut Findings,
     ) -> Result<Self> {
         let mut footers = Self::default();
@@ -43,7 +43,7 @@ impl Footers {
             }
             let file = storage.describe(&path);
             let parse = |bytes: Vec<u8>| {
-                let mut decoder = GenericTileDecoder::new(*limits);
+                let mut decoder = access.decoder();
                 ConsolidatedFooters::parse_file(&bytes, &mut decoder, None)
                     .map_err(|source| ArrayError::Fragment { file: file.clone(), source })
             };

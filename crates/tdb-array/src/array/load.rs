@@ -4,14 +4,14 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tdb_schema::{ArraySchema, Dimension};
+use tdb_schema::{ArraySchema, Dimension, SchemaError};
 use tdb_storage::{CountingStorage, Storage, StorageError};
-use tdb_types::Limits;
 use tdb_types::names::{COMMITS_FOLDER, LEGACY_SCHEMA, SCHEMA_FOLDER};
 
 use super::damage::Findings;
 use super::footers::Footers;
 use super::{Array, ArrayOptions, Inner};
+use crate::access::Access;
 use crate::directory::Listing;
 use crate::fragment::UnparsedFragment;
 use crate::workers::Workers;
@@ -23,25 +23,27 @@ const WEIGHT_OF_A_READ: u64 = 64 << 10;
 pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array> {
     let counting = CountingStorage::new(storage);
     let storage: Arc<dyn Storage> = Arc::new(counting.clone());
-    let (limits, time) = (options.limits, options.time());
-    let workers = Workers::new(options.threads, limits);
+    let (access, time) = (options.access.clone(), options.time());
+    let workers = Workers::new(options.threads, access.limits);
     let mut findings = Findings::new(options.skip_damaged);
     let listing = list(&*storage, &workers, &mut findings)?;
     let schema_path = listing.schema_at(time).ok_or_else(|| ArrayError::Corrupt {
         file: storage.describe(SCHEMA_FOLDER),
         what: "the folder of schemas is empty; without one of them nothing can be read".to_owned(),
     })?;
-    let schema = Arc::new(load_schema(&*storage, &schema_path, &limits)?);
+    // The first file that the key is tried on: if it doesn't fit, it is the wrong one.
+    let schema = load_schema(&*storage, &schema_path, &access).map_err(ArrayError::blaming_the_key)?;
+    let schema = Arc::new(schema);
     let mut directory = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings)?;
-    let footers = Footers::read(&*storage, &listing, &directory, &limits, &mut findings)?;
-    let loader = Loader { storage: &storage, workers: &workers, limits: &limits, footers };
+    let footers = Footers::read(&*storage, &listing, &directory, &access, &mut findings)?;
+    let loader = Loader { storage: &storage, workers: &workers, access: &access, footers };
     let schemas = BTreeMap::from([(schema_path.clone(), schema.clone())]);
     let fragments = loader.fragments(&mut directory, schemas, &schema, &mut findings)?;
     Ok(Array {
         inner: Arc::new(Inner {
             counting,
             storage,
-            limits,
+            access,
             workers,
             time,
             schema_path,
@@ -87,10 +89,10 @@ fn list(storage: &dyn Storage, workers: &Workers, findings: &mut Findings) -> Re
     Ok(listing)
 }
 
-fn load_schema(storage: &dyn Storage, path: &str, limits: &Limits) -> Result<ArraySchema> {
+fn load_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<ArraySchema> {
     let bytes = storage.read(path)?;
-    ArraySchema::parse_file(&bytes, limits, None)
-        .map(|(schema, _)| schema)
+    let tile = access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
+    tile.and_then(|tile| ArraySchema::parse_tile(&tile, None))
         .map_err(|source| ArrayError::Schema { file: storage.describe(path), source })
 }
 
@@ -98,7 +100,7 @@ fn load_schema(storage: &dyn Storage, path: &str, limits: &Limits) -> Result<Arr
 struct Loader<'a> {
     storage: &'a Arc<dyn Storage>,
     workers: &'a Workers,
-    limits: &'a Limits,
+    access: &'a Access,
     footers: Footers,
 }
 
@@ -154,15 +156,15 @@ impl Loader<'_> {
     fn read(&self, entry: &FragmentEntry) -> Result<UnparsedFragment> {
         match self.footers.get(entry) {
             Some((file, footer)) => {
-                UnparsedFragment::consolidated(self.storage.clone(), entry, self.limits, file, footer)
+                UnparsedFragment::consolidated(self.storage.clone(), entry, self.access, file, footer)
             }
-            None => UnparsedFragment::read(self.storage.clone(), entry, self.limits),
+            None => UnparsedFragment::read(self.storage.clone(), entry, self.access),
         }
     }
 
     /// A schema that some fragment names; none if it isn't there, which that fragment will say.
     fn schema(&self, path: &str, current: &ArraySchema) -> Result<Option<Arc<ArraySchema>>> {
-        let schema = match load_schema(&**self.storage, path, self.limits) {
+        let schema = match load_schema(&**self.storage, path, self.access) {
             Err(ArrayError::Storage(StorageError::NotFound { .. })) => return Ok(None),
             schema => schema?,
         };

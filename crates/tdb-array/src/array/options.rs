@@ -3,19 +3,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use tdb_filters::EncryptionKey;
 use tdb_storage::{LocalStorage, Storage};
 use tdb_types::Limits;
 
 use super::Array;
+use crate::access::Access;
 use crate::{Result, TimeRange};
 
-/// How to open an array: when, with how many threads, within which limits.
+/// How to open an array: when, with which key, with how many threads, within which limits.
 #[derive(Clone, Debug, Default)]
 #[must_use = "options do nothing until they open something"]
 pub struct ArrayOptions {
     time: Option<TimeRange>,
     pub(super) threads: usize,
-    pub(super) limits: Limits,
+    pub(super) access: Access,
     pub(super) skip_damaged: bool,
 }
 
@@ -36,6 +38,16 @@ impl ArrayOptions {
         self
     }
 
+    /// The key of an encrypted array. It is kept as long as the array is open, never printed, and overwritten in memory when
+    /// it is dropped.
+    ///
+    /// An array that is not encrypted is refused with a key: whoever gives one doesn't want to be served cells that anybody
+    /// can have put there.
+    pub fn key(mut self, key: EncryptionKey) -> Self {
+        self.access.key = Some(key);
+        self
+    }
+
     /// How many threads queries may use; 0 means as many as the machine has, 1 that all runs on the caller's thread.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
@@ -44,7 +56,13 @@ impl ArrayOptions {
 
     /// Bounds on what the array's files may make a reader allocate.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.access.limits = limits;
+        self
+    }
+
+    /// The same access as another array has.
+    pub(super) fn access(mut self, access: Access) -> Self {
+        self.access = access;
         self
     }
 

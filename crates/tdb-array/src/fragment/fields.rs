@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tdb_filters::{BoundPipeline, FilterPipeline, TileKind, TileRole};
+use tdb_filters::{FilterPipeline, TileKind, TileRole};
 use tdb_fragment::{FragmentField, NameScheme, Part};
 use tdb_schema::{ArraySchema, Attribute, FieldRef};
 use tdb_types::{CellValNum, Datatype, Feature, FormatVersion};
@@ -87,7 +87,7 @@ impl Fragment {
             }
             false => None,
         };
-        let tile_limit = self.inner.limits.tile_bytes;
+        let tile_limit = self.inner.access.limits.tile_bytes;
         Ok(FieldTiles { name: shape.name.into(), fixed, var, validity, combined, tile_limit })
     }
 
@@ -119,7 +119,7 @@ impl Fragment {
                 format!("{} bytes, fewer than the {} that its metadata says", file.size(), offsets[offsets.len() - 1]);
             return Err(ArrayError::Corrupt { file: described, what });
         }
-        let pipeline = BoundPipeline::bind(filters, kind).map_err(|source| ArrayError::Tile {
+        let pipeline = self.inner.access.bind(filters, kind).map_err(|source| ArrayError::Tile {
             file: described.clone(),
             field: self.shape(field).name,
             tile: 0,

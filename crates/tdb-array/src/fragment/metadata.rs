@@ -10,12 +10,11 @@ use tdb_fragment::{
     FieldContents, FragmentContents, FragmentError, FragmentField, FragmentFile, FragmentFooter, Part,
     ProcessedConditions, SectionId, SectionReader, TileOffsets, TileVarSizes,
 };
-use tdb_generic_tile::GenericTileDecoder;
 use tdb_rtree::RTree;
 use tdb_schema::ArraySchema;
-use tdb_types::Limits;
 
 use super::metadata_file::MetadataFile;
+use crate::access::Access;
 use crate::{ArrayError, Result};
 
 /// The metadata of a fragment: the footer, and the sections when somebody asks for them.
@@ -23,7 +22,7 @@ use crate::{ArrayError, Result};
 pub(super) struct Metadata {
     pub(super) footer: FragmentFooter,
     pub(super) schema: Arc<ArraySchema>,
-    limits: Limits,
+    access: Access,
     file: MetadataFile,
     sections: Sections,
 }
@@ -39,8 +38,8 @@ enum Sections {
 
 impl Metadata {
     /// Metadata whose sections lie in `file`.
-    pub(super) fn stored(file: MetadataFile, footer: FragmentFooter, schema: Arc<ArraySchema>, limits: Limits) -> Self {
-        Self { footer, schema, limits, file, sections: Sections::Stored }
+    pub(super) fn stored(file: MetadataFile, footer: FragmentFooter, schema: Arc<ArraySchema>, access: Access) -> Self {
+        Self { footer, schema, access, file, sections: Sections::Stored }
     }
 
     /// Metadata of which everything was read.
@@ -49,13 +48,13 @@ impl Metadata {
         read: FragmentFile,
         element_types: ElementTypes,
         schema: Arc<ArraySchema>,
-        limits: Limits,
+        access: Access,
     ) -> Self {
         let FragmentFile { footer, contents } = read;
         Self {
             footer,
             schema,
-            limits,
+            access,
             file,
             sections: Sections::Loaded { contents: Box::new(contents), element_types },
         }
@@ -131,7 +130,7 @@ impl Metadata {
         id: SectionId,
         parse: impl FnOnce(&mut SectionReader<'_>, &[u8]) -> Result<T, FragmentError>,
     ) -> Result<T> {
-        let mut decoder = GenericTileDecoder::new(self.limits);
+        let mut decoder = self.access.decoder();
         let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
         let range = self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
         let bytes = self.file.bytes(range)?;

@@ -5,15 +5,15 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tdb_fragment::{FragmentError, FragmentFile, FragmentFolder, FragmentFooter, Step, first_read, locate};
-use tdb_generic_tile::GenericTileDecoder;
 use tdb_schema::ArraySchema;
 use tdb_storage::Storage;
 use tdb_types::names::FRAGMENT_METADATA;
-use tdb_types::{ByteReader, Feature, Limits};
+use tdb_types::{ByteReader, Feature};
 
 use super::metadata::Metadata;
 use super::metadata_file::MetadataFile;
 use super::{Fragment, Inner};
+use crate::access::Access;
 use crate::directory::FragmentEntry;
 use crate::{ArrayError, Result};
 
@@ -23,7 +23,7 @@ pub(crate) struct UnparsedFragment {
     storage: Arc<dyn Storage>,
     entry: FragmentEntry,
     file: MetadataFile,
-    limits: Limits,
+    access: Access,
     schema_name: Option<String>,
     /// The footer, if it came with those of other fragments.
     footer: Option<ConsolidatedFooter>,
@@ -41,14 +41,14 @@ struct ConsolidatedFooter {
 
 impl UnparsedFragment {
     /// Reads the end of the metadata, with the footer if possible, and finds out which schema it names.
-    pub(crate) fn read(storage: Arc<dyn Storage>, entry: &FragmentEntry, limits: &Limits) -> Result<Self> {
+    pub(crate) fn read(storage: Arc<dyn Storage>, entry: &FragmentEntry, access: &Access) -> Result<Self> {
         let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
         // Without a footer all of the file is wanted.
         let whole = entry.version.has(Feature::LegacyFragmentMetadata);
         let start = |size| if whole { 0 } else { first_read(size).start };
         let file = MetadataFile::closed(storage.clone(), path).open(start)?;
         let mut fragment =
-            Self { storage, entry: entry.clone(), file, limits: *limits, schema_name: None, footer: None };
+            Self { storage, entry: entry.clone(), file, access: access.clone(), schema_name: None, footer: None };
         if fragment.entry.version.has(Feature::SchemaFolder)
             && let Some(footer) = fragment.locate(None)?
         {
@@ -63,7 +63,7 @@ impl UnparsedFragment {
     pub(crate) fn consolidated(
         storage: Arc<dyn Storage>,
         entry: &FragmentEntry,
-        limits: &Limits,
+        access: &Access,
         file: &str,
         footer: ByteReader<'_>,
     ) -> Result<Self> {
@@ -76,7 +76,7 @@ impl UnparsedFragment {
         }
         let closed = MetadataFile::closed(storage.clone(), path);
         let entry = entry.clone();
-        Ok(Self { storage, entry, file: closed, limits: *limits, schema_name: schema, footer: Some(found) })
+        Ok(Self { storage, entry, file: closed, access: access.clone(), schema_name: schema, footer: Some(found) })
     }
 
     /// The path of the fragment's folder below the array's.
@@ -104,15 +104,15 @@ impl UnparsedFragment {
         let metadata = if let Some(found) = &self.footer {
             let footer = parse_footer(ByteReader::at(&found.bytes, found.offset), &self.entry, &schema);
             let footer = footer.map_err(|source| found.error(&self.entry, &source))?;
-            Metadata::stored(self.file, footer, schema, self.limits)
+            Metadata::stored(self.file, footer, schema, self.access.clone())
         } else if let Some(range) = self.locate(Some(&schema))? {
-            with_footer(self.file, range, &self.entry, schema, self.limits)?
+            with_footer(self.file, range, &self.entry, schema, self.access.clone())?
         } else {
-            without_footer(self.file, &self.entry, schema, self.limits)?
+            without_footer(self.file, &self.entry, schema, self.access.clone())?
         };
-        let Self { storage, entry, limits, .. } = self;
+        let Self { storage, entry, access, .. } = self;
         let (rtree, fields) = (OnceLock::new(), Mutex::new(HashMap::new()));
-        Ok(Fragment { inner: Arc::new(Inner { storage, entry, metadata, limits, rtree, fields }) })
+        Ok(Fragment { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields }) })
     }
 
     /// Finds the footer, reading more of the file's end if the first read was too short; there may be none.
@@ -143,14 +143,14 @@ fn with_footer(
     range: Range<u64>,
     entry: &FragmentEntry,
     schema: Arc<ArraySchema>,
-    limits: Limits,
+    access: Access,
 ) -> Result<Metadata> {
     file.end_sections_at(range.start);
     let bytes = file.bytes(range.clone())?;
     let footer = parse_footer(ByteReader::at(&bytes, range.start), entry, &schema);
     let footer = footer.map_err(|source| file.error(source))?;
     drop(bytes);
-    Ok(Metadata::stored(file, footer, schema, limits))
+    Ok(Metadata::stored(file, footer, schema, access))
 }
 
 /// Formats 1 and 2: all of the file, which was read, is one generic tile.
@@ -158,10 +158,10 @@ fn without_footer(
     mut file: MetadataFile,
     entry: &FragmentEntry,
     schema: Arc<ArraySchema>,
-    limits: Limits,
+    access: Access,
 ) -> Result<Metadata> {
     let folder = FragmentFolder { version: entry.version, has_coordinates: entry.has_coordinates };
-    let mut decoder = GenericTileDecoder::new(limits);
+    let mut decoder = access.decoder();
     let bytes = file.tail();
     let mut parse = || -> Result<_, FragmentError> {
         let read = FragmentFile::parse(bytes, folder, &schema, &mut decoder, None)?;
@@ -173,7 +173,7 @@ fn without_footer(
     };
     let (read, element_types) = parse().map_err(|source| file.error(source))?;
     file.forget_tail();
-    Ok(Metadata::loaded(file, read, element_types, schema, limits))
+    Ok(Metadata::loaded(file, read, element_types, schema, access))
 }
 
 fn schema_name(footer: ByteReader<'_>, entry: &FragmentEntry) -> Result<String, FragmentError> {

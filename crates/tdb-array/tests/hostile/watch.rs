@@ -193,6 +193,7 @@ fn name_of(outcome: Option<&Result<u64, ArrayError>>) -> &'static str {
             ErrorCategory::Corrupt => "corrupt",
             ErrorCategory::Unsupported => "unsupported",
             ErrorCategory::Unavailable => "unavailable",
+            ErrorCategory::Key => "key",
         },
     }
 }

@@ -8,6 +8,7 @@ use tdb_schema::Enumeration;
 use super::describe::{cell_type, json_cell};
 use crate::cells::Kind;
 use crate::failure::Result;
+use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
 use crate::target;
 use crate::terminal::Terminal;
@@ -35,8 +36,8 @@ pub(crate) struct Args {
     format: Option<RowFormat>,
 }
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
-    let (_, array) = target::open_array(&args.array, 1, &args.time, target::local_storage)?;
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    let (_, array) = target::open_array(&args.array, 1, &args.time, key, target::local_storage)?;
     let sheet = match &args.name {
         Some(name) => values(&*array.enumeration(name)?),
         None => all(&array)?,

@@ -6,6 +6,7 @@ use tdb_array::Fragment;
 
 use super::describe::{json_box, json_time, show_box, show_time};
 use crate::failure::Result;
+use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
 use crate::size::Bytes;
 use crate::target;
@@ -44,8 +45,8 @@ const COLUMNS: [(&str, bool); 10] = [
     ("schema", false),
 ];
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
-    let (_, array) = target::open_array(&args.array, 1, &args.time, target::local_storage)?;
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    let (_, array) = target::open_array(&args.array, 1, &args.time, key, target::local_storage)?;
     let mut sheet = Sheet::new(&COLUMNS);
     for fragment in array.fragments() {
         sheet.push(row(fragment)?);

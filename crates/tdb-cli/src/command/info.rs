@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::failure::{Exit, Failure, Result};
+use crate::key::Key;
 use crate::output::{TextFormat, print_json, print_text};
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
@@ -32,18 +33,18 @@ pub(crate) struct Args {
     format: TextFormat,
 }
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     match kind {
         Kind::Array => {
-            let (path, array) = target::open_array(&args.path, 1, &args.time, target::local_storage)?;
+            let (path, array) = target::open_array(&args.path, 1, &args.time, key, target::local_storage)?;
             match args.format {
                 TextFormat::Text => print_text(&array::text(&path, &array, terminal.paint())),
                 TextFormat::Json => print_json(&array::json(&path, &array)),
             }
         }
         Kind::Group => {
-            let group = target::open_group(&path, &args.time)?;
+            let group = target::open_group(&path, &args.time, key)?;
             match args.format {
                 TextFormat::Text => print_text(&group::text(&path, &group, terminal.paint())),
                 TextFormat::Json => print_json(&group::json(&path, &group)),

@@ -10,6 +10,7 @@ use tdb_types::Span;
 use crate::cells::hex;
 use crate::failure::{Exit, Failure, Result};
 use crate::inspect::{Report, inspect};
+use crate::key::Key;
 use crate::output::{TextFormat, print_json, stdout};
 use crate::target::{self, Kind};
 use crate::terminal::{Paint, Terminal};
@@ -40,13 +41,13 @@ pub(crate) struct Args {
     tiles: u64,
 }
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.file)?;
     if kind != Kind::File {
         let failure = Failure::new(Exit::Unavailable, format!("{}: not a file, but {}", path.display(), kind.a()));
         return Err(failure.with_hint(format!("`tdb {}` shows what it is", path.display())));
     }
-    let report = inspect(&path, args.tiles)?;
+    let report = inspect(&path, args.tiles, key)?;
     match args.format {
         TextFormat::Text => text(&report, terminal.paint())?,
         TextFormat::Json => print_json(&document(&report))?,

@@ -8,6 +8,7 @@ use tdb_types::{CellValNum, Datatype};
 use super::describe::json_cell;
 use crate::cells::Kind as CellKind;
 use crate::failure::Result;
+use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
@@ -38,11 +39,11 @@ pub(crate) struct Args {
     format: Option<RowFormat>,
 }
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     let sheet = match kind {
-        Kind::Group => rows(target::open_group(&path, &args.time)?.metadata()?, &args.key),
-        _ => rows(target::open_array(&args.path, 1, &args.time, target::local_storage)?.1.metadata()?, &args.key),
+        Kind::Group => rows(target::open_group(&path, &args.time, key)?.metadata()?, &args.key),
+        _ => rows(target::open_array(&args.path, 1, &args.time, key, target::local_storage)?.1.metadata()?, &args.key),
     };
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)
 }

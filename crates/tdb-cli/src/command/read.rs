@@ -11,6 +11,7 @@ use tdb_array::{Array, Order, Query};
 use tdb_schema::{ArraySchema, FieldRef};
 
 use crate::failure::{Failure, Result};
+use crate::key::Key;
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
@@ -106,8 +107,8 @@ impl From<OrderArg> for Order {
     }
 }
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
-    let (_, array) = target::open_array(&args.array, args.threads, &args.time, target::local_storage)?;
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    let (_, array) = target::open_array(&args.array, args.threads, &args.time, key, target::local_storage)?;
     let fields = selected(array.schema(), &args.select)?;
     let query = query(&array, args, &fields)?;
     if args.explain {

@@ -6,6 +6,7 @@ mod text;
 use std::ffi::OsString;
 
 use crate::failure::Result;
+use crate::key::Key;
 use crate::output::{TextFormat, print_json, print_text};
 use crate::target;
 use crate::terminal::Terminal;
@@ -34,8 +35,8 @@ pub(crate) struct Args {
     values: usize,
 }
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
-    let (_, array) = target::open_array(&args.array, 1, &args.time, target::local_storage)?;
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    let (_, array) = target::open_array(&args.array, 1, &args.time, key, target::local_storage)?;
     match args.format {
         TextFormat::Text => print_text(&text::schema(&array, args.values, terminal.paint())?),
         TextFormat::Json => print_json(&json::schema(&array, args.values)?),

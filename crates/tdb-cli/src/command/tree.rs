@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use tdb_array::{Array, GroupTree, MemberPlace, NodeKind, TreeNode};
 
 use crate::failure::{Failure, Result};
+use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
 use crate::range;
 use crate::target::{self, Kind};
@@ -51,28 +52,28 @@ const COLUMNS: [(&str, bool); 7] = [
     ("note", false),
 ];
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     if kind != Kind::Group {
         let failure = Failure::usage(format!("{}: not a group, but {}", path.display(), kind.a()));
         return Err(failure.with_hint(format!("`tdb {}` shows what it is", path.display())));
     }
-    let group = target::open_group(&path, &args.time)?;
+    let group = target::open_group(&path, &args.time, key)?;
     let mut tree: GroupTree = group.tree().follow_outside(args.outside);
     if let Some(depth) = args.depth {
         tree = tree.depth(depth);
     }
     let mut sheet = Sheet::new(&COLUMNS);
     for node in tree.nodes() {
-        sheet.push(row(&node, args));
+        sheet.push(row(&node, args, key));
     }
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)
 }
 
-fn row(node: &TreeNode, args: &Args) -> Vec<Entry> {
+fn row(node: &TreeNode, args: &Args, key: &Key) -> Vec<Entry> {
     let (kind, mut note) = kind_and_note(node);
     let array = match (&node.kind, &node.storage) {
-        (NodeKind::Array, Some(storage)) => match target::options(1, &args.time).open_on(storage.clone()) {
+        (NodeKind::Array, Some(storage)) => match target::options(1, &args.time, key).open_on(storage.clone()) {
             Ok(array) => Some(array),
             Err(error) => {
                 note = Some(error.to_string());

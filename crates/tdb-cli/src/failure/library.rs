@@ -1,9 +1,10 @@
 //! From the library's errors to ours.
 
 use tdb_array::{ArrayError, ErrorCategory};
+use tdb_filters::KeyProblem;
 
 use super::{Exit, Failure};
-use crate::suggest;
+use crate::{key, suggest};
 
 impl From<ArrayError> for Failure {
     fn from(error: ArrayError) -> Self {
@@ -11,6 +12,7 @@ impl From<ArrayError> for Failure {
             ErrorCategory::Usage => Exit::Usage,
             ErrorCategory::Corrupt => Exit::Corrupt,
             ErrorCategory::Unsupported => Exit::Unsupported,
+            ErrorCategory::Key => Exit::Key,
             ErrorCategory::Unavailable => Exit::Unavailable,
         };
         let failure = Self::new(exit, &error);
@@ -21,6 +23,8 @@ impl From<ArrayError> for Failure {
                     None => failure,
                 }
             }
+            (ArrayError::Key { problem: KeyProblem::Missing, .. }, _) => failure.with_hint(key::missing_hint()),
+            (ArrayError::Key { problem: KeyProblem::NotNeeded, .. }, _) => failure.with_hint(key::not_needed_hint()),
             (_, Exit::Corrupt) => failure.with_hint("`tdb inspect FILE` shows how much of a file can be read"),
             _ => failure,
         }

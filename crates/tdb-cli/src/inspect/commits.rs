@@ -1,9 +1,8 @@
 //! Files that speak of other files: consolidated commits, vacuum and ignore files.
 
 use tdb_condition::{Condition, Update};
-use tdb_generic_tile::GenericTile;
 use tdb_metadata::{CommitKind, ConsolidatedCommit, PathList};
-use tdb_types::DecodeError;
+use tdb_types::{DecodeError, Limits};
 
 use super::Inspection;
 use crate::failure::Result;
@@ -33,12 +32,13 @@ pub(super) fn consolidated(inspection: &Inspection<'_>) -> Result<()> {
 /// A delete or update commit.
 fn embedded(inspection: &Inspection<'_>, commit: &[u8], offset: u64, kind: Option<CommitKind>) -> Result<()> {
     let mut reader = inspection.reader(commit, offset);
-    let tile = GenericTile::parse(&mut reader, &inspection.limits).map_err(inspection.tile_error())?;
+    let tile = inspection.key.decoder().decode(&mut reader).map_err(inspection.tile_error())?;
+    let limits = Limits::default();
     reader.finish("commit").map_err(inspection.decode_error())?;
     let parsed = tile.parse_payload(Some(inspection.spans), |payload| -> Result<(), DecodeError> {
         match kind {
-            Some(CommitKind::Update) => Update::parse(payload, &inspection.limits).map(|_| ()),
-            _ => Condition::parse(payload, &inspection.limits).map(|_| ()),
+            Some(CommitKind::Update) => Update::parse(payload, &limits).map(|_| ()),
+            _ => Condition::parse(payload, &limits).map(|_| ()),
         }
     });
     parsed.map_err(inspection.decode_error())

@@ -3,7 +3,6 @@
 use std::fs;
 
 use tdb_fragment::{FRAGMENT_METADATA_FILE, FragmentFile, NameScheme, Part};
-use tdb_generic_tile::GenericTileDecoder;
 use tdb_storage::{LocalStorage, ReadAt, Storage};
 use tdb_types::DecodeError;
 
@@ -48,8 +47,8 @@ pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
 fn layout(inspection: &Inspection<'_>, name: &str) -> Result<Option<Layout>> {
     let path = inspection.path.with_file_name(FRAGMENT_METADATA_FILE);
     let bytes = fs::read(&path).map_err(|error| Failure::io(path.display(), &error))?;
-    let place = FragmentPlace::of(&path, &bytes, &inspection.limits)?;
-    let mut decoder = GenericTileDecoder::new(inspection.limits);
+    let place = FragmentPlace::of(&path, &bytes, inspection.key)?;
+    let mut decoder = inspection.key.decoder();
     let metadata = FragmentFile::parse(&bytes, place.folder, &place.schema, &mut decoder, None)
         .map_err(|error| fragment_error(&path, error))?;
     let scheme = NameScheme::of(metadata.footer.version());

@@ -5,21 +5,21 @@ use std::path::Path;
 
 use tdb_array::ArrayError;
 use tdb_fragment::{ConsolidatedFooters, FragmentError, FragmentFile, FragmentFolder, FragmentFooter, Step, locate};
-use tdb_generic_tile::{GenericTile, GenericTileDecoder};
-use tdb_schema::ArraySchema;
+use tdb_schema::{ArraySchema, SchemaError};
 use tdb_types::names::{COORDINATES, DATA_EXTENSION, LEGACY_SCHEMA, SCHEMA_FOLDER};
-use tdb_types::{Feature, FormatVersion, Limits, TimestampedName, is_safe_file_name};
+use tdb_types::{Feature, FormatVersion, TimestampedName, is_safe_file_name};
 
 use super::Inspection;
 use crate::failure::{Failure, Result};
+use crate::key::Key;
 use crate::target;
 
 /// A `__fragment_metadata.tdb`.
 pub(super) fn metadata(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
-    match FragmentPlace::of(inspection.path, &bytes, &inspection.limits) {
+    match FragmentPlace::of(inspection.path, &bytes, inspection.key) {
         Ok(place) => {
-            let mut decoder = GenericTileDecoder::new(inspection.limits);
+            let mut decoder = inspection.key.decoder();
             let parsed = FragmentFile::parse(&bytes, place.folder, &place.schema, &mut decoder, Some(inspection.spans));
             match parsed {
                 Ok(_) => Ok(()),
@@ -40,7 +40,7 @@ pub(super) fn metadata(inspection: &mut Inspection<'_>) -> Result<()> {
 /// A `.meta` file.
 pub(super) fn consolidated(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
-    let mut decoder = GenericTileDecoder::new(inspection.limits);
+    let mut decoder = inspection.key.decoder();
     let footers = ConsolidatedFooters::parse_file(&bytes, &mut decoder, Some(inspection.spans))
         .map_err(|error| fragment_error(inspection.path, error))?;
     inspection
@@ -50,7 +50,7 @@ pub(super) fn consolidated(inspection: &mut Inspection<'_>) -> Result<()> {
 }
 
 pub(super) fn fragment_error(path: &Path, source: FragmentError) -> Failure {
-    ArrayError::Fragment { file: path.display().to_string(), source }.into()
+    ArrayError::Fragment { file: path.display().to_string(), source }.blaming_the_key().into()
 }
 
 /// Shows the generic tiles of a file whose sections can't be told, if nothing else was shown.
@@ -61,7 +61,8 @@ fn without_schema_if_empty(inspection: &mut Inspection<'_>, bytes: &[u8]) {
     inspection.notes.push("which sections these are can't be told, so they are shown as generic tiles".to_owned());
     let mut reader = inspection.reader(bytes, 0);
     // The footer, which is none, ends this.
-    while reader.remaining() > 0 && GenericTile::parse(&mut reader, &inspection.limits).is_ok() {}
+    let mut decoder = inspection.key.decoder();
+    while reader.remaining() > 0 && decoder.decode(&mut reader).is_ok() {}
 }
 
 /// What the bytes of a fragment's metadata don't say.
@@ -72,7 +73,7 @@ pub(super) struct FragmentPlace {
 
 impl FragmentPlace {
     /// Finds out about the fragment that the metadata file at `path`, or a data file beside it, belongs to.
-    pub(super) fn of(path: &Path, metadata: &[u8], limits: &Limits) -> Result<Self> {
+    pub(super) fn of(path: &Path, metadata: &[u8], key: &Key) -> Result<Self> {
         let real = fs::canonicalize(path).map_err(|error| Failure::io(path.display(), &error))?;
         let folder = real.parent().unwrap_or(Path::new(""));
         let name = folder.file_name().and_then(|name| name.to_str()).and_then(TimestampedName::parse);
@@ -82,7 +83,7 @@ impl FragmentPlace {
             .map_err(|source| ArrayError::Version { file: folder.display().to_string(), source })?;
         let has_coordinates = folder.join(format!("{COORDINATES}.{DATA_EXTENSION}")).is_file();
         let array = target::array_above(path).ok_or_else(|| no_place(path, "it doesn't lie in an array"))?;
-        let schema = schema(&array, version, path, metadata, limits)?;
+        let schema = schema(&array, version, path, metadata, key)?;
         Ok(Self { folder: FragmentFolder { version, has_coordinates }, schema })
     }
 }
@@ -93,7 +94,7 @@ fn no_place(path: &Path, why: &str) -> Failure {
 }
 
 /// The schema that a fragment was written with.
-fn schema(array: &Path, version: FormatVersion, path: &Path, metadata: &[u8], limits: &Limits) -> Result<ArraySchema> {
+fn schema(array: &Path, version: FormatVersion, path: &Path, metadata: &[u8], key: &Key) -> Result<ArraySchema> {
     let name = match version.has(Feature::SchemaFolder) {
         // The folder's name states a version that we know, so a footer that states another is no newer one: it is none.
         true => schema_name(version, metadata)
@@ -105,8 +106,10 @@ fn schema(array: &Path, version: FormatVersion, path: &Path, metadata: &[u8], li
     }
     let file = if name == LEGACY_SCHEMA { array.join(&name) } else { array.join(SCHEMA_FOLDER).join(&name) };
     let bytes = fs::read(&file).map_err(|error| Failure::io(file.display(), &error))?;
-    let parsed = ArraySchema::parse_file(&bytes, limits, None);
-    Ok(parsed.map_err(|source| ArrayError::Schema { file: file.display().to_string(), source })?.0)
+    let tile = key.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
+    let parsed = tile.and_then(|tile| ArraySchema::parse_tile(&tile, None));
+    let failed = |source| ArrayError::Schema { file: file.display().to_string(), source }.blaming_the_key();
+    Ok(parsed.map_err(failed)?)
 }
 
 fn schema_name(version: FormatVersion, metadata: &[u8]) -> Result<String, FragmentError> {

@@ -32,7 +32,12 @@ impl fmt::Display for Run {
 /// The command, in the folder of all fixtures.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tdb"));
-    command.current_dir(tdb_testkit::fixtures::root()).env_remove("NO_COLOR").stdin(Stdio::null());
+    command
+        .current_dir(tdb_testkit::fixtures::root())
+        .env_remove("NO_COLOR")
+        .env_remove("TDB_KEY")
+        .env_remove("TDB_KEY_FILE")
+        .stdin(Stdio::null());
     command
 }
 
@@ -53,6 +58,22 @@ pub(crate) fn tdb<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Run {
 /// Runs `tdb` with the words of a line.
 pub(crate) fn run(line: &str) -> Run {
     tdb(line.split_whitespace())
+}
+
+/// A key in a file.
+pub(crate) struct Key(tempfile::NamedTempFile);
+
+impl Key {
+    pub(crate) fn new(key: &[u8]) -> Self {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), key).unwrap();
+        Self(file)
+    }
+
+    /// What gives it on a command line.
+    pub(crate) fn words(&self) -> [String; 2] {
+        ["--key-file".to_owned(), self.0.path().to_string_lossy().into_owned()]
+    }
 }
 
 /// A copy of a fixture's folder that may be damaged.

@@ -7,7 +7,8 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 use tdb_filters::{
-    BoundPipeline, ChunkIndex, ElementTypes, Filter, FilterError, FilterPipeline, Scratch, TileKind, TileRole,
+    BoundPipeline, ChunkIndex, ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, Scratch, TileKind,
+    TileRole,
 };
 use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, Limits};
 
@@ -15,6 +16,9 @@ use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, Limits};
 pub fn limits() -> Limits {
     Limits::SMALL.with_tile_bytes(1 << 20)
 }
+
+/// The key that tiles are decrypted and encrypted with.
+pub const KEY: EncryptionKey = EncryptionKey::new(*b"0123456789abcdef0123456789ABCDEF");
 
 /// A pipeline that parses can be printed, and what is written for it parses to the same pipeline.
 pub fn pipeline_parse(data: &[u8]) {
@@ -37,7 +41,7 @@ pub fn pipeline_parse(data: &[u8]) {
 /// Bytes that decode fill the whole tile, whatever lay in it before, and do so chunk by chunk as well.
 pub fn decode(data: &[u8]) {
     let Some(input) = Input::parse(data) else { return };
-    let Ok(bound) = BoundPipeline::bind(&input.pipeline, input.kind) else { return };
+    let Ok(bound) = BoundPipeline::bind_with_key(&input.pipeline, input.kind, Some(&KEY)) else { return };
     let mut scratch = Scratch::with_limits(limits());
     let mut tiles = [vec![0x00; input.len], vec![0xff; input.len]];
     let results = tiles.each_mut().map(|tile| bound.decode_tile(input.rest, tile, &mut scratch));
@@ -85,8 +89,12 @@ pub fn roundtrip(data: &[u8]) {
             *level = (*level).min(4);
         }
     }
-    let Ok(bound) = BoundPipeline::bind(&input.pipeline, input.kind) else { return };
-    let mut scratch = Scratch::with_limits(limits());
+    let Ok(bound) = BoundPipeline::bind_with_key(&input.pipeline, input.kind, Some(&KEY)) else { return };
+    let mut iv = [0; 12];
+    let mut scratch = Scratch::with_limits(limits()).with_ivs(move || {
+        iv[0] = u8::wrapping_add(iv[0], 1);
+        iv
+    });
     let offsets = input.offsets(tile.len());
     let mut filtered = vec![1, 2, 3];
     if bound.encode_tile(tile, offsets.as_deref(), &mut filtered, &mut scratch).is_err() {

@@ -1,6 +1,7 @@
 //! Which datatype reaches which filter.
 
 use super::{Datatype, ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, Stage, TileKind};
+use crate::WebPOptions;
 use crate::stage::Codec;
 use crate::stage::float_scale::FloatScale;
 use crate::word::Integer;
@@ -81,8 +82,11 @@ fn stage(
             let hint = "it needs variable-size string_ascii or string_utf8, and to be the first filter";
             Stage::Refused(FilterError::UnsupportedDatatype { filter: filter.name(), datatype, hint })
         }
-        Filter::Aes256Gcm if key.is_none() => Stage::Refused(FilterError::KeyRequired),
-        Filter::Aes256Gcm | Filter::WebP(_) => Stage::Refused(FilterError::Unavailable { filter: filter.name() }),
+        Filter::Aes256Gcm => match key {
+            Some(key) => encryption(filter, key),
+            None => Stage::Refused(FilterError::KeyRequired),
+        },
+        Filter::WebP(ref options) => images(filter, options),
         Filter::Unknown { code, .. } => Stage::Refused(FilterError::UnknownFilter { code }),
     }))
 }
@@ -110,6 +114,27 @@ fn codec(filter: &Filter) -> Stage {
     };
     #[allow(unreachable_code)]
     Stage::Refused(FilterError::CodecDisabled { filter: filter.name(), feature })
+}
+
+/// Images whose options make no sense are refused when one comes: schemas may hold such options where no tile was written.
+#[cfg(feature = "webp")]
+fn images(_: &Filter, options: &WebPOptions) -> Stage {
+    crate::stage::webp::Images::new(options).map_or_else(Stage::Refused, Stage::WebP)
+}
+
+#[cfg(not(feature = "webp"))]
+fn images(filter: &Filter, _: &WebPOptions) -> Stage {
+    Stage::Refused(FilterError::CodecDisabled { filter: filter.name(), feature: "webp" })
+}
+
+#[cfg(feature = "aes")]
+fn encryption(_: &Filter, key: &EncryptionKey) -> Stage {
+    Stage::Encryption(crate::stage::aes::Cipher::new(key))
+}
+
+#[cfg(not(feature = "aes"))]
+fn encryption(filter: &Filter, _: &EncryptionKey) -> Stage {
+    Stage::Refused(FilterError::CodecDisabled { filter: filter.name(), feature: "aes" })
 }
 
 #[cfg(feature = "checksum")]

@@ -21,6 +21,12 @@ impl<'a, 'd> Parts<'a, 'd> {
         Ok(Self { lengths, data, filter })
     }
 
+    /// How many parts are left.
+    #[cfg(feature = "webp")]
+    pub(crate) fn len(&self) -> u64 {
+        self.lengths.remaining() as u64 / 4
+    }
+
     /// The next part; after the last nothing may be left.
     pub(crate) fn next(&mut self) -> Result<Option<&'d [u8]>, FilterError> {
         if self.lengths.remaining() == 0 {

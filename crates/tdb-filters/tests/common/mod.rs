@@ -32,6 +32,17 @@ pub fn decode(filters: &[Filter], kind: TileKind, filtered: &[u8], len: usize) -
     Ok(tile)
 }
 
+/// Scratch memory whose initialisation vectors count up.
+pub fn scratch_with_ivs() -> Scratch {
+    let mut count = 0u64;
+    Scratch::new().with_ivs(move || {
+        count += 1;
+        let mut iv = [0; 12];
+        iv[..8].copy_from_slice(&count.to_le_bytes());
+        iv
+    })
+}
+
 /// Metadata and data of each chunk.
 pub fn chunks(filtered: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let slice = |range: &std::ops::Range<u64>| filtered[range.start as usize..range.end as usize].to_vec();

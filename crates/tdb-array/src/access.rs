@@ -1,0 +1,31 @@
+//! What reading an array's files takes beside their bytes.
+
+use tdb_filters::{BoundPipeline, EncryptionKey, FilterError, FilterPipeline, TileKind};
+use tdb_generic_tile::GenericTileDecoder;
+use tdb_types::Limits;
+
+/// The limits that reading keeps to, and the key of an encrypted array.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Access {
+    pub(crate) limits: Limits,
+    pub(crate) key: Option<EncryptionKey>,
+}
+
+impl Access {
+    /// For the generic tiles of the array.
+    pub(crate) fn decoder(&self) -> GenericTileDecoder {
+        let decoder = GenericTileDecoder::new(self.limits);
+        match &self.key {
+            Some(key) => decoder.with_key(key.clone()),
+            None => decoder,
+        }
+    }
+
+    /// For tiles of cells under these filters.
+    pub(crate) fn bind(&self, filters: &FilterPipeline, kind: TileKind) -> Result<BoundPipeline, FilterError> {
+        match &self.key {
+            Some(key) => BoundPipeline::bind_with_key(&filters.encrypted(), kind, Some(key)),
+            None => BoundPipeline::bind(filters, kind),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Encrypted arrays, with the right key, a wrong one, or none.
+
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::fs;
+use std::path::Path;
+
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory};
+use tdb_filters::{EncryptionKey, KeyProblem};
+use tdb_testkit::fixtures;
+
+fn open(path: &Path, key: Option<[u8; 32]>) -> Result<Array, ArrayError> {
+    match key {
+        Some(key) => ArrayOptions::new().key(EncryptionKey::new(key)).open(path),
+        None => Array::open(path),
+    }
+}
+
+/// That the key is what is wrong, and how.
+fn check(error: &ArrayError, wanted: KeyProblem, name: &str) {
+    assert!(matches!(error, ArrayError::Key { problem, .. } if *problem == wanted), "{name}: {error:?}");
+    assert_eq!((error.key_problem(), error.category()), (Some(wanted), ErrorCategory::Key), "{name}");
+}
+
+#[test]
+fn the_key_is_missing_wrong_or_not_needed() {
+    let (mut encrypted, mut clear) = (0, 0);
+    for fixture in fixtures::all() {
+        let (path, name) = (fixture.array_dir(), fixture.name());
+        match fixture.expected().key() {
+            Some(key) => {
+                let array = open(&path, Some(key)).unwrap();
+                let printed = format!("{array:?}");
+                assert!(!printed.contains("48, 49, 50") && !printed.contains("0123456789abcdef"), "{printed}");
+                check(&open(&path, None).unwrap_err(), KeyProblem::Missing, name);
+                let mut other = key;
+                other[31] ^= 1;
+                let wrong = open(&path, Some(other)).unwrap_err();
+                check(&wrong, KeyProblem::Wrong, name);
+                assert!(!format!("{wrong:?} {wrong}").contains("0123456789"), "{wrong:?}");
+                encrypted += 1;
+            }
+            None => {
+                check(&open(&path, Some([7; 32])).unwrap_err(), KeyProblem::NotNeeded, name);
+                clear += 1;
+            }
+        }
+    }
+    assert!(encrypted >= 2 && clear >= 50, "{encrypted} encrypted, {clear} in clear");
+}
+
+/// When the schema went together with the key, what doesn't is damaged, or was put there by somebody without it.
+#[test]
+fn damage_is_not_blamed_on_the_key() {
+    let fixture = fixtures::named("v22-by-2.30.0-sparse-encrypted");
+    let key = fixture.expected().key();
+    let mut damaged = 0;
+    for path in fixture.array_files().filter(|path| path.ends_with(".tdb")) {
+        let folder = tempfile::tempdir().unwrap();
+        for file in fixture.array_files() {
+            let target = folder.path().join(file);
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            fs::copy(fixture.array_dir().join(file), &target).unwrap();
+        }
+        let target = folder.path().join(path);
+        let mut bytes = fs::read(&target).unwrap();
+        // A tag: of metadata behind the first tile's header, of cells behind the first chunk's, past IVs and lengths.
+        let at = if path.ends_with("__fragment_metadata.tdb") { 57 + 20 + 8 + 20 } else { 20 + 8 + 20 };
+        // Offsets of strings that carry their own are a tile without chunks, which there is nothing to encrypt of.
+        if at >= bytes.len() {
+            continue;
+        }
+        bytes[at] ^= 1;
+        fs::write(&target, bytes).unwrap();
+        let read = || -> Result<usize, ArrayError> {
+            let array = open(folder.path(), key)?;
+            array.fragments().iter().try_for_each(|fragment| fragment.rtree().map(drop))?;
+            array.read().batches()?.map(|batch| batch.map(|batch| batch.len())).sum()
+        };
+        let error = read().unwrap_err();
+        assert_eq!(error.key_problem(), Some(KeyProblem::Wrong), "{path}: {error}");
+        assert_eq!(error.category(), ErrorCategory::Corrupt, "{path}: {error}");
+        damaged += 1;
+    }
+    assert!(damaged >= 4, "{damaged} files");
+}

@@ -1,0 +1,153 @@
+//! The key of an encrypted array: from a file or the environment, never from the command line, which anybody can see.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use tdb_array::{ArrayOptions, GroupOptions};
+use tdb_filters::EncryptionKey;
+use tdb_generic_tile::GenericTileDecoder;
+use tdb_types::Limits;
+
+use crate::failure::{Failure, Result};
+
+/// Holds the key as 64 hexadecimal digits.
+const KEY_VARIABLE: &str = "TDB_KEY";
+/// Names a file that holds the key.
+const FILE_VARIABLE: &str = "TDB_KEY_FILE";
+
+/// The key that the person gave, if any.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Key(Option<EncryptionKey>);
+
+impl Key {
+    /// The key in the file that `--key-file` names; else the one that the environment has.
+    ///
+    /// # Errors
+    /// The file can't be read, or what is there is no key.
+    pub(crate) fn given(file: Option<&OsStr>) -> Result<Self> {
+        if let Some(file) = file {
+            return Self::from_file(Path::new(file));
+        }
+        match (variable(KEY_VARIABLE), variable(FILE_VARIABLE)) {
+            (Some(_), Some(_)) => {
+                Err(Failure::usage(format!("{KEY_VARIABLE} and {FILE_VARIABLE} are both set")).with_hint("unset one"))
+            }
+            (Some(digits), None) => match digits.to_str().and_then(|digits| from_hex(digits.as_bytes())) {
+                Some(key) => Ok(Self(Some(key))),
+                None => {
+                    let failure = Failure::usage(format!("the environment variable {KEY_VARIABLE} holds no key"));
+                    Err(failure.with_hint("a key is 64 hexadecimal digits, which stand for its 32 bytes"))
+                }
+            },
+            (None, Some(file)) => Self::from_file(Path::new(&file)),
+            (None, None) => Ok(Self(None)),
+        }
+    }
+
+    fn from_file(path: &Path) -> Result<Self> {
+        let read = || {
+            let mut bytes = Vec::with_capacity(128);
+            // One byte more than any key has.
+            File::open(path)?.take(67).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read().map_err(|error| Failure::io(path.display(), &error))?;
+        let found = match <[u8; EncryptionKey::LEN]>::try_from(bytes.as_slice()) {
+            Ok(raw) => Some(EncryptionKey::new(raw)),
+            Err(_) => from_hex(bytes.trim_ascii_end()),
+        };
+        match found {
+            Some(key) => Ok(Self(Some(key))),
+            None => Err(Failure::usage(format!("{}: holds no key", path.display())).with_hint(match bytes.len() {
+                33 | 34 if bytes.ends_with(b"\n") => "it holds 32 bytes and the end of a line; leave that out",
+                _ => "a key is 32 bytes, or 64 hexadecimal digits, which stand for them",
+            })),
+        }
+    }
+
+    /// How to open an array with it.
+    pub(crate) fn options(&self) -> ArrayOptions {
+        match &self.0 {
+            Some(key) => ArrayOptions::new().key(key.clone()),
+            None => ArrayOptions::new(),
+        }
+    }
+
+    /// How to open a group with it.
+    pub(crate) fn group_options(&self) -> GroupOptions {
+        match &self.0 {
+            Some(key) => GroupOptions::new().key(key.clone()),
+            None => GroupOptions::new(),
+        }
+    }
+
+    /// For generic tiles that are encrypted with it.
+    pub(crate) fn decoder(&self) -> GenericTileDecoder {
+        let decoder = GenericTileDecoder::new(Limits::default());
+        match &self.0 {
+            Some(key) => decoder.with_key(key.clone()),
+            None => decoder,
+        }
+    }
+}
+
+/// Advice for who gave no key, or one too many.
+pub(crate) fn missing_hint() -> impl fmt::Display {
+    format!("`--key-file FILE`, {KEY_VARIABLE} or {FILE_VARIABLE} give a key")
+}
+
+pub(crate) fn not_needed_hint() -> impl fmt::Display {
+    format!("leave out `--key-file`, and unset {KEY_VARIABLE} and {FILE_VARIABLE}")
+}
+
+/// A variable of the environment that isn't empty.
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn from_hex(digits: &[u8]) -> Option<EncryptionKey> {
+    let digits: &[u8; 2 * EncryptionKey::LEN] = digits.try_into().ok()?;
+    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut key = [0; EncryptionKey::LEN];
+    for (byte, pair) in key.iter_mut().zip(digits.as_chunks::<2>().0) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(EncryptionKey::new(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_in_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        let key = |contents: &[u8]| {
+            std::fs::write(&path, contents).unwrap();
+            Key::from_file(&path).map(|key| key.0.unwrap())
+        };
+        let raw = *b"0123456789abcdef0123456789ABCDEF";
+        let hex = b"3031323334353637383961626364656630313233343536373839414243444546";
+        assert_eq!(*key(&raw).unwrap().as_bytes(), raw);
+        assert_eq!(*key(hex).unwrap().as_bytes(), raw);
+        assert_eq!(*key(&[&hex[..], b"\r\n"].concat()).unwrap().as_bytes(), raw);
+        for (wrong, hint) in [
+            (b"".to_vec(), "a key is"),
+            (raw[..31].to_vec(), "a key is"),
+            ([&raw[..], b"\n"].concat(), "end of a line"),
+            ([&hex[..], b"0"].concat(), "a key is"),
+            (hex.map(|digit| if digit == b'3' { b'g' } else { digit }).to_vec(), "a key is"),
+            (vec![b'0'; 100], "a key is"),
+        ] {
+            let failure = key(&wrong).unwrap_err();
+            assert!(failure.message().ends_with("holds no key"), "{}", failure.message());
+            assert!(failure.hint().unwrap().contains(hint));
+        }
+        assert_eq!(format!("{:?}", Key(Some(key(&raw).unwrap()))), "Key(Some(EncryptionKey(…)))");
+    }
+}

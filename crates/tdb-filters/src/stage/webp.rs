@@ -1,0 +1,154 @@
+//! WebP: a tile of a two-dimensional dense array as an image, one row of the tile a row of pixels.
+//!
+//! | metadata | field |
+//! | --- | --- |
+//! | `u32` | number of parts, 1 |
+//! | `u32` | bytes of the image |
+//!
+//! The data are a complete WebP file. Whether it was made with loss or without stands in it, not in the options.
+
+mod header;
+
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use image_webp::{ColorType, WebPDecoder, WebPEncoder};
+use tdb_types::ByteReader;
+
+use crate::flow::{Metadata, Sink, split_mut};
+use crate::stage::parts::{self, Parts};
+use crate::{FilterError, WebPFormat, WebPOptions};
+
+const FILTER: &str = "webp";
+/// Most pixels in a row, or rows.
+const MAX_SIDE: u32 = 16_383;
+
+/// What the images of an attribute look like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Images {
+    width: u32,
+    height: u32,
+    /// Bytes of a pixel: 3, or 4 with alpha.
+    channels: usize,
+    /// Whether blue comes first.
+    swapped: bool,
+    lossless: bool,
+}
+
+impl Images {
+    pub(crate) fn new(options: &WebPOptions) -> Result<Self, FilterError> {
+        let invalid = |option, found: String, expected| {
+            Err(FilterError::InvalidOption { filter: FILTER, option, found, expected })
+        };
+        let (channels, swapped) = match options.format {
+            WebPFormat::Rgb => (3, false),
+            WebPFormat::Bgr => (3, true),
+            WebPFormat::Rgba => (4, false),
+            WebPFormat::Bgra => (4, true),
+            WebPFormat::None => return invalid("pixel format", "none".to_owned(), "rgb, bgr, rgba or bgra"),
+        };
+        let (row, height) = (u32::from(options.x_extent), u32::from(options.y_extent));
+        let width = row / channels;
+        if !row.is_multiple_of(channels) || !(1..=MAX_SIDE).contains(&width) {
+            return invalid("x extent", row.to_string(), "1 to 16383 whole pixels");
+        }
+        if !(1..=MAX_SIDE).contains(&height) {
+            return invalid("y extent", height.to_string(), "1 to 16383");
+        }
+        Ok(Self { width, height, channels: channels as usize, swapped, lossless: options.lossless })
+    }
+
+    fn pixels(self) -> usize {
+        // Below 2²⁸.
+        (self.width * self.height) as usize
+    }
+
+    /// Bytes of a tile.
+    fn len(self) -> u64 {
+        self.pixels() as u64 * self.channels as u64
+    }
+
+    pub(crate) fn decode(self, meta: &mut ByteReader<'_>, data: &[u8], sink: &mut Sink<'_>) -> Result<(), FilterError> {
+        let mut parts = Parts::read(meta, data, FILTER)?;
+        let mut out = sink.take(self.len().saturating_mul(parts.len()))?;
+        while let Some(image) = parts.next()? {
+            self.decode_image(image, split_mut(&mut out, FILTER, self.len())?)?;
+        }
+        Ok(())
+    }
+
+    fn decode_image(self, image: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
+        // What the decoder allocates follows from what the image says of its size.
+        header::check(image, (self.width, self.height))?;
+        let decoded = catch_unwind(AssertUnwindSafe(|| self.pixels_of(image, out)));
+        match decoded {
+            Ok(result) => result?,
+            // The decoder forbids unsafe code, but isn't proof against all that an image can say.
+            Err(_) => {
+                return Err(FilterError::Corrupt { filter: FILTER, what: "the decoder can't cope with the image" });
+            }
+        }
+        if self.swapped {
+            self.swap(out);
+        }
+        Ok(())
+    }
+
+    fn pixels_of(self, image: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
+        let failed = |error: image_webp::DecodingError| {
+            let message = error.to_string();
+            FilterError::Decoder { filter: FILTER, message }
+        };
+        let mut decoder = WebPDecoder::new(Cursor::new(image)).map_err(failed)?;
+        let channels = if decoder.has_alpha() { 4 } else { 3 };
+        if channels == self.channels {
+            return decoder.read_image(out).map_err(failed);
+        }
+        // Opaque images don't say so in each pixel; and transparency that nobody asked for is dropped.
+        let mut pixels = vec![0; self.pixels() * channels];
+        decoder.read_image(&mut pixels).map_err(failed)?;
+        for (to, from) in out.chunks_exact_mut(self.channels).zip(pixels.chunks_exact(channels)) {
+            to[..3].copy_from_slice(&from[..3]);
+            to[3..].fill(u8::MAX);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn encode(
+        self,
+        meta: &mut Metadata<'_>,
+        data: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), FilterError> {
+        let tile = data.unwrap_or_default();
+        if tile.len() as u64 != self.len() {
+            let (expected, found) = (self.len(), tile.len() as u64);
+            return Err(FilterError::WrongSize { what: "tile of pixels", expected, found });
+        }
+        if !self.lossless {
+            return Err(FilterError::LossyImage);
+        }
+        let color = if self.channels == 4 { ColorType::Rgba8 } else { ColorType::Rgb8 };
+        let failed = |error: image_webp::EncodingError| {
+            let message = error.to_string();
+            FilterError::Encoder { filter: FILTER, message }
+        };
+        let start = out.len();
+        let mut encode = |pixels: &[u8]| WebPEncoder::new(&mut *out).encode(pixels, self.width, self.height, color);
+        match self.swapped {
+            true => {
+                let mut pixels = tile.to_vec();
+                self.swap(&mut pixels);
+                encode(&pixels)
+            }
+            false => encode(tile),
+        }
+        .map_err(failed)?;
+        parts::write(meta, &[out.len() - start])
+    }
+
+    /// Red for blue, and blue for red.
+    fn swap(self, pixels: &mut [u8]) {
+        pixels.chunks_exact_mut(self.channels).for_each(|pixel| pixel.swap(0, 2));
+    }
+}

@@ -1,0 +1,61 @@
+//! What an image says of its size, looked at before anything is decoded.
+
+use super::FILTER;
+use crate::FilterError;
+
+/// Bytes of a chunk's header: its name and its length.
+const CHUNK_HEADER: usize = 8;
+
+/// Checks that every picture in the file has this width and height, and that there is one, and no animation.
+///
+/// All chunks are looked at, whichever of them the decoder takes.
+pub(super) fn check(image: &[u8], size: (u32, u32)) -> Result<(), FilterError> {
+    let corrupt = |what| Err(FilterError::Corrupt { filter: FILTER, what });
+    let Some((riff, mut rest)) = image.split_first_chunk::<12>() else {
+        return corrupt("not an image: shorter than the header");
+    };
+    if !riff.starts_with(b"RIFF") || !riff.ends_with(b"WEBP") {
+        return corrupt("not a WebP image");
+    }
+    let mut pictures = 0;
+    while let Some((header, payload)) = rest.split_first_chunk::<CHUNK_HEADER>() {
+        let [name @ .., a, b, c, d] = *header;
+        let found = match &name {
+            b"VP8 " => lossy(payload),
+            b"VP8L" => lossless(payload),
+            b"VP8X" => extended(payload),
+            b"ANIM" | b"ANMF" => return corrupt("animated"),
+            _ => Some(size),
+        };
+        match found {
+            Some(found) if found == size => {}
+            Some(_) => return corrupt("the image has another size than the tile"),
+            None => return corrupt("the image doesn't say its size"),
+        }
+        pictures += u32::from(matches!(&name, b"VP8 " | b"VP8L"));
+        // Chunks begin at even offsets.
+        let len = u32::from_le_bytes([a, b, c, d]) as usize;
+        rest = payload.get(len.saturating_add(len % 2)..).unwrap_or_default();
+    }
+    if pictures == 0 { corrupt("there is no image in the file") } else { Ok(()) }
+}
+
+/// Of a key frame: its tag, a start code, 14 bits each, and 2 for how to scale.
+fn lossy(payload: &[u8]) -> Option<(u32, u32)> {
+    let [_, _, _, 0x9d, 0x01, 0x2a, a, b, c, d] = *payload.first_chunk()? else { return None };
+    let side = |low, high| u32::from(u16::from_le_bytes([low, high]) & 0x3fff);
+    Some((side(a, b), side(c, d)))
+}
+
+/// A signature, and 14 bits each of what is one less.
+fn lossless(payload: &[u8]) -> Option<(u32, u32)> {
+    let [0x2f, a, b, c, d] = *payload.first_chunk()? else { return None };
+    let bits = u32::from_le_bytes([a, b, c, d]);
+    Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
+}
+
+/// Flags, and 24 bits each of what is one less.
+fn extended(payload: &[u8]) -> Option<(u32, u32)> {
+    let [_, _, _, _, a, b, c, d, e, f] = *payload.first_chunk()?;
+    Some((u32::from_le_bytes([a, b, c, 0]) + 1, u32::from_le_bytes([d, e, f, 0]) + 1))
+}
