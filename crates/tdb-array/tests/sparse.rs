@@ -41,9 +41,10 @@ proptest! {
         let after = storage.counters();
         let read = after.bytes - before.bytes;
         prop_assert!(read <= plan.bytes(), "{} bytes were read, and planned were\n{}", read, plan);
-        // Where nothing is left out, nothing is left unread either.
+        // Where nothing is left out, nothing is left unread either; cells in several ranges come several times.
+        let is_repeating = case.ranges.iter().any(|ranges| ranges.len() > 1);
         let planned: u64 = plan.fragments.iter().flat_map(|fragment| &fragment.tiles).map(|tile| tile.cells).sum();
-        if cells as u64 == planned {
+        if cells as u64 == planned && !is_repeating {
             prop_assert_eq!(read, plan.bytes(), "planned was\n{}", plan);
         }
     }
