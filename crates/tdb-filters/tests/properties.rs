@@ -157,8 +157,9 @@ proptest! {
         let offsets: Vec<u64> =
             cells.iter().scan(0, |end, cell| Some(std::mem::replace(end, *end + cell.len() as u64))).collect();
         let pipeline = FilterPipeline::new([vec![first], rest].concat());
-        let bound = BoundPipeline::bind(&pipeline, TileKind::var_data(Datatype::StringUtf8, common::V22)).unwrap();
-        let (mut scratch, mut filtered) = (Scratch::new(), Vec::new());
+        let kind = TileKind::var_data(Datatype::StringUtf8, common::V22);
+        let bound = BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)).unwrap();
+        let (mut scratch, mut filtered) = (common::scratch_with_ivs(), Vec::new());
         match bound.encode_tile(values.as_bytes(), Some(&offsets), &mut filtered, &mut scratch) {
             Err(error) if is_refusal(&error) => return Ok(()),
             result => result.unwrap(),
@@ -178,9 +179,9 @@ proptest! {
         let size = datatype.size() as u64;
         let len = lengths.iter().fold(0, |start, len| { offsets.push(start); start + len * size });
         let tile: Vec<u8> = (0..len).map(|byte| (byte / 7 % 251) as u8).collect();
-        let Ok(bound) = BoundPipeline::bind(&FilterPipeline::new(filters), TileKind::var_data(datatype, common::V22))
-        else { return Ok(()) };
-        let (mut scratch, mut filtered) = (Scratch::new(), Vec::new());
+        let (pipeline, kind) = (FilterPipeline::new(filters), TileKind::var_data(datatype, common::V22));
+        let Ok(bound) = BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)) else { return Ok(()) };
+        let (mut scratch, mut filtered) = (common::scratch_with_ivs(), Vec::new());
         match bound.encode_tile(&tile, Some(&offsets), &mut filtered, &mut scratch) {
             Err(error) if is_refusal(&error) => return Ok(()),
             result => result.unwrap(),
