@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::tdb_storage::Storage;
 use tdb_array::tdb_types::{ArrayType, Limits};
 use tdb_array::{Array, ArrayError, ArrayOptions, Batch, ErrorCategory, Order};
@@ -14,13 +15,14 @@ const MOST_BATCHES: usize = 12;
 
 const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
 
-/// Opens the array and reads it in one of several ways, which `variant` chooses; whether that worked.
+/// Opens the array, with its key if it has one, and reads it in one of several ways, which `variant` chooses; whether that
+/// worked.
 ///
 /// # Panics
 ///
 /// If a result contradicts itself, or an error says that the caller is to blame.
-pub fn read_everything(storage: Arc<dyn Storage>, variant: usize) -> Result<u64, ArrayError> {
-    let read = open(storage).and_then(|array| read(&array, variant));
+pub fn read_everything(storage: Arc<dyn Storage>, key: Option<[u8; 32]>, variant: usize) -> Result<u64, ArrayError> {
+    let read = open(storage, key).and_then(|array| read(&array, variant));
     if let Err(error) = &read {
         assert_ne!(error.category(), ErrorCategory::Usage, "the reader is blamed: {error}");
         let _ = format!("{error} {error:?}");
@@ -28,8 +30,12 @@ pub fn read_everything(storage: Arc<dyn Storage>, variant: usize) -> Result<u64,
     read
 }
 
-fn open(storage: Arc<dyn Storage>) -> Result<Array, ArrayError> {
-    ArrayOptions::new().threads(1).limits(Limits::SMALL).open_on(storage)
+fn open(storage: Arc<dyn Storage>, key: Option<[u8; 32]>) -> Result<Array, ArrayError> {
+    let options = ArrayOptions::new().threads(1).limits(Limits::SMALL);
+    match key {
+        Some(key) => options.key(EncryptionKey::new(key)).open_on(storage),
+        None => options.open_on(storage),
+    }
 }
 
 fn read(array: &Array, variant: usize) -> Result<u64, ArrayError> {

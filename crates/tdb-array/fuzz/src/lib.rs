@@ -76,11 +76,13 @@ fn check(directory: &ArrayDirectory, array_type: ArrayType, time: TimeRange) {
     }
 }
 
-type Files = Vec<(String, Arc<[u8]>)>;
+/// An array's files and its key.
+type Files = (Vec<(String, Arc<[u8]>)>, Option<[u8; 32]>);
 
 static FIXTURES: LazyLock<Vec<Files>> = LazyLock::new(|| {
     let files = |fixture: fixtures::Fixture| {
-        fixture.array_files().map(|path| (path.to_owned(), fixture.read(path).into())).collect()
+        let files = fixture.array_files().map(|path| (path.to_owned(), fixture.read(path).into()));
+        (files.collect(), fixture.expected().key())
     };
     fixtures::all().into_iter().map(files).collect()
 });
@@ -89,7 +91,7 @@ static FIXTURES: LazyLock<Vec<Files>> = LazyLock::new(|| {
 /// come edits of five bytes: which half of the file, place, what to do there, and by what.
 pub fn array_open(data: &[u8]) {
     let Some((&[fixture, file, variant], edits)) = data.split_first_chunk() else { return };
-    let files = &FIXTURES[usize::from(fixture) % FIXTURES.len()];
+    let (files, key) = &FIXTURES[usize::from(fixture) % FIXTURES.len()];
     let storage = MemoryStorage::new();
     for (path, bytes) in files {
         storage.insert(path, Arc::clone(bytes)).expect("paths of files");
@@ -100,7 +102,7 @@ pub fn array_open(data: &[u8]) {
         apply(&mut bytes, edit);
     }
     storage.insert(path, bytes).expect("a path of a file");
-    let _ = attack::read_everything(Arc::new(storage), usize::from(variant % 12));
+    let _ = attack::read_everything(Arc::new(storage), *key, usize::from(variant % 12));
 }
 
 fn apply(bytes: &mut Vec<u8>, &[half, low, high, action, value]: &[u8; 5]) {

@@ -12,16 +12,18 @@ pub struct Tree {
     name: String,
     files: Vec<(String, Arc<[u8]>)>,
     storage: MemoryStorage,
+    /// What it is encrypted with, if it is.
+    key: Option<[u8; 32]>,
 }
 
 impl Tree {
     pub fn of(fixture: &Fixture) -> Self {
         let files = fixture.array_files().map(|path| (path.to_owned(), fixture.read(path)));
-        Self::new(fixture.name(), files.collect())
+        Self { key: fixture.expected().key(), ..Self::new(fixture.name(), files.collect()) }
     }
 
     pub fn new(name: &str, files: Vec<(String, Vec<u8>)>) -> Self {
-        let tree = Self { name: name.to_owned(), files: Vec::new(), storage: MemoryStorage::new() };
+        let tree = Self { name: name.to_owned(), files: Vec::new(), storage: MemoryStorage::new(), key: None };
         files.into_iter().fold(tree, |tree, (path, bytes)| tree.with(&path, bytes))
     }
 
@@ -40,6 +42,10 @@ impl Tree {
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    pub fn key(&self) -> Option<[u8; 32]> {
+        self.key
     }
 
     pub fn paths(&self) -> impl Iterator<Item = &str> {

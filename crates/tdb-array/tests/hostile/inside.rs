@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use tdb_array::{Array, ArrayOptions};
+use tdb_filters::EncryptionKey;
 use tdb_fragment::SectionId;
-use tdb_generic_tile::{GenericTile, GenericTileEncoder};
+use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
 use tdb_testkit::hostile::seeded_mutations;
 use tdb_types::{ByteReader, ByteWriter, FormatVersion, Limits};
 
@@ -12,19 +13,26 @@ use crate::damage::Tree;
 
 /// Calls `body` with versions of the fixture's files that hold generic tiles with damaged payloads: path and contents.
 pub fn damaged_payloads(tree: &Tree, count: usize, mut body: impl FnMut(&str, Arc<[u8]>)) {
+    let key = tree.key().map(EncryptionKey::new);
+    let mut decoder = GenericTileDecoder::new(Limits::SMALL);
+    let mut options = ArrayOptions::new().threads(1);
+    if let Some(key) = &key {
+        decoder = decoder.with_key(key.clone());
+        options = options.key(key.clone());
+    }
     let schemas = tree.paths().filter(|path| path.starts_with("__schema/"));
     for path in schemas {
         let file = tree.bytes(path);
-        let Ok(tile) = GenericTile::parse_file(&file, &Limits::SMALL, None) else { continue };
-        seeded_mutations(1, &tile.payload, count, |payload| body(path, packed(payload).into()));
+        let Ok(tile) = decoder.decode_file(&file, None) else { continue };
+        seeded_mutations(1, &tile.payload, count, |payload| body(path, packed(payload, key.as_ref()).into()));
     }
-    let Ok(array) = ArrayOptions::new().threads(1).open_on(tree.storage()) else { return };
+    let Ok(array) = options.open_on(tree.storage()) else { return };
     for (path, starts) in sections(&array) {
         let file = tree.bytes(&path);
         for start in starts {
-            let Ok(tile) = GenericTile::parse(&mut ByteReader::new(&file[start..]), &Limits::SMALL) else { continue };
+            let Ok(tile) = decoder.decode(&mut ByteReader::new(&file[start..])) else { continue };
             seeded_mutations(start as u64, &tile.payload, count, |payload| {
-                body(&path, moved(&file, start, &packed(payload)).into());
+                body(&path, moved(&file, start, &packed(payload, key.as_ref())).into());
             });
         }
     }
@@ -44,10 +52,16 @@ fn sections(array: &Array) -> Vec<(String, Vec<usize>)> {
     array.fragments().iter().map(of_fragment).collect()
 }
 
-/// A generic tile that holds the payload.
-pub fn packed(payload: &[u8]) -> Vec<u8> {
+/// A generic tile that holds the payload, encrypted if there is a key.
+pub fn packed(payload: &[u8], key: Option<&EncryptionKey>) -> Vec<u8> {
     let mut tile = ByteWriter::new();
-    GenericTileEncoder::new(FormatVersion::DEFAULT).encode(payload, &mut tile).unwrap();
+    let encoder = GenericTileEncoder::new(FormatVersion::DEFAULT);
+    let mut encoder = match key {
+        // An IV used twice gives nobody a secret here.
+        Some(key) => encoder.encrypting(key.clone(), || [7; 12]),
+        None => encoder,
+    };
+    encoder.encode(payload, &mut tile).unwrap();
     tile.into_bytes()
 }
 

@@ -126,7 +126,7 @@ impl Watch {
         let storage = tree.storage();
         ATTACKING.set(true);
         let peak = peak_while(|| {
-            outcome = catch_unwind(AssertUnwindSafe(|| read_everything(storage, variant))).ok();
+            outcome = catch_unwind(AssertUnwindSafe(|| read_everything(storage, tree.key(), variant))).ok();
         });
         ATTACKING.set(false);
         *self.current.lock().unwrap() = None;
