@@ -11,7 +11,7 @@ use std::process::Command;
 const BUDGETS: [(&str, usize); 10] = [
     ("tdb-types", 8),
     ("tdb-storage", 4),
-    ("tdb-filters", 40),
+    ("tdb-filters", 25),
     ("tdb-rtree", 8),
     ("tdb-generic-tile", 25),
     ("tdb-schema", 25),
@@ -25,8 +25,10 @@ const BUDGETS: [(&str, usize); 10] = [
 const MACROS: [&str; 5] = ["thiserror-impl", "proc-macro2", "quote", "syn", "unicode-ident"];
 
 /// Builds that leave something out.
-const BUILDS: [&[&str]; 6] = [
+const BUILDS: [&[&str]; 8] = [
     &["--package", "tdb-filters", "--no-default-features"],
+    &["--package", "tdb-filters", "--no-default-features", "--features", "aes"],
+    &["--package", "tdb-filters", "--no-default-features", "--features", "webp"],
     &["--package", "tdb-schema", "--no-default-features"],
     &["--package", "tdb-metadata", "--no-default-features"],
     &["--package", "tdb-condition", "--no-default-features"],
@@ -42,6 +44,7 @@ pub fn run() -> Result {
         println!("cargo check {}", build.join(" "));
         cargo(&workspace(), &[&["check", "--quiet"], build].concat())?;
     }
+    without_features()?;
     examples()
 }
 
@@ -75,6 +78,34 @@ fn dependencies() -> Result {
         }
     }
     if over.is_empty() { Ok(()) } else { Err(format!("too many packages: {}", over.join(", ")).into()) }
+}
+
+/// The command without encryption and images: what needs them is refused, and the error names what the build lacks.
+fn without_features() -> Result {
+    let target = workspace().join("target/without-features");
+    let target = target.to_str().ok_or("a path that is not UTF-8")?;
+    let build = ["build", "--quiet", "--package", "tdb-cli", "--no-default-features", "--target-dir", target];
+    println!("cargo {}", build[..5].join(" "));
+    cargo(&workspace(), &build)?;
+    for (fixture, code, feature) in [
+        ("v22-by-2.30.0-sparse-2d", 0, None),
+        ("v22-by-2.30.0-sparse-encrypted", 4, Some("aes")),
+        ("v22-by-2.30.0-dense-webp-lossless", 4, Some("webp")),
+    ] {
+        let mut command = Command::new(Path::new(target).join("debug/tdb"));
+        command.arg("read").arg(workspace().join("fixtures").join(fixture).join("array"));
+        command.env_remove("TDB_KEY_FILE").env_remove("TDB_KEY");
+        if feature == Some("aes") {
+            command.env("TDB_KEY", "3031323334353637383961626364656630313233343536373839414243444546");
+        }
+        let output = command.output()?;
+        let message = String::from_utf8_lossy(&output.stderr);
+        let named = feature.is_none_or(|feature| message.contains(&format!("enable the feature `{feature}`")));
+        if output.status.code() != Some(code) || !named {
+            return Err(format!("{fixture}, without features: {}\n{message}", output.status).into());
+        }
+    }
+    Ok(())
 }
 
 /// An example of a downstream crate, and the files of a fixture that it is run on.

@@ -12,7 +12,7 @@ use tdb_filters::EncryptionKey;
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_types::Limits;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Exit, Failure, Result};
 
 /// Holds the key as 64 hexadecimal digits.
 const KEY_VARIABLE: &str = "TDB_KEY";
@@ -39,8 +39,9 @@ impl Key {
             (Some(digits), None) => match digits.to_str().and_then(|digits| from_hex(digits.as_bytes())) {
                 Some(key) => Ok(Self(Some(key))),
                 None => {
-                    let failure = Failure::usage(format!("the environment variable {KEY_VARIABLE} holds no key"));
-                    Err(failure.with_hint("a key is 64 hexadecimal digits, which stand for its 32 bytes"))
+                    let message = format!("the environment variable {KEY_VARIABLE} holds no key");
+                    Err(Failure::new(Exit::Key, message)
+                        .with_hint("a key is 64 hexadecimal digits, which stand for its 32 bytes"))
                 }
             },
             (None, Some(file)) => Self::from_file(Path::new(&file)),
@@ -56,16 +57,16 @@ impl Key {
             Ok(bytes)
         };
         let bytes = read().map_err(|error| Failure::io(path.display(), &error))?;
-        let found = match <[u8; EncryptionKey::LEN]>::try_from(bytes.as_slice()) {
-            Ok(raw) => Some(EncryptionKey::new(raw)),
-            Err(_) => from_hex(bytes.trim_ascii_end()),
-        };
+        let found = EncryptionKey::try_from(bytes.as_slice()).ok().or_else(|| from_hex(bytes.trim_ascii_end()));
         match found {
             Some(key) => Ok(Self(Some(key))),
-            None => Err(Failure::usage(format!("{}: holds no key", path.display())).with_hint(match bytes.len() {
-                33 | 34 if bytes.ends_with(b"\n") => "it holds 32 bytes and the end of a line; leave that out",
-                _ => "a key is 32 bytes, or 64 hexadecimal digits, which stand for them",
-            })),
+            None => {
+                let failure = Failure::new(Exit::Key, format!("{}: holds no key", path.display()));
+                Err(failure.with_hint(match bytes.len() {
+                    33 | 34 if bytes.ends_with(b"\n") => "it holds 32 bytes and the end of a line; leave that out",
+                    _ => "a key is 32 bytes, or 64 hexadecimal digits, which stand for them",
+                }))
+            }
         }
     }
 

@@ -132,7 +132,7 @@ fn keys() {
         assert!(run.stderr.contains(hint), "{run}");
     }
     let bad = run(&format!("info {array} --key-file {short}"));
-    assert_eq!(bad.code, Some(2), "{bad}");
+    assert_eq!(bad.code, Some(6), "{bad}");
     assert!(bad.stderr.contains("holds no key") && !bad.stderr.contains("0123456789abcdef"), "{bad}");
     assert_eq!(run(&format!("info {array} --key-file {short}.not-there")).code, Some(5));
 }
@@ -157,7 +157,7 @@ fn keys_in_the_environment() {
     let (code, stderr) = run(&read, &[("TDB_KEY", KEY), ("TDB_KEY_FILE", path)]);
     assert!(code == Some(2) && stderr.contains("both set"), "{stderr}");
     let (code, stderr) = run(&read, &[("TDB_KEY", &KEY[..62])]);
-    assert!(code == Some(2) && stderr.contains("TDB_KEY holds no key") && !stderr.contains("3031"), "{stderr}");
+    assert!(code == Some(6) && stderr.contains("TDB_KEY holds no key") && !stderr.contains("3031"), "{stderr}");
     let (code, stderr) = run(&format!("read {SPARSE}"), &[("TDB_KEY", KEY)]);
     assert!(code == Some(6) && stderr.contains("unset TDB_KEY"), "{stderr}");
     // What opens no array asks for no key.

@@ -28,6 +28,12 @@ pub enum FilterError {
     /// The tile is encrypted, and no key was given.
     #[error("the tile is encrypted; give the array's key")]
     KeyRequired,
+    /// What was given as a key has another length than keys have.
+    #[error("a key has {} bytes, not {found}", crate::EncryptionKey::LEN)]
+    KeyLength {
+        /// Bytes that were given.
+        found: usize,
+    },
     /// Bytes are not authentic under the key that was given.
     #[error(
         "{filter}: the bytes are not authentic: the key is not the one that they were written with, \
@@ -238,6 +244,7 @@ impl FilterError {
         match self.root() {
             Self::KeyRequired => Some(KeyProblem::Missing),
             Self::NotAuthentic { .. } => Some(KeyProblem::Wrong),
+            Self::KeyLength { .. } => Some(KeyProblem::Length),
             _ => None,
         }
     }

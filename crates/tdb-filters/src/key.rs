@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::FilterError;
+
 /// The key of an encrypted array: 32 bytes, used as they are.
 ///
 /// It is never printed, and the feature `aes` overwrites its memory when it is dropped.
@@ -31,6 +33,14 @@ impl From<[u8; EncryptionKey::LEN]> for EncryptionKey {
     }
 }
 
+impl TryFrom<&[u8]> for EncryptionKey {
+    type Error = FilterError;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, FilterError> {
+        bytes.try_into().map(Self).map_err(|_| FilterError::KeyLength { found: bytes.len() })
+    }
+}
+
 impl fmt::Debug for EncryptionKey {
     /// Never the key itself, which would end in a log.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,6 +66,8 @@ pub enum KeyProblem {
     Wrong,
     /// A key was given, and the bytes are not encrypted.
     NotNeeded,
+    /// What was given has another length than keys have.
+    Length,
 }
 
 impl fmt::Display for KeyProblem {
@@ -67,6 +79,7 @@ impl fmt::Display for KeyProblem {
                  (if that is the one, the file was damaged or changed)"
             }
             Self::NotNeeded => "it is not encrypted, but a key was given; give none",
+            Self::Length => "what was given is no key: keys have 32 bytes",
         })
     }
 }

@@ -43,8 +43,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Each codec is a feature, all on by default: `zstd`, `zlib`, `lz4`, `bzip2`, `checksum`, `aes`, `webp`. A build without one reads all
-//! pipelines, and refuses the tiles that need it with an error that names the feature.
+//! Each codec is a feature: `zstd`, `zlib`, `lz4`, `bzip2` and `checksum` are on by default, `aes` (encryption) and `webp`
+//! (images) are not. A build without one reads all pipelines, and refuses the tiles that need it with an error that names
+//! the feature.
 //!
 //! Bytes are hostile: none of them make this crate panic, nor allocate more than [`Limits`](tdb_types::Limits) allow.
 //! It knows nothing of schemas and files.

@@ -159,3 +159,13 @@ fn what_lies_between_filters_is_bounded() {
     let error = strings.decode_strings(&[0; 8], &mut [], &mut Vec::new(), u64::MAX, &mut scratch).unwrap_err();
     assert!(matches!(error, FilterError::LimitExceeded { .. }), "{error}");
 }
+
+#[test]
+fn keys_have_32_bytes() {
+    for len in [0, 16, 31, 33, 64] {
+        let error = EncryptionKey::try_from(&vec![7; len][..]).unwrap_err();
+        assert_eq!(error, FilterError::KeyLength { found: len });
+        assert_eq!(error.key_problem(), Some(KeyProblem::Length));
+    }
+    assert_eq!(EncryptionKey::try_from(&[7; 32][..]).unwrap(), EncryptionKey::new([7; 32]));
+}

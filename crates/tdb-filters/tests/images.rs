@@ -250,7 +250,11 @@ fn damaged_images() {
         let mut check = |bytes: &[u8]| {
             let peak = peak_while(|| refused += u32::from(decode(&filter, KIND, bytes, len).is_err()));
             // Tables of a few KiB for each code of a lossless image, of which few bytes make many.
-            assert!(peak < (1000 * filtered.len() + 64 * len + (1 << 20)) as u64, "{peak} bytes for {}", filtered.len());
+            assert!(
+                peak < (1000 * filtered.len() + 64 * len + (1 << 20)) as u64,
+                "{peak} bytes for {}",
+                filtered.len()
+            );
         };
         truncations(&filtered).step_by(13).for_each(&mut check);
         seeded_mutations(7, &filtered, 400, &mut check);
