@@ -39,8 +39,8 @@ struct Heads<K> {
 #[derive(Debug)]
 struct Cursor<K> {
     source: usize,
-    /// Tiles to come.
-    tiles: VecDeque<SelectedTile>,
+    /// Tiles to come, each with a key that is not above that of any wanted cell in it or in the tiles behind it.
+    tiles: VecDeque<(K, SelectedTile)>,
     /// Tiles at hand, the current one first.
     loaded: VecDeque<Keyed<K>>,
     /// The next cell's position in the current tile.
@@ -62,14 +62,22 @@ impl<K: Key> Merge<K> {
         let by_source = tiles.chunk_by(|a, b| a.0 == b.0);
         let cursors = by_source.filter_map(|tiles| {
             let source = tiles.first()?.0;
-            let tiles = tiles.iter().map(|(_, tile)| *tile).collect();
+            let mut lowest = K::HIGHEST;
+            // A tile may turn out to have none of the wanted cells, and then the next one's may be lower than its box is.
+            let with_key = |(_, tile): &(usize, SelectedTile)| {
+                let bounds = context.bounds(source, tile.tile);
+                lowest = lowest.min(bounds.map_or_else(K::default, |bounds| order.lowest(&bounds.0)));
+                (lowest, *tile)
+            };
+            let mut tiles: VecDeque<_> = tiles.iter().rev().map(with_key).collect();
+            tiles.make_contiguous().reverse();
             Some(Cursor { source, tiles, loaded: VecDeque::new(), position: 0 })
         });
         let cursors: Vec<_> = cursors.collect();
         let heads = Heads { keys: Vec::new(), rest: Vec::new() };
         let mut merge = Self { order, cursors, heads, deduplicate: !context.allows_duplicates() };
         for cursor in 0..merge.cursors.len() {
-            merge.await_next_tile(context, cursor);
+            merge.await_next_tile(cursor);
         }
         merge
     }
@@ -88,19 +96,17 @@ impl<K: Key> Merge<K> {
     }
 
     /// Takes a cursor among the heads by what is known of its next tile.
-    fn await_next_tile(&mut self, context: &Context, cursor: usize) {
-        let Cursor { source, tiles, .. } = &self.cursors[cursor];
-        let Some(tile) = tiles.front() else { return };
-        let bounds = context.bounds(*source, tile.tile);
-        let key = bounds.map_or_else(K::default, |bounds| self.order.lowest(&bounds.0));
-        self.insert(Head { key, at_hand: false, cursor });
+    fn await_next_tile(&mut self, cursor: usize) {
+        if let Some((key, _)) = self.cursors[cursor].tiles.front() {
+            self.insert(Head { key: *key, at_hand: false, cursor });
+        }
     }
 
     /// Loads the next tiles of a fragment, as many as there are threads.
     fn load(&mut self, context: &Context, tiles: &mut TileTable, cursor: usize) -> Result<()> {
         let from = &mut self.cursors[cursor];
         let count = context.array.workers().threads().min(from.tiles.len());
-        let jobs: Vec<_> = from.tiles.drain(..count).collect();
+        let jobs: Vec<_> = from.tiles.drain(..count).map(|(_, tile)| tile).collect();
         let (source, order) = (from.source, &self.order);
         let bytes = jobs.iter().map(|tile| u64::from(tile.cells) * 16).sum();
         let loaded = context.array.workers().map(bytes, jobs, |tile, scratch| {
@@ -117,7 +123,7 @@ impl<K: Key> Merge<K> {
     }
 
     /// Takes a cursor among the heads by its next cell, if there is one.
-    fn settle(&mut self, context: &Context, tiles: &mut TileTable, index: usize) {
+    fn settle(&mut self, tiles: &mut TileTable, index: usize) {
         loop {
             let cursor = &mut self.cursors[index];
             if let Some(key) = cursor.loaded.front().and_then(|current| current.keys.get(cursor.position)) {
@@ -126,7 +132,7 @@ impl<K: Key> Merge<K> {
             }
             // The last cell of a tile has to be compared with the first one of the next.
             if cursor.loaded.len() <= 1 && !cursor.tiles.is_empty() {
-                return self.await_next_tile(context, index);
+                return self.await_next_tile(index);
             }
             let Some(done) = cursor.loaded.pop_front() else { return };
             let next = cursor.loaded.front();
@@ -151,22 +157,22 @@ impl<K: Key> Merge<K> {
     }
 
     /// Gives cells of the cursor with the lowest next cell, and moves on.
-    fn step(&mut self, context: &Context, tiles: &mut TileTable, queue: &mut RunQueue, head: Head<K>) {
+    fn step(&mut self, tiles: &mut TileTable, queue: &mut RunQueue, head: Head<K>) {
         let (count, tie) = match self.heads.last() {
             None => (usize::MAX, false),
             Some(next) if next.key == head.key => (1, self.compare_equal(head.cursor, next.cursor).is_eq()),
             Some(next) => (self.cursors[head.cursor].before(next.key), false),
         };
         if tie && self.deduplicate {
-            self.resolve(context, tiles, queue, head);
+            self.resolve(tiles, queue, head);
         } else {
             self.cursors[head.cursor].give(count, tiles, queue);
-            self.settle(context, tiles, head.cursor);
+            self.settle(tiles, head.cursor);
         }
     }
 
     /// Gives the newest of several cells with equal coordinates, unless it stands for a deletion.
-    fn resolve(&mut self, context: &Context, tiles: &mut TileTable, queue: &mut RunQueue, head: Head<K>) {
+    fn resolve(&mut self, tiles: &mut TileTable, queue: &mut RunQueue, head: Head<K>) {
         let mut equal = vec![head.cursor];
         while let Some(next) = self.heads.last()
             && next.key == head.key
@@ -183,7 +189,7 @@ impl<K: Key> Merge<K> {
             } else {
                 self.cursors[cursor].position += 1;
             }
-            self.settle(context, tiles, cursor);
+            self.settle(tiles, cursor);
         }
     }
 }
@@ -194,10 +200,10 @@ impl<K: Key> Engine for Merge<K> {
             && let Some(head) = self.heads.pop()
         {
             if head.at_hand {
-                self.step(context, tiles, queue, head);
+                self.step(tiles, queue, head);
             } else {
                 self.load(context, tiles, head.cursor)?;
-                self.settle(context, tiles, head.cursor);
+                self.settle(tiles, head.cursor);
             }
         }
         Ok(!queue.is_empty())
