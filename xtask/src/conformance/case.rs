@@ -8,7 +8,12 @@ pub struct Case {
     pub array: ArraySpec,
     pub steps: Vec<Step>,
     pub questions: Vec<Question>,
+    /// Whether all of it is encrypted, by [`KEY`].
+    pub encrypted: bool,
 }
+
+/// The key of encrypted cases.
+pub const KEY: &[u8; 32] = b"0123456789abcdef0123456789ABCDEF";
 
 /// What happens to an array after its creation.
 #[derive(Clone, Debug, PartialEq)]

@@ -24,6 +24,9 @@ impl Coverage {
         if array.allows_dups {
             self.count("features", "duplicates allowed");
         }
+        if case.encrypted {
+            self.count("features", "encrypted");
+        }
         if array.current_domain.is_some() {
             self.count("features", "current domain");
         }

@@ -6,10 +6,9 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use tdb_array::Array;
 use tdb_types::{ArrayType, Layout};
 
-use super::case::{Case, Question, Step};
+use super::case::{Case, KEY, Question, Step};
 use super::compare::{Settled, difference};
 use super::generate::order_of;
 use super::{defects, facts, ours};
@@ -71,6 +70,18 @@ impl Failure {
     }
 }
 
+/// Has all arrays from now on be encrypted, or none.
+fn set_key(side: &mut Reference, encrypted: bool) {
+    for (setting, value) in
+        [("sm.encryption_type", "AES_256_GCM".into()), ("sm.encryption_key", String::from_utf8_lossy(KEY))]
+    {
+        match encrypted {
+            true => side.config().insert(setting.to_owned(), value.into_owned()),
+            false => side.config().remove(setting),
+        };
+    }
+}
+
 /// Runs a case in a new folder below `folder`. The array is made by the writer, or else by the release that also reads.
 ///
 /// # Errors
@@ -82,6 +93,10 @@ pub fn examine(
     reference: &mut Reference,
     folder: &Path,
 ) -> Result<Verdict> {
+    let mut writer = writer;
+    for side in writer.iter_mut().map(|writer| &mut **writer).chain([&mut *reference]) {
+        set_key(side, case.encrypted);
+    }
     let folder = tempfile::tempdir_in(folder)?;
     let uri = folder.path().join("array").to_string_lossy().into_owned();
     // What a schema holds differs between versions; the fixtures have some of each.
@@ -159,7 +174,7 @@ fn their_failure(case: &Case, question: Option<usize>, error: &Error) -> Verdict
 }
 
 fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<Option<Failure>> {
-    let array = match Array::open(uri) {
+    let array = match ours::options(case).open(uri) {
         Ok(array) => array,
         Err(error) => return Ok(Some(Failure::new(Kind::OurError, ours::describe(&error)))),
     };
@@ -238,7 +253,7 @@ fn runs<K: PartialEq>(keys: &[K]) -> Vec<Range<usize>> {
 
 fn compare_cells(case: &Case, question: &Question, uri: &str, theirs: &ReadResult) -> std::result::Result<(), Failure> {
     let our_error = |detail| Failure::new(Kind::OurError, detail);
-    let array = ours::open(uri, question).map_err(our_error)?;
+    let array = ours::open(uri, case, question).map_err(our_error)?;
     ours::plan(&array, &question.query).map_err(our_error)?;
     let reading = ours::read(&array, &question.query, question.budget).map_err(our_error)?;
     let order = settled(case, question, theirs);

@@ -3,9 +3,10 @@
 use std::ops::Bound;
 
 use tdb_array::{Array, ArrayOptions, Batch, Coordinate, Order, Query, TimeRange};
+use tdb_filters::EncryptionKey;
 use tdb_types::{Layout, Scalar};
 
-use super::case::Question;
+use super::case::{Case, KEY, Question};
 use crate::model::{Bytes, Column, QuerySpec};
 
 /// What one reading of ours gave.
@@ -26,9 +27,17 @@ impl Reading {
 /// More cells than any case has: a reader that gives more than that doesn't stop.
 const MOST_CELLS: usize = 20_000_000;
 
+/// How to open the array of a case.
+pub fn options(case: &Case) -> ArrayOptions {
+    match case.encrypted {
+        true => ArrayOptions::new().key(EncryptionKey::new(*KEY)),
+        false => ArrayOptions::new(),
+    }
+}
+
 /// Opens the array as a question wants it.
-pub fn open(uri: &str, question: &Question) -> Result<Array, String> {
-    let mut options = ArrayOptions::new().threads(question.threads);
+pub fn open(uri: &str, case: &Case, question: &Question) -> Result<Array, String> {
+    let mut options = options(case).threads(question.threads);
     if let Some((start, end)) = question.query.timestamps {
         options = options.between(TimeRange { start, end });
     }

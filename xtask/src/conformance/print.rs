@@ -16,12 +16,13 @@ pub fn case(case: &Case, only: Option<usize>) -> String {
     let array = &case.array;
     let _ = writeln!(
         text,
-        "array {}, tiles {}, cells {}, capacity {:?}{}",
+        "array {}, tiles {}, cells {}, capacity {:?}{}{}",
         array.array_type.name(),
         array.tile_order.name(),
         array.cell_order.name(),
         array.capacity,
-        if array.allows_dups { ", duplicates allowed" } else { "" }
+        if array.allows_dups { ", duplicates allowed" } else { "" },
+        if case.encrypted { ", encrypted" } else { "" }
     );
     for (what, filters) in [
         ("coordinates", &array.coords_filters),

@@ -7,7 +7,7 @@ use super::axis::{self, Axis, integer_bytes};
 use super::cells;
 use super::filters::{self, Purpose};
 use super::text;
-use crate::model::{ArraySpec, AttributeSpec, Bytes, EnumerationSpec, Pipeline};
+use crate::model::{ArraySpec, AttributeSpec, Bytes, EnumerationSpec, FilterSpec, Pipeline, WebpFormat};
 
 /// A random schema, and what the generator knows of its dimensions.
 pub fn array(random: &mut Random) -> (ArraySpec, Vec<Axis>) {
@@ -40,7 +40,32 @@ pub fn array(random: &mut Random) -> (ArraySpec, Vec<Axis>) {
     if random.percent(15) {
         current_domain(random, &mut spec, &mut axes);
     }
+    if dense && axes.len() == 2 && INTEGERS.contains(&axes[1].spec.datatype) && random.percent(40) {
+        spec.attributes.extend(image(random, &axes[1]));
+    }
     (spec, axes)
+}
+
+/// An attribute of images, if rows of tiles consist of whole pixels. It must be the last one.
+fn image(random: &mut Random, x: &Axis) -> Option<AttributeSpec> {
+    let formats = [(3, [WebpFormat::Rgb, WebpFormat::Bgr]), (4, [WebpFormat::Rgba, WebpFormat::Bgra])];
+    let fitting: Vec<WebpFormat> =
+        formats.into_iter().filter(|(depth, _)| x.extent % depth == 0).flat_map(|(_, formats)| formats).collect();
+    if fitting.is_empty() {
+        return None;
+    }
+    let format = *random.pick(&fitting);
+    let (lossless, quality) = (random.percent(50), *random.pick(&[0.0, 20.0, 75.0, 100.0]));
+    let filters = Pipeline::from([FilterSpec::Webp { quality, format, lossless }]);
+    let (name, datatype) = ("image".to_owned(), Datatype::UInt8);
+    let (nullable, enumeration) = (random.percent(20), None);
+    Some(AttributeSpec { name, datatype, cell_val_num: Some(1), nullable, fill: None, filters, enumeration })
+}
+
+/// Whether an attribute holds images.
+pub fn has_images(array: &ArraySpec) -> bool {
+    let mut filters = array.attributes.iter().flat_map(|attribute| &attribute.filters.filters);
+    filters.any(|filter| matches!(filter, FilterSpec::Webp { .. }))
 }
 
 fn name(random: &mut Random, plain: &str, index: usize) -> String {
