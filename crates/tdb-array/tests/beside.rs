@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use tdb_array::{Array, ArrayOptions, Group, Metadata, TimeRange};
+use tdb_array::{Array, ArrayOptions, Group, GroupOptions, Metadata, TimeRange};
+use tdb_filters::{EncryptionKey, KeyProblem};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_testkit::fixtures::{self, Column, Fixture};
 use tdb_types::{ArrayType, Scalar, TimestampedName};
@@ -34,23 +35,35 @@ fn theirs(metadata: &[fixtures::Metadata]) -> Entries {
 }
 
 fn open(fixture: &Fixture, (start, end): (u64, u64)) -> Array {
-    ArrayOptions::new().between(TimeRange { start, end }).open(fixture.array_dir()).unwrap()
+    let options = ArrayOptions::new().between(TimeRange { start, end });
+    let options = match fixture.expected().key() {
+        Some(key) => options.key(EncryptionKey::new(key)),
+        None => options,
+    };
+    options.open(fixture.array_dir()).unwrap()
 }
 
-fn readable() -> impl Iterator<Item = (Fixture, fixtures::Expected)> {
-    let all = fixtures::all().into_iter().map(|fixture| (fixture.expected(), fixture));
-    all.filter(|(expected, _)| expected.encryption_key.is_none()).map(|(expected, fixture)| (fixture, expected))
+fn arrays() -> impl Iterator<Item = (Fixture, fixtures::Expected)> {
+    fixtures::all().into_iter().map(|fixture| {
+        let expected = fixture.expected();
+        (fixture, expected)
+    })
 }
 
 #[test]
 fn metadata_of_arrays() {
-    let mut with_metadata = 0;
-    for (fixture, expected) in readable() {
-        let array = Array::open(fixture.array_dir()).unwrap();
+    let (mut with_metadata, mut encrypted) = (0, 0);
+    let older = fixtures::of_older_releases().into_iter().map(|fixture| {
+        let expected = fixture.expected();
+        (fixture, expected)
+    });
+    for (fixture, expected) in arrays().chain(older) {
+        let array = open(&fixture, (0, u64::MAX));
         assert_eq!(ours(array.metadata().unwrap()), theirs(&expected.metadata), "{}", fixture.name());
         with_metadata += usize::from(!expected.metadata.is_empty());
+        encrypted += usize::from(!expected.metadata.is_empty() && expected.encryption_key.is_some());
     }
-    assert!(with_metadata >= 2, "{with_metadata} arrays with metadata");
+    assert!(with_metadata >= 2 && encrypted >= 1, "{with_metadata} arrays with metadata, {encrypted} encrypted");
 }
 
 /// Keys, datatypes and counts that release 2.30.0 reads from the consolidated fixture when it opens it between two changes:
@@ -100,17 +113,29 @@ fn expected_members(members: &[fixtures::GroupMember]) -> Members {
 
 #[test]
 fn groups() {
-    let mut seen = 0;
-    for fixture in fixtures::groups() {
+    let (mut seen, mut encrypted) = (0, 0);
+    for fixture in fixtures::groups().into_iter().chain(fixtures::groups_of_older_releases()) {
         let expected = fixture.expected_group();
-        let group = Group::open(fixture.group_dir()).unwrap();
+        let group = match expected.key() {
+            Some(key) => {
+                encrypted += 1;
+                let missing = Group::open(fixture.group_dir()).unwrap_err();
+                assert_eq!(missing.key_problem(), Some(KeyProblem::Missing), "{missing}");
+                let mut other = key;
+                other[0] ^= 1;
+                let wrong = GroupOptions::new().key(EncryptionKey::new(other)).open(fixture.group_dir()).unwrap_err();
+                assert_eq!(wrong.key_problem(), Some(KeyProblem::Wrong), "{wrong}");
+                GroupOptions::new().key(EncryptionKey::new(key)).open(fixture.group_dir()).unwrap()
+            }
+            None => Group::open(fixture.group_dir()).unwrap(),
+        };
         // Empty folders are absent here; without members it doesn't matter.
         assert_eq!(group.is_legacy(), expected.members.is_empty(), "{}", fixture.name());
         seen += 1;
         assert_eq!(members(&group), expected_members(&expected.members), "{}", fixture.name());
         assert_eq!(ours(group.metadata().unwrap()), theirs(&expected.metadata), "{}", fixture.name());
     }
-    assert!(seen >= 3, "{seen} groups");
+    assert!(seen >= 3 && encrypted >= 1, "{seen} groups, {encrypted} encrypted");
 }
 
 /// The union of the boxes that the reference library tells of the fragments within the range of time.
@@ -148,7 +173,7 @@ fn expected_domain(array: &Array, expected: &fixtures::Expected, time: TimeRange
 #[test]
 fn non_empty_domains_through_time() {
     let mut checked = 0;
-    for (fixture, expected) in readable() {
+    for (fixture, expected) in arrays() {
         let mut ends: BTreeSet<u64> = expected.fragments.iter().map(|fragment| fragment.timestamps.1).collect();
         ends.extend(expected.fragments.iter().map(|fragment| fragment.timestamps.0));
         for &end in &ends {

@@ -7,7 +7,7 @@ use tdb_types::{ByteWriter, Scalar};
 
 use super::case::Case;
 use super::ours::describe;
-use crate::model::{AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FragmentSummary, Pipeline};
+use crate::model::{AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FragmentSummary};
 
 /// Says what differs between the schema that the library was told and the one that we read.
 pub fn schema_difference(case: &Case, array: &Array) -> Option<String> {
@@ -41,7 +41,7 @@ fn schema_facts(case: &Case, array: &Array) -> Result<(), String> {
     let attributes = case.final_attributes();
     equal("number of attributes", &attributes.len(), &schema.attributes().len())?;
     for (told, ours) in attributes.iter().zip(schema.attributes()) {
-        attribute_facts(told, ours, array).map_err(|what| format!("attribute {:?}: {what}", told.name))?;
+        attribute_facts(told, ours, case, array).map_err(|what| format!("attribute {:?}: {what}", told.name))?;
     }
     for told in &told.enumerations {
         enumeration_facts(told, array).map_err(|what| format!("enumeration {:?}: {what}", told.name))?;
@@ -81,7 +81,12 @@ fn dimension_facts(
     equal("filters", &told.filters.to_bytes(), &pipeline_bytes(ours.own_filters(), array)?)
 }
 
-fn attribute_facts(told: &AttributeSpec, ours: &tdb_schema::Attribute, array: &Array) -> Result<(), String> {
+fn attribute_facts(
+    told: &AttributeSpec,
+    ours: &tdb_schema::Attribute,
+    case: &Case,
+    array: &Array,
+) -> Result<(), String> {
     equal("name", &told.name.as_str(), &ours.name())?;
     equal("datatype", &told.datatype, &ours.datatype())?;
     equal("values per cell", &told.cell_val_num, &ours.cell_val_num().fixed())?;
@@ -91,7 +96,17 @@ fn attribute_facts(told: &AttributeSpec, ours: &tdb_schema::Attribute, array: &A
         equal("fill value", &fill.0, &ours.fill_value().to_vec())?;
         equal("validity of the fill value", &(*valid && told.nullable), &ours.fill_valid())?;
     }
-    equal("filters", &Pipeline::to_bytes(&told.filters), &pipeline_bytes(ours.filters(), array)?)
+    equal("filters", &told.filters.to_bytes_in(extents(case)), &pipeline_bytes(ours.filters(), array)?)
+}
+
+/// The extents of the tiles of images: those of the first two dimensions.
+fn extents(case: &Case) -> [u16; 2] {
+    let mut extents = case.array.dimensions.iter().map(|dimension| {
+        let bytes = dimension.extent.as_ref().map_or(&[][..], |bytes| bytes);
+        let byte = |index: usize| bytes.get(index).copied().unwrap_or(0);
+        u16::from_le_bytes([byte(0), byte(1)])
+    });
+    [(); 2].map(|()| extents.next().unwrap_or(0))
 }
 
 fn enumeration_facts(told: &EnumerationSpec, array: &Array) -> Result<(), String> {

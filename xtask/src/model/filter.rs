@@ -127,10 +127,15 @@ impl Pipeline {
     /// The layout is stated here a second time, beside the one that reads and writes it in earnest, on purpose: this
     /// one says what the reference library was told, and is compared with what it wrote.
     pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes_in([0, 0])
+    }
+
+    /// The same for an attribute of an array whose tiles have these extents, which filters of images note down.
+    pub fn to_bytes_in(&self, extents: [u16; 2]) -> Vec<u8> {
         let mut bytes = self.max_chunk_size.unwrap_or(65536).to_le_bytes().to_vec();
         bytes.extend((self.filters.len() as u32).to_le_bytes());
         for filter in &self.filters {
-            let options = filter.options();
+            let options = filter.options(extents);
             bytes.push(filter.code() as u8);
             bytes.extend((options.len() as u32).to_le_bytes());
             bytes.extend(options);
@@ -140,7 +145,7 @@ impl Pipeline {
 }
 
 impl FilterSpec {
-    fn options(&self) -> Vec<u8> {
+    fn options(&self, extents: [u16; 2]) -> Vec<u8> {
         let compressor = |code: u8, level: Option<i32>| [&[code][..], &level.unwrap_or(-1).to_le_bytes()].concat();
         let reinterpreting = |code: u8, datatype: Option<Datatype>| {
             let mut options = compressor(code, None);
@@ -161,8 +166,10 @@ impl FilterSpec {
             Self::ScaleFloat { factor, offset, byte_width } => {
                 [factor.to_le_bytes(), offset.to_le_bytes(), byte_width.to_le_bytes()].concat()
             }
-            // The two extents follow the array's tiles, so only the array that they are for can tell.
-            Self::Webp { .. } => Vec::new(),
+            Self::Webp { quality, format, lossless } => {
+                let flags = [*format as u8, u8::from(*lossless)];
+                [&quality.to_le_bytes()[..], &flags, &extents.map(u16::to_le_bytes).concat()].concat()
+            }
             Self::None
             | Self::Bitshuffle
             | Self::Byteshuffle
