@@ -78,3 +78,20 @@ fn tiles() {
         seeded_mutations(6, &data, 20, fuzz::roundtrip);
     }
 }
+
+/// Tiles by the reference library, encrypted and of images in all formats, are among what fuzzing of decoders begins with.
+#[test]
+fn seeds_of_encryption_and_images_are_sound() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/decode");
+    let mut sound = [0; 2];
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        let kinds = [name.starts_with("aes"), name.starts_with("images")];
+        if kinds.contains(&true) {
+            assert!(fuzz::decodes(&std::fs::read(entry.path()).unwrap()), "{name}");
+        }
+        sound.iter_mut().zip(kinds).for_each(|(sound, kind)| *sound += u32::from(kind));
+    }
+    assert!(sound[0] >= 1 && sound[1] >= 6, "{sound:?}");
+}

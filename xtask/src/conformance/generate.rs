@@ -57,6 +57,10 @@ impl History<'_> {
         }
         // The library sets the sizes of images when an array is created, and forgets them when attributes are added.
         let evolves = random.percent(15) && !schema::has_images(self.array);
+        // Where a later fragment lacks an attribute, the library shows an older one's values.
+        if evolves && self.array.array_type == ArrayType::Dense {
+            times.sort_unstable();
+        }
         // What was deleted by an attribute that was dropped later makes the library refuse the array.
         let deletes = self.array.array_type == ArrayType::Sparse && !evolves && random.percent(35);
         let mut steps = Vec::new();

@@ -168,7 +168,8 @@ impl FilterSpec {
             }
             Self::Webp { quality, format, lossless } => {
                 let flags = [*format as u8, u8::from(*lossless)];
-                [&quality.to_le_bytes()[..], &flags, &extents.map(u16::to_le_bytes).concat()].concat()
+                // Two bytes of padding end it.
+                [&quality.to_le_bytes()[..], &flags, &extents.map(u16::to_le_bytes).concat(), &[0, 0]].concat()
             }
             Self::None
             | Self::Bitshuffle

@@ -38,6 +38,13 @@ pub fn pipeline_parse(data: &[u8]) {
     }
 }
 
+/// Whether an input of [`decode`] is a tile that can be decoded.
+pub fn decodes(data: &[u8]) -> bool {
+    let Some(input) = Input::parse(data) else { return false };
+    let Ok(bound) = BoundPipeline::bind_with_key(&input.pipeline, input.kind, Some(&KEY)) else { return false };
+    bound.decode_tile(input.rest, &mut vec![0; input.len], &mut Scratch::with_limits(limits())).is_ok()
+}
+
 /// Bytes that decode fill the whole tile, whatever lay in it before, and do so chunk by chunk as well.
 pub fn decode(data: &[u8]) {
     let Some(input) = Input::parse(data) else { return };
