@@ -4,6 +4,7 @@ pub(crate) mod dense;
 mod output;
 mod pool;
 pub(crate) mod sparse;
+pub(crate) mod stream;
 
 use tdb_types::ArrayType;
 

@@ -20,6 +20,8 @@ pub(crate) struct TileScratch {
     pub(crate) tile: Buffer,
     /// A tile of cells of variable length.
     pub(crate) var: VarTile,
+    /// Which cells of a tile are wanted.
+    pub(crate) mask: Vec<bool>,
 }
 
 impl TileScratch {
@@ -30,7 +32,7 @@ impl TileScratch {
 }
 
 /// An unfiltered tile of cells of variable length.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct VarTile {
     /// Where each cell begins in `data`, in bytes, and at last where the last one ends; ascending.
     pub(crate) offsets: Vec<u64>,

@@ -17,6 +17,8 @@ pub struct SpeedArray {
     pub name: String,
     pub spec: ArraySpec,
     pub writes: Vec<GeneratedWrite>,
+    /// Whether the fragments' metadata is consolidated at last.
+    pub consolidated_metadata: bool,
 }
 
 /// Codecs whose own speed is measured.
@@ -62,6 +64,9 @@ pub fn ensure(reference: &mut Reference, folder: &Path, array: &SpeedArray) -> R
     for write in &array.writes {
         reference.done(Job::WriteGenerated { uri: making_uri.clone(), spec: write.clone() })?;
     }
+    if array.consolidated_metadata {
+        reference.consolidate(&making_uri, "fragment_meta")?;
+    }
     fs::rename(&making, &path)?;
     Ok(uri)
 }
@@ -85,6 +90,28 @@ pub fn dense_of(name: &str, side: u64, attribute: AttributeSpec, rule: Rule) -> 
             cells: side * side,
             columns: vec![(column, rule)],
         }],
+        consolidated_metadata: false,
+    }
+}
+
+/// A row of doubles, each tile of which was written by itself.
+pub fn many_fragments(consolidated_metadata: bool) -> SpeedArray {
+    const FRAGMENTS: u64 = 1000;
+    const CELLS: u64 = 100;
+    let name = if consolidated_metadata { "consolidated" } else { "separate" };
+    let side = dimension("x", Datatype::Int64, [0, (FRAGMENTS * CELLS) as i64 - 1], CELLS as i64);
+    let write = |fragment| GeneratedWrite {
+        layout: Layout::RowMajor,
+        subarray: Some(vec![(bytes_of([(fragment * CELLS) as i64]), bytes_of([((fragment + 1) * CELLS) as i64 - 1]))]),
+        timestamp: Some(1_700_000_000_000 + fragment),
+        cells: CELLS,
+        columns: vec![("value".to_owned(), Rule::Wave { seed: fragment })],
+    };
+    SpeedArray {
+        name: format!("fragments-{name}-{FRAGMENTS}"),
+        spec: ArraySpec::dense([side], [attribute("value", Datatype::Float64)]),
+        writes: (0..FRAGMENTS).map(write).collect(),
+        consolidated_metadata,
     }
 }
 
@@ -138,7 +165,12 @@ pub fn sparse(name: &str, cells: u64, fragments: u64, coords: impl Into<Pipeline
             ("b".to_owned(), Rule::Wave { seed: fragment + 100 }),
         ],
     });
-    SpeedArray { name: format!("sparse-{name}-{cells}-{fragments}"), spec, writes: writes.collect() }
+    SpeedArray {
+        name: format!("sparse-{name}-{cells}-{fragments}"),
+        spec,
+        writes: writes.collect(),
+        consolidated_metadata: false,
+    }
 }
 
 /// Points named by strings, with a string each.
@@ -159,5 +191,6 @@ pub fn strings(cells: u64) -> SpeedArray {
                 ("a".to_owned(), Rule::Wave { seed: 5 }),
             ],
         }],
+        consolidated_metadata: false,
     }
 }

@@ -2,7 +2,7 @@
 
 use tdb_types::{Datatype, Layout};
 
-use super::arrays::{SpeedArray, dense, dense_of, layered, sparse, strings};
+use super::arrays::{SpeedArray, dense, dense_of, layered, many_fragments, sparse, strings};
 use crate::model::{FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule, attribute, bytes_of};
 
 /// One read of one array.
@@ -32,6 +32,9 @@ pub fn all(scale: f64) -> Vec<Case> {
     let mut cases = dense_cases(side);
     cases.extend(filter_cases(side / 2));
     cases.extend(sparse_cases(cells(10.0), cells(5.0), cells(2.0)));
+    let all = || QuerySpec::all(Layout::RowMajor);
+    cases.push(case("open, 1,000 fragments", many_fragments(false), all()));
+    cases.push(case("open, 1,000 fragments, consolidated metadata", many_fragments(true), all()));
     cases
 }
 

@@ -12,6 +12,8 @@ pub struct Machine {
     pub threads: usize,
     pub copy: f64,
     pub page_cache: f64,
+    /// Memory that the system has just given, written to for the first time.
+    pub fresh: f64,
 }
 
 pub fn threads() -> usize {
@@ -37,6 +39,11 @@ pub fn measure() -> Result<Machine, Box<dyn Error>> {
     let from = vec![7u8; BYTES];
     let mut to = vec![0u8; BYTES];
     let copy = speed(BYTES, || to.copy_from_slice(std::hint::black_box(&from)));
+    let fresh = speed(BYTES, || {
+        let mut memory = vec![0_u8; BYTES];
+        memory.fill(7);
+        std::hint::black_box(memory);
+    });
     let mut file: File = tempfile::tempfile()?;
     file.write_all(&from)?;
     let mut failed = None;
@@ -46,7 +53,7 @@ pub fn measure() -> Result<Machine, Box<dyn Error>> {
     });
     match failed {
         Some(error) => Err(error.into()),
-        None => Ok(Machine { threads: threads(), copy, page_cache }),
+        None => Ok(Machine { threads: threads(), copy, page_cache, fresh }),
     }
 }
 

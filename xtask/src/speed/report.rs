@@ -16,13 +16,15 @@ pub struct Row<'a> {
 
 pub fn heading(machine: &Machine) -> String {
     format!(
-        "{} threads; one thread copies memory at {:.1} GB/s and reads the page cache at {:.1} GB/s.\n\n\
+        "{} threads; one thread copies memory at {:.1} GB/s, reads the page cache at {:.1} GB/s and \
+         touches fresh memory at {:.1} GB/s.\n\n\
          | read | cells | reference, 1 thread | ours, 1 thread | ratio | reference, {} threads | ours, {} threads | \
          ratio | open: reference, ours | memory: reference, ours | bare codec | same cells |\n\
          | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --- |",
         machine.threads,
         machine.copy / 1e9,
         machine.page_cache / 1e9,
+        machine.fresh / 1e9,
         machine.threads,
         machine.threads,
     )

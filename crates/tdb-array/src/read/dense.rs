@@ -7,12 +7,13 @@
 //! 2. [`work`] finds for each box which tiles its cells lie in ([`axis`]), and which fragment has the newest of them
 //!    ([`layers`]), which comes down to loops over boxes of cells ([`copy`]).
 //! 3. [`fields`] finds the tiles of each field in these fragments.
-//! 4. [`stream`] takes tiles from their files chunk by chunk, leaving out chunks of which nothing is wanted ([`wanted`]).
-//!    [`fixed`] and [`var`] tell it what is wanted, and put it into the columns.
+//! 4. [`TileStream`](super::stream::TileStream) takes tiles from their files chunk by chunk, leaving out chunks of which
+//!    nothing is wanted. [`fixed`] and [`var`] tell it what is wanted ([`boxes`]), and put it into the columns.
 
 mod assembly;
 mod axis;
 mod bands;
+mod boxes;
 mod coordinates;
 mod copy;
 mod cursor;
@@ -21,10 +22,7 @@ mod fixed;
 mod layers;
 mod planned;
 mod shape;
-mod stream;
 mod var;
-mod wanted;
-mod window;
 mod work;
 
 use assembly::Assembly;

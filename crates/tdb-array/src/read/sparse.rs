@@ -19,6 +19,7 @@ mod plan;
 mod slabs;
 mod sort;
 mod source;
+mod spares;
 mod stream;
 mod table;
 

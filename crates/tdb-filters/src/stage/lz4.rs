@@ -1,8 +1,10 @@
 //! LZ4: a raw block, without a frame or a size.
 
+mod block;
+
 use std::fmt;
 
-use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
+use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_output_size};
 
 use crate::FilterError;
 
@@ -39,8 +41,6 @@ impl fmt::Debug for Context {
 }
 
 pub(crate) fn decode(input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
-    match decompress_into(input, out) {
-        Ok(len) if len == out.len() => Ok(()),
-        _ => Err(FilterError::Corrupt { filter: FILTER, what: "not an LZ4 block of the stated length" }),
-    }
+    let what = "not an LZ4 block of the stated length";
+    block::decode(input, out).ok_or(FilterError::Corrupt { filter: FILTER, what })
 }

@@ -1,11 +1,11 @@
 //! Cells of fixed size: values and validity.
 
+use super::boxes::Boxes;
 use super::copy::BoxCopy;
 use super::fields::Field;
-use super::stream::{TileRequest, TileStream};
-use super::wanted::Boxes;
 use super::work::{Origin, Source, Work};
 use crate::Result;
+use crate::read::stream::{TileRequest, TileStream};
 use crate::tiles::{FieldTiles, PartTiles, TileScratch};
 
 /// Makes the values of the cells of `work`, of a field of fixed size.

@@ -1,11 +1,11 @@
 //! Cells of variable length: first how long they are, then, once their places are known, what they hold.
 
+use super::boxes::Boxes;
 use super::copy::BoxCopy;
 use super::fields::Field;
 use super::fixed::{Reach, each_file, repeat};
-use super::stream::{TileRequest, TileStream};
-use super::wanted::{Boxes, Run, Runs};
 use super::work::{Origin, Source, Work};
+use crate::read::stream::{ByteRun, ByteRuns, TileRequest, TileStream};
 use crate::tiles::{FieldTiles, TileScratch};
 use crate::{ArrayError, Result};
 
@@ -21,7 +21,7 @@ struct FoundSource {
     /// The source's place in the work.
     source: usize,
     /// In the order in which they lie in the tile. Until all lengths are known they go to a cell, then to a byte.
-    runs: Vec<Run>,
+    runs: Vec<ByteRun>,
     /// The bytes themselves, where they had to be unfiltered to find them; runs then point into these.
     bytes: Option<Vec<u8>>,
 }
@@ -82,7 +82,7 @@ pub(super) fn values(
             }
             let Origin::Tile { tile, .. } = source.origin else { continue };
             let request = TileRequest { tile, size: tiles.var_size(tile), until: 0 };
-            stream.read(request, &mut Runs::new(&found.runs), result)?;
+            stream.read(request, &mut ByteRuns::new(&found.runs), result)?;
         }
     }
     Ok(())
@@ -119,7 +119,13 @@ impl Finder<'_, '_> {
     }
 
     /// Of a tile with offsets of its own.
-    fn stored(&mut self, tile: u64, until: u64, copies: &[BoxCopy], stream: &mut TileStream<'_>) -> Result<Vec<Run>> {
+    fn stored(
+        &mut self,
+        tile: u64,
+        until: u64,
+        copies: &[BoxCopy],
+        stream: &mut TileStream<'_>,
+    ) -> Result<Vec<ByteRun>> {
         let request = TileRequest { tile, size: self.cells.saturating_mul(8), until };
         stream.check_size(request)?;
         let start = copies.first().map_or(0, |copy| copy.from);
@@ -146,7 +152,7 @@ impl Finder<'_, '_> {
         tile: u64,
         copies: &[BoxCopy],
         scratch: &mut TileScratch,
-    ) -> Result<(Vec<Run>, Option<Vec<u8>>)> {
+    ) -> Result<(Vec<ByteRun>, Option<Vec<u8>>)> {
         let cells = usize::try_from(self.cells).unwrap_or(usize::MAX);
         let mut strings = std::mem::take(&mut scratch.var);
         let decoded = self.tiles.var(tile, cells, &mut strings, scratch);
@@ -182,9 +188,9 @@ impl Finder<'_, '_> {
     }
 
     /// Notes the length of each cell, and where its bytes are; `offsets` are those of the cells from `start` on.
-    fn runs(&mut self, copies: &[BoxCopy], start: u64) -> Vec<Run> {
+    fn runs(&mut self, copies: &[BoxCopy], start: u64) -> Vec<ByteRun> {
         let Self { lengths, offsets, .. } = self;
-        let mut found: Vec<Run> = Vec::new();
+        let mut found: Vec<ByteRun> = Vec::new();
         // The cell behind the last run.
         let mut behind = usize::MAX;
         for copy in copies {
@@ -200,7 +206,7 @@ impl Finder<'_, '_> {
                         behind = to + cells;
                     }
                     _ if len > 0 => {
-                        found.push(Run { from: first, len, to });
+                        found.push(ByteRun { from: first, len, to });
                         behind = to + cells;
                     }
                     _ => {}

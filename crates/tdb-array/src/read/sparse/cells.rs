@@ -1,13 +1,16 @@
 //! The wanted cells of a tile: unfiltering coordinates and times, and comparing them with the query.
 
+use std::ops::Range;
+
 use tdb_types::{Buffer, ordered_keys};
 
 use super::conditions::Conditions;
 use super::context::Context;
-use super::coordinates::{Coordinates, indices};
+use super::coordinates::{Coordinates, indices, keep_strings, keep_values, keys_of};
 use super::source::{SelectedTile, Source};
 use super::table::Held;
-use crate::tiles::{FieldTiles, TileScratch, VarTile};
+use crate::read::stream::{ByteRun, ByteRuns, TileRequest, TileStream};
+use crate::tiles::{FieldTiles, PartTiles, TileScratch, VarTile};
 use crate::{ArrayError, Result};
 
 /// Unfiltered cells of one field of a tile.
@@ -30,12 +33,12 @@ impl TileData {
 }
 
 /// Which cells of a tile are wanted, and what was unfiltered to find out.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct WantedCells {
     /// The indices of the wanted cells, ascending; none if all are wanted.
     pub(super) kept: Option<Vec<u32>>,
-    /// The coordinates of all cells, if asked for.
-    pub(super) coordinates: Vec<Coordinates>,
+    /// The tiles of coordinates that were unfiltered; of fixed-size ones only what lies around the wanted cells counts.
+    dimensions: Vec<Option<TileData>>,
     /// When each cell was written, if cells say so and it was asked for.
     pub(super) times: Option<Vec<u64>>,
     /// Which of the wanted cells stand for a deletion, so that they hide older ones without showing.
@@ -63,6 +66,7 @@ impl WantedCells {
         self.kept.as_ref().map_or(tile.cells as usize, Vec::len)
     }
 
+    /// Looks at as much of a tile as it takes.
     pub(super) fn load(
         context: &Context,
         source: &Source,
@@ -70,28 +74,154 @@ impl WantedCells {
         want: Want,
         scratch: &mut TileScratch,
     ) -> Result<Self> {
-        let cells = tile.cells as usize;
-        let mut wanted =
-            Self { kept: None, coordinates: Vec::new(), times: None, deleted: None, repeats: None, fields: Vec::new() };
-        let mut mask = None;
-        let all = || vec![true; cells];
-        let compared = source.compared_dimensions(context, tile);
-        for dimension in 0..source.dimensions.len() {
-            if want == Want::Cells && !compared[dimension] {
-                continue;
+        let mut wanted = Self::default();
+        let mut mask = Mask::new(std::mem::take(&mut scratch.mask), tile.cells as usize);
+        let looked = wanted.look(context, source, tile, want, &mut mask, scratch);
+        wanted.kept = mask.kept();
+        scratch.mask = mask.flags;
+        looked?;
+        if want == Want::Cells {
+            wanted.hold_coordinates(context, source, tile);
+        }
+        Ok(wanted)
+    }
+
+    /// The coordinates of the wanted cells, or of the whole tile if `all`; not to be asked for twice, nor if it wasn't said
+    /// that they are wanted.
+    pub(super) fn take_coordinates(
+        &mut self,
+        context: &Context,
+        source: &Source,
+        tile: &SelectedTile,
+        all: bool,
+    ) -> Vec<Coordinates> {
+        let kept = self.kept.as_deref().filter(|_| !all);
+        let dimensions = context.array.schema().dimensions().iter().zip(&self.dimensions);
+        let coordinates = dimensions.map(|(dimension, data)| match data {
+            Some(TileData::Fixed(values)) => {
+                let mut keys = context.spares.keys();
+                match kept {
+                    None => ordered_keys(dimension.physical(), values, &mut keys),
+                    Some(kept) => keys_of(dimension.physical(), values, kept, &mut keys),
+                }
+                Coordinates::Keys(keys)
             }
-            let coordinates = wanted.coordinates(context, source, tile, dimension, scratch)?;
-            if compared[dimension] {
-                coordinates.keep(&context.regions[dimension], mask.get_or_insert_with(all));
+            Some(TileData::Var(strings)) => {
+                let mut copy = context.spares.var();
+                copy.clone_from(strings);
+                match kept {
+                    None => Coordinates::Strings(copy),
+                    Some(kept) => Coordinates::Strings(copy).of_cells(kept),
+                }
             }
-            if let Some(ranges) = &context.repeats {
-                let repeats = wanted.repeats.get_or_insert_with(|| vec![1; cells]);
-                coordinates.multiply(&ranges[dimension], repeats);
+            None => Coordinates::Keys(Vec::new()),
+        });
+        let coordinates: Vec<_> = coordinates.collect();
+        if let Some(ranges) = &context.repeats {
+            let mut repeats = vec![1; tile.cells as usize];
+            for (coordinates, ranges) in coordinates.iter().zip(ranges) {
+                coordinates.multiply(ranges, kept, &mut repeats);
             }
-            if want != Want::Cells {
-                wanted.coordinates.push(coordinates);
+            self.repeats = Some(repeats);
+        }
+        self.hold_coordinates(context, source, tile);
+        coordinates
+    }
+
+    /// Keeps coordinates for the result if they are to be shown, unless so few are that unfiltering their chunks once more
+    /// costs less than the memory.
+    fn hold_coordinates(&mut self, context: &Context, source: &Source, tile: &SelectedTile) {
+        /// One cell in this many must be wanted.
+        const WORTH_HOLDING: usize = 16;
+        let wanted = self.len(tile);
+        for (dimension, data) in std::mem::take(&mut self.dimensions).into_iter().enumerate() {
+            let Some(data) = data else { continue };
+            let can_leave = matches!(data, TileData::Fixed(_)) && source.dimensions[dimension].combined.is_none();
+            let worth = wanted > 0 && (!can_leave || wanted >= tile.cells as usize / WORTH_HOLDING);
+            let mut held = Held { cells: Some(data), validity: None };
+            match context.field_of_dimension[dimension] {
+                Some(field) if worth && !self.fields.iter().any(|(other, _)| *other == field) => {
+                    self.fields.push((field, held));
+                }
+                _ => context.spares.take_back(&mut held),
             }
         }
+    }
+
+    fn look(
+        &mut self,
+        context: &Context,
+        source: &Source,
+        tile: &SelectedTile,
+        want: Want,
+        mask: &mut Mask,
+        scratch: &mut TileScratch,
+    ) -> Result<()> {
+        self.compare_coordinates(context, source, tile, want, mask, scratch)?;
+        if mask.window().is_empty() {
+            return Ok(());
+        }
+        self.compare_times(context, source, tile, want, mask, scratch)?;
+        if let Some(conditions) = source.conditions.as_ref().filter(|_| !mask.window().is_empty()) {
+            let stays = conditions.evaluate(tile, self, scratch)?;
+            if want == Want::Versions {
+                let deleted = self.deleted.get_or_insert_with(|| vec![false; mask.cells]).iter_mut();
+                deleted.zip(&stays).for_each(|(deleted, stays)| *deleted |= !stays);
+            } else {
+                mask.flags().iter_mut().zip(&stays).for_each(|(wanted, stays)| *wanted &= stays);
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_coordinates(
+        &mut self,
+        context: &Context,
+        source: &Source,
+        tile: &SelectedTile,
+        want: Want,
+        mask: &mut Mask,
+        scratch: &mut TileScratch,
+    ) -> Result<()> {
+        let compared = source.compared_dimensions(context, tile);
+        self.dimensions.resize_with(source.dimensions.len(), || None);
+        for (dimension, compared) in compared.into_iter().enumerate().take(source.dimensions.len()) {
+            if want == Want::Cells && !compared {
+                continue;
+            }
+            // What dimensions before this one have ruled out isn't looked at again.
+            let window = mask.window();
+            if window.is_empty() {
+                break;
+            }
+            let data = unfilter_coordinates(context, source, tile, dimension, window.clone(), scratch)?;
+            if compared {
+                let (ranges, flags) = (&context.regions[dimension], mask.flags());
+                match &data {
+                    TileData::Var(strings) => keep_strings(strings, ranges, flags),
+                    TileData::Fixed(values) => {
+                        let physical = context.array.schema().dimensions()[dimension].physical();
+                        let bytes = window.start * physical.size()..window.end * physical.size();
+                        let mut keys = context.spares.keys();
+                        keep_values(physical, &values[bytes], ranges, &mut flags[window], &mut keys);
+                        context.spares.give_coordinates(Coordinates::Keys(keys));
+                    }
+                }
+            }
+            self.dimensions[dimension] = Some(data);
+        }
+        Ok(())
+    }
+
+    fn compare_times(
+        &mut self,
+        context: &Context,
+        source: &Source,
+        tile: &SelectedTile,
+        want: Want,
+        mask: &mut Mask,
+        scratch: &mut TileScratch,
+    ) -> Result<()> {
         if let Some(times) = &source.times
             && (source.is_time_limited
                 || want == Want::Versions
@@ -100,73 +230,91 @@ impl WantedCells {
             let times = times_of(times, tile, scratch)?;
             if source.is_time_limited {
                 let range = context.time;
-                let mask = mask.get_or_insert_with(all).iter_mut();
-                mask.zip(&times).for_each(|(wanted, time)| *wanted &= range.contains(*time, *time));
+                let flags = mask.flags().iter_mut();
+                flags.zip(&times).for_each(|(wanted, time)| *wanted &= range.contains(*time, *time));
             }
-            wanted.times = Some(times);
+            self.times = Some(times);
         }
         if let Some(deletions) = &source.deletions {
             let end = context.time.end;
             let deletions = times_of(deletions, tile, scratch)?;
             let deleted = deletions.iter().map(|time| *time <= end && *time != u64::MAX);
             if want == Want::Versions {
-                wanted.deleted = Some(deleted.collect());
+                self.deleted = Some(deleted.collect());
             } else {
-                let mask = mask.get_or_insert_with(all).iter_mut();
-                mask.zip(deleted).for_each(|(wanted, deleted)| *wanted &= !deleted);
+                mask.flags().iter_mut().zip(deleted).for_each(|(wanted, deleted)| *wanted &= !deleted);
             }
         }
-        if let Some(conditions) = &source.conditions
-            && mask.as_ref().is_none_or(|mask| mask.contains(&true))
-        {
-            let stays = conditions.evaluate(tile, &mut wanted, scratch)?;
-            if want == Want::Versions {
-                let deleted = wanted.deleted.get_or_insert_with(|| vec![false; cells]).iter_mut();
-                deleted.zip(&stays).for_each(|(deleted, stays)| *deleted |= !stays);
-            } else {
-                let mask = mask.get_or_insert_with(all).iter_mut();
-                mask.zip(&stays).for_each(|(wanted, stays)| *wanted &= stays);
-            }
-        }
-        if let Some(mask) = mask
-            && !mask.iter().all(|wanted| *wanted)
-        {
-            wanted.kept = Some(indices(&mask));
-        }
-        Ok(wanted)
+        Ok(())
+    }
+}
+
+/// Unfilters a dimension's coordinates, of which those in the window count.
+fn unfilter_coordinates(
+    context: &Context,
+    source: &Source,
+    tile: &SelectedTile,
+    dimension: usize,
+    window: Range<usize>,
+    scratch: &mut TileScratch,
+) -> Result<TileData> {
+    let cells = tile.cells as usize;
+    let tiles = &source.dimensions[dimension];
+    let space = &context.array.schema().dimensions()[dimension];
+    if space.is_var() {
+        let mut strings = context.spares.var();
+        tiles.var(tile.tile, cells, &mut strings, scratch)?;
+        return Ok(TileData::Var(strings));
+    }
+    let size = space.datatype().size();
+    let mut values = context.spares.buffer(fixed_len(tiles, cells, size)?);
+    if tiles.combined.is_none() {
+        fixed_window(tiles, &tiles.fixed, tile.tile, (cells, size), window, &mut values, scratch)?;
+    } else {
+        tiles.fixed(tile.tile, &mut values, scratch)?;
+    }
+    Ok(TileData::Fixed(values))
+}
+
+/// Which cells of a tile are wanted, as far as is known: all to begin with.
+#[derive(Debug)]
+struct Mask {
+    /// By cell, once some may be unwanted.
+    flags: Vec<bool>,
+    is_used: bool,
+    cells: usize,
+}
+
+impl Mask {
+    /// `memory` is used again, whatever it holds.
+    fn new(memory: Vec<bool>, cells: usize) -> Self {
+        Self { flags: memory, is_used: false, cells }
     }
 
-    /// Unfilters a dimension's coordinates, and keeps them if they are to be shown.
-    fn coordinates(
-        &mut self,
-        context: &Context,
-        source: &Source,
-        tile: &SelectedTile,
-        dimension: usize,
-        scratch: &mut TileScratch,
-    ) -> Result<Coordinates> {
-        let cells = tile.cells as usize;
-        let tiles = &source.dimensions[dimension];
-        let space = &context.array.schema().dimensions()[dimension];
-        let shown = context.field_of_dimension[dimension];
-        if space.is_var() {
-            let mut strings = VarTile::default();
-            tiles.var(tile.tile, cells, &mut strings, scratch)?;
-            if let Some(field) = shown {
-                let copy = VarTile { offsets: strings.offsets.clone(), data: strings.data.clone() };
-                self.fields.push((field, Held { cells: Some(TileData::Var(copy)), validity: None }));
-            }
-            return Ok(Coordinates::Strings(strings));
+    /// To clear those that aren't wanted.
+    fn flags(&mut self) -> &mut [bool] {
+        if !self.is_used {
+            self.is_used = true;
+            self.flags.clear();
+            self.flags.resize(self.cells, true);
         }
-        let mut values = Buffer::new();
-        values.resize(fixed_len(tiles, cells, space.datatype().size())?);
-        tiles.fixed(tile.tile, &mut values, scratch)?;
-        let mut keys = Vec::with_capacity(cells);
-        ordered_keys(space.physical(), &values, &mut keys);
-        if let Some(field) = shown {
-            self.fields.push((field, Held { cells: Some(TileData::Fixed(values)), validity: None }));
+        &mut self.flags
+    }
+
+    /// From the first to the last wanted cell.
+    fn window(&self) -> Range<usize> {
+        if !self.is_used {
+            return 0..self.cells;
         }
-        Ok(Coordinates::Keys(keys))
+        let first = self.flags.iter().position(|wanted| *wanted).unwrap_or(self.cells);
+        let end = self.flags.iter().rposition(|wanted| *wanted).map_or(first, |last| last + 1);
+        first..end
+    }
+
+    /// The wanted cells; none if all are.
+    fn kept(&self) -> Option<Vec<u32>> {
+        let all = !self.is_used || self.flags.iter().all(|wanted| *wanted);
+        (!all).then(|| indices(&self.flags))
     }
 }
 
@@ -175,7 +323,8 @@ fn times_of(tiles: &FieldTiles, tile: &SelectedTile, scratch: &mut TileScratch) 
     let cells = tile.cells as usize;
     fixed_len(tiles, cells, size_of::<u64>())?;
     let mut times = vec![0; cells];
-    tiles.fixed(tile.tile, bytemuck::cast_slice_mut(&mut times), scratch)?;
+    let bytes = bytemuck::cast_slice_mut(&mut times);
+    fixed_window(tiles, &tiles.fixed, tile.tile, (cells, size_of::<u64>()), 0..cells, bytes, scratch)?;
     Ok(times)
 }
 
@@ -189,4 +338,21 @@ pub(super) fn fixed_len(tiles: &FieldTiles, cells: usize, cell_size: usize) -> R
             tiles.tile_limit
         ),
     })
+}
+
+/// Unfilters the chunks of a tile that hold a window of its cells to where they belong in `out`, which has room for the
+/// whole tile; the rest of it holds anything.
+pub(super) fn fixed_window(
+    tiles: &FieldTiles,
+    file: &PartTiles,
+    tile: u64,
+    (cells, size): (usize, usize),
+    window: Range<usize>,
+    out: &mut [u8],
+    scratch: &mut TileScratch,
+) -> Result<()> {
+    let run =
+        ByteRun { from: (window.start * size) as u64, len: (window.len() * size) as u64, to: window.start * size };
+    let request = TileRequest { tile, size: (cells * size) as u64, until: file.range(tile)?.end };
+    TileStream::new(file, &tiles.name, tiles.tile_limit, scratch).read(request, &mut ByteRuns::new(&[run]), out)
 }

@@ -4,6 +4,7 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::FieldRef;
 
 use super::source::Source;
+use super::spares::Spares;
 use crate::query::{CheckedQuery, DEFAULT_BUDGET};
 use crate::read::OutputField;
 use crate::{Array, Order, Result, TimeRange};
@@ -33,6 +34,8 @@ pub(super) struct Context {
     pub(super) time: TimeRange,
     /// The fragments that may hold wanted cells, the oldest first.
     pub(super) sources: Vec<Source>,
+    /// Memory to be used again.
+    pub(super) spares: Spares,
 }
 
 impl Context {
@@ -52,6 +55,7 @@ impl Context {
             room: query.budget.map_or(DEFAULT_ROOM, |budget| budget.max(LEAST_ROOM)),
             time: query.array.time(),
             sources: Vec::new(),
+            spares: Spares::default(),
             array: query.array,
         };
         let fragments = context.array.fragments().iter();

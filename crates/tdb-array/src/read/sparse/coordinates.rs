@@ -2,6 +2,7 @@
 
 use tdb_rtree::DimRange;
 use tdb_schema::hilbert::CoordinateColumn;
+use tdb_types::{PhysicalType, ordered_keys};
 
 use crate::tiles::VarTile;
 
@@ -48,6 +49,22 @@ impl Coordinates {
         }
     }
 
+    /// The coordinates of some of the cells.
+    pub(super) fn of_cells(&self, cells: &[u32]) -> Self {
+        match self {
+            Self::Keys(keys) => Self::Keys(cells.iter().map(|cell| keys[*cell as usize]).collect()),
+            Self::Strings(strings) => {
+                let mut some = VarTile::default();
+                some.offsets.push(0);
+                for cell in cells {
+                    some.data.extend_from_slice(strings.cell(*cell as usize));
+                    some.offsets.push(some.data.len() as u64);
+                }
+                Self::Strings(some)
+            }
+        }
+    }
+
     /// Bytes of memory that the coordinates take.
     pub(super) fn memory(&self) -> usize {
         match self {
@@ -67,32 +84,74 @@ impl Coordinates {
         }
     }
 
-    /// Clears the mask of cells that are in none of the ranges, which are sorted and disjoint.
-    pub(super) fn keep(&self, ranges: &[DimRange], mask: &mut [bool]) {
-        match self {
-            Self::Keys(keys) => keep_keys(keys, ranges, mask),
-            Self::Strings(strings) => {
-                for (cell, wanted) in mask.iter_mut().enumerate() {
-                    *wanted = *wanted && contains_string(ranges, strings.cell(cell));
-                }
-            }
-        }
-    }
-
-    /// Multiplies each cell's number by the number of ranges that contain it.
-    pub(super) fn multiply(&self, ranges: &[DimRange], numbers: &mut [u32]) {
-        for (cell, number) in numbers.iter_mut().enumerate() {
+    /// Multiplies each cell's number by the number of ranges that contain it. The coordinates are those of `cells`, or of all.
+    pub(super) fn multiply(&self, ranges: &[DimRange], cells: Option<&[u32]>, numbers: &mut [u32]) {
+        let multiply = |number: &mut u32, place: usize| {
             let containing = ranges.iter().filter(|range| match self {
-                Self::Keys(keys) => range.contains_key(keys[cell]),
-                Self::Strings(strings) => range.contains_string(strings.cell(cell)),
+                Self::Keys(keys) => range.contains_key(keys[place]),
+                Self::Strings(strings) => range.contains_string(strings.cell(place)),
             });
             *number = number.saturating_mul(u32::try_from(containing.count()).unwrap_or(u32::MAX));
+        };
+        match cells {
+            None => numbers.iter_mut().enumerate().for_each(|(cell, number)| multiply(number, cell)),
+            Some(cells) => {
+                cells.iter().enumerate().for_each(|(place, cell)| multiply(&mut numbers[*cell as usize], place));
+            }
         }
     }
 }
 
 /// More ranges than this are searched by bisection.
 const COMPARE_ALL: usize = 4;
+
+/// Clears the mask of cells whose values are in none of the ranges, which are sorted and disjoint. `keys` is memory to be
+/// used on the way.
+pub(super) fn keep_values(
+    physical: PhysicalType,
+    values: &[u8],
+    ranges: &[DimRange],
+    mask: &mut [bool],
+    keys: &mut Vec<u64>,
+) {
+    /// So few at a time that their keys stay in the fastest cache.
+    const CELLS: usize = 2048;
+    for (values, mask) in values.chunks(CELLS * physical.size()).zip(mask.chunks_mut(CELLS)) {
+        keys.clear();
+        ordered_keys(physical, values, keys);
+        keep_keys(keys, ranges, mask);
+    }
+}
+
+/// Clears the mask of cells whose strings are in none of the ranges, which are sorted and disjoint.
+pub(super) fn keep_strings(strings: &VarTile, ranges: &[DimRange], mask: &mut [bool]) {
+    for (cell, wanted) in mask.iter_mut().enumerate() {
+        *wanted = *wanted && contains_string(ranges, strings.cell(cell));
+    }
+}
+
+/// Appends the keys of some of the values.
+pub(super) fn keys_of(physical: PhysicalType, values: &[u8], cells: &[u32], keys: &mut Vec<u64>) {
+    let append = match physical.size() {
+        1 => append_keys_of::<1>,
+        2 => append_keys_of::<2>,
+        4 => append_keys_of::<4>,
+        _ => append_keys_of::<8>,
+    };
+    append(physical, values, cells, keys);
+}
+
+fn append_keys_of<const N: usize>(physical: PhysicalType, values: &[u8], cells: &[u32], keys: &mut Vec<u64>) {
+    const CELLS: usize = 256;
+    let (values, _) = values.as_chunks::<N>();
+    let mut some = [[0; N]; CELLS];
+    for cells in cells.chunks(CELLS) {
+        for (to, cell) in some.iter_mut().zip(cells) {
+            *to = values[*cell as usize];
+        }
+        ordered_keys(physical, some[..cells.len()].as_flattened(), keys);
+    }
+}
 
 fn keep_keys(keys: &[u64], ranges: &[DimRange], mask: &mut [bool]) {
     let fixed = ranges.iter().filter_map(|range| match range {
@@ -157,19 +216,18 @@ mod tests {
                 .filter(|(cell, key)| mask[*cell as usize] && ranges.iter().any(|(lo, hi)| lo <= key && *key <= hi))
                 .map(|(cell, _)| cell)
                 .collect();
-            let keys = Coordinates::Keys(cells.iter().map(|key| u64::from(*key)).collect());
             let fixed: Vec<_> =
                 ranges.iter().map(|(lo, hi)| DimRange::Fixed { lo: u64::from(*lo), hi: u64::from(*hi) }).collect();
             let mut wanted = mask[..cells.len()].to_vec();
-            keys.keep(&fixed, &mut wanted);
+            keep_values(PhysicalType::U8, &cells, &fixed, &mut wanted, &mut Vec::new());
             prop_assert_eq!(indices(&wanted), expected.clone());
 
             let offsets = (0..=cells.len() as u64).collect();
-            let strings = Coordinates::Strings(VarTile { offsets, data: cells.as_slice().into() });
+            let strings = VarTile { offsets, data: cells.as_slice().into() };
             let var: Vec<_> =
                 ranges.iter().map(|(lo, hi)| DimRange::Var { lo: vec![*lo], hi: Some(vec![*hi]) }).collect();
             let mut wanted = mask[..cells.len()].to_vec();
-            strings.keep(&var, &mut wanted);
+            keep_strings(&strings, &var, &mut wanted);
             prop_assert_eq!(indices(&wanted), expected);
         }
     }
@@ -178,10 +236,13 @@ mod tests {
     fn an_open_range_of_strings_has_no_end() {
         let strings = Coordinates::Strings(VarTile { offsets: vec![0, 1, 1, 3], data: b"bca".as_slice().into() });
         let mut mask = [true; 3];
-        strings.keep(&[DimRange::strings_from("b")], &mut mask);
+        let Coordinates::Strings(tile) = &strings else { unreachable!() };
+        keep_strings(tile, &[DimRange::strings_from("b")], &mut mask);
         assert_eq!(mask, [true, false, true]);
         let mut numbers = [1; 3];
-        strings.multiply(&[DimRange::strings_from(""), DimRange::strings("b", "b")], &mut numbers);
+        strings.multiply(&[DimRange::strings_from(""), DimRange::strings("b", "b")], None, &mut numbers);
+        assert_eq!(numbers, [2, 1, 1]);
+        strings.of_cells(&[2]).multiply(&[DimRange::strings("c", "d")], Some(&[2]), &mut numbers);
         assert_eq!(numbers, [2, 1, 1]);
     }
 }

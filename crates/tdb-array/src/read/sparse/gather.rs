@@ -2,7 +2,6 @@
 
 mod fixed;
 mod layout;
-mod spares;
 mod unfilter;
 mod var;
 
@@ -16,15 +15,13 @@ use crate::read::{BufferPool, pack_validity};
 use crate::{Batch, Result};
 use fixed::gather_fixed;
 use layout::BatchLayout;
-use spares::Spares;
-use unfilter::{unfilter_cells, unfilter_validity, unfilter_var};
+use unfilter::{FixedPart, unfilter_fixed, unfilter_var};
 use var::gather_var;
 
 /// Puts batches together, one field after the other, so that next to the batch no more than a field is held.
 #[derive(Debug, Default)]
 pub(super) struct Gatherer {
     pool: BufferPool,
-    spares: Spares,
 }
 
 impl Gatherer {
@@ -39,7 +36,7 @@ impl Gatherer {
                     ColumnBuffers { values, ..ColumnBuffers::default() }
                 }
                 None => {
-                    unfilter_var(context, tiles, &layout, index, &mut self.spares)?;
+                    unfilter_var(context, tiles, &layout, index)?;
                     gather_var(context, tiles, &layout, index, &mut self.pool)?
                 }
             };
@@ -50,7 +47,7 @@ impl Gatherer {
             for used in &layout.uses {
                 let tile = tiles.get_mut(used.slot);
                 if !tile.is_wanted_after(used.runs) {
-                    self.spares.take_back(&mut tile.fields[index]);
+                    context.spares.take_back(&mut tile.fields[index]);
                 }
             }
         }
@@ -69,7 +66,7 @@ impl Gatherer {
         size: usize,
     ) -> Result<Buffer> {
         let mut values = self.pool.take(layout.cells * size);
-        unfilter_cells(context, tiles, layout, (field, size), &mut values, &mut self.spares)?;
+        unfilter_fixed(context, tiles, layout, FixedPart::Values { field, size }, &mut values)?;
         let sources = layout.sources(tiles, |tile| match &tile.fields[field].cells {
             Some(TileData::Fixed(cells)) => cells,
             _ => &[],
@@ -85,13 +82,13 @@ impl Gatherer {
         layout: &BatchLayout<'_>,
         field: usize,
     ) -> Result<Buffer> {
-        let mut bytes = self.spares.buffer(layout.cells);
-        unfilter_validity(context, tiles, layout, field, &mut bytes, &mut self.spares)?;
+        let mut bytes = context.spares.buffer(layout.cells);
+        unfilter_fixed(context, tiles, layout, FixedPart::Validity { field }, &mut bytes)?;
         let sources = layout.sources(tiles, |tile| tile.fields[field].validity.as_deref().unwrap_or_default());
         gather_fixed(context, layout, &sources, 1, &mut bytes)?;
         let mut bits = self.pool.take(layout.cells.div_ceil(8));
         pack_validity(&bytes, &mut bits);
-        self.spares.give(bytes);
+        context.spares.give(bytes);
         Ok(bits)
     }
 }

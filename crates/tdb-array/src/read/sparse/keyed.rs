@@ -48,11 +48,18 @@ impl<K: Key> Keyed<K> {
         let want = if context.must_deduplicate() { Want::Versions } else { Want::Coordinates };
         let from = &context.sources[source];
         let mut wanted = WantedCells::load(context, from, tile, want, scratch)?;
-        let coordinates = std::mem::take(&mut wanted.coordinates);
-        let all: Vec<K> = order.keys(&coordinates, tile.cells as usize);
-        let keys = match &wanted.kept {
-            None => all,
-            Some(kept) => kept.iter().map(|cell| all[*cell as usize]).collect(),
+        let cells = wanted.len(tile);
+        // Cells with equal keys are told apart by what all cells of the tile have.
+        let all = !order.is_exact() && cells > 0;
+        let coordinates = wanted.take_coordinates(context, from, tile, all);
+        let (keys, columns) = match (&wanted.kept, all) {
+            (Some(kept), true) => (order.keys_of(&coordinates, kept), Some(order.columns(coordinates))),
+            (None, true) => (order.keys(&coordinates, cells), Some(order.columns(coordinates))),
+            (_, false) => {
+                let keys = if cells > 0 { order.keys(&coordinates, cells) } else { Vec::new() };
+                coordinates.into_iter().for_each(|coordinates| context.spares.give_coordinates(coordinates));
+                (keys, None)
+            }
         };
         let keyed = Self {
             slot: 0,
@@ -63,7 +70,7 @@ impl<K: Key> Keyed<K> {
             time: from.time(),
             deleted: wanted.deleted,
             repeats: wanted.repeats,
-            columns: (!order.is_exact()).then(|| order.columns(coordinates)),
+            columns,
             forgotten: false,
         };
         Ok((keyed, wanted.fields))

@@ -21,14 +21,41 @@ pub(super) struct Use {
     pub(super) slot: u32,
     /// Where its first cell goes.
     pub(super) start: usize,
+    /// Where the last one of them ends.
+    pub(super) end: usize,
+    /// The first run of its cells.
+    pub(super) first_run: usize,
     /// How many runs of its cells there are.
     pub(super) runs: usize,
+    /// Whether these follow one another in the batch.
+    pub(super) together: bool,
     /// Whether all its cells go there, in their order.
     pub(super) whole: bool,
+    /// The lowest of its cells.
+    pub(super) first_cell: u32,
+    /// The one behind the highest.
+    pub(super) end_cell: u32,
 }
 
 /// Pieces smaller than this are not worth a thread.
 const PIECE_CELLS: usize = 32 * 1024;
+
+impl Use {
+    fn of(run: &Run, start: usize, first_run: usize, whole: bool) -> Self {
+        let (first_cell, end_cell) = (run.start, run.start + run.len);
+        let end = start + run.len as usize;
+        Self { slot: run.slot, start, end, first_run, runs: 1, together: true, whole, first_cell, end_cell }
+    }
+
+    fn add(&mut self, run: &Run, start: usize) {
+        self.together &= self.end == start;
+        self.end = start + run.len as usize;
+        self.runs += 1;
+        self.whole = false;
+        self.first_cell = self.first_cell.min(run.start);
+        self.end_cell = self.end_cell.max(run.start + run.len);
+    }
+}
 
 impl<'a> BatchLayout<'a> {
     pub(super) fn new(tiles: &TileTable, runs: &'a [Run], threads: usize) -> Self {
@@ -41,12 +68,11 @@ impl<'a> BatchLayout<'a> {
         for (index, run) in runs.iter().enumerate() {
             let known = &mut use_of_slot[run.slot as usize];
             if let Some(used) = uses.get_mut(*known as usize) {
-                used.runs += 1;
-                used.whole = false;
+                used.add(run, start);
             } else {
                 *known = u32::try_from(uses.len()).unwrap_or(u32::MAX);
                 let whole = run.start == 0 && run.len as usize == tiles.get(run.slot).cells;
-                uses.push(Use { slot: run.slot, start, runs: 1, whole });
+                uses.push(Use::of(run, start, index, whole));
             }
             start += run.len as usize;
             if start - piece_start >= piece_cells {

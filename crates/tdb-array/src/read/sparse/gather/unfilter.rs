@@ -1,115 +1,217 @@
 //! Unfiltering the tiles that a batch gathers from.
 
-use super::layout::BatchLayout;
-use super::spares::Spares;
-use crate::read::sparse::cells::{TileData, fixed_len};
-use crate::read::sparse::context::Context;
-use crate::read::sparse::source::Source;
-use crate::read::sparse::table::{Held, TileTable};
-use crate::tiles::{TileScratch, VarTile};
-use crate::{ArrayError, Result};
+use std::ops::Range;
+
 use tdb_types::Buffer;
+
+use super::layout::{BatchLayout, Use};
+use crate::read::sparse::cells::{TileData, fixed_len, fixed_window};
+use crate::read::sparse::context::Context;
+use crate::read::sparse::table::{Held, Run, Tile, TileTable};
+use crate::read::stream::{ByteRun, ByteRuns, TileRequest, TileStream};
+use crate::tiles::{FieldTiles, PartTiles, TileScratch, VarTile};
+use crate::{ArrayError, Result};
+
+/// Bytes of fixed size that a selected field has for each cell.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FixedPart {
+    /// Its values.
+    Values { field: usize, size: usize },
+    /// Whether they are null: one byte each.
+    Validity { field: usize },
+}
+
+impl FixedPart {
+    fn field(self) -> usize {
+        match self {
+            Self::Values { field, .. } | Self::Validity { field } => field,
+        }
+    }
+
+    /// Bytes of a cell.
+    fn size(self) -> usize {
+        match self {
+            Self::Values { size, .. } => size,
+            Self::Validity { .. } => 1,
+        }
+    }
+
+    fn is_held(self, held: &Held) -> bool {
+        match self {
+            Self::Values { .. } => held.cells.is_some(),
+            Self::Validity { .. } => held.validity.is_some(),
+        }
+    }
+
+    fn hold(self, held: &mut Held, buffer: Buffer) {
+        match self {
+            Self::Values { .. } => held.cells = Some(TileData::Fixed(buffer)),
+            Self::Validity { .. } => held.validity = Some(buffer),
+        }
+    }
+
+    /// The file of the bytes, if tiles of it can be taken apart.
+    fn file(self, tiles: &FieldTiles) -> Option<&PartTiles> {
+        match self {
+            Self::Values { .. } => Some(&tiles.fixed).filter(|_| tiles.combined.is_none()),
+            Self::Validity { .. } => tiles.validity.as_ref(),
+        }
+    }
+
+    /// Unfilters a window of the tile's cells, or the whole tile if it can't be taken apart.
+    fn window(
+        self,
+        tiles: &FieldTiles,
+        (tile, cells): (u64, usize),
+        window: Range<usize>,
+        out: &mut [u8],
+        scratch: &mut TileScratch,
+    ) -> Result<()> {
+        match (self.file(tiles), self) {
+            (Some(file), _) => fixed_window(tiles, file, tile, (cells, self.size()), window, out, scratch),
+            (None, Self::Values { .. }) => tiles.fixed(tile, out, scratch),
+            (None, Self::Validity { .. }) => tiles.validity(tile, out, scratch),
+        }
+    }
+
+    /// Fills in for cells of a fragment that doesn't have the field.
+    fn fill(self, context: &Context, out: &mut [u8]) {
+        let field = &context.fields[self.field()];
+        match self {
+            Self::Values { .. } => {
+                out.chunks_exact_mut(field.fill.len().max(1)).for_each(|cell| cell.copy_from_slice(&field.fill));
+            }
+            Self::Validity { .. } => out.fill(u8::from(field.fill_valid)),
+        }
+    }
+}
+
+/// A tile to be unfiltered.
+struct Job<'a> {
+    slot: u32,
+    tiles: Option<&'a FieldTiles>,
+    tile: u64,
+    cells: usize,
+    target: Target<'a>,
+}
 
 /// Where a tile is unfiltered to.
 enum Target<'a> {
-    /// Its place in the column.
+    /// The place of all its cells in the column.
     Place(&'a mut [u8]),
-    /// Memory of its own.
-    Own(Buffer),
+    /// The place in the column of these runs of it, which begin there one after the other.
+    Runs(&'a mut [u8], &'a [Run]),
+    /// Memory of its own, of which these cells will be needed.
+    Own(Buffer, Range<usize>),
 }
 
-/// Unfilters cells of fixed size: tiles that belong into the column as they are right there, others into memory of their
-/// own.
-pub(super) fn unfilter_cells(
+/// Unfilters bytes of cells: those that belong into the column one after the other as they lie in their tile right into
+/// it, others into memory of the tile's own. Chunks that none of them lie in are left out.
+pub(super) fn unfilter_fixed(
     context: &Context,
     tiles: &mut TileTable,
     layout: &BatchLayout<'_>,
-    (field, size): (usize, usize),
+    part: FixedPart,
     out: &mut [u8],
-    spares: &mut Spares,
 ) -> Result<()> {
-    let is_held = |held: &Held| held.cells.is_some();
-    let fill = &context.fields[field].fill;
-    let unfilter = |source: &Source, tile, out: &mut [u8], scratch: &mut TileScratch| match &source.fields[field] {
-        Some(tiles) => tiles.fixed(tile, out, scratch),
-        None => {
-            out.chunks_exact_mut(fill.len().max(1)).for_each(|cell| cell.copy_from_slice(fill));
-            Ok(())
-        }
-    };
-    let own = unfilter_fixed(context, tiles, layout, (field, size), out, spares, is_held, unfilter)?;
-    for (slot, buffer) in own {
-        tiles.get_mut(slot).fields[field].cells = Some(TileData::Fixed(buffer));
-    }
-    Ok(())
-}
-
-/// Unfilters validity, one byte per cell, as [`unfilter_cells`] does cells.
-pub(super) fn unfilter_validity(
-    context: &Context,
-    tiles: &mut TileTable,
-    layout: &BatchLayout<'_>,
-    field: usize,
-    out: &mut [u8],
-    spares: &mut Spares,
-) -> Result<()> {
-    let is_held = |held: &Held| held.validity.is_some();
-    let fill = u8::from(context.fields[field].fill_valid);
-    let unfilter = |source: &Source, tile, out: &mut [u8], scratch: &mut TileScratch| match &source.fields[field] {
-        Some(tiles) => tiles.validity(tile, out, scratch),
-        None => {
-            out.fill(fill);
-            Ok(())
-        }
-    };
-    let own = unfilter_fixed(context, tiles, layout, (field, 1), out, spares, is_held, unfilter)?;
-    for (slot, buffer) in own {
-        tiles.get_mut(slot).fields[field].validity = Some(buffer);
-    }
-    Ok(())
-}
-
-#[allow(clippy::too_many_arguments)] // the two functions above would otherwise be one long one twice
-fn unfilter_fixed(
-    context: &Context,
-    tiles: &TileTable,
-    layout: &BatchLayout<'_>,
-    (field, size): (usize, usize),
-    out: &mut [u8],
-    spares: &mut Spares,
-    is_held: impl Fn(&Held) -> bool,
-    unfilter: impl Fn(&Source, u64, &mut [u8], &mut TileScratch) -> Result<()> + Send + Sync,
-) -> Result<Vec<(u32, Buffer)>> {
+    let (field, size) = (part.field(), part.size());
     let mut jobs = Vec::with_capacity(layout.uses.len());
     let (mut rest, mut passed, mut bytes) = (out, 0, 0_u64);
     for used in &layout.uses {
         let tile = tiles.get(used.slot);
-        if is_held(&tile.fields[field]) {
+        if part.is_held(&tile.fields[field]) {
             continue;
         }
-        let len = tile_len(context, tile.source, field, tile.cells, size)?;
-        let target = if used.whole {
+        let len = tile_len(context, tile, field, size)?;
+        let field_tiles = context.sources[tile.source].fields[field].as_deref();
+        let is_placed = used.whole || is_streamed(used, tile, field_tiles, part);
+        let target = if is_placed {
             let (_, from) = std::mem::take(&mut rest).split_at_mut(used.start * size - passed);
-            let (place, after) = from.split_at_mut(len);
-            (rest, passed) = (after, used.start * size + len);
-            Target::Place(place)
+            let (place, after) = from.split_at_mut((used.end - used.start) * size);
+            (rest, passed) = (after, used.end * size);
+            match used.whole {
+                true => Target::Place(place),
+                false => Target::Runs(place, &layout.runs[used.first_run..][..used.runs]),
+            }
         } else {
-            Target::Own(spares.buffer(len))
+            let window = match tile.is_wanted_after(used.runs) {
+                true => 0..tile.cells,
+                false => used.first_cell as usize..used.end_cell as usize,
+            };
+            Target::Own(context.spares.buffer(len), window)
         };
         bytes += len as u64;
-        jobs.push((used.slot, tile.source, tile.tile, target));
+        jobs.push(Job { slot: used.slot, tiles: field_tiles, tile: tile.tile, cells: tile.cells, target });
     }
-    let own = context.array.workers().map(bytes, jobs, |(slot, source, tile, target), scratch| {
-        let source = &context.sources[source];
-        match target {
-            Target::Place(place) => unfilter(source, tile, place, scratch).map(|()| None),
-            Target::Own(mut buffer) => {
-                unfilter(source, tile, &mut buffer, scratch)?;
-                Ok(Some((slot, buffer)))
+    let own = context.array.workers().map(bytes, jobs, |job, scratch| unfilter(context, part, job, scratch))?;
+    for (slot, buffer) in own.into_iter().flatten() {
+        part.hold(&mut tiles.get_mut(slot).fields[field], buffer);
+    }
+    Ok(())
+}
+
+/// Whether the tile's cells go from its chunks to the column, so that nothing of it has to be held.
+fn is_streamed(used: &Use, tile: &Tile, tiles: Option<&FieldTiles>, part: FixedPart) -> bool {
+    used.together && !tile.is_wanted_after(used.runs) && tiles.is_some_and(|tiles| part.file(tiles).is_some())
+}
+
+/// Unfilters a tile; memory of its own with its slot.
+fn unfilter(
+    context: &Context,
+    part: FixedPart,
+    job: Job<'_>,
+    scratch: &mut TileScratch,
+) -> Result<Option<(u32, Buffer)>> {
+    let Job { slot, tiles, tile, cells, target } = job;
+    let Some(tiles) = tiles else {
+        return Ok(match target {
+            Target::Place(place) | Target::Runs(place, _) => {
+                part.fill(context, place);
+                None
             }
+            Target::Own(mut buffer, _) => {
+                part.fill(context, &mut buffer);
+                Some((slot, buffer))
+            }
+        });
+    };
+    match target {
+        Target::Place(place) => part.window(tiles, (tile, cells), 0..cells, place, scratch)?,
+        Target::Runs(place, runs) => stream(tiles, part, (tile, cells), runs, place, scratch)?,
+        Target::Own(mut buffer, window) => {
+            part.window(tiles, (tile, cells), window, &mut buffer, scratch)?;
+            return Ok(Some((slot, buffer)));
         }
-    })?;
-    Ok(own.into_iter().flatten().collect())
+    }
+    Ok(None)
+}
+
+/// Unfilters runs of a tile's cells to one after the other in `out`.
+fn stream(
+    tiles: &FieldTiles,
+    part: FixedPart,
+    (tile, cells): (u64, usize),
+    runs: &[Run],
+    out: &mut [u8],
+    scratch: &mut TileScratch,
+) -> Result<()> {
+    let Some(file) = part.file(tiles) else { return Ok(()) };
+    let size = part.size();
+    let mut to = 0;
+    let place = |run: &Run| {
+        let len = run.len as usize * size;
+        let place = ByteRun { from: u64::from(run.start) * size as u64, len: len as u64, to };
+        to += len;
+        place
+    };
+    let mut places: Vec<ByteRun> = runs.iter().map(place).collect();
+    // Runs of a merge may come from a tile that wasn't in order.
+    if !places.is_sorted_by_key(|run| run.from) {
+        places.sort_unstable_by_key(|run| run.from);
+    }
+    let until = file.range(tile)?.end;
+    let request = TileRequest { tile, size: (cells * size) as u64, until };
+    TileStream::new(file, &tiles.name, tiles.tile_limit, scratch).read(request, &mut ByteRuns::new(&places), out)
 }
 
 /// Unfilters cells of variable length.
@@ -118,15 +220,14 @@ pub(super) fn unfilter_var(
     tiles: &mut TileTable,
     layout: &BatchLayout<'_>,
     field: usize,
-    spares: &mut Spares,
 ) -> Result<()> {
     let mut jobs = Vec::with_capacity(layout.uses.len());
     let mut bytes = 0_u64;
     for used in &layout.uses {
         let tile = tiles.get(used.slot);
         if tile.fields[field].cells.is_none() {
-            bytes += tile_len(context, tile.source, field, tile.cells, size_of::<u64>())? as u64;
-            jobs.push((used.slot, tile.source, tile.tile, tile.cells, spares.var()));
+            bytes += tile_len(context, tile, field, size_of::<u64>())? as u64;
+            jobs.push((used.slot, tile.source, tile.tile, tile.cells, context.spares.var()));
         }
     }
     let fill = &context.fields[field].fill;
@@ -152,16 +253,19 @@ fn fill_var(fill: &[u8], cells: usize, out: &mut VarTile) {
 }
 
 /// Bytes of an unfiltered tile, which must be within the limit.
-fn tile_len(context: &Context, source: usize, field: usize, cells: usize, size: usize) -> Result<usize> {
-    if let Some(tiles) = &context.sources[source].fields[field] {
-        return fixed_len(tiles, cells, size);
+fn tile_len(context: &Context, tile: &Tile, field: usize, size: usize) -> Result<usize> {
+    let source = &context.sources[tile.source];
+    if let Some(tiles) = &source.fields[field] {
+        return fixed_len(tiles, tile.cells, size);
     }
     let limit = context.array.limits().tile_bytes;
     let fill = context.fields[field].fill.len().max(size);
-    cells.checked_mul(fill).filter(|len| *len as u64 <= limit).map(|_| cells * size).ok_or_else(|| {
-        ArrayError::Unsupported {
-            file: context.sources[source].fragment.folder().to_owned(),
-            what: format!("tiles of {cells} cells are above the limit of {limit} bytes; raise the limit to read them"),
-        }
+    let fits = tile.cells.checked_mul(fill).is_some_and(|len| len as u64 <= limit);
+    fits.then(|| tile.cells * size).ok_or_else(|| ArrayError::Unsupported {
+        file: source.fragment.folder().to_owned(),
+        what: format!(
+            "tiles of {} cells are above the limit of {limit} bytes; raise the limit to read them",
+            tile.cells
+        ),
     })
 }

@@ -120,6 +120,12 @@ impl CellOrder {
         keys
     }
 
+    /// The keys of some cells.
+    pub(in super::super) fn keys_of<K: Key>(&self, coordinates: &[Coordinates], cells: &[u32]) -> Vec<K> {
+        let coordinates: Vec<_> = coordinates.iter().map(|coordinates| coordinates.of_cells(cells)).collect();
+        self.keys(&coordinates, cells.len())
+    }
+
     fn append_coordinates<K: Key>(
         &self,
         packed: &Packed,

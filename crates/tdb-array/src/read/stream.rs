@@ -1,14 +1,18 @@
 //! From a tile in a file to the cells that are wanted of it, chunk by chunk.
 
+mod wanted;
+mod window;
+
 use std::ops::Range;
 
 use tdb_filters::{Chunk, ChunkHeader, FilterError};
 use tdb_types::Buffer;
 
-use super::wanted::{Share, Wanted};
-use super::window::Window;
 use crate::tiles::{PartTiles, TileScratch};
 use crate::{ArrayError, Result};
+use window::Window;
+
+pub(crate) use wanted::{ByteRun, ByteRuns, Share, Wanted};
 
 /// Reads tiles of one data file.
 ///
@@ -16,7 +20,7 @@ use crate::{ArrayError, Result};
 /// the file's storage makes that worthwhile, read. A chunk (64 KiB in most files) stays in the caches from the file to
 /// the result; one that goes to one row of the result is unfiltered into it, or, if no filter changed it, read into it.
 #[derive(Debug)]
-pub(super) struct TileStream<'a> {
+pub(crate) struct TileStream<'a> {
     part: &'a PartTiles,
     /// The field's name, for messages.
     name: &'a str,
@@ -29,12 +33,12 @@ pub(super) struct TileStream<'a> {
 
 /// A tile to read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TileRequest {
-    pub(super) tile: u64,
+pub(crate) struct TileRequest {
+    pub(crate) tile: u64,
     /// Bytes that it has without filters.
-    pub(super) size: u64,
+    pub(crate) size: u64,
     /// How far in the file tiles lie that will be read next.
-    pub(super) until: u64,
+    pub(crate) until: u64,
 }
 
 /// The place of a walk from chunk to chunk.
@@ -52,13 +56,13 @@ struct Walk {
 }
 
 impl<'a> TileStream<'a> {
-    pub(super) fn new(part: &'a PartTiles, name: &'a str, limit: u64, scratch: &'a mut TileScratch) -> Self {
+    pub(crate) fn new(part: &'a PartTiles, name: &'a str, limit: u64, scratch: &'a mut TileScratch) -> Self {
         let TileScratch { filters, filtered, tile, .. } = scratch;
         Self { part, name, limit, window: Window::new(&*part.file, filtered), chunk: tile, filters }
     }
 
     /// Reads what is wanted of a tile.
-    pub(super) fn read(&mut self, request: TileRequest, wanted: &mut impl Wanted, result: &mut [u8]) -> Result<()> {
+    pub(crate) fn read(&mut self, request: TileRequest, wanted: &mut impl Wanted, result: &mut [u8]) -> Result<()> {
         let bounds = wanted.bounds();
         if bounds.is_empty() {
             return Ok(());
@@ -74,7 +78,7 @@ impl<'a> TileStream<'a> {
     }
 
     /// Refuses tiles that are too large to be held.
-    pub(super) fn check_size(&self, request: TileRequest) -> Result<()> {
+    pub(crate) fn check_size(&self, request: TileRequest) -> Result<()> {
         let TileRequest { tile, size, .. } = request;
         if size <= self.limit {
             return Ok(());
@@ -84,7 +88,7 @@ impl<'a> TileStream<'a> {
     }
 
     /// How many chunks the tile has.
-    pub(super) fn chunk_count(&mut self, tile: u64) -> Result<u64> {
+    pub(crate) fn chunk_count(&mut self, tile: u64) -> Result<u64> {
         let range = self.part.range(tile)?;
         let ahead = range.start.saturating_add(self.part.file.preferred_gap()).min(range.end);
         self.count(&range, ahead).map_err(|trouble| match trouble {

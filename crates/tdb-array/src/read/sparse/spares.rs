@@ -1,0 +1,82 @@
+//! Memory of tiles that is used again.
+
+use std::sync::{Mutex, PoisonError};
+
+use tdb_types::Buffer;
+
+use super::cells::TileData;
+use super::coordinates::Coordinates;
+use super::table::Held;
+use crate::tiles::VarTile;
+
+/// Memory of tiles that nobody wants any more, for all threads of a read: fresh memory is slow to touch.
+#[derive(Debug, Default)]
+pub(super) struct Spares {
+    buffers: Pool<Buffer>,
+    keys: Pool<Vec<u64>>,
+    var: Pool<VarTile>,
+}
+
+impl Spares {
+    /// A buffer of `len` bytes, which hold anything.
+    pub(super) fn buffer(&self, len: usize) -> Buffer {
+        let mut buffer = self.buffers.take();
+        buffer.resize(len);
+        buffer
+    }
+
+    /// An empty vector.
+    pub(super) fn keys(&self) -> Vec<u64> {
+        let mut keys = self.keys.take();
+        keys.clear();
+        keys
+    }
+
+    /// An empty tile, or one that is to be overwritten.
+    pub(super) fn var(&self) -> VarTile {
+        self.var.take()
+    }
+
+    pub(super) fn give(&self, buffer: Buffer) {
+        self.buffers.give(buffer);
+    }
+
+    /// Takes the memory of coordinates.
+    pub(super) fn give_coordinates(&self, coordinates: Coordinates) {
+        match coordinates {
+            Coordinates::Keys(keys) => self.keys.give(keys),
+            Coordinates::Strings(strings) => self.var.give(strings),
+        }
+    }
+
+    /// Takes the memory of cells that nobody wants any more.
+    pub(super) fn take_back(&self, held: &mut Held) {
+        match held.cells.take() {
+            Some(TileData::Fixed(buffer)) => self.buffers.give(buffer),
+            Some(TileData::Var(tile)) => self.var.give(tile),
+            None => {}
+        }
+        if let Some(validity) = held.validity.take() {
+            self.buffers.give(validity);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Pool<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T: Default> Pool<T> {
+    fn take(&self) -> T {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn give(&self, spare: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(spare);
+    }
+}
