@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Stdio;
 
 use insta::assert_snapshot;
-use support::{Copy, command, run, tdb};
+use support::{Copy, Key, command, run, tdb};
 
 const SPARSE: &str = "v22-by-2.30.0-sparse-2d/array";
 const DATES: &str = "v22-by-2.30.0-dense-datetime/array";
@@ -135,6 +135,27 @@ fn keys() {
     assert_eq!(bad.code, Some(6), "{bad}");
     assert!(bad.stderr.contains("holds no key") && !bad.stderr.contains("0123456789abcdef"), "{bad}");
     assert_eq!(run(&format!("info {array} --key-file {short}.not-there")).code, Some(5));
+}
+
+#[test]
+fn keys_of_groups() {
+    let group = "v22-by-2.30.0-group-encrypted/group";
+    let [key, wrong] = [&b"0123456789abcdef0123456789ABCDEF"[..], &[7; 32]].map(Key::new);
+    for command in ["info", "meta", "tree"] {
+        let with = |key: &Key| {
+            let words = [command.to_owned(), group.to_owned()].into_iter().chain(key.words());
+            tdb(words)
+        };
+        let run = with(&key);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        assert!(!run.stdout.is_empty(), "{run}");
+        let run = with(&wrong);
+        assert_eq!(run.code, Some(6), "{run}");
+        assert!(run.stderr.contains("can't be decrypted"), "{run}");
+        let run = tdb([command, group]);
+        assert_eq!(run.code, Some(6), "{run}");
+        assert!(run.stderr.contains("no key was given"), "{run}");
+    }
 }
 
 #[test]

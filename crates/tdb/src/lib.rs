@@ -50,10 +50,16 @@
 //! | [`condition`] | `tdb-condition` | conditions on cells: build, read, evaluate |
 //! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
 //!
+//! # Features
+//!
+//! `aes` reads encrypted arrays ([`ArrayOptions::key`]), `webp` attributes of images. Both are on by default; a build without
+//! one refuses what needs it with an error that names the feature.
+//!
 //! # Errors
 //!
 //! Whatever goes wrong with an array is an [`ArrayError`], which says in which file and, for damaged bytes, at which offset;
-//! [`ArrayError::category`] tells wrong use, damage, what is beyond this library, and what can't be reached apart.
+//! [`ArrayError::category`] tells wrong use, damage, a wrong or missing key, what is beyond this library, and what can't be
+//! reached apart.
 //!
 //! ```
 //! use tdb::{Array, ErrorCategory};
