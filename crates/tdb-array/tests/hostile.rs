@@ -68,7 +68,7 @@ fn damaged_groups_are_walked_or_refused() {
         watch.expect_sound(&tree);
         for path in tree.paths() {
             let bytes = tree.bytes(path);
-            let damages = if part.is_some() { Damage::all(&bytes) } else { Damage::sample(&bytes, SAMPLE, cases) };
+            let damages = if part.is_some() { Damage::all(&bytes) } else { Damage::sample(&bytes, 4 * SAMPLE, cases) };
             for damage in damages {
                 watch.attack(&tree, path, damage.apply(&bytes), &damage, cases);
                 cases += 1;
