@@ -178,6 +178,21 @@ mod tests {
     }
 
     #[test]
+    fn footers_that_share_bytes_are_refused() {
+        let mut payload = ByteWriter::new();
+        payload.u32(2);
+        for name in ["a", "b"] {
+            payload.string_u64(name);
+            payload.u64(38);
+        }
+        payload.bytes(b"footer");
+        let mut file = ByteWriter::new();
+        encoder().encode(payload.as_slice(), &mut file).unwrap();
+        let error = ConsolidatedFooters::parse_file(file.as_slice(), &mut decoder(), None).unwrap_err();
+        assert!(error.to_string().contains("footer offset: found 38"), "{error}");
+    }
+
+    #[test]
     fn an_offset_behind_the_payload_is_refused() {
         let mut payload = ByteWriter::new();
         payload.u32(1);

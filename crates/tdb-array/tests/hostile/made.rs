@@ -36,7 +36,6 @@ pub fn arrays() -> Vec<Tree> {
     let mut arrays =
         vec![one_large_cell(), tiles_of_one_cell(), commits_of_nothing(), names_that_climb(), a_footer_for_many()];
     arrays.push(a_group_of_itself());
-    arrays.push(a_condition_of_many_nodes());
     arrays.extend(other_versions());
     arrays
 }
@@ -93,6 +92,11 @@ fn a_footer_for_many() -> Tree {
         payload.string_u64(&name(index));
         payload.u64(u64::from(FRAGMENTS) * 60);
     }
+    // A footer ends with its length, which consolidated metadata leaves out.
+    let metadata =
+        tree.paths().find(|path| path.ends_with("__fragment_metadata.tdb")).map(|path| tree.bytes(path)).unwrap();
+    let (rest, len) = metadata.split_last_chunk().unwrap();
+    payload.bytes(&rest[rest.len() - u64::from_le_bytes(*len) as usize..]);
     payload.bytes(&vec![0; 2 << 20]);
     let mut file = ByteWriter::new();
     GenericTile::write(payload.as_slice(), &mut file).unwrap();
@@ -100,24 +104,6 @@ fn a_footer_for_many() -> Tree {
     let lines: String = (1..=FRAGMENTS).map(|index| format!("__commits/{}.wrt\n", name(index))).collect();
     let tree = tree.with(&format!("__fragment_meta/{span}.meta"), file.into_bytes());
     tree.with(&format!("__commits/{span}.con"), lines.into_bytes())
-}
-
-/// A delete whose condition is small where it lies, and large to hold and to work out.
-fn a_condition_of_many_nodes() -> Tree {
-    let tree = Tree::of(&fixtures::named("v22-by-2.30.0-sparse-1d"));
-    const NODES: u64 = 300_000;
-    let mut payload = ByteWriter::new();
-    payload.bool(false);
-    payload.u8(1);
-    payload.u64(NODES);
-    (0..NODES).for_each(|_| {
-        payload.bool(false);
-        payload.u8(0);
-        payload.u64(0);
-    });
-    let mut file = ByteWriter::new();
-    GenericTile::write(payload.as_slice(), &mut file).unwrap();
-    tree.with("__commits/__1900000000000_1900000000000_00000000000000000000000000000001_22.del", file.into_bytes())
 }
 
 /// A group that is its own member under very many names.
