@@ -60,7 +60,7 @@ impl Tree {
     }
 
     /// The same, taken for a group.
-    pub fn as_group(self) -> Self {
+    pub fn into_group(self) -> Self {
         Self { is_group: true, ..self }
     }
 

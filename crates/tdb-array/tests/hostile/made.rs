@@ -127,7 +127,7 @@ fn a_group_of_itself() -> Tree {
         let details = format!("{folder}__group/__1_1_00000000000000000000000000000001_2");
         [(details, file.as_slice().to_vec()), (format!("{folder}__tiledb_group.tdb"), Vec::new())]
     });
-    Tree::new("a group of itself", files.collect()).as_group()
+    Tree::new("a group of itself", files.collect()).into_group()
 }
 
 /// Fragments whose names state another version than their bytes have.
