@@ -5,10 +5,7 @@ mod check;
 mod conformance;
 mod fixtures;
 mod memory;
-// Comparisons with the reference library share these words; fixtures don't use all of them.
-#[allow(dead_code, unused_imports)]
 mod model;
-#[allow(dead_code, unused_imports)]
 mod reference;
 mod speed;
 

@@ -24,8 +24,7 @@ use std::path::PathBuf;
 pub use abilities::{ABILITIES, Ability};
 pub use check::{check, check_all};
 pub use client::Reference;
-pub use install::install;
-pub use protocol::{GroupDescription, Job, Outcome, Request, TimedRead, TimedReads};
+pub use protocol::{Job, TimedRead, TimedReads};
 pub use releases::{NEWEST, RELEASES, Release, release};
 pub use worker::run as run_worker;
 

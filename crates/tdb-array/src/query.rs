@@ -12,7 +12,7 @@ use tdb_types::{ArrayType, PhysicalType, Scalar};
 
 pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
-pub use region::Region;
+pub(crate) use region::Region;
 
 use crate::{Array, ArrayError, Batches, Plan, Result};
 use coordinate::Given;

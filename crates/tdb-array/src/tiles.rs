@@ -174,10 +174,10 @@ impl FieldTiles {
 
     /// Unfilters a tile of `cells` cells of variable length.
     pub(crate) fn var(&self, tile: u64, cells: usize, out: &mut VarTile, scratch: &mut TileScratch) -> Result<()> {
-        let Some((data, sizes)) = &self.var else {
+        let Some((data, _)) = &self.var else {
             return Err(ArrayError::Corrupt { file: self.fixed.path.clone(), what: "no variable-length data".into() });
         };
-        let size = usize::try_from(tile).ok().and_then(|tile| sizes.get(tile)).copied().unwrap_or(0);
+        let size = self.var_size(tile);
         if size > self.tile_limit {
             let source = FilterError::LimitExceeded { what: "the tile", asked: size, max: self.tile_limit };
             return Err(data.error(tile, &self.name, source));

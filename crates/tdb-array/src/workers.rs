@@ -27,6 +27,9 @@ struct Shared {
 /// Jobs that unfilter less than this many bytes in all are done inline: waking threads would cost more.
 const WORTH_A_THREAD: u64 = 256 * 1024;
 
+/// As how many bytes a small read counts: reads wait rather than compute, so that a few are worth a thread.
+pub(crate) const WEIGHT_OF_A_READ: u64 = 64 << 10;
+
 impl Workers {
     /// `threads` of 0 means as many as the machine has, 1 that everything runs on the caller's thread. Filters keep to the
     /// limits.

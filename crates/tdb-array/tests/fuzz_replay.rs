@@ -27,3 +27,12 @@ fn arrays() {
     });
     assert!(count >= 4, "{count} seeds");
 }
+
+#[test]
+fn groups() {
+    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "group_open", |data| {
+        fuzz::group_open(data);
+        seeded_mutations(1, data, 200, fuzz::group_open);
+    });
+    assert!(count >= 4, "{count} seeds");
+}

@@ -59,6 +59,30 @@ fn damaged_files_are_read_or_refused() {
 }
 
 #[test]
+fn damaged_groups_are_walked_or_refused() {
+    let part = std::env::var("TDB_HOSTILE").ok();
+    let watch = Watch::start();
+    let mut cases = 0;
+    for fixture in fixtures::groups() {
+        let tree = Tree::of_group(&fixture);
+        watch.expect_sound(&tree);
+        for path in tree.paths() {
+            let bytes = tree.bytes(path);
+            let damages = if part.is_some() { Damage::all(&bytes) } else { Damage::sample(&bytes, 4 * SAMPLE, cases) };
+            for damage in damages {
+                watch.attack(&tree, path, damage.apply(&bytes), &damage, cases);
+                cases += 1;
+            }
+        }
+        inside::damaged_payloads(&tree, if part.is_some() { 300 } else { PAYLOADS }, |path, bytes| {
+            watch.attack(&tree, path, bytes, &format_args!("payload {cases} damaged"), cases);
+            cases += 1;
+        });
+    }
+    watch.finish(cases, 500);
+}
+
+#[test]
 fn damage_behind_filters_is_read_or_refused() {
     let (fixtures, all) = chosen();
     let watch = Watch::start();

@@ -27,12 +27,13 @@ const NOT: u8 = 2;
 const LEAST_NODE: u64 = 10;
 
 impl Condition {
-    /// Reads one condition; `limits.depth` bounds how deep it may nest.
+    /// Reads one condition; `limits.depth` bounds how deep it may nest, `limits.condition_nodes` how much it may hold.
     ///
     /// # Errors
-    /// Bytes that aren't a condition, or one that nests too deep.
+    /// Bytes that aren't a condition, or one that is above a limit.
     pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self, DecodeError> {
-        reader.group(|| "condition".to_owned(), |reader| parse_node(reader, limits, limits.depth))
+        let mut left = limits.condition_nodes;
+        reader.group(|| "condition".to_owned(), |reader| parse_node(reader, limits, limits.depth, &mut left))
     }
 
     /// Writes what [`parse`](Self::parse) reads.
@@ -103,16 +104,23 @@ fn write_nodes(writer: &mut ByteWriter, operator: u8, nodes: &[impl std::borrow:
     nodes.iter().try_for_each(|node| node.borrow().write(writer))
 }
 
-fn parse_node(reader: &mut ByteReader<'_>, limits: &Limits, depth: u32) -> Result<Condition, DecodeError> {
+/// `depth` levels and `left` nodes are still allowed.
+fn parse_node(
+    reader: &mut ByteReader<'_>,
+    limits: &Limits,
+    depth: u32,
+    left: &mut u32,
+) -> Result<Condition, DecodeError> {
     let offset = reader.offset();
-    let Some(depth) = depth.checked_sub(1) else {
-        let max = u64::from(limits.depth);
-        let kind = DecodeErrorKind::LimitExceeded { limit: "depth", asked: max.saturating_add(1), max };
-        return Err(DecodeError::new(kind, "node", offset));
+    let exceeded = |limit, max: u32| {
+        let kind = DecodeErrorKind::LimitExceeded { limit, asked: u64::from(max) + 1, max: u64::from(max) };
+        DecodeError::new(kind, "node", offset)
     };
+    let depth = depth.checked_sub(1).ok_or_else(|| exceeded("depth", limits.depth))?;
+    *left = left.checked_sub(1).ok_or_else(|| exceeded("condition_nodes", limits.condition_nodes))?;
     let is_comparison = reader.bool("node")?;
     reader.explain(|| if is_comparison { "comparison" } else { "combination" }.to_owned());
-    if is_comparison { parse_leaf(reader) } else { parse_nodes(reader, limits, depth) }
+    if is_comparison { parse_leaf(reader) } else { parse_nodes(reader, limits, depth, left) }
 }
 
 fn parse_leaf(reader: &mut ByteReader<'_>) -> Result<Condition, DecodeError> {
@@ -162,7 +170,12 @@ fn parse_members(reader: &mut ByteReader<'_>, data: Vec<u8>) -> Result<Members, 
     })
 }
 
-fn parse_nodes(reader: &mut ByteReader<'_>, limits: &Limits, depth: u32) -> Result<Condition, DecodeError> {
+fn parse_nodes(
+    reader: &mut ByteReader<'_>,
+    limits: &Limits,
+    depth: u32,
+    left: &mut u32,
+) -> Result<Condition, DecodeError> {
     let name = |code: u8| ["and", "or", "not"].get(usize::from(code)).copied();
     let operator = reader.code("operator", "0 (and), 1 (or) or 2 (not)", name)?;
     let offset = reader.offset();
@@ -173,7 +186,7 @@ fn parse_nodes(reader: &mut ByteReader<'_>, limits: &Limits, depth: u32) -> Resu
     }
     let mut nodes = Vec::new();
     for index in 0..count {
-        nodes.push(reader.group(|| format!("{operator} {index}"), |reader| parse_node(reader, limits, depth))?);
+        nodes.push(reader.group(|| format!("{operator} {index}"), |reader| parse_node(reader, limits, depth, left))?);
     }
     Ok(match (operator, nodes.pop()) {
         ("not", Some(node)) => Condition::Not(Box::new(node)),

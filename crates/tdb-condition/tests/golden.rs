@@ -102,6 +102,20 @@ fn what_is_refused() {
 }
 
 #[test]
+fn nodes_are_bounded() {
+    let all = |nodes: u32| {
+        let mut bytes = vec![0, 1];
+        bytes.extend(u64::from(nodes - 1).to_le_bytes());
+        bytes.extend([0, 0, 0, 0, 0, 0, 0, 0, 0, 0].repeat(nodes as usize - 1));
+        bytes
+    };
+    let most = Limits::default().condition_nodes;
+    assert!(Condition::parse(&mut ByteReader::new(&all(most)), &Limits::default()).is_ok());
+    let error = Condition::parse(&mut ByteReader::new(&all(most + 1)), &Limits::default()).unwrap_err();
+    assert!(matches!(error.kind(), DecodeErrorKind::LimitExceeded { limit: "condition_nodes", .. }), "{error}");
+}
+
+#[test]
 fn depth_is_bounded() {
     let nested = |depth: usize| {
         let mut bytes = [0, 2, 1, 0, 0, 0, 0, 0, 0, 0].repeat(depth);

@@ -7,6 +7,7 @@
 //! in one generic tile. Offsets count from the start of this payload. The footers are those of the fragments' own files,
 //! without a length behind them; the sections that they locate are not in here.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder, GenericTileError};
@@ -111,6 +112,7 @@ fn parse_entries(mut reader: ByteReader<'_>) -> Result<Vec<Entry>, DecodeError> 
     let count = reader.u32("fragment count")?;
     let count = reader.count("fragments", u64::from(count), 16)?;
     let mut entries = Vec::with_capacity(count);
+    let mut starts = HashSet::with_capacity(count);
     for index in 0..count {
         entries.push(reader.group(
             || format!("fragment {index}"),
@@ -119,7 +121,9 @@ fn parse_entries(mut reader: ByteReader<'_>) -> Result<Vec<Entry>, DecodeError> 
                 let at = reader.offset();
                 let offset = reader.u64("footer offset")?;
                 let start = usize::try_from(offset).ok().filter(|start| *start < len);
-                let expected = "an offset within the payload";
+                let expected = "an offset within the payload that no other footer has";
+                // Footers that share bytes would together be far more than the file.
+                let start = start.filter(|start| starts.insert(*start));
                 let start = start.ok_or_else(|| DecodeError::invalid("footer offset", at, offset, expected))?;
                 Ok(Entry { name, footer: start..len })
             },
@@ -171,6 +175,21 @@ mod tests {
         assert_eq!(footers.get("__1_1_a_22").unwrap().rest(), b"first");
         assert_eq!(footers.get("__2_2_b_8").unwrap().rest(), b"second");
         assert!(footers.get("__3_3_c_22").is_none());
+    }
+
+    #[test]
+    fn footers_that_share_bytes_are_refused() {
+        let mut payload = ByteWriter::new();
+        payload.u32(2);
+        for name in ["a", "b"] {
+            payload.string_u64(name);
+            payload.u64(38);
+        }
+        payload.bytes(b"footer");
+        let mut file = ByteWriter::new();
+        encoder().encode(payload.as_slice(), &mut file).unwrap();
+        let error = ConsolidatedFooters::parse_file(file.as_slice(), &mut decoder(), None).unwrap_err();
+        assert!(error.to_string().contains("footer offset: found 38"), "{error}");
     }
 
     #[test]

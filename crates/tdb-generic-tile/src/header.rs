@@ -39,10 +39,6 @@ impl GenericTileHeader {
     /// Bytes of a header without its pipeline.
     pub const FIXED_LEN: u64 = 34;
 
-    /// As many bytes as the header of every tile that a library has written fits in: it takes 52, or 57 if the tile is
-    /// encrypted. A reader that wants a header alone fetches so many.
-    pub const USUAL_LEN: u64 = 57;
-
     /// Most filters that a pipeline may list. Each costs a pass over the payload, so without a bound a small file could
     /// keep a reader busy for days; no library can be made to write more than two.
     pub const MAX_FILTERS: usize = 32;

@@ -65,16 +65,6 @@ impl RTree {
         self.node(node)
     }
 
-    /// The lowest and highest coordinates of every tile in a dimension of fixed-size values, as
-    /// [ordered keys](tdb_types::ordered_key); none for a dimension of strings, or with a bound that is NaN.
-    #[must_use]
-    pub fn tile_bounds(&self, dimension: usize) -> Option<(&[u64], &[u64])> {
-        match self.columns.get(dimension)? {
-            Column::Fixed(column) if !column.has_nan() => Some(column.bounds(self.leaves())),
-            _ => None,
-        }
-    }
-
     /// Whether every inner node bounds its children, as it should. [`search`](Self::search) then descends from the root;
     /// in a tree whose inner nodes hide tiles it looks at each tile instead, so it always finds all.
     #[must_use]

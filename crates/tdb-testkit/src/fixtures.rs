@@ -135,6 +135,11 @@ impl Fixture {
         self.dir().join("group")
     }
 
+    /// The files of the group and of all below it, as paths relative to the group's folder, sorted.
+    pub fn group_files(&self) -> impl Iterator<Item = &str> {
+        self.entry.files.keys().filter_map(|path| path.strip_prefix("group/"))
+    }
+
     /// What the reference library tells of the group.
     pub fn expected_group(&self) -> ExpectedGroup {
         read_json(&self.dir().join("group.json"))

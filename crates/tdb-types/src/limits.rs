@@ -11,13 +11,16 @@ pub struct Limits {
     pub tile_bytes: u64,
     /// Most bytes of one unfiltered generic tile (schema, section of fragment metadata, …). Default: 1 GiB.
     pub generic_tile_bytes: u64,
-    /// Most nesting of conditions and groups. Default: 64.
+    /// Most nesting of conditions. Default: 64.
     pub depth: u32,
+    /// Most comparisons and combinations of one condition, each of which is worked out for every cell. Default: 65 536.
+    pub condition_nodes: u32,
 }
 
 impl Limits {
     /// Small limits, for fuzzing and for files from strangers: 16 MiB tiles, 4 MiB generic tiles.
-    pub const SMALL: Self = Self { tile_bytes: 16 << 20, generic_tile_bytes: 4 << 20, depth: 16 };
+    pub const SMALL: Self =
+        Self { tile_bytes: 16 << 20, generic_tile_bytes: 4 << 20, depth: 16, condition_nodes: 1 << 10 };
 
     /// The same limits with another bound on one unfiltered tile, in bytes.
     #[must_use]
@@ -36,6 +39,6 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { tile_bytes: 4 << 30, generic_tile_bytes: 1 << 30, depth: 64 }
+        Self { tile_bytes: 4 << 30, generic_tile_bytes: 1 << 30, depth: 64, condition_nodes: 1 << 16 }
     }
 }

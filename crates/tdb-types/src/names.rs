@@ -17,8 +17,6 @@ pub const COMMITS_FOLDER: &str = "__commits";
 pub const FRAGMENT_META_FOLDER: &str = "__fragment_meta";
 /// Metadata of arrays and groups.
 pub const METADATA_FOLDER: &str = "__meta";
-/// The arrays of dimension labels.
-pub const LABELS_FOLDER: &str = "__labels";
 /// The detail files of a group; a folder that has it is a group.
 pub const GROUP_FOLDER: &str = "__group";
 /// An empty file; a folder that has it is a group, and before release 2.8 nothing else said so.

@@ -24,12 +24,6 @@ impl ByteWriter {
         Self::default()
     }
 
-    /// A writer that appends to `bytes`.
-    #[must_use]
-    pub fn appending_to(bytes: Vec<u8>) -> Self {
-        Self { bytes }
-    }
-
     integers! {
         u8: u8;
         u16: u16;

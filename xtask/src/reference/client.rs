@@ -205,10 +205,6 @@ impl Reference {
         expect!(self.run(&Job::Fragments { uri: uri.to_owned() }), Outcome::Fragments(fragments) => fragments)
     }
 
-    pub fn dump_schema(&mut self, uri: &str) -> Result<String> {
-        expect!(self.run(&Job::DumpSchema { uri: uri.to_owned() }), Outcome::Text(text) => text)
-    }
-
     /// Does a job that has nothing to tell.
     pub fn done(&mut self, job: Job) -> Result<()> {
         expect!(self.run(&job), Outcome::Done => ())

@@ -134,9 +134,6 @@ pub enum Job {
     Fragments {
         uri: String,
     },
-    DumpSchema {
-        uri: String,
-    },
 }
 
 impl Job {
@@ -163,7 +160,6 @@ impl Job {
             Self::ConsolidateGroupMetadata { .. } => "consolidate group metadata",
             Self::VacuumGroupMetadata { .. } => "vacuum group metadata",
             Self::Fragments { .. } => "fragments",
-            Self::DumpSchema { .. } => "dump schema",
         }
     }
 }

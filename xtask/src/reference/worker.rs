@@ -73,7 +73,6 @@ fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
         Job::ConsolidateGroupMetadata { uri } => context.consolidate_group_metadata(uri).map(done),
         Job::VacuumGroupMetadata { uri } => context.vacuum_group_metadata(uri).map(done),
         Job::Fragments { uri } => context.fragments(uri).map(Outcome::Fragments),
-        Job::DumpSchema { uri } => context.dump_schema(uri).map(Outcome::Text),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::tdb_storage::Storage;
 use tdb_array::tdb_types::{ArrayType, Limits};
-use tdb_array::{Array, ArrayError, ArrayOptions, Batch, ErrorCategory, Order};
+use tdb_array::{Array, ArrayError, ArrayOptions, Batch, ErrorCategory, GroupOptions, Order};
 
 /// Bytes of a batch. What damage makes a reader allocate stands out against as little.
 pub const BUDGET: usize = 128 << 10;
@@ -36,6 +36,28 @@ fn open(storage: Arc<dyn Storage>, key: Option<[u8; 32]>) -> Result<Array, Array
         Some(key) => options.key(EncryptionKey::new(key)).open_on(storage),
         None => options.open_on(storage),
     }
+}
+
+/// Opens the folder as a group, and walks all that is below it.
+///
+/// # Panics
+///
+/// If a walk doesn't end, or an error says that the caller is to blame.
+pub fn walk_everything(storage: Arc<dyn Storage>, key: Option<[u8; 32]>, variant: usize) -> Result<u64, ArrayError> {
+    let options = GroupOptions::new().limits(Limits::SMALL);
+    let options = match key {
+        Some(key) => options.key(EncryptionKey::new(key)),
+        None => options,
+    };
+    let walked = options.open_on(storage).map(|group| {
+        let _ = group.metadata().map(|metadata| metadata.iter().count());
+        let tree = if variant.is_multiple_of(2) { group.tree() } else { group.tree().depth(variant % 5) };
+        tree.nodes().map(|node| node.name.len() as u64).sum()
+    });
+    if let Err(error) = &walked {
+        assert_ne!(error.category(), ErrorCategory::Usage, "the reader is blamed: {error}");
+    }
+    walked
 }
 
 fn read(array: &Array, variant: usize) -> Result<u64, ArrayError> {

@@ -5,9 +5,9 @@ mod attack;
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use tdb_array::tdb_storage::{Entry, EntryKind, MemoryStorage};
+use tdb_array::tdb_storage::{Entry, EntryKind, MemoryStorage, Storage};
 use tdb_array::tdb_types::ArrayType;
-use tdb_array::{ArrayDirectory, Listing, TimeRange};
+use tdb_array::{ArrayDirectory, ArrayError, Listing, TimeRange};
 use tdb_testkit::fixtures;
 
 /// Which files count is a function of names and of a few small files. The first byte chooses the type of the array and
@@ -90,8 +90,14 @@ static FIXTURES: LazyLock<Vec<Files>> = LazyLock::new(|| {
 /// A whole array of which one file is damaged. The first bytes choose the fixture, the file, and how it is read; then
 /// come edits of five bytes: which half of the file, place, what to do there, and by what.
 pub fn array_open(data: &[u8]) {
+    damaged(&FIXTURES, data, attack::read_everything);
+}
+
+type Attack = fn(Arc<dyn Storage>, Option<[u8; 32]>, usize) -> Result<u64, ArrayError>;
+
+fn damaged(fixtures: &[Files], data: &[u8], attack: Attack) {
     let Some((&[fixture, file, variant], edits)) = data.split_first_chunk() else { return };
-    let (files, key) = &FIXTURES[usize::from(fixture) % FIXTURES.len()];
+    let (files, key) = &fixtures[usize::from(fixture) % fixtures.len()];
     let storage = MemoryStorage::new();
     for (path, bytes) in files {
         storage.insert(path, Arc::clone(bytes)).expect("paths of files");
@@ -102,7 +108,21 @@ pub fn array_open(data: &[u8]) {
         apply(&mut bytes, edit);
     }
     storage.insert(path, bytes).expect("a path of a file");
-    let _ = attack::read_everything(Arc::new(storage), *key, usize::from(variant % 12));
+    let _ = attack(Arc::new(storage), *key, usize::from(variant % 12));
+}
+
+static GROUPS: LazyLock<Vec<Files>> = LazyLock::new(|| {
+    let files = |fixture: fixtures::Fixture| {
+        let read = |path: &str| std::fs::read(fixture.group_dir().join(path)).expect("a file of the fixture");
+        let files = fixture.group_files().map(|path| (path.to_owned(), read(path).into()));
+        (files.collect(), fixture.expected_group().key())
+    };
+    fixtures::groups().into_iter().map(files).collect()
+});
+
+/// A group and all below it, of which one file is damaged, as [`array_open`] damages it.
+pub fn group_open(data: &[u8]) {
+    damaged(&GROUPS, data, attack::walk_everything);
 }
 
 fn apply(bytes: &mut Vec<u8>, &[half, low, high, action, value]: &[u8; 5]) {

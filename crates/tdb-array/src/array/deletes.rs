@@ -1,8 +1,11 @@
 //! Cells that were deleted by a condition.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tdb_condition::{BoundCondition, Condition, ConditionError};
+use tdb_metadata::CommitKind;
+use tdb_schema::ArraySchema;
 use tdb_types::TimestampedName;
 
 use super::Array;
@@ -17,15 +20,30 @@ pub(super) struct Delete {
     time: u64,
     /// What cells must fulfil to stay.
     stays: Condition,
+    /// The same for the fragments of each schema.
+    bound: Mutex<Vec<(Arc<ArraySchema>, Arc<BoundCondition>)>>,
 }
 
 /// A delete commit as far as one fragment is concerned.
 #[derive(Debug)]
 pub(crate) struct FragmentDelete {
     /// What cells must fulfil to stay.
-    pub(crate) stays: BoundCondition,
+    pub(crate) stays: Arc<BoundCondition>,
     /// Cells that were written after this time stay; absent if all of the fragment's were written before.
     pub(crate) until: Option<u64>,
+}
+
+impl Delete {
+    /// What cells of a fragment must fulfil to stay, worked out once for each schema.
+    fn bind(&self, fragment: &Arc<ArraySchema>, array: &ArraySchema) -> Result<Arc<BoundCondition>, ConditionError> {
+        let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = bound.iter().find(|(schema, _)| Arc::ptr_eq(schema, fragment)) {
+            return Ok(known.clone());
+        }
+        let stays = Arc::new(self.stays.bind_stored(fragment, array)?);
+        bound.push((fragment.clone(), stays.clone()));
+        Ok(stays)
+    }
 }
 
 impl Array {
@@ -46,10 +64,11 @@ impl Array {
             return Ok(Vec::new());
         }
         let processed = fragment.processed_conditions()?;
+        let processed: HashSet<&str> = processed.iter().map(String::as_str).collect();
         applying
-            .filter(|delete| !processed.contains(&delete.path))
+            .filter(|delete| !processed.contains(delete.path.as_str()))
             .map(|delete| {
-                let stays = delete.stays.bind_stored(fragment.schema(), self.schema());
+                let stays = delete.bind(fragment.schema(), self.schema());
                 let stays = stays.map_err(|source| self.delete_error(&delete.path, source))?;
                 Ok(FragmentDelete { stays, until: (has_times && delete.time < name.end()).then_some(delete.time) })
             })
@@ -67,7 +86,7 @@ impl Array {
     }
 
     fn load_delete(&self, path: &str) -> Result<Delete> {
-        if path.ends_with(".upd") {
+        if CommitKind::of(path) == Some(CommitKind::Update) {
             let what = "cells of this array were updated by a condition, which this release doesn't apply".to_owned();
             return Err(ArrayError::Unsupported { file: self.storage().describe(path), what });
         }
@@ -84,7 +103,7 @@ impl Array {
         let stays = stays.map_err(|source| self.delete_error(path, source))?;
         // The directory lists no commits without a time.
         let time = path.rsplit('/').next().and_then(TimestampedName::parse).map_or(u64::MAX, |name| name.end());
-        Ok(Delete { path: path.to_owned(), time, stays })
+        Ok(Delete { path: path.to_owned(), time, stays, bound: Mutex::default() })
     }
 
     #[cold]

@@ -31,12 +31,12 @@ impl Footers {
         findings: &mut Findings,
     ) -> Result<Self> {
         let mut footers = Self::default();
-        let has_footer = |entry: &&FragmentEntry| !entry.version.has(Feature::LegacyFragmentMetadata);
-        let mut missing: Vec<&FragmentEntry> = directory.fragments.iter().filter(has_footer).collect();
+        let mut missing: Vec<&FragmentEntry> = directory.fragments.iter().filter(|entry| has_footer(entry)).collect();
         if missing.len() < 2 {
             return Ok(footers);
         }
-        for (path, name) in files(storage, listing)? {
+        let files = findings.of(FRAGMENT_META_FOLDER, files(storage, listing))?.unwrap_or_default();
+        for (path, name) in files {
             let covers = |entry: &&FragmentEntry| name.start() <= entry.name.start() && entry.name.end() <= name.end();
             if !missing.iter().any(covers) {
                 continue;
@@ -57,8 +57,16 @@ impl Footers {
 
     /// The footer of a fragment, and the file that it stands in.
     pub(super) fn get(&self, entry: &FragmentEntry) -> Option<(&str, ByteReader<'_>)> {
+        if !has_footer(entry) {
+            return None;
+        }
         self.files.iter().find_map(|(file, footers)| Some((file.as_str(), footers.get(entry.name.as_str())?)))
     }
+}
+
+/// Whether the fragment's format has footers at all.
+fn has_footer(entry: &FragmentEntry) -> bool {
+    !entry.version.has(Feature::LegacyFragmentMetadata)
 }
 
 /// Paths of all files of consolidated fragment metadata, the newest first. Before format 12 they lie in the array's folder.

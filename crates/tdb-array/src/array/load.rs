@@ -14,11 +14,8 @@ use super::{Array, ArrayOptions, Inner};
 use crate::access::Access;
 use crate::directory::Listing;
 use crate::fragment::UnparsedFragment;
-use crate::workers::Workers;
+use crate::workers::{WEIGHT_OF_A_READ, Workers};
 use crate::{ArrayDirectory, ArrayError, Fragment, FragmentEntry, Result};
-
-/// Reads wait rather than compute: a few are worth a thread whatever their size.
-const WEIGHT_OF_A_READ: u64 = 64 << 10;
 
 pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array> {
     let counting = CountingStorage::new(storage);

@@ -1,6 +1,7 @@
 //! All that is below a group.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use tdb_metadata::MemberKind;
@@ -91,7 +92,7 @@ impl GroupTree {
             kind: NodeKind::Group,
             storage: Some(self.group.storage.clone()),
         };
-        let identity = identity(&self.group);
+        let identity = identity(&*self.group.storage, self.group.folder.as_deref());
         let walk = Walk {
             seen: HashSet::from([identity.clone()]),
             frames: vec![Frame { group: Arc::new(self.group.clone()), identity, next: 0 }],
@@ -146,34 +147,38 @@ impl Walk {
             MemberKind::Array => NodeKind::Array,
             MemberKind::Invalid => NodeKind::Missing,
             MemberKind::Group => {
-                let options = super::GroupOptions { time: Some(group.time), ..group.options.clone() };
-                let inner = options.open_in(storage.clone(), folder)?;
-                self.enter(inner, depth)
+                // A group that won't be walked isn't read either: it may have itself as a member, many times.
+                let identity = identity(&*storage, folder.as_deref());
+                match self.turned_away(&identity, depth) {
+                    Some(reason) => reason,
+                    None => {
+                        let options = super::GroupOptions { time: Some(group.time), ..group.options.clone() };
+                        let inner = Arc::new(options.open_in(storage.clone(), folder)?);
+                        self.seen.insert(identity.clone());
+                        self.frames.push(Frame { group: inner, identity, next: 0 });
+                        NodeKind::Group
+                    }
+                }
             }
         };
         Ok((kind, Some(storage)))
     }
 
-    fn enter(&mut self, group: Group, depth: usize) -> NodeKind {
-        let identity = identity(&group);
-        if self.frames.iter().any(|frame| frame.identity == identity) {
-            return NodeKind::Cycle;
+    /// Why a group isn't walked, if it isn't.
+    fn turned_away(&self, identity: &str, depth: usize) -> Option<NodeKind> {
+        match () {
+            () if self.frames.iter().any(|frame| frame.identity == identity) => Some(NodeKind::Cycle),
+            () if depth >= self.tree.depth => Some(NodeKind::TooDeep),
+            () if self.seen.contains(identity) => Some(NodeKind::Repeated),
+            () => None,
         }
-        if depth >= self.tree.depth {
-            return NodeKind::TooDeep;
-        }
-        if !self.seen.insert(identity.clone()) {
-            return NodeKind::Repeated;
-        }
-        self.frames.push(Frame { group: Arc::new(group), identity, next: 0 });
-        NodeKind::Group
     }
 }
 
 /// What tells a group from others: its real folder, where it has one.
-fn identity(group: &Group) -> String {
-    match &group.folder {
+fn identity(storage: &dyn Storage, folder: Option<&Path>) -> String {
+    match folder {
         Some(folder) => folder.to_string_lossy().into_owned(),
-        None => group.storage.describe(""),
+        None => storage.describe(""),
     }
 }

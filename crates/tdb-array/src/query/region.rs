@@ -4,44 +4,33 @@ use tdb_rtree::DimRange;
 
 /// The cross product of ranges on each dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Region {
+pub(crate) struct Region {
     dimensions: Vec<Vec<DimRange>>,
-    whole: Vec<bool>,
 }
 
 impl Region {
     /// `dimensions[d]` holds the ranges on dimension `d`, or nothing for all of it, which `limits[d]` then stands for.
     pub(super) fn new(mut dimensions: Vec<Vec<DimRange>>, limits: Vec<DimRange>) -> Self {
-        let whole = dimensions.iter().map(Vec::is_empty).collect();
         for (ranges, limit) in dimensions.iter_mut().zip(limits) {
             if ranges.is_empty() {
                 ranges.push(limit);
             }
         }
-        Self { dimensions, whole }
+        Self { dimensions }
     }
 
     /// For each dimension its ranges in the order in which they were given; they may overlap.
-    #[must_use]
-    pub fn ranges(&self) -> &[Vec<DimRange>] {
+    pub(crate) fn ranges(&self) -> &[Vec<DimRange>] {
         &self.dimensions
     }
 
-    /// Whether no range was set on dimension `d`, so that every coordinate is in it.
-    #[must_use]
-    pub fn is_whole(&self, dimension: usize) -> bool {
-        self.whole.get(dimension).copied().unwrap_or(false)
-    }
-
     /// Whether each dimension has one range only.
-    #[must_use]
-    pub fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         self.dimensions.iter().all(|ranges| ranges.len() == 1)
     }
 
     /// For each dimension its ranges in ascending order, overlapping and touching ones merged.
-    #[must_use]
-    pub fn merged(&self) -> Vec<Vec<DimRange>> {
+    pub(crate) fn merged(&self) -> Vec<Vec<DimRange>> {
         self.dimensions.iter().map(|ranges| merge(ranges)).collect()
     }
 }

@@ -14,16 +14,31 @@ pub struct Tree {
     storage: MemoryStorage,
     /// What it is encrypted with, if it is.
     key: Option<[u8; 32]>,
+    /// Whether it is a group, with all below it.
+    is_group: bool,
 }
 
 impl Tree {
+    /// A group, with all below it.
+    pub fn of_group(fixture: &Fixture) -> Self {
+        let read = |path: &str| std::fs::read(fixture.group_dir().join(path)).unwrap();
+        let files = fixture.group_files().map(|path| (path.to_owned(), read(path)));
+        Self { is_group: true, key: fixture.expected_group().key(), ..Self::new(fixture.name(), files.collect()) }
+    }
+
     pub fn of(fixture: &Fixture) -> Self {
         let files = fixture.array_files().map(|path| (path.to_owned(), fixture.read(path)));
         Self { key: fixture.expected().key(), ..Self::new(fixture.name(), files.collect()) }
     }
 
     pub fn new(name: &str, files: Vec<(String, Vec<u8>)>) -> Self {
-        let tree = Self { name: name.to_owned(), files: Vec::new(), storage: MemoryStorage::new(), key: None };
+        let tree = Self {
+            name: name.to_owned(),
+            files: Vec::new(),
+            storage: MemoryStorage::new(),
+            key: None,
+            is_group: false,
+        };
         files.into_iter().fold(tree, |tree, (path, bytes)| tree.with(&path, bytes))
     }
 
@@ -42,6 +57,15 @@ impl Tree {
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same, taken for a group.
+    pub fn into_group(self) -> Self {
+        Self { is_group: true, ..self }
+    }
+
+    pub fn is_group(&self) -> bool {
+        self.is_group
     }
 
     pub fn key(&self) -> Option<[u8; 32]> {

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use tdb_array::MemberKind;
+use tdb_array::tdb_metadata::tdb_generic_tile::GenericTile;
+use tdb_array::tdb_metadata::{DetailsVersion, GroupDetails, GroupMember};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures;
-use tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
+use tdb_types::{ByteWriter, CellValNum, Datatype, FormatVersion, Scalar};
 
 use crate::damage::Tree;
 
@@ -30,7 +33,9 @@ pub fn exchanges(tree: &Tree, other: &Tree, mut body: impl FnMut(&str, Arc<[u8]>
 
 /// Arrays made for this.
 pub fn arrays() -> Vec<Tree> {
-    let mut arrays = vec![one_large_cell(), tiles_of_one_cell(), commits_of_nothing(), names_that_climb()];
+    let mut arrays =
+        vec![one_large_cell(), tiles_of_one_cell(), commits_of_nothing(), names_that_climb(), a_footer_for_many()];
+    arrays.push(a_group_of_itself());
     arrays.extend(other_versions());
     arrays
 }
@@ -74,6 +79,55 @@ fn names_that_climb() -> Tree {
     let tree = tree.with(&format!("__commits/{name}.con"), lines.concat().into_bytes());
     let tree = tree.with(&format!("__commits/{name}.ign"), b"../../x\n/\n\n//\n".to_vec());
     tree.with(&format!("__commits/{name}.vac"), b"../__fragments/\n__fragments\n/\n".to_vec())
+}
+
+/// Consolidated metadata that gives the same bytes, most of the file, as the footer of each of many fragments.
+fn a_footer_for_many() -> Tree {
+    const FRAGMENTS: u32 = 2000;
+    let tree = Tree::of(&fixtures::named("v22-by-2.30.0-sparse-1d"));
+    let name = |index| format!("__{index}_{index}_{index:032x}_22");
+    let mut payload = ByteWriter::new();
+    payload.u32(FRAGMENTS);
+    for index in 1..=FRAGMENTS {
+        payload.string_u64(&name(index));
+        payload.u64(u64::from(FRAGMENTS) * 60);
+    }
+    // A footer ends with its length, which consolidated metadata leaves out.
+    let metadata =
+        tree.paths().find(|path| path.ends_with("__fragment_metadata.tdb")).map(|path| tree.bytes(path)).unwrap();
+    let (rest, len) = metadata.split_last_chunk().unwrap();
+    payload.bytes(&rest[rest.len() - u64::from_le_bytes(*len) as usize..]);
+    payload.bytes(&vec![0; 2 << 20]);
+    let mut file = ByteWriter::new();
+    GenericTile::write(payload.as_slice(), &mut file).unwrap();
+    let span = format!("__1_{FRAGMENTS}_{:032x}_22", 1);
+    let lines: String = (1..=FRAGMENTS).map(|index| format!("__commits/{}.wrt\n", name(index))).collect();
+    let tree = tree.with(&format!("__fragment_meta/{span}.meta"), file.into_bytes());
+    tree.with(&format!("__commits/{span}.con"), lines.into_bytes())
+}
+
+/// A group that is its own member under very many names.
+fn a_group_of_itself() -> Tree {
+    let member = |index: u32| GroupMember {
+        kind: MemberKind::Group,
+        relative: true,
+        uri: "g".to_owned(),
+        name: Some(format!("{index}")),
+        deleted: false,
+        version: DetailsVersion::Changes,
+    };
+    let mut payload = ByteWriter::new();
+    let members = (0..2000).map(member).collect();
+    GroupDetails { version: DetailsVersion::Changes, members }.write(&mut payload);
+    let mut file = ByteWriter::new();
+    GenericTile::write(payload.as_slice(), &mut file).unwrap();
+    // In memory, a folder can't be its own: a chain of groups, each with as many members, is what comes closest.
+    let levels = (0..6).map(|depth| "g/".repeat(depth));
+    let files = levels.flat_map(|folder| {
+        let details = format!("{folder}__group/__1_1_00000000000000000000000000000001_2");
+        [(details, file.as_slice().to_vec()), (format!("{folder}__tiledb_group.tdb"), Vec::new())]
+    });
+    Tree::new("a group of itself", files.collect()).into_group()
 }
 
 /// Fragments whose names state another version than their bytes have.

@@ -12,7 +12,7 @@ use tdb_storage::StorageError;
 use tdb_testkit::allocations::peak_while;
 use tdb_types::Limits;
 
-use crate::attack::{BUDGET, read_everything};
+use crate::attack::{BUDGET, read_everything, walk_everything};
 use crate::damage::Tree;
 
 /// A case that takes longer than this hangs: sound fixtures are read in milliseconds.
@@ -126,7 +126,8 @@ impl Watch {
         let storage = tree.storage();
         ATTACKING.set(true);
         let peak = peak_while(|| {
-            outcome = catch_unwind(AssertUnwindSafe(|| read_everything(storage, tree.key(), variant))).ok();
+            let attack = if tree.is_group() { walk_everything } else { read_everything };
+            outcome = catch_unwind(AssertUnwindSafe(|| attack(storage, tree.key(), variant))).ok();
         });
         ATTACKING.set(false);
         *self.current.lock().unwrap() = None;

@@ -137,10 +137,6 @@ impl FieldBuffer {
         &self.validity[..self.sizes.validity as usize]
     }
 
-    pub(super) fn is_nullable(&self) -> bool {
-        self.field.nullable
-    }
-
     /// The cells that the last submission returned.
     pub(super) fn cells(&self) -> usize {
         match self.field.cell_val_num {

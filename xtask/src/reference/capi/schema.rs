@@ -51,14 +51,6 @@ impl Context {
         }
     }
 
-    /// The library's description of an array's newest schema, for people.
-    pub(in crate::reference) fn dump_schema(&self, uri: &str) -> Result<String> {
-        let uri = c_string(uri)?;
-        let schema = self.load_schema(&uri)?;
-        let text = allocate!(self, tiledb_string_free, tiledb_array_schema_dump_str(schema.pointer()))?;
-        self.text_of(&text)
-    }
-
     fn schema(&self, spec: &ArraySpec) -> Result<Handle> {
         let array_type = u32::from(spec.array_type.code());
         let handle = allocate!(self, tiledb_array_schema_free, tiledb_array_schema_alloc(array_type))?;

@@ -73,7 +73,6 @@ symbols! {
     tiledb_filter_list_free(Out);
 
     tiledb_dimension_alloc(Ptr, Text, u32, In, In, Out) -> Status;
-    tiledb_dimension_set_cell_val_num(Ptr, Ptr, u32) -> Status;
     tiledb_dimension_set_filter_list(Ptr, Ptr, Ptr) -> Status;
     tiledb_dimension_get_domain(Ptr, Ptr, *mut In) -> Status;
     tiledb_dimension_get_name(Ptr, Ptr, *mut Text) -> Status;
@@ -137,7 +136,6 @@ symbols! {
     tiledb_array_schema_get_attribute_num(Ptr, Ptr, *mut u32) -> Status;
     tiledb_array_schema_get_attribute_from_index(Ptr, Ptr, u32, Out) -> Status;
     tiledb_array_schema_load(Ptr, Text, Out) -> Status;
-    tiledb_array_schema_dump_str(Ptr, Ptr, Out) -> Status;
     tiledb_array_schema_free(Out);
 
     tiledb_array_schema_evolution_alloc(Ptr, Out) -> Status;

@@ -8,6 +8,7 @@ use super::work::{Origin, Source, Work};
 use crate::query::CheckedQuery;
 use crate::read::OutputField;
 use crate::tiles::FieldTiles;
+use crate::workers::WEIGHT_OF_A_READ;
 use crate::{Array, Result};
 
 /// The fields of a result, and their tiles in the fragments that were needed so far.
@@ -58,8 +59,7 @@ impl Fields {
             return Ok(());
         }
         let (array, outputs) = (&self.array, &self.outputs);
-        // Each waits for a few reads; a handful are worth a thread.
-        let weight = missing.len() as u64 * (64 << 10);
+        let weight = missing.len() as u64 * WEIGHT_OF_A_READ;
         let found = array.workers().map(weight, missing.clone(), |(field, fragment), _| {
             array.fragments()[fragment].field_tiles(array.schema(), outputs[field].field)
         })?;

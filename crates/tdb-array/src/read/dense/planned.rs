@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tdb_schema::FieldRef;
+
 use super::axis::Piece;
 use super::fields::Fields;
 use super::layers::{Layers, Owned, TilePlace};
@@ -12,15 +14,27 @@ use crate::plan::{FileReads, FragmentPlan, PlannedTile};
 use crate::query::CheckedQuery;
 use crate::tiles::PartTiles;
 
+/// Walking over as many tiles takes no time.
+const MANY_TILES: u64 = 1 << 16;
+
 /// Which tiles a query touches: those that have the newest of some cell that is asked for.
 pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
+    let mut fields = Fields::new(query)?;
+    if !fields.outputs().iter().any(|output| matches!(output.field, FieldRef::Attribute(_))) {
+        // The coordinates of dense cells are stored nowhere.
+        return Ok(Vec::new());
+    }
     let shape = Shape::new(query);
     let layers = Layers::new(&query.array)?;
-    let mut fields = Fields::new(query)?;
     // Sparse fragments are many layers.
     let mut wanted: BTreeMap<usize, Vec<PlannedTile>> = BTreeMap::new();
     for index in 0..layers.len() {
-        wanted.entry(layers.get(index).fragment).or_default().extend(tiles(index, &layers, &shape));
+        let fragment = layers.get(index).fragment;
+        // More tiles are believed in once as many are known to be stored.
+        if query.array.fragments()[fragment].tile_count() > MANY_TILES {
+            fields.load_fragments(&[fragment])?;
+        }
+        wanted.entry(fragment).or_default().extend(tiles(index, &layers, &shape));
     }
     let mut fragments = Vec::new();
     for (index, mut tiles) in wanted.into_iter().filter(|(_, tiles)| !tiles.is_empty()) {

@@ -32,7 +32,7 @@ struct ConditionField {
 
 #[derive(Debug)]
 struct SourceCondition {
-    condition: BoundCondition,
+    condition: Arc<BoundCondition>,
     /// For each of the condition's fields its place among the fields; none if the fragment doesn't have it.
     fields: Vec<Option<usize>>,
     /// Cells that were written after this time needn't fulfil it.
@@ -62,7 +62,7 @@ impl Conditions {
 
     fn add(
         &mut self,
-        condition: BoundCondition,
+        condition: Arc<BoundCondition>,
         until: Option<u64>,
         selected: &[Option<Arc<FieldTiles>>],
         tiles: impl Fn(FieldRef) -> Result<Option<Arc<FieldTiles>>>,

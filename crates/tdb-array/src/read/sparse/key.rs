@@ -55,7 +55,7 @@ macro_rules! key {
             }
 
             #[inline]
-            #[allow(clippy::cast_possible_truncation)] // said above
+            #[allow(clippy::cast_possible_truncation)] // as the trait says, for no more than fit
             fn bucket(self, low: Self, shift: u32) -> usize {
                 (self.saturating_sub(low) >> shift) as usize
             }

@@ -33,6 +33,8 @@ pub(super) struct Keyed<K> {
     repeats: Option<Vec<u32>>,
     /// What decides between equal keys.
     columns: Option<CellColumns>,
+    /// The indices of the cells that the columns are of, ascending; absent if they are of all cells.
+    column_cells: Option<Vec<u32>>,
     forgotten: bool,
 }
 
@@ -71,6 +73,7 @@ impl<K: Key> Keyed<K> {
             deleted: wanted.deleted,
             repeats: wanted.repeats,
             columns,
+            column_cells: None,
             forgotten: false,
         };
         Ok((keyed, wanted.fields))
@@ -141,8 +144,16 @@ impl<K: Key> Keyed<K> {
     /// Compares cells, given by their indices, whose keys are equal.
     pub(super) fn compare_equal(&self, order: &CellOrder, cell: u32, other: &Self, other_cell: u32) -> Ordering {
         match (&self.columns, &other.columns) {
-            (Some(a), Some(b)) => order.compare((a, cell as usize), (b, other_cell as usize)),
+            (Some(a), Some(b)) => order.compare((a, self.row(cell)), (b, other.row(other_cell))),
             _ => Ordering::Equal,
+        }
+    }
+
+    /// The place of a cell in the columns.
+    fn row(&self, cell: u32) -> usize {
+        match &self.column_cells {
+            None => cell as usize,
+            Some(cells) => cells.partition_point(|other| *other < cell),
         }
     }
 
@@ -184,8 +195,14 @@ impl<K: Key> Keyed<K> {
         self.keys = positions.iter().map(|position| self.keys[*position]).collect();
     }
 
-    /// Lets go of keys, of which no more are needed for now.
-    pub(super) fn forget_keys(&mut self) {
+    /// Lets go of keys, of which no more are needed for now, and of all that isn't about cells with keys `start..=end`.
+    pub(super) fn forget_keys(&mut self, start: K, end: K) {
+        if let Some(columns) = self.columns.take() {
+            let inside = self.keys.iter().enumerate().filter(|(_, key)| (start..=end).contains(key));
+            let cells: Vec<u32> = inside.map(|(position, _)| self.cell(position)).collect();
+            self.columns = Some(columns.of_cells(&cells));
+            self.column_cells = Some(cells);
+        }
         self.keys = Vec::new();
         self.cells = None;
         self.forgotten = true;
@@ -201,6 +218,9 @@ impl<K: Key> Keyed<K> {
         let cells = self.cells.as_ref().map_or(0, |cells| 4 * cells.len());
         let times = self.times.as_ref().map_or(0, |times| 8 * times.len());
         let columns = self.columns.as_ref().map_or(0, CellColumns::memory);
-        self.keys.len() * size_of::<K>() + cells + times + columns
+        let column_cells = self.column_cells.as_ref().map_or(0, |cells| 4 * cells.len());
+        let deleted = self.deleted.as_ref().map_or(0, Vec::len);
+        let repeats = self.repeats.as_ref().map_or(0, |repeats| 4 * repeats.len());
+        self.keys.len() * size_of::<K>() + cells + times + deleted + repeats + columns + column_cells
     }
 }

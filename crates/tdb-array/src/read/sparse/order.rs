@@ -40,6 +40,13 @@ pub(super) struct CellColumns {
 }
 
 impl CellColumns {
+    /// The columns of some of the cells.
+    pub(super) fn of_cells(&self, cells: &[u32]) -> Self {
+        let words = self.words.iter().map(|words| cells.iter().map(|cell| words[*cell as usize]).collect());
+        let coordinates = self.coordinates.iter().map(|coordinates| coordinates.of_cells(cells));
+        Self { words: words.collect(), coordinates: coordinates.collect() }
+    }
+
     /// Bytes of memory that the columns take.
     pub(super) fn memory(&self) -> usize {
         let words: usize = self.words.iter().map(|words| 8 * words.len()).sum();

@@ -150,12 +150,11 @@ impl<K: Key> Slabs<K> {
                 let before = self.entries.len();
                 keyed.append_between(start, end, &mut self.entries);
                 self.bytes = self.bytes.saturating_add((self.entries.len() - before) * table.get(slot).cell_bytes);
-                held += keyed.memory();
-                if held > context.room / 2 {
+                if held + keyed.memory() > context.room / 2 {
                     // What decides between cells has to stay until the slab is sorted.
-                    keyed.forget_keys();
-                    held -= keyed.memory();
+                    keyed.forget_keys(start, end);
                 }
+                held += keyed.memory();
             }
             table.trim(context.room / 4);
         }

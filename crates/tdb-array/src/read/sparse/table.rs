@@ -153,9 +153,8 @@ pub(super) fn cell_bytes(context: &Context, source: usize, tile: u64, cells: u32
             (Some(size), _) => size,
             (None, None) => 8 + field.fill.len(),
             (None, Some(tiles)) => {
-                let sizes = tiles.var.as_ref().map_or(&[][..], |(_, sizes)| sizes);
-                let size = usize::try_from(tile).ok().and_then(|tile| sizes.get(tile)).copied().unwrap_or(0);
-                8 + usize::try_from(size.div_ceil(u64::from(cells.max(1)))).unwrap_or(usize::MAX)
+                let size = tiles.var_size(tile).div_ceil(u64::from(cells.max(1)));
+                8_usize.saturating_add(usize::try_from(size).unwrap_or(usize::MAX))
             }
         };
         values.saturating_add(usize::from(field.nullable))

@@ -69,8 +69,7 @@ fn length(bits: u8, input: &mut &[u8]) -> Option<usize> {
         loop {
             let (byte, rest) = input.split_first()?;
             *input = rest;
-            // No more than 255 for each byte of the input: this can't overflow.
-            length += usize::from(*byte);
+            length = length.checked_add(usize::from(*byte))?;
             if *byte != u8::MAX {
                 break;
             }
