@@ -172,16 +172,24 @@ impl FieldTiles {
         }
     }
 
+    /// Bytes of the values of a tile of cells of variable length, unless they are too many to be held.
+    pub(crate) fn checked_var_size(&self, tile: u64) -> Result<u64> {
+        let size = self.var_size(tile);
+        match &self.var {
+            Some((data, _)) if size > self.tile_limit => {
+                let source = FilterError::LimitExceeded { what: "the tile", asked: size, max: self.tile_limit };
+                Err(data.error(tile, &self.name, source))
+            }
+            _ => Ok(size),
+        }
+    }
+
     /// Unfilters a tile of `cells` cells of variable length.
     pub(crate) fn var(&self, tile: u64, cells: usize, out: &mut VarTile, scratch: &mut TileScratch) -> Result<()> {
         let Some((data, _)) = &self.var else {
             return Err(ArrayError::Corrupt { file: self.fixed.path.clone(), what: "no variable-length data".into() });
         };
-        let size = self.var_size(tile);
-        if size > self.tile_limit {
-            let source = FilterError::LimitExceeded { what: "the tile", asked: size, max: self.tile_limit };
-            return Err(data.error(tile, &self.name, source));
-        }
+        let size = self.checked_var_size(tile)?;
         out.data.resize(usize::try_from(size).unwrap_or(usize::MAX));
         out.offsets.clear();
         // Strings under run-length or dictionary encoding carry their offsets; their offsets tile then has no chunks.

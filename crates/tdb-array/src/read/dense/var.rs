@@ -128,6 +128,8 @@ impl Finder<'_, '_> {
     ) -> Result<Vec<ByteRun>> {
         let request = TileRequest { tile, size: self.cells.saturating_mul(8), until };
         stream.check_size(request)?;
+        // The last cell is as long as this says, and memory for it is taken before its bytes are looked for.
+        let size = self.tiles.checked_var_size(tile)?;
         let start = copies.first().map_or(0, |copy| copy.from);
         let end = copies.iter().map(|copy| copy.last() + 1).max().unwrap_or(start);
         // A cell ends where the next one begins; the last one of a tile ends with the tile.
@@ -137,7 +139,6 @@ impl Finder<'_, '_> {
         self.offsets.resize(stored, 0);
         let span = [BoxCopy::run(start, 0, stored)];
         stream.read(request, &mut Boxes::new(&span, 8), bytemuck::cast_slice_mut(&mut self.offsets))?;
-        let size = self.tiles.var_size(tile);
         if end == self.cells {
             self.offsets.push(size);
         }
