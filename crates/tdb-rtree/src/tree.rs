@@ -65,6 +65,15 @@ impl RTree {
         self.node(node)
     }
 
+    /// The box in which all cells of a tile lie for certain: its MBR, [widened](NdRange::widened), and without end in
+    /// dimensions of strings where writers were known to store none; none if there is no such tile.
+    #[must_use]
+    pub fn bounds(&self, tile: u64) -> Option<NdRange> {
+        let leaves = self.leaves();
+        let node = leaves.start.checked_add(usize::try_from(tile).ok()?).filter(|node| leaves.contains(node))?;
+        self.columns.iter().map(|column| column.bounds(node)).collect::<Option<Vec<DimRange>>>().map(NdRange)
+    }
+
     /// Whether every inner node bounds its children, as it should. [`search`](Self::search) then descends from the root;
     /// in a tree whose inner nodes hide tiles it looks at each tile instead, so it always finds all.
     #[must_use]
