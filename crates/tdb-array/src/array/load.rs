@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tdb_schema::{ArraySchema, Dimension, SchemaError};
 use tdb_storage::{CountingStorage, Storage, StorageError};
+use tdb_types::Layout;
 use tdb_types::names::{COMMITS_FOLDER, LEGACY_SCHEMA, SCHEMA_FOLDER};
-use tdb_types::{Layout, Limits};
 
 use super::damage::Findings;
 use super::footers::Footers;
