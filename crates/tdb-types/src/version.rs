@@ -159,6 +159,7 @@ features! {
     DeltaReinterpret: 19, "2.16", "The delta filter exists and states the type that it works on.";
     Enumerations: 20, "2.17", "Attributes may be enumerated.";
     DoubleDeltaReinterpret: 20, "2.17", "The double delta filter states the type that it works on.";
+    BareOldDimensions: 20, "2.17", "In an array whose schema knows filters of combined coordinates only, dimensions have none.";
     TemporalIntegerFilters: 20, "2.17", "Bit-width reduction and positive delta work on dates and times.";
     StageDatatypes: 20, "2.17", "Filters see the datatype that the filter before them gives, instead of the tile's.";
     SoundStringStatistics: 21, "2.19", "Statistics of nullable fixed-size strings can be relied on.";

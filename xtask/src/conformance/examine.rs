@@ -32,10 +32,37 @@ pub enum Verdict {
     Failed(Failure),
 }
 
-/// An older release, and its process.
+/// An older release, and its process; and newer ones that write to its arrays.
 pub struct Writer {
     pub release: Release,
     pub reference: Reference,
+    pub heirs: Vec<(Release, Reference)>,
+}
+
+impl Writer {
+    /// Every release that writes.
+    pub fn releases(&self) -> Vec<Release> {
+        let heirs = self.heirs.iter().map(|(release, _)| *release);
+        std::iter::once(self.release).chain(heirs).collect()
+    }
+
+    /// Every process.
+    fn sides(&mut self) -> impl Iterator<Item = &mut Reference> {
+        std::iter::once(&mut self.reference).chain(self.heirs.iter_mut().map(|(_, heir)| heir))
+    }
+
+    /// Creates the array and writes first; what comes then is shared out among the heirs, if there are any, in their order.
+    fn make(&mut self, case: &Case, uri: &str) -> Result<()> {
+        self.reference.create(uri, &case.array)?;
+        let (count, heirs) = (case.steps.len(), self.heirs.len());
+        for (index, step) in case.steps.iter().enumerate() {
+            match (index * (heirs + 1) / count.max(1)).checked_sub(1) {
+                None => carry_out(step, &mut self.reference, uri)?,
+                Some(heir) => carry_out(step, &mut self.heirs[heir].1, uri)?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What went wrong.
@@ -99,8 +126,9 @@ pub fn examine(
     reference: &mut Reference,
     folder: &Path,
 ) -> Result<Verdict> {
-    let release = writer.as_ref().map(|writer| writer.release);
-    for side in writer.iter_mut().map(|writer| &mut writer.reference).chain([&mut *reference]) {
+    let releases = writer.as_ref().map(|writer| writer.releases()).unwrap_or_default();
+    let releases = releases.as_slice();
+    for side in writer.iter_mut().flat_map(|writer| writer.sides()).chain([&mut *reference]) {
         set_key(side, case.encrypted);
     }
     let folder = tempfile::tempdir_in(folder)?;
@@ -108,11 +136,11 @@ pub fn examine(
     // What a schema holds differs between versions; the fixtures have some of each.
     let whole_schema = writer.is_none();
     let made = match writer {
-        Some(writer) => make(case, &mut writer.reference, &uri),
+        Some(writer) => writer.make(case, &uri),
         None => make(case, reference, &uri),
     };
     if let Err(error) = made {
-        let reason = release.and_then(|release| defects::refusal(release, &error.to_string()));
+        let reason = releases.iter().find_map(|release| defects::refusal(*release, &error.to_string()));
         if let Some(reason) = reason {
             return Ok(Verdict::Excused(reason.to_owned()));
         }
@@ -135,7 +163,7 @@ pub fn examine(
                 let crashed = matches!(&verdict, Verdict::Failed(failure) if failure.kind == Kind::TheirCrash);
                 match (verdict, crashed) {
                     (Verdict::Excused(reason), _) => excuses.push(reason),
-                    (failed, true) => match misread(case, question, release, reference, &uri, &crash)? {
+                    (failed, true) => match misread(case, question, releases, reference, &uri, &crash)? {
                         Some(rule) => excuses.push(rule.to_owned()),
                         None => return Ok(failed),
                     },
@@ -151,7 +179,7 @@ pub fn examine(
         let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, &uri, &theirs)));
         let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
         if let Err(mut failure) = outcome {
-            match misread(case, question, release, reference, &uri, &failure)? {
+            match misread(case, question, releases, reference, &uri, &failure)? {
                 Some(rule) => excuses.push(rule.to_owned()),
                 None => {
                     failure.question = Some(index);
@@ -170,12 +198,13 @@ pub fn examine(
 fn misread(
     case: &Case,
     question: &Question,
-    release: Option<Release>,
+    releases: &[Release],
     reference: &mut Reference,
     uri: &str,
     failure: &Failure,
 ) -> Result<Option<&'static str>> {
-    let Some(rule) = release.and_then(|release| defects::misreads(case, question, release)) else { return Ok(None) };
+    let rule = releases.iter().find_map(|release| defects::misreads(case, question, *release));
+    let Some(rule) = rule else { return Ok(None) };
     if failure.kind != Kind::Cells {
         return Ok(None);
     }
@@ -191,24 +220,26 @@ fn misread(
 
 fn make(case: &Case, reference: &mut Reference, uri: &str) -> Result<()> {
     reference.create(uri, &case.array)?;
-    for step in &case.steps {
-        match step {
-            Step::Write(write) => {
-                reference.write(uri, write)?;
-                if write.timestamp.is_none() {
-                    // Fragments of one millisecond come in no order.
-                    thread::sleep(Duration::from_millis(2));
-                }
-            }
-            Step::Evolve(evolution) => {
-                // Of schemas of one millisecond chance decides which is the newest.
+    case.steps.iter().try_for_each(|step| carry_out(step, reference, uri))
+}
+
+fn carry_out(step: &Step, reference: &mut Reference, uri: &str) -> Result<()> {
+    match step {
+        Step::Write(write) => {
+            reference.write(uri, write)?;
+            if write.timestamp.is_none() {
+                // Fragments of one millisecond come in no order.
                 thread::sleep(Duration::from_millis(2));
-                reference.evolve(uri, evolution)?;
             }
-            Step::Delete(condition, time) => reference.delete(uri, condition, Some(*time))?,
-            Step::Consolidate(mode) => reference.consolidate(uri, mode)?,
-            Step::Vacuum(mode) => reference.vacuum(uri, mode)?,
         }
+        Step::Evolve(evolution) => {
+            // Of schemas of one millisecond chance decides which is the newest.
+            thread::sleep(Duration::from_millis(2));
+            reference.evolve(uri, evolution)?;
+        }
+        Step::Delete(condition, time) => reference.delete(uri, condition, Some(*time))?,
+        Step::Consolidate(mode) => reference.consolidate(uri, mode)?,
+        Step::Vacuum(mode) => reference.vacuum(uri, mode)?,
     }
     Ok(())
 }

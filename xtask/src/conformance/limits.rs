@@ -83,11 +83,18 @@ fn change_attributes(case: &mut Case, mut change: impl FnMut(&mut AttributeSpec)
 
 /// Before 2.0 an attribute without a name was given this one.
 fn name_anonymous(case: &mut Case) {
-    for field in case.questions.iter_mut().flat_map(|question| &mut question.query.fields) {
-        if field.is_empty() {
-            *field = "__attr".to_owned();
+    let name = |name: &mut String| {
+        if name.is_empty() {
+            "__attr".clone_into(name);
+        }
+    };
+    change_attributes(case, |attribute| name(&mut attribute.name));
+    for step in &mut case.steps {
+        if let Step::Write(write) = step {
+            write.cells.iter_mut().for_each(|column| name(&mut column.name));
         }
     }
+    case.questions.iter_mut().flat_map(|question| &mut question.query.fields).for_each(name);
 }
 
 fn knows(release: Release, datatype: Datatype) -> bool {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::case::{Case, Step, seed_of};
 use super::examine::{Failure, Verdict, Writer, examine};
 use super::{Arguments, JOB_PATIENCE, generate, limits, print, scratch_folder, shrink};
-use crate::reference::{NEWEST, RELEASES, Reference, Release, release};
+use crate::reference::{Ability, NEWEST, RELEASES, Reference, Release, release};
 
 /// Cases of each release, unless told otherwise.
 const CASES: u64 = 100;
@@ -62,9 +62,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 }
 
 fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<Tally, Box<dyn Error>> {
-    let made_by = Writer { release: writer, reference: Reference::start(writer.library)? };
-    let mut sides = (made_by, Reference::start(NEWEST)?);
-    for side in [&mut sides.0.reference, &mut sides.1] {
+    let heirs = if arguments.append { heirs(writer) } else { Vec::new() };
+    let started = heirs.iter().map(|heir| Reference::start(heir.library).map(|reference| (*heir, reference)));
+    let made_by = Writer {
+        release: writer,
+        reference: Reference::start(writer.library)?,
+        heirs: started.collect::<crate::reference::Result<_>>()?,
+    };
+    let mut sides = (made_by, Reference::start(reader(&heirs))?);
+    let Writer { reference, heirs: appenders, .. } = &mut sides.0;
+    for side in appenders.iter_mut().map(|(_, heir)| heir).chain([reference, &mut sides.1]) {
         for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
             side.config().insert(setting.to_owned(), "1".to_owned());
         }
@@ -74,7 +81,8 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
     let wanted = arguments.case.map_or(arguments.cases.unwrap_or(CASES), |_| 1);
     let (mut index, mut unfit) = (arguments.case.unwrap_or(0), 0);
     while tally.arrays + tally.differences < wanted {
-        let case = limits::fit(generate::case(seed_of(arguments.seed, index)), writer);
+        let case = limits::fit(generate::case(seed_of(arguments.seed, index)), writer)
+            .and_then(|case| heirs.iter().try_fold(case, |case, heir| limits::fit(case, *heir)));
         index += 1;
         let Some(case) = case else {
             unfit += 1;
@@ -122,6 +130,25 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
         }
     }
     Ok(tally)
+}
+
+/// The newer releases that write to a release's arrays: one halfway to the newest, and the newest.
+///
+/// Releases from 2.17 on read no coordinates that releases 2.0 to 2.16 wrote into an array of before 2.0, and the other way
+/// round: to such arrays only the last of those writes, and reads them.
+fn heirs(writer: Release) -> Vec<Release> {
+    if !writer.can(Ability::OwnDimensions) {
+        return RELEASES.iter().copied().rfind(|release| !release.can(Ability::Enumerations)).into_iter().collect();
+    }
+    let newer: Vec<Release> = RELEASES.iter().copied().filter(|release| release.numbers() > writer.numbers()).collect();
+    let mut heirs: Vec<Release> = newer.get(newer.len() / 2).into_iter().chain(newer.last()).copied().collect();
+    heirs.dedup();
+    heirs
+}
+
+/// The release that says what the arrays hold.
+fn reader(heirs: &[Release]) -> &'static str {
+    heirs.last().map_or(NEWEST, |heir| heir.library)
 }
 
 fn look(case: &Case, (writer, newest): &mut Sides, folder: &Path) -> crate::reference::Result<Verdict> {
