@@ -211,7 +211,7 @@ fn misread(
     let Ok(whole) = reference.read(uri, &defects::whole_question(case, question)) else { return Ok(None) };
     let theirs = defects::choose(case, question, &whole);
     let read = || {
-        let array = ours::open(uri, question)?;
+        let array = ours::open(uri, case, question)?;
         ours::read(&array, &question.query, question.budget)
     };
     let Ok(reading) = read() else { return Ok(None) };

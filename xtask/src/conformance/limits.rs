@@ -231,6 +231,7 @@ fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, releas
             FilterSpec::ScaleFloat { .. } => release.can(Ability::FloatScale) && staged,
             FilterSpec::Webp { .. } => release.can(Ability::Webp),
             FilterSpec::Xor => release.can(Ability::Xor) && staged,
+            FilterSpec::Webp { .. } => release.can(Ability::Webp),
             FilterSpec::Delta { reinterpret } => {
                 release.can(Ability::Delta)
                     && staged
