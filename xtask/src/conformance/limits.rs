@@ -83,18 +83,11 @@ fn change_attributes(case: &mut Case, mut change: impl FnMut(&mut AttributeSpec)
 
 /// Before 2.0 an attribute without a name was given this one.
 fn name_anonymous(case: &mut Case) {
-    let name = |name: &mut String| {
-        if name.is_empty() {
-            "__attr".clone_into(name);
-        }
-    };
-    change_attributes(case, |attribute| name(&mut attribute.name));
-    for step in &mut case.steps {
-        if let Step::Write(write) = step {
-            write.cells.iter_mut().for_each(|column| name(&mut column.name));
+    for field in case.questions.iter_mut().flat_map(|question| &mut question.query.fields) {
+        if field.is_empty() {
+            "__attr".clone_into(field);
         }
     }
-    case.questions.iter_mut().flat_map(|question| &mut question.query.fields).for_each(name);
 }
 
 fn knows(release: Release, datatype: Datatype) -> bool {
@@ -231,7 +224,6 @@ fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, releas
             FilterSpec::ScaleFloat { .. } => release.can(Ability::FloatScale) && staged,
             FilterSpec::Webp { .. } => release.can(Ability::Webp),
             FilterSpec::Xor => release.can(Ability::Xor) && staged,
-            FilterSpec::Webp { .. } => release.can(Ability::Webp),
             FilterSpec::Delta { reinterpret } => {
                 release.can(Ability::Delta)
                     && staged

@@ -82,7 +82,9 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
     let (mut index, mut unfit) = (arguments.case.unwrap_or(0), 0);
     while tally.arrays + tally.differences < wanted {
         let case = limits::fit(generate::case(seed_of(arguments.seed, index)), writer)
-            .and_then(|case| heirs.iter().try_fold(case, |case, heir| limits::fit(case, *heir)));
+            .and_then(|case| heirs.iter().try_fold(case, |case, heir| limits::fit(case, *heir)))
+            // What has no name for the first releases has one for those that come after them.
+            .filter(|case| heirs.is_empty() || case.array.attributes.iter().all(|spec| !spec.name.is_empty()));
         index += 1;
         let Some(case) = case else {
             unfit += 1;
