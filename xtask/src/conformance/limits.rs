@@ -222,7 +222,6 @@ fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, releas
             FilterSpec::Rle => !var || (release.can(Ability::RleStrings) && coded),
             FilterSpec::Dictionary => release.can(Ability::DictionaryStrings) && coded,
             FilterSpec::ScaleFloat { .. } => release.can(Ability::FloatScale) && staged,
-            FilterSpec::Webp { .. } => release.can(Ability::Webp),
             FilterSpec::Xor => release.can(Ability::Xor) && staged,
             FilterSpec::Delta { reinterpret } => {
                 release.can(Ability::Delta)

@@ -5,6 +5,8 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use tdb_types::ArrayType;
+
 use super::case::{Case, Step, seed_of};
 use super::examine::{Failure, Verdict, Writer, examine};
 use super::{Arguments, JOB_PATIENCE, generate, limits, print, scratch_folder, shrink};
@@ -83,8 +85,7 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
     while tally.arrays + tally.differences < wanted {
         let case = limits::fit(generate::case(seed_of(arguments.seed, index)), writer)
             .and_then(|case| heirs.iter().try_fold(case, |case, heir| limits::fit(case, *heir)))
-            // What has no name for the first releases has one for those that come after them.
-            .filter(|case| heirs.is_empty() || case.array.attributes.iter().all(|spec| !spec.name.is_empty()));
+            .filter(|case| heirs.is_empty() || can_be_passed_on(case, writer));
         index += 1;
         let Some(case) = case else {
             unfit += 1;
@@ -146,6 +147,13 @@ fn heirs(writer: Release) -> Vec<Release> {
     let mut heirs: Vec<Release> = newer.get(newer.len() / 2).into_iter().chain(newer.last()).copied().collect();
     heirs.dedup();
     heirs
+}
+
+/// Whether newer releases can go on with the array.
+fn can_be_passed_on(case: &Case, writer: Release) -> bool {
+    // What has no name for the first releases has one for those that come after them; and it is the coordinates that differ.
+    let named = case.array.attributes.iter().all(|spec| !spec.name.is_empty());
+    writer.can(Ability::OwnDimensions) || (named && case.array.array_type == ArrayType::Sparse)
 }
 
 /// The release that says what the arrays hold.
