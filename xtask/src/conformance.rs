@@ -58,6 +58,9 @@ pub struct Arguments {
     /// Arrays by this release alone
     #[arg(long, requires = "releases")]
     only: Option<String>,
+    /// Lets newer releases write to the arrays, one after the other
+    #[arg(long, requires = "releases")]
+    append: bool,
     /// The random numbers to begin with; the same seed gives the same cases
     #[arg(long, default_value_t = 1)]
     seed: u64,

@@ -19,15 +19,23 @@ pub use values::TileValues;
 
 use tdb_types::{ByteReader, ByteWriter, DecodeError, Result};
 
-/// Reads a `u64` count and that many `u64`: one per tile, or none if the field has no such thing.
-pub(crate) fn per_tile(reader: &mut ByteReader<'_>, field: &'static str, tiles: u64) -> Result<Vec<u64>> {
+/// Reads a `u64` count and that many `u64`: one per tile, or none if the field has no such thing. With `surplus` there may be
+/// more, which mean nothing.
+pub(crate) fn per_tile(
+    reader: &mut ByteReader<'_>,
+    field: &'static str,
+    tiles: u64,
+    surplus: bool,
+) -> Result<Vec<u64>> {
     let offset = reader.offset();
     let count = reader.u64("count")?;
-    if count != 0 && count != tiles {
+    if count != 0 && count != tiles && !(surplus && count > tiles) {
         let error = DecodeError::invalid("count", offset, count, "one entry per tile of the fragment, or none");
         return Err(error.inside(format!("{field} ({tiles} tiles)")));
     }
-    reader.u64_list(field, count)
+    let mut values = reader.u64_list(field, count)?;
+    values.truncate(usize::try_from(tiles).unwrap_or(usize::MAX));
+    Ok(values)
 }
 
 /// Writes a `u64` count and the values.

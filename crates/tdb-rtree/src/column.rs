@@ -26,12 +26,14 @@ pub(crate) struct FixedColumn {
 }
 
 /// Bounds that are strings.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct VarColumn {
     /// Lower and upper bound of each node in turn.
     bytes: Vec<u8>,
     /// Where in `bytes` the lower and the upper bound of each node end.
     ends: Vec<usize>,
+    /// Whether nodes from the empty string to the empty string may have any strings.
+    uncertain: bool,
 }
 
 impl Column {
@@ -40,6 +42,13 @@ impl Column {
             Self::Var(VarColumn::default())
         } else {
             Self::Fixed(FixedColumn { kind, lo: Vec::new(), hi: Vec::new(), has_nan: false })
+        }
+    }
+
+    /// A column in which nodes from the empty string to the empty string may have any strings.
+    pub(crate) fn set_uncertain(&mut self) {
+        if let Self::Var(column) = self {
+            column.uncertain = true;
         }
     }
 
@@ -75,6 +84,19 @@ impl Column {
         match self {
             Self::Fixed(column) => column.get(node).map(|(lo, hi)| DimRange::Fixed { lo, hi }),
             Self::Var(column) => column.get(node).map(|(lo, hi)| DimRange::strings(lo, hi)),
+        }
+    }
+
+    /// The bounds of a node in which all its coordinates lie for certain.
+    pub(crate) fn bounds(&self, node: usize) -> Option<DimRange> {
+        match self {
+            Self::Fixed(column) => column.get(node).map(|(lo, hi)| {
+                let (lo, hi) = column.kind.widen(lo, hi);
+                DimRange::Fixed { lo, hi }
+            }),
+            Self::Var(column) => {
+                column.bounds(node).map(|(lo, hi)| DimRange::Var { lo: lo.to_vec(), hi: hi.map(<[u8]>::to_vec) })
+            }
         }
     }
 
@@ -136,8 +158,9 @@ impl Column {
     pub(crate) fn covers(&self, parent: usize, children: Range<usize>) -> bool {
         match self {
             Self::Fixed(column) => column.covers(parent, children),
-            Self::Var(column) => column.get(parent).is_some_and(|(lo, hi)| {
-                children.filter_map(|child| column.get(child)).all(|child| lo <= child.0 && child.1 <= hi)
+            Self::Var(column) => column.bounds(parent).is_some_and(|(lo, hi)| {
+                let within = |end: Option<&[u8]>| hi.is_none_or(|hi| end.is_some_and(|end| end <= hi));
+                children.filter_map(|child| column.bounds(child)).all(|child| lo <= child.0 && within(child.1))
             }),
         }
     }
@@ -259,6 +282,21 @@ impl VarColumn {
         };
         let (middle, end) = (*self.ends.get(first)?, *self.ends.get(first.checked_add(1)?)?);
         Some((self.bytes.get(start..middle)?, self.bytes.get(middle..end)?))
+    }
+}
+
+/// Columns are equal if what is stored is.
+impl PartialEq for VarColumn {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes && self.ends == other.ends
+    }
+}
+
+impl VarColumn {
+    /// Lower and upper bound of a node, as far as they are certain; no upper one if there is none.
+    pub(crate) fn bounds(&self, node: usize) -> Option<(&[u8], Option<&[u8]>)> {
+        let (lo, hi) = self.get(node)?;
+        Some((lo, (!self.uncertain || !hi.is_empty()).then_some(hi)))
     }
 }
 

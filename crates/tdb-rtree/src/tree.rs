@@ -11,7 +11,7 @@ use crate::{DimRange, DimensionKind, NdRange};
 /// The MBR of each tile of a sparse fragment, under inner nodes that each bound up to `fanout` nodes of the level below.
 ///
 /// All nodes of all levels lie in one flat run per dimension, root first, tiles last. A dense fragment's tree is empty.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct RTree {
     kinds: Vec<DimensionKind>,
     fanout: u32,
@@ -20,6 +20,14 @@ pub struct RTree {
     columns: Vec<Column>,
     /// Whether every inner node bounds its children.
     covering: bool,
+}
+
+/// Trees are equal if what is stored is; how they are searched depends on the version that they were read from, too.
+impl PartialEq for RTree {
+    fn eq(&self, other: &Self) -> bool {
+        let same_shape = self.kinds == other.kinds && self.fanout == other.fanout && self.starts == other.starts;
+        same_shape && self.columns == other.columns
+    }
 }
 
 impl RTree {
@@ -63,6 +71,15 @@ impl RTree {
         let leaves = self.leaves();
         let node = leaves.start.checked_add(usize::try_from(tile).ok()?).filter(|node| leaves.contains(node))?;
         self.node(node)
+    }
+
+    /// The box in which all cells of a tile lie for certain: its MBR, [widened](NdRange::widened), and without end in
+    /// dimensions of strings where writers were known to store none; none if there is no such tile.
+    #[must_use]
+    pub fn bounds(&self, tile: u64) -> Option<NdRange> {
+        let leaves = self.leaves();
+        let node = leaves.start.checked_add(usize::try_from(tile).ok()?).filter(|node| leaves.contains(node))?;
+        self.columns.iter().map(|column| column.bounds(node)).collect::<Option<Vec<DimRange>>>().map(NdRange)
     }
 
     /// Whether every inner node bounds its children, as it should. [`search`](Self::search) then descends from the root;

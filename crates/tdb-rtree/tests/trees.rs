@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use tdb_rtree::{Coverage, DimRange, DimensionKind, NdRange, RTree};
-use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, Scalar, Spans};
+use tdb_types::{ByteReader, ByteWriter, Datatype, Feature, FormatVersion, Scalar, Spans};
 
 /// Name, dimensions and bytes of every tree.
 fn trees() -> Vec<(String, Vec<DimensionKind>, Vec<u8>)> {
@@ -170,4 +170,24 @@ fn recorded() {
         }
     }
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn ranges_of_empty_strings_by_old_writers_tell_nothing() {
+    let kinds = [DimensionKind::var(Datatype::StringAscii)];
+    let mbrs = [("a", "c"), ("", ""), ("d", "e")].map(|(lo, hi)| NdRange(vec![DimRange::strings(lo, hi)]));
+    let tree = RTree::build(&kinds, &mbrs, RTree::FANOUT).unwrap();
+    for version in FormatVersion::all().filter(|version| !version.has(Feature::CombinedCoordinates)) {
+        let bytes = written(&tree, version);
+        let read = RTree::parse(&mut ByteReader::new(&bytes), &kinds, version).unwrap();
+        let query = [vec![DimRange::strings("d", "d")]];
+        let found: Vec<_> = read.search(&query).unwrap().map(|(tile, _)| tile).collect();
+        let old = version.has(Feature::UncertainStringRanges);
+        assert_eq!(found, if old { vec![1, 2] } else { vec![2] }, "version {version}");
+        let everything = [vec![DimRange::strings_from("")]];
+        assert_eq!(read.search(&everything).unwrap().count(), 3);
+        let end = if old { None } else { Some(Vec::new()) };
+        assert_eq!(read.bounds(1), Some(NdRange(vec![DimRange::Var { lo: Vec::new(), hi: end }])));
+        assert_eq!(written(&read, version), bytes);
+    }
 }

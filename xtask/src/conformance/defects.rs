@@ -5,7 +5,10 @@
 use tdb_types::{ArrayType, Layout};
 
 use super::case::{Case, Question, Step};
-use crate::model::ReadResult;
+use super::generate::order_of;
+use super::limits::orders_otherwise;
+use crate::model::{Bytes, Column, QuerySpec, ReadColumn, ReadResult};
+use crate::reference::Release;
 
 /// Why a refusal or crash of the library is no surprise; none if it is.
 pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> Option<&'static str> {
@@ -83,4 +86,87 @@ pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
         .flat_map(|write| &write.cells)
         .any(|column| column.name == leading.name && column.values.contains(&0));
     (restricted && (tiled || zeros)).then_some("takes strings for sorted that aren't, and for equal up to a zero byte")
+}
+
+/// What the newest release gets wrong in reading such an array of that release; none if nothing is known.
+pub fn misreads(case: &Case, question: &Question, release: Release) -> Option<&'static str> {
+    // Cells come in another order than the array's, and overwritten ones beside those that replaced them.
+    let merged = matches!(question.query.layout, Layout::GlobalOrder | Layout::Unordered);
+    if merged && orders_otherwise(&case.array, release) {
+        return Some("merges fragments that lie in another order");
+    }
+    // A tile's range of strings was stored as from the empty string to the empty string.
+    let strings = release.numbers() < [2, 4, 0] && has_empty_strings(case);
+    (strings && !question.query.ranges.is_empty()).then_some("skips tiles that hold empty strings and others")
+}
+
+/// The same fields of all cells, and the dimensions: a question that the above doesn't touch.
+pub fn whole_question(case: &Case, question: &Question) -> QuerySpec {
+    let mut query = QuerySpec { layout: Layout::RowMajor, ranges: Vec::new(), ..question.query.clone() };
+    if !query.fields.is_empty() {
+        let missing =
+            case.array.dimension_names().filter(|name| !question.query.fields.iter().any(|field| field == name));
+        query.fields.extend(missing.map(str::to_owned));
+    }
+    query
+}
+
+/// Of the cells of the whole array those that the question asks for, as often as it does.
+pub fn choose(case: &Case, question: &Question, whole: &ReadResult) -> ReadResult {
+    let mut counts = vec![1_usize; whole.cells];
+    let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
+    for ranges in &question.query.ranges {
+        let Some(dimension) = case.array.dimensions.iter().find(|spec| spec.name == ranges.dimension) else { continue };
+        let Some(column) = whole.columns.iter().find(|column| column.column.name == dimension.name) else { continue };
+        let order = |bytes: &[u8]| order_of(dimension.datatype, bytes);
+        for (count, cell) in counts.iter_mut().zip(column.cells()) {
+            let place = order(cell);
+            let holds = |ends: &&(Bytes, Bytes)| (order(&ends.0)..=order(&ends.1)).contains(&place);
+            let times = ranges.ranges.iter().filter(holds).count();
+            // Where the order isn't that of the ranges, each cell comes once.
+            *count *= if ordered { times } else { times.min(1) };
+        }
+    }
+    let chosen: Vec<usize> =
+        counts.iter().enumerate().flat_map(|(cell, count)| std::iter::repeat_n(cell, *count)).collect();
+    let columns = whole.columns.iter().map(|column| take(column, &chosen)).collect();
+    ReadResult { cells: chosen.len(), columns, ..whole.clone() }
+}
+
+fn take(column: &ReadColumn, chosen: &[usize]) -> ReadColumn {
+    let cells = column.cells();
+    let (mut values, mut offsets) = (Vec::new(), vec![0]);
+    for cell in chosen {
+        values.extend_from_slice(cells[*cell]);
+        offsets.push(values.len() as u64);
+    }
+    let validity = column.column.validity.as_ref();
+    let validity = validity.map(|validity| Bytes(chosen.iter().map(|cell| validity[*cell]).collect()));
+    let offsets = column.column.offsets.is_some().then_some(offsets);
+    let column_of_chosen = Column { name: column.column.name.clone(), values: Bytes(values), offsets, validity };
+    ReadColumn { column: column_of_chosen, ..column.clone() }
+}
+
+/// Why an older release didn't carry out what it was told, where it is no surprise: the array can't be made then, and nothing
+/// is to be compared. Release, what it says, and why.
+const REFUSALS: &[(&str, &str, &str)] = &[
+    ("2.0.8", "Total size must be non-zero", "can't consolidate tiles of empty cells"),
+    (
+        "2.14.0",
+        "Invalid number of validity cells",
+        "can't consolidate nullable cells of variable size with small buffers",
+    ),
+];
+
+/// Why that release didn't make the array; none if it should have.
+pub fn refusal(release: Release, message: &str) -> Option<&'static str> {
+    let known = REFUSALS.iter().find(|(of, says, _)| *of == release.library && message.contains(says));
+    if let Some((.., why)) = known {
+        return Some(why);
+    }
+    let crashed = |job: &str| message.contains("crashed") && message.contains(&format!("in the job {job}"));
+    if crashed("consolidate") && release.numbers() < [2, 11, 0] {
+        return Some("crashes now and then when it consolidates");
+    }
+    (crashed("create") && release.numbers() < [1, 6, 0]).then_some("crashes on shuffles of coordinates")
 }

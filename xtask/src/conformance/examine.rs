@@ -13,7 +13,7 @@ use super::compare::{Settled, difference};
 use super::generate::order_of;
 use super::{defects, facts, ours};
 use crate::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
-use crate::reference::{Error, Reference, Result};
+use crate::reference::{Error, Reference, Release, Result};
 
 /// About how many batches the second reading has at most.
 const MOST_BATCHES: usize = 100;
@@ -30,6 +30,39 @@ pub enum Verdict {
     /// The library couldn't do its part, for a reason that is known.
     Excused(String),
     Failed(Failure),
+}
+
+/// An older release, and its process; and newer ones that write to its arrays.
+pub struct Writer {
+    pub release: Release,
+    pub reference: Reference,
+    pub heirs: Vec<(Release, Reference)>,
+}
+
+impl Writer {
+    /// Every release that writes.
+    pub fn releases(&self) -> Vec<Release> {
+        let heirs = self.heirs.iter().map(|(release, _)| *release);
+        std::iter::once(self.release).chain(heirs).collect()
+    }
+
+    /// Every process.
+    fn sides(&mut self) -> impl Iterator<Item = &mut Reference> {
+        std::iter::once(&mut self.reference).chain(self.heirs.iter_mut().map(|(_, heir)| heir))
+    }
+
+    /// Creates the array and writes first; what comes then is shared out among the heirs, if there are any, in their order.
+    fn make(&mut self, case: &Case, uri: &str) -> Result<()> {
+        self.reference.create(uri, &case.array)?;
+        let (count, heirs) = (case.steps.len(), self.heirs.len());
+        for (index, step) in case.steps.iter().enumerate() {
+            match (index * (heirs + 1) / count.max(1)).checked_sub(1) {
+                None => carry_out(step, &mut self.reference, uri)?,
+                Some(heir) => carry_out(step, &mut self.heirs[heir].1, uri)?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What went wrong.
@@ -89,12 +122,13 @@ fn set_key(side: &mut Reference, encrypted: bool) {
 /// If the folder can't be made, or the library's process can't be started.
 pub fn examine(
     case: &Case,
-    writer: Option<&mut Reference>,
+    mut writer: Option<&mut Writer>,
     reference: &mut Reference,
     folder: &Path,
 ) -> Result<Verdict> {
-    let mut writer = writer;
-    for side in writer.iter_mut().map(|writer| &mut **writer).chain([&mut *reference]) {
+    let releases = writer.as_ref().map(|writer| writer.releases()).unwrap_or_default();
+    let releases = releases.as_slice();
+    for side in writer.iter_mut().flat_map(|writer| writer.sides()).chain([&mut *reference]) {
         set_key(side, case.encrypted);
     }
     let folder = tempfile::tempdir_in(folder)?;
@@ -102,10 +136,14 @@ pub fn examine(
     // What a schema holds differs between versions; the fixtures have some of each.
     let whole_schema = writer.is_none();
     let made = match writer {
-        Some(writer) => make(case, writer, &uri),
+        Some(writer) => writer.make(case, &uri),
         None => make(case, reference, &uri),
     };
     if let Err(error) = made {
+        let reason = releases.iter().find_map(|release| defects::refusal(*release, &error.to_string()));
+        if let Some(reason) = reason {
+            return Ok(Verdict::Excused(reason.to_owned()));
+        }
         return Ok(their_failure(case, None, &error));
     }
     if let Some(failure) = compare_facts(case, reference, &uri, whole_schema)? {
@@ -119,13 +157,20 @@ pub fn examine(
         }
         let theirs = match reference.read(&uri, &with_coordinates(case, question)) {
             Ok(theirs) => theirs,
-            Err(error) => match their_failure(case, Some(index), &error) {
-                Verdict::Excused(reason) => {
-                    excuses.push(reason);
-                    continue;
+            Err(error) => {
+                let verdict = their_failure(case, Some(index), &error);
+                let crash = Failure::new(Kind::Cells, error.to_string());
+                let crashed = matches!(&verdict, Verdict::Failed(failure) if failure.kind == Kind::TheirCrash);
+                match (verdict, crashed) {
+                    (Verdict::Excused(reason), _) => excuses.push(reason),
+                    (failed, true) => match misread(case, question, releases, reference, &uri, &crash)? {
+                        Some(rule) => excuses.push(rule.to_owned()),
+                        None => return Ok(failed),
+                    },
+                    (failed, _) => return Ok(failed),
                 }
-                failed => return Ok(failed),
-            },
+                continue;
+            }
         };
         if let Some(reason) = defects::lacks_cells(case, question, &theirs) {
             excuses.push(reason.to_owned());
@@ -134,8 +179,13 @@ pub fn examine(
         let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, &uri, &theirs)));
         let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
         if let Err(mut failure) = outcome {
-            failure.question = Some(index);
-            return Ok(Verdict::Failed(failure));
+            match misread(case, question, releases, reference, &uri, &failure)? {
+                Some(rule) => excuses.push(rule.to_owned()),
+                None => {
+                    failure.question = Some(index);
+                    return Ok(Verdict::Failed(failure));
+                }
+            }
         }
         reads += 1;
         cells += theirs.cells as u64;
@@ -143,22 +193,53 @@ pub fn examine(
     Ok(Verdict::Agreed { reads, cells, excuses })
 }
 
+/// Whether the library gave other cells than we because of a defect in how it reads what that release wrote, and gives ours
+/// when it is asked in a way that the defect doesn't touch. Says which defect.
+fn misread(
+    case: &Case,
+    question: &Question,
+    releases: &[Release],
+    reference: &mut Reference,
+    uri: &str,
+    failure: &Failure,
+) -> Result<Option<&'static str>> {
+    let rule = releases.iter().find_map(|release| defects::misreads(case, question, *release));
+    let Some(rule) = rule else { return Ok(None) };
+    if failure.kind != Kind::Cells {
+        return Ok(None);
+    }
+    let Ok(whole) = reference.read(uri, &defects::whole_question(case, question)) else { return Ok(None) };
+    let theirs = defects::choose(case, question, &whole);
+    let read = || {
+        let array = ours::open(uri, case, question)?;
+        ours::read(&array, &question.query, question.budget)
+    };
+    let Ok(reading) = read() else { return Ok(None) };
+    Ok(difference(&theirs, &reading, &Settled::Nothing).is_none().then_some(rule))
+}
+
 fn make(case: &Case, reference: &mut Reference, uri: &str) -> Result<()> {
     reference.create(uri, &case.array)?;
-    for step in &case.steps {
-        match step {
-            Step::Write(write) => {
-                reference.write(uri, write)?;
-                if write.timestamp.is_none() {
-                    // Fragments of one millisecond come in no order.
-                    thread::sleep(Duration::from_millis(2));
-                }
+    case.steps.iter().try_for_each(|step| carry_out(step, reference, uri))
+}
+
+fn carry_out(step: &Step, reference: &mut Reference, uri: &str) -> Result<()> {
+    match step {
+        Step::Write(write) => {
+            reference.write(uri, write)?;
+            if write.timestamp.is_none() {
+                // Fragments of one millisecond come in no order.
+                thread::sleep(Duration::from_millis(2));
             }
-            Step::Evolve(evolution) => reference.evolve(uri, evolution)?,
-            Step::Delete(condition, time) => reference.delete(uri, condition, Some(*time))?,
-            Step::Consolidate(mode) => reference.consolidate(uri, mode)?,
-            Step::Vacuum(mode) => reference.vacuum(uri, mode)?,
         }
+        Step::Evolve(evolution) => {
+            // Of schemas of one millisecond chance decides which is the newest.
+            thread::sleep(Duration::from_millis(2));
+            reference.evolve(uri, evolution)?;
+        }
+        Step::Delete(condition, time) => reference.delete(uri, condition, Some(*time))?,
+        Step::Consolidate(mode) => reference.consolidate(uri, mode)?,
+        Step::Vacuum(mode) => reference.vacuum(uri, mode)?,
     }
     Ok(())
 }

@@ -1,9 +1,12 @@
 //! Cases that an older release can carry out: those of the newest, with what the release lacks taken away.
 
-use tdb_types::{ArrayType, Datatype, Layout};
+mod steps;
+
+use tdb_types::{ArrayType, Datatype, Layout, PhysicalType};
 
 use super::case::{Case, Step};
-use crate::model::{AttributeSpec, Column, FilterSpec, Pipeline};
+use super::generate::integer_of;
+use crate::model::{ArraySpec, AttributeSpec, DimensionSpec, FilterSpec, Pipeline};
 use crate::reference::{Ability, Release};
 
 /// The case as far as the release can carry it out; none if too little of it would be left.
@@ -14,9 +17,14 @@ pub fn fit(mut case: Case, release: Release) -> Option<Case> {
     if datatypes.chain(dimensions).any(|datatype| !knows(release, datatype)) || !can_have(&case, release) {
         return None;
     }
-    if !release.can(Ability::CurrentDomains) {
+    // Only sparse arrays could have one at first.
+    let dense = case.array.array_type == ArrayType::Dense;
+    if !release.can(Ability::CurrentDomains) || (dense && release.library == "2.25.0") {
         case.array.current_domain = None;
     }
+    let is_enumerated = |attribute: &&AttributeSpec| attribute.enumeration.is_some();
+    let enumerated = attributes.iter().filter(is_enumerated).map(|attribute| attribute.name.clone());
+    let enumerated: Vec<String> = enumerated.collect();
     if !release.can(Ability::Enumerations) {
         case.array.enumerations.clear();
     }
@@ -38,7 +46,17 @@ pub fn fit(mut case: Case, release: Release) -> Option<Case> {
     {
         limit_pipeline(pipeline, Datatype::UInt64, false, release);
     }
-    limit_steps(&mut case, release);
+    // Until 2.10 dense writes told the filters of validity the attribute's datatype, which no release does when it reads.
+    if let Some(pipeline) = &mut spec.validity_filters
+        && !release.can(Ability::CellTimestamps)
+        && spec.array_type == ArrayType::Dense
+    {
+        pipeline.filters.retain(|filter| !sees_datatype(filter));
+    }
+    steps::limit(&mut case, release, &enumerated);
+    if !release.can(Ability::OwnDimensions) {
+        name_anonymous(&mut case);
+    }
     if !release.can(Ability::WriteTimes) {
         case.questions.iter_mut().for_each(|question| question.query.timestamps = None);
     }
@@ -59,6 +77,15 @@ fn change_attributes(case: &mut Case, mut change: impl FnMut(&mut AttributeSpec)
     for step in &mut case.steps {
         if let Step::Evolve(evolution) = step {
             evolution.add_attributes.iter_mut().for_each(&mut change);
+        }
+    }
+}
+
+/// Before 2.0 an attribute without a name was given this one.
+fn name_anonymous(case: &mut Case) {
+    for field in case.questions.iter_mut().flat_map(|question| &mut question.query.fields) {
+        if field.is_empty() {
+            "__attr".clone_into(field);
         }
     }
 }
@@ -92,10 +119,70 @@ fn can_have(case: &Case, release: Release) -> bool {
     let names = spec.dimension_names().chain(spec.attributes.iter().map(|attribute| attribute.name.as_str()));
     // Fields name files until 2.2.2.
     let named = release.numbers() >= [2, 2, 3] || names.into_iter().all(|name| !name.contains('/'));
-    // Releases 2.3 to 2.9 refuse to write over negative coordinates of 16 bits, or crash.
-    let negative = dense && spec.dimensions[0].datatype == Datatype::Int16;
+    // Releases 2.3 to 2.9 refuse to write over negative coordinates of 8 or 16 bits, or crash.
+    let negative = dense && matches!(spec.dimensions[0].datatype, Datatype::Int8 | Datatype::Int16);
     let damaged = negative && release.numbers() >= [2, 3, 0] && release.numbers() < [2, 10, 0];
-    combined && ordered && duplicates && evolves && named && !damaged
+    let extended = release.can(Ability::OwnDimensions) || spec.dimensions.iter().all(is_taken_by_the_first);
+    combined && ordered && duplicates && evolves && named && !damaged && extended
+}
+
+/// Whether releases before 2.0 take the tile extent: below zero they are mistaken about where the last tile ends.
+fn is_taken_by_the_first(dimension: &DimensionSpec) -> bool {
+    let physical = dimension.datatype.physical();
+    let (Some((low, high)), Some(extent), false) = (&dimension.domain, &dimension.extent, is_float(physical)) else {
+        return true;
+    };
+    let integer = |bytes: &[u8]| integer_of(physical, bytes);
+    let (low, high, extent) = (integer(low), integer(high), integer(extent));
+    low >= 0 || (high - low + 1) % extent == 0
+}
+
+fn is_float(physical: PhysicalType) -> bool {
+    matches!(physical, PhysicalType::F32 | PhysicalType::F64)
+}
+
+/// Whether the release takes another order of cells for the global one, as far as the array is concerned: see
+/// `docs/format-notes.md`.
+pub fn orders_otherwise(array: &ArraySpec, release: Release) -> bool {
+    let mut numbers = array.dimensions.iter().filter(|dimension| dimension.domain.is_some());
+    if array.array_type == ArrayType::Dense {
+        return false;
+    }
+    if array.cell_order == Layout::Hilbert {
+        let open = release.numbers() < [2, 3, 0];
+        let strings = array.dimensions.iter().any(|dimension| dimension.domain.is_none());
+        let loose = release.numbers() >= [2, 7, 0] && release.numbers() < [2, 9, 0];
+        return (open && numbers.any(|dimension| !is_float(dimension.datatype.physical()))) || (loose && strings);
+    }
+    numbers.any(|dimension| has_other_tiles(dimension, release))
+}
+
+fn has_other_tiles(dimension: &DimensionSpec, release: Release) -> bool {
+    let physical = dimension.datatype.physical();
+    if is_float(physical) {
+        return release.numbers() < [2, 0, 0];
+    }
+    let Some((low, high)) = &dimension.domain else { return false };
+    let (low, high) = (integer_of(physical, low), integer_of(physical, high));
+    let greatest = (1_i128 << (8 * physical.size() - 1)) - 1;
+    let wraps = release.numbers() < [2, 4, 0] && physical.is_signed_integer() && high - low > greatest;
+    let is_promoted = release.numbers() >= [2, 3, 0] && release.numbers() < [2, 10, 0] && physical.size() < 4;
+    wraps || (is_promoted && low < 0 && high >= 0)
+}
+
+/// Whether what a filter does depends on a datatype.
+fn sees_datatype(filter: &FilterSpec) -> bool {
+    !matches!(
+        filter,
+        FilterSpec::None
+            | FilterSpec::Gzip { .. }
+            | FilterSpec::Zstd { .. }
+            | FilterSpec::Lz4 { .. }
+            | FilterSpec::Bzip2 { .. }
+            | FilterSpec::Rle
+            | FilterSpec::ChecksumMd5
+            | FilterSpec::ChecksumSha256
+    )
 }
 
 fn limit_attribute(attribute: &mut AttributeSpec, release: Release) {
@@ -135,7 +222,6 @@ fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, releas
             FilterSpec::Rle => !var || (release.can(Ability::RleStrings) && coded),
             FilterSpec::Dictionary => release.can(Ability::DictionaryStrings) && coded,
             FilterSpec::ScaleFloat { .. } => release.can(Ability::FloatScale) && staged,
-            FilterSpec::Webp { .. } => release.can(Ability::Webp),
             FilterSpec::Xor => release.can(Ability::Xor) && staged,
             FilterSpec::Delta { reinterpret } => {
                 release.can(Ability::Delta)
@@ -146,66 +232,8 @@ fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, releas
             _ => true,
         }
     });
-    let has_dictionary = pipeline.filters.contains(&FilterSpec::Dictionary);
-    if has_dictionary && !release.can(Ability::FiltersBehindDictionaries) {
-        pipeline.filters.retain(|filter| *filter == FilterSpec::Dictionary);
+    let alone = [FilterSpec::Dictionary, FilterSpec::Rle].into_iter().find(|filter| pipeline.filters.contains(filter));
+    if let Some(alone) = alone.filter(|_| strings && !release.can(Ability::FiltersBehindDictionaries)) {
+        pipeline.filters.retain(|filter| *filter == alone);
     }
-}
-
-fn limit_steps(case: &mut Case, release: Release) {
-    let sizes: Vec<(String, usize)> =
-        all_attributes(case).into_iter().map(|attribute| (attribute.name, attribute.datatype.size())).collect();
-    let nullable: Vec<String> = all_attributes(case)
-        .into_iter()
-        .filter(|attribute| attribute.nullable)
-        .map(|attribute| attribute.name)
-        .collect();
-    let dense = case.array.array_type == ArrayType::Dense;
-    let has_nulls = !nullable.is_empty();
-    case.steps.retain(|step| match step {
-        Step::Consolidate(mode) | Step::Vacuum(mode) => can_consolidate(release, mode, dense, has_nulls),
-        _ => true,
-    });
-    if !release.can(Ability::Vacuum) {
-        case.steps.retain(|step| !matches!(step, Step::Vacuum(_)));
-    }
-    for step in &mut case.steps {
-        let Step::Write(write) = step else { continue };
-        if !release.can(Ability::WriteTimes) {
-            write.timestamp = None;
-        }
-        for column in &mut write.cells {
-            if !nullable.contains(&column.name) {
-                column.validity = None;
-            }
-            let size = sizes.iter().find(|(name, _)| *name == column.name).map_or(1, |(_, size)| *size);
-            if !release.can(Ability::EmptyCells) {
-                fill_empty_cells(column, size);
-            }
-        }
-    }
-}
-
-fn can_consolidate(release: Release, mode: &str, dense: bool, has_nulls: bool) -> bool {
-    match mode {
-        // Garbage in variable-size cells that nobody wrote, or a crash, before 2.1; no nulls before 2.3.
-        "fragments" => (!dense || release.numbers() >= [2, 1, 0]) && (!has_nulls || release.numbers() >= [2, 3, 0]),
-        "fragment_meta" => release.can(Ability::Vacuum),
-        // Behind a consolidation of fragments these leave arrays that 2.30.0 doesn't open.
-        _ => release.can(Ability::CurrentDomains),
-    }
-}
-
-/// Puts one value into each empty cell.
-fn fill_empty_cells(column: &mut Column, size: usize) {
-    let Some(offsets) = &column.offsets else { return };
-    let (mut values, mut starts) = (Vec::new(), vec![0]);
-    for ends in offsets.windows(2) {
-        values.extend_from_slice(&column.values[ends[0] as usize..ends[1] as usize]);
-        if ends[0] == ends[1] {
-            values.extend(std::iter::repeat_n(b'e', size));
-        }
-        starts.push(values.len() as u64);
-    }
-    (column.values, column.offsets) = (values.into(), Some(starts));
 }

@@ -1,13 +1,16 @@
 //! Arrays by every release, read by the newest and by ours.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use tdb_types::ArrayType;
+
 use super::case::{Case, Step, seed_of};
-use super::examine::{Failure, Verdict, examine};
+use super::examine::{Failure, Verdict, Writer, examine};
 use super::{Arguments, JOB_PATIENCE, generate, limits, print, scratch_folder, shrink};
-use crate::reference::{NEWEST, RELEASES, Reference, Release, release};
+use crate::reference::{Ability, NEWEST, RELEASES, Reference, Release, release};
 
 /// Cases of each release, unless told otherwise.
 const CASES: u64 = 100;
@@ -23,13 +26,18 @@ struct Tally {
     cells: u64,
     excused: u64,
     differences: u64,
+    /// How often a read was left out, or judged in another way, by which rule.
+    rules: BTreeMap<String, u64>,
 }
+
+/// Who makes the arrays, and the newest release.
+type Sides = (Writer, Reference);
 
 /// Runs cases by every release, or by one.
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let only = arguments.only.as_deref().map(release).transpose()?;
     let folder = tempfile::tempdir_in(scratch_folder())?;
-    let mut differences = 0;
+    let (mut differences, mut rules) = (0, BTreeMap::<String, u64>::new());
     println!(
         "{:>8} {:>7} {:>10} {:>7} {:>10} {:>9} {:>12}",
         "release", "arrays", "fragments", "reads", "cells", "left out", "differences"
@@ -45,13 +53,27 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             started.elapsed().as_secs_f64()
         );
         differences += tally.differences;
+        for (rule, count) in tally.rules {
+            *rules.entry(rule).or_default() += count;
+        }
+    }
+    for (rule, count) in rules {
+        println!("{count} left out, or judged by another read: {rule}");
     }
     if differences > 0 { Err(format!("{differences} differences").into()) } else { Ok(()) }
 }
 
 fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<Tally, Box<dyn Error>> {
-    let mut sides = [Reference::start(writer.library)?, Reference::start(NEWEST)?];
-    for side in &mut sides {
+    let heirs = if arguments.append { heirs(writer) } else { Vec::new() };
+    let started = heirs.iter().map(|heir| Reference::start(heir.library).map(|reference| (*heir, reference)));
+    let made_by = Writer {
+        release: writer,
+        reference: Reference::start(writer.library)?,
+        heirs: started.collect::<crate::reference::Result<_>>()?,
+    };
+    let mut sides = (made_by, Reference::start(reader(&heirs))?);
+    let Writer { reference, heirs: appenders, .. } = &mut sides.0;
+    for side in appenders.iter_mut().map(|(_, heir)| heir).chain([reference, &mut sides.1]) {
         for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
             side.config().insert(setting.to_owned(), "1".to_owned());
         }
@@ -60,8 +82,10 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
     let mut tally = Tally::default();
     let wanted = arguments.case.map_or(arguments.cases.unwrap_or(CASES), |_| 1);
     let (mut index, mut unfit) = (arguments.case.unwrap_or(0), 0);
-    while tally.arrays + tally.excused + tally.differences < wanted {
-        let case = limits::fit(generate::case(seed_of(arguments.seed, index)), writer);
+    while tally.arrays + tally.differences < wanted {
+        let case = limits::fit(generate::case(seed_of(arguments.seed, index)), writer)
+            .and_then(|case| heirs.iter().try_fold(case, |case, heir| limits::fit(case, *heir)))
+            .filter(|case| heirs.is_empty() || can_be_passed_on(case, writer));
         index += 1;
         let Some(case) = case else {
             unfit += 1;
@@ -73,20 +97,21 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
         unfit = 0;
         let fragments = case.steps.iter().filter(|step| matches!(step, Step::Write(_))).count() as u64;
         match look(&case, &mut sides, folder)? {
-            Verdict::Agreed { reads, cells, .. } => {
+            Verdict::Agreed { reads, cells, excuses } => {
+                for excuse in excuses {
+                    *tally.rules.entry(excuse).or_default() += 1;
+                }
                 tally.arrays += 1;
                 tally.fragments += fragments;
                 tally.reads += reads;
                 tally.cells += cells;
             }
             Verdict::Excused(reason) => {
-                println!(
-                    "left out, --seed {} --only {} --case {}: {reason}",
-                    arguments.seed,
-                    writer.library,
-                    index - 1
-                );
+                *tally.rules.entry(format!("a case of {}: {reason}", writer.library)).or_default() += 1;
                 tally.excused += 1;
+                if tally.excused > wanted {
+                    return Err(format!("release {} can't make most of its arrays", writer.library).into());
+                }
             }
             Verdict::Failed(failure) => {
                 tally.differences += 1;
@@ -110,11 +135,37 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
     Ok(tally)
 }
 
-fn look(case: &Case, [writer, newest]: &mut [Reference; 2], folder: &Path) -> crate::reference::Result<Verdict> {
+/// The newer releases that write to a release's arrays: one halfway to the newest, and the newest.
+///
+/// Releases from 2.17 on read no coordinates that releases 2.0 to 2.16 wrote into an array of before 2.0, and the other way
+/// round: to such arrays only the last of those writes, and reads them.
+fn heirs(writer: Release) -> Vec<Release> {
+    if !writer.can(Ability::OwnDimensions) {
+        return RELEASES.iter().copied().rfind(|release| !release.can(Ability::Enumerations)).into_iter().collect();
+    }
+    let newer: Vec<Release> = RELEASES.iter().copied().filter(|release| release.numbers() > writer.numbers()).collect();
+    let mut heirs: Vec<Release> = newer.get(newer.len() / 2).into_iter().chain(newer.last()).copied().collect();
+    heirs.dedup();
+    heirs
+}
+
+/// Whether newer releases can go on with the array.
+fn can_be_passed_on(case: &Case, writer: Release) -> bool {
+    // What has no name for the first releases has one for those that come after them; and it is the coordinates that differ.
+    let named = case.array.attributes.iter().all(|spec| !spec.name.is_empty());
+    writer.can(Ability::OwnDimensions) || (named && case.array.array_type == ArrayType::Sparse)
+}
+
+/// The release that says what the arrays hold.
+fn reader(heirs: &[Release]) -> &'static str {
+    heirs.last().map_or(NEWEST, |heir| heir.library)
+}
+
+fn look(case: &Case, (writer, newest): &mut Sides, folder: &Path) -> crate::reference::Result<Verdict> {
     examine(case, Some(writer), newest, folder)
 }
 
-fn smaller(case: Case, failure: Failure, sides: &mut [Reference; 2], folder: &Path) -> (Case, Failure) {
+fn smaller(case: Case, failure: Failure, sides: &mut Sides, folder: &Path) -> (Case, Failure) {
     shrink::shrink(case, failure, |smaller| match look(smaller, sides, folder) {
         Ok(Verdict::Failed(failure)) => Some(failure),
         _ => None,

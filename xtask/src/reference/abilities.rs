@@ -69,9 +69,11 @@ abilities! {
     Webp: [2, 13, 0], None, "the WebP filter";
     Utf8RunLengths: [2, 14, 0], None, "run lengths and dictionaries of UTF-8 strings";
     Labels: [2, 15, 0], Some("tiledb_array_schema_add_dimension_label"), "dimension labels";
+    Negation: [2, 16, 0], Some("tiledb_query_condition_negate"), "conditions negated";
     Delta: [2, 16, 0], None, "the delta filter";
     Unchunked: [2, 16, 0], None, "tiles in one chunk, by a largest chunk size of zero";
     Enumerations: [2, 17, 0], Some("tiledb_array_schema_add_enumeration"), "enumerated attributes";
+    Membership: [2, 17, 0], Some("tiledb_query_condition_alloc_set_membership"), "conditions on being one of several values";
     DeltaReinterpreted: [2, 17, 0], None, "delta filters that work on another datatype than the field's";
     TemporalIntegers: [2, 17, 0], None, "bit-width reduction and positive delta of dates and times";
     Geometries: [2, 21, 0], None, "geometries as datatypes";

@@ -154,9 +154,9 @@ impl Fragment {
             FragmentField::Dimension(index) => {
                 let dimension = &schema.domain().dimensions()[index];
                 let is_combined = |version: FormatVersion| version.has(Feature::CombinedCoordinates);
-                // A release that gives dimensions files of their own writes them without filters into an array whose schema
-                // knows only filters of all coordinates.
-                let filters = match is_combined(schema.version()) && !is_combined(self.version()) {
+                // Releases from 2.17 on write dimensions without filters into an array whose schema knows only filters of all
+                // coordinates; those before took these.
+                let filters = match is_combined(schema.version()) && self.version().has(Feature::BareOldDimensions) {
                     true => std::borrow::Cow::Borrowed(dimension.own_filters()),
                     false => named(FieldRef::Dimension(index)),
                 };

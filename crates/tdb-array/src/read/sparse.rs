@@ -20,6 +20,7 @@ mod slabs;
 mod sort;
 mod source;
 mod spares;
+mod stored_order;
 mod stream;
 mod table;
 

@@ -30,13 +30,14 @@ impl TileOffsets {
         Ok(Self { starts, file_size })
     }
 
-    /// Reads the offsets of `tiles` tiles in a data file of `file_size` bytes.
+    /// Reads the offsets of `tiles` tiles in a data file of `file_size` bytes; with `surplus` there may be more, which mean
+    /// nothing.
     ///
     /// # Errors
     /// Truncated; not one offset per tile; offsets that descend or lead out of the file.
-    pub fn parse(reader: &mut ByteReader<'_>, tiles: u64, file_size: u64) -> Result<Self> {
+    pub fn parse(reader: &mut ByteReader<'_>, tiles: u64, file_size: u64, surplus: bool) -> Result<Self> {
         let offset = reader.offset();
-        let starts = per_tile(reader, "tile offsets", tiles)?;
+        let starts = per_tile(reader, "tile offsets", tiles, surplus)?;
         if starts.is_empty() && tiles > 0 && file_size > 0 {
             return Err(DecodeError::invalid(
                 "count",
@@ -112,12 +113,12 @@ fn check(starts: &[u64], file_size: u64, offset: u64) -> Result<()> {
 pub struct TileVarSizes(pub Vec<u64>);
 
 impl TileVarSizes {
-    /// Reads the sizes of `tiles` tiles.
+    /// Reads the sizes of `tiles` tiles; with `surplus` there may be more, which mean nothing.
     ///
     /// # Errors
     /// Truncated; not one size per tile.
-    pub fn parse(reader: &mut ByteReader<'_>, tiles: u64) -> Result<Self> {
-        per_tile(reader, "tile var sizes", tiles).map(Self)
+    pub fn parse(reader: &mut ByteReader<'_>, tiles: u64, surplus: bool) -> Result<Self> {
+        per_tile(reader, "tile var sizes", tiles, surplus).map(Self)
     }
 
     /// Writes what [`parse`](Self::parse) reads.
@@ -139,7 +140,7 @@ mod tests {
     fn parse(values: &[u64], tiles: u64, file_size: u64) -> Result<TileOffsets> {
         let mut writer = ByteWriter::new();
         write_counted(values, &mut writer);
-        TileOffsets::parse(&mut ByteReader::new(writer.as_slice()), tiles, file_size)
+        TileOffsets::parse(&mut ByteReader::new(writer.as_slice()), tiles, file_size, false)
     }
 
     #[test]
@@ -157,6 +158,16 @@ mod tests {
     }
 
     #[test]
+    fn surplus_entries_are_left_out() {
+        let mut writer = ByteWriter::new();
+        write_counted(&[0, 10, 0, 0], &mut writer);
+        let parsed = TileOffsets::parse(&mut ByteReader::new(writer.as_slice()), 2, 42, true).unwrap();
+        assert_eq!((parsed.len(), parsed.range(1)), (2, Some(10..42)));
+        let sizes = TileVarSizes::parse(&mut ByteReader::new(writer.as_slice()), 5, true);
+        assert!(sizes.unwrap_err().to_string().contains("one entry per tile"));
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         for (values, tiles, size, message) in [
             (&[0, 20, 10][..], 3, 100, "tile 1 of a data file of 100 bytes: tile offset: found 20 at 0x10, expected"),
@@ -168,7 +179,7 @@ mod tests {
             assert!(error.starts_with(message), "{error}");
         }
         let huge = u64::MAX.to_le_bytes();
-        let error = TileOffsets::parse(&mut ByteReader::new(&huge), u64::MAX, 1).unwrap_err();
+        let error = TileOffsets::parse(&mut ByteReader::new(&huge), u64::MAX, 1, false).unwrap_err();
         assert!(error.to_string().contains("need"), "{error}");
     }
 }

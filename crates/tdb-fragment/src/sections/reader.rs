@@ -3,7 +3,7 @@
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_rtree::RTree;
 use tdb_schema::ArraySchema;
-use tdb_types::{ByteReader, Spans};
+use tdb_types::{ByteReader, Feature, Spans};
 
 use super::values::ValueShape;
 use super::{
@@ -189,11 +189,11 @@ impl SectionParser<'_> {
         reader: &mut ByteReader<'_>,
     ) -> Result<TileOffsets> {
         let file_size = self.footer.file_size(field, part).ok_or(FragmentError::NoSuchField { field })?;
-        Ok(TileOffsets::parse(reader, self.footer.tile_count(), file_size)?)
+        Ok(TileOffsets::parse(reader, self.footer.tile_count(), file_size, self.has_surplus())?)
     }
 
     pub(crate) fn parse_var_sizes(&self, reader: &mut ByteReader<'_>) -> Result<TileVarSizes> {
-        Ok(TileVarSizes::parse(reader, self.footer.tile_count())?)
+        Ok(TileVarSizes::parse(reader, self.footer.tile_count(), self.has_surplus())?)
     }
 
     pub(crate) fn parse_values(&self, field: FragmentField, reader: &mut ByteReader<'_>) -> Result<TileValues> {
@@ -210,8 +210,14 @@ impl SectionParser<'_> {
         Ok(TileValues::parse(reader, self.footer.tile_count(), shape)?)
     }
 
+    /// Whether lists may have more entries than there are tiles.
+    fn has_surplus(&self) -> bool {
+        let nullable = self.schema.attributes().iter().any(tdb_schema::Attribute::is_nullable);
+        nullable && self.footer.version().has(Feature::SurplusTileEntries)
+    }
+
     pub(crate) fn parse_per_tile(&self, name: &'static str, reader: &mut ByteReader<'_>) -> Result<Vec<u64>> {
-        Ok(per_tile(reader, name, self.footer.tile_count())?)
+        Ok(per_tile(reader, name, self.footer.tile_count(), self.has_surplus())?)
     }
 }
 

@@ -116,10 +116,11 @@ fn compare_many(ranges: &[(u64, u64)], column: &FixedColumn, nodes: Range<usize>
 }
 
 fn compare_strings(ranges: &[(&[u8], Option<&[u8]>)], column: &VarColumn, node: usize) -> (bool, bool) {
-    let Some((lo, hi)) = column.get(node) else { return (false, false) };
+    let Some((lo, hi)) = column.bounds(node) else { return (false, false) };
     let next = ranges.partition_point(|range| range.1.is_some_and(|end| end < lo));
     let Some((start, end)) = ranges.get(next) else { return (false, false) };
-    (*start <= hi, *start <= lo && end.is_none_or(|end| hi <= end))
+    let hit = hi.is_none_or(|hi| *start <= hi);
+    (hit, *start <= lo && end.is_none_or(|end| hi.is_some_and(|hi| hi <= end)))
 }
 
 fn masks(compared: impl Iterator<Item = (bool, bool)>) -> (u64, u64) {

@@ -128,7 +128,10 @@ impl Context {
         let allocated =
             allocate!(self, tiledb_attribute_free, tiledb_attribute_alloc(name.as_ptr(), code(spec.datatype)))?;
         let attribute = allocated.pointer();
-        call!(self, tiledb_attribute_set_cell_val_num(attribute, cell_val_num_code(spec.cell_val_num)))?;
+        // Cells of any type are of variable size as they are, and older releases don't want to hear it.
+        if spec.datatype != Datatype::Any {
+            call!(self, tiledb_attribute_set_cell_val_num(attribute, cell_val_num_code(spec.cell_val_num)))?;
+        }
         if spec.nullable {
             call!(self, tiledb_attribute_set_nullable(attribute, 1))?;
         }

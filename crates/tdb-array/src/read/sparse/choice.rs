@@ -1,7 +1,6 @@
 //! Which engine reads which tiles.
 
 use tdb_rtree::{DimRange, NdRange};
-use tdb_types::{Feature, PhysicalType};
 
 use super::Engine;
 use super::context::Context;
@@ -9,7 +8,8 @@ use super::key::Key;
 use super::merge::Merge;
 use super::order::{CellOrder, global_order};
 use super::slabs::Slabs;
-use super::source::{SelectedTile, Source};
+use super::source::SelectedTile;
+use super::stored_order::is_stored_otherwise;
 use super::stream::Stream;
 use super::table::{RunQueue, TileTable};
 use crate::{Order, Result};
@@ -109,15 +109,6 @@ fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
     let mut union = NdRange(first);
     boxes.for_each(|next| union.expand(&next));
     union.0
-}
-
-/// Whether some fragment doesn't have its cells in the array's global order: before format 5, space tiles didn't count
-/// where coordinates are floating-point numbers.
-fn is_stored_otherwise(context: &Context) -> bool {
-    let is_float = |physical| matches!(physical, PhysicalType::F32 | PhysicalType::F64);
-    let mut dimensions = context.array.schema().dimensions().iter();
-    let old = |source: &Source| source.fragment.version().has(Feature::CombinedCoordinates);
-    dimensions.any(|dimension| is_float(dimension.physical())) && context.sources.iter().any(old)
 }
 
 /// How many nodes of R-trees are compared at most to find tiles that needn't be merged with others: a fraction of a second.

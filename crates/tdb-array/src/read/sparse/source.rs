@@ -92,9 +92,8 @@ impl Source {
 
     /// The smallest box that holds a tile's cells.
     pub(super) fn mbr(&self, tile: u64) -> NdRange {
-        let mbr = self.rtree.mbr(tile).map(|mbr| mbr.widened(self.rtree.kinds()));
         // The search has found the tile in the tree.
-        mbr.unwrap_or(NdRange(Vec::new()))
+        self.rtree.bounds(tile).unwrap_or(NdRange(Vec::new()))
     }
 
     /// Whether the tree may have a tile with a cell in one of the ranges of every dimension. `left` is how many nodes of

@@ -145,7 +145,9 @@ impl CellOrder {
     /// order that is so within a space tile only.
     pub(in super::super) fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
         let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
+        let is_endless = bounds.iter().any(|range| matches!(range, DimRange::Var { hi: None, .. }));
         match self.keys(&corners, 2)[..] {
+            [low, _] if is_endless => (low, K::HIGHEST),
             [low, high] => (low, high),
             _ => (K::default(), K::HIGHEST),
         }
