@@ -40,7 +40,7 @@ pub fn array(random: &mut Random) -> (ArraySpec, Vec<Axis>) {
     if random.percent(15) {
         current_domain(random, &mut spec, &mut axes);
     }
-    if dense && axes.len() == 2 && INTEGERS.contains(&axes[1].spec.datatype) && random.percent(70) {
+    if dense && axes.len() == 2 && INTEGERS.contains(&axes[1].spec.datatype) && random.percent(40) {
         spec.attributes.extend(image(random, &axes[1]));
     }
     (spec, axes)
