@@ -21,7 +21,7 @@ pub(crate) struct FixedColumn {
     kind: DimensionKind,
     lo: Vec<u64>,
     hi: Vec<u64>,
-    /// Whether some bound is NaN, and so bounds nothing.
+    /// Whether some node bounds nothing, because of a NaN or because nobody computed it.
     has_nan: bool,
 }
 
@@ -194,7 +194,7 @@ impl FixedColumn {
     fn push(&mut self, lo: u64, hi: u64) {
         self.lo.push(lo);
         self.hi.push(hi);
-        self.has_nan |= self.kind.is_nan(lo) || self.kind.is_nan(hi);
+        self.has_nan |= self.kind.bounds_nothing(lo, hi);
     }
 
     fn get(&self, node: usize) -> Option<(u64, u64)> {
@@ -250,7 +250,7 @@ impl FixedColumn {
             }
             self.lo.extend(pairs.iter().map(|pair| pair[0]));
             self.hi.extend(pairs.iter().map(|pair| pair[1]));
-            self.has_nan |= pairs.as_flattened().iter().any(|key| self.kind.is_nan(*key));
+            self.has_nan |= pairs.iter().any(|[lo, hi]| self.kind.bounds_nothing(*lo, *hi));
         }
         Ok(())
     }

@@ -43,11 +43,10 @@ impl DimensionKind {
     }
 
     /// Bounds in ordered keys, moved apart so far that they hold every coordinate a writer may have put between them:
-    /// [both zeros](Self::widen_zeros), and everything if a bound is NaN, because a writer's comparisons with NaN are
-    /// always false.
+    /// [both zeros](Self::widen_zeros), and everything if they [bound nothing](Self::bounds_nothing).
     #[inline]
     pub(crate) fn widen(self, lo: u64, hi: u64) -> (u64, u64) {
-        if self.is_nan(lo) || self.is_nan(hi) { (0, self.max_key()) } else { self.widen_zeros(lo, hi) }
+        if self.bounds_nothing(lo, hi) { (0, self.max_key()) } else { self.widen_zeros(lo, hi) }
     }
 
     /// Bounds in ordered keys, moved apart so that a bound which is one of the two floating-point zeros has the other
@@ -62,6 +61,17 @@ impl DimensionKind {
         (if lo == positive_zero { negative_zero } else { lo }, if hi == negative_zero { positive_zero } else { hi })
     }
 
+    /// Whether a stored range tells nothing: if a bound is NaN, because a writer's comparisons with NaN are always false; and
+    /// from 0 to -1 in a dimension of dates, for which the first writers of dates never computed a range.
+    #[inline]
+    pub(crate) fn bounds_nothing(self, lo: u64, hi: u64) -> bool {
+        self.is_nan(lo) || self.is_nan(hi) || self.is_uncomputed(lo, hi)
+    }
+
+    fn is_uncomputed(self, lo: u64, hi: u64) -> bool {
+        lo > hi && self.datatype.is_datetime() && lo == Scalar::I64(0).key() && hi == Scalar::I64(-1).key()
+    }
+
     /// Whether the key is that of a NaN.
     #[inline]
     pub(crate) fn is_nan(self, key: u64) -> bool {
@@ -74,9 +84,11 @@ impl DimensionKind {
         key < nans || key > self.max_key() - nans
     }
 
-    /// Whether `lo` is above `hi` as values, so that `-0.0` is not below `0.0` and NaN not above anything.
+    /// Whether `lo` is above `hi` as values, so that `-0.0` is not below `0.0` and NaN not above anything; not if the range was
+    /// never computed.
     pub(crate) fn is_backwards(self, lo: u64, hi: u64) -> bool {
-        lo > hi && (!self.physical().is_float() || self.scalar(lo) > self.scalar(hi))
+        let above = !self.physical().is_float() || self.scalar(lo) > self.scalar(hi);
+        lo > hi && above && !self.is_uncomputed(lo, hi)
     }
 
     pub(crate) fn scalar(self, key: u64) -> Scalar {

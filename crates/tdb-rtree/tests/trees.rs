@@ -191,3 +191,31 @@ fn ranges_of_empty_strings_by_old_writers_tell_nothing() {
         assert_eq!(written(&read, version), bytes);
     }
 }
+
+#[test]
+fn ranges_of_dates_that_nobody_computed_tell_nothing() {
+    let dates = [DimensionKind::fixed(Datatype::DatetimeDay)];
+    let bytes_of = |ranges: &[[i64; 2]]| {
+        let mut writer = ByteWriter::new();
+        writer.u32(1);
+        writer.u32(RTree::FANOUT);
+        Datatype::DatetimeDay.write(&mut writer);
+        writer.u32(1);
+        writer.u64(ranges.len() as u64);
+        ranges.as_flattened().iter().for_each(|end| writer.bytes(&end.to_le_bytes()));
+        writer.into_bytes()
+    };
+    let version = FormatVersion::new(4).unwrap();
+    let bytes = bytes_of(&[[0, -1], [5, 9]]);
+    let tree = RTree::parse(&mut ByteReader::new(&bytes), &dates, version).unwrap();
+    let found = |lo, hi| {
+        let query = [vec![DimRange::between(Scalar::I64(lo), Scalar::I64(hi)).unwrap()]];
+        tree.search(&query).unwrap().collect::<Vec<_>>()
+    };
+    assert_eq!(found(-100, -50), [(0, Coverage::Partial)]);
+    assert_eq!(found(0, 9), [(0, Coverage::Partial), (1, Coverage::Full)]);
+    assert_eq!(tree.bounds(0), Some(NdRange(vec![DimRange::everything(dates[0])])));
+    assert_eq!(written(&tree, version), bytes);
+    let backwards = bytes_of(&[[1, -1]]);
+    assert!(RTree::parse(&mut ByteReader::new(&backwards), &dates, version).is_err());
+}

@@ -109,9 +109,7 @@ fn can_have(case: &Case, release: Release) -> bool {
         .dimensions
         .iter()
         .all(|dimension| dimension.domain.is_some() && dimension.datatype == spec.dimensions[0].datatype);
-    // Releases 1.6 and 1.7 store an empty range for every tile of dates, so that 2.30.0 finds them in any range.
-    let lost = !dense && spec.dimensions[0].datatype.is_datetime();
-    let combined = release.can(Ability::OwnDimensions) || (of_one_type && !spec.attributes.is_empty() && !lost);
+    let combined = release.can(Ability::OwnDimensions) || (of_one_type && !spec.attributes.is_empty());
     let ordered = spec.cell_order != Layout::Hilbert || release.can(Ability::Hilbert);
     let duplicates = !spec.allows_dups || release.can(Ability::Duplicates);
     let evolved = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));

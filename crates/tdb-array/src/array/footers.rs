@@ -64,9 +64,13 @@ impl Footers {
     }
 }
 
-/// Whether the fragment's format has footers at all.
+/// Whether the fragment's format has footers at all, and such that copies of them can be relied on: newer releases make them
+/// longer by eight bytes where statistics came without a place for those of the whole fragment, but count them as they were,
+/// so that all but the first lie behind where they should.
 fn has_footer(entry: &FragmentEntry) -> bool {
-    !entry.version.has(Feature::LegacyFragmentMetadata)
+    let version = entry.version;
+    let grows = version.has(Feature::TileStatistics) && !version.has(Feature::FragmentStatistics);
+    !version.has(Feature::LegacyFragmentMetadata) && !grows
 }
 
 /// Paths of all files of consolidated fragment metadata, the newest first. Before format 12 they lie in the array's folder.
