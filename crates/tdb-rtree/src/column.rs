@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tdb_types::{ByteReader, ByteWriter, DecodeError, Scalar};
+use tdb_types::{ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Scalar};
 
 use crate::kind::{read_strings, write_strings};
 use crate::{DimRange, DimensionKind};
@@ -16,13 +16,15 @@ pub(crate) enum Column {
 }
 
 /// Bounds of a fixed-size type, as [ordered keys](tdb_types::ordered_key) of the very coordinates that are stored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct FixedColumn {
     kind: DimensionKind,
     lo: Vec<u64>,
     hi: Vec<u64>,
     /// Whether some node bounds nothing, because of a NaN or because nobody computed it.
     has_nan: bool,
+    /// Whether no node bounds anything.
+    uncertain: bool,
 }
 
 /// Bounds that are strings.
@@ -41,14 +43,18 @@ impl Column {
         if kind.var {
             Self::Var(VarColumn::default())
         } else {
-            Self::Fixed(FixedColumn { kind, lo: Vec::new(), hi: Vec::new(), has_nan: false })
+            Self::Fixed(FixedColumn { kind, lo: Vec::new(), hi: Vec::new(), has_nan: false, uncertain: false })
         }
     }
 
-    /// A column in which nodes from the empty string to the empty string may have any strings.
-    pub(crate) fn set_uncertain(&mut self) {
-        if let Self::Var(column) = self {
-            column.uncertain = true;
+    /// Takes into account what writers of the version stored wrongly.
+    pub(crate) fn distrust(&mut self, version: FormatVersion) {
+        match self {
+            Self::Var(column) => column.uncertain = version.has(Feature::UncertainStringRanges),
+            Self::Fixed(column) => {
+                column.uncertain = column.kind.datatype.is_datetime() && version.has(Feature::UncomputedDateRanges);
+                column.has_nan |= column.uncertain;
+            }
         }
     }
 
@@ -91,7 +97,7 @@ impl Column {
     pub(crate) fn bounds(&self, node: usize) -> Option<DimRange> {
         match self {
             Self::Fixed(column) => column.get(node).map(|(lo, hi)| {
-                let (lo, hi) = column.kind.widen(lo, hi);
+                let (lo, hi) = column.widen(lo, hi);
                 DimRange::Fixed { lo, hi }
             }),
             Self::Var(column) => {
@@ -185,11 +191,6 @@ impl FixedColumn {
         self.has_nan
     }
 
-    /// The dimension.
-    pub(crate) fn kind(&self) -> DimensionKind {
-        self.kind
-    }
-
     #[inline]
     fn push(&mut self, lo: u64, hi: u64) {
         self.lo.push(lo);
@@ -201,14 +202,19 @@ impl FixedColumn {
         Some((*self.lo.get(node)?, *self.hi.get(node)?))
     }
 
+    /// The bounds in which all coordinates of a node with these stored ones lie.
+    pub(crate) fn widen(&self, lo: u64, hi: u64) -> (u64, u64) {
+        if self.uncertain { (0, self.kind.max_key()) } else { self.kind.widen(lo, hi) }
+    }
+
     fn covers(&self, parent: usize, children: Range<usize>) -> bool {
         let Some((lo, hi)) = self.get(parent) else { return false };
         let (los, his) = self.bounds(children);
         let lowest = los.iter().copied().min().unwrap_or(u64::MAX);
         let highest = his.iter().copied().max().unwrap_or(0);
         if self.has_nan {
-            let mut children = los.iter().zip(his).map(|(lo, hi)| self.kind.widen(*lo, *hi));
-            let (lo, hi) = self.kind.widen(lo, hi);
+            let mut children = los.iter().zip(his).map(|(lo, hi)| self.widen(*lo, *hi));
+            let (lo, hi) = self.widen(lo, hi);
             return children.all(|child| lo <= child.0 && child.1 <= hi);
         }
         // A parent that ends at one zero covers a child that ends at the other: queries always ask for both.
@@ -286,6 +292,13 @@ impl VarColumn {
 }
 
 /// Columns are equal if what is stored is.
+impl PartialEq for FixedColumn {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.lo == other.lo && self.hi == other.hi
+    }
+}
+
+/// The same.
 impl PartialEq for VarColumn {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes && self.ends == other.ends

@@ -62,14 +62,14 @@ impl DimensionKind {
     }
 
     /// Whether a stored range tells nothing: if a bound is NaN, because a writer's comparisons with NaN are always false; and
-    /// from 0 to -1 in a dimension of dates, for which the first writers of dates never computed a range.
+    /// a range of dates that ends before it begins, for the first writers of dates never computed any.
     #[inline]
     pub(crate) fn bounds_nothing(self, lo: u64, hi: u64) -> bool {
         self.is_nan(lo) || self.is_nan(hi) || self.is_uncomputed(lo, hi)
     }
 
     fn is_uncomputed(self, lo: u64, hi: u64) -> bool {
-        lo > hi && self.datatype.is_datetime() && lo == Scalar::I64(0).key() && hi == Scalar::I64(-1).key()
+        lo > hi && self.datatype.is_datetime()
     }
 
     /// Whether the key is that of a NaN.

@@ -106,10 +106,9 @@ fn compare_one(los: &[u64], his: &[u64], lo: u64, hi: u64) -> (u64, u64) {
 }
 
 fn compare_many(ranges: &[(u64, u64)], column: &FixedColumn, nodes: Range<usize>) -> (u64, u64) {
-    let kind = column.kind();
     let (los, his) = column.bounds(nodes);
     masks(los.iter().zip(his).map(|(lo, hi)| {
-        let (lo, hi) = kind.widen(*lo, *hi);
+        let (lo, hi) = column.widen(*lo, *hi);
         let next = ranges.partition_point(|range| range.1 < lo);
         ranges.get(next).map_or((false, false), |range| (range.0 <= hi, range.0 <= lo && hi <= range.1))
     }))

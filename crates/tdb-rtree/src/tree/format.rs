@@ -31,9 +31,7 @@ impl RTree {
                 check_dimensions(reader, kinds)?;
                 let fanout = parse_fanout(reader, kinds, version)?;
                 let mut tree = Self::empty(kinds, fanout);
-                if version.has(Feature::UncertainStringRanges) {
-                    tree.columns.iter_mut().for_each(Column::set_uncertain);
-                }
+                tree.columns.iter_mut().for_each(|column| column.distrust(version));
                 let levels = reader.u32("level count")?;
                 reader.count("level count", u64::from(levels), 8)?;
                 for level in 0..levels {
