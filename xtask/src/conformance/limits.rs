@@ -221,6 +221,7 @@ fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, releas
             FilterSpec::Dictionary => release.can(Ability::DictionaryStrings) && coded,
             FilterSpec::ScaleFloat { .. } => release.can(Ability::FloatScale) && staged,
             FilterSpec::Xor => release.can(Ability::Xor) && staged,
+            FilterSpec::Webp { .. } => release.can(Ability::Webp),
             FilterSpec::Delta { reinterpret } => {
                 release.can(Ability::Delta)
                     && staged
