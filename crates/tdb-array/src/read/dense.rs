@@ -34,7 +34,7 @@ use shape::Shape;
 use work::Work;
 
 use super::BufferPool;
-use crate::query::{CheckedQuery, DEFAULT_BUDGET};
+use crate::query::{CheckedQuery, default_budget};
 use crate::{Batch, Result};
 
 pub(crate) use planned::plan;
@@ -75,7 +75,7 @@ impl DenseReader {
 
     /// The next batch; none after the last one.
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let budget = self.query.budget.unwrap_or(DEFAULT_BUDGET) as u64;
+        let budget = self.query.budget.unwrap_or_else(|| default_budget(self.query.array.workers().threads())) as u64;
         let mut most = u128::from(budget / self.bytes_per_cell).max(1);
         // Tiles may be as small as a cell: more of them than can be kept track of are not even counted.
         let most_boxes = usize::try_from(u128::from(budget) / PIECE_BYTES).unwrap_or(usize::MAX).max(1);

@@ -5,7 +5,7 @@ use tdb_schema::FieldRef;
 
 use super::source::Source;
 use super::spares::Spares;
-use crate::query::{CheckedQuery, DEFAULT_BUDGET};
+use crate::query::{CheckedQuery, default_budget};
 use crate::read::OutputField;
 use crate::{Array, Order, Result, TimeRange};
 
@@ -51,7 +51,7 @@ impl Context {
             regions: query.region.merged(),
             repeats: (sorted && overlap).then(|| query.region.ranges().to_vec()),
             order: query.order,
-            budget: query.budget.unwrap_or(DEFAULT_BUDGET),
+            budget: query.budget.unwrap_or_else(|| default_budget(query.array.workers().threads())),
             room: query.budget.map_or(DEFAULT_ROOM, |budget| budget.max(LEAST_ROOM)),
             time: query.array.time(),
             sources: Vec::new(),
