@@ -57,17 +57,7 @@ fn every_schema_is_read_and_written_again() {
     let mut count = 0;
     for fixture in fixtures::all() {
         for path in schema_files(&fixture) {
-            let file = fixture.read(path);
-            let place = format!("{} {path}", fixture.name());
-            let tile = tile(&fixture, &file);
-            let schema = ArraySchema::parse_tile(&tile, None).unwrap_or_else(|error| panic!("{place}: {error}"));
-            let mut written = ByteWriter::new();
-            schema.write(&mut written).expect("a schema that was read can be written");
-            assert_eq!(written.into_bytes(), tile.payload, "{place}");
-            let (again, _) =
-                ArraySchema::parse_file(&schema.to_file().expect("a file"), &Limits::default(), None).expect("a file");
-            assert_eq!(again, schema, "{place}");
-
+            let schema = read_and_written_again(&fixture, path);
             let folder = path.split("__schema/").next().unwrap_or_default();
             writeln!(dumps.entry(writer(&fixture)).or_default(), "--- {}/{folder}\n{}", fixture.name(), schema.dump())
                 .expect("text");
@@ -76,6 +66,31 @@ fn every_schema_is_read_and_written_again() {
     }
     assert!(count > 80, "only {count} schemas");
     snapshot("schemas", dumps);
+}
+
+#[test]
+fn every_schema_of_older_releases_is_read_and_written_again() {
+    let mut versions = BTreeMap::<_, usize>::new();
+    for fixture in fixtures::of_older_releases() {
+        for path in schema_files(&fixture) {
+            let schema = read_and_written_again(&fixture, path);
+            *versions.entry(schema.version().number()).or_default() += 1;
+        }
+    }
+    assert!(versions.len() >= 18 && versions.values().sum::<usize>() > 300, "{versions:?}");
+}
+
+fn read_and_written_again(fixture: &Fixture, path: &str) -> ArraySchema {
+    let place = format!("{} {path}", fixture.name());
+    let tile = tile(fixture, &fixture.read(path));
+    let schema = ArraySchema::parse_tile(&tile, None).unwrap_or_else(|error| panic!("{place}: {error}"));
+    let mut written = ByteWriter::new();
+    schema.write(&mut written).expect("a schema that was read can be written");
+    assert_eq!(written.into_bytes(), tile.payload, "{place}");
+    let file = schema.to_file().expect("a file");
+    let (again, _) = ArraySchema::parse_file(&file, &Limits::default(), None).expect("a file");
+    assert_eq!(again, schema, "{place}");
+    schema
 }
 
 #[test]
