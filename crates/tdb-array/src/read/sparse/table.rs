@@ -153,7 +153,8 @@ pub(super) fn cell_bytes(context: &Context, source: usize, tile: u64, cells: u32
             (Some(size), _) => size,
             (None, None) => 8 + field.fill.len(),
             (None, Some(tiles)) => {
-                let size = tiles.var_size(tile).div_ceil(u64::from(cells.max(1)));
+                // Tiles that say to be larger will be refused; until then they count as the largest that aren't.
+                let size = tiles.var_size(tile).min(tiles.tile_limit).div_ceil(u64::from(cells.max(1)));
                 8_usize.saturating_add(usize::try_from(size).unwrap_or(usize::MAX))
             }
         };
