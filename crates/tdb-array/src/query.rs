@@ -68,12 +68,9 @@ pub(crate) struct CheckedQuery {
 }
 
 /// Bytes of a batch unless a query says otherwise: few enough that the memory is soon used again, since touching fresh
-/// memory for the first time takes longer than reading into it; and for several threads so many that each has some tiles.
-pub(crate) fn default_budget(threads: usize) -> usize {
-    match threads {
-        0 | 1 => 4 << 20,
-        more => (more * (8 << 20)).min(64 << 20),
-    }
+/// memory for the first time takes longer than reading into it; and `each` for every thread, so that it has some tiles.
+pub(crate) fn default_budget(each: usize, threads: usize) -> usize {
+    threads.saturating_mul(each).min(64 << 20)
 }
 
 impl Query {
@@ -156,7 +153,7 @@ impl Query {
         self
     }
 
-    /// About how many bytes a batch may take, by default 4 MiB for one thread, 8 MiB for each of several, and 64 MiB at
+    /// About how many bytes a batch may take, by default 8 MiB for each thread, 4 MiB in sparse arrays, and 64 MiB at
     /// most; it always holds at least one cell. Cells that have to be sorted are sorted this many bytes at a time too, by
     /// default 64 MiB and never less than 16 MiB.
     pub fn budget(mut self, bytes: usize) -> Self {

@@ -75,7 +75,8 @@ impl DenseReader {
 
     /// The next batch; none after the last one.
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let budget = self.query.budget.unwrap_or_else(|| default_budget(self.query.array.workers().threads())) as u64;
+        let budget =
+            self.query.budget.unwrap_or_else(|| default_budget(8 << 20, self.query.array.workers().threads())) as u64;
         let mut most = u128::from(budget / self.bytes_per_cell).max(1);
         // Tiles may be as small as a cell: more of them than can be kept track of are not even counted.
         let most_boxes = usize::try_from(u128::from(budget) / PIECE_BYTES).unwrap_or(usize::MAX).max(1);
