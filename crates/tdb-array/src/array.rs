@@ -172,7 +172,7 @@ impl Array {
         let known = self.schema().enumerations();
         let Some(reference) = known.iter().find(|reference| reference.name == name) else {
             let known = known.iter().map(|reference| reference.name.clone()).collect();
-            return Err(ArrayError::UnknownField { name: name.to_owned(), known });
+            return Err(ArrayError::UnknownEnumeration { name: name.to_owned(), known });
         };
         let file = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}/{}", reference.file_name);
         let bytes = self.inner.storage.read(&file)?;

@@ -147,6 +147,14 @@ pub enum ArrayError {
         /// The names there are.
         known: Vec<String>,
     },
+    /// The array has no enumeration of this name.
+    #[error("no enumeration {name:?}; the array has {}", list(known))]
+    UnknownEnumeration {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
     /// The query names a dimension that the array doesn't have.
     #[error("no dimension {name:?}; the array has {}", list(known))]
     UnknownDimension {
@@ -233,6 +241,10 @@ impl ArrayError {
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         let by = |unsupported: bool| if unsupported { ErrorCategory::Unsupported } else { ErrorCategory::Corrupt };
+        // Whatever else may be wrong, without the key nothing more can be told.
+        if self.key_problem() == Some(KeyProblem::Missing) {
+            return ErrorCategory::Key;
+        }
         match self {
             Self::NotFound { .. } | Self::NotAnArray { .. } | Self::NotAGroup { .. } => ErrorCategory::Unavailable,
             // Paths below the array's folder are made of names that its files state.
@@ -247,6 +259,7 @@ impl ArrayError {
             Self::Unsupported { .. } | Self::Version { .. } | Self::Member { .. } => ErrorCategory::Unsupported,
             Self::Key { .. } => ErrorCategory::Key,
             Self::UnknownField { .. }
+            | Self::UnknownEnumeration { .. }
             | Self::UnknownDimension { .. }
             | Self::Range { .. }
             | Self::Label { .. }
@@ -257,6 +270,9 @@ impl ArrayError {
 }
 
 fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
     let mut text = names.iter().take(12).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     if names.len() > 12 {
         text.push_str(&format!(" and {} more", names.len() - 12));

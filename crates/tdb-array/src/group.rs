@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use tdb_filters::EncryptionKey;
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_metadata::{GroupDetails, GroupMember, MemberKind};
-use tdb_storage::{EntryKind, LocalStorage, Storage, StorageError};
+use tdb_storage::{Counters, CountingStorage, EntryKind, LocalStorage, Storage, StorageError};
 use tdb_types::Limits;
 use tdb_types::names::GROUP_FOLDER;
 
@@ -46,6 +46,8 @@ pub struct GroupOptions {
 #[derive(Clone, Debug)]
 pub struct Group {
     storage: Arc<dyn Storage>,
+    /// Counts what is asked of `storage` and of those of members.
+    counting: CountingStorage,
     /// The group's folder, if it is one of this machine.
     folder: Option<PathBuf>,
     options: GroupOptions,
@@ -115,7 +117,8 @@ impl GroupOptions {
         let path = path.as_ref();
         // Members may be given by their absolute paths, which have no links in them.
         let folder = std::fs::canonicalize(path).ok();
-        self.open_in(Arc::new(LocalStorage::new(path)), folder)
+        let counting = CountingStorage::new(Arc::new(LocalStorage::new(path)));
+        self.open_in(Arc::new(counting.clone()), folder, counting)
     }
 
     /// Opens the group at the root of a storage. Members outside of the storage can't be reached from it.
@@ -123,10 +126,11 @@ impl GroupOptions {
     /// # Errors
     /// See [`Group::open`].
     pub fn open_on(&self, storage: Arc<dyn Storage>) -> Result<Group> {
-        self.open_in(storage, None)
+        let counting = CountingStorage::new(storage);
+        self.open_in(Arc::new(counting.clone()), None, counting)
     }
 
-    fn open_in(&self, storage: Arc<dyn Storage>, folder: Option<PathBuf>) -> Result<Group> {
+    fn open_in(&self, storage: Arc<dyn Storage>, folder: Option<PathBuf>, counting: CountingStorage) -> Result<Group> {
         let time = self.time.unwrap_or_else(TimeRange::until_now);
         let listing = list(&*storage)?;
         let has_details = listing.root.iter().any(|entry| entry.name == GROUP_FOLDER);
@@ -143,7 +147,7 @@ impl GroupOptions {
         };
         let members = members.into_iter().map(member).collect();
         let (options, metadata) = (self.clone(), OnceLock::new());
-        Ok(Group { storage, folder, options, time, members, is_legacy: !has_details, metadata })
+        Ok(Group { storage, counting, folder, options, time, members, is_legacy: !has_details, metadata })
     }
 
     fn decoder(&self) -> GenericTileDecoder {
@@ -197,6 +201,13 @@ impl Group {
         self.time
     }
 
+    /// What was asked so far of the group's storage and of those of its members, opening included: requests by kind, and
+    /// bytes.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counting.counters()
+    }
+
     /// Where the group's bytes live.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
@@ -220,7 +231,8 @@ impl Group {
                 Ok((self.storage.sub(path)?, folder.and_then(|folder| std::fs::canonicalize(folder).ok())))
             }
             (MemberPlace::Outside(path), Some(_)) => {
-                Ok((Arc::new(LocalStorage::new(path)), std::fs::canonicalize(path).ok()))
+                let storage = self.counting.alongside(Arc::new(LocalStorage::new(path)));
+                Ok((Arc::new(storage), std::fs::canonicalize(path).ok()))
             }
             (MemberPlace::Outside(_) | MemberPlace::Elsewhere, _) => Err(ArrayError::Member {
                 group: self.storage.describe(""),

@@ -84,3 +84,37 @@ fn damage_is_not_blamed_on_the_key() {
     }
     assert!(damaged >= 4, "{damaged} files");
 }
+
+/// A schema in clear among encrypted ones is foreign: no key is needless, and none is missing from it.
+#[test]
+fn a_schema_in_clear_among_encrypted_ones() {
+    let copy = |fixture: &fixtures::Fixture, folder: &Path| {
+        for file in fixture.array_files() {
+            let target = folder.join(file);
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            fs::copy(fixture.array_dir().join(file), &target).unwrap();
+        }
+    };
+    let schema_of = |fixture: &fixtures::Fixture| -> String {
+        fixture.array_files().find(|path| path.starts_with("__schema/__1")).unwrap().to_owned()
+    };
+    let (encrypted, clear) =
+        (fixtures::named("v22-by-2.30.0-sparse-encrypted"), fixtures::named("v22-by-2.30.0-sparse-2d"));
+    let folder = tempfile::tempdir().unwrap();
+    copy(&encrypted, folder.path());
+    let foreign = folder.path().join("__schema/__9999999999999_9999999999999_00000000000000000000000000000001");
+    fs::copy(clear.array_dir().join(schema_of(&clear)), foreign).unwrap();
+    let open = |key: Option<[u8; 32]>| {
+        let options = ArrayOptions::new().at(9_999_999_999_999);
+        let options = key.into_iter().fold(options, |options, key| options.key(EncryptionKey::new(key)));
+        options.open(folder.path()).unwrap_err()
+    };
+    let with = open(encrypted.expected().key());
+    assert_eq!((with.key_problem(), with.category()), (Some(KeyProblem::NotNeeded), ErrorCategory::Corrupt), "{with}");
+    let without = open(None);
+    assert_eq!(
+        (without.key_problem(), without.category()),
+        (Some(KeyProblem::Missing), ErrorCategory::Key),
+        "{without}"
+    );
+}

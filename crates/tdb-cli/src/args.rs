@@ -20,13 +20,13 @@ Examples:
   tdb meta PATH --at 2024-05-01            metadata, as it was on a day
   tdb inspect PATH/__schema/__1_1_…        a file of an array, field by field
 
-Exit codes: 0 good, 1 a finding or difference, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
+Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
 6 the key of an encrypted array is missing, wrong or not wanted.
 Nothing is ever written to an array by these commands.";
 
 /// Look at and query TileDB arrays.
 #[derive(Debug, Parser)]
-#[command(name = "tdb", version, about, after_help = AFTER_HELP, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "tdb", version, after_help = AFTER_HELP, max_term_width = 100, arg_required_else_help = true)]
 #[command(override_usage = "tdb [OPTIONS] <COMMAND>\n       tdb [OPTIONS] PATH")]
 pub(crate) struct Args {
     /// Whether to use colours; NO_COLOR in the environment also switches them off
@@ -73,9 +73,9 @@ pub(crate) enum Command {
 pub(crate) enum Parsed {
     /// A command to run.
     Command { command: Command, color: ColorChoice, options: Options },
-    /// Wrong use that we found.
+    /// Wrong use.
     Failed { failure: Failure, color: ColorChoice },
-    /// Help, version, or wrong use that clap found.
+    /// Help or version.
     Clap(clap::Error),
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn parse() -> Parsed {
     match Args::try_parse() {
         Ok(Args { color, options, command: Command::Path(words) }) => bare_path(words, color, options),
         Ok(Args { color, options, command }) => Parsed::Command { command, color, options },
-        Err(error) => Parsed::Clap(error),
+        Err(error) => wrong_use(error, ColorChoice::Auto),
     }
 }
 
@@ -122,8 +122,40 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> Parse
             };
             Parsed::Command { command: args.command, color, options }
         }
-        Err(error) => Parsed::Clap(error),
+        Err(error) => wrong_use(error, color),
     }
+}
+
+/// Wrong use in clap's words, but as one line and a hint; help and version as they are.
+fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
+    let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if error.exit_code() == 0 || is_help {
+        return Parsed::Clap(error);
+    }
+    let text = error.render().to_string();
+    let mut paragraphs = text.split("\n\n").map(|paragraph| {
+        let lines = paragraph.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join(" ")
+    });
+    let first = paragraphs.next().unwrap_or_default();
+    let failure = Failure::usage(first.strip_prefix("error: ").unwrap_or(&first));
+    let (mut tip, mut usage) = (None, None);
+    for paragraph in paragraphs {
+        if let Some(text) = paragraph.strip_prefix("tip: ").filter(|text| !text.starts_with("to pass ")) {
+            tip.get_or_insert(text.replace(" tip: ", "; "));
+        } else if paragraph.starts_with("Usage: ") {
+            usage = Some(paragraph);
+        }
+    }
+    let known = |word: &str| COMMANDS.into_iter().find(|command| *command == word);
+    let in_usage = usage.as_deref().and_then(|usage| usage.split_whitespace().nth(2)).and_then(known);
+    // Errors of values come without the usage.
+    let given = || std::env::args_os().find_map(|word| known(word.to_str()?));
+    let hint = tip.unwrap_or_else(|| match in_usage.or_else(given) {
+        Some(command) => format!("`tdb {command} --help` shows how it is used"),
+        None => "`tdb --help` shows how it is used".to_owned(),
+    });
+    Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
 const COMMANDS: [&str; 11] =

@@ -13,12 +13,13 @@ pub(crate) mod schema;
 pub(crate) mod tree;
 
 use crate::args::Command;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::session;
 use crate::terminal::Terminal;
 
 pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
+    refuse_stats(&command)?;
     let key = || Key::given(session::options().key_file.as_deref());
     match command {
         Command::Info(args) => info::run(&args, &key()?, terminal),
@@ -34,4 +35,19 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         // The parser has made another command of it.
         Command::Path(_) => Ok(()),
     }
+}
+
+/// What opens no array has nothing to count, and zeroes would be a lie.
+fn refuse_stats(command: &Command) -> Result<()> {
+    let name = match command {
+        Command::Ls(_) => "ls",
+        Command::Inspect(_) => "inspect",
+        Command::Completions(_) => "completions",
+        _ => return Ok(()),
+    };
+    if !session::options().stats {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("--stats counts what is read of arrays and groups, and `tdb {name}` opens none"))
+        .with_hint("leave out --stats"))
 }

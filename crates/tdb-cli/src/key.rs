@@ -56,7 +56,10 @@ impl Key {
             File::open(path)?.take(67).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let bytes = read().map_err(|error| Failure::io(path.display(), &error))?;
+        let bytes = read().map_err(|error| {
+            let failure = Failure::io(format!("the key file {}", path.display()), &error);
+            failure.with_hint(format!("`--key-file` and {FILE_VARIABLE} take the path of a file that holds the key"))
+        })?;
         let found = EncryptionKey::try_from(bytes.as_slice()).ok().or_else(|| from_hex(bytes.trim_ascii_end()));
         match found {
             Some(key) => Ok(Self(Some(key))),

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use args::Parsed;
 use failure::{Failure, Result};
-use terminal::Terminal;
+use terminal::{Terminal, printable};
 
 fn main() -> ExitCode {
     let parsed = args::parse();
@@ -48,7 +48,7 @@ fn run(parsed: Parsed, terminal: Terminal) -> Result<bool> {
         }
         Parsed::Failed { failure, .. } => Err(failure),
         Parsed::Clap(error) => {
-            // Help and version are asked for; all else is wrong use, in clap's words. Nobody may be reading either.
+            // Help and version; all of the help too if nothing was asked for. Nobody may be reading either.
             let _ = error.print();
             match error.exit_code() {
                 0 => Ok(false),
@@ -63,8 +63,8 @@ fn report(failure: &Failure, terminal: Terminal) {
     let paint = terminal.error_paint();
     let mut stderr = io::stderr().lock();
     // There is nowhere left to complain to.
-    let _ = writeln!(stderr, "tdb: {} {}", paint.red("error:"), failure.message());
+    let _ = writeln!(stderr, "tdb: {} {}", paint.red("error:"), printable(failure.message()));
     if let Some(hint) = failure.hint() {
-        let _ = writeln!(stderr, "tdb: {} {hint}", paint.bold("hint:"));
+        let _ = writeln!(stderr, "tdb: {} {}", paint.bold("hint:"), printable(hint));
     }
 }

@@ -5,15 +5,15 @@ use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
-use tdb_array::Array;
+use tdb_array::{Array, Group};
 
 use crate::size::Bytes;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, printable};
 
 // No documentation comment: it would become that of the whole command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Options {
-    /// Say on standard error how much was read of arrays, and how long it took
+    /// Say on standard error how much was read of arrays and groups, and how long it took
     #[arg(long, global = true)]
     pub(crate) stats: bool,
 
@@ -37,6 +37,8 @@ struct Session {
 #[derive(Debug, Default)]
 struct Noted {
     arrays: Vec<Array>,
+    groups: Vec<Group>,
+    found: bool,
     cells: Option<u64>,
 }
 
@@ -63,6 +65,20 @@ pub(crate) fn opened(array: &Array) {
     }
 }
 
+/// Notes a group that was opened.
+pub(crate) fn opened_group(group: &Group) {
+    if let Ok(mut noted) = session().noted.lock() {
+        noted.groups.push(group.clone());
+    }
+}
+
+/// Notes that something is wrong which doesn't end the command.
+pub(crate) fn found() {
+    if let Ok(mut noted) = session().noted.lock() {
+        noted.found = true;
+    }
+}
+
 /// Notes how many cells were printed.
 pub(crate) fn printed(cells: u64) {
     if let Ok(mut noted) = session().noted.lock() {
@@ -76,14 +92,18 @@ pub(crate) fn finish(terminal: Terminal) -> bool {
     let Ok(noted) = session.noted.lock() else { return false };
     let mut stderr = io::stderr().lock();
     let paint = terminal.error_paint();
-    let mut found = false;
+    let mut found = noted.found;
     for damaged in noted.arrays.iter().flat_map(Array::damaged) {
         found = true;
+        let error = damaged.error.to_string();
+        // Most errors say the path, and the whole of it.
+        let what = if error.contains(stem(&damaged.path)) { error } else { format!("{}: {error}", damaged.path) };
         // Nobody may be listening.
-        let _ = writeln!(stderr, "tdb: {} left out {}: {}", paint.bold("warning:"), damaged.path, damaged.error);
+        let _ = writeln!(stderr, "tdb: {} left out {}", paint.bold("warning:"), printable(&what));
     }
     if session.options.stats {
-        let counters = noted.arrays.iter().map(Array::counters);
+        let arrays = noted.arrays.iter().map(Array::counters);
+        let counters = arrays.chain(noted.groups.iter().map(Group::counters));
         let sum = counters.fold([0; 4], |sum, counters| {
             let [lists, opens, reads, bytes] = sum;
             [lists + counters.lists, opens + counters.opens, reads + counters.reads, bytes + counters.bytes]
@@ -98,4 +118,10 @@ pub(crate) fn finish(terminal: Terminal) -> bool {
         );
     }
     found
+}
+
+/// The last name of a path without its extension: a fragment and its commit share it.
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split('.').next().unwrap_or(name)
 }

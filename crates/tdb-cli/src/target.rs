@@ -133,7 +133,9 @@ pub(crate) fn open_group(path: &Path, time: &TimeArgs, key: &Key) -> Result<Grou
         Some(range) => options.between(range),
         None => options,
     };
-    Ok(options.open(path)?)
+    let group = options.open(path)?;
+    session::opened_group(&group);
+    Ok(group)
 }
 
 /// The failure of a command that wants an array and got something else.

@@ -43,6 +43,22 @@ impl Terminal {
     }
 }
 
+/// Text from files and paths on one line, with nothing in it that would steer the terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    text.chars().for_each(|character| push_printable(character, &mut shown));
+    shown
+}
+
+/// Appends a character, escaped if it is one that controls.
+pub(crate) fn push_printable(character: char, shown: &mut String) {
+    if character.is_control() {
+        shown.extend(character.escape_default());
+    } else {
+        shown.push(character);
+    }
+}
+
 /// Sets text off, or leaves it as it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {

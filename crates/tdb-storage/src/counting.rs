@@ -56,6 +56,12 @@ impl CountingStorage {
         Self { inner, counts: Arc::default() }
     }
 
+    /// Counts what is asked of `other` together with what is asked of this one.
+    #[must_use]
+    pub fn alongside(&self, other: Arc<dyn Storage>) -> Self {
+        Self { inner: other, counts: Arc::clone(&self.counts) }
+    }
+
     /// The counts so far. Requests that fail are counted too, bytes only when they arrive.
     #[must_use]
     pub fn counters(&self) -> Counters {

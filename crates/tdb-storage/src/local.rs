@@ -169,6 +169,8 @@ fn entry(item: &fs::DirEntry) -> io::Result<Option<Entry>> {
         Ok(metadata) => metadata,
         // Deleted since the folder was read, or a link that leads nowhere.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // Nor does one that leads in circles, or through a file.
+        Err(error) if file_type.is_symlink() && error.kind() != io::ErrorKind::PermissionDenied => return Ok(None),
         Err(error) => return Err(error),
     };
     Ok(kind(&metadata).map(|kind| {

@@ -4,10 +4,12 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use tdb_filters::KeyProblem;
+use tdb_generic_tile::GenericTileDecoder;
 use tdb_schema::{ArraySchema, Dimension, SchemaError};
 use tdb_storage::{CountingStorage, Storage, StorageError};
-use tdb_types::Layout;
 use tdb_types::names::{COMMITS_FOLDER, LEGACY_SCHEMA, SCHEMA_FOLDER};
+use tdb_types::{Layout, Limits};
 
 use super::damage::Findings;
 use super::footers::Footers;
@@ -30,7 +32,10 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
         what: "the folder of schemas is empty; without one of them nothing can be read".to_owned(),
     })?;
     // The first file that the key is tried on: if it doesn't fit, it is the wrong one.
-    let schema = load_schema(&*storage, &schema_path, &access).map_err(ArrayError::blaming_the_key)?;
+    let schema = load_schema(&*storage, &schema_path, &access).map_err(|error| match error.key_problem() {
+        Some(KeyProblem::NotNeeded) if has_encrypted_schema(&*storage, &listing) => error,
+        _ => error.blaming_the_key(),
+    })?;
     let schema = Arc::new(schema);
     let mut directory = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings)?;
     let footers = Footers::read(&*storage, &listing, &directory, &access, &mut findings)?;
@@ -63,7 +68,7 @@ fn list(storage: &dyn Storage, workers: &Workers, findings: &mut Findings) -> Re
         Err(StorageError::NotFound { path }) => return Err(ArrayError::NotFound { path }),
         Err(error) => return Err(error.into()),
     };
-    let mut listing = Listing { root, ..Listing::default() };
+    let mut listing = Listing { described: storage.describe(""), root, ..Listing::default() };
     if !listing.is_array() {
         let hint = if listing.is_group() { "; it is a group" } else { "" };
         return Err(ArrayError::NotAnArray { path: storage.describe(""), hint });
@@ -92,6 +97,14 @@ fn load_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<Arr
     let tile = access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
     tile.and_then(|tile| ArraySchema::parse_tile(&tile, None))
         .map_err(|source| ArrayError::Schema { file: storage.describe(path), source })
+}
+
+/// Whether some schema is encrypted: where another isn't, that one is foreign, and not the key needless.
+fn has_encrypted_schema(storage: &dyn Storage, listing: &Listing) -> bool {
+    listing.schemas().iter().filter_map(|path| storage.read(path).ok()).any(|bytes| {
+        let decoded = GenericTileDecoder::new(Limits::default()).decode_file(&bytes, None);
+        decoded.is_err_and(|error| error.key_problem() == Some(KeyProblem::Missing))
+    })
 }
 
 /// What it takes to load fragments.

@@ -77,7 +77,7 @@ impl GroupTree {
         self
     }
 
-    /// How deep to go: 1 for the members of the group alone.
+    /// How deep to go: 0 for the group alone, 1 for its members too.
     pub fn depth(mut self, depth: usize) -> Self {
         self.depth = depth;
         self
@@ -93,9 +93,10 @@ impl GroupTree {
             storage: Some(self.group.storage.clone()),
         };
         let identity = identity(&*self.group.storage, self.group.folder.as_deref());
+        let frame = Frame { group: Arc::new(self.group.clone()), identity: identity.clone(), next: 0 };
         let walk = Walk {
-            seen: HashSet::from([identity.clone()]),
-            frames: vec![Frame { group: Arc::new(self.group.clone()), identity, next: 0 }],
+            seen: HashSet::from([identity]),
+            frames: if self.depth == 0 { Vec::new() } else { vec![frame] },
             tree: self,
         };
         std::iter::once(root).chain(walk)
@@ -153,7 +154,7 @@ impl Walk {
                     Some(reason) => reason,
                     None => {
                         let options = super::GroupOptions { time: Some(group.time), ..group.options.clone() };
-                        let inner = Arc::new(options.open_in(storage.clone(), folder)?);
+                        let inner = Arc::new(options.open_in(storage.clone(), folder, group.counting.clone())?);
                         self.seen.insert(identity.clone());
                         self.frames.push(Frame { group: inner, identity, next: 0 });
                         NodeKind::Group

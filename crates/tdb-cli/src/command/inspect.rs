@@ -13,7 +13,7 @@ use crate::inspect::{Report, inspect};
 use crate::key::Key;
 use crate::output::{TextFormat, print_json, stdout};
 use crate::target::{self, Kind};
-use crate::terminal::{Paint, Terminal};
+use crate::terminal::{Paint, Terminal, printable};
 
 /// Show a single file of an array, field by field: where it lies, its bytes, its value, and what that means
 ///
@@ -58,16 +58,20 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 fn text(report: &Report, paint: Paint) -> Result<()> {
     let mut out = stdout();
     let Report { path, kind, size, .. } = report;
-    writeln!(out, "{}", paint.bold(&format!("{}: {}, {size} bytes", path.display(), kind.name())))?;
+    writeln!(
+        out,
+        "{}",
+        paint.bold(&format!("{}: {}, {size} bytes", printable(&path.display().to_string()), kind.name()))
+    )?;
     for note in &report.notes {
-        writeln!(out, "{note}")?;
+        writeln!(out, "{}", printable(note))?;
     }
     let mut space = 0;
     for span in &report.spans {
         if span.space != space {
             space = span.space;
             let name = report.spaces.get(space as usize).map_or("", String::as_str);
-            writeln!(out, "{}", paint.bold(&format!("-- {name}")))?;
+            writeln!(out, "{}", paint.bold(&format!("-- {}", printable(name))))?;
         }
         writeln!(out, "{}", line(span, paint))?;
     }
@@ -83,7 +87,7 @@ fn line(span: &Span, paint: Paint) -> String {
         bytes.push('…');
     }
     let indent = "  ".repeat(usize::try_from(span.depth).unwrap_or(0).min(20));
-    let name = format!("{indent}{}", span.name);
+    let name = format!("{indent}{}", printable(&span.name));
     let mut line = paint.dim(&format!("{:08x}  {bytes:<17}", span.offset));
     if span.value.is_empty() && span.bytes.is_empty() && span.len > 0 {
         let size = paint.dim(&format!("({} bytes)", span.len));
@@ -93,11 +97,11 @@ fn line(span: &Span, paint: Paint) -> String {
     // Of bytes whose meaning is known, the meaning is enough: they stand further left already.
     let is_hex = !span.bytes.is_empty() && span.value.starts_with(&hex(&span.bytes));
     let shown = if is_hex && !span.meaning.is_empty() {
-        span.meaning.clone()
+        printable(&span.meaning)
     } else if span.meaning.is_empty() {
-        span.value.clone()
+        printable(&span.value)
     } else {
-        format!("{}  {}", span.value, paint.dim(&span.meaning))
+        format!("{}  {}", printable(&span.value), paint.dim(&printable(&span.meaning)))
     };
     let _ = write!(line, "  {name:<36} {shown}");
     line.truncate(line.trim_end().len());

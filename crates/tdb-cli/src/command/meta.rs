@@ -1,15 +1,17 @@
 //! `tdb meta`: the metadata of an array or group.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use tdb_array::{Metadata, MetadataValue};
 use tdb_types::{CellValNum, Datatype};
 
 use super::describe::json_cell;
 use crate::cells::Kind as CellKind;
-use crate::failure::Result;
+use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
+use crate::suggest;
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
@@ -27,7 +29,7 @@ pub(crate) struct Args {
     /// An array or a group
     path: OsString,
 
-    /// Show only this key; may be given many times
+    /// Show only this key, which must be there; may be given many times
     #[arg(short, long, value_name = "KEY")]
     key: Vec<String>,
 
@@ -42,13 +44,27 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     let sheet = match kind {
-        Kind::Group => rows(target::open_group(&path, &args.time, key)?.metadata()?, &args.key),
-        _ => rows(target::open_array(&args.path, 1, &args.time, key, target::local_storage)?.1.metadata()?, &args.key),
+        Kind::Group => {
+            let group = target::open_group(&path, &args.time, key)?;
+            rows(&path, group.metadata()?, &args.key)?
+        }
+        _ => {
+            let (path, array) = target::open_array(&args.path, 1, &args.time, key, target::local_storage)?;
+            rows(&path, array.metadata()?, &args.key)?
+        }
     };
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)
 }
 
-fn rows(metadata: &Metadata, keys: &[String]) -> Sheet {
+fn rows(path: &Path, metadata: &Metadata, keys: &[String]) -> Result<Sheet> {
+    let known: Vec<String> = metadata.iter().map(|(key, _)| key.into_owned()).collect();
+    if let Some(key) = keys.iter().find(|key| !known.contains(key)) {
+        let failure = Failure::new(Exit::Unavailable, format!("{}: no metadata has the key {key:?}", path.display()));
+        return Err(match suggest::nearest(key, known.iter().map(String::as_str)) {
+            Some(near) => failure.with_hint(format!("did you mean {near:?}?")),
+            None => failure.with_hint(format!("`tdb meta {}` shows all keys", path.display())),
+        });
+    }
     let mut sheet = Sheet::new(&[("key", false), ("type", false), ("count", true), ("value", false)]);
     let is_wanted = |key: &str| keys.is_empty() || keys.iter().any(|wanted| wanted == key);
     for (key, value) in metadata.iter().filter(|(key, _)| is_wanted(key)) {
@@ -59,7 +75,7 @@ fn rows(metadata: &Metadata, keys: &[String]) -> Sheet {
             shown(value),
         ]);
     }
-    sheet
+    Ok(sheet)
 }
 
 fn shown(value: &MetadataValue) -> Entry {

@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// The array
     array: OsString,
 
-    /// Attributes and dimensions to print, in this order [default: all]
+    /// Attributes and dimensions to print, in this order; a name with a comma stands in quotes [default: all]
     #[arg(short, long, value_name = "NAME,…")]
     select: Vec<String>,
 
@@ -144,8 +144,8 @@ fn selected(schema: &ArraySchema, names: &[String]) -> Result<Vec<FieldRef>> {
         match schema.field(name) {
             Some(field) => fields.push(field),
             None => {
-                for name in name.split(',') {
-                    fields.push(named(schema, name.trim())?);
+                for name in names_in(name)? {
+                    fields.push(named(schema, &name)?);
                 }
             }
         }
@@ -157,9 +157,54 @@ fn selected(schema: &ArraySchema, names: &[String]) -> Result<Vec<FieldRef>> {
     }
 }
 
+/// The names between commas; those in quotes may hold commas themselves.
+fn names_in(text: &str) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        if rest.starts_with('"') {
+            let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+            let name = strings.next().and_then(std::result::Result::ok);
+            names.push(name.ok_or_else(|| {
+                Failure::usage(format!("select {text:?}: the name in quotes does not end"))
+                    .with_hint("write names in quotes as in JSON: --select 'a,\"b,c\"'")
+            })?);
+            rest = rest[strings.byte_offset()..].trim_start();
+            if !rest.is_empty() && !rest.starts_with(',') {
+                return Err(Failure::usage(format!("select {text:?}: expected a comma at {rest:?}")));
+            }
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            names.push(rest[..end].trim().to_owned());
+            rest = &rest[end..];
+        }
+        match rest.strip_prefix(',') {
+            Some(more) => rest = more,
+            None => return Ok(names),
+        }
+    }
+}
+
 fn named(schema: &ArraySchema, name: &str) -> Result<FieldRef> {
     schema.field(name).ok_or_else(|| {
         let known = schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned).collect();
         tdb_array::ArrayError::UnknownField { name: name.to_owned(), known }.into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_fields() {
+        assert_eq!(names_in("a, b").unwrap(), ["a", "b"]);
+        assert_eq!(names_in(r#"a,"b,c" ,d"#).unwrap(), ["a", "b,c", "d"]);
+        assert_eq!(names_in(r#""a \"b\"""#).unwrap(), ["a \"b\""]);
+        assert_eq!(names_in(r#"a"b"#).unwrap(), ["a\"b"]);
+        assert_eq!(names_in("").unwrap(), [""]);
+        assert!(names_in(r#"a,"b"#).unwrap_err().message().contains("does not end"));
+        assert!(names_in(r#""a"b"#).unwrap_err().message().contains("a comma"));
+    }
 }

@@ -7,10 +7,10 @@ use tdb_array::{Array, GroupTree, MemberPlace, NodeKind, TreeNode};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
-use crate::range;
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use crate::{range, session};
 
 /// Show the members of a group, and of the groups in it
 ///
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// The group
     path: OsString,
 
-    /// How deep to go: 1 shows the members of the group alone
+    /// How deep to go: 0 shows the group alone, 1 its members too
     #[arg(long, value_name = "LEVELS")]
     depth: Option<usize>,
 
@@ -72,10 +72,20 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 
 fn row(node: &TreeNode, args: &Args, key: &Key) -> Vec<Entry> {
     let (kind, mut note) = kind_and_note(node);
+    if matches!(node.kind, NodeKind::Missing | NodeKind::Failed(_)) {
+        session::found();
+    }
     let array = match (&node.kind, &node.storage) {
         (NodeKind::Array, Some(storage)) => match target::options(1, &args.time, key).open_on(storage.clone()) {
-            Ok(array) => Some(array),
+            Ok(array) => {
+                for damaged in array.damaged() {
+                    session::found();
+                    note = Some(format!("without {}", damaged.path));
+                }
+                Some(array)
+            }
             Err(error) => {
+                session::found();
                 note = Some(error.to_string());
                 None
             }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::table::{cell, lines, new_table, terminal_width};
 use super::{RowFormat, stdout};
 use crate::failure::Result;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, printable};
 
 /// One value of a row: for people, and for machines.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ impl Sheet {
         table.set_header(self.columns.iter().map(|(name, right)| cell((*name).to_owned(), *right)));
         for row in &self.rows {
             let right = self.columns.iter().map(|(_, right)| *right);
-            table.add_row(row.iter().zip(right).map(|(entry, right)| cell(entry.text.clone(), right)));
+            table.add_row(row.iter().zip(right).map(|(entry, right)| cell(printable(&entry.text), right)));
         }
         let lines: Vec<String> = lines(&table).collect();
         let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
@@ -120,7 +120,7 @@ impl Sheet {
                 writeln!(out)?;
             }
             for ((name, _), entry) in self.columns.iter().zip(row) {
-                writeln!(out, "{}  {}", paint.bold(&format!("{name:<width$}")), entry.text)?;
+                writeln!(out, "{}  {}", paint.bold(&format!("{name:<width$}")), printable(&entry.text))?;
             }
         }
         Ok(())

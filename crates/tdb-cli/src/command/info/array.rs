@@ -11,14 +11,14 @@ use tdb_schema::{ArraySchema, Attribute, Dimension};
 use crate::command::describe::{cell_type, extent, json_box, json_domain, json_extent, json_time, show_box, show_time};
 use crate::range;
 use crate::size::Bytes;
-use crate::terminal::Paint;
+use crate::terminal::{Paint, printable};
 
 /// The summary for people.
 pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> String {
     let mut out = String::new();
     let schema = array.schema();
     let mut line = |name: &str, text: String| {
-        let _ = writeln!(out, "{} {text}", paint.bold(&format!("{name:<16}")));
+        let _ = writeln!(out, "{} {}", paint.bold(&format!("{name:<16}")), printable(&text));
     };
     line("array", path.display().to_string());
     let duplicates = if schema.allows_duplicates() { ", duplicates allowed" } else { "" };

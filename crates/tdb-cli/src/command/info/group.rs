@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tdb_array::{Group, Member};
 
-use crate::terminal::Paint;
+use crate::terminal::{Paint, printable};
 
 /// The summary for machines.
 pub(super) fn json(path: &Path, group: &Group) -> Value {
@@ -30,7 +30,7 @@ pub(super) fn json(path: &Path, group: &Group) -> Value {
 pub(super) fn text(path: &Path, group: &Group, paint: Paint) -> String {
     let mut out = String::new();
     let mut line = |name: &str, text: &str| {
-        let _ = writeln!(out, "{} {text}", paint.bold(&format!("{name:<16}")));
+        let _ = writeln!(out, "{} {}", paint.bold(&format!("{name:<16}")), printable(text));
     };
     line("group", &path.display().to_string());
     if group.members().is_empty() {

@@ -5,12 +5,28 @@ use tdb_array::Plan;
 
 use crate::failure::Result;
 use crate::output::{TextFormat, print_json, print_text};
+use crate::terminal::printable;
 
 pub(super) fn print(plan: &Plan, format: TextFormat) -> Result<()> {
     match format {
-        TextFormat::Text => print_text(&plan.to_string()),
+        TextFormat::Text => print_text(&printable_plan(plan).to_string()),
         TextFormat::Json => print_json(&json(plan)),
     }
+}
+
+/// The plan with names that stay on their lines.
+fn printable_plan(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    let escape = |text: &mut String| *text = printable(text);
+    plan.fields.iter_mut().for_each(escape);
+    for fragment in &mut plan.fragments {
+        escape(&mut fragment.folder);
+        for reads in &mut fragment.reads {
+            escape(&mut reads.field);
+            escape(&mut reads.file);
+        }
+    }
+    plan
 }
 
 fn json(plan: &Plan) -> Value {

@@ -10,7 +10,7 @@ use crate::cells::{Kind, hex};
 use crate::command::describe::{cell_type, extent, json_cell, show_box};
 use crate::failure::Result;
 use crate::range;
-use crate::terminal::Paint;
+use crate::terminal::{Paint, printable};
 
 /// Lines under headings.
 struct Text {
@@ -20,12 +20,12 @@ struct Text {
 
 impl Text {
     fn heading(&mut self, text: &str) {
-        let text = self.paint.bold(text);
+        let text = self.paint.bold(&printable(text));
         let _ = writeln!(self.out, "{text}");
     }
 
     fn line(&mut self, name: &str, text: impl std::fmt::Display) {
-        let _ = writeln!(self.out, "  {name:<20} {text}");
+        let _ = writeln!(self.out, "  {name:<20} {}", printable(&text.to_string()));
     }
 }
 

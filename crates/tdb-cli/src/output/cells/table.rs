@@ -10,7 +10,7 @@ use super::CellWriter;
 use crate::cells::Field;
 use crate::failure::Result;
 use crate::output::table::{cell, lines, new_table};
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, push_printable};
 
 /// Rows that are laid out together.
 const PAGE: usize = 500;
@@ -96,11 +96,7 @@ fn printable(text: &str) -> String {
             shown.push('…');
             break;
         }
-        if character.is_control() {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
+        push_printable(character, &mut shown);
     }
     shown
 }

@@ -1,0 +1,182 @@
+//! Names that would steer the terminal, links in circles, foreign and missing files.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use support::{Copy, Key, Run, tdb};
+
+const HOSTILE: &str = "na\u{1b}[31mme\n2";
+
+/// A group of before release 2.8 whose member is called [`HOSTILE`].
+fn hostile_group() -> Copy {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    fs::write(copy.path().join("__tiledb_group.tdb"), b"").unwrap();
+    fs::rename(copy.path().join("array"), copy.path().join(HOSTILE)).unwrap();
+    copy
+}
+
+fn is_tame(run: &Run) -> bool {
+    let tame = |text: &str| !text.contains(|c: char| c.is_control() && c != '\n');
+    tame(&run.stdout) && tame(&run.stderr)
+}
+
+#[test]
+fn names_cannot_steer_the_terminal() {
+    let copy = hostile_group();
+    for command in ["tree --format table", "ls --format table", "info", ""] {
+        let run = copy.run(command, "", "");
+        assert_eq!(run.code, Some(0), "{run}");
+        assert!(is_tame(&run) && run.stdout.contains(r"na\u{1b}[31mme\n2"), "{run}");
+    }
+    for command in ["info", "schema", "fragments --format table", "read --explain", "read --format table"] {
+        let run = copy.run(command, HOSTILE, "");
+        assert!(run.code == Some(0) && is_tame(&run), "{run}");
+    }
+    // An error, a hint, and a warning.
+    for (path, code) in [(format!("{HOSTILE}/__schema"), 5), (HOSTILE.replace("me", "mee"), 5)] {
+        let run = copy.run("read", &path, "");
+        assert_eq!(run.code, Some(code), "{run}");
+        assert!(is_tame(&run) && run.stderr.contains(r"na\u{1b}[31mme"), "{run}");
+        assert_eq!(run.stderr.lines().count(), 2, "{run}");
+    }
+    fs::remove_file(copy.find(HOSTILE, "__fragment_metadata.tdb")).unwrap();
+    let run = copy.run("info", HOSTILE, "--skip-damaged");
+    assert!(run.code == Some(1) && is_tame(&run) && run.stderr.lines().count() == 1, "{run}");
+    let inspected = copy.run("inspect", &format!("{HOSTILE}/__schema"), "");
+    assert!(is_tame(&inspected), "{inspected}");
+    // Machines get them as they are.
+    let run = copy.run("tree --format jsonl", "", "");
+    assert!(run.stdout.contains(r#""name":"na\u001b[31mme\n2""#), "{run}");
+}
+
+#[test]
+fn wrong_use_with_hostile_words() {
+    let run = tdb(["read", "x", "--bad\u{1b}[31m\nx"]);
+    assert!(run.code == Some(2) && is_tame(&run), "{run}");
+}
+
+#[test]
+fn members_that_are_links_in_circles() {
+    let copy = Copy::of("v22-by-2.30.0-group");
+    let inner = copy.path().join("group/inner");
+    fs::remove_dir_all(&inner).unwrap();
+    symlink("inner", &inner).unwrap();
+    let run = copy.run("tree --format table", "group", "");
+    assert_eq!(run.code, Some(1), "{run}");
+    assert!(run.stdout.contains("three") && run.stdout.contains("oo many"), "{run}");
+    // A group of before release 2.8 has no list that says there should be a member.
+    let copy = hostile_group();
+    symlink("circle", copy.path().join("circle")).unwrap();
+    let run = copy.run("tree", "", "");
+    assert!(run.code == Some(0) && run.stdout.contains("array"), "{run}");
+}
+
+#[test]
+fn depths() {
+    let lines = |depth: &str| tdb(["tree", "v22-by-2.30.0-group/group", "--depth", depth]).stdout.lines().count();
+    assert_eq!((lines("0"), lines("1")), (1, 4));
+}
+
+#[test]
+fn statistics_of_groups() {
+    for command in ["tree", "info", "meta"] {
+        let run = tdb([command, "v22-by-2.30.0-group/group", "--stats"]);
+        assert_eq!(run.code, Some(0), "{run}");
+        let folders = run.stderr.split("; ").nth(1).unwrap_or_default();
+        let numbers: Vec<u64> = folders.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        assert!(numbers.len() >= 3 && numbers.iter().all(|number| *number > 0), "{run}");
+    }
+    for line in [["ls", "."], ["inspect", "MANIFEST.json"], ["completions", "bash"]] {
+        let run = tdb([line[0], line[1], "--stats"]);
+        assert!(run.code == Some(2) && run.stderr.contains("opens none"), "{run}");
+    }
+}
+
+#[test]
+fn clear_files_in_encrypted_arrays() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-encrypted");
+    let clear = tdb_testkit::fixtures::root().join("v22-by-2.30.0-sparse-2d/array/__schema");
+    let clear = fs::read_dir(clear).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_file()).unwrap();
+    let foreign = "__9999999999999_9999999999999_00000000000000000000000000000001";
+    fs::copy(clear, copy.path().join("array/__schema").join(foreign)).unwrap();
+    let at = "--at 9999999999999";
+    let key = Key::new(b"0123456789abcdef0123456789ABCDEF");
+    let with = copy.run("info", "array", &format!("{at} {}", key.words().join(" ")));
+    assert_eq!(with.code, Some(3), "{with}");
+    assert!(with.stderr.contains(foreign) && with.stderr.contains("other files of the array are encrypted"), "{with}");
+    assert!(!with.stderr.contains("leave out"), "{with}");
+    let without = copy.run("info", "array", at);
+    assert_eq!(without.code, Some(6), "{without}");
+    assert!(without.stderr.contains("--key-file FILE"), "{without}");
+}
+
+#[test]
+fn what_is_not_there() {
+    let array = "v22-by-2.30.0-dense-metadata/array";
+    let run = tdb(["meta", array, "--key", "numbr"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(5), ""), "{run}");
+    assert!(run.stderr.contains(r#"no metadata has the key "numbr""#) && run.stderr.contains(r#""number"?"#), "{run}");
+    let run = tdb(["enumerations", array, "foo"]);
+    assert!(run.code == Some(2) && run.stderr.contains(r#"no enumeration "foo"; the array has none"#), "{run}");
+    let run = tdb(["read", array, "--key-file", "no-such-key"]);
+    assert!(run.code == Some(5) && run.stderr.contains("the key file no-such-key: not found"), "{run}");
+    assert!(run.stderr.contains("hint: "), "{run}");
+}
+
+#[test]
+fn missing_files_and_unknown_versions() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let data = copy.find("array", "a0.tdb");
+    fs::rename(&data, data.with_extension("gone")).unwrap();
+    let run = copy.run("read", "array", "");
+    assert!(run.code == Some(5) && run.stderr.contains("incomplete") && !run.stderr.contains("--skip"), "{run}");
+    let metadata = copy.find("array", "__fragment_metadata.tdb");
+    fs::remove_file(metadata).unwrap();
+    let run = copy.run("read", "array", "");
+    assert!(run.code == Some(5) && run.stderr.contains("--skip-damaged reads the rest"), "{run}");
+
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let commit = "array/__commits/__1700000009000_1700000009000_00000000000000000000000000000001_99.wrt";
+    fs::write(copy.path().join(commit), b"").unwrap();
+    let run = copy.run("read", "array", "");
+    assert_eq!(run.code, Some(4), "{run}");
+    assert!(run.stderr.starts_with("tdb: error: COPY/array/__fragments/__1700000009000"), "{run}");
+    let run = copy.run("info", "array", "--skip-damaged");
+    assert!(run.code == Some(1) && run.stderr.matches("_99").count() == 1, "{run}");
+    fs::remove_file(copy.path().join(commit)).unwrap();
+    let list = "array/__commits/__1700000009000_1700000009000_00000000000000000000000000000001_22.con";
+    fs::write(copy.path().join(list), b"__commits/__1_1_00000000000000000000000000000001_22.del\n\xff").unwrap();
+    let run = copy.run("read", "array", "");
+    assert_eq!(run.code, Some(3), "{run}");
+    assert!(run.stderr.starts_with(&format!("tdb: error: COPY/{list}: ")), "{run}");
+}
+
+#[test]
+fn wrong_use_is_one_line_and_a_hint() {
+    for (line, message, hint) in [
+        ("read", "the following required arguments were not provided: <ARRAY>", "`tdb read --help`"),
+        ("read x --frobnicate", "unexpected argument '--frobnicate' found", ""),
+        ("read x --order sideways", "invalid value 'sideways' for '--order <ORDER>' [possible values: row-major", ""),
+        ("read x --formt csv", "unexpected argument '--formt' found", "similar argument exists: '--format'"),
+        ("v22-by-2.30.0-sparse-2d/array --bad", "unexpected argument '--bad' found", "`tdb info --help`"),
+        ("--bad", "unexpected argument '--bad' found", "`tdb --help`"),
+    ] {
+        let run = tdb(line.split_whitespace());
+        assert_eq!((run.code, run.stderr.lines().count()), (Some(2), 2), "{run}");
+        assert!(run.stderr.starts_with(&format!("tdb: error: {message}")), "{run}");
+        let second = run.stderr.lines().nth(1).unwrap();
+        assert!(second.starts_with("tdb: hint: ") && second.contains(hint), "{run}");
+    }
+}
+
+#[test]
+fn selecting_names_in_quotes() {
+    let run = tdb(["read", "v22-by-2.30.0-dense-enumerations/array", "--select", r#"x,"also colour""#]);
+    assert!(run.code == Some(0) && run.stdout.contains("\"also colour\":"), "{run}");
+    let run = tdb(["read", "v22-by-2.30.0-dense-enumerations/array", "--select", r#""x,colour""#]);
+    assert!(run.code == Some(2) && run.stderr.contains(r#"no field "x,colour""#), "{run}");
+}
