@@ -25,8 +25,6 @@ use crate::{ArrayError, Result, TimeRange};
 /// What lies in the folders of an array: names only, but for the small files that speak of other files.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// The path of the array's folder as people know it, for messages; empty for none.
-    pub described: String,
     /// The array's own folder.
     pub root: Vec<Entry>,
     /// `__schema`.
@@ -70,17 +68,6 @@ impl Listing {
     pub fn is_array(&self) -> bool {
         let has = |name: &str, kind| self.root.iter().any(|entry| entry.name == name && entry.kind == kind);
         has(SCHEMA_FOLDER, EntryKind::Folder) || has(LEGACY_SCHEMA, EntryKind::File)
-    }
-
-    /// The error with the whole path of its file.
-    fn located(&self, mut error: ArrayError) -> ArrayError {
-        if let ArrayError::Version { file, .. } | ArrayError::Commits { file, .. } | ArrayError::Corrupt { file, .. } =
-            &mut error
-            && !self.described.is_empty()
-        {
-            *file = format!("{}/{file}", self.described);
-        }
-        error
     }
 
     /// Whether the folder is a group.
@@ -167,12 +154,10 @@ impl ArrayDirectory {
         commits.gather(listing, findings)?;
         let mut fragments = Vec::new();
         for (name, files) in &listing.legacy_folders {
-            let entry = FragmentEntry::without_commit(name, files).map_err(|error| listing.located(error));
-            fragments.extend(findings.of(name, entry)?.flatten());
+            fragments.extend(findings.of(name, FragmentEntry::without_commit(name, files))?.flatten());
         }
         for path in commits.fragments() {
-            let entry = FragmentEntry::committed_by(path).map_err(|error| listing.located(error));
-            fragments.extend(findings.of(path, entry)?.flatten());
+            fragments.extend(findings.of(path, FragmentEntry::committed_by(path))?.flatten());
         }
         let visible = |entry: &FragmentEntry| is_visible(&entry.name, entry.version, array_type, time);
         fragments.retain(visible);

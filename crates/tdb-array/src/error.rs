@@ -5,7 +5,7 @@ use tdb_filters::{FilterError, KeyProblem};
 use tdb_fragment::FragmentError;
 use tdb_generic_tile::GenericTileError;
 use tdb_schema::SchemaError;
-use tdb_storage::StorageError;
+use tdb_storage::{Storage, StorageError};
 use tdb_types::{Datatype, DecodeError, PhysicalType, UnsupportedVersion};
 
 /// An error of this crate: what went wrong, in which file, and what to do.
@@ -235,6 +235,14 @@ impl ArrayError {
             ) => Self::Key { file, problem },
             (error, _) => error,
         }
+    }
+
+    /// The error with the whole path of its file, if what gave it knows only the path below the array's folder.
+    pub(crate) fn located(mut self, storage: &dyn Storage) -> Self {
+        if let Self::Version { file, .. } | Self::Commits { file, .. } | Self::Corrupt { file, .. } = &mut self {
+            *file = storage.describe(file);
+        }
+        self
     }
 
     /// What a caller may do about it.

@@ -1,5 +1,7 @@
 //! What of an array could not be read, where the caller wants the rest all the same.
 
+use tdb_storage::Storage;
+
 use crate::{ArrayError, Result};
 
 /// A part of an array that was left out because it can't be read.
@@ -44,6 +46,12 @@ impl Findings {
         }
         self.damaged.push(Damaged { path: path.to_owned(), error });
         Ok(())
+    }
+
+    /// Gives the errors so far the whole paths of their files, where they are of a listing, which knows only names.
+    pub(crate) fn locate(&mut self, storage: &dyn Storage) {
+        let damaged = std::mem::take(&mut self.damaged).into_iter();
+        self.damaged = damaged.map(|Damaged { path, error }| Damaged { path, error: error.located(storage) }).collect();
     }
 
     pub(crate) fn into_damaged(self) -> Vec<Damaged> {

@@ -37,7 +37,10 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
         _ => error.blaming_the_key(),
     })?;
     let schema = Arc::new(schema);
-    let mut directory = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings)?;
+    let resolved = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings);
+    // A listing knows no more than paths below the array's folder.
+    findings.locate(&*storage);
+    let mut directory = resolved.map_err(|error| error.located(&*storage))?;
     let footers = Footers::read(&*storage, &listing, &directory, &access, &mut findings)?;
     let loader = Loader { storage: &storage, workers: &workers, access: &access, footers };
     let schemas = BTreeMap::from([(schema_path.clone(), schema.clone())]);
@@ -68,7 +71,7 @@ fn list(storage: &dyn Storage, workers: &Workers, findings: &mut Findings) -> Re
         Err(StorageError::NotFound { path }) => return Err(ArrayError::NotFound { path }),
         Err(error) => return Err(error.into()),
     };
-    let mut listing = Listing { described: storage.describe(""), root, ..Listing::default() };
+    let mut listing = Listing { root, ..Listing::default() };
     if !listing.is_array() {
         let hint = if listing.is_group() { "; it is a group" } else { "" };
         return Err(ArrayError::NotAnArray { path: storage.describe(""), hint });

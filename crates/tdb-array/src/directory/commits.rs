@@ -27,7 +27,7 @@ impl Commits {
         let mut ignored = HashSet::new();
         for (path, bytes) in &listing.commit_files {
             let mut reader = ByteReader::new(bytes);
-            let fail = |source: DecodeError| listing.located(ArrayError::Commits { file: path.clone(), source });
+            let fail = |source: DecodeError| ArrayError::Commits { file: path.clone(), source };
             match CommitKind::of(path) {
                 Some(CommitKind::Consolidated) => {
                     let gathered = findings.of(path, ConsolidatedCommits::parse(&mut reader).map_err(fail))?;
@@ -42,10 +42,7 @@ impl Commits {
                 }
                 Some(CommitKind::Vacuum) => {
                     let list = PathList::parse(&mut reader).map_err(fail);
-                    let replaced = findings.of(
-                        path,
-                        list.and_then(|list| replaced(path, &list).map_err(|error| listing.located(error))),
-                    )?;
+                    let replaced = findings.of(path, list.and_then(|list| replaced(path, &list)))?;
                     self.vacuums.extend(replaced.flatten());
                 }
                 _ => {}
