@@ -76,6 +76,20 @@ fn members_that_are_links_in_circles() {
 }
 
 #[test]
+fn trees_name_what_members_lack() {
+    let copy = hostile_group();
+    for _ in 0..2 {
+        fs::remove_file(copy.find(HOSTILE, "__fragment_metadata.tdb")).unwrap();
+    }
+    let run = copy.run("tree --skip-damaged", "", "");
+    assert_eq!(run.code, Some(1), "{run}");
+    let note = run.stdout.split("\"note\":\"without ").nth(1).unwrap();
+    assert!(note.contains("__fragments/__1700000000000") && note.contains("__fragments/__1700000001000"), "{run}");
+    let run = copy.run("tree", "", "");
+    assert!(run.code == Some(1) && run.stdout.contains("__fragment_metadata.tdb: not found"), "{run}");
+}
+
+#[test]
 fn depths() {
     let lines = |depth: &str| tdb(["tree", "v22-by-2.30.0-group/group", "--depth", depth]).stdout.lines().count();
     assert_eq!((lines("0"), lines("1")), (1, 4));
