@@ -22,6 +22,13 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
     if message.contains("Cannot get file size") && message.contains(".del'") {
         return Some("looks for the files of deletes whose consolidated commits were vacuumed");
     }
+    if message.contains("no current buffer") && case.encrypted && writes_empty_cells(case) {
+        return Some("can't read encrypted tiles without bytes that went through other filters first");
+    }
+    let of_commits = |step: &&Step| matches!(step, Step::Consolidate("commits"));
+    if message.contains("start timestamp cannot be after end") && case.steps.iter().filter(of_commits).count() > 1 {
+        return Some("can't consolidate commits again once an older one has come");
+    }
     if message.contains("DoubleDeltaException") {
         return Some("refuses to write double deltas that overflow, which consolidation makes of fill values");
     }
@@ -61,6 +68,14 @@ fn has_empty_strings(case: &Case) -> bool {
             let offsets = column.offsets.iter().flat_map(|offsets| offsets.windows(2));
             column.name == dimension.name && offsets.into_iter().any(|ends| ends[0] == ends[1])
         })
+    })
+}
+
+/// Whether some write has a cell without bytes.
+fn writes_empty_cells(case: &Case) -> bool {
+    case.writes().flat_map(|write| &write.cells).any(|column| {
+        let offsets = column.offsets.iter().flat_map(|offsets| offsets.windows(2));
+        offsets.into_iter().any(|ends| ends[0] == ends[1])
     })
 }
 
