@@ -68,9 +68,12 @@ pub(crate) struct CheckedQuery {
 }
 
 /// Bytes of a batch unless a query says otherwise: few enough that the memory is soon used again, since touching fresh
-/// memory for the first time takes longer than reading into it; and `each` for every thread, so that it has some tiles.
+/// memory for the first time takes longer than reading into it; and where threads share it, `each` for every one of them.
 pub(crate) fn default_budget(each: usize, threads: usize) -> usize {
-    threads.saturating_mul(each).min(64 << 20)
+    match threads {
+        0 | 1 => 4 << 20,
+        threads => threads.saturating_mul(each).min(64 << 20),
+    }
 }
 
 impl Query {
@@ -153,9 +156,9 @@ impl Query {
         self
     }
 
-    /// About how many bytes a batch may take, by default 8 MiB for each thread, 4 MiB in sparse arrays, and 64 MiB at
-    /// most; it always holds at least one cell. Cells that have to be sorted are sorted this many bytes at a time too, by
-    /// default 64 MiB and never less than 16 MiB.
+    /// About how many bytes a batch may take, by default 4 MiB for each thread, 8 MiB for each of several in dense
+    /// arrays, and 64 MiB at most; it always holds at least one cell. Cells that have to be sorted are sorted this many
+    /// bytes at a time too, by default 64 MiB and never less than 16 MiB.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes.max(1));
         self
