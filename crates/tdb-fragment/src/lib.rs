@@ -9,6 +9,7 @@
 //! - [`FragmentFooter`] knows the tiles, the sizes of the data files and the place of every section;
 //! - [`SectionReader`] reads sections: [`TileOffsets`], [`TileStatistics`], the R-tree, [`ProcessedConditions`], …;
 //! - [`NameScheme`] names the data files;
+//! - [`FragmentBuilder`] makes all of it from the tiles that a writer stores, statistics by [`TileSummariser`];
 //! - [`FragmentFile`] is all of it at once, for those who look at a whole file or write one;
 //! - [`ConsolidatedFooters`] are the footers of many fragments in one file.
 //!
@@ -104,6 +105,7 @@
 //! The reference library has stored wrong statistics in some circumstances, and still does. [`StatisticsRules`] knows them:
 //! a [`Statistic`] is absent, can be relied on, or says why it can't.
 
+mod build;
 mod consolidated;
 mod contents;
 mod dump;
@@ -124,6 +126,7 @@ pub use tdb_filters::ElementTypes;
 pub use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
 pub use {tdb_rtree, tdb_schema, tdb_types};
 
+pub use build::{FragmentBuilder, StatisticsKind, StoredTile, TileCells, TileSummariser, TileSummary};
 pub use consolidated::ConsolidatedFooters;
 pub use contents::{FieldContents, FragmentContents};
 pub use error::{FragmentError, Result};

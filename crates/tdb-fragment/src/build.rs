@@ -1,0 +1,12 @@
+//! What a writer puts into a fragment's metadata: statistics of cells, and the builder that takes them.
+
+mod builder;
+mod kind;
+mod numbers;
+mod strings;
+mod tile;
+mod totals;
+
+pub use builder::{FragmentBuilder, StoredTile};
+pub use kind::StatisticsKind;
+pub use tile::{TileCells, TileSummariser, TileSummary};

@@ -1,0 +1,281 @@
+//! The metadata of a fragment, from its tiles one after the other.
+
+use tdb_generic_tile::GenericTileEncoder;
+use tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
+use tdb_schema::ArraySchema;
+use tdb_types::{FormatVersion, Scalar};
+
+use super::kind::StatisticsKind;
+use super::tile::{TileCells, TileSummary};
+use super::totals::FieldSummariser;
+use crate::contents::{FieldContents, FragmentContents};
+use crate::error::{FragmentError, Result};
+use crate::field::{FieldSlots, FragmentField};
+use crate::file::FragmentFile;
+use crate::footer::FooterHeader;
+use crate::sections::{FragmentStatistics, ProcessedConditions, TileOffsets, TileVarSizes};
+
+/// What became of one tile of one field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredTile {
+    /// Bytes that were appended to the file of cells, or of offsets of cells of variable length.
+    pub fixed: u64,
+    /// Bytes that were appended to the file of values of variable length.
+    pub var: u64,
+    /// How many bytes those were before the filters.
+    pub var_unfiltered: u64,
+    /// Bytes that were appended to the file of validity.
+    pub validity: u64,
+    /// The statistics of the cells.
+    pub summary: TileSummary,
+}
+
+/// Takes a fragment's tiles, one after the other, and gives its metadata in any version.
+///
+/// Each field that the fragment stores gets the same number of tiles, in the order in which they lie in the data files;
+/// which field comes first doesn't matter. The others, `__coords` and the dimensions of dense fragments, get none.
+///
+/// ```
+/// use tdb_fragment::tdb_rtree::{DimRange, NdRange};
+/// use tdb_fragment::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+/// use tdb_fragment::tdb_types::{Datatype, FormatVersion, Scalar};
+/// use tdb_fragment::{FragmentBuilder, FragmentField, GenericTileEncoder, StatisticsKind, StoredTile, TileCells, TileSummariser};
+///
+/// let row = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(8)).with_tile_extent(Scalar::I32(4));
+/// let schema = SchemaBuilder::dense().dimension(row).attribute(Attribute::new("a", Datatype::UInt8)).build()?;
+/// let domain = NdRange(vec![DimRange::between(Scalar::I32(1), Scalar::I32(8))?]);
+/// let mut fragment = FragmentBuilder::dense(FormatVersion::DEFAULT, &schema, "__1_1_0123456789abcdef", domain)?;
+///
+/// let field = FragmentField::Attribute(0);
+/// for tile in [[3, 1, 4, 1], [5, 9, 2, 6]] {
+///     let cells = TileCells { values: &tile, offsets: None, validity: None };
+///     let summary = TileSummariser::whole(StatisticsKind::of(&schema, field), &cells, 4);
+///     // The tile went through the filters and came out as 12 bytes.
+///     fragment.push(field, &StoredTile { fixed: 12, summary, ..StoredTile::default() })?;
+/// }
+/// let (_, contents) = fragment.finish()?;
+/// assert_eq!(contents.fragment_statistics.0[0].sum, 31);
+/// assert_eq!(contents.fields[0].tile_offsets.starts(), [0, 12]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct FragmentBuilder<'a> {
+    schema: &'a ArraySchema,
+    header: FooterHeader,
+    slots: FieldSlots,
+    fields: Vec<Field>,
+    mbrs: Vec<NdRange>,
+    conditions: ProcessedConditions,
+}
+
+/// What is known of a field so far.
+#[derive(Clone, Debug)]
+struct Field {
+    statistics: FieldSummariser,
+    tiles: usize,
+    fixed: File,
+    var: File,
+    validity: File,
+    var_sizes: Vec<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct File {
+    starts: Vec<u64>,
+    size: u64,
+}
+
+impl File {
+    fn push(&mut self, bytes: u64) {
+        self.starts.push(self.size);
+        self.size = self.size.saturating_add(bytes);
+    }
+
+    fn finish(self) -> Result<TileOffsets> {
+        Ok(TileOffsets::new(self.starts, self.size)?)
+    }
+}
+
+impl<'a> FragmentBuilder<'a> {
+    /// A dense fragment with the tiles that `domain` touches. `schema_name` is the name of the schema's file.
+    ///
+    /// # Errors
+    /// The array is sparse, or the domain isn't one of its dimensions.
+    pub fn dense(version: FormatVersion, schema: &'a ArraySchema, schema_name: &str, domain: NdRange) -> Result<Self> {
+        let last_tile_cells = schema
+            .cells_per_tile()
+            .map_err(|error| FragmentError::inconsistent("schema", error, "one whose tiles have a number of cells"))?;
+        let header = header(version, schema_name, true, Some(domain), last_tile_cells);
+        crate::tiles::Tiles::new(&header, schema)?;
+        Ok(Self::of(header, schema))
+    }
+
+    /// A sparse fragment, without tiles so far.
+    #[must_use]
+    pub fn sparse(version: FormatVersion, schema: &'a ArraySchema, schema_name: &str) -> Self {
+        Self::of(header(version, schema_name, false, None, 0), schema)
+    }
+
+    fn of(header: FooterHeader, schema: &'a ArraySchema) -> Self {
+        let slots = header.slots(schema);
+        let field = |field| Field {
+            statistics: FieldSummariser::new(StatisticsKind::of(schema, field)),
+            tiles: 0,
+            fixed: File::default(),
+            var: File::default(),
+            validity: File::default(),
+            var_sizes: Vec::new(),
+        };
+        let fields = slots.iter().map(field).collect();
+        Self { schema, header, slots, fields, mbrs: Vec::new(), conditions: ProcessedConditions::default() }
+    }
+
+    /// The same, with a time per cell, or with a deletion time and condition per cell; before the first tile.
+    #[must_use]
+    pub fn with_cell_times(self, timestamps: bool, delete_metadata: bool) -> Self {
+        let header = FooterHeader { has_timestamps: timestamps, has_delete_metadata: delete_metadata, ..self.header };
+        Self { conditions: self.conditions, ..Self::of(header, self.schema) }
+    }
+
+    /// The same, with conditions that were applied already.
+    #[must_use]
+    pub fn with_processed_conditions(self, conditions: ProcessedConditions) -> Self {
+        Self { conditions, ..self }
+    }
+
+    /// The fields, and the place of each.
+    #[must_use]
+    pub fn slots(&self) -> &FieldSlots {
+        &self.slots
+    }
+
+    /// Bytes of all data files so far.
+    #[must_use]
+    pub fn data_size(&self) -> u64 {
+        self.fields.iter().map(|field| field.fixed.size + field.var.size + field.validity.size).sum()
+    }
+
+    /// How many tiles of a sparse fragment there are so far.
+    #[must_use]
+    pub fn sparse_tile_count(&self) -> u64 {
+        self.mbrs.len() as u64
+    }
+
+    /// Takes a field's next tile.
+    ///
+    /// # Errors
+    /// The fragment has no such field.
+    pub fn push(&mut self, field: FragmentField, tile: &StoredTile) -> Result<()> {
+        let slot = self.slots.slot(field).and_then(|slot| self.fields.get_mut(slot));
+        let slot = slot.ok_or(FragmentError::NoSuchField { field })?;
+        slot.push(tile);
+        Ok(())
+    }
+
+    /// Takes the smallest ranges around the cells of a sparse fragment's next tile, which has so many cells: as many as
+    /// the capacity, unless it is the last one.
+    pub fn push_mbr(&mut self, mbr: NdRange, cells: u64) {
+        match &mut self.header.non_empty_domain {
+            Some(domain) => domain.expand(&mbr),
+            none => *none = Some(mbr.clone()),
+        }
+        self.mbrs.push(mbr);
+        self.header.sparse_tile_count += 1;
+        self.header.last_tile_cells = cells;
+    }
+
+    /// What the metadata says.
+    ///
+    /// # Errors
+    /// Fields have different numbers of tiles.
+    pub fn finish(self) -> Result<(FooterHeader, FragmentContents)> {
+        let tiles = crate::tiles::Tiles::new(&self.header, self.schema)?.count();
+        let rtree = RTree::build(&self.schema.domain().kinds(), &self.mbrs, RTree::FANOUT)?;
+        let mut contents = FragmentContents::new(rtree, 0);
+        let mut totals = Vec::with_capacity(self.fields.len());
+        for mut field in self.fields {
+            if field.tiles == 0 {
+                (0..tiles).for_each(|_| field.push(&StoredTile::default()));
+            }
+            if field.tiles as u64 != tiles {
+                return Err(FragmentError::inconsistent("tiles of a field", field.tiles, tiles));
+            }
+            let (statistics, total) = field.statistics.finish();
+            totals.push(total);
+            contents.fields.push(FieldContents {
+                tile_offsets: field.fixed.finish()?,
+                tile_var_offsets: field.var.finish()?,
+                tile_var_sizes: TileVarSizes(field.var_sizes),
+                tile_validity_offsets: field.validity.finish()?,
+                statistics,
+            });
+        }
+        contents.fragment_statistics = FragmentStatistics(totals);
+        contents.processed_conditions = self.conditions;
+        Ok((self.header, contents))
+    }
+
+    /// The bytes of the file `__fragment_metadata.tdb`.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish), and what the encoder refuses.
+    pub fn write(self, encoder: &mut GenericTileEncoder) -> Result<Vec<u8>> {
+        let schema = self.schema;
+        let (header, contents) = self.finish()?;
+        FragmentFile::write(&header, &contents, schema, encoder)
+    }
+}
+
+impl Field {
+    fn push(&mut self, tile: &StoredTile) {
+        self.tiles += 1;
+        self.fixed.push(tile.fixed);
+        self.var.push(tile.var);
+        self.validity.push(tile.validity);
+        self.var_sizes.push(tile.var_unfiltered);
+        self.statistics.push(&tile.summary);
+    }
+}
+
+fn header(
+    version: FormatVersion,
+    schema_name: &str,
+    dense: bool,
+    non_empty_domain: Option<NdRange>,
+    last_tile_cells: u64,
+) -> FooterHeader {
+    FooterHeader {
+        version,
+        schema_name: schema_name.to_owned(),
+        dense,
+        non_empty_domain,
+        sparse_tile_count: 0,
+        last_tile_cells,
+        has_timestamps: false,
+        has_delete_metadata: false,
+    }
+}
+
+impl TileCells<'_> {
+    /// The least and the greatest coordinate of `count` cells; none if there are none. Of two zeros the first one met.
+    #[must_use]
+    pub fn range(&self, kind: DimensionKind, count: usize) -> Option<DimRange> {
+        if kind.var {
+            let (mut lo, mut hi) = (self.string(0), self.string(0));
+            for cell in 1..count {
+                let string = self.string(cell);
+                lo = lo.min(string);
+                hi = hi.max(string);
+            }
+            return (count > 0).then(|| DimRange::strings(lo, hi));
+        }
+        let physical = kind.physical();
+        let mut scalars = self.values.chunks_exact(physical.size()).take(count);
+        let mut scalars = scalars.by_ref().filter_map(|bytes| Scalar::from_le_bytes(physical, bytes));
+        let first = scalars.next()?;
+        let (lo, hi) = scalars.fold((first, first), |(lo, hi), scalar| {
+            (if scalar < lo { scalar } else { lo }, if scalar > hi { scalar } else { hi })
+        });
+        Some(DimRange::Fixed { lo: lo.key(), hi: hi.key() })
+    }
+}

@@ -1,0 +1,86 @@
+//! Which statistics the reference library computes for a field.
+
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_types::{CellValNum, Datatype, PhysicalType};
+
+use crate::field::FragmentField;
+
+/// Which statistics a fragment has of a field's tiles, and how they are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatisticsKind {
+    pub(super) bounds: Option<Bounds>,
+    pub(super) sum: Option<PhysicalType>,
+    pub(super) nullable: bool,
+    /// Whether nulls are counted; else there are as many as there are cells that aren't null: none.
+    pub(super) counts_nulls: bool,
+}
+
+/// How least and greatest values are found and stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bounds {
+    /// Numbers.
+    Number(PhysicalType),
+    /// Strings of so many bytes.
+    FixedString(usize),
+    /// Strings of any length.
+    VarString,
+    /// So many zeros in the place of values: what lies in the place of `__coords`.
+    Zeros {
+        /// In the lists of the tiles.
+        tile: usize,
+        /// In the totals.
+        total: usize,
+    },
+}
+
+impl StatisticsKind {
+    /// The statistics of a field in fragments of arrays with this schema.
+    ///
+    /// - Attributes have a least and a greatest value if their cells are one number, or `char` or ASCII strings of any
+    ///   length; a sum if their cells are one number or `char`; a count of nulls if they are nullable.
+    /// - Coordinates of sparse arrays have a sum alone, if they are numbers: their bounds are in the R-tree.
+    /// - The place of `__coords` has zeros, as if it were an attribute of the first dimension's type.
+    #[must_use]
+    pub fn of(schema: &ArraySchema, field: FragmentField) -> Self {
+        match field {
+            FragmentField::Attribute(index) => schema
+                .field_type(FieldRef::Attribute(index))
+                .map_or(Self::NONE, |kind| Self::of_cells(kind.datatype, kind.cell_val_num).nullable(kind.nullable)),
+            FragmentField::Dimension(_) if schema.is_dense() => Self::NONE,
+            FragmentField::Dimension(index) => schema.dimensions().get(index).map_or(Self::NONE, |dimension| Self {
+                bounds: None,
+                ..Self::of_cells(dimension.datatype(), dimension.cell_val_num())
+            }),
+            FragmentField::Coordinates => Self::of_coordinates(schema),
+            _ => Self::of_cells(Datatype::UInt64, CellValNum::ONE),
+        }
+    }
+
+    const NONE: Self = Self { bounds: None, sum: None, nullable: false, counts_nulls: false };
+
+    fn of_cells(datatype: Datatype, cell_val_num: CellValNum) -> Self {
+        let single = cell_val_num == CellValNum::ONE;
+        let number = single && !datatype.is_string() && !datatype.is_bytes() && datatype != Datatype::Any;
+        let text = matches!(datatype, Datatype::Char | Datatype::StringAscii);
+        let bounds = match cell_val_num.fixed() {
+            Some(number) if text => Some(Bounds::FixedString(number as usize)),
+            None if text => Some(Bounds::VarString),
+            _ => number.then(|| Bounds::Number(datatype.physical())),
+        };
+        let wide = datatype.is_string() || datatype == Datatype::Any;
+        let counts_nulls = bounds.is_some() || !(cell_val_num.is_var() || wide);
+        Self { bounds, sum: number.then(|| datatype.physical()), nullable: false, counts_nulls }
+    }
+
+    fn of_coordinates(schema: &ArraySchema) -> Self {
+        let Some(first) = schema.dimensions().first() else { return Self::NONE };
+        let size = first.datatype().size();
+        let kind = Self::of_cells(first.datatype(), CellValNum::ONE);
+        let zeros = Bounds::Zeros { tile: size * schema.dim_count(), total: size };
+        Self { bounds: kind.bounds.map(|_| zeros), ..kind }
+    }
+
+    fn nullable(self, nullable: bool) -> Self {
+        Self { nullable, ..self }
+    }
+}

@@ -1,0 +1,36 @@
+//! Strings as the reference library compares them for statistics: up to the first NUL.
+
+use std::cmp::Ordering;
+
+/// Compares strings of the same length: what comes after a NUL that both have in the same place doesn't count.
+pub(super) fn compare_fixed(a: &[u8], b: &[u8]) -> Ordering {
+    for (a, b) in a.iter().zip(b) {
+        if a != b {
+            return a.cmp(b);
+        }
+        if *a == 0 {
+            return Ordering::Equal;
+        }
+    }
+    Ordering::Equal
+}
+
+/// Compares strings of any length: as far as both go, then the shorter one comes first.
+pub(super) fn compare_var(a: &[u8], b: &[u8]) -> Ordering {
+    compare_fixed(a, b).then(a.len().cmp(&b.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_unsigned_and_end_at_nul() {
+        assert_eq!(compare_fixed(b"a\xff", b"ab"), Ordering::Greater);
+        assert_eq!(compare_fixed(b"a\0z", b"a\0b"), Ordering::Equal);
+        assert_eq!(compare_fixed(b"a\0z", b"aaa"), Ordering::Less);
+        assert_eq!(compare_var(b"ab", b"abc"), Ordering::Less);
+        assert_eq!(compare_var(b"a\0zz", b"a\0b"), Ordering::Greater);
+        assert_eq!(compare_var(b"", b""), Ordering::Equal);
+    }
+}

@@ -1,0 +1,113 @@
+//! The statistics of all tiles of a field, and of the field over the whole fragment.
+
+use super::kind::{Bounds, StatisticsKind};
+use super::tile::TileSummary;
+use super::{numbers, strings};
+use crate::sections::{FieldTotals, TileStatistics, TileValues};
+
+/// Takes the statistics of a field's tiles, in their order.
+#[derive(Clone, Debug)]
+pub(super) struct FieldSummariser {
+    kind: StatisticsKind,
+    tiles: TileStatistics,
+    totals: FieldTotals,
+    /// Whether the sum left its range.
+    stopped: bool,
+    /// Whether `totals` has a least and a greatest string.
+    found: bool,
+}
+
+impl FieldSummariser {
+    pub(super) fn new(kind: StatisticsKind) -> Self {
+        let mut totals = FieldTotals::default();
+        match kind.bounds {
+            Some(Bounds::Number(physical)) => {
+                let (min, max) = numbers::no_bounds(physical);
+                (totals.min, totals.max) = (min[..physical.size()].to_vec(), max[..physical.size()].to_vec());
+            }
+            Some(Bounds::Zeros { total, .. }) => (totals.min, totals.max) = (vec![0; total], vec![0; total]),
+            _ => {}
+        }
+        Self { kind, tiles: TileStatistics::default(), totals, stopped: false, found: false }
+    }
+
+    pub(super) fn push(&mut self, tile: &TileSummary) {
+        match self.kind.bounds {
+            Some(Bounds::Number(_) | Bounds::FixedString(_)) => {
+                push_fixed(&mut self.tiles.mins, &tile.min);
+                push_fixed(&mut self.tiles.maxs, &tile.max);
+            }
+            Some(Bounds::Zeros { tile, .. }) => {
+                push_fixed(&mut self.tiles.mins, &vec![0; tile]);
+                push_fixed(&mut self.tiles.maxs, &vec![0; tile]);
+            }
+            Some(Bounds::VarString) => {
+                push_var(&mut self.tiles.mins, &tile.min);
+                push_var(&mut self.tiles.maxs, &tile.max);
+            }
+            None => {}
+        }
+        if self.kind.sum.is_some() {
+            self.tiles.sums.push(tile.sum);
+        }
+        if self.kind.nullable {
+            self.tiles.null_counts.push(tile.null_count);
+            self.totals.null_count = self.totals.null_count.saturating_add(tile.null_count);
+        }
+        if !tile.all_null {
+            self.join_bounds(tile);
+            self.add(tile.sum);
+        }
+    }
+
+    fn join_bounds(&mut self, tile: &TileSummary) {
+        let FieldTotals { min, max, .. } = &mut self.totals;
+        let compare = match self.kind.bounds {
+            Some(Bounds::Number(physical)) => return numbers::join(physical, min, max, &tile.min, &tile.max),
+            Some(Bounds::FixedString(_)) => strings::compare_fixed,
+            Some(Bounds::VarString) => strings::compare_var,
+            Some(Bounds::Zeros { .. }) | None => return,
+        };
+        if !self.found || compare(min, &tile.min).is_gt() {
+            min.clone_from(&tile.min);
+        }
+        if !self.found || compare(max, &tile.max).is_lt() {
+            max.clone_from(&tile.max);
+        }
+        self.found = true;
+    }
+
+    /// Characters have sums of tiles, but no total.
+    fn add(&mut self, sum: u64) {
+        let text = matches!(self.kind.bounds, Some(Bounds::FixedString(_)));
+        let Some(physical) = self.kind.sum.filter(|_| !self.stopped && !text) else { return };
+        match numbers::plus(physical, self.totals.sum, sum) {
+            Ok(sum) => self.totals.sum = sum,
+            Err(end) => {
+                self.totals.sum = end;
+                self.stopped = true;
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> (TileStatistics, FieldTotals) {
+        (self.tiles, self.totals)
+    }
+}
+
+fn push_fixed(values: &mut TileValues, value: &[u8]) {
+    match values {
+        TileValues::Fixed { bytes, .. } => bytes.extend_from_slice(value),
+        _ => *values = TileValues::Fixed { size: value.len(), bytes: value.to_vec() },
+    }
+}
+
+fn push_var(values: &mut TileValues, value: &[u8]) {
+    match values {
+        TileValues::Var { offsets, bytes } => {
+            offsets.push(bytes.len() as u64);
+            bytes.extend_from_slice(value);
+        }
+        _ => *values = TileValues::Var { offsets: vec![0], bytes: value.to_vec() },
+    }
+}
