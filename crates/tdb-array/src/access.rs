@@ -1,8 +1,10 @@
 //! What reading an array's files takes beside their bytes.
 
 use tdb_filters::{BoundPipeline, EncryptionKey, FilterError, FilterPipeline, TileKind};
-use tdb_generic_tile::GenericTileDecoder;
-use tdb_types::Limits;
+use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
+use tdb_types::{FormatVersion, Limits};
+
+use crate::write::random_ivs;
 
 /// The limits that reading keeps to, and the key of an encrypted array.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +21,16 @@ impl Access {
             Some(key) => decoder.with_key(key.clone()),
             None => decoder,
         }
+    }
+
+    #[allow(dead_code)] // its callers are on their way
+    /// For new generic tiles of the array, with this version in their headers.
+    pub(crate) fn encoder(&self, version: FormatVersion) -> crate::Result<GenericTileEncoder> {
+        let encoder = GenericTileEncoder::new(version);
+        Ok(match &self.key {
+            Some(key) => encoder.encrypting(key.clone(), random_ivs()?),
+            None => encoder,
+        })
     }
 
     /// For tiles of cells under these filters.

@@ -176,6 +176,12 @@ pub enum ArrayError {
     /// The parts of the query don't go together.
     #[error("{0}")]
     Query(String),
+    /// The operating system gave no random bytes, which names of new files and encryption need.
+    #[error("no random bytes from the operating system: {why}")]
+    Randomness {
+        /// What it says.
+        why: String,
+    },
     /// A column was asked for as another type than it has.
     #[error("field {field:?} holds {datatype} values, not {asked:?}")]
     WrongType {
@@ -257,7 +263,7 @@ impl ArrayError {
             Self::NotFound { .. } | Self::NotAnArray { .. } | Self::NotAGroup { .. } => ErrorCategory::Unavailable,
             // Paths below the array's folder are made of names that its files state.
             Self::Storage(StorageError::UnexpectedEnd { .. } | StorageError::BadPath { .. }) => ErrorCategory::Corrupt,
-            Self::Storage(_) => ErrorCategory::Unavailable,
+            Self::Storage(_) | Self::Randomness { .. } => ErrorCategory::Unavailable,
             Self::Schema { source, .. } => by(source.is_unsupported()),
             Self::Fragment { source, .. } => by(fragment_is_unsupported(source)),
             Self::Condition { source, .. } => by(source.is_unsupported()),

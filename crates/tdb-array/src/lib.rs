@@ -58,6 +58,7 @@ mod read;
 mod tiles;
 mod time;
 mod workers;
+mod write;
 
 // Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
 pub use {tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_storage, tdb_types};
@@ -76,6 +77,7 @@ pub use query::{Coordinate, Order, Query};
 pub use read::Batches;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
+pub use write::Names;
 
 /// A result whose error says which file or which part of the request is at fault.
 pub type Result<T, E = ArrayError> = std::result::Result<T, E>;

@@ -23,8 +23,7 @@ impl TimeRange {
 
     /// Everything up to now, so that what is dated in the future stays invisible.
     pub(crate) fn until_now() -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis());
-        Self::until(u64::try_from(now).unwrap_or(u64::MAX))
+        Self::until(now())
     }
 
     /// Whether all of `start..=end` lies within.
@@ -38,6 +37,12 @@ impl TimeRange {
     pub const fn intersects(&self, start: u64, end: u64) -> bool {
         start <= self.end && end >= self.start
     }
+}
+
+/// Milliseconds since 1970-01-01 00:00 UTC.
+pub(crate) fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis());
+    u64::try_from(now).unwrap_or(u64::MAX)
 }
 
 impl Default for TimeRange {

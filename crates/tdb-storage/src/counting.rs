@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::{Entry, EntryKind, ReadAt, Result, Storage};
+use crate::{Entry, EntryKind, ReadAt, Result, Storage, WriteFile};
 
 /// Wraps a storage and counts the requests that reach it. Clones and [`sub`](Storage::sub) storages share the counts.
 ///
@@ -36,8 +36,10 @@ pub struct Counters {
     pub reads: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Files and folders made or deleted.
+    /// Files and folders made or deleted, appends to files, and calls that make things durable.
     pub writes: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
 }
 
 #[derive(Debug, Default)]
@@ -47,6 +49,7 @@ struct Counts {
     reads: AtomicU64,
     bytes: AtomicU64,
     writes: AtomicU64,
+    bytes_written: AtomicU64,
 }
 
 impl CountingStorage {
@@ -65,25 +68,27 @@ impl CountingStorage {
     /// The counts so far. Requests that fail are counted too, bytes only when they arrive.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        let Counts { lists, opens, reads, bytes, writes } = &*self.counts;
+        let Counts { lists, opens, reads, bytes, writes, bytes_written } = &*self.counts;
         Counters {
             lists: lists.load(Relaxed),
             opens: opens.load(Relaxed),
             reads: reads.load(Relaxed),
             bytes: bytes.load(Relaxed),
             writes: writes.load(Relaxed),
+            bytes_written: bytes_written.load(Relaxed),
         }
     }
 
     /// Gives the counts so far and starts again from zero.
     pub fn take(&self) -> Counters {
-        let Counts { lists, opens, reads, bytes, writes } = &*self.counts;
+        let Counts { lists, opens, reads, bytes, writes, bytes_written } = &*self.counts;
         Counters {
             lists: lists.swap(0, Relaxed),
             opens: opens.swap(0, Relaxed),
             reads: reads.swap(0, Relaxed),
             bytes: bytes.swap(0, Relaxed),
             writes: writes.swap(0, Relaxed),
+            bytes_written: bytes_written.swap(0, Relaxed),
         }
     }
 
@@ -95,9 +100,9 @@ impl CountingStorage {
 
 impl std::fmt::Display for Counters {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { lists, opens, reads, bytes, writes } = self;
+        let Self { lists, opens, reads, bytes, writes, bytes_written } = self;
         write!(f, "{lists} lists, {opens} opens, {reads} reads, {bytes} bytes")?;
-        if *writes > 0 { write!(f, ", {writes} writes") } else { Ok(()) }
+        if *writes > 0 { write!(f, ", {writes} writes, {bytes_written} bytes written") } else { Ok(()) }
     }
 }
 
@@ -131,7 +136,18 @@ impl Storage for CountingStorage {
     }
 
     fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.write().create_new(path, bytes)
+        self.write().create_new(path, bytes)?;
+        self.counts.bytes_written.fetch_add(bytes.len() as u64, Relaxed);
+        Ok(())
+    }
+
+    fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
+        let inner = self.write().create_file(path)?;
+        Ok(Box::new(CountingWriter { inner, counts: Arc::clone(&self.counts) }))
+    }
+
+    fn sync_folder(&self, folder: &str) -> Result<()> {
+        self.write().sync_folder(folder)
     }
 
     fn remove_file(&self, path: &str) -> Result<()> {
@@ -163,5 +179,25 @@ impl ReadAt for CountingFile {
 
     fn preferred_gap(&self) -> u64 {
         self.inner.preferred_gap()
+    }
+}
+
+#[derive(Debug)]
+struct CountingWriter {
+    inner: Box<dyn WriteFile>,
+    counts: Arc<Counts>,
+}
+
+impl WriteFile for CountingWriter {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.counts.writes.fetch_add(1, Relaxed);
+        self.inner.append(bytes)?;
+        self.counts.bytes_written.fetch_add(bytes.len() as u64, Relaxed);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.counts.writes.fetch_add(1, Relaxed);
+        self.inner.finish()
     }
 }

@@ -60,7 +60,7 @@ pub enum StorageError {
         /// How many bytes the file has.
         size: u64,
     },
-    /// A file is larger than the memory that can be had for reading it whole.
+    /// A file is larger than the memory that can be had for reading it whole, or for writing it to a storage in memory.
     #[error("{path}: {size} bytes are too many to read at once")]
     TooLarge {
         /// The whole path.

@@ -11,7 +11,7 @@
 //! - [`coalesce`] and [`locate`]: merge neighbouring ranges into fewer reads, and find the pieces again.
 //!
 //! Nothing is ever written, locked or touched while reading. What is written is durable when the call returns
-//! ([`Storage::create_new`]); the order of such calls is what makes a commit safe, and is its caller's business.
+//! ([`Storage::create_new`], and [`Storage::create_file`] for what comes piece by piece); the order of such calls is what makes a commit safe, and is its caller's business.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -42,6 +42,7 @@ mod local;
 mod memory;
 mod path;
 mod storage;
+mod temporary;
 
 pub use coalesce::{coalesce, locate};
 pub use counting::{Counters, CountingStorage};
@@ -49,4 +50,5 @@ pub use error::{Result, StorageError};
 pub use local::LocalStorage;
 pub use memory::MemoryStorage;
 pub use path::check_path;
-pub use storage::{Entry, EntryKind, ReadAt, Storage};
+pub use storage::{Entry, EntryKind, ReadAt, Storage, WriteFile};
+pub use temporary::is_temporary;

@@ -1,15 +1,18 @@
 //! A storage in the operating system's file system.
 
+mod atomic;
 mod file;
+mod write;
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::file::LocalFile;
+use self::write::LocalWriter;
 use crate::path::{check_below_root, check_path, parent};
-use crate::{Entry, EntryKind, ReadAt, Result, Storage, StorageError};
+use crate::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile};
 
 /// A folder of the file system.
 ///
@@ -48,6 +51,22 @@ impl LocalStorage {
             // A file stands in the path where a folder should: nothing has the path, as on every other storage.
             io::ErrorKind::NotADirectory => StorageError::NotFound { path },
             _ => StorageError::from_io(path, error),
+        }
+    }
+
+    /// Makes an empty file, which must not be there yet.
+    fn create(&self, path: &str) -> Result<File> {
+        File::create_new(self.place(path)).map_err(|error| self.error_of_new(path, error))
+    }
+
+    /// What an error means for a file that was to be made.
+    #[cold]
+    fn error_of_new(&self, path: &str, error: io::Error) -> StorageError {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                self.error_in(parent(path).unwrap_or_default(), error)
+            }
+            _ => self.error(path, error),
         }
     }
 
@@ -122,18 +141,33 @@ impl Storage for LocalStorage {
 
     fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
         check_below_root(path)?;
+        if !bytes.is_empty() {
+            return atomic::create(&self.root, &self.place(path), bytes)
+                .map_err(|error| self.error_of_new(path, error));
+        }
+        // Without bytes there is no half of it.
         let place = self.place(path);
-        let file = File::create_new(&place).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-                self.error_in(parent(path).unwrap_or_default(), error)
-            }
-            _ => self.error(path, error),
-        })?;
-        write_durably(file, bytes).and_then(|()| sync_parent(&place)).map_err(|error| {
+        let file = self.create(path)?;
+        file.sync_all().and_then(|()| sync_parent(&place)).map_err(|error| {
+            drop(file);
             // The first error is the one to report.
             let _ = fs::remove_file(&place);
             self.error(path, error)
         })
+    }
+
+    fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
+        check_below_root(path)?;
+        Ok(Box::new(LocalWriter::new(self.create(path)?, self.place(path))))
+    }
+
+    fn sync_folder(&self, folder: &str) -> Result<()> {
+        check_path(folder)?;
+        let place = self.place(folder);
+        if !fs::metadata(&place).map_err(|error| self.error_in(folder, error))?.is_dir() {
+            return Err(StorageError::NotAFolder { path: self.describe(folder) });
+        }
+        sync(&place).map_err(|error| self.error(folder, error))
     }
 
     fn remove_file(&self, path: &str) -> Result<()> {
@@ -202,21 +236,20 @@ fn is_missing(path: &Path) -> bool {
     !path.as_os_str().is_empty() && matches!(fs::metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Writes the file and closes it, because some systems refuse to delete what is open.
-fn write_durably(mut file: File, bytes: &[u8]) -> io::Result<()> {
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
 /// Makes the entry of `path` in its folder durable.
-#[cfg(unix)]
 fn sync_parent(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+    sync(parent.unwrap_or(Path::new(".")))
+}
+
+/// Makes the entries of a folder durable.
+#[cfg(unix)]
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 /// Other systems either need nothing here (Windows journals names) or offer nothing.
 #[cfg(not(unix))]
-fn sync_parent(_: &Path) -> io::Result<()> {
+fn sync(_: &Path) -> io::Result<()> {
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::path::{check_below_root, check_path, join, parent};
 use crate::storage::check_end;
-use crate::{Entry, EntryKind, ReadAt, Result, Storage, StorageError};
+use crate::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile};
 
 /// Files and folders in memory. Clones and [`sub`](Storage::sub) storages share them.
 #[derive(Clone, Debug, Default)]
@@ -166,6 +166,17 @@ impl Storage for MemoryStorage {
         Ok(())
     }
 
+    fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
+        self.create_new(path, &[])?;
+        let storage = self.clone();
+        Ok(Box::new(MemoryWriter { storage, path: path.to_owned(), bytes: Vec::new(), finished: false }))
+    }
+
+    fn sync_folder(&self, folder: &str) -> Result<()> {
+        check_path(folder)?;
+        self.check_folder(&self.tree(), folder)
+    }
+
     fn remove_file(&self, path: &str) -> Result<()> {
         check_below_root(path)?;
         let whole = self.whole(path);
@@ -217,5 +228,48 @@ impl ReadAt for MemoryFile {
     /// Copying a gap is never better than skipping it.
     fn preferred_gap(&self) -> u64 {
         0
+    }
+}
+
+/// A file that is being written: an empty one stands for it until it is finished.
+#[derive(Debug)]
+struct MemoryWriter {
+    storage: MemoryStorage,
+    path: String,
+    bytes: Vec<u8>,
+    finished: bool,
+}
+
+impl WriteFile for MemoryWriter {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.bytes.try_reserve(bytes.len()).is_err() {
+            let size = (self.bytes.len() as u64).saturating_add(bytes.len() as u64);
+            return Err(StorageError::TooLarge { path: self.storage.describe(&self.path), size });
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.finished = true;
+        let bytes = std::mem::take(&mut self.bytes);
+        let whole = self.storage.whole(&self.path);
+        match self.storage.write().get_mut(&whole) {
+            Some(Node::File(file)) => {
+                *file = bytes.into();
+                Ok(())
+            }
+            // Somebody has deleted it.
+            _ => Err(StorageError::NotFound { path: self.storage.describe(&self.path) }),
+        }
+    }
+}
+
+impl Drop for MemoryWriter {
+    fn drop(&mut self) {
+        if !self.finished {
+            // That it is gone already is what was wanted.
+            let _ = self.storage.remove_file(&self.path);
+        }
     }
 }

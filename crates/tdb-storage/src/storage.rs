@@ -47,12 +47,29 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Makes a file that holds `bytes`, in a folder that exists. When this returns, the bytes and the name are durable:
     /// they survive a crash of the machine.
     ///
-    /// If it fails, no file is left. A crash in between may leave a file with a part of the bytes.
+    /// The file is there whole or not at all, for everybody and at every moment. If this fails, no file is left. A crash in
+    /// between may leave a file in the root of the storage that [`is_temporary`](crate::is_temporary).
     ///
     /// # Errors
     /// [`AlreadyExists`](StorageError::AlreadyExists): a file is never overwritten. [`NotFound`](StorageError::NotFound):
     /// there is no such folder. Bad path, permission denied, I/O.
     fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()>;
+
+    /// Makes a file to be written piece by piece, in a folder that exists. It is there at once, empty; what others see of
+    /// it before [`WriteFile::finish`] is not specified.
+    ///
+    /// Its name is durable when [`sync_folder`](Self::sync_folder) has returned for its folder: one such call serves any
+    /// number of files.
+    ///
+    /// # Errors
+    /// As [`create_new`](Self::create_new).
+    fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>>;
+
+    /// Makes the names of the files in a folder durable.
+    ///
+    /// # Errors
+    /// Not found, not a folder, bad path, permission denied, I/O.
+    fn sync_folder(&self, folder: &str) -> Result<()>;
 
     /// Deletes a file, durably.
     ///
@@ -107,6 +124,23 @@ pub trait ReadAt: Send + Sync + fmt::Debug {
     fn preferred_gap(&self) -> u64;
 }
 
+/// A file that is being written, from its beginning to its end.
+///
+/// Dropped without [`finish`](Self::finish), it is removed, as far as that is possible then.
+pub trait WriteFile: Send + fmt::Debug {
+    /// Puts bytes behind those already there. They are not durable yet.
+    ///
+    /// # Errors
+    /// I/O: the disk is full, say. Then the file is of no use any more: drop it.
+    fn append(&mut self, bytes: &[u8]) -> Result<()>;
+
+    /// Closes the file. When this returns, its bytes are durable; see [`Storage::sync_folder`] for its name.
+    ///
+    /// # Errors
+    /// I/O. Then the file is removed, as far as that is possible.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
 /// A file or folder in a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entry {
@@ -149,6 +183,12 @@ macro_rules! forward {
         }
         fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
             (**self).create_new(path, bytes)
+        }
+        fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
+            (**self).create_file(path)
+        }
+        fn sync_folder(&self, folder: &str) -> Result<()> {
+            (**self).sync_folder(folder)
         }
         fn remove_file(&self, path: &str) -> Result<()> {
             (**self).remove_file(path)

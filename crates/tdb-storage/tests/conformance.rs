@@ -98,6 +98,36 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
+fn a_file_written_in_pieces_stays_only_if_it_is_finished() {
+    each(|storage| {
+        storage.create_folder("d").unwrap();
+        let mut file = storage.create_file("d/f").unwrap();
+        assert!(storage.exists("d/f").unwrap());
+        assert!(matches!(storage.create_file("d/f"), Err(StorageError::AlreadyExists { .. })));
+        file.append(b"01").unwrap();
+        file.append(b"").unwrap();
+        file.append(b"234").unwrap();
+        file.finish().unwrap();
+        storage.sync_folder("d").unwrap();
+        storage.sync_folder("").unwrap();
+        assert_eq!(storage.read("d/f").unwrap(), b"01234");
+        let mut file = storage.create_file("d/g").unwrap();
+        file.append(b"56").unwrap();
+        drop(file);
+        drop(storage.create_file("d/h").unwrap());
+        assert_eq!(names(storage, "d"), ["f"]);
+        storage.create_file("d/empty").unwrap().finish().unwrap();
+        assert_eq!(storage.read("d/empty").unwrap(), b"");
+        assert!(matches!(storage.create_file("d"), Err(StorageError::AlreadyExists { .. })));
+        assert!(matches!(storage.create_file("none/f"), Err(StorageError::NotFound { .. })));
+        assert!(matches!(storage.create_file("d/f/g"), Err(StorageError::NotAFolder { .. })));
+        assert!(matches!(storage.create_file(""), Err(StorageError::BadPath { .. })));
+        assert!(matches!(storage.sync_folder("none"), Err(StorageError::NotFound { .. })));
+        assert!(matches!(storage.sync_folder("d/f"), Err(StorageError::NotAFolder { .. })));
+    });
+}
+
+#[test]
 fn what_is_removed_is_gone() {
     each(|storage| {
         storage.create_folder("d/e").unwrap();
@@ -140,6 +170,8 @@ fn bad_paths_are_refused_by_every_operation() {
                 storage.sub(path).err(),
                 storage.create_folder(path).err(),
                 storage.create_new(path, b"").err(),
+                storage.create_file(path).err(),
+                storage.sync_folder(path).err(),
                 storage.remove_file(path).err(),
                 storage.remove_folder(path).err(),
             ];

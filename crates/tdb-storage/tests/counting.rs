@@ -21,5 +21,13 @@ fn every_request_counts_once_however_it_is_made() {
     assert_eq!(storage.clone().take().bytes, 13);
     storage.create_folder("c").unwrap();
     storage.remove_folder("c").unwrap();
-    assert_eq!(storage.counters().to_string(), "0 lists, 0 opens, 0 reads, 0 bytes, 2 writes");
+    assert_eq!(storage.counters().to_string(), "0 lists, 0 opens, 0 reads, 0 bytes, 2 writes, 0 bytes written");
+    storage.take();
+    let mut file = storage.create_file("g").unwrap();
+    file.append(b"0123").unwrap();
+    file.append(b"45").unwrap();
+    file.finish().unwrap();
+    storage.sync_folder("").unwrap();
+    storage.create_new("h", b"6").unwrap();
+    assert_eq!(storage.counters().to_string(), "0 lists, 0 opens, 0 reads, 0 bytes, 6 writes, 7 bytes written");
 }

@@ -94,3 +94,32 @@ fn reading_changes_nothing() {
     assert_eq!(names(&storage).len(), 1);
     fs::set_permissions(folder.path().join("d"), fs::Permissions::from_mode(0o700)).unwrap();
 }
+
+#[test]
+fn files_that_are_made_leave_nothing_temporary() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = LocalStorage::new(folder.path());
+    storage.create_folder("d").unwrap();
+    storage.create_new("d/f", b"bytes").unwrap();
+    storage.create_new("d/empty", b"").unwrap();
+    storage.create_new("d/f", b"other").unwrap_err();
+    storage.create_new("none/f", b"other").unwrap_err();
+    assert_eq!(storage.read("d/f").unwrap(), b"bytes");
+    let names = |folder| storage.list(folder).unwrap().into_iter().map(|entry| entry.name).collect::<Vec<_>>();
+    assert_eq!((names(""), names("d")), (vec!["d".to_owned()], vec!["empty".to_owned(), "f".to_owned()]));
+}
+
+#[test]
+fn a_file_is_whole_for_whoever_sees_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = LocalStorage::new(folder.path());
+    let bytes = vec![7; 1 << 20];
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| (0..20).for_each(|i| storage.create_new(&format!("f{i}"), &bytes).unwrap()));
+        while !writer.is_finished() {
+            for entry in storage.list("").unwrap().iter().filter(|entry| entry.name.starts_with('f')) {
+                assert_eq!(storage.read(&entry.name).unwrap().len(), bytes.len());
+            }
+        }
+    });
+}

@@ -9,6 +9,8 @@ use tdb_storage::{LocalStorage, MemoryStorage, Result, Storage, StorageError};
 enum Step {
     CreateFolder(String),
     CreateNew(String, Vec<u8>),
+    CreateFile(String, Vec<u8>, bool),
+    SyncFolder(String),
     RemoveFile(String),
     RemoveFolder(String),
     List(String),
@@ -28,6 +30,9 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => path().prop_map(Step::CreateFolder),
         4 => (path(), prop::collection::vec(any::<u8>(), 0..8)).prop_map(|(path, bytes)| Step::CreateNew(path, bytes)),
+        2 => (path(), prop::collection::vec(any::<u8>(), 0..8), any::<bool>())
+            .prop_map(|(path, bytes, finish)| Step::CreateFile(path, bytes, finish)),
+        1 => path().prop_map(Step::SyncFolder),
         1 => path().prop_map(Step::RemoveFile),
         1 => path().prop_map(Step::RemoveFolder),
         2 => path().prop_map(Step::List),
@@ -51,6 +56,13 @@ fn outcome(storage: &dyn Storage, step: &Step) -> String {
     match step {
         Step::CreateFolder(path) => show(storage.create_folder(path)),
         Step::CreateNew(path, bytes) => show(storage.create_new(path, bytes)),
+        Step::CreateFile(path, bytes, finish) => show(storage.create_file(path).and_then(|mut file| {
+            for piece in bytes.chunks(3) {
+                file.append(piece)?;
+            }
+            if *finish { file.finish() } else { Ok(()) }
+        })),
+        Step::SyncFolder(path) => show(storage.sync_folder(path)),
         Step::RemoveFile(path) => show(storage.remove_file(path)),
         Step::RemoveFolder(path) => show(storage.remove_folder(path)),
         Step::List(path) => show(storage.list(path)),

@@ -3,6 +3,7 @@
 //! * [`hostile`]: ways to damage good bytes, the same ones on every run and every machine;
 //! * [`replay`] and [`replay_target`]: run a fuzz body over the corpora that are committed;
 //! * [`fixtures`]: the arrays in `fixtures/`, and what the reference library reads from them;
+//! * [`FaultyStorage`]: a disk that fails, loses its power or whose machine stops at a chosen moment;
 //! * `allocations` (feature `allocations`): how much a piece of code allocates at its peak.
 //!
 //! Everything that runs a closure many times says on standard error which case was running when the
@@ -11,8 +12,10 @@
 #[cfg(feature = "allocations")]
 pub mod allocations;
 mod case;
+mod faulty;
 pub mod fixtures;
 pub mod hostile;
 mod replay;
 
+pub use faulty::{Fault, FaultyStorage};
 pub use replay::{replay, replay_target};

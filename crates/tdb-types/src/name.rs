@@ -1,6 +1,6 @@
 //! The timestamped names of fragments, commits, schemas and metadata files.
 
-use crate::FormatVersion;
+use crate::{Feature, FormatVersion};
 
 /// Which of the three generations of names a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,6 +41,40 @@ impl TimestampedName {
             _ => return None,
         };
         (start <= end).then(|| Self { name: name.to_owned(), start, end, form })
+    }
+
+    /// The name of what was made from `start` to `end` (with `start` not above `end`, which no reader would take), told
+    /// from others of that time by `uuid`.
+    ///
+    /// ```
+    /// use tdb_types::{NameForm, TimestampedName};
+    ///
+    /// let name = TimestampedName::new(NameForm::Versioned(22), 10, 20, 0xf00d);
+    /// assert_eq!(name.as_str(), "__10_20_0000000000000000000000000000f00d_22");
+    /// assert_eq!(TimestampedName::parse(name.as_str()), Some(name));
+    /// ```
+    #[must_use]
+    pub fn new(form: NameForm, start: u64, end: u64, uuid: u128) -> Self {
+        let name = match form {
+            NameForm::UuidFirst => format!("__{uuid:032x}_{end}"),
+            NameForm::Unversioned => format!("__{start}_{end}_{uuid:032x}"),
+            NameForm::Versioned(version) => format!("__{start}_{end}_{uuid:032x}_{version}"),
+        };
+        // The oldest form has room for one time.
+        let start = if form == NameForm::UuidFirst { end } else { start };
+        Self { name, start, end, form }
+    }
+
+    /// The form of the names of fragments of this version, and of the commits in it.
+    #[must_use]
+    pub fn form_of_fragments(version: FormatVersion) -> NameForm {
+        if version.has(Feature::LegacyFragmentMetadata) {
+            NameForm::UuidFirst
+        } else if version.has(Feature::CombinedCoordinates) {
+            NameForm::Unversioned
+        } else {
+            NameForm::Versioned(version.number())
+        }
     }
 
     /// The name without extension.
@@ -119,6 +153,17 @@ mod tests {
         assert_eq!((name.start(), name.end(), name.form()), (10, 20, NameForm::Unversioned));
         let name = TimestampedName::parse(&format!("__{UUID}_30")).unwrap();
         assert_eq!((name.start(), name.end(), name.form()), (30, 30, NameForm::UuidFirst));
+    }
+
+    #[test]
+    fn what_is_written_is_parsed() {
+        for version in FormatVersion::all() {
+            let name = TimestampedName::new(TimestampedName::form_of_fragments(version), 7, 7, 0xabc);
+            assert_eq!(TimestampedName::parse(name.as_str()).as_ref(), Some(&name));
+            // The older forms stand for two versions each.
+            let told = name.fragment_version().unwrap().number();
+            assert!(told == version.number() || told == version.number() + 1 && told <= 4, "{name}");
+        }
     }
 
     #[test]

@@ -1,0 +1,141 @@
+//! The one way in which a fragment comes into being.
+
+use std::sync::Arc;
+
+use tdb_storage::{Storage, WriteFile};
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA};
+use tdb_types::{Feature, FormatVersion, TimestampedName};
+
+use super::{FragmentPlace, Names};
+use crate::Result;
+
+/// A fragment that is being written, and that no reader sees.
+///
+/// The protocol, each step durable before the next:
+///
+/// 1. [`begin`](Self::begin) makes the fragment's folder (and those that it and its commit lie in).
+/// 2. [`create`](Self::create) gives data files; each is to be [finished](WriteFile::finish).
+/// 3. [`seal`](Self::seal): the names of the data files become durable, then the metadata file is written.
+/// 4. [`SealedFragment::commit`]: `__commits/<name>.wrt`; in formats 5 to 11 `<name>.ok` beside the folder. Before format
+///    5 there is no such file, and the metadata file commits: it is written in this step.
+///
+/// Until the last step has ended readers ignore all of it. Dropped before, the folder is removed as far as possible;
+/// after a crash it remains, for `tdb doctor` to find.
+///
+/// Data files are written into from any number of threads, each file by one at a time.
+#[derive(Debug)]
+pub(crate) struct NewFragment {
+    storage: Arc<dyn Storage>,
+    version: FormatVersion,
+    place: FragmentPlace,
+    /// Whether to remove the folder when this is dropped.
+    unwanted: bool,
+}
+
+/// A fragment that lacks but its commit.
+#[derive(Debug)]
+pub(crate) struct SealedFragment {
+    fragment: NewFragment,
+    /// The metadata file, where it is what commits.
+    metadata: Option<Vec<u8>>,
+}
+
+impl NewFragment {
+    /// Begins a fragment of format `version` in the array at the root of `storage`.
+    ///
+    /// # Errors
+    /// No random bytes; whatever the storage can't do.
+    pub(crate) fn begin(storage: &Arc<dyn Storage>, version: FormatVersion, names: &Names) -> Result<Self> {
+        let name = names.next(TimestampedName::form_of_fragments(version))?;
+        let place = FragmentPlace::new(version, name);
+        if version.has(Feature::CommitsFolder) {
+            // Absent in arrays of formats below 7 that newer versions are appended to.
+            storage.create_folder(COMMITS_FOLDER)?;
+        }
+        let fragment = Self { storage: Arc::clone(storage), version, place, unwanted: true };
+        fragment.storage.create_folder(&fragment.place.folder)?;
+        Ok(fragment)
+    }
+
+    /// The name, with the time that the fragment is said to be written.
+    pub(crate) fn name(&self) -> &TimestampedName {
+        &self.place.name
+    }
+
+    /// The path of its folder below the array's.
+    pub(crate) fn folder(&self) -> &str {
+        &self.place.folder
+    }
+
+    /// Makes a data file, of this name in the fragment's folder.
+    ///
+    /// # Errors
+    /// A name that was given before, or that is none; whatever the storage can't do.
+    pub(crate) fn create(&self, file_name: &str) -> Result<Box<dyn WriteFile>> {
+        Ok(self.storage.create_file(&format!("{}/{file_name}", self.place.folder))?)
+    }
+
+    /// Writes the metadata file. All data files must be finished.
+    ///
+    /// # Errors
+    /// Whatever the storage can't do. Then there is no fragment.
+    pub(crate) fn seal(self, metadata: Vec<u8>) -> Result<SealedFragment> {
+        self.storage.sync_folder(&self.place.folder)?;
+        if self.place.commit.is_none() {
+            return Ok(SealedFragment { fragment: self, metadata: Some(metadata) });
+        }
+        let mut file = self.create(FRAGMENT_METADATA)?;
+        file.append(&metadata)?;
+        file.finish()?;
+        self.storage.sync_folder(&self.place.folder)?;
+        Ok(SealedFragment { fragment: self, metadata: None })
+    }
+}
+
+impl SealedFragment {
+    /// Makes the fragment part of the array, durably, and gives its name.
+    ///
+    /// # Errors
+    /// Whatever the storage can't do. Then there is no fragment, unless the storage could take back what it had written as
+    /// little as it could write it: then the fragment is there, and whole.
+    pub(crate) fn commit(self) -> Result<TimestampedName> {
+        let Self { mut fragment, metadata } = self;
+        let NewFragment { storage, place, .. } = &fragment;
+        let written = match (&place.commit, metadata) {
+            (Some(commit), _) => storage.create_new(commit, &[]),
+            (None, metadata) => {
+                storage.create_new(&format!("{}/{FRAGMENT_METADATA}", place.folder), &metadata.unwrap_or_default())
+            }
+        };
+        // A folder may be removed only if it is certain that no commit speaks of it, now and after a crash.
+        fragment.unwanted = written.is_err() && fragment.is_surely_uncommitted();
+        written?;
+        Ok(fragment.place.name.clone())
+    }
+}
+
+impl NewFragment {
+    fn is_surely_uncommitted(&self) -> bool {
+        let Self { storage, place, .. } = self;
+        match &place.commit {
+            Some(commit) => {
+                let folder = if self.version.has(Feature::CommitsFolder) { COMMITS_FOLDER } else { "" };
+                matches!(storage.kind(commit), Ok(None)) && storage.sync_folder(folder).is_ok()
+            }
+            // The commit goes with the folder.
+            None => true,
+        }
+    }
+}
+
+impl Drop for NewFragment {
+    fn drop(&mut self) {
+        if self.unwanted {
+            // Nobody is there to be told; what remains is never committed.
+            let _ = self.storage.remove_folder(&self.place.folder);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

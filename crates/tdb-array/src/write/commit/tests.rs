@@ -1,0 +1,100 @@
+use tdb_storage::{EntryKind, MemoryStorage};
+use tdb_testkit::{Fault, FaultyStorage};
+use tdb_types::ArrayType;
+
+use super::*;
+use crate::{ArrayDirectory, Listing, TimeRange};
+
+const DATA: [(&str, &[u8]); 2] = [("a0.tdb", b"01234567"), ("a1.tdb", b"89")];
+
+/// Writes a fragment of two data files.
+fn write(storage: &Arc<dyn Storage>, version: FormatVersion) -> Result<TimestampedName> {
+    let fragment = NewFragment::begin(storage, version, &Names::new().at(5).seeded(1))?;
+    for (name, bytes) in DATA {
+        let mut file = fragment.create(name)?;
+        for piece in bytes.chunks(4) {
+            file.append(piece)?;
+        }
+        file.finish()?;
+    }
+    fragment.seal(b"metadata".to_vec())?.commit()
+}
+
+/// The committed fragments, each checked to be whole.
+fn committed(disk: &MemoryStorage) -> Vec<String> {
+    let list = |folder: &str| disk.list(folder).unwrap_or_default();
+    let mut listing = Listing { root: list(""), commits: list(COMMITS_FOLDER), ..Listing::default() };
+    for name in listing.legacy_candidates() {
+        listing.legacy_folders.insert(name.clone(), list(&name));
+    }
+    let directory = ArrayDirectory::resolve(&listing, ArrayType::Sparse, TimeRange::ALL).unwrap();
+    for entry in &directory.fragments {
+        let read = |name: &str| disk.read(&format!("{}/{name}", entry.folder)).unwrap();
+        assert!(DATA.iter().all(|(name, bytes)| read(name) == *bytes));
+        assert_eq!(read(FRAGMENT_METADATA), b"metadata");
+    }
+    directory.fragments.into_iter().map(|entry| entry.name.to_string()).collect()
+}
+
+/// All files and folders but those that a fragment of this version needs anyway.
+fn rest(disk: &MemoryStorage) -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in ["", "__fragments", "__commits"] {
+        let entries = disk.list(folder).unwrap_or_default();
+        found.extend(entries.into_iter().map(|entry| entry.name));
+    }
+    found.retain(|name| name != "__fragments" && name != "__commits");
+    found
+}
+
+#[test]
+fn a_fragment_is_committed_in_every_version() {
+    for version in FormatVersion::all() {
+        let disk = MemoryStorage::new();
+        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+        let name = write(&storage, version).unwrap();
+        assert_eq!(committed(&disk), [name.as_str()], "{version}");
+        let place = FragmentPlace::new(version, name);
+        assert_eq!(disk.kind(&place.folder).unwrap(), Some(EntryKind::Folder));
+        assert!(place.commit.is_none_or(|commit| disk.read(&commit).unwrap().is_empty()));
+    }
+}
+
+#[test]
+fn what_breaks_at_any_moment_leaves_all_or_nothing() {
+    for version in [2, 4, 5, 11, 12, 22].map(|version| FormatVersion::new(version).unwrap()) {
+        let sound = FaultyStorage::sound(Arc::new(MemoryStorage::new()));
+        write(&(Arc::new(sound.clone()) as Arc<dyn Storage>), version).unwrap();
+        for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
+            for n in 0..sound.changes() {
+                let disk = MemoryStorage::new();
+                let faulty: Arc<dyn Storage> = Arc::new(FaultyStorage::new(Arc::new(disk.clone()), fault, n));
+                write(&faulty, version).unwrap_err();
+                assert_eq!(committed(&disk), [""; 0], "{version} {fault:?} {n}");
+                if fault == Fault::Fails {
+                    assert_eq!(rest(&disk), [""; 0], "{version} {n}");
+                    // The same name can be used again.
+                    write(&faulty, version).unwrap();
+                    assert_eq!(committed(&disk).len(), 1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_dropped_is_removed() {
+    let disk = MemoryStorage::new();
+    let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+    let names = Names::new();
+    let fragment = NewFragment::begin(&storage, FormatVersion::DEFAULT, &names).unwrap();
+    let mut file = fragment.create("a0.tdb").unwrap();
+    file.append(b"0").unwrap();
+    assert!(fragment.create("a0.tdb").is_err());
+    file.finish().unwrap();
+    assert!(disk.exists(fragment.folder()).unwrap() && fragment.folder().ends_with(fragment.name().as_str()));
+    drop(fragment);
+    let sealed = NewFragment::begin(&storage, FormatVersion::DEFAULT, &names).unwrap().seal(Vec::new()).unwrap();
+    drop(sealed);
+    assert_eq!(rest(&disk), [""; 0]);
+}

@@ -1,0 +1,226 @@
+//! Names of what is written: when it is said to have happened, and what tells it from all else of that time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENTS_FOLDER, OK_EXTENSION, WRITE_EXTENSION};
+use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
+
+use crate::{ArrayError, Result, time};
+
+/// Where the names of new files come from: which time they carry, and what makes them unique.
+///
+/// By default the time is now, and the rest is a UUID of version 7: the moment in which it was made, a counter, and 62
+/// random bits. No two are equal; and of two that carry the same time, the one made later is the greater one, which for
+/// fragments means that it wins.
+///
+/// ```
+/// use tdb_array::Names;
+///
+/// let names = Names::new().at(1_700_000_000_000); // said to be written then
+/// let names = names.seeded(7); // the same names on every run
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Names {
+    at: Option<u64>,
+    seeded: Option<Seeded>,
+}
+
+#[derive(Clone, Debug)]
+struct Seeded {
+    seed: u64,
+    /// How many names were made; shared by clones, so that all of their names differ.
+    count: Arc<AtomicU64>,
+}
+
+impl Names {
+    /// The time is now, and no two names are equal.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What is written is said to be written at this millisecond since 1970-01-01 00:00 UTC.
+    pub fn at(mut self, time: u64) -> Self {
+        self.at = Some(time);
+        self
+    }
+
+    /// The UUIDs follow from `seed`, for output that is the same byte for byte on every run. Clones go on with one
+    /// sequence. Choose a time as well; and take care that no two writers to one array have the same seed and time.
+    ///
+    /// What encryption needs of randomness remains random: to encrypt two things alike would give both away.
+    pub fn seeded(mut self, seed: u64) -> Self {
+        self.seeded = Some(Seeded { seed, count: Arc::default() });
+        self
+    }
+
+    /// The time that was chosen, else now.
+    pub(crate) fn time(&self) -> u64 {
+        self.at.unwrap_or_else(time::now)
+    }
+
+    /// What tells the next name from all others.
+    pub(crate) fn uuid(&self) -> Result<u128> {
+        match &self.seeded {
+            Some(seeded) => Ok(seeded.next()),
+            None => uuid_v7(),
+        }
+    }
+
+    /// The next name of this form.
+    pub(crate) fn next(&self, form: NameForm) -> Result<TimestampedName> {
+        let time = self.time();
+        Ok(TimestampedName::new(form, time, time, self.uuid()?))
+    }
+}
+
+impl Seeded {
+    /// Later ones are greater.
+    fn next(&self) -> u128 {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        let high = (mixed(self.seed) & !0xffff_ffff) | (count & 0xffff_ffff);
+        u128::from(high) << 64 | u128::from(mixed(high ^ count.rotate_left(32)))
+    }
+}
+
+/// A one-to-one mixture of the bits (the finaliser of SplitMix64).
+fn mixed(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+/// A UUID of version 7 (RFC 9562): 48 bits of time, 4 of version, 12 that count within the millisecond, 2 of variant, 62
+/// random ones.
+fn uuid_v7() -> Result<u128> {
+    let ticks = u128::from(next_tick());
+    let (millisecond, counter) = (ticks >> 12, ticks & 0xfff);
+    let random = u128::from(u64::from_le_bytes(random()?) >> 2);
+    Ok(millisecond << 80 | 7 << 76 | counter << 64 | 0b10 << 62 | random)
+}
+
+/// The current time in 4096ths of a millisecond, but always greater than the last one given in this process, for which
+/// alone there is something that all threads share. Within a process it orders what is written in the same millisecond.
+fn next_tick() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let now = (time::now() & ((1 << 48) - 1)) << 12;
+    let later = |last: u64| Some(now.max(last + 1));
+    // The update always gives something, so there is no error.
+    LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later).map_or(now, |last| now.max(last + 1))
+}
+
+/// Random bytes of the operating system.
+fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| ArrayError::Randomness { why: error.to_string() })?;
+    Ok(bytes)
+}
+
+/// A source of initialisation vectors for encryption: 96 bits that begin anywhere and count upwards, so that two sources
+/// of the same key meet as rarely as can be.
+pub(crate) fn random_ivs() -> Result<impl FnMut() -> [u8; 12] + Send + Sync + 'static> {
+    let mut start = [0; 16];
+    start.iter_mut().zip(random::<12>()?).for_each(|(byte, random)| *byte = random);
+    let mut next = u128::from_le_bytes(start);
+    Ok(move || {
+        next = next.wrapping_add(1);
+        let [iv @ .., _, _, _, _] = next.to_le_bytes();
+        iv
+    })
+}
+
+/// Where a fragment lies, and the file that commits it: what `FragmentEntry` tells from the names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FragmentPlace {
+    /// The name of its folder, and of its commit without the extension.
+    pub(crate) name: TimestampedName,
+    /// The path of its folder below the array's.
+    pub(crate) folder: String,
+    /// The path of the file that commits it; none before format 5, where its metadata does.
+    pub(crate) commit: Option<String>,
+}
+
+impl FragmentPlace {
+    /// The place of a fragment of this version and name.
+    pub(crate) fn new(version: FormatVersion, name: TimestampedName) -> Self {
+        if version.has(Feature::CommitsFolder) {
+            let folder = format!("{FRAGMENTS_FOLDER}/{name}");
+            let commit = Some(format!("{COMMITS_FOLDER}/{name}.{WRITE_EXTENSION}"));
+            return Self { name, folder, commit };
+        }
+        let commit = version.has(Feature::RootCommits).then(|| format!("{name}.{OK_EXTENSION}"));
+        Self { folder: name.to_string(), name, commit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_of_one_millisecond_are_unique_and_in_order_in_each_thread() {
+        let names = Names::new().at(5);
+        let threads: Vec<_> = std::thread::scope(|scope| {
+            let make = || {
+                let names: Vec<_> =
+                    (0..5000).map(|_| names.next(NameForm::Versioned(22)).unwrap().to_string()).collect();
+                assert!(names.is_sorted());
+                names
+            };
+            let handles: Vec<_> = (0..4).map(|_| scope.spawn(make)).collect();
+            handles.into_iter().flat_map(|handle| handle.join().unwrap()).collect()
+        });
+        assert_eq!(threads.iter().collect::<HashSet<_>>().len(), 20_000);
+        assert!(threads.iter().all(|name| name.starts_with("__5_5_")));
+        let (a, b) =
+            (names.next(NameForm::Unversioned).unwrap(), Names::new().at(5).next(NameForm::Unversioned).unwrap());
+        assert!(a.as_str() < b.as_str(), "{a} {b}");
+    }
+
+    #[test]
+    fn a_uuid_says_what_it_is() {
+        let (before, uuid) = (time::now(), uuid_v7().unwrap());
+        assert_eq!((uuid >> 76 & 0xf, uuid >> 62 & 0b11), (7, 0b10));
+        // Others may have run ahead of the clock within this process.
+        assert!((uuid >> 80) + 1 >= u128::from(before) && uuid >> 80 <= u128::from(time::now()) + 100);
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_names_again() {
+        let make = |seed| {
+            let names = Names::new().at(9).seeded(seed);
+            let clone = names.clone();
+            [names.uuid().unwrap(), clone.uuid().unwrap(), names.uuid().unwrap()]
+        };
+        assert_eq!(make(1), make(1));
+        assert!(make(1).is_sorted() && make(1)[0] != make(1)[1] && make(1) != make(2));
+        assert_eq!(Names::new().at(9).seeded(1).next(NameForm::Unversioned).unwrap().start(), 9);
+    }
+
+    #[test]
+    fn ivs_differ() {
+        let (mut a, mut b) = (random_ivs().unwrap(), random_ivs().unwrap());
+        let ivs: HashSet<_> = (0..100).flat_map(|_| [a(), b()]).collect();
+        assert_eq!(ivs.len(), 200);
+    }
+
+    #[test]
+    fn places_are_those_that_readers_look_at() {
+        let place = |version| {
+            let version = FormatVersion::new(version).unwrap();
+            let name = TimestampedName::new(TimestampedName::form_of_fragments(version), 1, 1, 0xf);
+            let place = FragmentPlace::new(version, name);
+            format!("{} {}", place.folder, place.commit.unwrap_or_default())
+                .replace("0000000000000000000000000000000f", "u")
+        };
+        assert_eq!(place(1), "__u_1 ");
+        assert_eq!(place(4), "__1_1_u ");
+        assert_eq!(place(5), "__1_1_u_5 __1_1_u_5.ok");
+        assert_eq!(place(11), "__1_1_u_11 __1_1_u_11.ok");
+        assert_eq!(place(12), "__fragments/__1_1_u_12 __commits/__1_1_u_12.wrt");
+    }
+}

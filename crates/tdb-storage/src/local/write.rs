@@ -1,0 +1,52 @@
+//! A file that is written piece by piece.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::{Result, StorageError, WriteFile};
+
+/// A new file of a [`LocalStorage`](crate::LocalStorage), removed when it is dropped before it is finished.
+#[derive(Debug)]
+pub(super) struct LocalWriter {
+    /// Absent once it is closed.
+    file: Option<File>,
+    path: PathBuf,
+}
+
+impl LocalWriter {
+    pub(super) fn new(file: File, path: PathBuf) -> Self {
+        Self { file: Some(file), path }
+    }
+
+    #[cold]
+    fn error(&self, error: io::Error) -> StorageError {
+        StorageError::from_io(self.path.display().to_string(), error)
+    }
+}
+
+impl WriteFile for LocalWriter {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.write_all(bytes).map_err(|error| self.error(error))
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        if let Some(file) = &self.file {
+            // The file is removed if this fails.
+            file.sync_all().map_err(|error| self.error(error))?;
+        }
+        self.file = None;
+        Ok(())
+    }
+}
+
+impl Drop for LocalWriter {
+    fn drop(&mut self) {
+        // Closed before it is removed, because some systems refuse to delete what is open.
+        if self.file.take().is_some() {
+            // Nobody is there to be told; what remains is never committed.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
