@@ -23,12 +23,12 @@ mod manifest;
 pub use bytes::ColumnBytes;
 pub use expected::{Column, DimensionRanges, Expected, ExpectedGroup, Fragment, GroupMember, Metadata, Order, Query};
 pub use filter_cases::{FilterCase, filter_cases};
-pub use manifest::{Entry, FileEntry, Manifest};
+pub use manifest::{Contents, Entry, Manifest, paths_below};
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The file in `fixtures/` that lists every file of every fixture.
+/// The file in `fixtures/` that lists every fixture.
 pub const MANIFEST: &str = "MANIFEST.json";
 
 /// The workspace's `fixtures/` folder.
@@ -43,6 +43,10 @@ pub fn manifest() -> Manifest {
 
 /// The release of the reference library that wrote the fixtures of [`all`] and [`groups`].
 pub const NEWEST: &str = "2.30.0";
+
+/// In place of a release where this workspace itself wrote a fixture, or says what it holds: the versions that no release
+/// writes, or reads.
+pub const OURS: &str = "tdb";
 
 /// Every array that the [newest](NEWEST) release wrote, in the order of their names.
 pub fn all() -> Vec<Fixture> {
@@ -65,12 +69,8 @@ pub fn groups_of_older_releases() -> Vec<Fixture> {
 }
 
 fn with_file(file: &str) -> Vec<Fixture> {
-    manifest()
-        .fixtures
-        .into_iter()
-        .filter(|(_, entry)| entry.files.contains_key(file))
-        .map(|(name, entry)| Fixture { name, entry })
-        .collect()
+    let fixtures = manifest().fixtures.into_iter().filter(|(name, _)| root().join(name).join(file).is_file());
+    fixtures.map(|(name, entry)| Fixture::new(name, entry)).collect()
 }
 
 /// The fixture of that name.
@@ -81,7 +81,7 @@ fn with_file(file: &str) -> Vec<Fixture> {
 pub fn named(name: &str) -> Fixture {
     let entry =
         manifest().fixtures.remove(name).unwrap_or_else(|| panic!("no fixture {name:?} in fixtures/{MANIFEST}"));
-    Fixture { name: name.to_owned(), entry }
+    Fixture::new(name.to_owned(), entry)
 }
 
 /// One array or group written by a release of the reference library.
@@ -89,15 +89,22 @@ pub fn named(name: &str) -> Fixture {
 pub struct Fixture {
     name: String,
     entry: Entry,
+    files: Vec<String>,
 }
 
 impl Fixture {
+    fn new(name: String, entry: Entry) -> Self {
+        let folder = root().join(&name);
+        let files = paths_below(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        Self { name, entry, files }
+    }
+
     /// The fixture's name and the name of its folder, such as `v22-by-2.30.0-sparse-strings`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The manifest's entry: who wrote the fixture, by which recipe, and its files.
+    /// The manifest's entry: who wrote the fixture, and by which recipe.
     pub fn entry(&self) -> &Entry {
         &self.entry
     }
@@ -116,7 +123,7 @@ impl Fixture {
 
     /// The files of the array, as paths relative to the array's folder, sorted.
     pub fn array_files(&self) -> impl Iterator<Item = &str> {
-        self.entry.files.keys().filter_map(|path| path.strip_prefix("array/"))
+        self.files.iter().filter_map(|path| path.strip_prefix("array/"))
     }
 
     /// The bytes of a file of the array.
@@ -137,7 +144,7 @@ impl Fixture {
 
     /// The files of the group and of all below it, as paths relative to the group's folder, sorted.
     pub fn group_files(&self) -> impl Iterator<Item = &str> {
-        self.entry.files.keys().filter_map(|path| path.strip_prefix("group/"))
+        self.files.iter().filter_map(|path| path.strip_prefix("group/"))
     }
 
     /// What the reference library tells of the group.
