@@ -47,6 +47,17 @@ impl VarTile {
         // Checked when the tile was loaded: offsets ascend and end at the length of the data.
         &self.data[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
     }
+
+    /// Copies some of the cells, which take the place of whatever `to` holds.
+    pub(crate) fn copy_cells(&self, cells: &[u32], to: &mut Self) {
+        to.offsets.clear();
+        to.offsets.push(0);
+        to.data.resize(0);
+        for cell in cells {
+            to.data.extend_from_slice(self.cell(*cell as usize));
+            to.offsets.push(to.data.len() as u64);
+        }
+    }
 }
 
 /// One of the up to three files of a field.

@@ -60,6 +60,15 @@ pub(super) enum Want {
     Versions,
 }
 
+/// A tile that somebody looks at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look<'a> {
+    pub(super) context: &'a Context,
+    pub(super) source: &'a Source,
+    pub(super) tile: &'a SelectedTile,
+    pub(super) want: Want,
+}
+
 impl WantedCells {
     /// How many cells of the tile are wanted.
     pub(super) fn len(&self, tile: &SelectedTile) -> usize {
@@ -67,34 +76,23 @@ impl WantedCells {
     }
 
     /// Looks at as much of a tile as it takes.
-    pub(super) fn load(
-        context: &Context,
-        source: &Source,
-        tile: &SelectedTile,
-        want: Want,
-        scratch: &mut TileScratch,
-    ) -> Result<Self> {
+    pub(super) fn load(look: Look<'_>, scratch: &mut TileScratch) -> Result<Self> {
         let mut wanted = Self::default();
-        let mut mask = Mask::new(std::mem::take(&mut scratch.mask), tile.cells as usize);
-        let looked = wanted.look(context, source, tile, want, &mut mask, scratch);
+        let mut mask = Mask::new(std::mem::take(&mut scratch.mask), look.tile.cells as usize);
+        let looked = wanted.compare(look, &mut mask, scratch);
         wanted.kept = mask.kept();
         scratch.mask = mask.flags;
         looked?;
-        if want == Want::Cells {
-            wanted.hold_coordinates(context, source, tile);
+        if look.want == Want::Cells {
+            wanted.hold_coordinates(look);
         }
         Ok(wanted)
     }
 
     /// The coordinates of the wanted cells, or of the whole tile if `all`; not to be asked for twice, nor if it wasn't said
     /// that they are wanted.
-    pub(super) fn take_coordinates(
-        &mut self,
-        context: &Context,
-        source: &Source,
-        tile: &SelectedTile,
-        all: bool,
-    ) -> Vec<Coordinates> {
+    pub(super) fn take_coordinates(&mut self, look: Look<'_>, all: bool) -> Vec<Coordinates> {
+        let Look { context, tile, .. } = look;
         let kept = self.kept.as_deref().filter(|_| !all);
         let dimensions = context.array.schema().dimensions().iter().zip(&self.dimensions);
         let coordinates = dimensions.map(|(dimension, data)| match data {
@@ -108,11 +106,11 @@ impl WantedCells {
             }
             Some(TileData::Var(strings)) => {
                 let mut copy = context.spares.var();
-                copy.clone_from(strings);
                 match kept {
-                    None => Coordinates::Strings(copy),
-                    Some(kept) => Coordinates::Strings(copy).of_cells(kept),
+                    None => copy.clone_from(strings),
+                    Some(kept) => strings.copy_cells(kept, &mut copy),
                 }
+                Coordinates::Strings(copy)
             }
             None => Coordinates::Keys(Vec::new()),
         });
@@ -124,13 +122,14 @@ impl WantedCells {
             }
             self.repeats = Some(repeats);
         }
-        self.hold_coordinates(context, source, tile);
+        self.hold_coordinates(look);
         coordinates
     }
 
     /// Keeps coordinates for the result if they are to be shown, unless so few are that unfiltering their chunks once more
     /// costs less than the memory.
-    fn hold_coordinates(&mut self, context: &Context, source: &Source, tile: &SelectedTile) {
+    fn hold_coordinates(&mut self, look: Look<'_>) {
+        let Look { context, source, tile, .. } = look;
         /// One cell in this many must be wanted.
         const WORTH_HOLDING: usize = 16;
         let wanted = self.len(tile);
@@ -148,20 +147,13 @@ impl WantedCells {
         }
     }
 
-    fn look(
-        &mut self,
-        context: &Context,
-        source: &Source,
-        tile: &SelectedTile,
-        want: Want,
-        mask: &mut Mask,
-        scratch: &mut TileScratch,
-    ) -> Result<()> {
-        self.compare_coordinates(context, source, tile, want, mask, scratch)?;
+    fn compare(&mut self, look: Look<'_>, mask: &mut Mask, scratch: &mut TileScratch) -> Result<()> {
+        let Look { source, tile, want, .. } = look;
+        self.compare_coordinates(look, mask, scratch)?;
         if mask.window().is_empty() {
             return Ok(());
         }
-        self.compare_times(context, source, tile, want, mask, scratch)?;
+        self.compare_times(look, mask, scratch)?;
         if let Some(conditions) = source.conditions.as_ref().filter(|_| !mask.window().is_empty()) {
             let stays = conditions.evaluate(tile, self, scratch)?;
             if want == Want::Versions {
@@ -174,15 +166,8 @@ impl WantedCells {
         Ok(())
     }
 
-    fn compare_coordinates(
-        &mut self,
-        context: &Context,
-        source: &Source,
-        tile: &SelectedTile,
-        want: Want,
-        mask: &mut Mask,
-        scratch: &mut TileScratch,
-    ) -> Result<()> {
+    fn compare_coordinates(&mut self, look: Look<'_>, mask: &mut Mask, scratch: &mut TileScratch) -> Result<()> {
+        let Look { context, source, tile, want } = look;
         let compared = source.compared_dimensions(context, tile);
         self.dimensions.resize_with(source.dimensions.len(), || None);
         for (dimension, compared) in compared.into_iter().enumerate().take(source.dimensions.len()) {
@@ -194,7 +179,7 @@ impl WantedCells {
             if window.is_empty() {
                 break;
             }
-            let data = unfilter_coordinates(context, source, tile, dimension, window.clone(), scratch)?;
+            let data = unfilter_coordinates(look, dimension, window.clone(), scratch)?;
             if compared {
                 let (ranges, flags) = (&context.regions[dimension], mask.flags());
                 match &data {
@@ -213,15 +198,8 @@ impl WantedCells {
         Ok(())
     }
 
-    fn compare_times(
-        &mut self,
-        context: &Context,
-        source: &Source,
-        tile: &SelectedTile,
-        want: Want,
-        mask: &mut Mask,
-        scratch: &mut TileScratch,
-    ) -> Result<()> {
+    fn compare_times(&mut self, look: Look<'_>, mask: &mut Mask, scratch: &mut TileScratch) -> Result<()> {
+        let Look { context, source, tile, want } = look;
         if let Some(times) = &source.times
             && (source.is_time_limited
                 || want == Want::Versions
@@ -251,13 +229,12 @@ impl WantedCells {
 
 /// Unfilters a dimension's coordinates, of which those in the window count.
 fn unfilter_coordinates(
-    context: &Context,
-    source: &Source,
-    tile: &SelectedTile,
+    look: Look<'_>,
     dimension: usize,
     window: Range<usize>,
     scratch: &mut TileScratch,
 ) -> Result<TileData> {
+    let Look { context, source, tile, .. } = look;
     let cells = tile.cells as usize;
     let tiles = &source.dimensions[dimension];
     let space = &context.array.schema().dimensions()[dimension];

@@ -55,11 +55,7 @@ impl Coordinates {
             Self::Keys(keys) => Self::Keys(cells.iter().map(|cell| keys[*cell as usize]).collect()),
             Self::Strings(strings) => {
                 let mut some = VarTile::default();
-                some.offsets.push(0);
-                for cell in cells {
-                    some.data.extend_from_slice(strings.cell(*cell as usize));
-                    some.offsets.push(some.data.len() as u64);
-                }
+                strings.copy_cells(cells, &mut some);
                 Self::Strings(some)
             }
         }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::cells::{Want, WantedCells};
+use super::cells::{Look, Want, WantedCells};
 use super::context::Context;
 use super::key::Key;
 use super::order::{CellColumns, CellOrder};
@@ -49,11 +49,12 @@ impl<K: Key> Keyed<K> {
     ) -> Result<(Self, Vec<(usize, Held)>)> {
         let want = if context.must_deduplicate() { Want::Versions } else { Want::Coordinates };
         let from = &context.sources[source];
-        let mut wanted = WantedCells::load(context, from, tile, want, scratch)?;
+        let look = Look { context, source: from, tile, want };
+        let mut wanted = WantedCells::load(look, scratch)?;
         let cells = wanted.len(tile);
         // Cells with equal keys are told apart by what all cells of the tile have.
         let all = !order.is_exact() && cells > 0;
-        let coordinates = wanted.take_coordinates(context, from, tile, all);
+        let coordinates = wanted.take_coordinates(look, all);
         let (keys, columns) = match (&wanted.kept, all) {
             (Some(kept), true) => (order.keys_of(&coordinates, kept), Some(order.columns(coordinates))),
             (None, true) => (order.keys(&coordinates, cells), Some(order.columns(coordinates))),

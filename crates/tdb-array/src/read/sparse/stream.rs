@@ -1,7 +1,7 @@
 //! Reading tile by tile.
 
 use super::Engine;
-use super::cells::{Want, WantedCells};
+use super::cells::{Look, Want, WantedCells};
 use super::context::Context;
 use super::source::SelectedTile;
 use super::table::{Run, RunQueue, TileTable, cell_bytes};
@@ -45,7 +45,8 @@ impl Engine for Stream {
             let jobs: Vec<_> = group.iter().filter(|(source, tile)| needs_look(context, *source, tile)).collect();
             let bytes = jobs.iter().map(|(_, tile)| u64::from(tile.cells) * 16).sum();
             let wanted = context.array.workers().map(bytes, jobs, |(source, tile), scratch| {
-                WantedCells::load(context, &context.sources[*source], tile, Want::Cells, scratch)
+                let source = &context.sources[*source];
+                WantedCells::load(Look { context, source, tile, want: Want::Cells }, scratch)
             })?;
             let mut wanted = wanted.into_iter();
             for (source, tile) in group {
