@@ -9,6 +9,7 @@ pub(crate) mod stream;
 use tdb_types::ArrayType;
 
 use crate::query::CheckedQuery;
+use crate::workers::Workers;
 use crate::{Batch, Result};
 
 pub(crate) use output::{OutputField, pack_validity};
@@ -20,6 +21,9 @@ pub(crate) use pool::BufferPool;
 #[derive(Debug)]
 pub struct Batches {
     reader: Reader,
+    workers: Workers,
+    /// Whether a batch was given.
+    begun: bool,
     ended: bool,
 }
 
@@ -31,11 +35,12 @@ enum Reader {
 
 impl Batches {
     pub(crate) fn of(query: CheckedQuery) -> Result<Self> {
+        let workers = query.array.workers().clone();
         let reader = match query.array.schema().array_type() {
             ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
             ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
         };
-        Ok(Self { reader, ended: false })
+        Ok(Self { reader, workers, begun: false, ended: false })
     }
 }
 
@@ -48,9 +53,12 @@ impl Iterator for Batches {
         }
         let batch = match &mut self.reader {
             Reader::Dense(reader) => reader.next_batch(),
+            // The result is large: the array's threads take over, so that none has to be woken for each step.
+            Reader::Sparse(reader) if self.begun => self.workers.install(|| reader.next_batch()),
             Reader::Sparse(reader) => reader.next_batch(),
         };
         let batch = batch.transpose();
+        self.begun = true;
         self.ended = !matches!(batch, Some(Ok(_)));
         batch
     }

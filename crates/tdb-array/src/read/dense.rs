@@ -70,7 +70,7 @@ impl DenseReader {
             false => fields.field(index).cell_bytes(),
         });
         let bytes_per_cell = guess.fold(0, u64::saturating_add).max(1);
-        Ok(Self { query, shape, layers, fields, cursor, pool: BufferPool::default(), bytes_per_cell })
+        Ok(Self { query, shape, layers, fields, cursor, pool: BufferPool::of_rows(), bytes_per_cell })
     }
 
     /// The next batch; none after the last one.

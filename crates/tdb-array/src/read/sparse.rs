@@ -10,6 +10,7 @@ mod choice;
 mod conditions;
 mod context;
 mod coordinates;
+mod entries;
 mod gather;
 mod key;
 mod keyed;

@@ -19,9 +19,15 @@ use unfilter::{FixedPart, unfilter_fixed, unfilter_var};
 use var::gather_var;
 
 /// Puts batches together, one field after the other, so that next to the batch no more than a field is held.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Gatherer {
     pool: BufferPool,
+}
+
+impl Default for Gatherer {
+    fn default() -> Self {
+        Self { pool: BufferPool::of_pieces() }
+    }
 }
 
 impl Gatherer {

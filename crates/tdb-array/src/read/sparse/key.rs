@@ -2,12 +2,16 @@
 
 use std::fmt::Debug;
 
+use super::entries::Entry;
+
 /// An unsigned integer that a cell's place in an order is packed into.
 pub(super) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// The width.
     const BITS: u32;
     /// The highest key; the lowest is the default.
     const HIGHEST: Self;
+    /// A cell with such a key.
+    type Entry: Entry<Key = Self>;
 
     /// The key with `bits` lower bits appended, which `value` must not exceed.
     fn append(self, bits: u32, value: u64) -> Self;
@@ -35,10 +39,11 @@ pub(super) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
 }
 
 macro_rules! key {
-    ($type:ty) => {
+    ($type:ty, $entry:ty) => {
         impl Key for $type {
             const BITS: u32 = <$type>::BITS;
             const HIGHEST: Self = <$type>::MAX;
+            type Entry = $entry;
 
             #[inline]
             fn append(self, bits: u32, value: u64) -> Self {
@@ -81,8 +86,8 @@ macro_rules! key {
     };
 }
 
-key!(u64);
-key!(u128);
+key!(u64, [u64; 2]);
+key!(u128, [u64; 3]);
 
 #[cfg(test)]
 mod tests {

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use super::cells::{Look, Want, WantedCells};
 use super::context::Context;
+use super::entries::{Entries, Entry};
 use super::key::Key;
 use super::order::{CellColumns, CellOrder};
-use super::sort::Entry;
 use super::source::SelectedTile;
 use super::table::Held;
 use crate::Result;
@@ -100,18 +100,20 @@ impl<K: Key> Keyed<K> {
     }
 
     /// Appends the cells with keys `start..=end`.
-    pub(super) fn append_between(&self, start: K, end: K, entries: &mut Vec<Entry<K>>) {
+    pub(super) fn append_between(&self, start: K, end: K, entries: &mut Entries<K::Entry>) {
         let bounds =
             self.keys.iter().fold((K::HIGHEST, K::default()), |(low, high), key| (low.min(*key), high.max(*key)));
         let whole = start <= bounds.0 && bounds.1 <= end;
         let keys = self.keys.iter().copied();
         // Most tiles lie in a slab as a whole: no cell of theirs needs a look.
         match &self.cells {
-            None if whole => entries.extend(keys.zip(0..).map(|(key, cell)| (key, self.slot, cell))),
-            Some(cells) if whole => entries.extend(keys.zip(cells).map(|(key, cell)| (key, self.slot, *cell))),
+            None if whole => entries.extend(keys.zip(0..).map(|(key, cell)| Entry::new(key, self.slot, cell))),
+            Some(cells) if whole => {
+                entries.extend(keys.zip(cells).map(|(key, cell)| Entry::new(key, self.slot, *cell)))
+            }
             _ => {
                 let inside = keys.enumerate().filter(|(_, key)| (start..=end).contains(key));
-                entries.extend(inside.map(|(position, key)| (key, self.slot, self.cell(position))));
+                entries.extend(inside.map(|(position, key)| Entry::new(key, self.slot, self.cell(position))));
             }
         }
     }

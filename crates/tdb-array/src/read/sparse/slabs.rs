@@ -3,10 +3,11 @@
 use super::Engine;
 use super::choice::Tiles;
 use super::context::Context;
+use super::entries::{Entries, Entry};
 use super::key::Key;
 use super::keyed::Keyed;
 use super::order::CellOrder;
-use super::sort::{CompareEqual, Entry, Sorter};
+use super::sort::{CompareEqual, Sorter};
 use super::source::SelectedTile;
 use super::table::{Run, RunQueue, TileTable, cell_bytes};
 use crate::Result;
@@ -15,7 +16,7 @@ use crate::Result;
 /// the MBRs of tiles, fit in memory; its cells are found by the coordinates of all tiles whose MBRs reach into it.
 /// Keys of tiles that reach into the next slab too are kept while there is room.
 #[derive(Debug)]
-pub(super) struct Slabs<K> {
+pub(super) struct Slabs<K: Key> {
     order: CellOrder,
     /// By their lowest key.
     tiles: Vec<SlabTile<K>>,
@@ -30,9 +31,9 @@ pub(super) struct Slabs<K> {
     /// The tiles at hand, by slot.
     keyed: Vec<Option<Keyed<K>>>,
     /// The cells of the slab, and how many bytes they take in the result.
-    entries: Vec<Entry<K>>,
+    entries: Entries<K::Entry>,
     bytes: usize,
-    sorter: Sorter<K>,
+    sorter: Sorter<K::Entry>,
 }
 
 /// A tile and where its cells lie in the order.
@@ -50,7 +51,7 @@ struct SlabTile<K> {
 
 impl<K: Key> Slabs<K> {
     /// Bytes of a cell while it is sorted: its key, and two entries.
-    const SORTING_BYTES: usize = size_of::<K>() + 2 * size_of::<Entry<K>>();
+    const SORTING_BYTES: usize = size_of::<K>() + 2 * size_of::<K::Entry>();
 
     pub(super) fn new(context: &Context, order: CellOrder, tiles: &Tiles) -> Self {
         let mut tiles: Vec<SlabTile<K>> = tiles
@@ -77,7 +78,7 @@ impl<K: Key> Slabs<K> {
             start,
             span: None,
             keyed: Vec::new(),
-            entries: Vec::new(),
+            entries: Entries::default(),
             bytes: 0,
             sorter: Sorter::default(),
         }
@@ -145,6 +146,9 @@ impl<K: Key> Slabs<K> {
             let (group, after) = rest.split_at(self.group_len(rest, context));
             rest = after;
             self.load(context, table, group)?;
+            let cells = group.iter().filter_map(|index| Some(self.keyed(self.tiles[*index].slot?)?.len()));
+            let most = self.entries.len() + cells.sum::<usize>();
+            self.entries.reserve(most);
             for slot in group.iter().filter_map(|index| self.tiles[*index].slot) {
                 let Some(keyed) = &mut self.keyed[slot as usize] else { continue };
                 let before = self.entries.len();
@@ -194,23 +198,23 @@ impl<K: Key> Slabs<K> {
     }
 
     /// Leaves out the highest cells if there are many more than memory allows; gives the last key that remains.
-    fn cut(&self, context: &Context, entries: &mut Vec<Entry<K>>, end: K) -> K {
+    fn cut(&self, context: &Context, entries: &mut Entries<K::Entry>, end: K) -> K {
         let bytes = self.bytes.max(entries.len() * Self::SORTING_BYTES);
         if bytes / 2 <= context.room {
             return end;
         }
         let most = (entries.len() as f64 * context.room as f64 / bytes as f64) as usize;
         let most = most.min(entries.len() - 1);
-        let (_, (last, ..), _) = entries.select_nth_unstable(most);
-        let last = *last;
-        entries.retain(|(key, ..)| *key <= last);
+        let (_, last, _) = entries.select_nth_unstable(most);
+        let last = last.key();
+        entries.retain(|entry| entry.key() <= last);
         last
     }
 
-    fn sort(&mut self, context: &Context, entries: &mut Vec<Entry<K>>, bounds: (K, K)) {
+    fn sort(&mut self, context: &Context, entries: &mut Entries<K::Entry>, bounds: (K, K)) {
         let mut sorter = std::mem::take(&mut self.sorter);
-        let compare = |a: &Entry<K>, b: &Entry<K>| self.compare_equal(a, b);
-        let compare: &CompareEqual<'_, K> = &compare;
+        let compare = |a: &K::Entry, b: &K::Entry| self.compare_equal(a, b);
+        let compare: &CompareEqual<'_, K::Entry> = &compare;
         let compare_equal = (!self.order.is_exact()).then_some(compare);
         sorter.sort(context.array.workers(), entries, bounds, compare_equal);
         self.sorter = sorter;
@@ -221,31 +225,39 @@ impl<K: Key> Slabs<K> {
     }
 
     /// Compares the coordinates of cells with equal keys.
-    fn compare_equal(&self, a: &Entry<K>, b: &Entry<K>) -> std::cmp::Ordering {
-        match (self.keyed(a.1), self.keyed(b.1)) {
-            (Some(first), Some(second)) => first.compare_equal(&self.order, a.2, second, b.2),
+    fn compare_equal(&self, a: &K::Entry, b: &K::Entry) -> std::cmp::Ordering {
+        let ((slot, cell), (other_slot, other_cell)) = (a.place(), b.place());
+        match (self.keyed(slot), self.keyed(other_slot)) {
+            (Some(first), Some(second)) => first.compare_equal(&self.order, cell, second, other_cell),
             _ => std::cmp::Ordering::Equal,
         }
     }
 
     /// Appends sorted cells to the queue.
-    fn give(&self, context: &Context, table: &mut TileTable, queue: &mut RunQueue, entries: &[Entry<K>]) {
-        let run = |entry: &Entry<K>| Run { slot: entry.1, start: entry.2, len: 1 };
+    fn give(&self, context: &Context, table: &mut TileTable, queue: &mut RunQueue, entries: &[K::Entry]) {
+        let run = |entry: &K::Entry| {
+            let (slot, start) = entry.place();
+            Run { slot, start, len: 1 }
+        };
         if !context.must_deduplicate() && context.repeats.is_none() {
             entries.iter().for_each(|entry| queue.push(table, run(entry)));
             return;
         }
-        let mut give = |entry: &Entry<K>| {
-            let Some(keyed) = self.keyed(entry.1) else { return };
-            if !keyed.is_deleted(entry.2) {
-                (0..keyed.repeats(entry.2)).for_each(|_| queue.push(table, run(entry)));
+        let mut give = |entry: &K::Entry| {
+            let (slot, cell) = entry.place();
+            let Some(keyed) = self.keyed(slot) else { return };
+            if !keyed.is_deleted(cell) {
+                (0..keyed.repeats(cell)).for_each(|_| queue.push(table, run(entry)));
             }
         };
         if !context.must_deduplicate() {
             return entries.iter().for_each(give);
         }
-        let version = |entry: &&Entry<K>| self.keyed(entry.1).map(|keyed| keyed.version(entry.2));
-        for equal in entries.chunk_by(|a, b| a.0 == b.0 && self.compare_equal(a, b).is_eq()) {
+        let version = |entry: &&K::Entry| {
+            let (slot, cell) = entry.place();
+            self.keyed(slot).map(|keyed| keyed.version(cell))
+        };
+        for equal in entries.chunk_by(|a, b| a.key() == b.key() && self.compare_equal(a, b).is_eq()) {
             if let Some(newest) = equal.iter().max_by_key(version) {
                 give(newest);
             }

@@ -4,19 +4,17 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
+use super::entries::{Entries, Entry};
 use super::key::Key;
 use crate::workers::Workers;
 
-/// A cell to be sorted: its key, its tile's slot and its index in the tile.
-pub(super) type Entry<K> = (K, u32, u32);
-
 /// Compares entries whose keys are equal.
-pub(super) type CompareEqual<'a, K> = dyn Fn(&Entry<K>, &Entry<K>) -> Ordering + Sync + 'a;
+pub(super) type CompareEqual<'a, E> = dyn Fn(&E, &E) -> Ordering + Sync + 'a;
 
 /// Memory that is used again from sort to sort.
-#[derive(Debug, Default)]
-pub(super) struct Sorter<K> {
-    spare: Vec<Entry<K>>,
+#[derive(Debug)]
+pub(super) struct Sorter<E> {
+    spare: Entries<E>,
 }
 
 /// Entries per bucket, about: few enough that they stay in the fastest cache while they are sorted.
@@ -24,7 +22,13 @@ const BUCKET: usize = 512;
 /// More buckets than this at a time, and finding the memory page of each takes longer than it saves.
 const MOST_BUCKET_BITS: u32 = 11;
 
-impl<K: Key> Sorter<K> {
+impl<E> Default for Sorter<E> {
+    fn default() -> Self {
+        Self { spare: Entries::default() }
+    }
+}
+
+impl<E: Entry> Sorter<E> {
     /// Sorts entries with keys `low..=high` by them, and those with equal keys by `compare_equal` if there is one.
     ///
     /// Entries go to buckets by the highest bits of their keys first, then each bucket is sorted: what is compared lies
@@ -32,14 +36,15 @@ impl<K: Key> Sorter<K> {
     pub(super) fn sort(
         &mut self,
         workers: &Workers,
-        entries: &mut Vec<Entry<K>>,
-        (low, high): (K, K),
-        compare_equal: Option<&CompareEqual<'_, K>>,
+        entries: &mut Entries<E>,
+        (low, high): (E::Key, E::Key),
+        compare_equal: Option<&CompareEqual<'_, E>>,
     ) {
-        let sort = |bucket: &mut [Entry<K>]| match compare_equal {
-            None => bucket.sort_unstable_by_key(|entry| entry.0),
+        let sort = |bucket: &mut [E]| match compare_equal {
+            None => bucket.sort_unstable_by_key(Entry::key),
             Some(compare) => {
-                bucket.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| compare(a, b)).then_with(|| a.cmp(b)));
+                bucket
+                    .sort_unstable_by(|a, b| a.key().cmp(&b.key()).then_with(|| compare(a, b)).then_with(|| a.cmp(b)));
             }
         };
         let bits = (entries.len() / BUCKET + 1).ilog2().min(MOST_BUCKET_BITS);
@@ -64,21 +69,21 @@ impl<K: Key> Sorter<K> {
     }
 
     /// Orders entries by their buckets, of which there are `count`; where each bucket ends.
-    fn scatter(&mut self, entries: &mut Vec<Entry<K>>, count: usize, bucket: impl Fn(K) -> usize) -> Vec<usize> {
+    fn scatter(&mut self, entries: &mut Entries<E>, count: usize, bucket: impl Fn(E::Key) -> usize) -> Vec<usize> {
         let last = count - 1;
         let mut places = vec![0; count];
-        for (key, ..) in entries.iter() {
-            places[bucket(*key).min(last)] += 1;
+        for entry in entries.iter() {
+            places[bucket(entry.key()).min(last)] += 1;
         }
         let mut sum = 0;
         for place in &mut places {
             sum += std::mem::replace(place, sum);
         }
-        // What it holds is overwritten.
-        self.spare.resize(entries.len(), Entry::default());
+        self.spare.resize(entries.len());
+        let spare = &mut *self.spare;
         for entry in entries.iter() {
-            let place = &mut places[bucket(entry.0).min(last)];
-            self.spare[*place] = *entry;
+            let place = &mut places[bucket(entry.key()).min(last)];
+            spare[*place] = *entry;
             *place += 1;
         }
         std::mem::swap(entries, &mut self.spare);
@@ -100,17 +105,19 @@ mod tests {
             threads in 1..3_usize,
         ) {
             let keys = keys.into_iter().map(|key| key >> shift);
-            let mut entries: Vec<Entry<u64>> = keys.zip(0..).map(|(key, cell)| (key, 7, cell)).collect();
-            let bounds = entries.iter().fold((u64::MAX, 0), |(low, high), (key, ..)| (low.min(*key), high.max(*key)));
-            let mut expected = entries.clone();
+            let mut expected: Vec<[u64; 2]> = keys.zip(0..).map(|(key, cell)| Entry::new(key, 7, cell)).collect();
+            let mut entries = Entries::default();
+            entries.reserve(expected.len());
+            entries.extend(expected.iter().copied());
             expected.sort();
+            let bounds = (expected.first().map_or(0, Entry::key), expected.last().map_or(0, Entry::key));
             let workers = Workers::new(threads, tdb_types::Limits::default());
             let mut sorter = Sorter::default();
             sorter.sort(&workers, &mut entries, bounds, Some(&|_, _| Ordering::Equal));
-            prop_assert_eq!(&entries, &expected);
+            prop_assert_eq!(&*entries, &*expected);
             entries.reverse();
             sorter.sort(&workers, &mut entries, bounds, None);
-            let keys = |entries: &[Entry<u64>]| entries.iter().map(|entry| entry.0).collect::<Vec<_>>();
+            let keys = |entries: &[[u64; 2]]| entries.iter().map(Entry::key).collect::<Vec<_>>();
             prop_assert_eq!(keys(&entries), keys(&expected));
         }
     }
