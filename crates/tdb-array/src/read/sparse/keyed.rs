@@ -109,7 +109,7 @@ impl<K: Key> Keyed<K> {
         match &self.cells {
             None if whole => entries.extend(keys.zip(0..).map(|(key, cell)| Entry::new(key, self.slot, cell))),
             Some(cells) if whole => {
-                entries.extend(keys.zip(cells).map(|(key, cell)| Entry::new(key, self.slot, *cell)))
+                entries.extend(keys.zip(cells).map(|(key, cell)| Entry::new(key, self.slot, *cell)));
             }
             _ => {
                 let inside = keys.enumerate().filter(|(_, key)| (start..=end).contains(key));
