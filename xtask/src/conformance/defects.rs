@@ -7,7 +7,7 @@ use tdb_types::{ArrayType, Layout};
 use super::case::{Case, Question, Step};
 use super::generate::order_of;
 use super::limits::orders_otherwise;
-use crate::model::{Bytes, Column, QuerySpec, ReadColumn, ReadResult};
+use crate::model::{Bytes, Column, QuerySpec, RangesSpec, ReadColumn, ReadResult};
 use crate::reference::Release;
 
 /// Why a refusal or crash of the library is no surprise; none if it is.
@@ -103,8 +103,31 @@ pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
     (restricted && (tiled || zeros)).then_some("takes strings for sorted that aren't, and for equal up to a zero byte")
 }
 
-/// What the newest release gets wrong in reading such an array of that release; none if nothing is known.
-pub fn misreads(case: &Case, question: &Question, release: Release) -> Option<&'static str> {
+/// What `reader` gets wrong in reading such an array of those releases; none if nothing is known.
+pub fn misreads(case: &Case, question: &Question, writers: &[Release], reader: Release) -> Option<&'static str> {
+    writers
+        .iter()
+        .find_map(|writer| misreads_of(case, question, *writer))
+        .or_else(|| takes_ranges_one_by_one(case, question, reader))
+}
+
+/// Unordered reads with ranges that aren't in order and apart, of what has all coordinates in one file: cells come once for
+/// each range that holds them, or never, or the read is refused. Release 2.30.0 gives each cell once.
+fn takes_ranges_one_by_one(case: &Case, question: &Question, reader: Release) -> Option<&'static str> {
+    let apart = |ranges: &RangesSpec| {
+        let datatype = case.array.dimensions.iter().find(|spec| spec.name == ranges.dimension)?.datatype;
+        let ends =
+            ranges.ranges.windows(2).map(|pair| (order_of(datatype, &pair[0].1), order_of(datatype, &pair[1].0)));
+        Some(ends.into_iter().all(|(last, next)| last < next))
+    };
+    let together = question.query.ranges.iter().any(|ranges| apart(ranges) == Some(false));
+    let unordered = case.array.array_type == ArrayType::Sparse && question.query.layout == Layout::Unordered;
+    (reader.numbers() < [2, 17, 0] && unordered && together)
+        .then_some("release 2.16.3 takes ranges that overlap one by one in unordered reads")
+}
+
+/// What the newest release gets wrong in reading such an array of that release.
+fn misreads_of(case: &Case, question: &Question, release: Release) -> Option<&'static str> {
     // Cells come in another order than the array's, and overwritten ones beside those that replaced them.
     let merged = matches!(question.query.layout, Layout::GlobalOrder | Layout::Unordered);
     if merged && orders_otherwise(&case.array, release) {

@@ -155,19 +155,21 @@ pub fn examine(
             excuses.push(reason.to_owned());
             continue;
         }
-        let theirs = match reference.read(&uri, &with_coordinates(case, question)) {
+        let (theirs, crashed) = read_again(reference, &uri, &with_coordinates(case, question));
+        if crashed && theirs.is_ok() {
+            excuses.push("crashed in a read, and answered when it was asked again".to_owned());
+        }
+        let theirs = match theirs {
             Ok(theirs) => theirs,
             Err(error) => {
                 let verdict = their_failure(case, Some(index), &error);
-                let crash = Failure::new(Kind::Cells, error.to_string());
-                let crashed = matches!(&verdict, Verdict::Failed(failure) if failure.kind == Kind::TheirCrash);
-                match (verdict, crashed) {
-                    (Verdict::Excused(reason), _) => excuses.push(reason),
-                    (failed, true) => match misread(case, question, releases, reference, &uri, &crash)? {
+                let unread = Failure::new(Kind::Cells, error.to_string());
+                match verdict {
+                    Verdict::Excused(reason) => excuses.push(reason),
+                    failed => match misread(case, question, releases, reference, &uri, &unread)? {
                         Some(rule) => excuses.push(rule.to_owned()),
                         None => return Ok(failed),
                     },
-                    (failed, _) => return Ok(failed),
                 }
                 continue;
             }
@@ -203,8 +205,7 @@ fn misread(
     uri: &str,
     failure: &Failure,
 ) -> Result<Option<&'static str>> {
-    let rule = releases.iter().find_map(|release| defects::misreads(case, question, *release));
-    let Some(rule) = rule else { return Ok(None) };
+    let Some(rule) = defects::misreads(case, question, releases, reference.release()) else { return Ok(None) };
     if failure.kind != Kind::Cells {
         return Ok(None);
     }
@@ -216,6 +217,14 @@ fn misread(
     };
     let Ok(reading) = read() else { return Ok(None) };
     Ok(difference(&theirs, &reading, &Settled::Nothing).is_none().then_some(rule))
+}
+
+/// What the library reads; asked a second time if it crashes, for it does so now and then. Says whether it crashed.
+fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (Result<ReadResult>, bool) {
+    match reference.read(uri, query) {
+        Err(Error::Crashed { .. }) => (reference.read(uri, query), true),
+        read => (read, false),
+    }
 }
 
 fn make(case: &Case, reference: &mut Reference, uri: &str) -> Result<()> {
