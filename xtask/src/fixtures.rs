@@ -7,13 +7,15 @@ mod filters;
 mod groups;
 mod kitchen;
 mod recipes;
+mod rewrite;
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 
 use clap::Subcommand;
-use tdb_testkit::fixtures::{manifest, root};
+use tdb_testkit::fixtures::{OURS, manifest, root};
+use tdb_types::FormatVersion;
 
 use crate::reference::{NEWEST, Release, release};
 use collection::Collection;
@@ -63,6 +65,8 @@ struct Plan {
 #[derive(Clone, Copy)]
 enum What {
     Array(Recipe),
+    /// An array that is given another version after a release has written it.
+    Rewritten(Recipe, FormatVersion),
     Group(&'static groups::GroupRecipe),
     Tiles,
 }
@@ -77,7 +81,9 @@ impl Plan {
             let groups = groups::recipes(release).map(What::Group);
             recipes.into_iter().map(What::Array).chain(groups).map(move |what| Self { release, what })
         });
-        Ok(std::iter::once(Self { release: newest, what: What::Tiles }).chain(plans).collect())
+        let rewritten = rewrite::plans()?
+            .map(|(release, recipe, version)| Self { release, what: What::Rewritten(recipe, version) });
+        Ok(std::iter::once(Self { release: newest, what: What::Tiles }).chain(plans).chain(rewritten).collect())
     }
 
     /// Those of a name: a fixture's, a recipe's of the newest release, or the beginning of several fixtures' up to a
@@ -85,7 +91,7 @@ impl Plan {
     fn of_name(name: &str) -> Result<Vec<Self>> {
         let wanted = |plan: &Self| match name.strip_suffix('*') {
             Some(beginning) => plan.fixture().starts_with(beginning),
-            None => plan.fixture() == name || plan.release.library == NEWEST && plan.recipe() == name,
+            None => plan.fixture() == name || plan.writer() == NEWEST && plan.recipe() == name,
         };
         let found: Vec<_> = Self::all()?.into_iter().filter(wanted).collect();
         if found.is_empty() {
@@ -96,7 +102,7 @@ impl Plan {
 
     fn recipe(&self) -> &'static str {
         match self.what {
-            What::Array(recipe) => recipe.name,
+            What::Array(recipe) | What::Rewritten(recipe, _) => recipe.name,
             What::Group(group) => group.name,
             What::Tiles => filters::NAME,
         }
@@ -104,16 +110,22 @@ impl Plan {
 
     fn about(&self) -> &'static str {
         match self.what {
-            What::Array(recipe) => recipe.about,
+            What::Array(recipe) | What::Rewritten(recipe, _) => recipe.about,
             What::Group(group) => group.about,
             What::Tiles => "single tiles by every filter; made together",
         }
+    }
+
+    /// Who gave the array the form that it has.
+    fn writer(&self) -> &'static str {
+        if matches!(self.what, What::Rewritten(..)) { OURS } else { self.release.library }
     }
 
     /// The folder of the fixture, such as `v22-by-2.30.0-sparse-strings`.
     fn fixture(&self) -> String {
         match self.what {
             What::Tiles => filters::NAME.to_owned(),
+            What::Rewritten(_, version) => format!("v{version}-by-{OURS}-{}", self.recipe()),
             _ => format!("v{}-by-{}-{}", self.release.format, self.release.library, self.recipe()),
         }
     }
@@ -124,13 +136,46 @@ impl Plan {
 
     /// Makes it, in place of the one that may exist.
     fn make(&self) -> Result<()> {
-        match self.what {
-            What::Array(recipe) => {
-                make(&mut Kitchen::new(self.release.library)?, &self.fixture(), &recipe, self.release)
+        let recipe = match self.what {
+            What::Array(recipe) | What::Rewritten(recipe, _) => recipe,
+            What::Group(group) => return group.make(&self.fixture(), self.release),
+            What::Tiles => return filters::make(),
+        };
+        let name = self.fixture();
+        self.serve(&name, &recipe).map_err(|error| format!("{name}: {error}"))?;
+        let mut collection = Collection::load();
+        collection.enter(&name, recipe.name, self.writer(), NEWEST)?;
+        collection.save()?;
+        println!("made {name}");
+        Ok(())
+    }
+
+    /// Writes the array, copies it, and asks what it holds.
+    fn serve(&self, name: &str, recipe: &Recipe) -> Result<()> {
+        let dish = Kitchen::new(self.release.library)?.cook(recipe)?;
+        let mut expected = None;
+        if let What::Rewritten(_, version) = self.what {
+            // What can't be asked afterwards is asked before.
+            if !rewrite::is_read(version) {
+                expected = Some(expected::ask(self.release, &dish.array, &dish)?);
             }
-            What::Group(group) => group.make(&self.fixture(), self.release),
-            What::Tiles => filters::make(),
+            rewrite::rewrite(&dish.array, version)?;
         }
+        let folder = Collection::load().replace(name, &dish.array, "array")?;
+        let answer = match expected {
+            Some(expected) => Ok(expected),
+            None => expected::ask(self.release, &folder.join("array"), &dish),
+        };
+        let written = answer.and_then(|mut expected| {
+            if let What::Rewritten(_, version) = self.what {
+                rewrite::retell(&mut expected, version);
+            }
+            expected::write(&folder.join("expected.json"), &expected)
+        });
+        if written.is_err() {
+            fs::remove_dir_all(&folder)?;
+        }
+        written
     }
 }
 
@@ -178,29 +223,14 @@ fn make_all(plans: impl IntoIterator<Item = Plan>) -> Result<()> {
     if failures.is_empty() { Ok(()) } else { Err(format!("{} fixtures could not be made", failures.len()).into()) }
 }
 
-/// Makes one fixture: writes the array, copies it, asks what it holds, and enters all files in the manifest.
-fn make(kitchen: &mut Kitchen, name: &str, recipe: &Recipe, writer: Release) -> Result<()> {
-    let with_name = |error: Box<dyn Error>| -> Box<dyn Error> { format!("{name}: {error}").into() };
-    let dish = kitchen.cook(recipe).map_err(with_name)?;
-    let mut collection = Collection::load();
-    let folder = collection.replace(name, &dish.array, "array")?;
-    if let Err(error) = ask(writer, &folder, &dish) {
-        fs::remove_dir_all(&folder)?;
-        return Err(with_name(error));
-    }
-    collection.enter(name, recipe.name, writer.library, NEWEST)?;
-    collection.save()?;
-    println!("made {name}");
-    Ok(())
-}
-
 /// Writes down what is read from the array in a fixture's folder.
 fn ask(writer: Release, folder: &Path, dish: &Dish) -> Result<()> {
     let expected = expected::ask(writer, &folder.join("array"), dish)?;
     expected::write(&folder.join("expected.json"), &expected)
 }
 
-/// Carries out the recipe for its questions alone, and puts them to the array that is there.
+/// Carries out the recipe for its questions alone, and puts them to the array that is there. Rewritten arrays were asked
+/// when they were made.
 fn ask_again(plan: &Plan) -> Result<()> {
     let What::Array(recipe) = plan.what else { return Ok(()) };
     let name = plan.fixture();

@@ -44,8 +44,7 @@ pub fn manifest() -> Manifest {
 /// The release of the reference library that wrote the fixtures of [`all`] and [`groups`].
 pub const NEWEST: &str = "2.30.0";
 
-/// In place of a release where this workspace itself wrote a fixture, or says what it holds: the versions that no release
-/// writes, or reads.
+/// In place of a release where this workspace's serialisers gave a fixture its version, 1 or 23, which no release writes.
 pub const OURS: &str = "tdb";
 
 /// Every array that the [newest](NEWEST) release wrote, in the order of their names.
@@ -53,7 +52,7 @@ pub fn all() -> Vec<Fixture> {
     with_file("expected.json").into_iter().filter(|fixture| fixture.entry.writer == NEWEST).collect()
 }
 
-/// Every array that an older release wrote, in the order of their names.
+/// Every array that an older release wrote, and those of the versions that [none](OURS) writes, in the order of their names.
 pub fn of_older_releases() -> Vec<Fixture> {
     with_file("expected.json").into_iter().filter(|fixture| fixture.entry.writer != NEWEST).collect()
 }
