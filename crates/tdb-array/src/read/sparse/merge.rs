@@ -15,15 +15,17 @@ use crate::Result;
 /// Merges the tiles of several fragments, each of which is in global order, and drops all but the newest of cells with
 /// equal coordinates unless duplicates are allowed.
 ///
-/// Of each fragment one tile's keys are at hand (or a few, for threads to share), and not before its MBR says that the
-/// tile's turn may have come. Cells move in runs: the fragment with the lowest cell gives all that are below the next
-/// fragment's lowest.
+/// Of each fragment one tile's keys are at hand, and not before its MBR says that the tile's turn may have come, or is
+/// among the next that several threads load together. Cells move in runs: the fragment with the lowest cell gives all
+/// that are below the next fragment's lowest.
 #[derive(Debug)]
 pub(super) struct Merge<K> {
     order: CellOrder,
     cursors: Vec<Cursor<K>>,
     heads: Heads<K>,
     deduplicate: bool,
+    /// Memory for cursors whose next cells are equal.
+    equal: Vec<usize>,
 }
 
 /// Where the cursors stand that have cells left, the lowest last.
@@ -75,7 +77,7 @@ impl<K: Key> Merge<K> {
         });
         let cursors: Vec<_> = cursors.collect();
         let heads = Heads { keys: Vec::new(), rest: Vec::new() };
-        let mut merge = Self { order, cursors, heads, deduplicate: !context.allows_duplicates() };
+        let mut merge = Self { order, cursors, heads, deduplicate: !context.allows_duplicates(), equal: Vec::new() };
         for cursor in 0..merge.cursors.len() {
             merge.await_next_tile(cursor);
         }
@@ -102,23 +104,31 @@ impl<K: Key> Merge<K> {
         }
     }
 
-    /// Loads the next tiles of a fragment, as many as there are threads.
+    /// Loads the next tile of a fragment, and of as many others as threads can share, those first that come first.
     fn load(&mut self, context: &Context, tiles: &mut TileTable, cursor: usize) -> Result<()> {
-        let from = &mut self.cursors[cursor];
-        let count = context.array.workers().threads().min(from.tiles.len());
-        let jobs: Vec<_> = from.tiles.drain(..count).map(|(_, tile)| tile).collect();
-        let (source, order) = (from.source, &self.order);
-        let bytes = jobs.iter().map(|tile| u64::from(tile.cells) * 16).sum();
-        let loaded = context.array.workers().map(bytes, jobs, |tile, scratch| {
+        let threads = context.array.workers().threads();
+        let mut cursors = vec![cursor];
+        self.heads.take_waiting(threads - 1, &mut cursors);
+        let each = threads / cursors.len();
+        let mut jobs = Vec::with_capacity(threads);
+        for cursor in &cursors {
+            let from = &mut self.cursors[*cursor];
+            let count = each.min(from.tiles.len());
+            jobs.extend(from.tiles.drain(..count).map(|(_, tile)| (*cursor, from.source, tile)));
+        }
+        let order = &self.order;
+        let bytes = jobs.iter().map(|(.., tile)| u64::from(tile.cells) * 16).sum();
+        let loaded = context.array.workers().map(bytes, jobs, |(cursor, source, tile), scratch| {
             let (mut keyed, fields) = Keyed::load(context, order, source, &tile, scratch)?;
             keyed.make_mergeable(order);
-            Ok((tile, keyed, fields))
+            Ok((cursor, tile, keyed, fields))
         })?;
-        for (tile, mut keyed, fields) in loaded.into_iter().filter(|(_, keyed, _)| keyed.len() > 0) {
-            keyed.slot = tiles.add(context, source, tile.tile, tile.cells);
+        for (cursor, tile, mut keyed, fields) in loaded.into_iter().filter(|(.., keyed, _)| keyed.len() > 0) {
+            keyed.slot = tiles.add(context, keyed.source, tile.tile, tile.cells);
             tiles.get_mut(keyed.slot).hold(fields);
-            from.loaded.push_back(keyed);
+            self.cursors[cursor].loaded.push_back(keyed);
         }
+        cursors.into_iter().for_each(|cursor| self.settle(tiles, cursor));
         Ok(())
     }
 
@@ -173,7 +183,9 @@ impl<K: Key> Merge<K> {
 
     /// Gives the newest of several cells with equal coordinates, unless it stands for a deletion.
     fn resolve(&mut self, tiles: &mut TileTable, queue: &mut RunQueue, head: Head<K>) {
-        let mut equal = vec![head.cursor];
+        let mut equal = std::mem::take(&mut self.equal);
+        equal.clear();
+        equal.push(head.cursor);
         while let Some(next) = self.heads.last()
             && next.key == head.key
             && self.compare_equal(head.cursor, next.cursor).is_eq()
@@ -183,7 +195,7 @@ impl<K: Key> Merge<K> {
         }
         let version = |cursor: &usize| self.cursors[*cursor].current().map(|(current, cell)| current.version(cell));
         let newest = equal.iter().copied().max_by_key(version);
-        for cursor in equal {
+        for &cursor in &equal {
             if Some(cursor) == newest {
                 self.cursors[cursor].give(1, tiles, queue);
             } else {
@@ -191,6 +203,7 @@ impl<K: Key> Merge<K> {
             }
             self.settle(tiles, cursor);
         }
+        self.equal = equal;
     }
 }
 
@@ -203,7 +216,6 @@ impl<K: Key> Engine for Merge<K> {
                 self.step(tiles, queue, head);
             } else {
                 self.load(context, tiles, head.cursor)?;
-                self.settle(tiles, head.cursor);
             }
         }
         Ok(!queue.is_empty())
@@ -237,6 +249,21 @@ impl<K: Key> Heads<K> {
     fn pop(&mut self) -> Option<Head<K>> {
         let (key, (at_hand, cursor)) = (self.keys.pop()?, self.rest.pop()?);
         Some(Head { key, at_hand, cursor })
+    }
+
+    /// Takes out up to `count` cursors whose tiles aren't at hand, the lowest first.
+    fn take_waiting(&mut self, count: usize, cursors: &mut Vec<usize>) {
+        let most = cursors.len() + count;
+        for place in (0..self.keys.len()).rev() {
+            if cursors.len() == most {
+                break;
+            }
+            if let (false, cursor) = self.rest[place] {
+                cursors.push(cursor);
+                self.keys.remove(place);
+                self.rest.remove(place);
+            }
+        }
     }
 
     fn insert(&mut self, place: usize, head: Head<K>) {
