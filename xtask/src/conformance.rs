@@ -2,6 +2,7 @@
 //!
 //! * `generate`: cases from random numbers; everything is settled before anything is run;
 //! * `examine`: runs a case on both sides; `ours` reads, `facts` and `compare` say what differs;
+//! * `twins`: the same array written by both sides;
 //! * `limits` and `releases`: the same by older releases;
 //! * `defects`: what the library is known to get wrong;
 //! * `shrink` and `print`: what differs, as small and as readable as it can be made.
@@ -19,6 +20,7 @@ mod print;
 mod random;
 mod releases;
 mod shrink;
+mod twins;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -34,6 +36,7 @@ use crate::reference::{NEWEST, Reference};
 use case::{Case, seed_of};
 use coverage::Coverage;
 use examine::{Failure, Kind, Verdict, examine};
+use twins::Files;
 
 /// Cases of the short form, which fits a run of continuous integration.
 const SHORT: u64 = 400;
@@ -61,6 +64,12 @@ pub struct Arguments {
     /// Lets newer releases write to the arrays, one after the other
     #[arg(long, requires = "releases")]
     append: bool,
+    /// Has our library write too, and the newest release read it
+    #[arg(long, conflicts_with = "releases")]
+    write: bool,
+    /// Names the files that our library wrote otherwise than the release did
+    #[arg(long, requires = "write")]
+    bytes: bool,
     /// The random numbers to begin with; the same seed gives the same cases
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -101,6 +110,7 @@ struct Tally {
     excused: BTreeMap<String, u64>,
     failed: u64,
     coverage: Coverage,
+    files: Files,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
@@ -162,16 +172,32 @@ impl Run<'_> {
             if self.arguments.case.is_some() {
                 println!("{}", print::case(&case, None));
             }
-            let mut verdict = examine(&case, None, &mut reference, &self.folder).map_err(|error| error.to_string())?;
+            let mut verdict = self.examine(&case, index, &mut reference)?;
             if matches!(&verdict, Verdict::Failed(failure) if failure.kind == Kind::TheirCrash) {
                 // An earlier case may have left the process damaged; now it is a new one.
                 self.count("crashed, and was asked again");
-                verdict = examine(&case, None, &mut reference, &self.folder).map_err(|error| error.to_string())?;
+                verdict = self.examine(&case, index, &mut reference)?;
             }
             self.record(job, index, case, verdict, &mut reference);
             self.watched[job].0.store(u64::MAX, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    fn examine(&self, case: &Case, index: u64, reference: &mut Reference) -> Result<Verdict, String> {
+        if !self.arguments.write {
+            return examine(case, None, reference, &self.folder).map_err(|error| error.to_string());
+        }
+        let mut files = Files::default();
+        let verdict =
+            twins::examine(case, index, reference, &self.folder, &mut files).map_err(|error| error.to_string())?;
+        if self.arguments.bytes {
+            files.others.iter().for_each(|other| println!("case {index}: {other}"));
+        }
+        if let (Verdict::Agreed { .. }, Ok(mut tally)) = (&verdict, self.tally.lock()) {
+            tally.files.add(&files);
+        }
+        Ok(verdict)
     }
 
     fn begin(&self, job: usize) {
@@ -238,7 +264,11 @@ impl Run<'_> {
     fn shrink(&self, job: usize, case: Case, failure: Failure, reference: &mut Reference) -> (Case, Failure) {
         shrink::shrink(case, failure, |smaller| {
             self.begin(job);
-            match examine(smaller, None, reference, &self.folder) {
+            let verdict = match self.arguments.write {
+                true => twins::examine(smaller, 0, reference, &self.folder, &mut Files::default()),
+                false => examine(smaller, None, reference, &self.folder),
+            };
+            match verdict {
                 Ok(Verdict::Failed(failure)) => Some(failure),
                 _ => None,
             }
@@ -252,6 +282,7 @@ impl Tally {
         for (reason, count) in &self.excused {
             println!("{count} times left out: {reason}");
         }
+        self.files.print();
         println!(
             "{} cases agreed, {} failed: {} reads, {} cells, in {seconds:.1} seconds",
             self.agreed, self.failed, self.reads, self.cells

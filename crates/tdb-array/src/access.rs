@@ -23,7 +23,6 @@ impl Access {
         }
     }
 
-    #[allow(dead_code)] // its callers are on their way
     /// For new generic tiles of the array, with this version in their headers.
     pub(crate) fn encoder(&self, version: FormatVersion) -> crate::Result<GenericTileEncoder> {
         let encoder = GenericTileEncoder::new(version);

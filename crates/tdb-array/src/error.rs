@@ -182,6 +182,39 @@ pub enum ArrayError {
         /// What it says.
         why: String,
     },
+    /// Cells to be written lack a field.
+    #[error("no column for field {name:?}; each field of the array needs one")]
+    MissingColumn {
+        /// The field.
+        name: String,
+    },
+    /// Cells to be written have a field twice.
+    #[error("more than one column for field {name:?}")]
+    RepeatedColumn {
+        /// The field.
+        name: String,
+    },
+    /// The buffers of a column don't make up cells of its field, or not as many as the other columns do.
+    #[error("column {field:?}: {what}")]
+    ColumnShape {
+        /// The field.
+        field: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A cell can't be written.
+    #[error("cell {cell}, field {field:?}: {problem}")]
+    Cell {
+        /// The field, or the first dimension if it is about all coordinates.
+        field: String,
+        /// Which of the cells given, counted from 0.
+        cell: u64,
+        /// What is wrong with it.
+        problem: CellProblem,
+    },
+    /// The array can't be written to like this.
+    #[error("{0}")]
+    Write(String),
     /// A column was asked for as another type than it has.
     #[error("field {field:?} holds {datatype} values, not {asked:?}")]
     WrongType {
@@ -191,6 +224,48 @@ pub enum ArrayError {
         datatype: Datatype,
         /// What was asked for.
         asked: PhysicalType,
+    },
+}
+
+/// Why a cell can't be written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CellProblem {
+    /// A coordinate lies outside of the dimension's domain, or of its current domain.
+    #[error("{value} is outside of the {domain}")]
+    OutsideDomain {
+        /// The coordinate.
+        value: String,
+        /// Which domain, and its bounds.
+        domain: String,
+    },
+    /// The field isn't nullable.
+    #[error("null, but the field is not nullable")]
+    Null,
+    /// A string isn't what its datatype promises.
+    #[error("not valid UTF-8")]
+    NotUtf8,
+    /// The cell's offsets run backwards, or past the end of the values.
+    #[error("its offsets {start}..{end} run backwards or past the {len} values")]
+    Offsets {
+        /// Where the cell begins.
+        start: u64,
+        /// Where it ends.
+        end: u64,
+        /// How many values there are.
+        len: u64,
+    },
+    /// Another cell has the same coordinates, and the array doesn't allow that.
+    #[error("its coordinates are those of cell {other}")]
+    Duplicate {
+        /// The other cell.
+        other: u64,
+    },
+    /// The cell belongs before the one before it.
+    #[error("it comes before the cell before it; cells must come in {order}")]
+    OutOfOrder {
+        /// The order that is expected.
+        order: &'static str,
     },
 }
 
@@ -278,6 +353,11 @@ impl ArrayError {
             | Self::Range { .. }
             | Self::Label { .. }
             | Self::Query(_)
+            | Self::MissingColumn { .. }
+            | Self::RepeatedColumn { .. }
+            | Self::ColumnShape { .. }
+            | Self::Cell { .. }
+            | Self::Write(_)
             | Self::WrongType { .. } => ErrorCategory::Usage,
         }
     }

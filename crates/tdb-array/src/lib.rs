@@ -67,7 +67,7 @@ pub use array::{Array, ArrayOptions, Damaged};
 pub use batch::Batch;
 pub use column::{Column, Value};
 pub use directory::{ArrayDirectory, FragmentEntry, Listing};
-pub use error::{ArrayError, ErrorCategory};
+pub use error::{ArrayError, CellProblem, ErrorCategory};
 pub use fragment::Fragment;
 pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, TreeNode};
 pub use label::Label;
@@ -77,7 +77,7 @@ pub use query::{Coordinate, Order, Query};
 pub use read::Batches;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
-pub use write::Names;
+pub use write::{Duplicates, GlobalWriter, Names, NewCells, NewColumn, Write, Written};
 
 /// A result whose error says which file or which part of the request is at fault.
 pub type Result<T, E = ArrayError> = std::result::Result<T, E>;

@@ -115,18 +115,7 @@ impl Query {
     /// [`ArrayError::UnknownDimension`], or [`ArrayError::Range`] if the range is empty, outside the domain or of the
     /// wrong type.
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Result<Self> {
-        let schema = self.array.schema();
-        let dimensions = schema.domain().dimensions();
-        let Some(index) = dimensions.iter().position(|known| known.name() == dimension) else {
-            let known = dimensions.iter().map(|known| known.name().to_owned()).collect();
-            return Err(ArrayError::UnknownDimension { name: dimension.to_owned(), known });
-        };
-        let given = Given {
-            start: range.start_bound().cloned().map(Into::into),
-            end: range.end_bound().cloned().map(Into::into),
-        };
-        let limits = limits(schema, index);
-        let range = given.on(&dimensions[index], &limits)?;
+        let (index, range) = range_on(self.array.schema(), dimension, &range)?;
         self.ranges[index].push(range);
         Ok(self)
     }
@@ -208,6 +197,22 @@ impl Query {
     }
 }
 
+/// The dimension of this name, and a range on it in its own terms.
+pub(crate) fn range_on<C: Into<Coordinate> + Clone>(
+    schema: &ArraySchema,
+    dimension: &str,
+    range: &impl RangeBounds<C>,
+) -> Result<(usize, DimRange)> {
+    let dimensions = schema.dimensions();
+    let Some(index) = dimensions.iter().position(|known| known.name() == dimension) else {
+        let known = dimensions.iter().map(|known| known.name().to_owned()).collect();
+        return Err(ArrayError::UnknownDimension { name: dimension.to_owned(), known });
+    };
+    let given =
+        Given { start: range.start_bound().cloned().map(Into::into), end: range.end_bound().cloned().map(Into::into) };
+    Ok((index, given.on(&dimensions[index], &limits(schema, index))?))
+}
+
 /// All dimensions and attributes of a sparse array, all attributes of a dense one (whose coordinates follow from the
 /// order).
 fn all_fields(schema: &ArraySchema) -> Vec<FieldRef> {
@@ -220,7 +225,7 @@ fn all_fields(schema: &ArraySchema) -> Vec<FieldRef> {
 }
 
 /// What an open range on the dimension means: the current domain, else the domain, else every string.
-fn limits(schema: &ArraySchema, index: usize) -> DimRange {
+pub(crate) fn limits(schema: &ArraySchema, index: usize) -> DimRange {
     let dimension = &schema.domain().dimensions()[index];
     let current = schema.current_domain().and_then(|domain| domain.0.get(index));
     let limits = current.cloned().or_else(|| dimension.domain_keys().map(|(lo, hi)| DimRange::Fixed { lo, hi }));
@@ -244,7 +249,7 @@ fn limits(schema: &ArraySchema, index: usize) -> DimRange {
     }
 }
 
-fn unknown_field(schema: &ArraySchema, name: &str) -> ArrayError {
+pub(crate) fn unknown_field(schema: &ArraySchema, name: &str) -> ArrayError {
     let dimensions = schema.domain().dimensions().iter().map(|dimension| dimension.name().to_owned());
     let attributes = schema.attributes().iter().map(|attribute| attribute.name().to_owned());
     ArrayError::UnknownField { name: name.to_owned(), known: dimensions.chain(attributes).collect() }

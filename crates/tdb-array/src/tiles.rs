@@ -7,6 +7,7 @@ use tdb_filters::{BoundPipeline, ChunkIndex, FilterError, Scratch};
 use tdb_storage::ReadAt;
 use tdb_types::{Buffer, Limits};
 
+use crate::write::RawTile;
 use crate::{ArrayError, Result};
 
 /// Memory that a worker reuses from tile to tile.
@@ -22,6 +23,8 @@ pub(crate) struct TileScratch {
     pub(crate) var: VarTile,
     /// Which cells of a tile are wanted.
     pub(crate) mask: Vec<bool>,
+    /// A tile to be filtered.
+    pub(crate) raw: RawTile,
 }
 
 impl TileScratch {

@@ -4,12 +4,24 @@
 //! is one file ([`Storage::create_new`](tdb_storage::Storage::create_new)) is there whole or not at all. What is more than
 //! one, a fragment, goes through [`NewFragment`], whose last file commits it.
 
-#[cfg_attr(not(test), allow(dead_code))] // its callers, the writers of cells, are on their way
+mod check;
+mod columns;
 mod commit;
-#[cfg_attr(not(test), allow(dead_code))]
+mod coordinates;
+mod dense;
+mod fragment;
 mod name;
+mod order;
+mod sparse;
+mod stream;
+mod target;
+mod writer;
 
-#[allow(unused_imports)]
+pub use columns::{NewCells, NewColumn};
 pub(crate) use commit::{NewFragment, SealedFragment};
 pub use name::Names;
 pub(crate) use name::{FragmentPlace, random_ivs};
+pub use stream::GlobalWriter;
+pub(crate) use target::RawTile;
+pub use writer::{Duplicates, Write, Written};
+use writer::{Settings, commit};

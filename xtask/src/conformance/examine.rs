@@ -91,7 +91,7 @@ pub enum Kind {
 }
 
 impl Failure {
-    fn new(kind: Kind, detail: String) -> Self {
+    pub fn new(kind: Kind, detail: String) -> Self {
         Self { kind, question: None, detail }
     }
 
@@ -104,7 +104,7 @@ impl Failure {
 }
 
 /// Has all arrays from now on be encrypted, or none.
-fn set_key(side: &mut Reference, encrypted: bool) {
+pub fn set_key(side: &mut Reference, encrypted: bool) {
     for (setting, value) in
         [("sm.encryption_type", "AES_256_GCM".into()), ("sm.encryption_key", String::from_utf8_lossy(KEY))]
     {
@@ -227,12 +227,12 @@ fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (Resul
     }
 }
 
-fn make(case: &Case, reference: &mut Reference, uri: &str) -> Result<()> {
+pub fn make(case: &Case, reference: &mut Reference, uri: &str) -> Result<()> {
     reference.create(uri, &case.array)?;
     case.steps.iter().try_for_each(|step| carry_out(step, reference, uri))
 }
 
-fn carry_out(step: &Step, reference: &mut Reference, uri: &str) -> Result<()> {
+pub fn carry_out(step: &Step, reference: &mut Reference, uri: &str) -> Result<()> {
     match step {
         Step::Write(write) => {
             reference.write(uri, write)?;
@@ -253,7 +253,7 @@ fn carry_out(step: &Step, reference: &mut Reference, uri: &str) -> Result<()> {
     Ok(())
 }
 
-fn their_failure(case: &Case, question: Option<usize>, error: &Error) -> Verdict {
+pub fn their_failure(case: &Case, question: Option<usize>, error: &Error) -> Verdict {
     let message = error.to_string();
     let asked = question.map(|index| &case.questions[index]);
     if let Some(reason) = defects::explanation(case, asked, &message) {
@@ -263,7 +263,7 @@ fn their_failure(case: &Case, question: Option<usize>, error: &Error) -> Verdict
     Verdict::Failed(Failure { kind, question, detail: message })
 }
 
-fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<Option<Failure>> {
+pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<Option<Failure>> {
     let array = match ours::options(case).open(uri) {
         Ok(array) => array,
         Err(error) => return Ok(Some(Failure::new(Kind::OurError, ours::describe(&error)))),
@@ -287,7 +287,7 @@ fn needs_coordinates(case: &Case, question: &Question) -> bool {
 }
 
 /// The query for the library: with all dimensions behind the fields asked for, where they are needed to compare.
-fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
+pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
     let mut query = question.query.clone();
     if needs_coordinates(case, question) && !query.fields.is_empty() {
         let missing =
@@ -307,7 +307,7 @@ fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
     query
 }
 
-fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled {
+pub fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled {
     if question.query.layout == Layout::Unordered {
         return Settled::Nothing;
     }
@@ -341,7 +341,12 @@ fn runs<K: PartialEq>(keys: &[K]) -> Vec<Range<usize>> {
         .collect()
 }
 
-fn compare_cells(case: &Case, question: &Question, uri: &str, theirs: &ReadResult) -> std::result::Result<(), Failure> {
+pub fn compare_cells(
+    case: &Case,
+    question: &Question,
+    uri: &str,
+    theirs: &ReadResult,
+) -> std::result::Result<(), Failure> {
     let our_error = |detail| Failure::new(Kind::OurError, detail);
     let array = ours::open(uri, case, question).map_err(our_error)?;
     ours::plan(&array, &question.query).map_err(our_error)?;

@@ -1,4 +1,6 @@
-//! The same reads by our library.
+//! The same reads and writes by our library.
+
+mod write;
 
 use std::ops::Bound;
 
@@ -8,6 +10,8 @@ use tdb_types::{Layout, Scalar};
 
 use super::case::{Case, KEY, Question};
 use crate::model::{Bytes, Column, QuerySpec};
+
+pub use write::{Manner, write};
 
 /// What one reading of ours gave.
 #[derive(Debug, Default, PartialEq)]

@@ -1,5 +1,7 @@
 //! The metadata of a fragment, from its tiles one after the other.
 
+use std::sync::Arc;
+
 use tdb_generic_tile::GenericTileEncoder;
 use tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
 use tdb_schema::ArraySchema;
@@ -14,6 +16,7 @@ use crate::field::{FieldSlots, FragmentField};
 use crate::file::FragmentFile;
 use crate::footer::FooterHeader;
 use crate::sections::{FragmentStatistics, ProcessedConditions, TileOffsets, TileVarSizes};
+use crate::tiles::Tiles;
 
 /// What became of one tile of one field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +46,7 @@ pub struct StoredTile {
 ///
 /// let row = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(8)).with_tile_extent(Scalar::I32(4));
 /// let schema = SchemaBuilder::dense().dimension(row).attribute(Attribute::new("a", Datatype::UInt8)).build()?;
+/// let schema = std::sync::Arc::new(schema);
 /// let domain = NdRange(vec![DimRange::between(Scalar::I32(1), Scalar::I32(8))?]);
 /// let mut fragment = FragmentBuilder::dense(FormatVersion::DEFAULT, &schema, "__1_1_0123456789abcdef", domain)?;
 ///
@@ -59,8 +63,8 @@ pub struct StoredTile {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct FragmentBuilder<'a> {
-    schema: &'a ArraySchema,
+pub struct FragmentBuilder {
+    schema: Arc<ArraySchema>,
     header: FooterHeader,
     slots: FieldSlots,
     fields: Vec<Field>,
@@ -96,27 +100,32 @@ impl File {
     }
 }
 
-impl<'a> FragmentBuilder<'a> {
+impl FragmentBuilder {
     /// A dense fragment with the tiles that `domain` touches. `schema_name` is the name of the schema's file.
     ///
     /// # Errors
     /// The array is sparse, or the domain isn't one of its dimensions.
-    pub fn dense(version: FormatVersion, schema: &'a ArraySchema, schema_name: &str, domain: NdRange) -> Result<Self> {
+    pub fn dense(
+        version: FormatVersion,
+        schema: &Arc<ArraySchema>,
+        schema_name: &str,
+        domain: NdRange,
+    ) -> Result<Self> {
         let last_tile_cells = schema
             .cells_per_tile()
             .map_err(|error| FragmentError::inconsistent("schema", error, "one whose tiles have a number of cells"))?;
         let header = header(version, schema_name, true, Some(domain), last_tile_cells);
-        crate::tiles::Tiles::new(&header, schema)?;
+        Tiles::new(&header, schema)?;
         Ok(Self::of(header, schema))
     }
 
     /// A sparse fragment, without tiles so far.
     #[must_use]
-    pub fn sparse(version: FormatVersion, schema: &'a ArraySchema, schema_name: &str) -> Self {
+    pub fn sparse(version: FormatVersion, schema: &Arc<ArraySchema>, schema_name: &str) -> Self {
         Self::of(header(version, schema_name, false, None, 0), schema)
     }
 
-    fn of(header: FooterHeader, schema: &'a ArraySchema) -> Self {
+    fn of(header: FooterHeader, schema: &Arc<ArraySchema>) -> Self {
         let slots = header.slots(schema);
         let field = |field| Field {
             statistics: FieldSummariser::new(StatisticsKind::of(schema, field)),
@@ -127,14 +136,21 @@ impl<'a> FragmentBuilder<'a> {
             var_sizes: Vec::new(),
         };
         let fields = slots.iter().map(field).collect();
-        Self { schema, header, slots, fields, mbrs: Vec::new(), conditions: ProcessedConditions::default() }
+        Self {
+            schema: Arc::clone(schema),
+            header,
+            slots,
+            fields,
+            mbrs: Vec::new(),
+            conditions: ProcessedConditions::default(),
+        }
     }
 
     /// The same, with a time per cell, or with a deletion time and condition per cell; before the first tile.
     #[must_use]
     pub fn with_cell_times(self, timestamps: bool, delete_metadata: bool) -> Self {
         let header = FooterHeader { has_timestamps: timestamps, has_delete_metadata: delete_metadata, ..self.header };
-        Self { conditions: self.conditions, ..Self::of(header, self.schema) }
+        Self { conditions: self.conditions, ..Self::of(header, &self.schema) }
     }
 
     /// The same, with conditions that were applied already.
@@ -143,10 +159,28 @@ impl<'a> FragmentBuilder<'a> {
         Self { conditions, ..self }
     }
 
+    /// The same dense fragment of another part of the array: for who learns only on the way where it ends.
+    ///
+    /// # Errors
+    /// As [`dense`](Self::dense).
+    pub fn with_domain(self, domain: NdRange) -> Result<Self> {
+        let header = FooterHeader { non_empty_domain: Some(domain), ..self.header };
+        Tiles::new(&header, &self.schema)?;
+        Ok(Self { header, ..self })
+    }
+
     /// The fields, and the place of each.
     #[must_use]
     pub fn slots(&self) -> &FieldSlots {
         &self.slots
+    }
+
+    /// How the cells are divided into tiles, so far.
+    ///
+    /// # Errors
+    /// More cells than 64 bits can count.
+    pub fn tiles(&self) -> Result<Tiles> {
+        Tiles::new(&self.header, &self.schema)
     }
 
     /// Bytes of all data files so far.
@@ -189,7 +223,7 @@ impl<'a> FragmentBuilder<'a> {
     /// # Errors
     /// Fields have different numbers of tiles.
     pub fn finish(self) -> Result<(FooterHeader, FragmentContents)> {
-        let tiles = crate::tiles::Tiles::new(&self.header, self.schema)?.count();
+        let tiles = self.tiles()?.count();
         let rtree = RTree::build(&self.schema.domain().kinds(), &self.mbrs, RTree::FANOUT)?;
         let mut contents = FragmentContents::new(rtree, 0);
         let mut totals = Vec::with_capacity(self.fields.len());
@@ -220,9 +254,9 @@ impl<'a> FragmentBuilder<'a> {
     /// # Errors
     /// As [`finish`](Self::finish), and what the encoder refuses.
     pub fn write(self, encoder: &mut GenericTileEncoder) -> Result<Vec<u8>> {
-        let schema = self.schema;
+        let schema = Arc::clone(&self.schema);
         let (header, contents) = self.finish()?;
-        FragmentFile::write(&header, &contents, schema, encoder)
+        FragmentFile::write(&header, &contents, &schema, encoder)
     }
 }
 

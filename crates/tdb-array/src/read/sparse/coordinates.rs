@@ -8,7 +8,7 @@ use crate::tiles::VarTile;
 
 /// The coordinates of some cells along one dimension.
 #[derive(Debug)]
-pub(super) enum Coordinates {
+pub(crate) enum Coordinates {
     /// Ordered keys of a fixed-size type.
     Keys(Vec<u64>),
     /// Strings.
@@ -17,7 +17,7 @@ pub(super) enum Coordinates {
 
 impl Coordinates {
     /// The ends of a range, as if they were two cells. A range without end ends where it begins.
-    pub(super) fn of_bounds(range: &DimRange) -> Self {
+    pub(crate) fn of_bounds(range: &DimRange) -> Self {
         match range {
             DimRange::Fixed { lo, hi } => Self::Keys(vec![*lo, *hi]),
             DimRange::Var { lo, hi } => {
@@ -33,7 +33,7 @@ impl Coordinates {
 
     /// The keys; none if these are strings.
     #[inline]
-    pub(super) fn keys(&self) -> &[u64] {
+    pub(crate) fn keys(&self) -> &[u64] {
         match self {
             Self::Keys(keys) => keys,
             Self::Strings(_) => &[],
@@ -42,7 +42,7 @@ impl Coordinates {
 
     /// The string of a cell; empty if these are no strings.
     #[inline]
-    pub(super) fn string(&self, cell: usize) -> &[u8] {
+    pub(crate) fn string(&self, cell: usize) -> &[u8] {
         match self {
             Self::Keys(_) => &[],
             Self::Strings(strings) => strings.cell(cell),
@@ -50,7 +50,7 @@ impl Coordinates {
     }
 
     /// The coordinates of some of the cells.
-    pub(super) fn of_cells(&self, cells: &[u32]) -> Self {
+    pub(crate) fn of_cells(&self, cells: &[u32]) -> Self {
         match self {
             Self::Keys(keys) => Self::Keys(cells.iter().map(|cell| keys[*cell as usize]).collect()),
             Self::Strings(strings) => {
@@ -62,7 +62,7 @@ impl Coordinates {
     }
 
     /// Bytes of memory that the coordinates take.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         match self {
             Self::Keys(keys) => 8 * keys.len(),
             Self::Strings(strings) => 8 * strings.offsets.len() + strings.data.len(),
@@ -70,7 +70,7 @@ impl Coordinates {
     }
 
     /// The same coordinates for whoever computes global orders.
-    pub(super) fn column(&self) -> CoordinateColumn<'_> {
+    pub(crate) fn column(&self) -> CoordinateColumn<'_> {
         match self {
             Self::Keys(keys) => CoordinateColumn::Keys(keys),
             Self::Strings(strings) => {
@@ -81,7 +81,7 @@ impl Coordinates {
     }
 
     /// Multiplies each cell's number by the number of ranges that contain it. The coordinates are those of `cells`, or of all.
-    pub(super) fn multiply(&self, ranges: &[DimRange], cells: Option<&[u32]>, numbers: &mut [u32]) {
+    pub(crate) fn multiply(&self, ranges: &[DimRange], cells: Option<&[u32]>, numbers: &mut [u32]) {
         let multiply = |number: &mut u32, place: usize| {
             let containing = ranges.iter().filter(|range| match self {
                 Self::Keys(keys) => range.contains_key(keys[place]),
@@ -103,7 +103,7 @@ const COMPARE_ALL: usize = 4;
 
 /// Clears the mask of cells whose values are in none of the ranges, which are sorted and disjoint. `keys` is memory to be
 /// used on the way.
-pub(super) fn keep_values(
+pub(crate) fn keep_values(
     physical: PhysicalType,
     values: &[u8],
     ranges: &[DimRange],
@@ -120,14 +120,14 @@ pub(super) fn keep_values(
 }
 
 /// Clears the mask of cells whose strings are in none of the ranges, which are sorted and disjoint.
-pub(super) fn keep_strings(strings: &VarTile, ranges: &[DimRange], mask: &mut [bool]) {
+pub(crate) fn keep_strings(strings: &VarTile, ranges: &[DimRange], mask: &mut [bool]) {
     for (cell, wanted) in mask.iter_mut().enumerate() {
         *wanted = *wanted && contains_string(ranges, strings.cell(cell));
     }
 }
 
 /// Appends the keys of some of the values.
-pub(super) fn keys_of(physical: PhysicalType, values: &[u8], cells: &[u32], keys: &mut Vec<u64>) {
+pub(crate) fn keys_of(physical: PhysicalType, values: &[u8], cells: &[u32], keys: &mut Vec<u64>) {
     let append = match physical.size() {
         1 => append_keys_of::<1>,
         2 => append_keys_of::<2>,
@@ -176,7 +176,7 @@ fn contains_string(ranges: &[DimRange], string: &[u8]) -> bool {
 }
 
 /// The indices of the cells whose mask is set.
-pub(super) fn indices(mask: &[bool]) -> Vec<u32> {
+pub(crate) fn indices(mask: &[bool]) -> Vec<u32> {
     // Without a branch per cell: each index is written, and counts if its mask is set.
     let mut indices = vec![0; mask.len()];
     let mut count = 0;

@@ -8,7 +8,7 @@ use tdb_types::Buffer;
 use super::key::Key;
 
 /// A cell to be sorted: the words of its key, and one with its tile's slot and its index in the tile.
-pub(super) trait Entry: bytemuck::Pod + Ord + Default + Send + Sync + std::fmt::Debug {
+pub(crate) trait Entry: bytemuck::Pod + Ord + Default + Send + Sync + std::fmt::Debug {
     type Key: Key;
 
     fn new(key: Self::Key, slot: u32, cell: u32) -> Self;
@@ -69,7 +69,7 @@ impl Entry for [u64; 3] {
 
 /// Many entries. There may be millions, which is what large pages are for.
 #[derive(Debug)]
-pub(super) struct Entries<E> {
+pub(crate) struct Entries<E> {
     memory: Buffer,
     len: usize,
     entry: PhantomData<E>,
@@ -83,7 +83,7 @@ impl<E> Default for Entries<E> {
 
 impl<E: Entry> Entries<E> {
     /// Makes room for so many in all, of which those there may be stay.
-    pub(super) fn reserve(&mut self, len: usize) {
+    pub(crate) fn reserve(&mut self, len: usize) {
         let bytes = len * size_of::<E>();
         if bytes > self.memory.capacity() {
             let mut memory = Buffer::in_large_pages(bytes);
@@ -96,7 +96,7 @@ impl<E: Entry> Entries<E> {
 
     /// Appends entries, as far as there is room.
     #[inline]
-    pub(super) fn extend(&mut self, entries: impl Iterator<Item = E>) {
+    pub(crate) fn extend(&mut self, entries: impl Iterator<Item = E>) {
         let before = self.len;
         let mut count = 0;
         for (to, entry) in self.all()[before..].iter_mut().zip(entries) {
@@ -107,13 +107,13 @@ impl<E: Entry> Entries<E> {
     }
 
     /// Sets how many there are: those that are new hold anything.
-    pub(super) fn resize(&mut self, len: usize) {
+    pub(crate) fn resize(&mut self, len: usize) {
         self.reserve(len);
         self.len = len;
     }
 
     /// Leaves out what isn't to be kept.
-    pub(super) fn retain(&mut self, keep: impl Fn(&E) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl Fn(&E) -> bool) {
         let entries = &mut **self;
         let mut kept = 0;
         for index in 0..entries.len() {
@@ -123,7 +123,7 @@ impl<E: Entry> Entries<E> {
         self.len = kept;
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
 

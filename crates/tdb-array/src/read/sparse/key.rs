@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use super::entries::Entry;
 
 /// An unsigned integer that a cell's place in an order is packed into.
-pub(super) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
+pub(crate) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// The width.
     const BITS: u32;
     /// The highest key; the lowest is the default.

@@ -20,7 +20,7 @@ use pack::{Packed, Part};
 /// If the order is [exact](Self::is_exact), cells with equal keys have equal coordinates; otherwise
 /// [`compare`](Self::compare) has to decide.
 #[derive(Debug)]
-pub(super) struct CellOrder {
+pub(crate) struct CellOrder {
     /// The words that come before the coordinates, in global order.
     leading: Option<GlobalOrder>,
     /// The dimensions from the most to the least significant.
@@ -34,21 +34,21 @@ pub(super) struct CellOrder {
 
 /// What [`CellOrder::compare`] needs of a tile.
 #[derive(Debug)]
-pub(super) struct CellColumns {
+pub(crate) struct CellColumns {
     words: Vec<Vec<u64>>,
     coordinates: Vec<Coordinates>,
 }
 
 impl CellColumns {
     /// The columns of some of the cells.
-    pub(super) fn of_cells(&self, cells: &[u32]) -> Self {
+    pub(crate) fn of_cells(&self, cells: &[u32]) -> Self {
         let words = self.words.iter().map(|words| cells.iter().map(|cell| words[*cell as usize]).collect());
         let coordinates = self.coordinates.iter().map(|coordinates| coordinates.of_cells(cells));
         Self { words: words.collect(), coordinates: coordinates.collect() }
     }
 
     /// Bytes of memory that the columns take.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         let words: usize = self.words.iter().map(|words| 8 * words.len()).sum();
         words + self.coordinates.iter().map(Coordinates::memory).sum::<usize>()
     }
@@ -57,7 +57,7 @@ impl CellColumns {
 impl CellOrder {
     /// The order of cells whose coordinates lie in `bounds`: one range per dimension, those of strings with an end, and
     /// widened as stored ranges have to be.
-    pub(super) fn new(schema: &ArraySchema, order: Order, bounds: &[DimRange]) -> Result<Self> {
+    pub(crate) fn new(schema: &ArraySchema, order: Order, bounds: &[DimRange]) -> Result<Self> {
         let count = schema.dim_count();
         let leading = match order {
             Order::Global | Order::Unordered => Some(global_order(schema)?),
@@ -76,17 +76,17 @@ impl CellOrder {
     }
 
     /// Whether it is the order in which arrays store cells.
-    pub(super) fn is_global(&self) -> bool {
+    pub(crate) fn is_global(&self) -> bool {
         self.leading.is_some()
     }
 
     /// Bits of a key.
-    pub(super) fn bits(&self) -> u32 {
+    pub(crate) fn bits(&self) -> u32 {
         self.bits
     }
 
     /// Whether equal keys mean equal coordinates.
-    pub(super) fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         self.exact
     }
 
@@ -136,7 +136,7 @@ impl CellOrder {
     }
 
     /// Compares two cells by their coordinates and by nothing else.
-    pub(super) fn compare(&self, a: (&CellColumns, usize), b: (&CellColumns, usize)) -> Ordering {
+    pub(crate) fn compare(&self, a: (&CellColumns, usize), b: (&CellColumns, usize)) -> Ordering {
         let words = a.0.words.iter().zip(&b.0.words).map(|(x, y)| x[a.1].cmp(&y[b.1]));
         let ordered =
             self.dimensions.iter().map(|&dimension| match (&a.0.coordinates[dimension], &b.0.coordinates[dimension]) {
@@ -154,7 +154,7 @@ impl CellOrder {
     }
 
     /// What [`compare`](Self::compare) needs of a tile with these coordinates.
-    pub(super) fn columns(&self, coordinates: Vec<Coordinates>) -> CellColumns {
+    pub(crate) fn columns(&self, coordinates: Vec<Coordinates>) -> CellColumns {
         let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
         let words = self.leading.iter().flat_map(|global| {
             let columns = &columns;
@@ -178,7 +178,7 @@ impl CellOrder {
 }
 
 /// The global order of an array.
-pub(super) fn global_order(schema: &ArraySchema) -> Result<GlobalOrder> {
+pub(crate) fn global_order(schema: &ArraySchema) -> Result<GlobalOrder> {
     GlobalOrder::new(schema).map_err(|source| ArrayError::Schema { file: "array schema".to_owned(), source })
 }
 

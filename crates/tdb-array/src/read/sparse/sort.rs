@@ -9,11 +9,11 @@ use super::key::Key;
 use crate::workers::Workers;
 
 /// Compares entries whose keys are equal.
-pub(super) type CompareEqual<'a, E> = dyn Fn(&E, &E) -> Ordering + Sync + 'a;
+pub(crate) type CompareEqual<'a, E> = dyn Fn(&E, &E) -> Ordering + Sync + 'a;
 
 /// Memory that is used again from sort to sort.
 #[derive(Debug)]
-pub(super) struct Sorter<E> {
+pub(crate) struct Sorter<E> {
     spare: Entries<E>,
 }
 
@@ -33,7 +33,7 @@ impl<E: Entry> Sorter<E> {
     ///
     /// Entries go to buckets by the highest bits of their keys first, then each bucket is sorted: what is compared lies
     /// close together. Where keys cluster, the buckets just help less.
-    pub(super) fn sort(
+    pub(crate) fn sort(
         &mut self,
         workers: &Workers,
         entries: &mut Entries<E>,

@@ -86,7 +86,7 @@ impl CellOrder {
     }
 
     /// The key of each of `cells` cells; `coordinates` has a column for each dimension.
-    pub(in super::super) fn keys<K: Key>(&self, coordinates: &[Coordinates], cells: usize) -> Vec<K> {
+    pub(crate) fn keys<K: Key>(&self, coordinates: &[Coordinates], cells: usize) -> Vec<K> {
         let mut keys = vec![K::default(); cells];
         let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
         for packed in &self.packed {
@@ -121,7 +121,7 @@ impl CellOrder {
     }
 
     /// The keys of some cells.
-    pub(in super::super) fn keys_of<K: Key>(&self, coordinates: &[Coordinates], cells: &[u32]) -> Vec<K> {
+    pub(crate) fn keys_of<K: Key>(&self, coordinates: &[Coordinates], cells: &[u32]) -> Vec<K> {
         let coordinates: Vec<_> = coordinates.iter().map(|coordinates| coordinates.of_cells(cells)).collect();
         self.keys(&coordinates, cells.len())
     }
@@ -143,7 +143,7 @@ impl CellOrder {
 
     /// The keys of the lower and the upper corner of a box, between which those of all cells in the box lie. In global
     /// order that is so within a space tile only.
-    pub(in super::super) fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
+    pub(crate) fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
         let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
         let is_endless = bounds.iter().any(|range| matches!(range, DimRange::Var { hi: None, .. }));
         match self.keys(&corners, 2)[..] {
@@ -156,7 +156,7 @@ impl CellOrder {
 
 impl CellOrder {
     /// A key not above that of any cell in a box, in global order.
-    pub(in super::super) fn lowest<K: Key>(&self, bounds: &[DimRange]) -> K {
+    pub(crate) fn lowest<K: Key>(&self, bounds: &[DimRange]) -> K {
         if self.leading.as_ref().is_some_and(|global| global.hilbert().is_some()) {
             return K::default();
         }

@@ -1,0 +1,138 @@
+//! Cells of a part of a dense array, row by row or column by column: cut into tiles, written.
+
+mod slabs;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bitvec::order::Lsb0;
+use bitvec::view::BitView;
+use tdb_fragment::{DenseGrid, Tiles};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_types::Layout;
+
+use super::check::{CheckedCells, CheckedColumn, check};
+use super::fragment::FragmentWriter;
+use super::stream::GlobalWriter;
+use super::target::{EncodedTile, RawTile, Target};
+use super::{NewCells, Settings, Written, commit};
+use crate::{ArrayError, Order, Result};
+use slabs::{Slab, TileSlabs};
+
+/// Writes the cells of a region, given in an order, as one fragment.
+pub(super) fn write(
+    target: &Arc<Target>,
+    settings: &Settings,
+    region: NdRange,
+    order: Order,
+    cells: &NewCells<'_>,
+) -> Result<Written> {
+    let layout = match order {
+        Order::RowMajor => Layout::RowMajor,
+        Order::ColMajor => Layout::ColMajor,
+        Order::Global => {
+            let mut writer = GlobalWriter::new(Arc::clone(target), settings.clone(), region, None)?;
+            writer.push(cells)?;
+            return writer.commit();
+        }
+        Order::Unordered => {
+            let what = "the cells of a dense array are told apart by their order: row-major, col-major or global";
+            return Err(ArrayError::Write(what.to_owned()));
+        }
+    };
+    let cells = check(&target.schema, cells, 0, settings.any_utf8)?;
+    check_count(&region, cells.len as u128)?;
+    let mut writer = FragmentWriter::dense(target, &settings.names, region)?;
+    let Tiles::Dense(grid) = writer.tiles()? else {
+        return Err(ArrayError::Write("the array is sparse".to_owned()));
+    };
+    let slabs = TileSlabs::new(&target.schema, &grid, layout);
+    let tile_cells = usize::try_from(grid.cells_per_tile()).unwrap_or(usize::MAX);
+    let window = settings.window(target, &cells, tile_cells) as u64;
+    let mut tile = 0;
+    while tile < grid.tile_count() {
+        let end = grid.tile_count().min(tile + window);
+        let encoded = encode(target, &cells, &slabs, &grid, tile..end)?;
+        writer.append(encoded, &vec![tile_cells; usize::try_from(end - tile).unwrap_or(usize::MAX)])?;
+        tile = end;
+    }
+    commit(vec![writer.seal()?], cells.len as u64)
+}
+
+/// How many cells a region has.
+pub(super) fn cells_in(region: &NdRange) -> u128 {
+    let along = |range: &DimRange| match range {
+        DimRange::Fixed { lo, hi } => u128::from(hi - lo) + 1,
+        DimRange::Var { .. } => 0,
+    };
+    region.0.iter().map(along).fold(1, u128::saturating_mul)
+}
+
+/// Each cell of the region has to be there.
+pub(super) fn check_count(region: &NdRange, found: u128) -> Result<()> {
+    let expected = cells_in(region);
+    if found == expected {
+        return Ok(());
+    }
+    Err(ArrayError::Write(format!("{found} cells were given for ranges that have {expected}")))
+}
+
+/// For each field the tiles of a range.
+fn encode(
+    target: &Target,
+    cells: &CheckedCells<'_>,
+    slabs: &TileSlabs,
+    grid: &DenseGrid,
+    tiles: Range<u64>,
+) -> Result<Vec<Vec<EncodedTile>>> {
+    let count = usize::try_from(tiles.end - tiles.start).unwrap_or(usize::MAX);
+    let tile_cells = usize::try_from(grid.cells_per_tile()).unwrap_or(usize::MAX);
+    let jobs: Vec<(usize, u64)> =
+        (0..target.fields.len()).flat_map(|field| tiles.clone().map(move |tile| (field, tile))).collect();
+    let bytes = (count as u64).saturating_mul(grid.cells_per_tile()).saturating_mul(target.cell_size() as u64);
+    let encoded = target.array.workers().map(bytes, jobs, |(field, tile), scratch| {
+        let slabs = slabs.of_tile(tile);
+        let encoder = &target.fields[field];
+        let mut raw = std::mem::take(&mut scratch.raw);
+        cut(&cells.fields[field], encoder.nullable, &slabs, tile_cells, &mut raw);
+        let encoded = encoder.encode(&raw.cells(encoder), tile_cells, slabs.iter().flat_map(Slab::runs), scratch);
+        scratch.raw = raw;
+        encoded
+    })?;
+    let mut encoded = encoded.into_iter();
+    Ok(target.fields.iter().map(|_| encoded.by_ref().take(count).collect()).collect())
+}
+
+/// Copies the cells of a tile. Those outside of the region become zeros, one value of them if cells differ in length; no
+/// reader ever sees them.
+fn cut(column: &CheckedColumn<'_>, nullable: bool, slabs: &[Slab], cells: usize, tile: &mut RawTile) {
+    tile.clear();
+    match &column.offsets {
+        None => {
+            tile.values.resize(cells * column.size, 0);
+            slabs.iter().for_each(|slab| slab.copy(column.values, &mut tile.values, column.size));
+        }
+        Some(offsets) => {
+            let mut sources = vec![usize::MAX; cells];
+            for slab in slabs {
+                slab.cells().for_each(|(cell, source)| sources[cell] = source);
+            }
+            for source in sources {
+                tile.offsets.push(tile.values.len() as u64);
+                if source == usize::MAX {
+                    tile.values.resize(tile.values.len() + column.size, 0);
+                } else {
+                    let bytes = offsets[source] as usize..offsets[source + 1] as usize;
+                    tile.values.extend_from_slice(&column.values[bytes]);
+                }
+            }
+        }
+    }
+    if nullable {
+        tile.validity.resize(cells, 0);
+        let bits = column.validity.map(BitView::view_bits::<Lsb0>);
+        for (cell, source) in slabs.iter().flat_map(Slab::cells) {
+            tile.validity[cell] = bits.is_none_or(|bits| bits[source]).into();
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A fragment that takes filtered tiles.
+
+use std::sync::Arc;
+
+use tdb_fragment::tdb_rtree::NdRange;
+use tdb_fragment::{FragmentBuilder, FragmentField, NameScheme, Part, Tiles};
+use tdb_storage::WriteFile;
+use tdb_types::FormatVersion;
+
+use super::target::{EncodedTile, Target};
+use super::{Names, NewFragment, SealedFragment};
+use crate::{ArrayError, Result};
+
+/// A fragment under construction: its data files, and what its metadata will say.
+#[derive(Debug)]
+pub(super) struct FragmentWriter {
+    target: Arc<Target>,
+    fragment: NewFragment,
+    builder: FragmentBuilder,
+    /// One per stored field.
+    files: Vec<FieldFiles>,
+}
+
+/// The files of one field: cells or offsets, values, validity.
+#[derive(Debug)]
+struct FieldFiles([Option<Box<dyn WriteFile>>; 3]);
+
+impl FragmentWriter {
+    /// A sparse fragment.
+    pub(super) fn sparse(target: &Arc<Target>, names: &Names) -> Result<Self> {
+        let builder = FragmentBuilder::sparse(target.version, &target.schema, target.schema_name());
+        Self::begin(target, names, builder)
+    }
+
+    /// A dense fragment of the tiles that the domain touches.
+    pub(super) fn dense(target: &Arc<Target>, names: &Names, domain: NdRange) -> Result<Self> {
+        let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), domain);
+        Self::begin(target, names, builder.map_err(|source| error(target, source))?)
+    }
+
+    fn begin(target: &Arc<Target>, names: &Names, builder: FragmentBuilder) -> Result<Self> {
+        let fragment = NewFragment::begin(target.array.storage(), target.version, names)?;
+        let scheme = NameScheme::of(target.version);
+        let mut files = Vec::with_capacity(target.fields.len());
+        for field in &target.fields {
+            let mut parts = [None, None, None];
+            for part in field.parts() {
+                let name =
+                    scheme.data_file(&target.schema, field.field, part).map_err(|source| error(target, source))?;
+                parts[place(part)] = Some(fragment.create(&name)?);
+            }
+            files.push(FieldFiles(parts));
+        }
+        Ok(Self { target: Arc::clone(target), fragment, builder, files })
+    }
+
+    /// How the cells are divided into tiles.
+    pub(super) fn tiles(&self) -> Result<Tiles> {
+        self.builder.tiles().map_err(|source| error(&self.target, source))
+    }
+
+    /// The same dense fragment, of another part of the array.
+    pub(super) fn with_domain(self, domain: NdRange) -> Result<Self> {
+        let builder = self.builder.with_domain(domain).map_err(|source| error(&self.target, source))?;
+        Ok(Self { builder, ..self })
+    }
+
+    /// Bytes of the data files so far.
+    pub(super) fn data_size(&self) -> u64 {
+        self.builder.data_size()
+    }
+
+    /// Appends the next tiles: for each stored field as many, in order. `cells` are the numbers of cells of the tiles.
+    pub(super) fn append(&mut self, tiles: Vec<Vec<EncodedTile>>, cells: &[usize]) -> Result<()> {
+        let mut mbrs: Vec<NdRange> = cells.iter().map(|_| NdRange(Vec::new())).collect();
+        let mut bytes = 0;
+        for (field, tiles) in self.target.fields.iter().zip(&tiles) {
+            for (number, tile) in tiles.iter().enumerate() {
+                self.builder.push(field.field, &tile.stored).map_err(|source| error(&self.target, source))?;
+                if let (FragmentField::Dimension(_), Some(range)) = (field.field, &tile.range) {
+                    mbrs[number].0.push(range.clone());
+                }
+                bytes += tile.parts.iter().map(Vec::len).sum::<usize>();
+            }
+        }
+        if !self.target.schema.is_dense() {
+            mbrs.into_iter().zip(cells).for_each(|(mbr, cells)| self.builder.push_mbr(mbr, *cells as u64));
+        }
+        let jobs: Vec<_> = self.files.iter_mut().zip(tiles).collect();
+        self.target.array.workers().for_each(bytes as u64, jobs, |(files, tiles), _| {
+            for tile in tiles {
+                for (file, part) in files.0.iter_mut().zip(&tile.parts) {
+                    if let Some(file) = file {
+                        file.append(part)?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes the data files durable, and writes the metadata.
+    pub(super) fn seal(self) -> Result<SealedFragment> {
+        let Self { target, fragment, builder, files } = self;
+        let files: Vec<_> = files.into_iter().flat_map(|files| files.0).flatten().collect();
+        // To wait for a disk is nothing that takes a processor.
+        let weight = crate::workers::WEIGHT_OF_A_READ * files.len() as u64;
+        target.array.workers().for_each(weight, files, |file, _| Ok(file.finish()?))?;
+        let mut encoder = target.array.access().encoder(target.version.max(FormatVersion::DEFAULT))?;
+        let metadata = builder.write(&mut encoder).map_err(|source| error(&target, source))?;
+        fragment.seal(metadata)
+    }
+}
+
+fn place(part: Part) -> usize {
+    match part {
+        Part::Fixed => 0,
+        Part::Var => 1,
+        Part::Validity => 2,
+    }
+}
+
+fn error(target: &Target, source: tdb_fragment::FragmentError) -> ArrayError {
+    ArrayError::Fragment { file: target.array.storage().describe(""), source }
+}

@@ -1,0 +1,99 @@
+//! Cells of a sparse array in any order: sorted, cut into tiles, written.
+
+use std::sync::Arc;
+
+use bitvec::order::Lsb0;
+use bitvec::view::BitView;
+
+use super::check::{CheckedCells, CheckedColumn, check};
+use super::coordinates::coordinates;
+use super::fragment::FragmentWriter;
+use super::order::sorted;
+use super::target::{EncodedTile, RawTile, Target};
+use super::{NewCells, Settings, Written, commit};
+use crate::Result;
+
+/// Writes cells, in any order, as one fragment.
+pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<'_>) -> Result<Written> {
+    let cells = check(&target.schema, cells, 0, settings.any_utf8)?;
+    if cells.len == 0 {
+        return Ok(Written::default());
+    }
+    let (columns, ranges) = coordinates(&target.schema, &cells, 0)?;
+    let duplicates = settings.duplicates(&target.schema);
+    let workers = target.array.workers();
+    let sorted = sorted(&target.schema, workers, columns, &ranges, duplicates, cells.len)?;
+    let mut writer = FragmentWriter::sparse(target, &settings.names)?;
+    let capacity = usize::try_from(target.schema.capacity()).unwrap_or(usize::MAX);
+    let tiles: Vec<&[u32]> = sorted.chunks(capacity).collect();
+    for window in tiles.chunks(settings.window(target, &cells, capacity.min(cells.len))) {
+        let encoded = encode(target, &cells, window)?;
+        let lens: Vec<usize> = window.iter().map(|tile| tile.len()).collect();
+        writer.append(encoded, &lens)?;
+    }
+    commit(vec![writer.seal()?], sorted.len() as u64)
+}
+
+/// For each field the tiles with these cells.
+fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]]) -> Result<Vec<Vec<EncodedTile>>> {
+    let jobs: Vec<(usize, &[u32])> =
+        (0..target.fields.len()).flat_map(|field| tiles.iter().map(move |tile| (field, *tile))).collect();
+    let count: usize = tiles.iter().map(|tile| tile.len()).sum();
+    let bytes = (count * target.cell_size()) as u64;
+    let encoded = target.array.workers().map(bytes, jobs, |(field, tile), scratch| {
+        let mut raw = std::mem::take(&mut scratch.raw);
+        gather(&cells.fields[field], target.fields[field].nullable, tile, &mut raw);
+        let encoded = target.fields[field].encode(
+            &raw.cells(&target.fields[field]),
+            tile.len(),
+            std::iter::once(0..tile.len()),
+            scratch,
+        );
+        scratch.raw = raw;
+        encoded
+    })?;
+    let mut encoded = encoded.into_iter();
+    Ok(target.fields.iter().map(|_| encoded.by_ref().take(tiles.len()).collect()).collect())
+}
+
+/// Copies some cells.
+fn gather(column: &CheckedColumn<'_>, nullable: bool, cells: &[u32], tile: &mut RawTile) {
+    tile.clear();
+    match &column.offsets {
+        None => gather_fixed(column.values, column.size, cells, &mut tile.values),
+        Some(offsets) => {
+            for cell in cells {
+                let cell = *cell as usize;
+                tile.offsets.push(tile.values.len() as u64);
+                tile.values.extend_from_slice(&column.values[offsets[cell] as usize..offsets[cell + 1] as usize]);
+            }
+        }
+    }
+    if nullable {
+        match column.validity.map(BitView::view_bits::<Lsb0>) {
+            None => tile.validity.resize(cells.len(), 1),
+            Some(bits) => tile.validity.extend(cells.iter().map(|cell| u8::from(bits[*cell as usize]))),
+        }
+    }
+}
+
+fn gather_fixed(values: &[u8], size: usize, cells: &[u32], out: &mut Vec<u8>) {
+    fn of<const SIZE: usize>(values: &[u8], cells: &[u32], out: &mut Vec<u8>) {
+        let (values, _) = values.as_chunks::<SIZE>();
+        out.resize(cells.len() * SIZE, 0);
+        let (out, _) = out.as_chunks_mut::<SIZE>();
+        for (out, cell) in out.iter_mut().zip(cells) {
+            *out = values[*cell as usize];
+        }
+    }
+    match size {
+        1 => of::<1>(values, cells, out),
+        2 => of::<2>(values, cells, out),
+        4 => of::<4>(values, cells, out),
+        8 => of::<8>(values, cells, out),
+        _ => cells.iter().for_each(|cell| {
+            let start = *cell as usize * size;
+            out.extend_from_slice(&values[start..start + size]);
+        }),
+    }
+}

@@ -1,0 +1,335 @@
+//! Cells in the order in which an array stores them, in batches of any size.
+
+mod pending;
+mod sequence;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use tdb_fragment::{DenseGrid, Tiles};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_types::Layout;
+
+use super::check::{CheckedCells, check};
+use super::coordinates::coordinates;
+use super::dense::{cells_in, check_count};
+use super::fragment::FragmentWriter;
+use super::target::{EncodedTile, Target};
+use super::{NewCells, SealedFragment, Settings, Written, commit};
+use crate::{ArrayError, Result};
+use pending::Pending;
+use sequence::{Kept, Sequence};
+
+/// A write in global order, made by [`Write::global_order`](super::Write::global_order): batches of any size in, one
+/// fragment out, or several of a bounded size. No more is held in memory than fills the budget.
+///
+/// Nothing becomes visible before [`commit`](Self::commit), and nothing at all if this is dropped before.
+#[derive(Debug)]
+pub struct GlobalWriter {
+    target: Arc<Target>,
+    settings: Settings,
+    shape: Shape,
+    tile_cells: usize,
+    /// How many cells to gather before they are filtered: whole tiles.
+    window: usize,
+    max_fragment_size: Option<u64>,
+    pending: Vec<Pending>,
+    /// Cells that wait.
+    waiting: usize,
+    /// Cells that were given.
+    received: u64,
+    /// Cells that stay.
+    kept: u64,
+    writer: Option<FragmentWriter>,
+    sealed: Vec<SealedFragment>,
+    /// After an error nothing more is taken.
+    failed: bool,
+}
+
+/// What tells where cells belong.
+#[derive(Debug)]
+enum Shape {
+    Sparse(Box<Sequence>),
+    Dense(Box<Slices>),
+}
+
+/// The slices of a dense region: the tiles of one place along the dimension in which tiles follow each other slowest.
+/// Fragments are cut between them, since a fragment is a box.
+#[derive(Debug)]
+struct Slices {
+    region: NdRange,
+    grid: DenseGrid,
+    /// Which dimension it is.
+    dimension: usize,
+    /// Tiles of a slice.
+    tiles: u64,
+    /// The first slice of the current fragment.
+    first: u64,
+    /// Tiles that were written, of all fragments.
+    written: u64,
+    /// Bytes of the data files when the current slice began.
+    size_before: u64,
+}
+
+impl GlobalWriter {
+    pub(super) fn new(
+        target: Arc<Target>,
+        settings: Settings,
+        region: NdRange,
+        max_fragment_size: Option<u64>,
+    ) -> Result<Self> {
+        let schema = &target.schema;
+        let (shape, tile_cells) = if schema.is_dense() {
+            let cells = schema.cells_per_tile().map_err(|error| ArrayError::Write(error.to_string()))?;
+            (Shape::Dense(Box::new(Slices::new(&target, region)?)), cells)
+        } else {
+            let duplicates = settings.duplicates(schema);
+            (Shape::Sparse(Box::new(Sequence::new(schema, duplicates)?)), schema.capacity())
+        };
+        let tile_cells = usize::try_from(tile_cells).unwrap_or(usize::MAX);
+        let window = settings.window_of(&target, target.cell_size(), tile_cells).saturating_mul(tile_cells);
+        let pending = target.fields.iter().map(|_| Pending::default()).collect();
+        Ok(Self {
+            target,
+            settings,
+            shape,
+            tile_cells,
+            window,
+            max_fragment_size,
+            pending,
+            waiting: 0,
+            received: 0,
+            kept: 0,
+            writer: None,
+            sealed: Vec::new(),
+            failed: false,
+        })
+    }
+
+    /// Takes the next cells.
+    ///
+    /// # Errors
+    /// Columns or cells that the array can't have, or that come out of order; cells are counted from the first batch on.
+    /// Whatever the storage can't do. After an error nothing more is taken, and nothing is committed.
+    pub fn push<'a>(&mut self, cells: impl Into<NewCells<'a>>) -> Result<()> {
+        if self.failed {
+            return Err(ArrayError::Write("the write has failed before; begin a new one".to_owned()));
+        }
+        let result = self.take(&cells.into());
+        self.failed = result.is_err();
+        result
+    }
+
+    fn take(&mut self, cells: &NewCells<'_>) -> Result<()> {
+        let target = Arc::clone(&self.target);
+        let cells = check(&target.schema, cells, self.received, self.settings.any_utf8)?;
+        let kept = match &mut self.shape {
+            Shape::Sparse(sequence) => {
+                let (columns, _) = coordinates(&target.schema, &cells, self.received)?;
+                sequence.follow(&target.schema, &columns, cells.len, self.received)?
+            }
+            Shape::Dense(slices) => {
+                let given = u128::from(self.received) + cells.len as u128;
+                if given > cells_in(&slices.region) {
+                    check_count(&slices.region, given)?;
+                }
+                Kept::default()
+            }
+        };
+        self.received += cells.len as u64;
+        if kept.replaces_last {
+            self.target.fields.iter().zip(&mut self.pending).for_each(|(field, pending)| pending.pop(field));
+            self.waiting -= 1;
+            self.kept -= 1;
+        }
+        let count = kept.cells.as_ref().map_or(cells.len, Vec::len);
+        let mut done = 0;
+        while done < count {
+            let end = count.min(done + self.room());
+            self.append(&cells, kept.cells.as_deref(), done..end);
+            done = end;
+            if self.is_full() {
+                self.flush(false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many cells there is room for; at least one.
+    fn room(&self) -> usize {
+        self.window.saturating_add(1).saturating_sub(self.waiting).max(1)
+    }
+
+    fn is_full(&self) -> bool {
+        // Cells that differ in length may be larger than was thought.
+        let memory: usize = self.pending.iter().map(Pending::memory).sum();
+        self.waiting > self.window || (self.waiting > self.tile_cells && memory > self.settings.budget())
+    }
+
+    fn append(&mut self, cells: &CheckedCells<'_>, kept: Option<&[u32]>, range: Range<usize>) {
+        for ((field, pending), column) in self.target.fields.iter().zip(&mut self.pending).zip(&cells.fields) {
+            match kept {
+                None => pending.push_run(field, column, range.clone()),
+                Some(kept) => pending.push(field, column, kept[range.clone()].iter().map(|cell| *cell as usize)),
+            }
+        }
+        self.waiting += range.len();
+        self.kept += range.len() as u64;
+    }
+
+    /// Filters and writes whole tiles. The last cell stays until all are there, since the next may take its place.
+    fn flush(&mut self, all: bool) -> Result<()> {
+        let cells = if all { self.waiting } else { (self.waiting - 1) / self.tile_cells * self.tile_cells };
+        if cells == 0 {
+            return Ok(());
+        }
+        let starts: Vec<usize> = (0..cells).step_by(self.tile_cells).collect();
+        let tile = |start: usize| start..cells.min(start + self.tile_cells);
+        let jobs: Vec<(usize, usize)> =
+            (0..self.pending.len()).flat_map(|field| starts.iter().map(move |start| (field, *start))).collect();
+        let bytes: usize = self.pending.iter().map(Pending::memory).sum();
+        let (pending, fields) = (&self.pending, &self.target.fields);
+        let encoded = self.target.array.workers().map(bytes as u64, jobs, |(field, start), scratch| {
+            pending[field].encode(&fields[field], tile(start), scratch)
+        })?;
+        let mut encoded = encoded.into_iter();
+        let encoded: Vec<Vec<EncodedTile>> =
+            fields.iter().map(|_| encoded.by_ref().take(starts.len()).collect()).collect();
+        let lens: Vec<usize> = starts.iter().map(|start| tile(*start).len()).collect();
+        for (field, pending) in self.target.fields.iter().zip(&mut self.pending) {
+            pending.drop_front(field, cells);
+        }
+        self.waiting -= cells;
+        self.write(encoded, &lens)
+    }
+
+    /// Writes tiles, to as many fragments as it takes.
+    fn write(&mut self, mut tiles: Vec<Vec<EncodedTile>>, lens: &[usize]) -> Result<()> {
+        let sizes: Vec<u64> = (0..lens.len()).map(|tile| tiles.iter().map(|field| field[tile].size()).sum()).collect();
+        let mut start = 0;
+        while start < lens.len() {
+            let end = self.end_of_fragment(&sizes, start)?;
+            let some = tiles.iter_mut().map(|field| field.drain(..end - start).collect()).collect();
+            self.writer()?.append(some, &lens[start..end])?;
+            if let Shape::Dense(slices) = &mut self.shape {
+                slices.written += (end - start) as u64;
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Which of the tiles from `start` on still belong to the current fragment: at least one, since a full fragment is
+    /// ended here.
+    fn end_of_fragment(&mut self, sizes: &[u64], start: usize) -> Result<usize> {
+        let Some(max) = self.max_fragment_size else { return Ok(sizes.len()) };
+        let mut size = self.writer.as_ref().map_or(0, FragmentWriter::data_size);
+        if let Shape::Dense(slices) = &mut self.shape {
+            if slices.written.is_multiple_of(slices.tiles) {
+                // The next slice will be about as large as the last.
+                let last = size - slices.size_before.min(size);
+                if size > 0 && size + last > max {
+                    self.end_fragment()?;
+                    size = 0;
+                }
+                if let Shape::Dense(slices) = &mut self.shape {
+                    slices.size_before = size;
+                }
+            }
+            let Shape::Dense(slices) = &self.shape else { return Ok(sizes.len()) };
+            let left = slices.tiles - slices.written % slices.tiles;
+            return Ok(sizes.len().min(start + usize::try_from(left).unwrap_or(usize::MAX)));
+        }
+        if size > 0 && size + sizes[start] > max {
+            self.end_fragment()?;
+            size = 0;
+        }
+        let mut end = start;
+        while end < sizes.len() && (end == start || size + sizes[end] <= max) {
+            size += sizes[end];
+            end += 1;
+        }
+        Ok(end)
+    }
+
+    fn writer(&mut self) -> Result<&mut FragmentWriter> {
+        if self.writer.is_none() {
+            self.writer = Some(match &self.shape {
+                Shape::Sparse(_) => FragmentWriter::sparse(&self.target, &self.settings.names)?,
+                Shape::Dense(slices) => {
+                    FragmentWriter::dense(&self.target, &self.settings.names, slices.region.clone())?
+                }
+            });
+        }
+        self.writer.as_mut().ok_or_else(|| ArrayError::Write("no fragment".to_owned()))
+    }
+
+    fn end_fragment(&mut self) -> Result<()> {
+        let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        if let Shape::Dense(slices) = &mut self.shape {
+            writer = writer.with_domain(slices.end(&self.target))?;
+        }
+        self.sealed.push(writer.seal()?);
+        Ok(())
+    }
+
+    /// Writes what is left, and makes all of it part of the array at once.
+    ///
+    /// # Errors
+    /// Cells of a dense region are missing; whatever the storage can't do; an earlier error. Nothing is then committed.
+    pub fn commit(mut self) -> Result<Written> {
+        if self.failed {
+            return Err(ArrayError::Write("the write has failed before; nothing is committed".to_owned()));
+        }
+        if let Shape::Dense(slices) = &self.shape {
+            check_count(&slices.region, u128::from(self.received))?;
+        }
+        self.flush(true)?;
+        self.end_fragment()?;
+        commit(std::mem::take(&mut self.sealed), self.kept)
+    }
+}
+
+impl Slices {
+    fn new(target: &Target, region: NdRange) -> Result<Self> {
+        let schema = &target.schema;
+        for (dimension, range) in schema.dimensions().iter().zip(&region.0) {
+            let (DimRange::Fixed { lo, hi }, Some((low, _)), Some(extent)) =
+                (range, dimension.domain_keys(), dimension.extent_cells())
+            else {
+                continue;
+            };
+            let whole = (lo - low).is_multiple_of(extent) && (u128::from(hi - low) + 1).is_multiple_of(extent.into());
+            if !whole {
+                let range = range.display(dimension.kind()).to_string();
+                let why = format!("global order takes whole tiles, which are {extent} cells long");
+                return Err(ArrayError::Range { dimension: dimension.name().to_owned(), range, why });
+            }
+        }
+        let builder =
+            tdb_fragment::FragmentBuilder::dense(target.version, schema, target.schema_name(), region.clone());
+        let tiles = builder.and_then(|builder| builder.tiles());
+        let file = || target.array.storage().describe("");
+        let Tiles::Dense(grid) = tiles.map_err(|source| ArrayError::Fragment { file: file(), source })? else {
+            return Err(ArrayError::Write("the array is sparse".to_owned()));
+        };
+        let dimension = if schema.tile_order() == Layout::ColMajor { schema.dim_count() - 1 } else { 0 };
+        let tiles = grid.tile_count() / grid.dimensions()[dimension].count;
+        Ok(Self { region, grid, dimension, tiles, first: 0, written: 0, size_before: 0 })
+    }
+
+    /// The part of the region that the current fragment holds; the next one begins behind it.
+    fn end(&mut self, target: &Target) -> NdRange {
+        let next = self.written / self.tiles;
+        let mut region = self.region.clone();
+        let along = &self.grid.dimensions()[self.dimension];
+        let low = target.schema.dimensions()[self.dimension].domain_keys().map_or(0, |(low, _)| low);
+        if let Some(range) = region.0.get_mut(self.dimension) {
+            let start = low + (along.first + self.first) * along.extent;
+            let end = low + (along.first + next - 1) * along.extent + (along.extent - 1);
+            *range = DimRange::Fixed { lo: start, hi: end };
+        }
+        self.first = next;
+        region
+    }
+}

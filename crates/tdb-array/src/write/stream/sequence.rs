@@ -1,0 +1,172 @@
+//! Whether cells come in the order in which an array stores them.
+
+use std::cmp::Ordering;
+
+use tdb_schema::ArraySchema;
+use tdb_schema::global_order::{Coordinate, GlobalOrder, make_comparable};
+
+use crate::read::sparse::coordinates::Coordinates;
+use crate::read::sparse::order::global_order;
+use crate::write::Duplicates;
+use crate::write::order::duplicate;
+use crate::{ArrayError, CellProblem, Result};
+
+/// Follows the cells of a sparse array as they come.
+#[derive(Debug)]
+pub(super) struct Sequence {
+    order: GlobalOrder,
+    duplicates: Duplicates,
+    last: Option<Vec<Owned>>,
+}
+
+/// A coordinate of the last cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Owned {
+    Key(u64),
+    String(Vec<u8>),
+}
+
+/// Which cells of some stay.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    /// Whether the last cell of those before goes.
+    pub(super) replaces_last: bool,
+    /// The numbers of those that stay; none if all do.
+    pub(super) cells: Option<Vec<u32>>,
+}
+
+impl Sequence {
+    pub(super) fn new(schema: &ArraySchema, duplicates: Duplicates) -> Result<Self> {
+        Ok(Self { order: global_order(schema)?, duplicates, last: None })
+    }
+
+    /// Checks the next cells, the first of which has the number `first`.
+    pub(super) fn follow(
+        &mut self,
+        schema: &ArraySchema,
+        coordinates: &[Coordinates],
+        len: usize,
+        first: u64,
+    ) -> Result<Kept> {
+        let Some(end) = len.checked_sub(1) else { return Ok(Kept::default()) };
+        let ordering = self.order_of_first(coordinates);
+        let replaces_last = self.judge(schema, ordering, first)?;
+        let columns = Comparable::new(schema, &self.order, coordinates);
+        let mut dropped = Vec::new();
+        for cell in 1..len {
+            let ordering = columns.compare(&self.order, coordinates, cell);
+            if ordering.is_ne_less() && self.judge(schema, ordering, first + cell as u64)? {
+                dropped.push(cell - 1);
+            }
+        }
+        self.last = Some(coordinates.iter().map(|column| owned(column, end)).collect());
+        let cells = (!dropped.is_empty()).then(|| {
+            let mut dropped = dropped.into_iter().peekable();
+            let numbers = (0..len).filter(|cell| dropped.next_if_eq(cell).is_none());
+            numbers.map(|cell| u32::try_from(cell).unwrap_or(u32::MAX)).collect()
+        });
+        Ok(Kept { replaces_last, cells })
+    }
+
+    /// Whether the cell before this one goes.
+    fn judge(&self, schema: &ArraySchema, ordering: Step, cell: u64) -> Result<bool> {
+        match (ordering, self.duplicates) {
+            (Step::Forward, _) | (Step::Same, Duplicates::Keep) => Ok(false),
+            (Step::Same, Duplicates::KeepLast) => Ok(true),
+            (Step::Same, Duplicates::Refuse) => Err(duplicate(schema, cell, cell.saturating_sub(1))),
+            (Step::Backward, _) => {
+                let field = schema.dimensions().first().map_or("", |dimension| dimension.name()).to_owned();
+                Err(ArrayError::Cell { field, cell, problem: CellProblem::OutOfOrder { order: "global order" } })
+            }
+        }
+    }
+
+    fn order_of_first(&self, coordinates: &[Coordinates]) -> Step {
+        let Some(last) = &self.last else { return Step::Forward };
+        let next: Vec<Owned> = coordinates.iter().map(|column| owned(column, 0)).collect();
+        let [a, b] = [last, &next].map(|cell| {
+            let borrow = |coordinate| match coordinate {
+                &Owned::Key(key) => Coordinate::Key(key),
+                Owned::String(string) => Coordinate::String(string),
+            };
+            cell.iter().map(borrow).collect::<Vec<_>>()
+        });
+        Step::of(self.order.compare(&a, &b), || *last == next)
+    }
+}
+
+/// From one cell to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Forward,
+    /// The coordinates are the same.
+    Same,
+    Backward,
+}
+
+impl Step {
+    /// Zeros of either sign stand at the same place, but are different coordinates.
+    fn of(ordering: Ordering, same: impl FnOnce() -> bool) -> Self {
+        match ordering {
+            Ordering::Less => Self::Forward,
+            Ordering::Equal if same() => Self::Same,
+            Ordering::Equal => Self::Forward,
+            Ordering::Greater => Self::Backward,
+        }
+    }
+
+    fn is_ne_less(self) -> bool {
+        self != Self::Forward
+    }
+}
+
+fn owned(column: &Coordinates, cell: usize) -> Owned {
+    match column {
+        Coordinates::Keys(keys) => Owned::Key(keys[cell]),
+        Coordinates::Strings(strings) => Owned::String(strings.cell(cell).to_vec()),
+    }
+}
+
+/// What cells are compared by, column by column.
+struct Comparable {
+    words: Vec<Vec<u64>>,
+    /// The keys of dimensions whose keys differ from what is compared: floats.
+    floats: Vec<Option<Vec<u64>>>,
+}
+
+impl Comparable {
+    fn new(schema: &ArraySchema, order: &GlobalOrder, coordinates: &[Coordinates]) -> Self {
+        let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
+        let words = (0..order.leading_word_count()).map(|word| {
+            let mut words = Vec::new();
+            order.leading_word(word, &columns, &mut words);
+            words
+        });
+        let floats = coordinates.iter().zip(schema.dimensions()).map(|(column, dimension)| match column {
+            Coordinates::Keys(keys) if dimension.datatype().is_float() => {
+                let mut keys = keys.clone();
+                make_comparable(dimension.physical(), &mut keys);
+                Some(keys)
+            }
+            _ => None,
+        });
+        Self { words: words.collect(), floats: floats.collect() }
+    }
+
+    /// How a cell follows the one before it.
+    fn compare(&self, order: &GlobalOrder, coordinates: &[Coordinates], cell: usize) -> Step {
+        let words = self.words.iter().map(|words| words[cell - 1].cmp(&words[cell]));
+        let ordered =
+            order.cell_dimensions().iter().map(|&dimension| match (&coordinates[dimension], &self.floats[dimension]) {
+                (Coordinates::Keys(_), Some(keys)) | (Coordinates::Keys(keys), None) => keys[cell - 1].cmp(&keys[cell]),
+                (Coordinates::Strings(strings), _) => strings.cell(cell - 1).cmp(strings.cell(cell)),
+            });
+        let ordering = words.chain(ordered).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal);
+        Step::of(ordering, || {
+            coordinates.iter().all(|column| match column {
+                Coordinates::Keys(keys) => keys[cell - 1] == keys[cell],
+                Coordinates::Strings(_) => true,
+            })
+        })
+    }
+}

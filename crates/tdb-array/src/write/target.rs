@@ -1,0 +1,251 @@
+//! Where cells go: which version, which filters, which files.
+
+use std::sync::Arc;
+
+use tdb_filters::{BoundPipeline, FilterPipeline, TileKind};
+use tdb_fragment::tdb_rtree::DimRange;
+use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileCells, TileSummariser, TileSummary};
+use tdb_schema::{ArraySchema, FieldRef, FieldType};
+use tdb_types::{Feature, FormatVersion};
+
+use super::check::stored_fields;
+use super::random_ivs;
+use crate::tiles::TileScratch;
+use crate::{Array, ArrayError, Result};
+
+/// What is the same for all cells of one write.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) array: Array,
+    pub(super) schema: Arc<ArraySchema>,
+    /// The version of new fragments.
+    pub(super) version: FormatVersion,
+    /// One per stored field.
+    pub(super) fields: Vec<FieldEncoder>,
+}
+
+impl Target {
+    pub(super) fn new(array: &Array) -> Result<Self> {
+        let schema = Arc::clone(array.schema());
+        let version = version_of_new_fragments(&schema);
+        let fields = stored_fields(&schema)
+            .map(|(field, reference)| FieldEncoder::new(array, &schema, version, field, reference));
+        Ok(Self { fields: fields.collect::<Result<_>>()?, array: array.clone(), schema, version })
+    }
+
+    /// The name of the schema's file.
+    pub(super) fn schema_name(&self) -> &str {
+        let path = self.array.schema_path();
+        path.rsplit('/').next().unwrap_or(path)
+    }
+
+    /// Bytes of a cell of each field that has a fixed size, validity included, and some for those that haven't.
+    pub(super) fn cell_size(&self) -> usize {
+        self.fields
+            .iter()
+            .map(|field| field.size + if field.is_var() { 8 } else { 0 } + usize::from(field.nullable))
+            .sum()
+    }
+}
+
+/// The reference library's rule: an array whose version could hold validity keeps its version; what is added to an older
+/// one is of today's.
+pub(super) fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
+    let version = schema.version();
+    if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }
+}
+
+/// Turns tiles of one field into filtered bytes.
+#[derive(Debug)]
+pub(super) struct FieldEncoder {
+    pub(super) field: FragmentField,
+    pub(super) name: Arc<str>,
+    /// Bytes of a cell; of a value, if cells differ in length.
+    pub(super) size: usize,
+    pub(super) nullable: bool,
+    statistics: StatisticsKind,
+    /// For cells of fixed size, or offsets.
+    fixed: BoundPipeline,
+    var: Option<BoundPipeline>,
+    validity: Option<BoundPipeline>,
+    /// For the range of a tile's coordinates.
+    dimension: Option<tdb_fragment::tdb_rtree::DimensionKind>,
+    encrypted: bool,
+}
+
+/// A tile of one field, ready for its files.
+#[derive(Debug, Default)]
+pub(super) struct EncodedTile {
+    /// The filtered bytes of cells or offsets, of values, of validity.
+    pub(super) parts: [Vec<u8>; 3],
+    pub(super) stored: StoredTile,
+    /// The range of the coordinates, if these are coordinates.
+    pub(super) range: Option<DimRange>,
+}
+
+impl EncodedTile {
+    /// Bytes of all parts.
+    pub(super) fn size(&self) -> u64 {
+        self.parts.iter().map(|part| part.len() as u64).sum()
+    }
+}
+
+/// A tile before its filters, in memory that is used again.
+#[derive(Debug, Default)]
+pub(crate) struct RawTile {
+    pub(super) values: Vec<u8>,
+    /// Where each cell begins, in bytes; empty if all have the same size.
+    pub(super) offsets: Vec<u64>,
+    /// One byte per cell; empty if none is null in the whole tile.
+    pub(super) validity: Vec<u8>,
+}
+
+impl RawTile {
+    /// The tile as it goes to the filters of its field.
+    pub(super) fn cells(&self, field: &FieldEncoder) -> TileCells<'_> {
+        TileCells {
+            values: &self.values,
+            offsets: field.is_var().then_some(&self.offsets[..]),
+            validity: field.nullable.then_some(&self.validity[..]),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.values.clear();
+        self.offsets.clear();
+        self.validity.clear();
+    }
+}
+
+impl FieldEncoder {
+    fn new(
+        array: &Array,
+        schema: &ArraySchema,
+        version: FormatVersion,
+        field: FragmentField,
+        reference: FieldRef,
+    ) -> Result<Self> {
+        let name: Arc<str> = schema.field_name(reference).unwrap_or_default().into();
+        let kind = schema.field_type(reference).unwrap_or(FieldType {
+            datatype: tdb_types::Datatype::UInt8,
+            cell_val_num: tdb_types::CellValNum::ONE,
+            nullable: false,
+        });
+        let bind = |filters: &FilterPipeline, kind: TileKind| {
+            array.access().bind(filters, kind).map_err(|source| ArrayError::Tile {
+                file: array.storage().describe(array.schema_path()),
+                field: name.to_string(),
+                tile: 0,
+                source: Box::new(source),
+            })
+        };
+        let dimension = match field {
+            FragmentField::Dimension(index) => Some(&schema.dimensions()[index]),
+            _ => None,
+        };
+        let filters = match dimension {
+            // What the reference library's releases that write such fragments do.
+            Some(dimension)
+                if schema.version().has(Feature::CombinedCoordinates) && version.has(Feature::BareOldDimensions) =>
+            {
+                std::borrow::Cow::Borrowed(dimension.own_filters())
+            }
+            _ => schema.filters_of(reference),
+        };
+        let value_size = kind.datatype.size();
+        let (size, fixed, var) = match kind.cell_val_num.fixed() {
+            Some(number) => {
+                let fixed = bind(&filters, TileKind::fixed(kind.datatype, number, version))?;
+                (value_size * number as usize, fixed, None)
+            }
+            None => {
+                let offsets = bind(schema.offsets_filters(), TileKind::offsets(version))?;
+                (value_size, offsets, Some(bind(&filters, TileKind::var_data(kind.datatype, version))?))
+            }
+        };
+        let validity = kind.nullable.then(|| bind(schema.validity_filters(), TileKind::validity(version)));
+        Ok(Self {
+            field,
+            statistics: StatisticsKind::of(schema, field),
+            size,
+            nullable: kind.nullable,
+            fixed,
+            var,
+            validity: validity.transpose()?,
+            dimension: dimension.map(tdb_schema::Dimension::kind),
+            encrypted: array.access().key.is_some(),
+            name,
+        })
+    }
+
+    pub(super) fn is_var(&self) -> bool {
+        self.var.is_some()
+    }
+
+    /// The parts that the field has a file for.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
+        let (var, validity) = (self.is_var(), self.nullable);
+        Part::ALL.into_iter().filter(move |part| match part {
+            Part::Fixed => true,
+            Part::Var => var,
+            Part::Validity => validity,
+        })
+    }
+
+    /// Filters a tile of `cells` cells. `runs` are those that count in the statistics.
+    pub(super) fn encode(
+        &self,
+        tile: &TileCells<'_>,
+        cells: usize,
+        runs: impl Iterator<Item = std::ops::Range<usize>>,
+        scratch: &mut TileScratch,
+    ) -> Result<EncodedTile> {
+        if self.encrypted {
+            // Never the same twice, as each source begins somewhere else among 2^96.
+            scratch.filters = std::mem::take(&mut scratch.filters).with_ivs(random_ivs()?);
+        }
+        let mut encoded =
+            EncodedTile { range: self.dimension.and_then(|kind| tile.range(kind, cells)), ..EncodedTile::default() };
+        let summary = self.summarise(tile, cells, runs);
+        let offsets = tile.offsets.unwrap_or_default();
+        let [fixed, var, validity] = &mut encoded.parts;
+        let wrong = |source| ArrayError::Tile {
+            file: "new fragment".to_owned(),
+            field: self.name.to_string(),
+            tile: 0,
+            source: Box::new(source),
+        };
+        let filters = &mut scratch.filters;
+        match &self.var {
+            None => self.fixed.encode_tile(tile.values, None, fixed, filters).map_err(wrong)?,
+            Some(values) => {
+                values.encode_tile(tile.values, Some(offsets), var, filters).map_err(wrong)?;
+                // Values that carry the offsets leave nothing to the offsets' file but the number of chunks, none.
+                let offsets = if values.carries_offsets() { &[] } else { bytemuck::cast_slice(offsets) };
+                self.fixed.encode_tile(offsets, None, fixed, filters).map_err(wrong)?;
+            }
+        }
+        if let Some(pipeline) = &self.validity {
+            pipeline.encode_tile(tile.validity.unwrap_or_default(), None, validity, filters).map_err(wrong)?;
+        }
+        encoded.stored = StoredTile {
+            fixed: fixed.len() as u64,
+            var: var.len() as u64,
+            var_unfiltered: if self.is_var() { tile.values.len() as u64 } else { 0 },
+            validity: validity.len() as u64,
+            summary,
+        };
+        Ok(encoded)
+    }
+
+    fn summarise(
+        &self,
+        view: &TileCells<'_>,
+        cells: usize,
+        runs: impl Iterator<Item = std::ops::Range<usize>>,
+    ) -> TileSummary {
+        let mut summariser = TileSummariser::new(self.statistics);
+        runs.for_each(|run| summariser.add(view, run));
+        summariser.finish(view, cells)
+    }
+}

@@ -1,0 +1,224 @@
+//! The same array twice: once written by the library, once by ours. The library has to read the same from both, and where
+//! the format leaves no freedom, the files are the same.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use tdb_array::Array;
+use tdb_array::tdb_fragment::{FRAGMENT_METADATA_FILE, FragmentFile, FragmentFolder, GenericTileDecoder};
+use tdb_types::{Limits, TimestampedName};
+
+use super::case::{Case, Step};
+use super::compare::difference;
+use super::defects;
+use super::examine::{
+    Failure, Kind, Verdict, carry_out, compare_cells, compare_facts, make, set_key, settled, their_failure,
+    with_coordinates,
+};
+use super::ours::{self, Manner, Reading};
+use crate::model::ReadResult;
+use crate::reference::{Reference, Result};
+
+/// How many files are the same on both sides, and which are not.
+#[derive(Debug, Default)]
+pub struct Files {
+    data: (u64, u64),
+    metadata: (u64, u64),
+    /// What differs.
+    pub others: Vec<String>,
+}
+
+impl Files {
+    pub fn add(&mut self, other: &Self) {
+        for (sum, more) in [(&mut self.data, other.data), (&mut self.metadata, other.metadata)] {
+            sum.0 += more.0;
+            sum.1 += more.1;
+        }
+    }
+
+    pub fn print(&self) {
+        if self.data.1 > 0 {
+            println!("{} of {} data files are the same, byte for byte", self.data.0, self.data.1);
+            println!("{} of {} files of fragment metadata say the same", self.metadata.0, self.metadata.1);
+        }
+    }
+}
+
+/// Runs a case in a new folder below `folder`.
+///
+/// # Errors
+///
+/// If the folder can't be made, or the library's process can't be started.
+pub fn examine(
+    case: &Case,
+    index: u64,
+    reference: &mut Reference,
+    folder: &Path,
+    files: &mut Files,
+) -> Result<Verdict> {
+    set_key(reference, case.encrypted);
+    let folder = tempfile::tempdir_in(folder)?;
+    let [theirs, ours] = ["theirs", "ours"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    if let Err(error) = make(case, reference, &theirs) {
+        return Ok(their_failure(case, None, &error));
+    }
+    if let Some(verdict) = write(case, index, reference, &ours)? {
+        return Ok(verdict);
+    }
+    if let Some(mut failure) = compare_facts(case, reference, &ours, true)? {
+        failure.detail = format!("of our array: {}", failure.detail);
+        return Ok(Verdict::Failed(failure));
+    }
+    compare_files(case, &theirs, &ours, files);
+    compare_reads(case, reference, &theirs, &ours)
+}
+
+/// Makes the array; what else than creating and writing is left to the library.
+fn write(case: &Case, index: u64, reference: &mut Reference, uri: &str) -> Result<Option<Verdict>> {
+    reference.create(uri, &case.array)?;
+    for (number, step) in (0..).zip(&case.steps) {
+        let Step::Write(write) = step else {
+            if let Err(error) = carry_out(step, reference, uri) {
+                return Ok(Some(their_failure(case, None, &error)));
+            }
+            continue;
+        };
+        let chance = index.wrapping_mul(31).wrapping_add(number);
+        let manner = Manner {
+            threads: 1 + (chance % 2) as usize,
+            batch: [1, 7, 100, 1 << 20][(chance / 2 % 4) as usize],
+            budget: [1, 4096, 64 << 20][(chance / 8 % 3) as usize],
+        };
+        let written = catch_unwind(AssertUnwindSafe(|| ours::write(uri, case, write, manner)));
+        let failure = match written {
+            Ok(Ok(())) => continue,
+            Ok(Err(error)) => Failure::new(Kind::OurError, format!("write {number}: {error}")),
+            Err(_) => Failure::new(Kind::OurPanic, format!("our writer panicked in write {number}")),
+        };
+        return Ok(Some(Verdict::Failed(failure)));
+    }
+    Ok(None)
+}
+
+fn compare_reads(case: &Case, reference: &mut Reference, theirs: &str, ours: &str) -> Result<Verdict> {
+    let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
+    for (index, question) in case.questions.iter().enumerate() {
+        if let Some(reason) = defects::is_wrong(case, question) {
+            excuses.push(reason.to_owned());
+            continue;
+        }
+        let query = with_coordinates(case, question);
+        let answers = [theirs, ours].map(|uri| reference.read(uri, &query));
+        let [expected, got] = match answers {
+            [Ok(expected), Ok(got)] => [expected, got],
+            // What it refuses of its own it may refuse of ours.
+            [Err(error), _] | [_, Err(error)] => match their_failure(case, Some(index), &error) {
+                Verdict::Excused(reason) => {
+                    excuses.push(reason);
+                    continue;
+                }
+                failed => return Ok(failed),
+            },
+        };
+        if let Some(reason) = defects::lacks_cells(case, question, &expected) {
+            excuses.push(reason.to_owned());
+            continue;
+        }
+        let order = settled(case, question, &expected);
+        let by_them = difference(&expected, &reading(&got), &order)
+            .map(|detail| Failure::new(Kind::Cells, format!("the library reads from our array: {detail}")));
+        let by_us = || catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, ours, &expected)));
+        let failure = by_them.or_else(|| match by_us() {
+            Ok(result) => result.err(),
+            Err(_) => Some(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())),
+        });
+        if let Some(mut failure) = failure {
+            failure.question = Some(index);
+            return Ok(Verdict::Failed(failure));
+        }
+        reads += 1;
+        cells += expected.cells as u64;
+    }
+    Ok(Verdict::Agreed { reads, cells, excuses })
+}
+
+fn reading(result: &ReadResult) -> Reading {
+    let columns = result.columns.iter().map(|column| column.column.clone()).collect();
+    Reading { cells: result.cells, columns, batches: 1 }
+}
+
+/// Compares the fragments that both sides wrote: those of one time. Encryption is never the same twice.
+fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files) {
+    if case.encrypted {
+        return;
+    }
+    let open = |uri: &str| ours::options(case).open(uri).map(|array| (uri.to_owned(), array)).ok();
+    let (Some(theirs), Some(ours)) = (open(theirs), open(ours)) else { return };
+    let (their_fragments, our_fragments) = (fragments(&theirs.0), fragments(&ours.0));
+    for (time, their_name) in &their_fragments {
+        let Some((_, our_name)) = our_fragments.iter().find(|(other, _)| other == time) else { continue };
+        let folder = |side: &(String, Array), name: &str| Path::new(&side.0).join("__fragments").join(name);
+        compare_fragment(&theirs, &ours, &folder(&theirs, their_name), &folder(&ours, our_name), files);
+    }
+}
+
+/// The times and names of the fragments that were written, not consolidated.
+fn fragments(uri: &str) -> Vec<(u64, String)> {
+    let entries = fs::read_dir(Path::new(uri).join("__fragments")).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let named = names.filter_map(|name| TimestampedName::parse(&name));
+    named.filter(|name| name.start() == name.end()).map(|name| (name.start(), name.as_str().to_owned())).collect()
+}
+
+fn compare_fragment(
+    theirs: &(String, Array),
+    ours: &(String, Array),
+    their_folder: &Path,
+    our_folder: &Path,
+    files: &mut Files,
+) {
+    let mut names: Vec<_> = [their_folder, our_folder]
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let [expected, got] = [their_folder, our_folder].map(|folder| fs::read(folder.join(&name)).ok());
+        if name != FRAGMENT_METADATA_FILE {
+            files.data.1 += 1;
+            if expected.is_some() && expected == got {
+                files.data.0 += 1;
+            } else {
+                let [a, b] = [&expected, &got].map(|bytes| bytes.as_ref().map(Vec::len));
+                files.others.push(format!("{}/{name}: {a:?} bytes, ours {b:?}", our_folder.display()));
+            }
+            continue;
+        }
+        files.metadata.1 += 1;
+        let said = metadata(theirs, their_folder, expected).zip(metadata(ours, our_folder, got));
+        match said {
+            Some((expected, got)) if expected == got => files.metadata.0 += 1,
+            Some((expected, got)) => {
+                let line = |a: &str, b: &str| (a != b).then(|| format!("\n  - {a}\n  + {b}"));
+                let lines: String = expected.lines().zip(got.lines()).filter_map(|(a, b)| line(a, b)).take(6).collect();
+                files.others.push(format!("{}: metadata{lines}", our_folder.display()));
+            }
+            None => files.others.push(format!("{}: no metadata", our_folder.display())),
+        }
+    }
+}
+
+/// What a fragment's metadata says, apart from the name of the schema and how it is compressed.
+fn metadata((_, array): &(String, Array), folder: &Path, bytes: Option<Vec<u8>>) -> Option<String> {
+    let name = folder.file_name()?.to_str()?;
+    let fragment = array.fragments().iter().find(|fragment| fragment.name().as_str() == name)?;
+    let place = FragmentFolder { version: fragment.version(), has_coordinates: !array.schema().is_dense() };
+    let mut decoder = GenericTileDecoder::new(Limits::default());
+    let file = FragmentFile::parse(&bytes?, place, fragment.schema(), &mut decoder, None).ok()?;
+    let mut header = file.footer.header().clone();
+    header.schema_name.clear();
+    Some(format!("{header:#?}\n{:#?}", file.contents))
+}
