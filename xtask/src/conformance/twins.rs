@@ -4,9 +4,14 @@
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 use tdb_array::Array;
-use tdb_array::tdb_fragment::{FRAGMENT_METADATA_FILE, FragmentFile, FragmentFolder, GenericTileDecoder};
+use tdb_array::tdb_fragment::{
+    FRAGMENT_METADATA_FILE, FooterHeader, FragmentFile, FragmentFolder, GenericTileDecoder, StatisticsRules,
+    TileStatistics, ValueStatistics,
+};
+use tdb_schema::ArraySchema;
 use tdb_types::{Limits, TimestampedName};
 
 use super::case::{Case, Step};
@@ -25,6 +30,8 @@ use crate::reference::{Reference, Result};
 pub struct Files {
     data: (u64, u64),
     metadata: (u64, u64),
+    /// Files of metadata that differ in compressed sizes and in statistics that the library gets wrong.
+    explained: u64,
     /// What differs.
     pub others: Vec<String>,
 }
@@ -35,12 +42,15 @@ impl Files {
             sum.0 += more.0;
             sum.1 += more.1;
         }
+        self.explained += other.explained;
     }
 
     pub fn print(&self) {
         if self.data.1 > 0 {
+            println!("of arrays without encryption and duplicates:");
             println!("{} of {} data files are the same, byte for byte", self.data.0, self.data.1);
             println!("{} of {} files of fragment metadata say the same", self.metadata.0, self.metadata.1);
+            println!("{} more do but for compressed sizes, or statistics that the library gets wrong", self.explained);
         }
     }
 }
@@ -93,6 +103,9 @@ fn write(case: &Case, index: u64, reference: &mut Reference, uri: &str) -> Resul
         let written = catch_unwind(AssertUnwindSafe(|| ours::write(uri, case, write, manner)));
         let failure = match written {
             Ok(Ok(())) => continue,
+            Ok(Err(error)) if error.contains("images without loss only") => {
+                return Ok(Some(Verdict::Excused("images with loss, which ours doesn't write".to_owned())));
+            }
             Ok(Err(error)) => Failure::new(Kind::OurError, format!("write {number}: {error}")),
             Err(_) => Failure::new(Kind::OurPanic, format!("our writer panicked in write {number}")),
         };
@@ -150,7 +163,8 @@ fn reading(result: &ReadResult) -> Reading {
 
 /// Compares the fragments that both sides wrote: those of one time. Encryption is never the same twice.
 fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files) {
-    if case.encrypted {
+    // Nor do cells of equal coordinates come in any order that is settled.
+    if case.encrypted || case.array.allows_dups {
         return;
     }
     let open = |uri: &str| ours::options(case).open(uri).map(|array| (uri.to_owned(), array)).ok();
@@ -201,24 +215,84 @@ fn compare_fragment(
         let said = metadata(theirs, their_folder, expected).zip(metadata(ours, our_folder, got));
         match said {
             Some((expected, got)) if expected == got => files.metadata.0 += 1,
-            Some((expected, got)) => {
-                let line = |a: &str, b: &str| (a != b).then(|| format!("\n  - {a}\n  + {b}"));
-                let lines: String = expected.lines().zip(got.lines()).filter_map(|(a, b)| line(a, b)).take(6).collect();
-                files.others.push(format!("{}: metadata{lines}", our_folder.display()));
-            }
+            Some((expected, got)) => match unexplained(&expected, &got) {
+                None => files.explained += 1,
+                Some(line) => files.others.push(format!("{}: metadata: {line}", our_folder.display())),
+            },
             None => files.others.push(format!("{}: no metadata", our_folder.display())),
         }
     }
 }
 
-/// What a fragment's metadata says, apart from the name of the schema and how it is compressed.
-fn metadata((_, array): &(String, Array), folder: &Path, bytes: Option<Vec<u8>>) -> Option<String> {
+/// What a fragment's metadata says, and by which schema.
+#[derive(Debug)]
+struct Metadata {
+    file: FragmentFile,
+    schema: Arc<ArraySchema>,
+}
+
+impl PartialEq for Metadata {
+    /// Apart from the names of schemas and the places of sections.
+    fn eq(&self, other: &Self) -> bool {
+        let header = |side: &Self| FooterHeader { schema_name: String::new(), ..side.file.footer.header().clone() };
+        header(self) == header(other) && self.file.contents == other.file.contents
+    }
+}
+
+fn metadata((_, array): &(String, Array), folder: &Path, bytes: Option<Vec<u8>>) -> Option<Metadata> {
     let name = folder.file_name()?.to_str()?;
     let fragment = array.fragments().iter().find(|fragment| fragment.name().as_str() == name)?;
     let place = FragmentFolder { version: fragment.version(), has_coordinates: !array.schema().is_dense() };
     let mut decoder = GenericTileDecoder::new(Limits::default());
     let file = FragmentFile::parse(&bytes?, place, fragment.schema(), &mut decoder, None).ok()?;
-    let mut header = file.footer.header().clone();
-    header.schema_name.clear();
-    Some(format!("{header:#?}\n{:#?}", file.contents))
+    Some(Metadata { file, schema: Arc::clone(fragment.schema()) })
+}
+
+/// The first difference that comes neither from compressed sizes nor from a statistic that the library is known to get
+/// wrong.
+fn unexplained(expected: &Metadata, got: &Metadata) -> Option<String> {
+    let (theirs, ours) = (&expected.file, &got.file);
+    if theirs.contents.rtree != ours.contents.rtree {
+        return Some("other R-tree".to_owned());
+    }
+    let footer = &theirs.footer;
+    for (slot, field) in footer.slots().iter().enumerate() {
+        let rules = StatisticsRules::new(footer, &expected.schema, field)?;
+        let [a, b] = [theirs, ours].map(|file| &file.contents.fields[slot]);
+        if a.tile_var_sizes != b.tile_var_sizes {
+            return Some(format!("other var sizes of {field}"));
+        }
+        for tile in 0..footer.tile_count() {
+            let known = a.statistics.tile(tile, footer.tiles(), &rules);
+            if let Some(what) = other_statistic(&known, [&a.statistics, &b.statistics].map(|all| raw(all, tile))) {
+                return Some(format!("{what} of tile {tile} of {field}: {known:?}"));
+            }
+        }
+        let totals = [theirs, ours].map(|file| &file.contents.fragment_statistics.0[slot]);
+        let known = totals[0].judge(footer.tiles(), &rules);
+        let raw = totals.map(|of| ([Some(&*of.min), Some(&*of.max)], [Some(of.sum), Some(of.null_count)]));
+        if let Some(what) = other_statistic(&known, raw) {
+            return Some(format!("{what} of {field}: {known:?}"));
+        }
+    }
+    None
+}
+
+type Raw<'a> = ([Option<&'a [u8]>; 2], [Option<u64>; 2]);
+
+fn raw(statistics: &TileStatistics, tile: u64) -> Raw<'_> {
+    let at = |values: &[u64]| usize::try_from(tile).ok().and_then(|tile| values.get(tile).copied());
+    let bounds = [&statistics.mins, &statistics.maxs].map(|values| values.get(tile));
+    (bounds, [at(&statistics.sums), at(&statistics.null_counts)])
+}
+
+/// Which of the statistics differs, although the library's can be relied on.
+fn other_statistic(known: &ValueStatistics<'_>, [theirs, ours]: [Raw<'_>; 2]) -> Option<&'static str> {
+    let values = [
+        ("min", theirs.0[0] != ours.0[0] && known.min.trusted().is_some()),
+        ("max", theirs.0[1] != ours.0[1] && known.max.trusted().is_some()),
+        ("sum", theirs.1[0] != ours.1[0] && known.sum.trusted().is_some()),
+        ("null count", theirs.1[1] != ours.1[1] && known.null_count.trusted().is_some()),
+    ];
+    values.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)
 }

@@ -9,7 +9,7 @@ use super::check::{CheckedCells, CheckedColumn, check};
 use super::coordinates::coordinates;
 use super::fragment::FragmentWriter;
 use super::order::sorted;
-use super::target::{EncodedTile, RawTile, Target};
+use super::target::{EncodedTile, RawTile, Run, Target};
 use super::{NewCells, Settings, Written, commit};
 use crate::Result;
 
@@ -43,12 +43,8 @@ fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]]) -> Result
     let encoded = target.array.workers().map(bytes, jobs, |(field, tile), scratch| {
         let mut raw = std::mem::take(&mut scratch.raw);
         gather(&cells.fields[field], target.fields[field].nullable, tile, &mut raw);
-        let encoded = target.fields[field].encode(
-            &raw.cells(&target.fields[field]),
-            tile.len(),
-            std::iter::once(0..tile.len()),
-            scratch,
-        );
+        let encoded =
+            target.fields[field].encode(&raw.cells(&target.fields[field]), tile.len(), Run::whole(tile.len()), scratch);
         scratch.raw = raw;
         encoded
     })?;

@@ -1,5 +1,6 @@
 //! Where cells go: which version, which filters, which files.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tdb_filters::{BoundPipeline, FilterPipeline, TileKind};
@@ -100,6 +101,22 @@ pub(crate) struct RawTile {
     pub(super) validity: Vec<u8>,
 }
 
+/// Cells that count in the statistics.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) cells: Range<usize>,
+    /// Whether the reference library goes over them one by one, and not in one go; see
+    /// [`TileSummariser::add_each`](tdb_fragment::TileSummariser::add_each).
+    pub(super) one_by_one: bool,
+}
+
+impl Run {
+    /// All cells of a tile.
+    pub(super) fn whole(cells: usize) -> std::iter::Once<Self> {
+        std::iter::once(Self { cells: 0..cells, one_by_one: false })
+    }
+}
+
 impl RawTile {
     /// The tile as it goes to the filters of its field.
     pub(super) fn cells(&self, field: &FieldEncoder) -> TileCells<'_> {
@@ -197,7 +214,7 @@ impl FieldEncoder {
         &self,
         tile: &TileCells<'_>,
         cells: usize,
-        runs: impl Iterator<Item = std::ops::Range<usize>>,
+        runs: impl Iterator<Item = Run>,
         scratch: &mut TileScratch,
     ) -> Result<EncodedTile> {
         if self.encrypted {
@@ -220,9 +237,12 @@ impl FieldEncoder {
             None => self.fixed.encode_tile(tile.values, None, fixed, filters).map_err(wrong)?,
             Some(values) => {
                 values.encode_tile(tile.values, Some(offsets), var, filters).map_err(wrong)?;
-                // Values that carry the offsets leave nothing to the offsets' file but the number of chunks, none.
-                let offsets = if values.carries_offsets() { &[] } else { bytemuck::cast_slice(offsets) };
-                self.fixed.encode_tile(offsets, None, fixed, filters).map_err(wrong)?;
+                if values.carries_offsets() {
+                    // Nothing is left for the file of offsets but a number of chunks: none, however they are cut.
+                    fixed.extend_from_slice(&0u64.to_le_bytes());
+                } else {
+                    self.fixed.encode_tile(bytemuck::cast_slice(offsets), None, fixed, filters).map_err(wrong)?;
+                }
             }
         }
         if let Some(pipeline) = &self.validity {
@@ -238,14 +258,12 @@ impl FieldEncoder {
         Ok(encoded)
     }
 
-    fn summarise(
-        &self,
-        view: &TileCells<'_>,
-        cells: usize,
-        runs: impl Iterator<Item = std::ops::Range<usize>>,
-    ) -> TileSummary {
+    fn summarise(&self, view: &TileCells<'_>, cells: usize, runs: impl Iterator<Item = Run>) -> TileSummary {
         let mut summariser = TileSummariser::new(self.statistics);
-        runs.for_each(|run| summariser.add(view, run));
+        runs.for_each(|run| match run.one_by_one {
+            true => summariser.add_each(view, run.cells),
+            false => summariser.add(view, run.cells),
+        });
         summariser.finish(view, cells)
     }
 }

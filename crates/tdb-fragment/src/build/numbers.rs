@@ -103,6 +103,15 @@ number! {
     f64 as f64;
 }
 
+/// What becomes of a sum that has left its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overflow {
+    /// It stays at the end of the range.
+    Stops,
+    /// It goes on from there.
+    GoesOn,
+}
+
 /// Runs a generic function for the type that values lie in memory as.
 macro_rules! for_type {
     ($physical:expr, $function:ident($($argument:expr),*)) => {
@@ -141,8 +150,14 @@ pub(super) fn bounds(
 }
 
 /// The sum of the valid cells of a run, added to the bits of another.
-pub(super) fn sum(physical: PhysicalType, cells: &TileCells<'_>, run: Range<usize>, before: u64) -> u64 {
-    for_type!(physical, sum_of(cells, run, before))
+pub(super) fn sum(
+    physical: PhysicalType,
+    cells: &TileCells<'_>,
+    run: Range<usize>,
+    before: u64,
+    overflow: Overflow,
+) -> u64 {
+    for_type!(physical, sum_of(cells, run, before, overflow))
 }
 
 /// The sum of two sums' bits; an error is the end of the range.
@@ -205,26 +220,26 @@ fn bounds_of<T: Number>(cells: &TileCells<'_>, run: Range<usize>, min: [u8; 8], 
     (min.write(), max.write())
 }
 
-fn sum_of<T: Number>(cells: &TileCells<'_>, run: Range<usize>, before: u64) -> u64 {
+fn sum_of<T: Number>(cells: &TileCells<'_>, run: Range<usize>, before: u64, overflow: Overflow) -> u64 {
     let (values, validity) = run_of::<T>(cells, run);
     let values = values.map(|value| T::read(value).widen());
     let start = T::Sum::from_bits(before);
     let result = match validity {
-        None => add_all(start, values),
+        None => add_all(start, values, overflow),
         Some(validity) => {
-            add_all(start, values.zip(validity).filter(|(_, valid)| **valid != 0).map(|(value, _)| value))
+            add_all(start, values.zip(validity).filter(|(_, valid)| **valid != 0).map(|(value, _)| value), overflow)
         }
     };
     result.bits()
 }
 
-/// Stops at the end of the range.
-fn add_all<S: Sum>(start: S, values: impl Iterator<Item = S>) -> S {
+fn add_all<S: Sum>(start: S, values: impl Iterator<Item = S>, overflow: Overflow) -> S {
     let mut sum = start;
     for value in values {
         match sum.plus(value) {
             Ok(more) => sum = more,
-            Err(end) => return end,
+            Err(end) if overflow == Overflow::Stops => return end,
+            Err(end) => sum = end,
         }
     }
     sum
@@ -245,12 +260,14 @@ mod tests {
     #[test]
     fn sums_stop_at_the_end() {
         let values: Vec<u8> = [i64::MAX - 1, 5, -10].iter().flat_map(|value: &i64| value.to_le_bytes()).collect();
-        assert_eq!(sum(PhysicalType::I64, &cells(&values), 0..3, 0).cast_signed(), i64::MAX);
-        assert_eq!(sum(PhysicalType::I64, &cells(&values), 1..3, 0).cast_signed(), -5);
-        assert_eq!(sum(PhysicalType::U64, &cells(&[0xff; 16]), 0..2, 0), u64::MAX);
+        assert_eq!(sum(PhysicalType::I64, &cells(&values), 0..3, 0, Overflow::Stops).cast_signed(), i64::MAX);
+        assert_eq!(sum(PhysicalType::I64, &cells(&values), 1..3, 0, Overflow::Stops).cast_signed(), -5);
+        let each = sum(PhysicalType::I64, &cells(&values), 0..3, 0, Overflow::GoesOn);
+        assert_eq!(each.cast_signed(), i64::MAX - 10);
+        assert_eq!(sum(PhysicalType::U64, &cells(&[0xff; 16]), 0..2, 0, Overflow::Stops), u64::MAX);
         let values = f64s(&[f64::MAX, f64::MAX, f64::MIN]);
-        assert_eq!(f64::from_bits(sum(PhysicalType::F64, &cells(&values), 0..3, 0)), f64::MAX);
-        assert_eq!(sum(PhysicalType::I8, &cells(&[0xff, 0xfe]), 0..2, 0).cast_signed(), -3);
+        assert_eq!(f64::from_bits(sum(PhysicalType::F64, &cells(&values), 0..3, 0, Overflow::Stops)), f64::MAX);
+        assert_eq!(sum(PhysicalType::I8, &cells(&[0xff, 0xfe]), 0..2, 0, Overflow::Stops).cast_signed(), -3);
     }
 
     #[test]

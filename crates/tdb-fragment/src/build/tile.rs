@@ -5,7 +5,8 @@ use std::ops::Range;
 use tdb_types::PhysicalType;
 
 use super::kind::{Bounds, StatisticsKind};
-use super::{numbers, strings};
+use super::numbers::{self, Overflow};
+use super::strings;
 
 /// The cells of one field in one tile, as they are stored before the filters.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +98,16 @@ impl TileSummariser {
 
     /// Goes over a run of cells. All runs are of the same tile.
     pub fn add(&mut self, cells: &TileCells<'_>, run: Range<usize>) {
+        self.go_over(cells, run, Overflow::Stops);
+    }
+
+    /// Goes over cells as if each were a run of its own: a sum that leaves its range goes on from the end of the range with
+    /// the next cell. So does the reference library where cells are given in another order than they are stored in.
+    pub fn add_each(&mut self, cells: &TileCells<'_>, run: Range<usize>) {
+        self.go_over(cells, run, Overflow::GoesOn);
+    }
+
+    fn go_over(&mut self, cells: &TileCells<'_>, run: Range<usize>, overflow: Overflow) {
         if run.is_empty() {
             return;
         }
@@ -119,7 +130,7 @@ impl TileSummariser {
             Some(Bounds::Zeros { .. }) | None => {}
         }
         if let Some(physical) = self.kind.sum {
-            self.sum = numbers::sum(physical, cells, run, self.sum);
+            self.sum = numbers::sum(physical, cells, run, self.sum, overflow);
         }
     }
 

@@ -1,10 +1,10 @@
 //! Which cells of a region lie where in a tile.
 
-use std::ops::Range;
-
 use tdb_fragment::DenseGrid;
 use tdb_schema::ArraySchema;
 use tdb_types::Layout;
+
+use crate::write::target::Run;
 
 /// The cells of the tiles of a region, as runs.
 #[derive(Debug)]
@@ -153,11 +153,14 @@ impl Slab {
         (0..slab.len).map(move |step| (slab.tile + step * slab.tile_step, slab.region + step * slab.region_step))
     }
 
-    /// The runs of cells that are neighbours in the tile.
-    pub(super) fn runs(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+    /// The cells as they count in statistics: runs of neighbours in the tile.
+    pub(super) fn runs(&self) -> impl Iterator<Item = Run> + use<> {
         let (count, len) = if self.tile_step == 1 { (1, self.len) } else { (self.len, 1) };
-        let (start, step) = (self.tile, self.tile_step);
-        (0..count).map(move |number| start + number * step..start + number * step + len)
+        let (start, step, one_by_one) = (self.tile, self.tile_step, self.region_step != 1);
+        (0..count).map(move |number| {
+            let first = start + number * step;
+            Run { cells: first..first + len, one_by_one }
+        })
     }
 
     /// Copies cells of `size` bytes.

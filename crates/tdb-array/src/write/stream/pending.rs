@@ -7,7 +7,7 @@ use tdb_fragment::TileCells;
 use crate::Result;
 use crate::tiles::TileScratch;
 use crate::write::check::CheckedColumn;
-use crate::write::target::{EncodedTile, FieldEncoder, RawTile};
+use crate::write::target::{EncodedTile, FieldEncoder, RawTile, Run};
 
 /// The cells of one field, in the memory layout of tiles.
 #[derive(Debug, Default)]
@@ -87,14 +87,14 @@ impl Pending {
         let validity = field.nullable.then(|| &self.cells.validity[run.clone()]);
         if !field.is_var() {
             let values = &self.cells.values[run.start * field.size..run.end * field.size];
-            return field.encode(&TileCells { values, offsets: None, validity }, len, std::iter::once(0..len), scratch);
+            return field.encode(&TileCells { values, offsets: None, validity }, len, Run::whole(len), scratch);
         }
         let start = self.cells.offsets.get(run.start).copied().unwrap_or(0);
         let end = self.cells.offsets.get(run.end).map_or(self.cells.values.len(), |end| *end as usize);
         let offsets: Vec<u64> = self.cells.offsets[run].iter().map(|offset| offset - start).collect();
         let values = &self.cells.values[start as usize..end];
         let tile = TileCells { values, offsets: Some(&offsets), validity };
-        field.encode(&tile, len, std::iter::once(0..len), scratch)
+        field.encode(&tile, len, Run::whole(len), scratch)
     }
 
     /// Removes the first cells.
