@@ -57,11 +57,13 @@ impl NewFragment {
         Ok(fragment)
     }
 
+    #[cfg(test)]
     /// The name, with the time that the fragment is said to be written.
     pub(crate) fn name(&self) -> &TimestampedName {
         &self.place.name
     }
 
+    #[cfg(test)]
     /// The path of its folder below the array's.
     pub(crate) fn folder(&self) -> &str {
         &self.place.folder
