@@ -124,7 +124,7 @@ proptest! {
         let rows = unique(rows);
         let schema = sparse_schema(false, order);
         let storage = create(&schema);
-        let written = array_on(&storage, 1).write().names(names(5)).budget(budget).cells(&columns(&rows)).unwrap();
+        let written = array_on(&storage, 1).write().names(names(5)).budget(budget).cells(columns(&rows)).unwrap();
         prop_assert_eq!(written.cells, rows.len() as u64);
         prop_assert_eq!(written.fragments.len(), usize::from(!rows.is_empty()));
         let in_order = rows_of(&array_on(&storage, 1));
@@ -199,25 +199,28 @@ fn dense_schema(tiles: Layout, cells: Layout) -> ArraySchema {
         .unwrap()
 }
 
+/// A cell of the dense array.
+type Cell = (i32, Option<String>);
+
 /// The cells of a dense array by their coordinates.
-type Grid = BTreeMap<[i64; 3], (i32, Option<String>)>;
+type Grid = BTreeMap<[i64; 3], Cell>;
 
 fn grid_of(array: &Array) -> Grid {
     let mut grid = Grid::new();
     for batch in array.read().select(["y", "x", "z", "a", "s"]).unwrap().batches().unwrap() {
         let batch = batch.unwrap();
-        let place = ["y", "x", "z"].map(|name| batch.column(name).unwrap().values::<i64>().unwrap().to_vec());
-        let (a, s) = (batch.column("a").unwrap(), batch.column("s").unwrap());
-        for cell in 0..batch.len() {
+        let [y, x, z] = ["y", "x", "z"].map(|name| batch.column(name).unwrap().values::<i64>().unwrap());
+        let (a, s) = (batch.column("a").unwrap().values::<i32>().unwrap(), batch.column("s").unwrap());
+        for (cell, value) in a.iter().enumerate() {
             let text = s.cell(cell).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
-            grid.insert([0, 1, 2].map(|d| place[d][cell]), (a.values::<i32>().unwrap()[cell], text));
+            grid.insert([y[cell], x[cell], z[cell]], (*value, text));
         }
     }
     grid
 }
 
 /// The places of a box in an order, and cells for them.
-fn box_cells(ranges: [(i64, i64); 3], col_major: bool, seed: i32) -> (Vec<[i64; 3]>, Vec<(i32, Option<String>)>) {
+fn box_cells(ranges: [(i64, i64); 3], col_major: bool, seed: i32) -> (Vec<[i64; 3]>, Vec<Cell>) {
     let [y, x, z] = ranges.map(|(low, high)| low..=high);
     let mut places = Vec::new();
     for y in y {
@@ -234,7 +237,7 @@ fn box_cells(ranges: [(i64, i64); 3], col_major: bool, seed: i32) -> (Vec<[i64; 
     (places, cells)
 }
 
-fn grid_columns(cells: &[(i32, Option<String>)]) -> NewCells<'static> {
+fn grid_columns(cells: &[Cell]) -> NewCells<'static> {
     let values = cells.iter().flat_map(|cell| cell.0.to_le_bytes()).collect();
     let strings = NewColumn::optional_strings(cells.iter().map(|cell| cell.1.as_ref()));
     NewCells::new().with("a", NewColumn::owned(values, None, None)).with("s", strings)

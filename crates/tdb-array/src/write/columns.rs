@@ -75,15 +75,9 @@ impl<'a> NewColumn<'a> {
     /// Strings of which some are null.
     #[must_use]
     pub fn optional_strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = Option<S>>) -> NewColumn<'static> {
-        let mut validity = Vec::new();
-        let mut cell = 0;
-        let strings = strings.into_iter().map(|string| {
+        let (mut values, mut offsets, mut validity) = (Vec::new(), vec![0], Vec::new());
+        for (cell, string) in strings.into_iter().enumerate() {
             push_bit(&mut validity, cell, string.is_some());
-            cell += 1;
-            string
-        });
-        let (mut values, mut offsets) = (Vec::new(), vec![0]);
-        for string in strings {
             values.extend_from_slice(string.as_ref().map_or(&[], AsRef::as_ref));
             offsets.push(values.len() as u64);
         }

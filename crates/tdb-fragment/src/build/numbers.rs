@@ -64,7 +64,19 @@ impl Sum for f64 {
         if (self < 0.0) == (other < 0.0) && self.abs() > Self::MAX - other.abs() {
             return Err(if self < 0.0 { Self::MIN } else { Self::MAX });
         }
-        Ok(self + other)
+        let sum = self + other;
+        Ok(if sum.is_nan() { nan_of(self, other, sum) } else { sum })
+    }
+}
+
+/// Which of many NaNs a sum is: the first one met, as x86 processors have it; compilers may swap the operands.
+#[cold]
+fn nan_of(a: f64, b: f64, sum: f64) -> f64 {
+    const QUIET: u64 = 1 << 51;
+    match (a.is_nan(), b.is_nan()) {
+        (true, _) => f64::from_bits(a.to_bits() | QUIET),
+        (false, true) => f64::from_bits(b.to_bits() | QUIET),
+        (false, false) => sum,
     }
 }
 

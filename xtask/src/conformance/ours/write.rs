@@ -30,14 +30,14 @@ pub fn write(uri: &str, case: &Case, spec: &WriteSpec, manner: Manner) -> Result
     write = place(&array, spec, write)?;
     let cells = Given::new(&array, &spec.cells);
     if spec.layout != Layout::GlobalOrder {
-        write.cells(&cells.slice(0..cells.len)).map_err(failed)?;
+        write.cells(cells.slice(0..cells.len)).map_err(failed)?;
         return Ok(());
     }
     let mut writer = write.global_order().map_err(failed)?;
     let mut start = 0;
     while start < cells.len {
         let end = cells.len.min(start + manner.batch);
-        writer.push(&cells.slice(start..end)).map_err(failed)?;
+        writer.push(cells.slice(start..end)).map_err(failed)?;
         start = end;
     }
     writer.commit().map(drop).map_err(failed)
