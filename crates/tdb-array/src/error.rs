@@ -26,6 +26,14 @@ pub enum ArrayError {
         /// What it seems to be instead, or nothing.
         hint: &'static str,
     },
+    /// Something is to be made where there is something already.
+    #[error("{path}: {what} is there already, and is never overwritten; choose another path")]
+    AlreadyThere {
+        /// The path as given.
+        path: String,
+        /// What is there.
+        what: &'static str,
+    },
     /// The folder holds no group.
     #[error("{path}: not a group (no `__group` folder and no `__tiledb_group.tdb` in it){hint}")]
     NotAGroup {
@@ -63,6 +71,9 @@ pub enum ArrayError {
         /// What is wrong with it.
         source: SchemaError,
     },
+    /// What an array is to be made from, or changed to, contradicts itself or the format.
+    #[error("the new schema: {0}")]
+    NewSchema(#[from] SchemaError),
     /// Fragment metadata is damaged or beyond this library.
     #[error("{file}: {source}")]
     Fragment {
@@ -352,6 +363,8 @@ impl ArrayError {
             | Self::UnknownDimension { .. }
             | Self::Range { .. }
             | Self::Label { .. }
+            | Self::AlreadyThere { .. }
+            | Self::NewSchema(_)
             | Self::Query(_)
             | Self::MissingColumn { .. }
             | Self::RepeatedColumn { .. }

@@ -8,7 +8,9 @@ mod check;
 mod columns;
 mod commit;
 mod coordinates;
+mod create;
 mod dense;
+mod files;
 mod fragment;
 mod name;
 mod order;
@@ -19,6 +21,7 @@ mod writer;
 
 pub use columns::{NewCells, NewColumn};
 pub(crate) use commit::{NewFragment, SealedFragment};
+pub use create::CreateOptions;
 pub use name::Names;
 pub(crate) use name::{FragmentPlace, random_ivs};
 pub use stream::GlobalWriter;

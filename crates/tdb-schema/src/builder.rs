@@ -2,6 +2,7 @@
 
 use tdb_filters::FilterPipeline;
 use tdb_rtree::NdRange;
+use tdb_types::names::LABELS_FOLDER;
 use tdb_types::{ArrayType, Feature, FormatVersion, Layout, Scalar};
 
 use crate::dimension::max_key;
@@ -137,8 +138,12 @@ impl SchemaBuilder {
         self
     }
 
-    /// Adds a dimension label after those already there.
-    pub fn label(mut self, label: DimensionLabel) -> Self {
+    /// Adds a dimension label after those already there. If it belongs to the array and has no place yet, it gets the
+    /// one that the reference library would give it.
+    pub fn label(mut self, mut label: DimensionLabel) -> Self {
+        if label.uri.is_empty() && label.relative {
+            label.uri = format!("{LABELS_FOLDER}/l{}", self.labels.len());
+        }
         self.labels.push(label);
         self
     }
@@ -166,10 +171,7 @@ impl SchemaBuilder {
         if self.cell_order != Layout::Hilbert {
             self.dimensions = self.dimensions.into_iter().map(spanned).collect::<Result<_>>()?;
         }
-        let validity_filters = self.validity_filters.unwrap_or_else(|| match self.version.has(Feature::Validity) {
-            true => FilterPipeline::default_validity(),
-            false => FilterPipeline::default(),
-        });
+        let validity_filters = self.validity_filters.unwrap_or_else(|| default_validity(self.version));
         let schema = ArraySchema {
             version: self.version,
             array_type: self.array_type,
@@ -188,6 +190,37 @@ impl SchemaBuilder {
         };
         validate::creatable(&schema)?;
         Ok(schema)
+    }
+}
+
+impl From<ArraySchema> for SchemaBuilder {
+    /// A builder with everything that the schema says, to change some of it. Filters for validity that are the default
+    /// of the schema's version become those of the version that is built.
+    fn from(schema: ArraySchema) -> Self {
+        let default_validity = default_validity(schema.version);
+        let mut builder = Self::new(schema.array_type);
+        builder.version = schema.version;
+        builder.allows_duplicates = schema.allows_duplicates;
+        builder.tile_order = schema.tile_order;
+        builder.cell_order = schema.cell_order;
+        builder.capacity = schema.capacity;
+        builder.coords_filters = schema.coords_filters;
+        builder.offsets_filters = schema.offsets_filters;
+        builder.validity_filters = Some(schema.validity_filters).filter(|filters| *filters != default_validity);
+        builder.dimensions = schema.domain.dimensions().to_vec();
+        builder.attributes = schema.attributes;
+        builder.labels = schema.labels;
+        builder.enumerations = schema.enumerations;
+        builder.current_domain = schema.current_domain;
+        builder
+    }
+}
+
+/// What filters validity tiles unless somebody says otherwise.
+fn default_validity(version: FormatVersion) -> FilterPipeline {
+    match version.has(Feature::Validity) {
+        true => FilterPipeline::default_validity(),
+        false => FilterPipeline::default(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Enumerations: the lists of values that attributes hold positions in.
 
 use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU32;
 
 use tdb_types::{ByteReader, ByteWriter, CellValNum, Datatype, is_safe_file_name};
 
@@ -9,6 +10,8 @@ use crate::error::Result;
 
 /// The version of this structure, which counts apart from the format's.
 const VERSION: u32 = 0;
+/// What stands for the name of a file that isn't known yet.
+const UNPLACED: &str = "__unplaced";
 
 /// Which file of `__schema/__enumerations` holds an enumeration of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +23,12 @@ pub struct EnumerationRef {
 }
 
 impl EnumerationRef {
+    /// An enumeration whose file has no name yet: it gets one when the array is made.
+    #[must_use]
+    pub fn unplaced(name: impl Into<String>) -> Self {
+        Self { name: name.into(), file_name: UNPLACED.to_owned() }
+    }
+
     pub(crate) fn parse(reader: &mut ByteReader<'_>) -> tdb_types::Result<Self> {
         Ok(Self { name: reader.string_u32("name")?, file_name: reader.string_u32("file name")? })
     }
@@ -43,7 +52,8 @@ pub struct Enumeration {
 }
 
 impl Enumeration {
-    /// An enumeration of values of fixed size, which follow each other in `data` (little-endian).
+    /// An enumeration of values of fixed size, which follow each other in `data` (little-endian). An empty file name
+    /// stands for one that isn't known yet.
     ///
     /// # Errors
     /// Values that repeat or don't fill `data`, a name that is empty, a file name that isn't one component of a path.
@@ -55,7 +65,7 @@ impl Enumeration {
     ) -> Result<Self> {
         Self {
             name: name.into(),
-            file_name: file_name.into(),
+            file_name: placed(file_name.into()),
             datatype,
             cell_val_num: CellValNum::ONE,
             ordered: false,
@@ -65,7 +75,8 @@ impl Enumeration {
         .validated()
     }
 
-    /// An enumeration of strings, or of other values of variable length.
+    /// An enumeration of strings, or of other values of variable length. An empty file name stands for one that isn't
+    /// known yet.
     ///
     /// # Errors
     /// Values that repeat, a name that is empty, a file name that isn't one component of a path.
@@ -82,7 +93,7 @@ impl Enumeration {
         }
         Self {
             name: name.into(),
-            file_name: file_name.into(),
+            file_name: placed(file_name.into()),
             datatype,
             cell_val_num: CellValNum::Var,
             ordered: false,
@@ -90,6 +101,54 @@ impl Enumeration {
             offsets,
         }
         .validated()
+    }
+
+    /// The same enumeration with so many values of its datatype in each of its values of fixed size.
+    ///
+    /// # Errors
+    /// Values that repeat or don't fill the data.
+    pub fn with_values_per_value(mut self, number: NonZeroU32) -> Result<Self> {
+        self.cell_val_num = CellValNum::Fixed(number);
+        self.offsets.clear();
+        self.validated()
+    }
+
+    /// The same enumeration, to be put into the file of this name.
+    ///
+    /// # Errors
+    /// A name that isn't one component of a path.
+    pub fn with_file_name(mut self, file_name: &str) -> Result<Self> {
+        self.file_name = file_name.to_owned();
+        self.validated()
+    }
+
+    /// The same enumeration with more values of its kind after those that it has.
+    ///
+    /// # Errors
+    /// A value that is there already, or isn't of the right size.
+    pub fn extended<V: AsRef<[u8]>>(mut self, values: impl IntoIterator<Item = V>) -> Result<Self> {
+        let size = self.value_size();
+        for value in values {
+            let value = value.as_ref();
+            match size {
+                None => self.offsets.push(self.data.len() as u64),
+                Some(size) if value.len() == size => {}
+                Some(size) => {
+                    let why = format!("a value of {} bytes among values of {size} bytes", value.len());
+                    return Err(SchemaError::invalid(format!("enumeration {:?}", self.name), why));
+                }
+            }
+            self.data.extend_from_slice(value);
+        }
+        self.validated()
+    }
+
+    /// The payload of the enumeration's generic tile, for those who filter it themselves, perhaps with a key.
+    #[must_use]
+    pub fn to_payload(&self) -> Vec<u8> {
+        let mut payload = ByteWriter::new();
+        self.write(&mut payload);
+        payload.into_bytes()
     }
 
     /// The same enumeration, its values being in an order that means something.
@@ -277,6 +336,11 @@ impl Enumeration {
             _ => Ok(()),
         }
     }
+}
+
+/// The name of a file, or what stands for one.
+fn placed(file_name: String) -> String {
+    if file_name.is_empty() { UNPLACED.to_owned() } else { file_name }
 }
 
 fn parse_offsets(reader: &mut ByteReader<'_>) -> tdb_types::Result<Vec<u64>> {

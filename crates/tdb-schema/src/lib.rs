@@ -4,6 +4,7 @@
 //!   [`Domain`] of [`Dimension`]s, [`Attribute`]s, [`DimensionLabel`]s, references to [`Enumeration`]s, and maybe a current
 //!   domain.
 //! - [`SchemaBuilder`]: a schema from nothing, which can't build what the reference library would refuse.
+//! - [`ArrayDefinition`]: a schema with the enumerations and label arrays that it refers to; all that an array is made from.
 //! - [`Tiling`]: from coordinates to the space tiles that they lie in.
 //! - [`hilbert`]: the Hilbert curve through the domain of sparse arrays.
 //! - [`global_order`]: the order in which the cells of sparse arrays lie on disk.
@@ -39,6 +40,7 @@
 mod attribute;
 mod builder;
 mod current_domain;
+mod definition;
 mod dimension;
 mod divisor;
 mod domain;
@@ -61,6 +63,7 @@ pub use {tdb_filters, tdb_generic_tile, tdb_rtree, tdb_types};
 
 pub use attribute::Attribute;
 pub use builder::SchemaBuilder;
+pub use definition::ArrayDefinition;
 pub use dimension::Dimension;
 pub use domain::Domain;
 pub use enumeration::{Enumeration, EnumerationRef};

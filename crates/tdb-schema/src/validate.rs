@@ -23,7 +23,7 @@ fn name_of_attribute(attribute: &Attribute) -> String {
 }
 
 /// How messages name a label.
-fn name_of_label(label: &DimensionLabel) -> String {
+pub(crate) fn name_of_label(label: &DimensionLabel) -> String {
     format!("dimension label {:?}", label.name)
 }
 

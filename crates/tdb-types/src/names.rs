@@ -15,6 +15,8 @@ pub const FRAGMENTS_FOLDER: &str = "__fragments";
 pub const COMMITS_FOLDER: &str = "__commits";
 /// Consolidated fragment metadata, from format 12 on.
 pub const FRAGMENT_META_FOLDER: &str = "__fragment_meta";
+/// The arrays of dimension labels, from format 18 on.
+pub const LABELS_FOLDER: &str = "__labels";
 /// Metadata of arrays and groups.
 pub const METADATA_FOLDER: &str = "__meta";
 /// The detail files of a group; a folder that has it is a group.

@@ -122,8 +122,10 @@ features! {
     WrappedTileIndices: 1 ..= 9, "1.4", "Cells are stored by tile indices that overflow in signed domains wider than the datatype's greatest value.";
     SplitCoordinates: 2, "1.5", "Tiles of combined coordinates store one dimension after the other even without a compressor.";
     FragmentFooter: 3, "1.6", "Fragment metadata is a sequence of generic tiles and a raw footer.";
+    LockFile: 1 ..= 10, "1.4", "An array has an empty file `__lock.tdb`, which its writers lock.";
     TypedRTree: 3 ..= 4, "1.6", "The R-tree states the number of dimensions and their one datatype.";
     UncomputedDateRanges: 3 ..= 4, "1.6", "Stored ranges of dates are whatever the memory held.";
+    MetadataFolder: 4, "1.7", "Arrays have metadata, in a folder of its own.";
     PerDimensionFiles: 5, "2.0", "Each dimension has a datatype, cell length, filters and data files of its own.";
     AllowsDuplicates: 5, "2.0", "A schema says whether cells with equal coordinates may coexist.";
     UncertainStringRanges: 5 ..= 9, "2.0", "A stored range from the empty string to the empty string tells nothing of a tile's strings.";

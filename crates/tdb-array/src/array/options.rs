@@ -61,7 +61,7 @@ impl ArrayOptions {
     }
 
     /// The same access as another array has.
-    pub(super) fn access(mut self, access: Access) -> Self {
+    pub(crate) fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
     }

@@ -1,0 +1,222 @@
+//! Making arrays.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_filters::EncryptionKey;
+use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaError};
+use tdb_storage::{EntryKind, LocalStorage, Storage, StorageError};
+use tdb_types::names::{
+    COMMITS_FOLDER, ENUMERATIONS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, LABELS_FOLDER, LEGACY_SCHEMA,
+    LOCK_FILE, METADATA_FOLDER, SCHEMA_FOLDER,
+};
+use tdb_types::{ByteWriter, Feature, FormatVersion, NameForm};
+
+use super::Names;
+use super::files::NewFiles;
+use crate::access::Access;
+use crate::directory::Listing;
+use crate::{Array, ArrayError, ArrayOptions, Result};
+
+/// How to make arrays and groups: under which names, with which key.
+#[derive(Clone, Debug, Default)]
+#[must_use = "options do nothing until they make something"]
+pub struct CreateOptions {
+    pub(super) names: Names,
+    pub(super) access: Access,
+}
+
+impl CreateOptions {
+    /// Made now, not encrypted.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Where the names of files come from, and with them the time at which the array is said to be made.
+    pub fn names(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Encrypts the array: its schema, and all that is written into it.
+    pub fn key(mut self, key: EncryptionKey) -> Self {
+        self.access.key = Some(key);
+        self
+    }
+
+    /// Makes an array in the folder `path`, which need not be there; see [`Array::create`].
+    ///
+    /// # Errors
+    /// As [`Array::create`].
+    pub fn create(&self, path: impl AsRef<Path>, definition: &ArrayDefinition) -> Result<()> {
+        let path = path.as_ref();
+        let is_new = !path.exists();
+        let result = self.create_on(&(Arc::new(LocalStorage::new(path)) as _), definition);
+        if result.is_err() && is_new {
+            // Only if it is there, and empty; the error to report is the first one.
+            let _ = std::fs::remove_dir(path);
+        }
+        result
+    }
+
+    /// Makes an array at the root of a storage.
+    ///
+    /// # Errors
+    /// As [`Array::create`].
+    pub fn create_on(&self, storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
+        definition.check()?;
+        check_free(&**storage)?;
+        let names = &self.names;
+        let definition = definition.clone().place_enumerations(|| names.enumeration_file())?;
+        let mut files = NewFiles::new(storage);
+        files.folder("")?;
+        let version = definition.schema().version();
+        for folder in folders(version) {
+            files.folder(folder)?;
+        }
+        for (label, schema) in definition.labels() {
+            let definition = ArrayDefinition::new(schema.clone())?;
+            files.folder(&label.uri)?;
+            self.create_on(&storage.sub(&label.uri)?, &definition)?;
+        }
+        if version.has(Feature::LockFile) {
+            files.file(LOCK_FILE, &[])?;
+        }
+        // From here on the folder looks like an array, and with the last file it is one.
+        if version.has(Feature::SchemaFolder) {
+            files.folder(SCHEMA_FOLDER)?;
+        }
+        if version.has(Feature::Enumerations) {
+            files.folder(&format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}"))?;
+        }
+        SchemaWriter { access: &self.access, names, storage: &**storage }.write(&definition, &mut files)?;
+        files.keep();
+        Ok(())
+    }
+}
+
+impl Array {
+    /// Makes an array in the folder `path`, which need not be there, of the format version that the schema states; see
+    /// [`CreateOptions`] for more to say.
+    ///
+    /// ```
+    /// use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+    /// use tdb_array::tdb_types::{Datatype, Scalar};
+    /// use tdb_array::Array;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("array");
+    /// let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    /// let temperature = Attribute::new("temperature", Datatype::Float32);
+    /// let schema = SchemaBuilder::dense().dimension(rows).attribute(temperature).build()?;
+    /// Array::create(&path, &ArrayDefinition::new(schema)?)?;
+    /// assert_eq!(Array::open(&path)?.schema().dimensions()[0].name(), "row");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArrayError::AlreadyThere`] if the folder is an array or a group; an enumeration whose values are missing; whatever
+    /// the storage can't do. Then nothing is left of what was made, as far as that is possible.
+    pub fn create(path: impl AsRef<Path>, definition: &ArrayDefinition) -> Result<()> {
+        CreateOptions::new().create(path, definition)
+    }
+
+    /// Everything that the array's schema says, to make others like it.
+    ///
+    /// # Errors
+    /// An enumeration or the array of a label can't be read.
+    pub fn definition(&self) -> Result<ArrayDefinition> {
+        let failed = |source| ArrayError::Schema { file: self.storage().describe(self.schema_path()), source };
+        let mut definition = ArrayDefinition::new(ArraySchema::clone(self.schema())).map_err(failed)?;
+        for reference in self.schema().enumerations() {
+            let enumeration = self.enumeration(&reference.name)?;
+            definition = definition.with_enumeration((*enumeration).clone()).map_err(failed)?;
+        }
+        for label in self.schema().labels().iter().filter(|label| !label.external) {
+            let options = ArrayOptions::new().between(self.time()).access(self.access().clone()).threads(1);
+            let array = options.open_on(self.storage().sub(&label.uri)?)?;
+            let extent = array.schema().dimensions().first().and_then(Dimension::tile_extent);
+            let values = array.schema().attributes().iter().find(|attribute| attribute.name() == label.attribute);
+            let filters = values.map(Attribute::filters).cloned().unwrap_or_default();
+            definition = definition.with_label(&label.name, extent, filters).map_err(failed)?;
+        }
+        Ok(definition)
+    }
+}
+
+/// The folders of a new array of this version, but for those of its schema.
+fn folders(version: FormatVersion) -> impl Iterator<Item = &'static str> {
+    let rows = [
+        (COMMITS_FOLDER, Feature::CommitsFolder),
+        (FRAGMENTS_FOLDER, Feature::CommitsFolder),
+        (METADATA_FOLDER, Feature::MetadataFolder),
+        (FRAGMENT_META_FOLDER, Feature::CommitsFolder),
+        (LABELS_FOLDER, Feature::DimensionLabels),
+    ];
+    rows.into_iter().filter(move |(_, feature)| version.has(*feature)).map(|(folder, _)| folder)
+}
+
+/// Checks that nothing of ours is at the root of a storage. What an interrupted creation has left doesn't count.
+pub(super) fn check_free(storage: &dyn Storage) -> Result<()> {
+    let root = match storage.list("") {
+        Ok(root) => root,
+        Err(StorageError::NotFound { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut listing = Listing { root, ..Listing::default() };
+    let taken = |what| Err(ArrayError::AlreadyThere { path: storage.describe(""), what });
+    if listing.root.iter().any(|entry| entry.name == SCHEMA_FOLDER && entry.kind == EntryKind::Folder) {
+        listing.schemas = storage.list(SCHEMA_FOLDER)?;
+    }
+    match (listing.schemas().is_empty(), listing.is_group()) {
+        (false, _) => taken("an array"),
+        (true, true) => taken("a group"),
+        (true, false) => Ok(()),
+    }
+}
+
+impl Names {
+    /// The next name of the file of an enumeration.
+    pub(super) fn enumeration_file(&self) -> Result<String> {
+        Ok(format!("__{:032x}_0", self.uuid()?))
+    }
+}
+
+/// Writes the files of schemas.
+pub(super) struct SchemaWriter<'a> {
+    pub(super) access: &'a Access,
+    pub(super) names: &'a Names,
+    pub(super) storage: &'a dyn Storage,
+}
+
+impl SchemaWriter<'_> {
+    /// Writes those enumerations whose files aren't there, then the schema.
+    pub(super) fn write(&self, definition: &ArrayDefinition, files: &mut NewFiles) -> Result<()> {
+        let schema = definition.schema();
+        let version = schema.version();
+        for enumeration in definition.enumerations() {
+            let path = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}/{}", enumeration.file_name());
+            if !self.storage.exists(&path)? {
+                let bytes = self.tile(version, &path, Ok(enumeration.to_payload()))?;
+                files.file(&path, &bytes)?;
+            }
+        }
+        let path = if version.has(Feature::SchemaFolder) {
+            format!("{SCHEMA_FOLDER}/{}", self.names.next(NameForm::Unversioned)?)
+        } else {
+            LEGACY_SCHEMA.to_owned()
+        };
+        let bytes = self.tile(version, &path, schema.to_payload())?;
+        files.file(&path, &bytes)
+    }
+
+    /// The generic tile of a schema's or enumeration's payload.
+    fn tile(&self, version: FormatVersion, path: &str, payload: Result<Vec<u8>, SchemaError>) -> Result<Vec<u8>> {
+        let mut encoder = self.access.encoder(version)?;
+        let mut file = ByteWriter::new();
+        payload
+            .and_then(|payload| encoder.encode(&payload, &mut file).map_err(SchemaError::from))
+            .map_err(|source| ArrayError::Schema { file: self.storage.describe(path), source })?;
+        Ok(file.into_bytes())
+    }
+}

@@ -1,0 +1,59 @@
+//! Files that belong together, of which the last one makes the others count.
+
+use std::sync::Arc;
+
+use tdb_storage::Storage;
+
+use crate::Result;
+
+/// Makes folders and files one after the other, and removes them again, as far as possible, unless all came about.
+#[derive(Debug)]
+pub(super) struct NewFiles {
+    storage: Arc<dyn Storage>,
+    made: Vec<Made>,
+}
+
+#[derive(Debug)]
+enum Made {
+    Folder(String),
+    File(String),
+}
+
+impl NewFiles {
+    pub(super) fn new(storage: &Arc<dyn Storage>) -> Self {
+        Self { storage: Arc::clone(storage), made: Vec::new() }
+    }
+
+    /// Makes a folder, unless it is there; the one above it must be.
+    pub(super) fn folder(&mut self, path: &str) -> Result<()> {
+        if !self.storage.exists(path)? {
+            self.storage.create_folder(path)?;
+            self.made.push(Made::Folder(path.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Makes a file in a folder that exists.
+    pub(super) fn file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.storage.create_new(path, bytes)?;
+        self.made.push(Made::File(path.to_owned()));
+        Ok(())
+    }
+
+    /// Keeps what was made.
+    pub(super) fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for NewFiles {
+    fn drop(&mut self) {
+        while let Some(made) = self.made.pop() {
+            // Nobody is there to be told; what remains counts for nothing.
+            let _ = match made {
+                Made::Folder(path) => self.storage.remove_folder(&path),
+                Made::File(path) => self.storage.remove_file(&path),
+            };
+        }
+    }
+}
