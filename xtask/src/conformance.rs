@@ -10,6 +10,7 @@
 mod case;
 mod compare;
 mod coverage;
+mod create;
 mod defects;
 mod examine;
 mod facts;
@@ -70,6 +71,9 @@ pub struct Arguments {
     /// Names the files that our library wrote otherwise than the release did
     #[arg(long, requires = "write")]
     bytes: bool,
+    /// Arrays that we create beside those that the library creates, and schemas that both must refuse
+    #[arg(long, conflicts_with = "releases")]
+    create: bool,
     /// The random numbers to begin with; the same seed gives the same cases
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -114,6 +118,9 @@ struct Tally {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    if arguments.create {
+        return create::run(arguments);
+    }
     if arguments.releases {
         return releases::run(arguments);
     }

@@ -52,6 +52,16 @@ pub enum ArrayError {
         /// Why, and what to do.
         why: String,
     },
+    /// A member can't be added to a group, or removed from it.
+    #[error("{group}: member {member:?}: {why}")]
+    NewMember {
+        /// The group.
+        group: String,
+        /// The member's name or URI.
+        member: String,
+        /// Why not, and what to do.
+        why: String,
+    },
     /// The query names a dimension label that the array doesn't have, or that can't be used so.
     #[error("label {name:?}: {why}")]
     Label {
@@ -364,6 +374,7 @@ impl ArrayError {
             | Self::Range { .. }
             | Self::Label { .. }
             | Self::AlreadyThere { .. }
+            | Self::NewMember { .. }
             | Self::NewSchema(_)
             | Self::Query(_)
             | Self::MissingColumn { .. }

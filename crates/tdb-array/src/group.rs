@@ -9,10 +9,10 @@ use std::sync::{Arc, OnceLock};
 
 use tdb_filters::EncryptionKey;
 use tdb_generic_tile::GenericTileDecoder;
-use tdb_metadata::{GroupDetails, GroupMember, MemberKind};
+use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
 use tdb_storage::{Counters, CountingStorage, EntryKind, LocalStorage, Storage, StorageError};
-use tdb_types::Limits;
 use tdb_types::names::GROUP_FOLDER;
+use tdb_types::{Limits, NameForm};
 
 pub use place::MemberPlace;
 pub use tree::{GroupTree, NodeKind, TreeNode};
@@ -193,6 +193,38 @@ impl Group {
         }
         let metadata = Metadata::load(&*self.storage, self.time, &mut self.options.decoder())?;
         Ok(self.metadata.get_or_init(|| metadata))
+    }
+
+    /// What reading and writing the group's files takes.
+    pub(crate) fn access(&self) -> &Access {
+        &self.options.access
+    }
+
+    /// Where a URI leads to from this group.
+    pub(crate) fn place_of(&self, uri: &str, relative: bool) -> MemberPlace {
+        MemberPlace::of(uri, relative, self.folder.as_deref())
+    }
+
+    /// What lies at a place.
+    pub(crate) fn kind_at(&self, place: &MemberPlace) -> Result<MemberKind> {
+        match place {
+            MemberPlace::Inside(path) => kind_of(&*self.storage.sub(path)?),
+            MemberPlace::Outside(path) => kind_of(&LocalStorage::new(path)),
+            MemberPlace::Elsewhere => Ok(MemberKind::Invalid),
+        }
+    }
+
+    /// The version of the newest file of members that the group has, whatever its time; none if it has no such file.
+    pub(crate) fn details_version(&self) -> Result<Option<DetailsVersion>> {
+        if self.is_legacy {
+            return Ok(None);
+        }
+        let entries = self.storage.list(GROUP_FOLDER)?;
+        let names = timed(entries.iter().filter(|entry| entry.kind == EntryKind::File), TimeRange::ALL);
+        Ok(names.last().map(|name| match name.form() {
+            NameForm::Unversioned | NameForm::Versioned(1) => DetailsVersion::Complete,
+            _ => DetailsVersion::Changes,
+        }))
     }
 
     /// The range of time that was opened.

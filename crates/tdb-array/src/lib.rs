@@ -77,7 +77,9 @@ pub use query::{Coordinate, Order, Query};
 pub use read::Batches;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
-pub use write::{CreateOptions, Duplicates, GlobalWriter, Names, NewCells, NewColumn, Write, Written};
+pub use write::{
+    CreateOptions, Duplicates, GlobalWriter, GroupWriter, MetadataWriter, Names, NewCells, NewColumn, Write, Written,
+};
 
 /// A result whose error says which file or which part of the request is at fault.
 pub type Result<T, E = ArrayError> = std::result::Result<T, E>;

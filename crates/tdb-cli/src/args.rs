@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::command::{completions, enumerations, fragments, info, inspect, ls, meta, read, schema, tree};
+use crate::command::{completions, create, enumerations, fragments, info, inspect, ls, meta, read, schema, tree};
 use crate::failure::Failure;
 use crate::session::Options;
 use crate::suggest;
@@ -19,10 +19,11 @@ Examples:
   tdb tree PATH                            a group, and all that is in it
   tdb meta PATH --at 2024-05-01            metadata, as it was on a day
   tdb inspect PATH/__schema/__1_1_…        a file of an array, field by field
+  tdb create PATH --schema schema.toml     a new array
 
 Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
 6 the key of an encrypted array is missing, wrong or not wanted.
-Nothing is ever written to an array by these commands.";
+Commands that look at arrays never write to them.";
 
 /// Look at and query TileDB arrays.
 #[derive(Debug, Parser)]
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     Tree(tree::Args),
     Enumerations(enumerations::Args),
     Ls(ls::Args),
+    Create(create::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
     /// A path without a command, and the options that follow it.
@@ -158,8 +160,20 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 11] =
-    ["info", "schema", "fragments", "read", "meta", "tree", "enumerations", "ls", "inspect", "completions", "help"];
+const COMMANDS: [&str; 12] = [
+    "info",
+    "schema",
+    "fragments",
+    "read",
+    "meta",
+    "tree",
+    "enumerations",
+    "ls",
+    "create",
+    "inspect",
+    "completions",
+    "help",
+];
 
 #[cfg(test)]
 mod tests {

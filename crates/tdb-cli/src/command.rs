@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 pub(crate) mod completions;
+pub(crate) mod create;
 mod describe;
 pub(crate) mod enumerations;
 pub(crate) mod fragments;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Tree(args) => tree::run(&args, &key()?, terminal),
         Command::Enumerations(args) => enumerations::run(&args, &key()?, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
+        Command::Create(args) => create::run(&args, &key()?),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args),
         // The parser has made another command of it.
@@ -43,6 +45,7 @@ fn refuse_stats(command: &Command) -> Result<()> {
         Command::Ls(_) => "ls",
         Command::Inspect(_) => "inspect",
         Command::Completions(_) => "completions",
+        Command::Create(_) => "create",
         _ => return Ok(()),
     };
     if !session::options().stats {

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use tdb_array::{ArrayOptions, GroupOptions};
+use tdb_array::{ArrayOptions, CreateOptions, GroupOptions};
 use tdb_filters::EncryptionKey;
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_types::Limits;
@@ -78,6 +78,14 @@ impl Key {
         match &self.0 {
             Some(key) => ArrayOptions::new().key(key.clone()),
             None => ArrayOptions::new(),
+        }
+    }
+
+    /// How to make arrays and groups with it.
+    pub(crate) fn create_options(&self) -> CreateOptions {
+        match &self.0 {
+            Some(key) => CreateOptions::new().key(key.clone()),
+            None => CreateOptions::new(),
         }
     }
 

@@ -44,6 +44,18 @@ pub(crate) enum TextFormat {
     Json,
 }
 
+/// How a schema is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaFormat {
+    /// Text for people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
+    /// TOML that `tdb create` takes
+    Toml,
+}
+
 /// Standard output, buffered.
 pub(crate) type Stdout = BufWriter<StdoutLock<'static>>;
 

@@ -1,6 +1,6 @@
 //! The options that say when to look at an array or group.
 
-use tdb_array::TimeRange;
+use tdb_array::{Names, TimeRange};
 use tdb_types::Datatype;
 
 use crate::cells::datetime;
@@ -22,6 +22,28 @@ impl TimeArgs {
     pub(crate) fn range(&self) -> Option<TimeRange> {
         self.at.or(self.between)
     }
+}
+
+/// When something is said to be written.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Stamp {
+    /// Say that it is written at a time other than now: milliseconds since 1970, or a date such as 2024-05-01T12:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    timestamp: Option<u64>,
+}
+
+impl Stamp {
+    /// Where the names of new files come from.
+    pub(crate) fn names(&self) -> Names {
+        match self.timestamp {
+            Some(time) => Names::new().at(time),
+            None => Names::new(),
+        }
+    }
+}
+
+fn moment(text: &str) -> Result<u64, String> {
+    Ok(time(text)?.0)
 }
 
 fn at(text: &str) -> Result<TimeRange, String> {

@@ -1,6 +1,6 @@
 //! Schemas from nothing.
 
-use tdb_filters::FilterPipeline;
+use tdb_filters::{Filter, FilterPipeline};
 use tdb_rtree::NdRange;
 use tdb_types::names::LABELS_FOLDER;
 use tdb_types::{ArrayType, Feature, FormatVersion, Layout, Scalar};
@@ -160,9 +160,29 @@ impl SchemaBuilder {
         self
     }
 
+    /// Notes down the size of a tile where images have none yet.
+    fn set_image_sizes(&mut self) {
+        let extents = |dimension: &Dimension| dimension.extent_cells().and_then(|extent| u16::try_from(extent).ok());
+        let mut extents = self.dimensions.iter().map(extents);
+        let (Some(Some(y)), Some(Some(x))) = (extents.next(), extents.next()) else { return };
+        for attribute in &mut self.attributes {
+            let mut filters = attribute.filters().clone();
+            for filter in &mut filters.filters {
+                if let Filter::WebP(options) = filter
+                    && (options.y_extent, options.x_extent) == (0, 0)
+                {
+                    (options.y_extent, options.x_extent) = (y, x);
+                }
+            }
+            if filters != *attribute.filters() {
+                *attribute = attribute.clone().with_filters(filters);
+            }
+        }
+    }
+
     /// The schema.
     ///
-    /// Dimensions without a tile extent get one that spans their domain, as the reference library does, but not in
+    /// Images whose filter doesn't state their size get that of a tile. Dimensions without a tile extent get one that spans their domain, as the reference library does, but not in
     /// Hilbert order, where tiles mean nothing.
     ///
     /// # Errors
@@ -171,6 +191,7 @@ impl SchemaBuilder {
         if self.cell_order != Layout::Hilbert {
             self.dimensions = self.dimensions.into_iter().map(spanned).collect::<Result<_>>()?;
         }
+        self.set_image_sizes();
         let validity_filters = self.validity_filters.unwrap_or_else(|| default_validity(self.version));
         let schema = ArraySchema {
             version: self.version,

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 
 use crate::failure::Result;
 use crate::key::Key;
-use crate::output::{TextFormat, print_json, print_text};
+use crate::output::{SchemaFormat, print_json, print_text};
 use crate::target;
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
@@ -18,6 +18,7 @@ use crate::time::TimeArgs;
 Examples:
   tdb schema ARRAY
   tdb schema ARRAY --values 1000
+  tdb schema ARRAY --format toml > schema.toml
   tdb schema ARRAY --format json | jq '.attributes[].name'")]
 pub(crate) struct Args {
     /// The array
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 
     /// How to print
     #[arg(long, value_enum, default_value_t)]
-    format: TextFormat,
+    format: SchemaFormat,
 
     /// Values of each enumeration to show
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
@@ -38,7 +39,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (_, array) = target::open_array(&args.array, 1, &args.time, key, target::local_storage)?;
     match args.format {
-        TextFormat::Text => print_text(&text::schema(&array, args.values, terminal.paint())?),
-        TextFormat::Json => print_json(&json::schema(&array, args.values)?),
+        SchemaFormat::Text => print_text(&text::schema(&array, args.values, terminal.paint())?),
+        SchemaFormat::Json => print_json(&json::schema(&array, args.values)?),
+        SchemaFormat::Toml => print_text(&tdb_schema_text::to_toml(&array.definition()?)?),
     }
 }

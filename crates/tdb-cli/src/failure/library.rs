@@ -2,11 +2,18 @@
 
 use tdb_array::{ArrayError, ErrorCategory};
 use tdb_filters::KeyProblem;
+use tdb_schema_text::SchemaTextError;
 use tdb_storage::StorageError;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA};
 
 use super::{Exit, Failure};
 use crate::{key, suggest};
+
+impl From<SchemaTextError> for Failure {
+    fn from(error: SchemaTextError) -> Self {
+        Self::usage(error.to_string().trim_end()).with_hint("docs/schema-text.md has all that may stand in a schema")
+    }
+}
 
 impl From<ArrayError> for Failure {
     fn from(error: ArrayError) -> Self {

@@ -39,6 +39,18 @@ impl WebPFormat {
         (4, Self::Bgra, "bgra"),
     ];
 
+    /// The name, as people write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().2
+    }
+
+    /// The format with this [`name`](Self::name).
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|row| row.2 == name).map(|row| row.1)
+    }
+
     fn from_code(code: u8) -> Option<Self> {
         Self::ALL.iter().find(|row| row.0 == code).map(|row| row.1)
     }

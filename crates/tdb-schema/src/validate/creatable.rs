@@ -1,7 +1,7 @@
 //! What the reference library asks of a schema that it creates, beyond what readers rely on.
 
-use tdb_filters::{Filter, FilterPipeline};
-use tdb_types::{ByteWriter, DataOrder, Datatype, Feature, FormatVersion, PhysicalType, Scalar};
+use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind, WebPFormat, WebPOptions};
+use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, PhysicalType, Scalar};
 
 use super::{name_of_attribute, name_of_dimension, readable};
 use crate::dimension::{max_key, unsigned_bits};
@@ -79,7 +79,8 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
             Some(extent) if !extent_fits(low, high, extent) => {
                 return invalid(format!("tile extent {extent} exceeds the domain from {low} to {high}"));
             }
-            _ if super::last_tile_overflows(dimension) => {
+            // The reference library works it out in 64 bits, so that in smaller types the last tile may reach beyond.
+            _ if dimension.physical().size() == 8 && super::last_tile_overflows(dimension) => {
                 return invalid(format!("the last tile reaches beyond what {} can hold", dimension.datatype()));
             }
             _ => {}
@@ -88,6 +89,11 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
     let inherits = dimension.own_filters().is_empty();
     if inherits && dimension.datatype().is_float() && has_double_delta(&schema.coords_filters) {
         return invalid("floats can't take over coordinate filters with double delta".to_owned());
+    }
+    // Coordinate filters may do nothing for some dimensions.
+    let kind = tile_kind(dimension.datatype(), dimension.cell_val_num(), schema.version);
+    if let Err(why) = filters_accept(dimension.own_filters(), dimension.datatype(), kind) {
+        return invalid(why);
     }
     if dimension.is_var() && !inherits_or_has_string_compressor_first(dimension, schema) {
         return invalid("run-length and dictionary encoding of strings must be the first filter".to_owned());
@@ -98,8 +104,17 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
 /// Whether an extent is one that people may ask for: positive in its own type, not more than the domain.
 fn extent_fits(low: Scalar, high: Scalar, extent: Scalar) -> bool {
     match extent.physical() {
-        PhysicalType::F32 | PhysicalType::F64 => extent.to_f64() <= high.to_f64() - low.to_f64() + 1.0,
-        _ => unsigned_bits(extent) <= (high.key() - low.key()).saturating_add(1),
+        PhysicalType::F32 | PhysicalType::F64 => {
+            let span = high.to_f64() - low.to_f64();
+            // A domain of one coordinate that is told no extent has one of 0.
+            extent.to_f64() <= span + 1.0 && (extent.to_f64() > 0.0 || span == 0.0)
+        }
+        physical => {
+            let span = (high.key() - low.key()).saturating_add(1);
+            // More than half of a signed type is negative there; only domains of one tile come to that.
+            let is_negative = physical.is_signed_integer() && extent.to_f64() < 0.0;
+            unsigned_bits(extent) <= span && (!is_negative || unsigned_bits(extent) == span)
+        }
     }
 }
 
@@ -117,6 +132,40 @@ fn string_compressor_first(filters: &[Filter]) -> bool {
     !filters.iter().skip(1).any(|filter| matches!(filter, Filter::Rle { .. } | Filter::Dictionary { .. }))
 }
 
+fn tile_kind(datatype: Datatype, number: CellValNum, version: FormatVersion) -> TileKind {
+    match number.fixed() {
+        Some(number) => TileKind::fixed(datatype, number, version),
+        None => TileKind::var_data(datatype, version),
+    }
+}
+
+/// Whether each filter can do something with what reaches it.
+fn filters_accept(filters: &FilterPipeline, datatype: Datatype, kind: TileKind) -> Result<(), String> {
+    BoundPipeline::bind(filters, kind).map_err(|error| error.to_string())?;
+    let (mut is_float, mut counts) = (datatype.is_float(), counts(datatype));
+    for filter in &filters.filters {
+        match filter {
+            Filter::Delta { reinterpret, .. } | Filter::DoubleDelta { reinterpret, .. } => {
+                if is_float && reinterpret.is_none_or(Datatype::is_float) {
+                    return Err(format!("{} doesn't work on floats", filter.name()));
+                }
+            }
+            Filter::BitWidthReduction { .. } | Filter::PositiveDelta { .. } if !counts => {
+                return Err(format!("{} works on integers, dates and times only", filter.name()));
+            }
+            // Both make integers of whatever comes.
+            Filter::Xor | Filter::FloatScale { .. } => (is_float, counts) = (false, true),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether values are taken for integers by filters that work on these alone.
+fn counts(datatype: Datatype) -> bool {
+    datatype.is_integer() || datatype.is_datetime() || datatype.is_time() || datatype.is_bytes()
+}
+
 fn attribute(attribute: &Attribute, schema: &ArraySchema) -> Result<()> {
     let invalid = |why: &str| Err(SchemaError::invalid(name_of_attribute(attribute), why));
     if attribute.name().starts_with(RESERVED_PREFIX) {
@@ -128,6 +177,13 @@ fn attribute(attribute: &Attribute, schema: &ArraySchema) -> Result<()> {
     let strings = matches!(attribute.datatype(), Datatype::StringAscii | Datatype::StringUtf8);
     if strings && attribute.is_var() && !string_compressor_first(&attribute.filters().filters) {
         return invalid("run-length and dictionary encoding of strings must be the first filter");
+    }
+    let kind = tile_kind(attribute.datatype(), attribute.cell_val_num(), schema.version);
+    if let Err(why) = filters_accept(attribute.filters(), attribute.datatype(), kind) {
+        return invalid(&why);
+    }
+    if attribute.filters().filters.iter().any(|filter| matches!(filter, Filter::WebP(_))) {
+        image(attribute, schema).or_else(invalid)?;
     }
     if attribute.order() == DataOrder::Unordered {
         return Ok(());
@@ -141,4 +197,29 @@ fn attribute(attribute: &Attribute, schema: &ArraySchema) -> Result<()> {
         attribute.cell_val_num().fixed() == Some(1)
     };
     if one_value { Ok(()) } else { invalid("ordered attributes have one value per cell") }
+}
+
+/// Tiles of images are rows of bytes, in two dimensions of integers.
+fn image(attribute: &Attribute, schema: &ArraySchema) -> Result<(), &'static str> {
+    if !schema.is_dense() {
+        return Err("only dense arrays hold images, which WebP filters");
+    }
+    let [y, x] = schema.dimensions() else { return Err("images, which WebP filters, have two dimensions") };
+    if y.datatype() != x.datatype() || !y.datatype().is_integer() {
+        return Err("images, which WebP filters, have dimensions of one integer type");
+    }
+    if attribute.datatype() != Datatype::UInt8 {
+        return Err("WebP filters values of uint8 only");
+    }
+    for filter in &attribute.filters().filters {
+        let Filter::WebP(WebPOptions { format, x_extent, .. }) = filter else { continue };
+        let channels = match format {
+            WebPFormat::Rgba | WebPFormat::Bgra => 4,
+            _ => 3,
+        };
+        if x_extent % channels != 0 {
+            return Err("rows of an image's tile, which WebP filters, don't consist of whole pixels");
+        }
+    }
+    Ok(())
 }

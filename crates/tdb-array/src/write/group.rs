@@ -1,0 +1,201 @@
+//! Making groups, and changing what is in them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
+use tdb_storage::{LocalStorage, Storage};
+use tdb_types::names::{GROUP_FOLDER, GROUP_MARKER, METADATA_FOLDER};
+use tdb_types::{ByteWriter, FormatVersion, NameForm};
+
+use super::create::check_free;
+use super::files::NewFiles;
+use super::{CreateOptions, Names};
+use crate::{ArrayError, Group, MemberPlace, Result};
+
+/// The version of the names of detail files, which is that of what is in them.
+const CHANGES: NameForm = NameForm::Versioned(2);
+
+impl CreateOptions {
+    /// Makes an empty group in the folder `path`, which need not be there.
+    ///
+    /// # Errors
+    /// [`ArrayError::AlreadyThere`] if the folder is an array or a group; whatever the storage can't do.
+    pub fn create_group(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.create_group_on(&(Arc::new(LocalStorage::new(path.as_ref())) as _))
+    }
+
+    /// Makes an empty group at the root of a storage.
+    ///
+    /// # Errors
+    /// As [`create_group`](Self::create_group).
+    pub fn create_group_on(&self, storage: &Arc<dyn Storage>) -> Result<()> {
+        check_free(&**storage)?;
+        let mut files = NewFiles::new(storage);
+        files.folder("")?;
+        files.folder(METADATA_FOLDER)?;
+        files.folder(GROUP_FOLDER)?;
+        files.file(GROUP_MARKER, &[])?;
+        files.keep();
+        Ok(())
+    }
+}
+
+/// Changes to the members of a group, which [`commit`](Self::commit) makes, all at once.
+#[derive(Debug)]
+#[must_use = "nothing changes before `commit`"]
+pub struct GroupWriter {
+    group: Group,
+    names: Names,
+    added: Vec<NewMember>,
+    removed: Vec<String>,
+}
+
+#[derive(Debug)]
+struct NewMember {
+    uri: String,
+    relative: bool,
+    name: Option<String>,
+}
+
+impl Group {
+    /// Makes an empty group in the folder `path`, which need not be there.
+    ///
+    /// # Errors
+    /// As [`CreateOptions::create_group`].
+    pub fn create(path: impl AsRef<Path>) -> Result<()> {
+        CreateOptions::new().create_group(path)
+    }
+
+    /// Starts a change of the group's members.
+    ///
+    /// ```
+    /// use tdb_array::Group;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("group");
+    ///
+    /// Group::create(&path)?;
+    /// Group::create(path.join("inner"))?;
+    /// Group::open(&path)?.change().add("inner", true, Some("inside")).commit()?;
+    /// assert_eq!(Group::open(&path)?.members()[0].uri, "inner");
+    /// Group::open(&path)?.change().remove("inside").commit()?;
+    /// assert!(Group::open(&path)?.members().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn change(&self) -> GroupWriter {
+        GroupWriter { group: self.clone(), names: Names::new(), added: Vec::new(), removed: Vec::new() }
+    }
+}
+
+impl GroupWriter {
+    /// Where the name of the file comes from, and with it the time at which the change is said to happen.
+    pub fn names(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Adds an array or a group: by its path below the group's folder if `relative`, else by its URI, or its absolute path.
+    /// It is known by its name, or without one by its URI.
+    pub fn add(mut self, uri: impl Into<String>, relative: bool, name: Option<&str>) -> Self {
+        self.added.push(NewMember { uri: uri.into(), relative, name: name.map(str::to_owned) });
+        self
+    }
+
+    /// Removes a member, by its name or, if it has none, its URI. What it stands for remains where it is.
+    pub fn remove(mut self, key: impl Into<String>) -> Self {
+        self.removed.push(key.into());
+        self
+    }
+
+    /// Makes the changes, durably; without any, nothing is written. Removals come first, so that a name can be given anew.
+    ///
+    /// # Errors
+    /// [`ArrayError::Member`] for a member to remove that isn't there, one to add whose name is taken, or that is neither
+    /// array nor group; whatever the storage can't do. Then nothing has changed.
+    pub fn commit(self) -> Result<()> {
+        let Self { group, names, added, removed } = self;
+        if added.is_empty() && removed.is_empty() {
+            return Ok(());
+        }
+        let version = details_version(&group)?;
+        let mut members: BTreeMap<String, GroupMember> = BTreeMap::new();
+        for member in group.members() {
+            let (name, uri, relative) = (member.name.clone(), member.uri.clone(), member.relative);
+            let member = GroupMember { kind: member.kind, relative, uri, name, deleted: false, version };
+            members.insert(member.key().to_owned(), member);
+        }
+        for key in removed {
+            let gone = members.get_mut(&key).filter(|member| !member.deleted);
+            match gone {
+                Some(member) => member.deleted = true,
+                None => return Err(error(&group, &key, "the group has no such member")),
+            }
+        }
+        for member in added {
+            let member = member.resolve(&group, version)?;
+            let key = member.key().to_owned();
+            if members.get(&key).is_some_and(|there| !there.deleted) {
+                return Err(error(&group, &key, "a member of this name is there already; remove it first"));
+            }
+            members.insert(key, member);
+        }
+        if version == DetailsVersion::Complete {
+            members.retain(|_, member| !member.deleted);
+        }
+        let details = GroupDetails { version, members: members.into_values().collect() };
+        write(&group, &names, &details)
+    }
+}
+
+/// A group of releases 2.8 to 2.18 goes on with complete lists: they mix with nothing else.
+fn details_version(group: &Group) -> Result<DetailsVersion> {
+    Ok(match group.details_version()? {
+        Some(DetailsVersion::Complete) => DetailsVersion::Complete,
+        _ => DetailsVersion::Changes,
+    })
+}
+
+fn write(group: &Group, names: &Names, details: &GroupDetails) -> Result<()> {
+    let storage = group.storage();
+    let mut payload = ByteWriter::new();
+    details.write(&mut payload);
+    let mut file = ByteWriter::new();
+    let encoded = group.access().encoder(FormatVersion::DEFAULT)?.encode(payload.as_slice(), &mut file);
+    encoded.map_err(|source| ArrayError::GenericTile { file: storage.describe(GROUP_FOLDER), source })?;
+    storage.create_folder(GROUP_FOLDER)?;
+    let name = names.next(match details.version {
+        DetailsVersion::Complete => NameForm::Unversioned,
+        DetailsVersion::Changes => CHANGES,
+    })?;
+    Ok(storage.create_new(&format!("{GROUP_FOLDER}/{name}"), file.as_slice())?)
+}
+
+impl NewMember {
+    /// The member as it is written, if there is one.
+    fn resolve(self, group: &Group, version: DetailsVersion) -> Result<GroupMember> {
+        let Self { uri, relative, name } = self;
+        // As the reference library writes paths of this machine.
+        let uri = if !relative && uri.starts_with('/') { format!("file://{uri}") } else { uri };
+        let key = name.as_deref().unwrap_or(&uri);
+        if key.is_empty() {
+            return Err(error(group, key, "a member needs a name or a URI"));
+        }
+        let place = group.place_of(&uri, relative);
+        let kind = match &place {
+            MemberPlace::Elsewhere => {
+                return Err(error(group, key, "only members on this machine can be looked at, to know what they are"));
+            }
+            place => group.kind_at(place)?,
+        };
+        if kind == MemberKind::Invalid {
+            return Err(error(group, key, "there is neither an array nor a group at this place"));
+        }
+        Ok(GroupMember { kind, relative, uri, name, deleted: false, version })
+    }
+}
+
+#[cold]
+fn error(group: &Group, member: &str, why: &str) -> ArrayError {
+    ArrayError::NewMember { group: group.storage().describe(""), member: member.to_owned(), why: why.to_owned() }
+}

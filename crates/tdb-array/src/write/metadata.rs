@@ -1,0 +1,121 @@
+//! Changing metadata.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tdb_metadata::{MetadataChange, MetadataFile, MetadataValue};
+use tdb_storage::Storage;
+use tdb_types::names::METADATA_FOLDER;
+use tdb_types::{ByteWriter, Feature, FormatVersion, NameForm};
+
+use super::Names;
+use crate::access::Access;
+use crate::{Array, ArrayError, Group, Result};
+
+/// Changes to the metadata of an array or a group, which [`commit`](Self::commit) makes, all at once.
+///
+/// ```
+/// use tdb_array::{Array, MetadataValue};
+/// # use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+/// # use tdb_array::tdb_types::{Datatype, Scalar};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("array");
+/// # let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+/// # let schema = SchemaBuilder::sparse().dimension(rows).build()?;
+/// # Array::create(&path, &ArrayDefinition::new(schema)?)?;
+///
+/// let array = Array::open(&path)?;
+/// array.write_metadata().put("title", MetadataValue::text("Rain")?).delete("draft").commit()?;
+/// // What was opened before stays as it was.
+/// assert!(array.metadata()?.is_empty());
+/// assert_eq!(Array::open(&path)?.metadata()?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing changes before `commit`"]
+pub struct MetadataWriter {
+    storage: Arc<dyn Storage>,
+    access: Access,
+    /// Of the file that is written.
+    version: FormatVersion,
+    has_metadata: bool,
+    names: Names,
+    changes: BTreeMap<Vec<u8>, Option<MetadataValue>>,
+}
+
+impl Array {
+    /// Starts a change of the array's metadata.
+    pub fn write_metadata(&self) -> MetadataWriter {
+        let version = self.schema().version();
+        MetadataWriter {
+            storage: Arc::clone(self.storage()),
+            access: self.access().clone(),
+            version,
+            has_metadata: version.has(Feature::MetadataFolder),
+            names: Names::new(),
+            changes: BTreeMap::new(),
+        }
+    }
+}
+
+impl Group {
+    /// Starts a change of the group's metadata.
+    pub fn write_metadata(&self) -> MetadataWriter {
+        MetadataWriter {
+            storage: Arc::clone(self.storage()),
+            access: self.access().clone(),
+            version: FormatVersion::DEFAULT,
+            // Releases whose groups have none can't be told it either.
+            has_metadata: true,
+            names: Names::new(),
+            changes: BTreeMap::new(),
+        }
+    }
+}
+
+impl MetadataWriter {
+    /// Where the name of the file comes from, and with it the time at which the change is said to happen.
+    pub fn names(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Gives a key a value, whatever it had before.
+    pub fn put(mut self, key: impl Into<Vec<u8>>, value: MetadataValue) -> Self {
+        self.changes.insert(key.into(), Some(value));
+        self
+    }
+
+    /// Deletes a key, if it is there.
+    pub fn delete(mut self, key: impl Into<Vec<u8>>) -> Self {
+        self.changes.insert(key.into(), None);
+        self
+    }
+
+    /// Makes the changes, durably; without any, nothing is written.
+    ///
+    /// # Errors
+    /// An array of a format that has no metadata, a key that is too long; whatever the storage can't do. Then nothing has
+    /// changed.
+    pub fn commit(self) -> Result<()> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        let folder = || self.storage.describe(METADATA_FOLDER);
+        if !self.has_metadata {
+            let what = format!("arrays of format version {} have no metadata; from version 4 on they do", self.version);
+            return Err(ArrayError::Unsupported { file: self.storage.describe(""), what });
+        }
+        let changes = self.changes.into_iter().map(|(key, value)| MetadataChange { key, value });
+        let mut payload = ByteWriter::new();
+        MetadataFile { changes: changes.collect() }
+            .write(&mut payload)
+            .map_err(|error| ArrayError::Query(error.to_string()))?;
+        let mut file = ByteWriter::new();
+        let encoded = self.access.encoder(self.version)?.encode(payload.as_slice(), &mut file);
+        encoded.map_err(|source| ArrayError::GenericTile { file: folder(), source })?;
+        self.storage.create_folder(METADATA_FOLDER)?;
+        let name = self.names.next(NameForm::Unversioned)?;
+        Ok(self.storage.create_new(&format!("{METADATA_FOLDER}/{name}"), file.as_slice())?)
+    }
+}

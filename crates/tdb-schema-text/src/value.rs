@@ -1,0 +1,105 @@
+//! Values of cells and coordinates, both ways.
+
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
+use toml::{Table, Value};
+
+/// The key of values that are given by their bytes.
+const HEX: &str = "hex";
+
+/// A value of a datatype: an integer, a float, or an integer as a string where TOML has none so large.
+pub(crate) fn parse_scalar(physical: PhysicalType, value: &Value) -> Option<Scalar> {
+    match value {
+        Value::Integer(number) => Scalar::parse(physical, &number.to_string()),
+        Value::Float(number) if physical == PhysicalType::F64 => Some(Scalar::F64(*number)),
+        #[allow(clippy::cast_possible_truncation)] // to the nearest value that there is
+        Value::Float(number) if physical == PhysicalType::F32 => Some(Scalar::F32(*number as f32)),
+        Value::Boolean(truth) if physical == PhysicalType::U8 => Some(Scalar::U8((*truth).into())),
+        Value::String(number) if !physical.is_float() => Scalar::parse(physical, number),
+        Value::Table(table) => Scalar::from_le_bytes(physical, &table_bytes(table)?),
+        _ => None,
+    }
+}
+
+/// The value in the form that says it best, and says it exactly.
+pub(crate) fn print_scalar(scalar: Scalar) -> Value {
+    let text = scalar.to_string();
+    let value = match scalar {
+        Scalar::F64(number) => Value::Float(number),
+        // The shortest decimal that means this value, rather than all digits of its double.
+        Scalar::F32(number) => Value::Float(text.parse().unwrap_or(number.into())),
+        _ => text.parse().map_or_else(|_| Value::String(text), Value::Integer),
+    };
+    // Of NaNs text knows one.
+    let is_odd = match scalar {
+        Scalar::F64(number) => number.is_nan() && number.to_bits() != f64::NAN.to_bits(),
+        Scalar::F32(number) => number.is_nan() && number.to_bits() != f32::NAN.to_bits(),
+        _ => false,
+    };
+    let bytes = scalar.to_le_bytes();
+    match parse_scalar(scalar.physical(), &value) {
+        Some(parsed) if *parsed.to_le_bytes() == *bytes && !is_odd => value,
+        _ => hex_table(&bytes),
+    }
+}
+
+/// The bytes of a cell: text for strings, a value, or a list of values.
+pub(crate) fn parse_cell(datatype: Datatype, number: CellValNum, value: &Value) -> Option<Vec<u8>> {
+    match value {
+        Value::Table(table) => table_bytes(table),
+        Value::String(text) if is_text(datatype, number) => Some(text.as_bytes().to_vec()),
+        Value::Array(values) => {
+            let scalars = values.iter().map(|value| parse_scalar(datatype.physical(), value));
+            let scalars: Vec<Scalar> = scalars.collect::<Option<_>>()?;
+            Some(scalars.iter().flat_map(|scalar| scalar.to_le_bytes().to_vec()).collect())
+        }
+        value => Some(parse_scalar(datatype.physical(), value)?.to_le_bytes().to_vec()),
+    }
+}
+
+/// The cell in the form that says it best, and says it exactly.
+pub(crate) fn print_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
+    let value = match std::str::from_utf8(bytes) {
+        Ok(text) if is_text(datatype, number) => Value::String(text.to_owned()),
+        _ => {
+            let physical = datatype.physical();
+            let scalars = bytes.chunks(physical.size()).map(|bytes| Scalar::from_le_bytes(physical, bytes));
+            match scalars.collect::<Option<Vec<_>>>().as_deref() {
+                Some([one]) if number == CellValNum::ONE => print_scalar(*one),
+                Some(many) => Value::Array(many.iter().copied().map(print_scalar).collect()),
+                None => hex_table(bytes),
+            }
+        }
+    };
+    if parse_cell(datatype, number, &value).as_deref() == Some(bytes) { value } else { hex_table(bytes) }
+}
+
+/// Whether cells are text of one byte per unit; where a cell is a single unit, its number says more.
+fn is_text(datatype: Datatype, number: CellValNum) -> bool {
+    let text = matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char | Datatype::GeomWkt);
+    text && number != CellValNum::ONE
+}
+
+fn table_bytes(table: &Table) -> Option<Vec<u8>> {
+    match (table.get(HEX), table.len()) {
+        (Some(Value::String(digits)), 1) => hex_bytes(digits),
+        _ => None,
+    }
+}
+
+fn hex_table(bytes: &[u8]) -> Value {
+    Value::Table(Table::from_iter([(HEX.to_owned(), Value::String(hex(bytes)))]))
+}
+
+/// Two hexadecimal digits for each byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes that hexadecimal digits stand for.
+pub(crate) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
+    if !digits.len().is_multiple_of(2) || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
+    pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect()
+}
