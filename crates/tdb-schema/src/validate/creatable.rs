@@ -145,10 +145,10 @@ fn filters_accept(filters: &FilterPipeline, datatype: Datatype, kind: TileKind) 
     let (mut is_float, mut counts) = (datatype.is_float(), counts(datatype));
     for filter in &filters.filters {
         match filter {
-            Filter::Delta { reinterpret, .. } | Filter::DoubleDelta { reinterpret, .. } => {
-                if is_float && reinterpret.is_none_or(Datatype::is_float) {
-                    return Err(format!("{} doesn't work on floats", filter.name()));
-                }
+            Filter::Delta { reinterpret, .. } | Filter::DoubleDelta { reinterpret, .. }
+                if is_float && reinterpret.is_none_or(Datatype::is_float) =>
+            {
+                return Err(format!("{} doesn't work on floats", filter.name()));
             }
             Filter::BitWidthReduction { .. } | Filter::PositiveDelta { .. } if !counts => {
                 return Err(format!("{} works on integers, dates and times only", filter.name()));
