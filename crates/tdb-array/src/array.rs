@@ -146,7 +146,8 @@ impl Array {
             return Ok(metadata);
         }
         let mut decoder = self.inner.access.decoder();
-        let metadata = Metadata::load(&*self.inner.storage, self.time(), &mut decoder)?;
+        let metadata = Metadata::load(&*self.inner.storage, self.time(), &mut decoder);
+        let metadata = metadata.map_err(ArrayError::beside_the_schema)?;
         Ok(self.inner.metadata.get_or_init(|| metadata))
     }
 

@@ -4,7 +4,7 @@
 //! both: fragments in the array's own folder, committed by their metadata file (formats 1 to 4) or by a file
 //! `<name>.ok` (formats 5 to 11), and fragments in `__fragments`, committed by `__commits/<name>.wrt` (format 12 on).
 //! Commits may be gathered in `.con` files, from which `.ign` files take some back; `.vac` files name fragments that
-//! a consolidated one replaces.
+//! a consolidated one replaces. Where these contradict each other, what release 2.30.0 makes of it counts.
 
 mod commits;
 
@@ -44,8 +44,17 @@ pub struct ArrayDirectory {
     pub fragments: Vec<FragmentEntry>,
     /// Paths of the delete (and update) commits that apply, oldest first.
     pub deletes: Vec<String>,
-    /// The bytes of those that lie in a file of consolidated commits, by their paths. Their own files may be gone.
-    pub embedded_deletes: BTreeMap<String, Arc<[u8]>>,
+    /// Those that lie in a file of consolidated commits, by their paths. Their own files may be gone, and don't count if not.
+    pub embedded_deletes: BTreeMap<String, EmbeddedDelete>,
+}
+
+/// A delete commit in a file of consolidated commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddedDelete {
+    /// The path of the file that it lies in.
+    pub file: String,
+    /// What would stand in its own file.
+    pub bytes: Arc<[u8]>,
 }
 
 /// A committed fragment.

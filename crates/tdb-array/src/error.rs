@@ -136,6 +136,17 @@ pub enum ArrayError {
         /// What is the matter.
         problem: KeyProblem,
     },
+    /// Some files of the array are encrypted and some are not, so that neither a key nor the lack of one opens all.
+    #[error(
+        "{clear} is not encrypted, but {encrypted} is: with a key or without, one of them can't be read. Somebody without the \
+         key has put the one there, or release 2.30.0 has, which stores changed schemas of encrypted arrays in clear"
+    )]
+    PartlyEncrypted {
+        /// What is not.
+        clear: String,
+        /// What is.
+        encrypted: String,
+    },
     /// Files contradict each other or the format.
     #[error("{file}: {what}")]
     Corrupt {
@@ -339,6 +350,23 @@ impl ArrayError {
         }
     }
 
+    /// The same error of a file that isn't the first: where the array's schema was read with the key, or without, and this one
+    /// wants none, or one, it is not the key that is wrong.
+    pub(crate) fn beside_the_schema(self) -> Self {
+        let schema = || "the array's schema".to_owned();
+        match (self.key_problem(), self) {
+            (
+                Some(KeyProblem::Missing),
+                Self::Schema { file, .. } | Self::Fragment { file, .. } | Self::GenericTile { file, .. },
+            ) => Self::PartlyEncrypted { clear: schema(), encrypted: file },
+            (
+                Some(KeyProblem::NotNeeded),
+                Self::Schema { file, .. } | Self::Fragment { file, .. } | Self::GenericTile { file, .. },
+            ) => Self::PartlyEncrypted { clear: file, encrypted: schema() },
+            (_, error) => error,
+        }
+    }
+
     /// The error with the whole path of its file, if what gave it knows only the path below the array's folder.
     pub(crate) fn located(mut self, storage: &dyn Storage) -> Self {
         if let Self::Version { file, .. } | Self::Commits { file, .. } | Self::Corrupt { file, .. } = &mut self {
@@ -365,7 +393,7 @@ impl ArrayError {
             Self::Condition { source, .. } => by(source.is_unsupported()),
             Self::GenericTile { source, .. } => by(source.is_unsupported()),
             Self::Tile { source, .. } => by(source.is_unsupported()),
-            Self::Corrupt { .. } | Self::Commits { .. } => ErrorCategory::Corrupt,
+            Self::Corrupt { .. } | Self::Commits { .. } | Self::PartlyEncrypted { .. } => ErrorCategory::Corrupt,
             Self::Unsupported { .. } | Self::Version { .. } | Self::Member { .. } => ErrorCategory::Unsupported,
             Self::Key { .. } => ErrorCategory::Key,
             Self::UnknownField { .. }

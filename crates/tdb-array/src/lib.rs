@@ -66,7 +66,7 @@ pub use {tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_
 pub use array::{Array, ArrayOptions, Damaged};
 pub use batch::Batch;
 pub use column::{Column, Value};
-pub use directory::{ArrayDirectory, FragmentEntry, Listing};
+pub use directory::{ArrayDirectory, EmbeddedDelete, FragmentEntry, Listing};
 pub use error::{ArrayError, CellProblem, ErrorCategory};
 pub use fragment::Fragment;
 pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, TreeNode};

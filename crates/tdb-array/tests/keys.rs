@@ -85,36 +85,66 @@ fn damage_is_not_blamed_on_the_key() {
     assert!(damaged >= 4, "{damaged} files");
 }
 
+fn copy(fixture: &fixtures::Fixture, folder: &Path) {
+    for file in fixture.array_files() {
+        let target = folder.join(file);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(fixture.array_dir().join(file), &target).unwrap();
+    }
+}
+
+fn schema_of(fixture: &fixtures::Fixture) -> String {
+    fixture.array_files().find(|path| path.starts_with("__schema/__1")).unwrap().to_owned()
+}
+
+/// That the error says which file is in clear and which is not, and blames no key.
+fn check_partly(error: &ArrayError, [clear, encrypted]: [&str; 2]) {
+    let ArrayError::PartlyEncrypted { clear: in_clear, encrypted: other } = error else { panic!("{error:?}") };
+    assert!(in_clear.contains(clear) && other.contains(encrypted), "{error}");
+    assert_eq!((error.key_problem(), error.category()), (None, ErrorCategory::Corrupt), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("is not encrypted, but") && !text.contains("give"), "{text}");
+}
+
 /// A schema in clear among encrypted ones is foreign: no key is needless, and none is missing from it.
 #[test]
 fn a_schema_in_clear_among_encrypted_ones() {
-    let copy = |fixture: &fixtures::Fixture, folder: &Path| {
-        for file in fixture.array_files() {
-            let target = folder.join(file);
-            fs::create_dir_all(target.parent().unwrap()).unwrap();
-            fs::copy(fixture.array_dir().join(file), &target).unwrap();
-        }
-    };
-    let schema_of = |fixture: &fixtures::Fixture| -> String {
-        fixture.array_files().find(|path| path.starts_with("__schema/__1")).unwrap().to_owned()
-    };
     let (encrypted, clear) =
         (fixtures::named("v22-by-2.30.0-sparse-encrypted"), fixtures::named("v22-by-2.30.0-sparse-2d"));
     let folder = tempfile::tempdir().unwrap();
     copy(&encrypted, folder.path());
-    let foreign = folder.path().join("__schema/__9999999999999_9999999999999_00000000000000000000000000000001");
+    let name = "__9999999999999_9999999999999_00000000000000000000000000000001";
+    let foreign = folder.path().join("__schema").join(name);
     fs::copy(clear.array_dir().join(schema_of(&clear)), foreign).unwrap();
     let open = |key: Option<[u8; 32]>| {
         let options = ArrayOptions::new().at(9_999_999_999_999);
         let options = key.into_iter().fold(options, |options, key| options.key(EncryptionKey::new(key)));
         options.open(folder.path()).unwrap_err()
     };
-    let with = open(encrypted.expected().key());
-    assert_eq!((with.key_problem(), with.category()), (Some(KeyProblem::NotNeeded), ErrorCategory::Corrupt), "{with}");
-    let without = open(None);
-    assert_eq!(
-        (without.key_problem(), without.category()),
-        (Some(KeyProblem::Missing), ErrorCategory::Key),
-        "{without}"
-    );
+    check_partly(&open(encrypted.expected().key()), [name, &schema_of(&encrypted)]);
+    check_partly(&open(None), ["the array's schema", &schema_of(&encrypted)]);
+}
+
+/// The only schema replaced by itself in clear: what is encrypted is the rest.
+#[test]
+fn the_only_schema_in_clear() {
+    for fixture in ["v22-by-2.30.0-sparse-encrypted", "v22-by-2.30.0-dense-enumeration-encrypted"] {
+        let fixture = fixtures::named(fixture);
+        let key = fixture.expected().key();
+        let schema = open(&fixture.array_dir(), key).unwrap().schema().to_file().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        copy(&fixture, folder.path());
+        fs::write(folder.path().join(schema_of(&fixture)), schema).unwrap();
+        let metadata = "__fragment_metadata.tdb";
+        check_partly(&open(folder.path(), key).unwrap_err(), [&schema_of(&fixture), metadata]);
+        // Footers are never encrypted.
+        let array = open(folder.path(), None).unwrap();
+        let error = array.fragments().iter().find_map(|fragment| fragment.rtree().err()).unwrap();
+        check_partly(&error, ["the array's schema", metadata]);
+        let read = || -> Result<(), ArrayError> { array.read().batches()?.try_for_each(|batch| batch.map(drop)) };
+        check_partly(&read().unwrap_err(), ["the array's schema", metadata]);
+        if !fixture.expected().metadata.is_empty() {
+            check_partly(&array.metadata().unwrap_err(), ["the array's schema", "__meta/"]);
+        }
+    }
 }

@@ -144,6 +144,11 @@ fn a_commit_where_the_format_has_none_is_an_error() {
     {
         let storage = memory(PLAIN);
         storage.insert(path, Vec::new()).unwrap();
+        // In the array's own folder a commit means nothing without a fragment beside it.
+        if let Some(fragment) = path.strip_suffix(".ok") {
+            assert_eq!(open(&storage).unwrap().fragments().len(), 2);
+            storage.insert(&format!("{fragment}/a0.tdb"), Vec::new()).unwrap();
+        }
         let error = open(&storage).unwrap_err();
         assert!(matches!(&error, ArrayError::Corrupt { file, .. } if *file == storage.describe(path)), "{error}");
         assert_eq!(open_what_is_sound(&storage).damaged()[0].path, path);

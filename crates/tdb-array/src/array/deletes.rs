@@ -91,8 +91,9 @@ impl Array {
             return Err(ArrayError::Unsupported { file: self.storage().describe(path), what });
         }
         let stored;
-        let bytes = match self.directory().embedded_deletes.get(path) {
-            Some(embedded) => &embedded[..],
+        let embedded = self.directory().embedded_deletes.get(path);
+        let bytes = match embedded {
+            Some(embedded) => &embedded.bytes[..],
             None => {
                 stored = self.storage().read(path)?;
                 &stored[..]
@@ -100,7 +101,8 @@ impl Array {
         };
         let tile = self.access().decoder().decode_file(bytes, None).map_err(ConditionError::from);
         let stays = tile.and_then(|tile| Condition::parse_tile(&tile, self.limits(), None));
-        let stays = stays.map_err(|source| self.delete_error(path, source))?;
+        let place = embedded.map_or_else(|| path.to_owned(), |embedded| format!("{}: {path}", embedded.file));
+        let stays = stays.map_err(|source| self.delete_error(&place, source))?;
         // The directory lists no commits without a time.
         let time = path.rsplit('/').next().and_then(TimestampedName::parse).map_or(u64::MAX, |name| name.end());
         Ok(Delete { path: path.to_owned(), time, stays, bound: Mutex::default() })

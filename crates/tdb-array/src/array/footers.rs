@@ -45,7 +45,7 @@ impl Footers {
             let parse = |bytes: Vec<u8>| {
                 let mut decoder = access.decoder();
                 ConsolidatedFooters::parse_file(&bytes, &mut decoder, None)
-                    .map_err(|source| ArrayError::Fragment { file: file.clone(), source })
+                    .map_err(|source| ArrayError::Fragment { file: file.clone(), source }.beside_the_schema())
             };
             let parsed = storage.read(&path).map_err(ArrayError::from).and_then(parse);
             let Some(parsed) = findings.of(&path, parsed)? else { continue };

@@ -8,8 +8,8 @@ use tdb_filters::KeyProblem;
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_schema::{ArraySchema, Dimension, SchemaError};
 use tdb_storage::{CountingStorage, Storage, StorageError};
-use tdb_types::names::{COMMITS_FOLDER, LEGACY_SCHEMA, SCHEMA_FOLDER};
-use tdb_types::{Layout, Limits};
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, LEGACY_SCHEMA, SCHEMA_FOLDER};
+use tdb_types::{ArrayType, ByteReader, Layout, Limits};
 
 use super::damage::Findings;
 use super::footers::Footers;
@@ -18,7 +18,7 @@ use crate::access::Access;
 use crate::directory::Listing;
 use crate::fragment::UnparsedFragment;
 use crate::workers::{WEIGHT_OF_A_READ, Workers};
-use crate::{ArrayDirectory, ArrayError, Fragment, FragmentEntry, Result};
+use crate::{ArrayDirectory, ArrayError, Fragment, FragmentEntry, Result, TimeRange};
 
 pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array> {
     let counting = CountingStorage::new(storage);
@@ -32,9 +32,12 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
         what: "the folder of schemas is empty; without one of them nothing can be read".to_owned(),
     })?;
     // The first file that the key is tried on: if it doesn't fit, it is the wrong one.
-    let schema = load_schema(&*storage, &schema_path, &access).map_err(|error| match error.key_problem() {
-        Some(KeyProblem::NotNeeded) if has_encrypted_schema(&*storage, &listing) => error,
-        _ => error.blaming_the_key(),
+    let schema = load_schema(&*storage, &schema_path, &access).map_err(|error| {
+        let needless = error.key_problem() == Some(KeyProblem::NotNeeded);
+        match needless.then(|| encrypted_file(&*storage, &listing)).flatten() {
+            Some(encrypted) => ArrayError::PartlyEncrypted { clear: storage.describe(&schema_path), encrypted },
+            None => error.blaming_the_key(),
+        }
     })?;
     let schema = Arc::new(schema);
     let resolved = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings);
@@ -102,12 +105,21 @@ fn load_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<Arr
         .map_err(|source| ArrayError::Schema { file: storage.describe(path), source })
 }
 
-/// Whether some schema is encrypted: where another isn't, that one is foreign, and not the key needless.
-fn has_encrypted_schema(storage: &dyn Storage, listing: &Listing) -> bool {
-    listing.schemas().iter().filter_map(|path| storage.read(path).ok()).any(|bytes| {
-        let decoded = GenericTileDecoder::new(Limits::default()).decode_file(&bytes, None);
-        decoded.is_err_and(|error| error.key_problem() == Some(KeyProblem::Missing))
-    })
+/// A schema, or else the metadata of the first fragment, that is encrypted: then a schema that isn't is foreign, and not the
+/// key needless.
+fn encrypted_file(storage: &dyn Storage, listing: &Listing) -> Option<String> {
+    let is_encrypted = |path: &String| {
+        let decoded = storage.read(path).map(|bytes| {
+            let mut decoder = GenericTileDecoder::new(Limits::default());
+            decoder.decode(&mut ByteReader::new(&bytes)).map(drop)
+        });
+        decoded.is_ok_and(|decoded| decoded.is_err_and(|error| error.key_problem() == Some(KeyProblem::Missing)))
+    };
+    let directory = ArrayDirectory::resolve(listing, ArrayType::Sparse, TimeRange::ALL).ok();
+    let fragment = directory.and_then(|directory| directory.fragments.into_iter().next());
+    let metadata = fragment.map(|fragment| format!("{}/{FRAGMENT_METADATA}", fragment.folder));
+    let path = listing.schemas().into_iter().chain(metadata).find(is_encrypted)?;
+    Some(storage.describe(&path))
 }
 
 /// What it takes to load fragments.
@@ -180,7 +192,7 @@ impl Loader<'_> {
     fn schema(&self, path: &str, current: &ArraySchema) -> Result<Option<Arc<ArraySchema>>> {
         let schema = match load_schema(&**self.storage, path, self.access) {
             Err(ArrayError::Storage(StorageError::NotFound { .. })) => return Ok(None),
-            schema => schema?,
+            schema => schema.map_err(ArrayError::beside_the_schema)?,
         };
         if let Some(what) = differs_in_space(&schema, current) {
             let what = format!("{what}, although an array can change in its attributes only");

@@ -1,13 +1,12 @@
 //! What the commits of an array come to, with those that were gathered, ignored and replaced.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::Arc;
-
 use tdb_metadata::{CommitKind, ConsolidatedCommits, PathList};
 use tdb_storage::EntryKind;
+use tdb_types::names::{OK_EXTENSION, WRITE_EXTENSION};
 use tdb_types::{ByteReader, DecodeError, FormatVersion, TimestampedName};
 
-use super::{COMMITS_FOLDER, Listing, file_name};
+use super::{COMMITS_FOLDER, EmbeddedDelete, Listing, file_name};
 use crate::array::Findings;
 use crate::{ArrayError, Result, TimeRange};
 
@@ -16,8 +15,8 @@ use crate::{ArrayError, Result, TimeRange};
 pub(super) struct Commits {
     /// Paths of committed writes, deletes and updates.
     paths: BTreeSet<String>,
-    /// The bytes of deletes that lie in a consolidated file, by their paths.
-    pub(super) embedded: BTreeMap<String, Arc<[u8]>>,
+    /// The deletes that lie in a consolidated file, by their paths.
+    pub(super) embedded: BTreeMap<String, EmbeddedDelete>,
     /// For each vacuum file the name of the consolidated fragment and the folders that it replaces.
     vacuums: Vec<(TimestampedName, FormatVersion, Vec<String>)>,
 }
@@ -32,7 +31,8 @@ impl Commits {
                 Some(CommitKind::Consolidated) => {
                     let gathered = findings.of(path, ConsolidatedCommits::parse(&mut reader).map_err(fail))?;
                     for entry in gathered.into_iter().flat_map(|gathered| gathered.entries) {
-                        self.embedded.extend(entry.commit.map(|commit| (entry.path.to_owned(), commit.into())));
+                        let delete = |bytes: &[u8]| EmbeddedDelete { file: path.clone(), bytes: bytes.into() };
+                        self.embedded.extend(entry.commit.map(|commit| (entry.path.to_owned(), delete(commit))));
                         self.paths.insert(entry.path.to_owned());
                     }
                 }
@@ -48,8 +48,11 @@ impl Commits {
                 _ => {}
             }
         }
-        // Only what was gathered can be ignored: a commit file that is still there counts.
-        self.paths.retain(|path| !ignored.contains(path));
+        // Only writes that were gathered can be ignored: a commit file that is still there counts.
+        let gathered = std::mem::take(&mut self.paths).into_iter();
+        let counting =
+            gathered.filter(|path| CommitKind::of(path) != Some(CommitKind::Write) || !ignored.contains(path));
+        self.paths = counting.map(as_own).collect();
         for (entries, folder) in [(&listing.root, ""), (&listing.commits, COMMITS_FOLDER)] {
             let files = entries.iter().filter(|entry| entry.kind == EntryKind::File);
             let commits = files.filter(|entry| CommitKind::of(&entry.name).is_some_and(|kind| !kind.lists_files()));
@@ -58,6 +61,12 @@ impl Commits {
                 folder => format!("{folder}/{}", entry.name),
             }));
         }
+        let folders = listing.root.iter().filter(|entry| entry.kind == EntryKind::Folder);
+        let folders: HashSet<&str> = folders.map(|entry| entry.name.as_str()).collect();
+        self.paths.retain(|path| match path.strip_suffix(OK_EXTENSION).and_then(|path| path.strip_suffix('.')) {
+            Some(fragment) => folders.contains(fragment),
+            None => true,
+        });
         Ok(())
     }
 
@@ -86,6 +95,15 @@ impl Commits {
 
     fn of_kind(&self, kind: CommitKind) -> impl Iterator<Item = &str> {
         self.paths.iter().map(String::as_str).filter(move |path| CommitKind::of(path) == Some(kind))
+    }
+}
+
+/// What a gathered path means: a write belongs to this array whatever folder or array it names, as the reference library has
+/// it, but a file that commits what lies in the array's own folder has to lie there.
+fn as_own(path: String) -> String {
+    match path.rsplit_once('.') {
+        Some((_, WRITE_EXTENSION)) => format!("{COMMITS_FOLDER}/{}", file_name(&path)),
+        _ => path,
     }
 }
 

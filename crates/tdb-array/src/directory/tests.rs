@@ -51,7 +51,8 @@ fn gathered_commits_count_unless_ignored() {
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(A), folder(B)]);
     let directory = ArrayDirectory::resolve(&listing, ArrayType::Sparse, TimeRange::ALL).unwrap();
     assert_eq!(directory.deletes, [format!("__commits/{B}.del")]);
-    assert_eq!(directory.embedded_deletes[&directory.deletes[0]][..], *b"xyz");
+    let embedded = &directory.embedded_deletes[&directory.deletes[0]];
+    assert_eq!((&*embedded.file, &embedded.bytes[..]), (&*format!("__commits/{C}.con"), &b"xyz"[..]));
     listing.commit_files.push((format!("__commits/{C}.ign"), format!("__commits/{A}.wrt\n").into_bytes()));
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(B)]);
     // Cut anywhere, the file is an error or its first entries; it never panics.
@@ -66,7 +67,7 @@ fn fragments_of_older_formats_lie_in_the_arrays_folder() {
     let old = "__7_7_0000000000000000000000000000000d_10";
     let oldest = "__0000000000000000000000000000000e_5";
     let mut listing = commits(&[&format!("{A}.wrt")]);
-    listing.root = vec![file(&format!("{old}.ok"))];
+    listing.root = vec![file(&format!("{old}.ok")), Entry { kind: EntryKind::Folder, ..file(old) }];
     listing.legacy_folders.insert(oldest.to_owned(), vec![file(FRAGMENT_METADATA), file("__coords.tdb")]);
     listing.legacy_folders.insert(oldest.replace('e', "f"), vec![file("__coords.tdb")]);
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [oldest.to_owned(), old.to_owned(), folder(A)]);

@@ -120,7 +120,7 @@ impl MetadataFile {
 
     #[cold]
     pub(super) fn error(&self, source: FragmentError) -> ArrayError {
-        ArrayError::Fragment { file: self.described.clone(), source }
+        ArrayError::Fragment { file: self.described.clone(), source }.beside_the_schema()
     }
 }
 
