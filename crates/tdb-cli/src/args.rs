@@ -5,7 +5,9 @@ use std::path::Path;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::command::{completions, create, enumerations, fragments, info, inspect, ls, meta, read, schema, tree};
+use crate::command::{
+    completions, create, enumerations, fragments, import, info, inspect, ls, meta, read, schema, tree,
+};
 use crate::failure::Failure;
 use crate::session::Options;
 use crate::suggest;
@@ -64,6 +66,7 @@ pub(crate) enum Command {
     Enumerations(enumerations::Args),
     Ls(ls::Args),
     Create(create::Args),
+    Import(import::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
     /// A path without a command, and the options that follow it.
@@ -160,7 +163,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "info",
     "schema",
     "fragments",
@@ -170,6 +173,7 @@ const COMMANDS: [&str; 12] = [
     "enumerations",
     "ls",
     "create",
+    "import",
     "inspect",
     "completions",
     "help",

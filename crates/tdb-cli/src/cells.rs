@@ -2,7 +2,9 @@
 
 pub(crate) mod datetime;
 mod field;
+mod parse;
 mod value;
 
 pub(crate) use field::Field;
+pub(crate) use parse::CellParser;
 pub(crate) use value::{Kind, hex};

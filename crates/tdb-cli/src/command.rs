@@ -5,6 +5,7 @@ pub(crate) mod create;
 mod describe;
 pub(crate) mod enumerations;
 pub(crate) mod fragments;
+pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod inspect;
 pub(crate) mod ls;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Enumerations(args) => enumerations::run(&args, &key()?, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Create(args) => create::run(&args, &key()?),
+        Command::Import(args) => import::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args),
         // The parser has made another command of it.

@@ -4,6 +4,7 @@ mod args;
 mod cells;
 mod command;
 mod failure;
+mod import;
 mod inspect;
 mod key;
 mod location;

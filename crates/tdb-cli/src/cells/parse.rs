@@ -1,0 +1,313 @@
+//! Cells from text and from JSON: what [`Kind`] prints, read back.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use tdb_schema::Enumeration;
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
+
+use super::{Kind, datetime};
+
+/// Reads the cells of one field.
+#[derive(Debug)]
+pub(crate) struct CellParser {
+    datatype: Datatype,
+    number: CellValNum,
+    kind: Kind,
+    values: Option<Values>,
+}
+
+/// Characters of a date that names a day.
+const DAY: usize = "2020-01-31".len();
+
+/// The values of an enumeration, and their indices.
+#[derive(Debug)]
+struct Values {
+    name: String,
+    parser: Box<CellParser>,
+    indices: HashMap<Vec<u8>, usize>,
+}
+
+impl CellParser {
+    pub(crate) fn new(datatype: Datatype, number: CellValNum) -> Self {
+        Self { datatype, number, kind: Kind::of(datatype, number, false), values: None }
+    }
+
+    /// Cells are given as values of the enumeration, and stored as their indices.
+    pub(crate) fn with_enumeration(mut self, enumeration: &Enumeration) -> Self {
+        self.values = Some(Values {
+            name: enumeration.name().to_owned(),
+            parser: Box::new(Self::new(enumeration.datatype(), enumeration.cell_val_num())),
+            indices: enumeration.values().zip(0..).map(|(value, index)| (value.to_vec(), index)).collect(),
+        });
+        self
+    }
+
+    /// Appends the cell that `text`, a field of CSV, stands for.
+    ///
+    /// # Errors
+    /// It stands for none: why.
+    pub(crate) fn text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        if let Some(values) = &self.values {
+            if self.number != CellValNum::ONE {
+                return self.json(&array(text)?, out);
+            }
+            return match self.index(values, text, |parser, value| parser.text(text, value), out) {
+                // An index that the enumeration has no value for, as it is printed.
+                Err(why) => match text.strip_prefix('#') {
+                    Some(index) => push_number(self.datatype.physical(), self.datatype, index, out),
+                    None => Err(why),
+                },
+                done => done,
+            };
+        }
+        let start = out.len();
+        match self.kind {
+            Kind::Number { many: false, physical } => push_number(physical, self.datatype, text.trim(), out)?,
+            Kind::Bool { many: false } => out.push(truth(text.trim())?),
+            Kind::Date { many: false, .. } => self.date(text.trim(), out)?,
+            Kind::Text { unit } => {
+                encode(text, unit, out);
+                // Cells that aren't text are printed as their bytes. Where the length of a cell is known, that shows.
+                let mut bytes = Vec::new();
+                if !self.is_len(out.len() - start) && unhex(text, &mut bytes).is_ok() && self.is_len(bytes.len()) {
+                    out.truncate(start);
+                    out.append(&mut bytes);
+                }
+            }
+            Kind::Bytes => unhex(text, out)?,
+            Kind::Number { .. } | Kind::Bool { .. } | Kind::Date { .. } => return self.json(&array(text)?, out),
+        }
+        self.check_len(out.len() - start)
+    }
+
+    /// Appends the cell that a JSON value stands for.
+    ///
+    /// # Errors
+    /// It stands for none: why.
+    pub(crate) fn json(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+        let start = out.len();
+        let many = self.number != CellValNum::ONE && !matches!(self.kind, Kind::Text { .. } | Kind::Bytes);
+        match value {
+            Value::Array(members) if many => members.iter().try_for_each(|member| self.one(member, out))?,
+            other if many => return Err(format!("{other} is no array of values")),
+            other => self.one(other, out)?,
+        }
+        self.check_len(out.len() - start)
+    }
+
+    fn one(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+        if let Some(values) = &self.values {
+            // An index that the enumeration has no value for, as it is printed.
+            let index = value.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("index"));
+            if let Some(index) = index {
+                return push_number(self.datatype.physical(), self.datatype, &index.to_string(), out);
+            }
+            return self.index(values, value, |parser, bytes| parser.json(value, bytes), out);
+        }
+        match (self.kind, value) {
+            (Kind::Number { physical, .. }, Value::Number(number)) => {
+                push_number(physical, self.datatype, &number.to_string(), out)
+            }
+            // Numbers that JSON has no words for.
+            (Kind::Number { physical, .. }, Value::String(text)) => push_number(physical, self.datatype, text, out),
+            (Kind::Bool { .. }, Value::Bool(value)) => {
+                out.push(u8::from(*value));
+                Ok(())
+            }
+            (Kind::Date { .. }, Value::String(text)) => self.date(text, out),
+            (Kind::Date { .. }, Value::Number(number)) => self.date(&number.to_string(), out),
+            (Kind::Text { unit }, Value::String(text)) => {
+                encode(text, unit, out);
+                Ok(())
+            }
+            (Kind::Text { .. } | Kind::Bytes, Value::Object(members)) if members.len() == 1 => {
+                match members.get("hex").and_then(Value::as_str) {
+                    Some(digits) => unhex(digits, out),
+                    None => Err(self.no_cell(value)),
+                }
+            }
+            (Kind::Bytes, Value::String(digits)) => unhex(digits, out),
+            _ => Err(self.no_cell(value)),
+        }
+    }
+
+    fn no_cell(&self, value: impl std::fmt::Display) -> String {
+        format!("{value} is no {}", self.datatype)
+    }
+
+    fn index(
+        &self,
+        values: &Values,
+        shown: impl std::fmt::Display,
+        parse: impl FnOnce(&Self, &mut Vec<u8>) -> Result<(), String>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let mut bytes = Vec::new();
+        parse(&values.parser, &mut bytes)?;
+        let index = values.indices.get(&bytes);
+        let index = index.ok_or_else(|| format!("{shown} is no value of enumeration {:?}", values.name))?;
+        push_number(self.datatype.physical(), self.datatype, &index.to_string(), out)
+    }
+
+    fn date(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        let number = text.parse().ok().filter(|_| text.len() != 4 || self.datatype != Datatype::DatetimeYear);
+        let value = match (number, text) {
+            (_, datetime::NOT_A_TIME) => i64::MIN,
+            (Some(number), _) => number,
+            (None, text) => {
+                // A day without a time begins at midnight; a month is no moment, unless months are what is counted.
+                let is_moment = |(first, last): &(i64, i64)| first == last || (first < last && text.len() >= DAY);
+                let date = datetime::parse(self.datatype, text).filter(is_moment);
+                date.ok_or_else(|| format!("{text:?} is no date that {} can hold", self.datatype))?.0
+            }
+        };
+        out.extend_from_slice(&value.to_le_bytes());
+        Ok(())
+    }
+
+    fn is_len(&self, len: usize) -> bool {
+        self.check_len(len).is_ok()
+    }
+
+    fn check_len(&self, len: usize) -> Result<(), String> {
+        let size = self.datatype.size();
+        match self.number.fixed() {
+            Some(number) if len != size * number as usize => {
+                Err(format!("a cell has {number} values of {}, and not {}", self.datatype, len / size))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn push_number(physical: PhysicalType, datatype: Datatype, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    let scalar = Scalar::parse(physical, text).ok_or_else(|| match text {
+        "" => format!("nothing is no {datatype}"),
+        text => format!("{text:?} is no {datatype}"),
+    })?;
+    out.extend_from_slice(&scalar.to_le_bytes());
+    Ok(())
+}
+
+fn truth(text: &str) -> Result<u8, String> {
+    match text {
+        "true" | "True" | "TRUE" | "1" => Ok(1),
+        "false" | "False" | "FALSE" | "0" => Ok(0),
+        _ => Err(format!("{text:?} is neither true nor false")),
+    }
+}
+
+fn array(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|_| format!("{text:?} is no array of values, such as [1, 2]"))
+}
+
+/// Characters as units of so many bytes.
+fn encode(text: &str, unit: usize, out: &mut Vec<u8>) {
+    match unit {
+        1 => out.extend_from_slice(text.as_bytes()),
+        2 => out.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
+        _ => out.extend(text.chars().flat_map(|character| u32::from(character).to_le_bytes())),
+    }
+}
+
+fn unhex(digits: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    let bytes = digits.as_bytes().chunks(2).map(|pair| {
+        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'))?;
+        u8::from_str_radix(pair, 16).ok()
+    });
+    let bytes: Option<Vec<u8>> = bytes.collect();
+    out.extend(bytes.ok_or_else(|| format!("{digits:?} are no bytes in hexadecimal"))?);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bytes(parser: &CellParser, text: &str) -> Result<Vec<u8>, String> {
+        let mut out = vec![9];
+        parser.text(text, &mut out).map(|()| out.split_off(1))
+    }
+
+    fn why(datatype: Datatype, text: &str) -> String {
+        bytes(&CellParser::new(datatype, CellValNum::ONE), text).unwrap_err()
+    }
+
+    #[test]
+    fn what_is_no_cell_is_told() {
+        assert_eq!(why(Datatype::Int8, "200"), "\"200\" is no int8");
+        assert_eq!(why(Datatype::Int8, ""), "nothing is no int8");
+        assert_eq!(why(Datatype::Bool, "maybe"), "\"maybe\" is neither true nor false");
+        assert_eq!(why(Datatype::DatetimeDay, "2020-02"), "\"2020-02\" is no date that datetime_day can hold");
+        assert_eq!(why(Datatype::StringUtf8, "abc"), "a cell has 1 values of string_utf8, and not 3");
+        assert_eq!(why(Datatype::Blob, "abc"), "\"abc\" are no bytes in hexadecimal");
+    }
+
+    #[test]
+    fn values_of_an_enumeration_become_indices() {
+        let colours = Enumeration::strings("colours", "f", Datatype::StringUtf8, ["red", "blue"]).unwrap();
+        let parser = CellParser::new(Datatype::UInt16, CellValNum::ONE).with_enumeration(&colours);
+        assert_eq!(bytes(&parser, "blue").unwrap(), [1, 0]);
+        assert_eq!(bytes(&parser, "green").unwrap_err(), "green is no value of enumeration \"colours\"");
+        assert_eq!(bytes(&parser, "#7").unwrap(), [7, 0]);
+        assert_eq!(bytes(&parser, "#x").unwrap_err(), "\"x\" is no uint16");
+        let many = CellParser::new(Datatype::UInt8, CellValNum::Var).with_enumeration(&colours);
+        assert_eq!(bytes(&many, r#"["blue", "red"]"#).unwrap(), [1, 0]);
+    }
+
+    fn datatypes() -> impl Strategy<Value = (Datatype, CellValNum)> {
+        let datatypes = [
+            Datatype::Int8,
+            Datatype::UInt64,
+            Datatype::Int64,
+            Datatype::Float32,
+            Datatype::Float64,
+            Datatype::Bool,
+            Datatype::DatetimeNs,
+            Datatype::DatetimeDay,
+            Datatype::TimeMs,
+            Datatype::StringUtf8,
+            Datatype::StringUtf16,
+            Datatype::Blob,
+        ];
+        let numbers = [CellValNum::ONE, CellValNum::Var];
+        (prop::sample::select(datatypes.to_vec()), prop::sample::select(numbers.to_vec()))
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_is_read_back((datatype, number) in datatypes(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            let size = datatype.size();
+            let len = if number == CellValNum::ONE { size } else { bytes.len() / size * size };
+            prop_assume!(bytes.len() >= len);
+            let mut cell = bytes[..len].to_vec();
+            if datatype == Datatype::Bool {
+                cell.iter_mut().for_each(|byte| *byte &= 1);
+            }
+            let kind = Kind::of(datatype, number, false);
+            let is_text = matches!(kind, Kind::Text { .. });
+            if is_text {
+                // What isn't text is printed as digits, which JSON tells apart and CSV doesn't.
+                cell = cell.iter().map(|byte| if size == 1 { byte & 0x7f } else { *byte }).collect();
+            }
+            let has_nan = |cell: &[u8]| match datatype {
+                Datatype::Float32 => cell.as_chunks().0.iter().any(|value| f32::from_le_bytes(*value).is_nan()),
+                Datatype::Float64 => cell.as_chunks().0.iter().any(|value| f64::from_le_bytes(*value).is_nan()),
+                _ => false,
+            };
+            prop_assume!(!has_nan(&cell));
+            let parser = CellParser::new(datatype, number);
+            let (mut json, mut back) = (Vec::new(), Vec::new());
+            kind.json(&cell, &mut json);
+            parser.json(&serde_json::from_slice(&json).unwrap(), &mut back).unwrap();
+            prop_assert_eq!(&back, &cell);
+            let text = kind.text(&cell);
+            if !is_text || size == 1 {
+                prop_assert_eq!(&self::bytes(&parser, &text).unwrap(), &cell, "{}", text);
+            }
+        }
+    }
+}

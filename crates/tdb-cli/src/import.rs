@@ -1,0 +1,205 @@
+//! From rows to an array: first all of them are looked at, then they are written.
+
+mod cells;
+mod dense;
+mod infer;
+mod progress;
+mod rows;
+
+use tdb_array::{Array, ArrayError, CellProblem, Duplicates, Names};
+use tdb_schema::{ArraySchema, Enumeration};
+
+use crate::failure::{Exit, Failure, Result};
+use crate::terminal::{Terminal, printable};
+use cells::Cells;
+use dense::Bounds;
+use progress::Progress;
+
+pub(crate) use infer::Guesses;
+pub(crate) use rows::{Input, RowsFormat};
+
+/// Of rejected rows as many are told one by one.
+const TOLD: u64 = 20;
+
+/// How rows are to be understood.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) input: Input,
+    /// What stands for a null cell in CSV.
+    pub(crate) null: String,
+    /// Whether columns without a field are passed over.
+    pub(crate) ignore_others: bool,
+    /// Whether rows that can't be imported are left out, and not a reason to import none.
+    pub(crate) skip_rejects: bool,
+}
+
+/// What a first pass has found.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// Rows that can be imported.
+    pub(crate) rows: u64,
+    pub(crate) rejected: u64,
+    bounds: Bounds,
+}
+
+/// What was written.
+#[derive(Debug, Default)]
+pub(crate) struct Imported {
+    pub(crate) cells: u64,
+    pub(crate) fragments: usize,
+}
+
+/// How to write.
+#[derive(Debug)]
+pub(crate) struct Writing {
+    pub(crate) names: Names,
+    /// Whether of rows with equal coordinates the last one counts.
+    pub(crate) keep_last: bool,
+    /// Bytes of cells to gather before they are written.
+    pub(crate) budget: usize,
+}
+
+impl Reading {
+    /// Looks at all rows to find out what they hold.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub(crate) fn guess(&self) -> Result<Guesses> {
+        let mut rows = self.input.rows()?;
+        let mut guesses = Guesses::default();
+        while let Some((_, row)) = rows.next(self.input.name())? {
+            if let Ok(row) = row {
+                guesses.add(row, &self.null);
+            }
+        }
+        Ok(guesses)
+    }
+
+    /// Looks at all rows for those that an array of this schema can't take, and tells of them.
+    ///
+    /// # Errors
+    /// There are some, and they shall not be skipped; the file can't be read; its columns aren't the array's.
+    pub(crate) fn check(
+        &self,
+        schema: &ArraySchema,
+        enumeration: impl Fn(&str) -> Result<Enumeration>,
+        terminal: Terminal,
+    ) -> Result<Checked> {
+        let mut rows = self.input.rows()?;
+        let mut cells = Cells::new(schema, enumeration, rows.columns(), &self.null, self.ignore_others)?;
+        let mut progress = Progress::new(terminal);
+        let (mut checked, mut keys) = (Checked::default(), Vec::new());
+        while let Some((line, row)) = rows.next(self.input.name())? {
+            match row.and_then(|row| cells.push(row)) {
+                Ok(()) => {
+                    checked.rows += 1;
+                    if schema.is_dense() {
+                        cells.keys(0, &mut keys);
+                        checked.bounds.add(&keys);
+                    }
+                    cells.clear();
+                }
+                Err(why) => {
+                    checked.rejected += 1;
+                    if checked.rejected <= TOLD {
+                        eprintln!("{}:{line}: {}", self.input.name(), printable(&why));
+                    }
+                }
+            }
+            progress.at("checking", self.input.progress());
+        }
+        progress.finish();
+        if checked.rejected > TOLD {
+            eprintln!("and {} more rows", checked.rejected - TOLD);
+        }
+        if checked.rejected > 0 && !self.skip_rejects {
+            let message = format!("{} of {} rows can't be imported", checked.rejected, checked.rows + checked.rejected);
+            return Err(Failure::new(Exit::Finding, format!("{message}; nothing was written"))
+                .with_hint("mend them, or leave them out with --skip-rejects"));
+        }
+        if schema.is_dense() {
+            checked.bounds.check(schema)?;
+        }
+        Ok(checked)
+    }
+
+    /// Writes the rows that were found good, each time that enough are together as a fragment.
+    ///
+    /// # Errors
+    /// Two of them have the same coordinates, and may not; whatever can't be written.
+    pub(crate) fn write(
+        &self,
+        array: &Array,
+        checked: &Checked,
+        writing: &Writing,
+        terminal: Terminal,
+    ) -> Result<Imported> {
+        let schema = array.schema();
+        let mut rows = self.input.rows()?;
+        let enumeration = |name: &str| Ok(Enumeration::clone(&*array.enumeration(name)?));
+        let mut cells = Cells::new(schema, enumeration, rows.columns(), &self.null, self.ignore_others)?;
+        let mut progress = Progress::new(terminal);
+        let (mut imported, mut lines) = (Imported::default(), Vec::new());
+        while let Some((line, row)) = rows.next(self.input.name())? {
+            if row.and_then(|row| cells.push(row)).is_ok() {
+                lines.push(line);
+            }
+            let is_enough = cells.bytes() + 8 * lines.len() >= writing.budget;
+            if is_enough && (!schema.is_dense() || checked.bounds.ends_slice(cells.len())) {
+                self.flush(array, checked, writing, &cells, &lines, &mut imported)?;
+                cells.clear();
+                lines.clear();
+            }
+            progress.at("writing", self.input.progress());
+        }
+        progress.finish();
+        if cells.len() > 0 {
+            self.flush(array, checked, writing, &cells, &lines, &mut imported)?;
+        }
+        Ok(imported)
+    }
+
+    fn flush(
+        &self,
+        array: &Array,
+        checked: &Checked,
+        writing: &Writing,
+        cells: &Cells,
+        lines: &[u64],
+        imported: &mut Imported,
+    ) -> Result<()> {
+        let mut write = array.write().names(writing.names.clone());
+        let mut order = None;
+        if array.schema().is_dense() {
+            (write, order) = checked.bounds.place(cells, imported.cells, write, array.schema())?;
+        } else if writing.keep_last && !array.schema().allows_duplicates() {
+            write = write.duplicates(Duplicates::KeepLast);
+        }
+        let columns = cells.columns(array.schema().is_dense(), order.as_deref());
+        let written = write.cells(columns).map_err(|error| self.failure(error, lines, imported))?;
+        imported.cells += written.cells;
+        imported.fragments += written.fragments.len();
+        Ok(())
+    }
+
+    /// An error about cells in words about lines.
+    fn failure(&self, error: ArrayError, lines: &[u64], imported: &Imported) -> Failure {
+        let line = |cell: u64| usize::try_from(cell).ok().and_then(|cell| lines.get(cell)).copied().unwrap_or_default();
+        let name = self.input.name();
+        let failure = match &error {
+            ArrayError::Cell { cell, problem: CellProblem::Duplicate { other }, .. } => {
+                let (first, second) = (line(*cell).min(line(*other)), line(*cell).max(line(*other)));
+                let why = format!("{name}:{second}: the coordinates are those of line {first}");
+                Failure::new(Exit::Finding, why).with_hint("--keep-last takes the last row of each cell")
+            }
+            ArrayError::Cell { cell, field, problem } => {
+                Failure::new(Exit::Finding, format!("{name}:{}: {field}: {problem}", line(*cell)))
+            }
+            _ => return error.into(),
+        };
+        match imported.fragments {
+            0 => failure,
+            count => failure.with_hint(format!("{count} fragments, {} cells, were written before", imported.cells)),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Rows of a file of CSV or JSON lines, with the lines that they stand on.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use csv::{ReaderBuilder, StringRecord};
+use serde_json::{Map, Value};
+
+use crate::failure::{Exit, Failure, Result};
+
+/// A file that is read more than once: to look for what can't be imported, and to import it.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// As the person calls it.
+    name: String,
+    bytes: Bytes,
+    format: RowsFormat,
+    delimiter: u8,
+    /// Bytes that were taken of it in the current pass.
+    taken: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    File(PathBuf),
+    /// Standard input can't be read twice.
+    Memory(Arc<[u8]>),
+}
+
+/// What rows are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RowsFormat {
+    /// Comma-separated values, with a header
+    Csv,
+    /// One JSON object per line
+    Jsonl,
+}
+
+impl Input {
+    /// The file at `path`; none is standard input, which is held in memory.
+    pub(crate) fn new(path: Option<PathBuf>, format: Option<RowsFormat>, delimiter: u8) -> Result<Self> {
+        let name = path.as_ref().map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
+        let by_name = path.as_ref().and_then(|path| match path.extension()?.to_str()? {
+            "csv" | "CSV" | "tsv" | "txt" => Some(RowsFormat::Csv),
+            "jsonl" | "ndjson" | "json" => Some(RowsFormat::Jsonl),
+            _ => None,
+        });
+        let format = format.or(by_name).ok_or_else(|| {
+            Failure::usage(format!("{name}: no name tells whether this is CSV or JSON lines"))
+                .with_hint("say --format csv or --format jsonl")
+        })?;
+        let is_tabbed = path.as_ref().is_some_and(|path| path.extension().is_some_and(|extension| extension == "tsv"));
+        let delimiter = if is_tabbed && delimiter == b',' { b'\t' } else { delimiter };
+        let bytes = match path {
+            Some(path) => Bytes::File(path),
+            None => {
+                let mut bytes = Vec::new();
+                std::io::stdin().read_to_end(&mut bytes).map_err(|error| Failure::io(&name, &error))?;
+                Bytes::Memory(bytes.into())
+            }
+        };
+        Ok(Self { name, bytes, format, delimiter, taken: Arc::default() })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many bytes there are, and how many were taken in this pass.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        let size = match &self.bytes {
+            Bytes::File(path) => std::fs::metadata(path).map_or(0, |file| file.len()),
+            Bytes::Memory(bytes) => bytes.len() as u64,
+        };
+        (size, self.taken.load(Ordering::Relaxed))
+    }
+
+    /// The rows, from the first one on.
+    pub(crate) fn rows(&self) -> Result<Rows> {
+        self.taken.store(0, Ordering::Relaxed);
+        let bytes: Box<dyn Read> = match &self.bytes {
+            Bytes::File(path) => Box::new(File::open(path).map_err(|error| Failure::io(&self.name, &error))?),
+            Bytes::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+        };
+        let counted = Counted { bytes, taken: Arc::clone(&self.taken) };
+        let broken = |why: &dyn std::fmt::Display| Failure::new(Exit::Corrupt, format!("{}: {why}", self.name));
+        match self.format {
+            RowsFormat::Csv => {
+                // Rows of another length are rejected one by one, with their lines.
+                let mut options = ReaderBuilder::new();
+                let mut reader = options.delimiter(self.delimiter).flexible(true).from_reader(counted);
+                let columns = reader.headers().map_err(|error| broken(&error))?;
+                let columns: Vec<String> =
+                    columns.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect();
+                if let Some(name) =
+                    columns.iter().enumerate().find_map(|(at, name)| columns[..at].contains(name).then_some(name))
+                {
+                    return Err(broken(&format_args!("two columns are called {name:?}")));
+                }
+                Ok(Rows::Csv { reader: Box::new(reader), columns, record: StringRecord::new() })
+            }
+            RowsFormat::Jsonl => Ok(Rows::Jsonl {
+                lines: Box::new(BufReader::with_capacity(1 << 16, counted)),
+                line: Vec::new(),
+                number: 0,
+                row: Map::new(),
+            }),
+        }
+    }
+}
+
+/// Counts the bytes that pass.
+pub(crate) struct Counted {
+    bytes: Box<dyn Read>,
+    taken: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.bytes.read(buffer)?;
+        self.taken.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// A walk over rows.
+pub(crate) enum Rows {
+    Csv { reader: Box<csv::Reader<Counted>>, columns: Vec<String>, record: StringRecord },
+    Jsonl { lines: Box<dyn BufRead>, line: Vec<u8>, number: u64, row: Map<String, Value> },
+}
+
+/// What stands in a row under a name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Entry<'a> {
+    Text(&'a str),
+    Json(&'a Value),
+}
+
+/// A row that could be told apart, or why it couldn't; and its line.
+pub(crate) type Read1<'a> = (u64, Result<Row<'a>, String>);
+
+/// One row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Row<'a> {
+    Csv { columns: &'a [String], record: &'a StringRecord },
+    Jsonl(&'a Map<String, Value>),
+}
+
+impl Rows {
+    /// The names of the columns; none if each row has its own.
+    pub(crate) fn columns(&self) -> Option<&[String]> {
+        match self {
+            Self::Csv { columns, .. } => Some(columns),
+            Self::Jsonl { .. } => None,
+        }
+    }
+
+    /// The next row; none after the last one.
+    ///
+    /// # Errors
+    /// The file can't be read on.
+    pub(crate) fn next(&mut self, name: &str) -> Result<Option<Read1<'_>>> {
+        match self {
+            Self::Csv { reader, columns, record } => {
+                let line = reader.position().line();
+                match reader.read_record(record) {
+                    Ok(false) => Ok(None),
+                    Ok(true) => {
+                        let line = record.position().map_or(line, csv::Position::line);
+                        let (has, wants) = (record.len(), columns.len());
+                        let row = Row::Csv { columns, record };
+                        let short = || format!("the row has {has} fields, and the header {wants}");
+                        Ok(Some((line, if has == wants { Ok(row) } else { Err(short()) })))
+                    }
+                    Err(error) => match error.into_kind() {
+                        csv::ErrorKind::Io(error) => Err(Failure::io(name, &error)),
+                        csv::ErrorKind::Utf8 { err, .. } => Ok(Some((line, Err(format!("no UTF-8: {err}"))))),
+                        other => Ok(Some((line, Err(format!("no CSV: {other:?}"))))),
+                    },
+                }
+            }
+            Self::Jsonl { lines, line, number, row } => loop {
+                line.clear();
+                if lines.read_until(b'\n', line).map_err(|error| Failure::io(name, &error))? == 0 {
+                    return Ok(None);
+                }
+                *number += 1;
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                return Ok(Some(match serde_json::from_slice(line) {
+                    Ok(read) => {
+                        *row = read;
+                        (*number, Ok(Row::Jsonl(row)))
+                    }
+                    Err(error) => (*number, Err(format!("no JSON object: {error}"))),
+                }));
+            },
+        }
+    }
+}
+
+impl<'a> Row<'a> {
+    /// What stands under the name, which in CSV is that of the column `place`.
+    pub(crate) fn entry(&self, name: &str, place: Option<usize>) -> Option<Entry<'a>> {
+        match *self {
+            Self::Csv { record, .. } => Some(Entry::Text(record.get(place?)?)),
+            Self::Jsonl(members) => Some(Entry::Json(members.get(name)?)),
+        }
+    }
+
+    /// All entries, with their names.
+    pub(crate) fn entries(&self) -> Box<dyn Iterator<Item = (&'a str, Entry<'a>)> + 'a> {
+        match *self {
+            Self::Csv { columns, record } => {
+                Box::new(columns.iter().zip(record).map(|(name, text)| (name.as_str(), Entry::Text(text))))
+            }
+            Self::Jsonl(members) => Box::new(members.iter().map(|(name, value)| (name.as_str(), Entry::Json(value)))),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! `tdb import`: what `tdb read` prints makes the same array again, and what is no cell is told by its line.
+
+#![allow(clippy::unwrap_used)] // helpers of tests may panic
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{Run, tdb};
+use tdb_testkit::fixtures;
+
+/// Runs `tdb` in words of which some are paths.
+fn run(words: &[&str], paths: &[&Path]) -> Run {
+    let mut paths = paths.iter();
+    tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }))
+}
+
+/// Everything in an array, in an order that doesn't depend on who wrote it.
+fn lines(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn what_is_read_is_imported_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (schema, rows, again) = (folder.path().join("s.toml"), folder.path().join("rows"), folder.path().join("again"));
+    let mut imported = 0;
+    for fixture in fixtures::all() {
+        let name = fixture.name();
+        if !name.starts_with("v22") || name.contains("encrypted") {
+            continue;
+        }
+        let array = fixture.array_dir();
+        fs::write(&schema, run(&["schema", "@", "--format", "toml"], &[&array]).stdout).unwrap();
+        let mut is_ambiguous = false;
+        for format in ["jsonl", "csv"] {
+            let read = |array: &Path| run(&["read", "@", "--format", format, "--order", "row-major"], &[array]);
+            let cells = read(&array);
+            // Text that isn't UTF-8 can't be told from digits in CSV.
+            is_ambiguous |= cells.stdout.contains("{\"hex\"");
+            if cells.code != Some(0) || (is_ambiguous && format == "csv") {
+                continue;
+            }
+            fs::write(&rows, &cells.stdout).unwrap();
+            let words = ["import", "@", "@", "--format", format, "--schema", "@"];
+            let import = run(&words, &[&again, &rows, &schema]);
+            if import.code == Some(4) {
+                assert!(import.stderr.contains("writes images without loss only"), "{name}: {import}");
+            } else {
+                assert_eq!(import.code, Some(0), "{name}: {import}");
+                assert_eq!(lines(&read(&again).stdout), lines(&cells.stdout), "{name}, {format}");
+                imported += 1;
+            }
+            let _ = fs::remove_dir_all(&again);
+        }
+    }
+    assert!(imported > 150, "{imported}");
+}
+
+const ROWS: &str = "\
+chrom,pos,qual,alt,when
+chr1,100,3.5,A,2020-01-02T10:00:00.5
+chr1,50,,C,2020-01-03
+chr2,7,1e3,\"G,T\",2021-05-06
+";
+
+#[test]
+fn a_schema_is_made_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    fs::write(&rows, ROWS).unwrap();
+    let dry = run(&["import", "@", "@", "--dimensions", "chrom,pos", "--dry-run"], &[&array, &rows]);
+    assert_eq!(dry.code, Some(0), "{dry}");
+    assert!(!array.exists() && dry.stderr == "3 rows can be imported\n", "{dry}");
+    insta::assert_snapshot!(dry.stdout);
+    let import = run(&["import", "@", "@", "--dimensions", "chrom,pos"], &[&array, &rows]);
+    assert!(
+        import.stderr.contains(&dry.stdout) && import.stderr.ends_with("3 cells written, as 1 fragment\n"),
+        "{import}"
+    );
+    let read = run(&["read", "@", "--order", "row-major", "--format", "csv"], &[&array]);
+    assert_eq!(
+        read.stdout,
+        "chrom,pos,qual,alt,when\nchr1,50,,C,2020-01-03T00:00:00.000\nchr1,100,3.5,A,2020-01-02T10:00:00.500\n\
+         chr2,7,1000.0,\"G,T\",2021-05-06T00:00:00.000\n"
+    );
+}
+
+#[test]
+fn rows_that_are_no_cells_are_told_by_their_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    fs::write(&rows, ROWS).unwrap();
+    assert_eq!(run(&["import", "@", "@", "--dimensions", "chrom,pos"], &[&array, &rows]).code, Some(0));
+    let before = run(&["info", "@"], &[&array]).stdout;
+    let bad = "chrom,pos,qual,alt,when\nchr3,x,1,A,2020-01-01\nchr3,1,,B,2020-13-01\nchr3,2\nchr3,3,1,C,2020-01-01\n";
+    fs::write(&rows, bad).unwrap();
+    let import = run(&["import", "@", "@"], &[&array, &rows]);
+    assert_eq!(import.code, Some(1), "{import}");
+    let told = import.stderr.replace(&*rows.to_string_lossy(), "rows.csv");
+    insta::assert_snapshot!(told);
+    assert_eq!(run(&["info", "@"], &[&array]).stdout, before);
+
+    let import = run(&["import", "@", "@", "--skip-rejects"], &[&array, &rows]);
+    assert_eq!(import.code, Some(1), "{import}");
+    assert!(import.stderr.ends_with("1 cell written, as 1 fragment\n"), "{import}");
+    assert!(run(&["read", "@", "--range", "chrom=chr3"], &[&array]).stdout.contains("\"pos\":3"));
+}
+
+#[test]
+fn rows_of_one_place_are_an_error_or_the_last_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.jsonl"), folder.path().join("array"));
+    fs::write(&rows, "{\"x\":1,\"a\":1}\n{\"x\":2,\"a\":2}\n\n{\"x\":1,\"a\":3}\n").unwrap();
+    let import = run(&["import", "@", "@", "--dimensions", "x"], &[&array, &rows]);
+    assert_eq!(import.code, Some(1), "{import}");
+    assert!(import.stderr.contains(":4: the coordinates are those of line 1"), "{import}");
+    let import = run(&["import", "@", "@", "--keep-last"], &[&array, &rows]);
+    assert_eq!(import.code, Some(0), "{import}");
+    let read = run(&["read", "@", "--order", "row-major", "--format", "csv"], &[&array]);
+    assert_eq!(read.stdout, "x,a\n1,3\n2,2\n");
+}
+
+fn dense(folder: &Path) -> std::path::PathBuf {
+    let schema = folder.join("dense.toml");
+    let dimension =
+        |name| format!("[[dimension]]\nname = \"{name}\"\ndatatype = \"int32\"\ndomain = [1, 100]\ntile_extent = 10\n");
+    let text = format!(
+        "array_type = \"dense\"\n{}{}[[attribute]]\nname = \"a\"\ndatatype = \"string_utf8\"\nvalues_per_cell = \"var\"\n\
+         [[attribute]]\nname = \"b\"\ndatatype = \"int64\"\nnullable = true\n",
+        dimension("y"),
+        dimension("x")
+    );
+    fs::write(&schema, text).unwrap();
+    schema
+}
+
+#[test]
+fn dense_arrays_take_boxes_in_any_order_and_by_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = dense(folder.path());
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let mut all = Vec::new();
+    for y in 3..=40 {
+        all.extend((5..=30).map(|x| {
+            format!("{y},{x},{},{}\n", "w".repeat(x % 5), if x % 3 == 0 { String::new() } else { (y * x).to_string() })
+        }));
+    }
+    let sorted = format!("y,x,a,b\n{}", all.concat());
+    all.reverse();
+    all.swap(3, 700);
+    let header = "y,x,a,b\n".to_owned();
+    for (text, budget, fragments) in
+        [(&sorted, "1KiB", 2..40), (&sorted, "64MiB", 1..2), (&(header + &all.concat()), "1KiB", 1..2)]
+    {
+        fs::write(&rows, text).unwrap();
+        let import = run(&["import", "@", "@", "--schema", "@", "--budget", budget], &[&array, &rows, &schema]);
+        assert_eq!(import.code, Some(0), "{import}");
+        let count = fs::read_dir(array.join("__fragments")).unwrap().count();
+        assert!(fragments.contains(&count), "{count}");
+        let read = run(&["read", "@", "--range", "y=3..40", "--range", "x=5..30", "--format", "csv"], &[&array]);
+        assert_eq!(read.stdout, sorted);
+        fs::remove_dir_all(&array).unwrap();
+    }
+}
+
+#[test]
+fn a_box_with_holes_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = dense(folder.path());
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    for (text, told) in [
+        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n", "3 rows are not the 4 cells of the box y=1..2, x=1..2 that they lie in"),
+        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n2,1,p,1\n", "two rows are for the same cell, y=2, x=1"),
+        ("1,101,p,1\n", ":2: x: 101 is outside of the domain, 1..100"),
+    ] {
+        // A box of four of which two are for one cell has a hole too; only the order shows it.
+        let text = if told.starts_with("two") { "1,1,p,1\n2,2,p,1\n2,1,p,1\n2,1,p,1\n" } else { text };
+        fs::write(&rows, format!("y,x,a,b\n{text}")).unwrap();
+        let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]);
+        assert_eq!(import.code, Some(1), "{import}");
+        assert!(import.stderr.contains(told), "{import}");
+        let _ = fs::remove_dir_all(&array);
+    }
+}
+
+#[test]
+fn wrong_use_is_told_before_anything_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    fs::write(&rows, ROWS).unwrap();
+    let named = folder.path().join("rows.dat");
+    fs::write(&named, ROWS).unwrap();
+    let cases: [(&[&str], &Path, &str); 5] = [
+        (&[], &rows, "name columns with --dimensions, of chrom, pos, qual, alt, when"),
+        (&["--dimensions", "chr"], &rows, "no column is called \"chr\""),
+        (&["--dimensions", "qual"], &rows, "column \"qual\" can't be a dimension: it is empty in 1 rows"),
+        (&["--dimensions", "pos"], &named, "say --format csv or --format jsonl"),
+        (&["--dimensions", "pos", "--delimiter", "xy"], &rows, "a single character"),
+    ];
+    for (words, file, told) in cases {
+        let import = run(&[&["import", "@", "@"], words].concat(), &[&array, file]);
+        assert_eq!(import.code, Some(2), "{import}");
+        assert!(import.stderr.contains(told), "{import}");
+        assert!(!array.exists());
+    }
+    let missing = folder.path().join("missing.csv");
+    assert_eq!(run(&["import", "@", "@", "--dimensions", "x"], &[&array, &missing]).code, Some(5));
+}
