@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, Order, Query, TimeRange};
@@ -59,6 +59,179 @@ fn arrays_of_versions_that_no_release_writes() {
     assert!(versions.keys().eq(&[1, 23]) && versions.values().all(|arrays| *arrays >= 10), "{versions:?}");
     check_these(ours.clone(), "dense");
     check_these(ours, "sparse");
+}
+
+/// The whole of what the fixtures of a few recipes hold, and that these versions are among theirs.
+fn in_versions(versions: impl IntoIterator<Item = u32>, recipes: &[&str]) {
+    let all = fixtures::all().into_iter().chain(fixtures::of_older_releases());
+    check_versions(versions, all.filter(|fixture| recipes.contains(&fixture.entry().recipe.as_str())));
+}
+
+fn check_versions(versions: impl IntoIterator<Item = u32>, fixtures: impl Iterator<Item = Fixture>) {
+    let mut seen = BTreeSet::new();
+    for fixture in fixtures {
+        let version = fixture.name().strip_prefix('v').and_then(|name| name.split('-').next());
+        seen.insert(version.and_then(|version| version.parse::<u32>().ok()).unwrap());
+        for query in fixture.expected().queries.iter().filter(|query| !asks_for_times(query)) {
+            let checked = check(&fixture, query, BUDGETS[0], 1);
+            checked.unwrap_or_else(|why| panic!("{}, {}: {why}", fixture.name(), query.name));
+        }
+    }
+    let missing: Vec<u32> = versions.into_iter().filter(|version| !seen.contains(version)).collect();
+    assert!(missing.is_empty(), "no fixtures of versions {missing:?}");
+}
+
+/// Any nullable field, in arrays of any kind.
+#[test]
+fn nullable_cells() {
+    let nullable = |fixture: &Fixture| {
+        let queries = fixture.expected().queries;
+        queries.iter().any(|query| query.columns.iter().any(|column| column.nullable))
+    };
+    let all = fixtures::all().into_iter().chain(fixtures::of_older_releases());
+    check_versions(7..=23, all.filter(nullable));
+}
+
+/// Fragments over each other, every kind of cell.
+#[test]
+fn dense_cells() {
+    in_versions(1..=23, &["dense", "dense-overlapping"]);
+}
+
+/// Cells at the same places in several fragments.
+#[test]
+fn sparse_cells() {
+    in_versions(1..=23, &["sparse", "sparse-overlapping"]);
+}
+
+/// Attributes of each datatype that there was.
+#[test]
+fn datatypes() {
+    in_versions(
+        [1, 2, 4, 5, 8, 10, 11, 14, 21, 22, 23],
+        &["dense-datatypes", "dense-every-datatype", "dense-every-datatype-var"],
+    );
+}
+
+#[test]
+fn fill_values() {
+    in_versions(6..=22, &["dense-fill-values"]);
+}
+
+#[test]
+fn float_dimensions() {
+    in_versions(1..=22, &["sparse-floats", "sparse-float32", "sparse-float64"]);
+}
+
+#[test]
+fn date_dimensions() {
+    in_versions(5..=22, &["sparse-dates", "sparse-datetime"]);
+}
+
+#[test]
+fn string_dimensions() {
+    in_versions(5..=23, &["sparse-strings", "sparse-two-strings"]);
+}
+
+#[test]
+fn duplicates() {
+    in_versions(5..=23, &["sparse-dups"]);
+}
+
+#[test]
+fn hilbert_order() {
+    in_versions(7..=23, &["sparse-hilbert", "sparse-hilbert-mixed", "sparse-hilbert-int", "sparse-hilbert-float"]);
+}
+
+/// Names that are no names of files.
+#[test]
+fn names_of_fields() {
+    in_versions(1..=22, &["sparse-names", "dense-anonymous"]);
+}
+
+#[test]
+fn filters() {
+    in_versions(1..=22, &["dense-filters"]);
+}
+
+#[test]
+fn filters_of_coordinates() {
+    in_versions(1..=22, &["sparse-coords-filters", "sparse-bare-coords"]);
+}
+
+/// Run lengths and dictionaries.
+#[test]
+fn filters_of_strings() {
+    in_versions(12..=23, &["sparse-string-filters"]);
+}
+
+/// Filters that see the datatype of the one before.
+#[test]
+fn filters_behind_others() {
+    in_versions(15..=19, &["dense-staged-filters"]);
+}
+
+/// Tiles of several chunks.
+#[test]
+fn chunks() {
+    in_versions(1..=22, &["sparse-chunks", "sparse-big-tiles"]);
+}
+
+/// Sparse ones, and from format 3 dense ones.
+#[test]
+fn consolidated_fragments() {
+    in_versions(1..=22, &["sparse-consolidated-vacuumed", "dense-consolidated"]);
+}
+
+#[test]
+fn consolidated_footers() {
+    in_versions([5, 8, 9, 11, 12, 16, 21, 22], &["sparse-joined-footers", "sparse-consolidated-footers"]);
+}
+
+#[test]
+fn consolidated_commits() {
+    in_versions([12, 16, 19, 21, 22], &["sparse-joined-commits", "sparse-consolidated-commits"]);
+}
+
+/// Fragments by releases that came later.
+#[test]
+fn later_releases() {
+    in_versions([2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 19], &["dense-appended", "sparse-appended"]);
+}
+
+#[test]
+fn evolved_schemas() {
+    in_versions([10, 11, 12, 17, 21, 22, 23], &["dense-evolved", "sparse-evolved"]);
+}
+
+#[test]
+fn deletes() {
+    in_versions([16, 18, 21, 22, 23], &["sparse-deletes", "sparse-consolidated-deletes"]);
+}
+
+#[test]
+fn labels() {
+    in_versions([18, 21, 22], &["dense-labels"]);
+}
+
+#[test]
+fn enumerations() {
+    in_versions(20..=23, &["dense-enumerations"]);
+}
+
+#[test]
+fn current_domains() {
+    in_versions([22, 23], &["dense-current-domain", "sparse-current-domain"]);
+}
+
+#[test]
+fn encryption() {
+    in_versions([2, 4, 5, 8, 10, 11, 15, 19, 21, 22], &["dense-encrypted", "sparse-encrypted"]);
+}
+
+#[test]
+fn images() {
+    in_versions([17, 19, 21, 22], &["dense-images-rgba", "dense-images-rgb-lossy"]);
 }
 
 fn check_all(array_type: &str) {
