@@ -9,6 +9,7 @@ mod cases;
 mod limits;
 mod ours;
 mod report;
+mod writes;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -34,6 +35,9 @@ pub struct Arguments {
     /// Where the arrays lie; they are made if they aren't there
     #[arg(long)]
     arrays: Option<PathBuf>,
+    /// Measures writes instead, into arrays in memory
+    #[arg(long)]
+    writes: bool,
     /// Lists the cases and measures nothing
     #[arg(long)]
     list: bool,
@@ -62,6 +66,9 @@ struct Measured {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    if arguments.writes {
+        return writes::run(arguments);
+    }
     let cases: Vec<Case> = cases::all(arguments.scale)
         .into_iter()
         .filter(|case| arguments.only.as_ref().is_none_or(|only| case.name.contains(only)))

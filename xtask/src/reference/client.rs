@@ -145,6 +145,12 @@ impl Reference {
         expect!(self.run(&job), Outcome::Cells(result) => result)
     }
 
+    /// Writes cells several times, and gives how many seconds each took.
+    pub fn time_writes(&mut self, uri: &str, spec: &WriteSpec, repeats: usize) -> Result<Vec<f64>> {
+        let job = Job::TimeWrites { uri: uri.to_owned(), spec: spec.clone(), repeats };
+        expect!(self.run(&job), Outcome::Seconds(seconds) => seconds)
+    }
+
     pub fn time_reads(
         &mut self,
         uri: &str,

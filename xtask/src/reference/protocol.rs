@@ -69,6 +69,12 @@ pub enum Job {
         uri: String,
         spec: GeneratedWrite,
     },
+    /// Writes the same cells as often as said, by the clock.
+    TimeWrites {
+        uri: String,
+        spec: WriteSpec,
+        repeats: usize,
+    },
     Read {
         uri: String,
         spec: QuerySpec,
@@ -145,6 +151,7 @@ impl Job {
             Self::Create { .. } => "create",
             Self::Write { .. } => "write",
             Self::WriteGenerated { .. } => "write generated",
+            Self::TimeWrites { .. } => "time writes",
             Self::Read { .. } => "read",
             Self::TimeReads { .. } => "time reads",
             Self::Evolve { .. } => "evolve",
@@ -174,6 +181,8 @@ pub enum Outcome {
     Text(String),
     Cells(ReadResult),
     Timed(TimedReads),
+    /// Of each write.
+    Seconds(Vec<f64>),
     Metadata(Vec<MetadataEntry>),
     Group(GroupDescription),
     Fragments(Vec<FragmentSummary>),

@@ -71,13 +71,13 @@ fn open_time(timed: &TimedReads) -> f64 {
     median(timed.reads.iter().map(|read| read.open_seconds))
 }
 
-fn median(seconds: impl Iterator<Item = f64>) -> f64 {
+pub fn median(seconds: impl Iterator<Item = f64>) -> f64 {
     let mut seconds: Vec<f64> = seconds.collect();
     seconds.sort_by(f64::total_cmp);
     seconds.get(seconds.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn time(seconds: f64) -> String {
+pub fn time(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
         s if s < 1.0 => format!("{:.1} ms", s * 1e3),
