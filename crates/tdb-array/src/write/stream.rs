@@ -15,7 +15,7 @@ use super::coordinates::coordinates;
 use super::dense::{cells_in, check_count};
 use super::fragment::FragmentWriter;
 use super::target::{EncodedTile, Target};
-use super::{NewCells, SealedFragment, Settings, Written, commit};
+use super::{Duplicates, NewCells, SealedFragment, Settings, Written, commit};
 use crate::{ArrayError, Result};
 use pending::Pending;
 use sequence::{Kept, Sequence};
@@ -33,6 +33,8 @@ pub struct GlobalWriter {
     /// How many cells to gather before they are filtered: whole tiles.
     window: usize,
     max_fragment_size: Option<u64>,
+    /// How many cells always stay until all are there: one, if the next may take its place.
+    held_back: usize,
     pending: Vec<Pending>,
     /// Cells that wait.
     waiting: usize,
@@ -86,6 +88,7 @@ impl GlobalWriter {
             let duplicates = settings.duplicates(schema);
             (Shape::Sparse(Box::new(Sequence::new(schema, duplicates)?)), schema.capacity())
         };
+        let held_back = usize::from(!schema.is_dense() && settings.duplicates(schema) == Duplicates::KeepLast);
         let tile_cells = usize::try_from(tile_cells).unwrap_or(usize::MAX);
         let window = settings.window_of(&target, target.cell_size(), tile_cells).saturating_mul(tile_cells);
         let pending = target.fields.iter().map(|_| Pending::default()).collect();
@@ -96,6 +99,7 @@ impl GlobalWriter {
             tile_cells,
             window,
             max_fragment_size,
+            held_back,
             pending,
             waiting: 0,
             received: 0,
@@ -145,10 +149,21 @@ impl GlobalWriter {
         let count = kept.cells.as_ref().map_or(cells.len, Vec::len);
         let mut done = 0;
         while done < count {
-            let end = count.min(done + self.room());
+            let left = count - done;
+            if kept.cells.is_none() && self.waiting == 0 && left >= self.tile_cells + self.held_back {
+                // Whole tiles need not wait.
+                let tiles = (left - self.held_back).min(self.window) / self.tile_cells;
+                self.write_column_tiles(&cells, done..done + tiles * self.tile_cells)?;
+                done += tiles * self.tile_cells;
+                continue;
+            }
+            let completing = self.tile_cells - self.waiting % self.tile_cells;
+            // If whole tiles follow, those that wait go first.
+            let clears = self.held_back == 0 && left >= completing + self.tile_cells;
+            let end = count.min(done + if clears { completing } else { self.room() });
             self.append(&cells, kept.cells.as_deref(), done..end);
             done = end;
-            if self.is_full() {
+            if clears || self.is_full() {
                 self.flush(false)?;
             }
         }
@@ -157,13 +172,31 @@ impl GlobalWriter {
 
     /// How many cells there is room for; at least one.
     fn room(&self) -> usize {
-        self.window.saturating_add(1).saturating_sub(self.waiting).max(1)
+        (self.window + self.held_back).saturating_sub(self.waiting).max(1)
     }
 
     fn is_full(&self) -> bool {
         // Cells that differ in length may be larger than was thought.
         let memory: usize = self.pending.iter().map(Pending::memory).sum();
-        self.waiting > self.window || (self.waiting > self.tile_cells && memory > self.settings.budget())
+        let whole = self.waiting >= self.tile_cells + self.held_back;
+        whole && (self.waiting >= self.window + self.held_back || memory > self.settings.budget())
+    }
+
+    /// Filters and writes tiles as they lie in columns.
+    fn write_column_tiles(&mut self, cells: &CheckedCells<'_>, range: Range<usize>) -> Result<()> {
+        let starts: Vec<usize> = range.clone().step_by(self.tile_cells).collect();
+        let fields = &self.target.fields;
+        let jobs: Vec<(usize, usize)> =
+            (0..fields.len()).flat_map(|field| starts.iter().map(move |start| (field, *start))).collect();
+        let bytes = range.len().saturating_mul(self.target.cell_size()) as u64;
+        let tile_cells = self.tile_cells;
+        let encoded = self.target.array.workers().map(bytes, jobs, |(field, start), scratch| {
+            Pending::encode_column(&fields[field], &cells.fields[field], start..start + tile_cells, scratch)
+        })?;
+        let mut encoded = encoded.into_iter();
+        let encoded = fields.iter().map(|_| encoded.by_ref().take(starts.len()).collect()).collect();
+        self.kept += range.len() as u64;
+        self.write(encoded, &vec![tile_cells; starts.len()])
     }
 
     fn append(&mut self, cells: &CheckedCells<'_>, kept: Option<&[u32]>, range: Range<usize>) {
@@ -177,9 +210,10 @@ impl GlobalWriter {
         self.kept += range.len() as u64;
     }
 
-    /// Filters and writes whole tiles. The last cell stays until all are there, since the next may take its place.
+    /// Filters and writes whole tiles.
     fn flush(&mut self, all: bool) -> Result<()> {
-        let cells = if all { self.waiting } else { (self.waiting - 1) / self.tile_cells * self.tile_cells };
+        let ready = self.waiting.saturating_sub(self.held_back);
+        let cells = if all { self.waiting } else { ready / self.tile_cells * self.tile_cells };
         if cells == 0 {
             return Ok(());
         }

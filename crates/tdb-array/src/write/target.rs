@@ -232,6 +232,14 @@ impl FieldEncoder {
             tile: 0,
             source: Box::new(source),
         };
+        // Filters mostly make less of it; what they add are a few bytes for each chunk.
+        let room = |bytes: usize| bytes + bytes / 256 + 64;
+        if self.is_var() {
+            var.reserve_exact(room(tile.values.len()));
+            fixed.reserve_exact(room(8 * offsets.len()));
+        } else {
+            fixed.reserve_exact(room(tile.values.len()));
+        }
         let filters = &mut scratch.filters;
         match &self.var {
             None => self.fixed.encode_tile(tile.values, None, fixed, filters).map_err(wrong)?,

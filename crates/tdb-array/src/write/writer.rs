@@ -107,7 +107,7 @@ impl Settings {
 impl Array {
     /// Starts to write cells to the array, by the schema that it was opened with.
     pub fn write(&self) -> Write {
-        let settings = Settings { names: Names::new(), any_utf8: false, duplicates: None, budget: 64 << 20 };
+        let settings = Settings { names: Names::new(), any_utf8: false, duplicates: None, budget: 16 << 20 };
         let ranges = vec![None; self.schema().dim_count()];
         Write { array: self.clone(), settings, ranges, order: Order::RowMajor, max_fragment_size: None }
     }
@@ -133,7 +133,7 @@ impl Write {
         self
     }
 
-    /// About how many bytes tiles may take that are on their way to their files, beside the cells given; by default 64 MiB.
+    /// About how many bytes tiles may take that are on their way to their files, beside the cells given; by default 16 MiB.
     /// As many tiles as there are threads, up to two, are always there.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.settings.budget = bytes.max(1);

@@ -59,6 +59,37 @@ impl Pending {
         }
     }
 
+    /// Filters the cells of a tile that lie in a column, without waiting.
+    pub(super) fn encode_column(
+        field: &FieldEncoder,
+        column: &CheckedColumn<'_>,
+        run: std::ops::Range<usize>,
+        scratch: &mut TileScratch,
+    ) -> Result<EncodedTile> {
+        let len = run.len();
+        let mut raw = std::mem::take(&mut scratch.raw);
+        raw.clear();
+        if field.nullable {
+            match column.validity.map(BitView::view_bits::<Lsb0>) {
+                None => raw.validity.resize(len, 1),
+                Some(bits) => raw.validity.extend(bits[run.clone()].iter().by_vals().map(u8::from)),
+            }
+        }
+        let (bytes, offsets) = match &column.offsets {
+            None => (run.start * column.size..run.end * column.size, None),
+            Some(offsets) => {
+                let bytes = offsets[run.start] as usize..offsets[run.end] as usize;
+                raw.offsets.extend(offsets[run].iter().map(|offset| offset - bytes.start as u64));
+                (bytes, Some(&raw.offsets[..]))
+            }
+        };
+        let validity = field.nullable.then_some(&raw.validity[..]);
+        let tile = TileCells { values: &column.values[bytes], offsets, validity };
+        let encoded = field.encode(&tile, len, Run::whole(len), scratch);
+        scratch.raw = raw;
+        encoded
+    }
+
     /// Removes the last cell.
     pub(super) fn pop(&mut self, field: &FieldEncoder) {
         let Some(len) = self.len.checked_sub(1) else { return };
