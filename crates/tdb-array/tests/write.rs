@@ -10,6 +10,7 @@ use tdb_array::{
 };
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{EntryKind, MemoryStorage, Storage};
+use tdb_testkit::{Fault, FaultyStorage};
 use tdb_types::{CellValNum, DataOrder, Datatype, Layout, Scalar};
 
 fn array_on(storage: &Arc<MemoryStorage>, threads: usize) -> Array {
@@ -431,4 +432,53 @@ fn values_that_promise_an_order_keep_it() {
     let error = write(&[1.0, 2.0, 1.5, 3.0]).unwrap_err();
     assert!(matches!(error, ArrayError::Cell { cell: 2, problem: CellProblem::OutOfOrder { .. }, .. }), "{error}");
     assert_eq!(write(&[1.0, 1.0, 1.5, 3.0]).unwrap().cells, 4);
+}
+
+/// Breaks a write at each of its operations in turn: what is on the disk is read as before, or as after.
+fn breaks(disk_of: impl Fn() -> Arc<MemoryStorage>, write: impl Fn(&Array) -> Result<(), ArrayError>) {
+    let open = |storage: Arc<dyn Storage>| ArrayOptions::new().threads(1).open_on(storage).unwrap();
+    let sound = FaultyStorage::sound(disk_of());
+    let array = open(Arc::new(sound.clone()));
+    write(&array).unwrap();
+    let before = files(&disk_of(), "");
+    for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
+        for n in 0..sound.changes() {
+            let disk = disk_of();
+            let array = open(Arc::new(FaultyStorage::new(disk.clone(), fault, n)));
+            let result = write(&array);
+            let fragments = open(disk.clone()).fragments().len();
+            if result.is_err() {
+                assert_eq!(fragments, open(disk_of()).fragments().len(), "{fault:?} {n}");
+                if fault == Fault::Fails {
+                    assert_eq!(files(&disk, ""), before, "{n}");
+                }
+            } else {
+                assert!(fragments > open(disk_of()).fragments().len(), "{fault:?} {n}");
+            }
+            // Whatever is left reads.
+            drop(open(disk.clone()).read().batches().unwrap().collect::<Result<Vec<_>, _>>().unwrap());
+        }
+    }
+}
+
+#[test]
+fn what_breaks_at_any_moment_leaves_all_or_nothing() {
+    let mut rows: Vec<Row> = (-20..20).map(|x| (x, "s".to_owned(), 1.0, None, [0, 0])).collect();
+    rows.sort_by_key(|row| row.0);
+    let sparse = || {
+        let storage = create(&sparse_schema(false, Layout::RowMajor));
+        array_on(&storage, 1).write().names(names(3)).cells(columns(&some_rows())).unwrap();
+        storage
+    };
+    breaks(sparse, |array| array.write().names(names(5)).cells(columns(&rows)).map(drop));
+    breaks(sparse, |array| stream(array.write().names(names(5)).budget(1), &rows, 9).map(drop));
+    // Several fragments, which come into being at once.
+    breaks(sparse, |array| {
+        let written = stream(array.write().names(names(5)).budget(1).max_fragment_size(300), &rows, 9)?;
+        assert!(written.fragments.len() > 1);
+        Ok(())
+    });
+    let (_, cells) = box_cells([(-3, 8), (-3, 5), (-3, 2)], false, 3);
+    let dense = || create(&dense_schema(Layout::RowMajor, Layout::ColMajor));
+    breaks(dense, |array| array.write().names(names(5)).cells(grid_columns(&cells)).map(drop));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_storage::{Storage, WriteFile};
-use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA};
+use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA};
 use tdb_types::{Feature, FormatVersion, TimestampedName};
 
 use super::{FragmentPlace, Names};
@@ -113,6 +113,33 @@ impl SealedFragment {
         fragment.unwanted = written.is_err() && fragment.is_surely_uncommitted();
         written?;
         Ok(fragment.place.name.clone())
+    }
+}
+
+impl SealedFragment {
+    /// Makes several fragments part of the array at once: one file names their commits, which then needn't be there
+    /// themselves. Before format 12 there is no such file, and they are committed one after the other.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit); then there is none of the fragments, or, one after the other, only the first of them.
+    pub(crate) fn commit_all(mut sealed: Vec<Self>, names: &Names) -> Result<Vec<TimestampedName>> {
+        let Some(first) =
+            sealed.first().filter(|first| sealed.len() > 1 && first.fragment.version.has(Feature::CommitsFolder))
+        else {
+            return sealed.into_iter().map(Self::commit).collect();
+        };
+        let storage = Arc::clone(&first.fragment.storage);
+        let name = names.next(TimestampedName::form_of_fragments(first.fragment.version))?;
+        let path = format!("{COMMITS_FOLDER}/{name}.{CONSOLIDATED_EXTENSION}");
+        let commits = sealed.iter().filter_map(|sealed| sealed.fragment.place.commit.as_ref());
+        let lines: String = commits.map(|commit| format!("{commit}\n")).collect();
+        let written = storage.create_new(&path, lines.as_bytes());
+        // As for a single one: to remove them, it has to be certain that nothing speaks of them.
+        let unwanted =
+            written.is_err() && matches!(storage.kind(&path), Ok(None)) && storage.sync_folder(COMMITS_FOLDER).is_ok();
+        sealed.iter_mut().for_each(|sealed| sealed.fragment.unwanted = unwanted);
+        written?;
+        Ok(sealed.iter().map(|sealed| sealed.fragment.place.name.clone()).collect())
     }
 }
 

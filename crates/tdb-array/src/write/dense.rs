@@ -56,7 +56,7 @@ pub(super) fn write(
         writer.append(encoded, &vec![tile_cells; usize::try_from(end - tile).unwrap_or(usize::MAX)])?;
         tile = end;
     }
-    commit(vec![writer.seal()?], cells.len as u64)
+    commit(vec![writer.seal()?], &settings.names, cells.len as u64)
 }
 
 /// How many cells a region has.

@@ -320,7 +320,7 @@ impl GlobalWriter {
         }
         self.flush(true)?;
         self.end_fragment()?;
-        commit(std::mem::take(&mut self.sealed), self.kept)
+        commit(std::mem::take(&mut self.sealed), &self.settings.names, self.kept)
     }
 }
 

@@ -212,7 +212,6 @@ impl Write {
 }
 
 /// Commits fragments that lack but that.
-pub(super) fn commit(fragments: Vec<SealedFragment>, cells: u64) -> Result<Written> {
-    let fragments = fragments.into_iter().map(SealedFragment::commit).collect::<Result<_>>()?;
-    Ok(Written { fragments, cells })
+pub(super) fn commit(fragments: Vec<SealedFragment>, names: &Names, cells: u64) -> Result<Written> {
+    Ok(Written { fragments: SealedFragment::commit_all(fragments, names)?, cells })
 }

@@ -17,6 +17,8 @@ pub struct Manner {
     /// Cells of a batch, where cells come in batches.
     pub batch: usize,
     pub budget: usize,
+    /// For writes in global order.
+    pub max_fragment_size: Option<u64>,
 }
 
 /// Writes as the array that is there wants it.
@@ -32,6 +34,9 @@ pub fn write(uri: &str, case: &Case, spec: &WriteSpec, manner: Manner) -> Result
     if spec.layout != Layout::GlobalOrder {
         write.cells(cells.slice(0..cells.len)).map_err(failed)?;
         return Ok(());
+    }
+    if let Some(bytes) = manner.max_fragment_size {
+        write = write.max_fragment_size(bytes);
     }
     let mut writer = write.global_order().map_err(failed)?;
     let mut start = 0;
