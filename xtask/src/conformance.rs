@@ -74,6 +74,9 @@ pub struct Arguments {
     /// Arrays that we create beside those that the library creates, and schemas that both must refuse
     #[arg(long, conflicts_with = "releases")]
     create: bool,
+    /// Schemas, metadata, deletes and groups that we change beside the library, which reads both
+    #[arg(long, conflicts_with_all = ["releases", "create"])]
+    change: bool,
     /// The random numbers to begin with; the same seed gives the same cases
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -118,6 +121,9 @@ struct Tally {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    if arguments.change {
+        return create::changes::run(arguments);
+    }
     if arguments.create {
         return create::run(arguments);
     }

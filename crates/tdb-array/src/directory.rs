@@ -179,6 +179,41 @@ impl ArrayDirectory {
     }
 }
 
+/// Where a committed fragment lies, and what commits it, whatever replaces it.
+#[derive(Clone, Debug)]
+pub(crate) struct FragmentFiles {
+    /// The name of its folder.
+    pub(crate) name: TimestampedName,
+    /// The path of its folder.
+    pub(crate) folder: String,
+    /// The path of the file that commits it, which may have been gathered with others; none if its metadata does.
+    pub(crate) commit: Option<String>,
+    /// Whether its commit was gathered with others.
+    pub(crate) is_gathered: bool,
+}
+
+impl FragmentFiles {
+    /// All committed fragments, of all times, those that others replace included.
+    pub(crate) fn of(listing: &Listing) -> Result<Vec<Self>> {
+        let mut commits = commits::Commits::default();
+        commits.gather(listing, &mut Findings::strict())?;
+        let mut all = Vec::new();
+        for (name, files) in &listing.legacy_folders {
+            let entry = FragmentEntry::without_commit(name, files)?;
+            let plain = |FragmentEntry { name, folder, .. }| Self { name, folder, commit: None, is_gathered: false };
+            all.extend(entry.map(plain));
+        }
+        for path in commits.fragments() {
+            let is_gathered = commits.gathered.contains(path);
+            let entry = FragmentEntry::committed_by(path)?;
+            let committed =
+                |FragmentEntry { name, folder, .. }| Self { name, folder, commit: Some(path.to_owned()), is_gathered };
+            all.extend(entry.map(committed));
+        }
+        Ok(all)
+    }
+}
+
 impl FragmentEntry {
     /// The fragment of format 1 to 4 in the folder `name`, which these files lie in; none without metadata, which is
     /// written last.

@@ -52,6 +52,14 @@ pub enum ArrayError {
         /// Why, and what to do.
         why: String,
     },
+    /// The array has been changed since, or is dated later than a change that was to be made.
+    #[error("{path}: {why}")]
+    Outdated {
+        /// The array.
+        path: String,
+        /// What stands in the way, and what to do.
+        why: &'static str,
+    },
     /// A member can't be added to a group, or removed from it.
     #[error("{group}: member {member:?}: {why}")]
     NewMember {
@@ -403,6 +411,7 @@ impl ArrayError {
             | Self::Label { .. }
             | Self::AlreadyThere { .. }
             | Self::NewMember { .. }
+            | Self::Outdated { .. }
             | Self::NewSchema(_)
             | Self::Query(_)
             | Self::MissingColumn { .. }

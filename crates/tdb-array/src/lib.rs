@@ -78,7 +78,8 @@ pub use read::Batches;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
 pub use write::{
-    CreateOptions, Duplicates, GlobalWriter, GroupWriter, MetadataWriter, Names, NewCells, NewColumn, Write, Written,
+    CreateOptions, Duplicates, GlobalWriter, GroupWriter, Leftover, MetadataWriter, Names, NewCells, NewColumn, Write,
+    Written,
 };
 
 /// A result whose error says which file or which part of the request is at fault.

@@ -6,7 +6,8 @@ use std::path::Path;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    completions, create, enumerations, fragments, import, info, inspect, ls, meta, read, schema, tree,
+    completions, create, delete, doctor, enumerations, evolve, fragments, group, import, info, inspect, ls, meta, read,
+    schema, tree,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -67,6 +68,10 @@ pub(crate) enum Command {
     Ls(ls::Args),
     Create(create::Args),
     Import(import::Args),
+    Evolve(evolve::Args),
+    Delete(delete::Args),
+    Group(group::Args),
+    Doctor(doctor::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
     /// A path without a command, and the options that follow it.
@@ -163,7 +168,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 17] = [
     "info",
     "schema",
     "fragments",
@@ -174,6 +179,10 @@ const COMMANDS: [&str; 13] = [
     "ls",
     "create",
     "import",
+    "evolve",
+    "delete",
+    "group",
+    "doctor",
     "inspect",
     "completions",
     "help",

@@ -2,9 +2,13 @@
 
 pub(crate) mod completions;
 pub(crate) mod create;
+pub(crate) mod delete;
 mod describe;
+pub(crate) mod doctor;
 pub(crate) mod enumerations;
+pub(crate) mod evolve;
 pub(crate) mod fragments;
+pub(crate) mod group;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod inspect;
@@ -34,6 +38,10 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Create(args) => create::run(&args, &key()?),
         Command::Import(args) => import::run(&args, &key()?, terminal),
+        Command::Evolve(args) => evolve::run(&args, &key()?),
+        Command::Delete(args) => delete::run(&args, &key()?, terminal),
+        Command::Group(args) => group::run(&args, &key()?),
+        Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args),
         // The parser has made another command of it.

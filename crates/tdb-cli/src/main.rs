@@ -16,6 +16,7 @@ mod suggest;
 mod target;
 mod terminal;
 mod time;
+mod value;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -42,6 +42,18 @@ impl Stamp {
     }
 }
 
+/// A range of time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Within(pub(crate) TimeRange);
+
+impl std::str::FromStr for Within {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        between(text).map(Self)
+    }
+}
+
 fn moment(text: &str) -> Result<u64, String> {
     Ok(time(text)?.0)
 }

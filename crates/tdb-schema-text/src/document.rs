@@ -27,6 +27,16 @@ pub(crate) struct Document {
     pub(crate) labels: Vec<Label>,
 }
 
+/// What is added to an array.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Additions {
+    #[serde(rename = "attribute", default)]
+    pub(crate) attributes: Vec<Attribute>,
+    #[serde(rename = "enumeration", default)]
+    pub(crate) enumerations: Vec<Enumeration>,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dimension {

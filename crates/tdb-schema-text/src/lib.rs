@@ -49,7 +49,7 @@ mod parse;
 mod print;
 mod value;
 
-use tdb_schema::{ArrayDefinition, SchemaError};
+use tdb_schema::{ArrayDefinition, Attribute, Enumeration, SchemaError};
 use tdb_types::FormatVersion;
 
 pub use tdb_schema;
@@ -100,6 +100,15 @@ pub fn from_toml(text: &str) -> Result<ArrayDefinition> {
 pub fn from_toml_as(text: &str, version: Option<FormatVersion>) -> Result<ArrayDefinition> {
     let document = toml::from_str(text).map_err(Box::new)?;
     parse::definition(&document, version)
+}
+
+/// Reads attributes and enumerations that are to be added to an array: `[[attribute]]` and `[[enumeration]]` alone.
+///
+/// # Errors
+/// As [`from_toml`].
+pub fn additions_from_toml(text: &str) -> Result<(Vec<Attribute>, Vec<Enumeration>)> {
+    let additions = toml::from_str(text).map_err(Box::new)?;
+    parse::additions(&additions)
 }
 
 /// Prints a definition.

@@ -45,6 +45,12 @@ pub(crate) fn definition(document: &Document, version: Option<FormatVersion>) ->
     Ok(definition)
 }
 
+/// Attributes and enumerations.
+pub(crate) fn additions(text: &document::Additions) -> Result<(Vec<Attribute>, Vec<Enumeration>)> {
+    let attributes = text.attributes.iter().map(attribute).collect::<Result<_>>()?;
+    Ok((attributes, text.enumerations.iter().map(enumeration).collect::<Result<_>>()?))
+}
+
 /// All but dimensions, attributes, enumerations and labels.
 fn array(document: &Document, version: Option<FormatVersion>) -> Result<SchemaBuilder> {
     const WHAT: &str = "array schema";

@@ -5,7 +5,9 @@ use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Scalar};
 
 use crate::error::Result;
 use crate::validate::name_of_label;
-use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration, SchemaBuilder, SchemaError};
+use crate::{
+    ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef, SchemaBuilder, SchemaError,
+};
 
 /// The name of the dimension of a label's array.
 const LABEL_DIMENSION: &str = "index";
@@ -86,6 +88,13 @@ impl ArrayDefinition {
         Ok(self)
     }
 
+    /// The same with another schema, of which the labels are the same, and other enumerations.
+    pub(crate) fn evolved(&self, schema: ArraySchema, enumerations: Vec<Enumeration>) -> Result<Self> {
+        let evolved = Self { schema, enumerations, labels: self.labels.clone() };
+        evolved.check()?;
+        Ok(evolved)
+    }
+
     /// The schema.
     #[must_use]
     pub fn schema(&self) -> &ArraySchema {
@@ -123,15 +132,29 @@ impl ArrayDefinition {
         }
     }
 
-    /// The same with names for the files of the enumerations.
+    /// The same with new names for the files of all enumerations.
     ///
     /// # Errors
     /// What `name` gives, or a name that can't be that of a file.
     pub fn place_enumerations<E: From<SchemaError>>(
         mut self,
-        mut name: impl FnMut() -> Result<String, E>,
+        name: impl FnMut() -> Result<String, E>,
     ) -> Result<Self, E> {
         for reference in &mut self.schema.enumerations {
+            *reference = EnumerationRef::unplaced(reference.name.as_str());
+        }
+        self.place_new_enumerations(name)
+    }
+
+    /// The same with names for the files of those enumerations that have none yet.
+    ///
+    /// # Errors
+    /// What `name` gives, or a name that can't be that of a file.
+    pub fn place_new_enumerations<E: From<SchemaError>>(
+        mut self,
+        mut name: impl FnMut() -> Result<String, E>,
+    ) -> Result<Self, E> {
+        for reference in self.schema.enumerations.iter_mut().filter(|reference| reference.is_unplaced()) {
             reference.file_name = name()?;
             if let Some(values) = self.enumerations.iter_mut().find(|values| values.name() == reference.name) {
                 *values = values.clone().with_file_name(&reference.file_name)?;

@@ -23,6 +23,11 @@ pub struct EnumerationRef {
 }
 
 impl EnumerationRef {
+    /// Whether the name of the file isn't known yet.
+    pub(crate) fn is_unplaced(&self) -> bool {
+        self.file_name == UNPLACED
+    }
+
     /// An enumeration whose file has no name yet: it gets one when the array is made.
     #[must_use]
     pub fn unplaced(name: impl Into<String>) -> Self {
@@ -120,6 +125,13 @@ impl Enumeration {
     pub fn with_file_name(mut self, file_name: &str) -> Result<Self> {
         self.file_name = file_name.to_owned();
         self.validated()
+    }
+
+    /// The same enumeration, to be put into a file whose name isn't known yet.
+    #[must_use]
+    pub fn unplaced(mut self) -> Self {
+        UNPLACED.clone_into(&mut self.file_name);
+        self
     }
 
     /// The same enumeration with more values of its kind after those that it has.

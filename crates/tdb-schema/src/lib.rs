@@ -5,6 +5,7 @@
 //!   domain.
 //! - [`SchemaBuilder`]: a schema from nothing, which can't build what the reference library would refuse.
 //! - [`ArrayDefinition`]: a schema with the enumerations and label arrays that it refers to; all that an array is made from.
+//! - [`SchemaEvolution`]: changes of a definition.
 //! - [`Tiling`]: from coordinates to the space tiles that they lie in.
 //! - [`hilbert`]: the Hilbert curve through the domain of sparse arrays.
 //! - [`global_order`]: the order in which the cells of sparse arrays lie on disk.
@@ -47,6 +48,7 @@ mod domain;
 mod dump;
 mod enumeration;
 mod error;
+mod evolution;
 mod field;
 mod file;
 pub mod global_order;
@@ -68,6 +70,7 @@ pub use dimension::Dimension;
 pub use domain::Domain;
 pub use enumeration::{Enumeration, EnumerationRef};
 pub use error::{Result, SchemaError};
+pub use evolution::SchemaEvolution;
 pub use field::{FieldRef, FieldType};
 pub use label::DimensionLabel;
 pub use schema::ArraySchema;

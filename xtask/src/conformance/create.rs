@@ -2,6 +2,7 @@
 //! bytes; and schemas that the format forbids, which both must refuse.
 
 mod build;
+pub mod changes;
 mod mutate;
 
 use std::collections::{BTreeMap, BTreeSet};

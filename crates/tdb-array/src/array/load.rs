@@ -15,7 +15,7 @@ use super::damage::Findings;
 use super::footers::Footers;
 use super::{Array, ArrayOptions, Inner};
 use crate::access::Access;
-use crate::directory::Listing;
+use crate::directory::{FragmentFiles, Listing};
 use crate::fragment::UnparsedFragment;
 use crate::workers::{WEIGHT_OF_A_READ, Workers};
 use crate::{ArrayDirectory, ArrayError, Fragment, FragmentEntry, Result, TimeRange};
@@ -96,6 +96,14 @@ fn list(storage: &dyn Storage, workers: &Workers, findings: &mut Findings) -> Re
     let files = workers.map(weight, folders.clone(), |folder, _| Ok(storage.list(&folder)?))?;
     listing.legacy_folders = folders.into_iter().zip(files).collect();
     Ok(listing)
+}
+
+impl Array {
+    /// All committed fragments as they are now, whatever the time that was opened.
+    pub(crate) fn fragment_files(&self) -> Result<Vec<FragmentFiles>> {
+        let listing = list(&**self.storage(), self.workers(), &mut Findings::strict())?;
+        FragmentFiles::of(&listing).map_err(|error| error.located(&**self.storage()))
+    }
 }
 
 fn load_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<ArraySchema> {

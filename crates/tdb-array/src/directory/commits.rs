@@ -15,6 +15,8 @@ use crate::{ArrayError, Result, TimeRange};
 pub(super) struct Commits {
     /// Paths of committed writes, deletes and updates.
     paths: BTreeSet<String>,
+    /// Those of them that were gathered.
+    pub(super) gathered: HashSet<String>,
     /// The deletes that lie in a consolidated file, by their paths.
     pub(super) embedded: BTreeMap<String, EmbeddedDelete>,
     /// For each vacuum file the name of the consolidated fragment and the folders that it replaces.
@@ -34,6 +36,7 @@ impl Commits {
                         let delete = |bytes: &[u8]| EmbeddedDelete { file: path.clone(), bytes: bytes.into() };
                         self.embedded.extend(entry.commit.map(|commit| (entry.path.to_owned(), delete(commit))));
                         self.paths.insert(entry.path.to_owned());
+                        self.gathered.insert(entry.path.to_owned());
                     }
                 }
                 Some(CommitKind::Ignore) => {

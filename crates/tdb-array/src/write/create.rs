@@ -76,10 +76,14 @@ impl CreateOptions {
         }
         for (label, schema) in definition.labels() {
             let definition = ArrayDefinition::new(schema.clone())?;
+            // A creation that was interrupted may have got as far as here.
+            if storage.exists(&label.uri)? {
+                storage.remove_folder(&label.uri)?;
+            }
             files.folder(&label.uri)?;
             self.create_on(&storage.sub(&label.uri)?, &definition)?;
         }
-        if version.has(Feature::LockFile) {
+        if version.has(Feature::LockFile) && !storage.exists(LOCK_FILE)? {
             files.file(LOCK_FILE, &[])?;
         }
         // From here on the folder looks like an array, and with the last file it is one.
@@ -89,7 +93,8 @@ impl CreateOptions {
         if version.has(Feature::Enumerations) {
             files.folder(&format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}"))?;
         }
-        SchemaWriter { access: &self.access, names, storage: &**storage }.write(&definition, &mut files)?;
+        let name = names.next(NameForm::Unversioned)?;
+        SchemaWriter { access: &self.access, storage: &**storage }.write(&definition, name.as_str(), &mut files)?;
         files.keep();
         Ok(())
     }
@@ -185,13 +190,12 @@ impl Names {
 /// Writes the files of schemas.
 pub(super) struct SchemaWriter<'a> {
     pub(super) access: &'a Access,
-    pub(super) names: &'a Names,
     pub(super) storage: &'a dyn Storage,
 }
 
 impl SchemaWriter<'_> {
-    /// Writes those enumerations whose files aren't there, then the schema.
-    pub(super) fn write(&self, definition: &ArrayDefinition, files: &mut NewFiles) -> Result<()> {
+    /// Writes those enumerations whose files aren't there, then the schema, under this name if schemas have a folder.
+    pub(super) fn write(&self, definition: &ArrayDefinition, name: &str, files: &mut NewFiles) -> Result<()> {
         let schema = definition.schema();
         let version = schema.version();
         for enumeration in definition.enumerations() {
@@ -202,7 +206,7 @@ impl SchemaWriter<'_> {
             }
         }
         let path = if version.has(Feature::SchemaFolder) {
-            format!("{SCHEMA_FOLDER}/{}", self.names.next(NameForm::Unversioned)?)
+            format!("{SCHEMA_FOLDER}/{name}")
         } else {
             LEGACY_SCHEMA.to_owned()
         };

@@ -36,7 +36,10 @@ impl CreateOptions {
         files.folder("")?;
         files.folder(METADATA_FOLDER)?;
         files.folder(GROUP_FOLDER)?;
-        files.file(GROUP_MARKER, &[])?;
+        // Either folder or marker makes it a group.
+        if !storage.exists(GROUP_MARKER)? {
+            files.file(GROUP_MARKER, &[])?;
+        }
         files.keep();
         Ok(())
     }

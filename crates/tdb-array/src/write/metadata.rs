@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tdb_metadata::{MetadataChange, MetadataFile, MetadataValue};
 use tdb_storage::Storage;
 use tdb_types::names::METADATA_FOLDER;
-use tdb_types::{ByteWriter, Feature, FormatVersion, NameForm};
+use tdb_types::{ByteWriter, Datatype, Feature, FormatVersion, NameForm};
 
 use super::Names;
 use crate::access::Access;
@@ -95,11 +95,15 @@ impl MetadataWriter {
     /// Makes the changes, durably; without any, nothing is written.
     ///
     /// # Errors
-    /// An array of a format that has no metadata, a key that is too long; whatever the storage can't do. Then nothing has
+    /// An array of a format that has no metadata, a key that is too long, a value of type `any`; whatever the storage can't do. Then nothing has
     /// changed.
     pub fn commit(self) -> Result<()> {
         if self.changes.is_empty() {
             return Ok(());
+        }
+        if self.changes.values().flatten().any(|value| value.datatype() == Datatype::Any) {
+            let what = "metadata can't be of type any; use blob for bytes without a meaning";
+            return Err(ArrayError::Query(what.to_owned()));
         }
         let folder = || self.storage.describe(METADATA_FOLDER);
         if !self.has_metadata {

@@ -55,6 +55,11 @@ impl Names {
         self
     }
 
+    /// Whether the time was chosen.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.at.is_some()
+    }
+
     /// The time that was chosen, else now.
     pub(crate) fn time(&self) -> u64 {
         self.at.unwrap_or_else(time::now)

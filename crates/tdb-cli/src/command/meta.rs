@@ -14,9 +14,10 @@ use crate::output::{Entry, RowFormat, Sheet};
 use crate::suggest;
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
-use crate::time::TimeArgs;
+use crate::time::{Stamp, TimeArgs};
+use crate::value;
 
-/// Show the metadata of an array or group: keys with typed values
+/// Show the metadata of an array or group, keys with typed values, or change it
 ///
 /// Arrays of numbers that Python put are kept under keys that begin with __np_flat_ and __np_shape_, and are shown so.
 #[derive(Debug, clap::Args)]
@@ -24,6 +25,7 @@ use crate::time::TimeArgs;
 Examples:
   tdb meta ARRAY
   tdb meta GROUP --at 2024-05-01
+  tdb meta ARRAY --put title=string_utf8:Rain --put limits=float64:0.5,2 --delete draft
   tdb meta ARRAY --key title --format json | jq '.[0].value'")]
 pub(crate) struct Args {
     /// An array or a group
@@ -32,6 +34,17 @@ pub(crate) struct Args {
     /// Show only this key, which must be there; may be given many times
     #[arg(short, long, value_name = "KEY")]
     key: Vec<String>,
+
+    /// Give a key a value, such as title=string_utf8:Rain or limits=float64:0.5,2; may be given many times
+    #[arg(long, value_name = "KEY=TYPE:VALUE", conflicts_with_all = ["at", "between", "key"])]
+    put: Vec<String>,
+
+    /// Delete a key; may be given many times
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["at", "between", "key"])]
+    delete: Vec<String>,
+
+    #[command(flatten)]
+    stamp: Stamp,
 
     #[command(flatten)]
     time: TimeArgs,
@@ -42,6 +55,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    if !args.put.is_empty() || !args.delete.is_empty() {
+        return change(args, key);
+    }
     let (path, kind) = target::find(&args.path)?;
     let sheet = match kind {
         Kind::Group => {
@@ -54,6 +70,29 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         }
     };
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)
+}
+
+/// Puts and deletes keys, in one file.
+fn change(args: &Args, key: &Key) -> Result<()> {
+    let (path, kind) = target::find(&args.path)?;
+    let writer = match kind {
+        Kind::Group => target::open_group(&path, &args.time, key)?.write_metadata(),
+        _ => target::open_array(&args.path, 1, &args.time, key, target::local_storage)?.1.write_metadata(),
+    };
+    let mut writer = writer.names(args.stamp.names());
+    for put in &args.put {
+        let parts = put.split_once('=').and_then(|(key, value)| Some((key, value.split_once(':')?)));
+        let (key, (datatype, text)) = parts.ok_or_else(|| {
+            Failure::usage(format!("--put {put}: write KEY=TYPE:VALUE, such as title=string_utf8:Rain"))
+        })?;
+        let datatype = Datatype::from_name(datatype)
+            .ok_or_else(|| Failure::usage(format!("--put {put}: there is no type {datatype:?}")))?;
+        let bytes = value::bytes(datatype, CellValNum::Var, text)?;
+        let value = MetadataValue::new(datatype, bytes).map_err(Failure::usage)?;
+        writer = writer.put(key, value);
+    }
+    writer = args.delete.iter().fold(writer, |writer, key| writer.delete(key.as_str()));
+    Ok(writer.commit()?)
 }
 
 fn rows(path: &Path, metadata: &Metadata, keys: &[String]) -> Result<Sheet> {

@@ -1,0 +1,177 @@
+//! Deleting: cells by a condition, fragments by their time.
+
+use tdb_condition::{Condition, ConditionError};
+use tdb_metadata::{CommitKind, ConsolidatedCommit, ConsolidatedCommits, PathList};
+use tdb_schema::{Attribute, Enumeration, FieldRef};
+use tdb_storage::Storage;
+use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, DELETE_EXTENSION, FRAGMENT_METADATA, IGNORE_EXTENSION};
+use tdb_types::{ArrayType, ByteWriter, Feature, NameForm};
+
+use super::Names;
+use crate::directory::FragmentFiles;
+use crate::{Array, ArrayError, Result, TimeRange};
+
+impl Array {
+    /// Deletes the cells of a sparse array that fulfil a condition, of all that was written up to the time of the deletion
+    /// (now, unless `names` says otherwise). Cells that are written later stay. By format, cells whose field is null are
+    /// deleted by any comparison of it, and so are those of fragments that lack the field.
+    ///
+    /// ```
+    /// use tdb_array::tdb_condition::Condition;
+    /// use tdb_array::{Array, Names};
+    /// # use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+    /// # use tdb_array::tdb_types::{Datatype, Scalar};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("array");
+    /// # let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    /// # let quality = Attribute::new("quality", Datatype::Float32);
+    /// # let schema = SchemaBuilder::sparse().dimension(rows).attribute(quality).build()?;
+    /// # Array::create(&path, &ArrayDefinition::new(schema)?)?;
+    ///
+    /// Array::open(&path)?.delete_cells(&Condition::field("quality").lt(10.0f32), &Names::new())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A dense array, or one of a format that has no deletes; a condition that doesn't fit the array, or tests for null,
+    /// which the format has no way to store; a time within that of a fragment too old to know the times of its cells;
+    /// whatever the storage can't do. Then nothing is deleted.
+    pub fn delete_cells(&self, condition: &Condition, names: &Names) -> Result<()> {
+        let version = self.schema().version();
+        let refuse = |why: String| Err(ArrayError::Query(why));
+        if self.schema().array_type() == ArrayType::Dense {
+            return refuse("cells of dense arrays can't be deleted: write other values over them".to_owned());
+        }
+        if !version.has(Feature::DeleteCommits) {
+            let since = Feature::DeleteCommits.row().since;
+            return refuse(format!("format version {version} has no deletes of cells; version {since} has them"));
+        }
+        let failed = |source| ArrayError::Condition { file: self.storage().describe(""), source };
+        condition.bind(self.schema(), |name| self.enumeration(name).ok()).map_err(failed)?;
+        let name = names.next(NameForm::Versioned(version.number()))?;
+        let has_no_times = |fragment: &&crate::Fragment| !fragment.version().has(Feature::PartialTimeOverlap);
+        let mut old = self.fragments().iter().filter(has_no_times).map(crate::Fragment::name);
+        if let Some(fragment) = old.find(|old| old.start() < name.start() && name.start() < old.end()) {
+            return refuse(format!(
+                "fragment {fragment} doesn't tell which of its cells are older than the time of the deletion; choose a later one"
+            ));
+        }
+        // Stored is what cells must fulfil to stay.
+        let stays = self.with_positions(&condition.negation().without_not())?;
+        let mut payload = ByteWriter::new();
+        stays.write(&mut payload).map_err(failed)?;
+        let mut file = ByteWriter::new();
+        let encoded = self.access().encoder(version)?.encode(payload.as_slice(), &mut file);
+        encoded.map_err(|source| failed(ConditionError::from(source)))?;
+        self.storage().create_folder(COMMITS_FOLDER)?;
+        let path = format!("{COMMITS_FOLDER}/{name}.{DELETE_EXTENSION}");
+        Ok(self.storage().create_new(&path, file.as_slice())?)
+    }
+
+    /// The condition with positions in place of the values of enumerations, as it is stored.
+    fn with_positions(&self, condition: &Condition) -> Result<Condition> {
+        let all = |nodes: &[Condition]| nodes.iter().map(|node| self.with_positions(node)).collect::<Result<Vec<_>>>();
+        Ok(match condition {
+            Condition::And(nodes) => Condition::And(all(nodes)?),
+            Condition::Or(nodes) => Condition::Or(all(nodes)?),
+            Condition::Compare { field, operator, value } => match self.enumerated(field)? {
+                Some((attribute, values)) => {
+                    let value = position(attribute, &values, value)?;
+                    Condition::Compare { field: field.clone(), operator: *operator, value }
+                }
+                None => condition.clone(),
+            },
+            Condition::Member { field, negated, values } => match self.enumerated(field)? {
+                Some((attribute, known)) => {
+                    let positions = values.iter().map(|value| position(attribute, &known, value));
+                    let values = positions.collect::<Result<Vec<_>>>()?.into_iter().collect();
+                    Condition::Member { field: field.clone(), negated: *negated, values }
+                }
+                None => condition.clone(),
+            },
+            other => other.clone(),
+        })
+    }
+
+    /// The attribute and the values of its enumeration, if the field has one.
+    fn enumerated(&self, field: &str) -> Result<Option<(&Attribute, std::sync::Arc<Enumeration>)>> {
+        let Some(FieldRef::Attribute(index)) = self.schema().field(field) else { return Ok(None) };
+        let Some(attribute) = self.schema().attributes().get(index) else { return Ok(None) };
+        match attribute.enumeration() {
+            Some(name) => Ok(Some((attribute, self.enumeration(name)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// Deletes the fragments that were written within a range of time, from its first to its last millisecond, those that
+    /// were consolidated since included, and gives how many they were. Of fragments that began before it or ended after
+    /// it, nothing is deleted.
+    ///
+    /// If all of them are of format 12 or later, they are gone at one moment, for readers and after a crash; older ones go
+    /// one by one, the newest first.
+    ///
+    /// # Errors
+    /// Whatever the storage can't do.
+    pub fn delete_fragments(&self, time: TimeRange) -> Result<usize> {
+        let storage = self.storage();
+        let within = |files: &FragmentFiles| time.contains(files.name.start(), files.name.end());
+        let mut fragments: Vec<_> = self.fragment_files()?.into_iter().filter(within).collect();
+        fragments.sort_by(|a, b| b.name.as_str().cmp(a.name.as_str()));
+        let at_once =
+            |files: &FragmentFiles| files.commit.as_deref().is_some_and(|path| path.starts_with(COMMITS_FOLDER));
+        let gathered = fragments.iter().any(|files| files.is_gathered);
+        if gathered || fragments.len() > 1 && fragments.iter().all(at_once) {
+            forget_together(&**storage, &fragments)?;
+        }
+        for files in &fragments {
+            let metadata = format!("{}/{FRAGMENT_METADATA}", files.folder);
+            // What commits goes first.
+            let commit = files.commit.as_deref().unwrap_or(&metadata);
+            if storage.exists(commit)? {
+                storage.remove_file(commit)?;
+            }
+            if storage.exists(&files.folder)? {
+                storage.remove_folder(&files.folder)?;
+            }
+        }
+        Ok(fragments.len())
+    }
+}
+
+/// The bytes of a value's position in an enumeration, as the attribute holds it.
+fn position(attribute: &Attribute, values: &Enumeration, value: &[u8]) -> Result<Vec<u8>> {
+    let Some(position) = values.index_of(value) else {
+        let shown = String::from_utf8_lossy(value);
+        return Err(ArrayError::Query(format!(
+            "{shown:?} is not among the values of enumeration {:?}, so that no cell has it",
+            values.name()
+        )));
+    };
+    Ok((position as u64).to_le_bytes().get(..attribute.datatype().size()).unwrap_or_default().to_vec())
+}
+
+/// Makes several commits void at one moment: they are gathered in a file, their own files removed, and the gathered ones
+/// ignored by another file. Both are superfluous once the fragments are gone, but harmless.
+fn forget_together(storage: &dyn Storage, fragments: &[FragmentFiles]) -> Result<()> {
+    let paths: Vec<&str> = fragments.iter().filter_map(|files| files.commit.as_deref()).collect();
+    let (Some(first), Some(last)) = (fragments.last(), fragments.first()) else { return Ok(()) };
+    // Neither name's time means anything to readers.
+    let name = |extension: &str| -> Result<String> {
+        let uuid = Names::new().uuid()?;
+        let form = NameForm::Versioned(tdb_types::FormatVersion::DEFAULT.number());
+        let (start, end) = (first.name.start(), last.name.end().max(first.name.start()));
+        Ok(format!("{COMMITS_FOLDER}/{}.{extension}", tdb_types::TimestampedName::new(form, start, end, uuid)))
+    };
+    let entries = paths.iter().map(|path| ConsolidatedCommit { path, commit: None, offset: 0 }).collect();
+    let mut file = ByteWriter::new();
+    ConsolidatedCommits { entries }.write(&mut file);
+    storage.create_new(&name(CONSOLIDATED_EXTENSION)?, file.as_slice())?;
+    for path in paths.iter().filter(|path| CommitKind::of(path) == Some(CommitKind::Write)) {
+        if storage.exists(path)? {
+            storage.remove_file(path)?;
+        }
+    }
+    let mut file = ByteWriter::new();
+    PathList { paths: paths.iter().map(|path| (*path).to_owned()).collect() }.write(&mut file);
+    Ok(storage.create_new(&name(IGNORE_EXTENSION)?, file.as_slice())?)
+}

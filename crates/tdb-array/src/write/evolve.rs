@@ -1,0 +1,90 @@
+//! Changing the schema of an array.
+
+use std::thread;
+use std::time::Duration;
+
+use tdb_schema::SchemaEvolution;
+use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER, file_name};
+use tdb_types::{Feature, NameForm, TimestampedName};
+
+use super::Names;
+use super::create::SchemaWriter;
+use super::files::NewFiles;
+use crate::directory::Listing;
+use crate::{Array, ArrayError, Result};
+
+impl Array {
+    /// Changes the schema: writes the enumerations that are new or have more values, then the new schema, which readers
+    /// go by from then on. An array without a change asked for gets a schema like the one it has, in its version.
+    ///
+    /// ```
+    /// use tdb_array::tdb_schema::{Attribute, SchemaEvolution};
+    /// # use tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
+    /// # use tdb_array::tdb_types::Scalar;
+    /// use tdb_array::tdb_types::Datatype;
+    /// use tdb_array::{Array, Names};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("array");
+    /// # let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    /// # let schema = SchemaBuilder::sparse().dimension(rows).build()?;
+    /// # Array::create(&path, &ArrayDefinition::new(schema)?)?;
+    ///
+    /// let evolution = SchemaEvolution::new().add_attribute(Attribute::new("quality", Datatype::Float32));
+    /// Array::open(&path)?.evolve(&evolution, &Names::new())?;
+    /// assert_eq!(Array::open(&path)?.schema().attr_count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArrayError::NewSchema`] for changes that can't be made; [`ArrayError::Outdated`] if the array's schema is another
+    /// by now, or is dated later than the new one would be; whatever the storage can't do. Then nothing has changed.
+    pub fn evolve(&self, evolution: &SchemaEvolution, names: &Names) -> Result<()> {
+        let definition = evolution.build(&self.definition()?)?;
+        let definition = definition.place_new_enumerations(|| names.enumeration_file())?;
+        let name = self.name_of_schema(names)?;
+        let storage = self.storage();
+        let mut files = NewFiles::new(storage);
+        files.folder(SCHEMA_FOLDER)?;
+        if definition.schema().version().has(Feature::Enumerations) {
+            files.folder(&format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}"))?;
+        }
+        SchemaWriter { access: self.access(), storage: &**storage }.write(&definition, name.as_str(), &mut files)?;
+        files.keep();
+        Ok(())
+    }
+
+    /// A name for a new schema, which must be the last of all: readers go by the order of names.
+    fn name_of_schema(&self, names: &Names) -> Result<TimestampedName> {
+        loop {
+            let name = names.next(NameForm::Unversioned)?;
+            let newest = self.newest_schema()?;
+            if newest.as_deref().is_some_and(|newest| newest != file_name(self.schema_path())) {
+                return Err(self.outdated("its schema was changed since it was opened; open it again"));
+            }
+            match newest.as_deref().and_then(TimestampedName::parse) {
+                Some(newest) if newest.as_str() > name.as_str() => {
+                    if newest.start() != name.start() || names.is_fixed() {
+                        return Err(self.outdated("its schema is dated later than the new one would be"));
+                    }
+                    // Another library has changed it within this millisecond.
+                    thread::sleep(Duration::from_millis(1));
+                }
+                _ => return Ok(name),
+            }
+        }
+    }
+
+    /// The name of the schema that comes last.
+    fn newest_schema(&self) -> Result<Option<String>> {
+        let mut listing = Listing { root: self.storage().list("")?, ..Listing::default() };
+        if listing.root.iter().any(|entry| entry.name == SCHEMA_FOLDER) {
+            listing.schemas = self.storage().list(SCHEMA_FOLDER)?;
+        }
+        Ok(listing.schemas().last().map(|path| file_name(path).to_owned()))
+    }
+
+    #[cold]
+    pub(super) fn outdated(&self, why: &'static str) -> ArrayError {
+        ArrayError::Outdated { path: self.storage().describe(""), why }
+    }
+}

@@ -1,0 +1,139 @@
+//! Arrays and groups made and changed from the command line, and looked at afterwards.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{Run, tdb};
+
+const SCHEMA: &str = r#"
+array_type = "sparse"
+
+[[dimension]]
+name = "row"
+datatype = "int32"
+domain = [1, 100]
+current_domain = [1, 10]
+
+[[attribute]]
+name = "colour"
+datatype = "uint8"
+enumeration = "colours"
+
+[[enumeration]]
+name = "colours"
+datatype = "string_utf8"
+values_per_value = "var"
+values = ["red"]
+"#;
+
+/// A folder with a schema in it, to work in.
+struct Bench(tempfile::TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("schema.toml"), SCHEMA).unwrap();
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Runs the words of a line; `@` stands for the folder.
+    fn run(&self, line: &str) -> Run {
+        let folder = self.path().to_string_lossy();
+        tdb(line.split_whitespace().map(|word| word.replace('@', &folder)))
+    }
+
+    fn good(&self, line: &str) -> String {
+        let run = self.run(line);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        run.stdout
+    }
+
+    fn bad(&self, line: &str, code: i32, says: &str) {
+        let run = self.run(line);
+        assert_eq!(run.code, Some(code), "{run}");
+        assert!(run.stderr.contains(says), "{run}");
+    }
+}
+
+#[test]
+fn an_array_is_made_and_evolves() {
+    let bench = Bench::new();
+    bench.good("create @/a --schema @/schema.toml");
+    let text = bench.good("schema @/a --format toml");
+    fs::write(bench.path().join("again.toml"), &text).unwrap();
+    bench.good("create @/b --schema @/again.toml");
+    assert_eq!(bench.good("schema @/b --format toml"), text);
+    bench.bad("create @/a --schema @/schema.toml", 2, "an array is there already");
+    bench.bad("create @/c --schema @/schema.toml --format-version 12", 2, "format version 12 is too old");
+    assert!(!bench.path().join("c").exists());
+    fs::write(bench.path().join("bad.toml"), SCHEMA.replace("capacity", "x").replace("domain =", "domian =")).unwrap();
+    bench.bad("create @/c --schema @/bad.toml", 2, "domian");
+
+    fs::write(bench.path().join("more.toml"), "[[attribute]]\nname = \"size\"\ndatatype = \"float32\"\n").unwrap();
+    bench.good("evolve @/a --add @/more.toml --extend colours=green --expand row=1..50");
+    let text = bench.good("schema @/a --format toml");
+    for line in ["name = \"size\"", "values = [\"red\", \"green\"]", "current_domain = [1, 50]"] {
+        assert!(text.contains(line), "{text}");
+    }
+    bench.good("evolve @/a --drop size");
+    assert!(!bench.good("schema @/a --format toml").contains("size"));
+    bench.bad("evolve @/a --drop size", 2, "no such attribute");
+    bench.bad("evolve @/a --expand row=1..20", 2, "can only become wider");
+    bench.bad("evolve @/a --extend colours=red", 2, "has been there before");
+    bench.good("delete @/a --where colour==red");
+    bench.bad("delete @/a --where colour==blue", 2, "not among the values");
+    bench.bad("delete @/a --where size<1", 2, "no field");
+    bench.good("delete @/a --fragments 2024-01-01..2024-12-31");
+    assert_eq!(bench.good("read @/a"), "");
+}
+
+#[test]
+fn metadata_is_put_and_deleted() {
+    let bench = Bench::new();
+    bench.good("create @/a --schema @/schema.toml --timestamp 10");
+    bench.good("meta @/a --put title=string_utf8:Rain --put limits=float64:0.5,2 --timestamp 20");
+    bench.good("meta @/a --put title=string_utf8:Snow --delete limits --timestamp 30");
+    assert!(bench.good("meta @/a --at 20").contains("[0.5,2"));
+    let now = bench.good("meta @/a");
+    assert!(now.contains("Snow") && !now.contains("limits"), "{now}");
+    bench.bad("meta @/a --put title", 2, "KEY=TYPE:VALUE");
+    bench.bad("meta @/a --put n=int8:300", 2, "no value of int8");
+}
+
+#[test]
+fn groups_are_made_and_changed() {
+    let bench = Bench::new();
+    bench.good("group create @/g");
+    bench.good("create @/g/inner --schema @/schema.toml");
+    bench.good("create @/outer --schema @/schema.toml");
+    bench.good("group add @/g inner --name first");
+    bench.good("group add @/g @/outer --absolute");
+    let tree = bench.good("tree @/g --format jsonl");
+    assert!(tree.contains("first") && tree.contains("outer"), "{tree}");
+    bench.bad("group add @/g inner --name first", 2, "there already");
+    bench.bad("group add @/g nothing", 2, "neither an array nor a group");
+    bench.good("group remove @/g first");
+    bench.bad("group remove @/g first", 2, "no such member");
+    bench.good("meta @/g --put title=string_utf8:Rain");
+    assert!(bench.good("meta @/g").contains("Rain"));
+}
+
+#[test]
+fn what_was_left_behind_is_found_and_removed() {
+    let bench = Bench::new();
+    bench.good("create @/a --schema @/schema.toml");
+    assert_eq!(bench.good("doctor @/a"), "");
+    fs::create_dir(bench.path().join("a/__fragments/__1_1_0123456789abcdef0123456789abcdef_22")).unwrap();
+    fs::write(bench.path().join("a/.tdb-1-2.tmp"), "half").unwrap();
+    let run = bench.run("doctor @/a");
+    assert_eq!((run.code, run.stdout.lines().count()), (Some(1), 2), "{run}");
+    bench.good("doctor @/a --remove");
+    assert_eq!(bench.good("doctor @/a"), "");
+}
