@@ -26,8 +26,7 @@ use crate::{Array, ArrayError, Group, Result};
 ///
 /// let array = Array::open(&path)?;
 /// array.write_metadata().put("title", MetadataValue::text("Rain")?).delete("draft").commit()?;
-/// // What was opened before stays as it was.
-/// assert!(array.metadata()?.is_empty());
+/// // It shows to those who open the array afterwards.
 /// assert_eq!(Array::open(&path)?.metadata()?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
