@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use tdb_schema::ArraySchema;
-use tdb_storage::{EntryKind, Storage, StorageError, is_temporary};
+use tdb_storage::{Entry, EntryKind, Storage, StorageError, is_temporary};
 use tdb_types::names::{ENUMERATIONS_FOLDER, FRAGMENTS_FOLDER, SCHEMA_FOLDER};
 use tdb_types::{Feature, TimestampedName};
 
@@ -18,6 +18,10 @@ pub struct Leftover {
     pub kind: EntryKind,
     /// What it is.
     pub what: &'static str,
+    /// The files that it consists of, by their paths.
+    pub files: Vec<String>,
+    /// Bytes of the files.
+    pub bytes: u64,
 }
 
 /// A file that was being made.
@@ -28,60 +32,65 @@ const UNCOMMITTED: &str = "a fragment that was never committed, or whose deletio
 const ENUMERATION: &str = "an enumeration that no schema names";
 
 impl Array {
-    /// What interrupted writes have left behind, in the order of their paths. A write that is going on looks the same: ask
-    /// only while nobody writes.
+    /// What interrupted writes have left behind, in the order of their paths. A write that is going on looks the same until
+    /// it commits: whoever removes leftovers has to know that nobody writes, or go by their age.
     ///
     /// # Errors
-    /// A folder can't be listed, or a schema can't be read.
+    /// A folder can't be listed, a commit file or a schema can't be read: then nothing can be told.
     pub fn leftovers(&self) -> Result<Vec<Leftover>> {
         let storage = &**self.storage();
-        let mut found = Vec::new();
-        let mut add = |path: String, kind, what| found.push(Leftover { path, kind, what });
-        let committed: HashSet<String> = self.fragment_files()?.into_iter().map(|files| files.folder).collect();
-        for entry in storage.list("")? {
-            match entry.kind {
-                EntryKind::File if is_temporary(&entry.name) => add(entry.name, EntryKind::File, TEMPORARY),
-                EntryKind::Folder if is_fragment(&entry.name) && !committed.contains(&entry.name) => {
-                    add(entry.name, EntryKind::Folder, UNCOMMITTED);
-                }
-                _ => {}
-            }
-        }
-        for entry in list(storage, FRAGMENTS_FOLDER)? {
-            let path = format!("{FRAGMENTS_FOLDER}/{}", entry.name);
-            if entry.kind == EntryKind::Folder && !committed.contains(&path) {
-                add(path, EntryKind::Folder, UNCOMMITTED);
-            }
-        }
+        // What lies there is listed before it is asked what counts: whatever is committed meanwhile is found to be.
+        let root = storage.list("")?;
+        let fragments = list(storage, FRAGMENTS_FOLDER)?;
         let enumerations = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}");
-        let files = list(storage, &enumerations)?;
-        if !files.is_empty() {
-            let named = self.named_enumerations()?;
-            for entry in files.into_iter().filter(|entry| entry.kind == EntryKind::File && !named.contains(&entry.name))
-            {
-                add(format!("{enumerations}/{}", entry.name), EntryKind::File, ENUMERATION);
+        let values = list(storage, &enumerations)?;
+        let committed: HashSet<String> = self.fragment_files()?.into_iter().map(|files| files.folder).collect();
+        let named = if values.is_empty() { HashSet::new() } else { self.named_enumerations()? };
+
+        let mut found = Vec::new();
+        let file = |path: String, what, entry: &Entry| {
+            let (files, bytes) = (vec![path.clone()], entry.size);
+            Leftover { path, kind: EntryKind::File, what, files, bytes }
+        };
+        let temporary = root.iter().filter(|entry| entry.kind == EntryKind::File && is_temporary(&entry.name));
+        found.extend(temporary.map(|entry| file(entry.name.clone(), TEMPORARY, entry)));
+        let unnamed = values.iter().filter(|entry| entry.kind == EntryKind::File && !named.contains(&entry.name));
+        found.extend(unnamed.map(|entry| file(format!("{enumerations}/{}", entry.name), ENUMERATION, entry)));
+
+        let in_root = root.iter().filter(|entry| is_fragment(&entry.name)).map(|entry| (entry, entry.name.clone()));
+        let in_folder = fragments.iter().map(|entry| (entry, format!("{FRAGMENTS_FOLDER}/{}", entry.name)));
+        for (entry, path) in in_root.chain(in_folder) {
+            if entry.kind == EntryKind::Folder && !committed.contains(&path) {
+                let files = list(storage, &path)?;
+                let bytes = files.iter().map(|file| file.size).sum();
+                let files = files.into_iter().map(|file| format!("{path}/{}", file.name)).collect();
+                found.push(Leftover { path, kind: EntryKind::Folder, what: UNCOMMITTED, files, bytes });
             }
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(found)
     }
 
-    /// Removes what was left behind; what is gone already is passed over.
+    /// Removes those that are still left over; what is gone already, or was committed meanwhile, is passed over. Gives those
+    /// that it has removed.
     ///
     /// # Errors
-    /// Whatever the storage can't do; then some of it may be gone.
-    pub fn remove_leftovers(&self, leftovers: &[Leftover]) -> Result<()> {
-        for leftover in leftovers {
+    /// As [`leftovers`](Self::leftovers); whatever the storage can't do. Then some of it may be gone.
+    pub fn remove_leftovers(&self, leftovers: &[Leftover]) -> Result<Vec<Leftover>> {
+        let still: HashSet<String> = self.leftovers()?.into_iter().map(|leftover| leftover.path).collect();
+        let mut gone = Vec::new();
+        for leftover in leftovers.iter().filter(|leftover| still.contains(&leftover.path)) {
             let removed = match leftover.kind {
                 EntryKind::File => self.storage().remove_file(&leftover.path),
                 EntryKind::Folder => self.storage().remove_folder(&leftover.path),
             };
             match removed {
-                Err(error) if !error.is_not_found() => return Err(error.into()),
-                _ => {}
+                Ok(()) => gone.push(leftover.clone()),
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(error.into()),
             }
         }
-        Ok(())
+        Ok(gone)
     }
 
     /// The names of the files of all enumerations that any schema of the array names.
@@ -112,7 +121,7 @@ fn is_fragment(name: &str) -> bool {
 }
 
 /// What is in a folder, nothing if there is none.
-fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<tdb_storage::Entry>> {
+fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
     match storage.list(folder) {
         Err(StorageError::NotFound { .. }) => Ok(Vec::new()),
         other => Ok(other?),

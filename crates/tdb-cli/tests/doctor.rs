@@ -1,0 +1,144 @@
+//! Writers that are killed, writers and readers at once, and `tdb doctor`, which cleans up.
+
+#![allow(clippy::unwrap_used)] // helpers of tests may panic
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use support::{command, tdb};
+use tdb_testkit::hostile::SplitMix64;
+
+/// Rows of a file, and the lines of the array that they make.
+const ROWS: usize = 5000;
+
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    /// An array of one file's rows, which are those of write 0.
+    fn new() -> Self {
+        let bench = Self { folder: tempfile::tempdir().unwrap() };
+        let run = tdb([
+            "import".as_ref(),
+            bench.array().as_os_str(),
+            bench.rows(0).as_os_str(),
+            "--dimensions".as_ref(),
+            "write,x".as_ref(),
+        ]);
+        assert_eq!(run.code, Some(0), "{run}");
+        bench
+    }
+
+    fn array(&self) -> PathBuf {
+        self.folder.path().join("array")
+    }
+
+    /// A file of rows that only write `number` writes.
+    fn rows(&self, number: usize) -> PathBuf {
+        let path = self.folder.path().join(format!("{number}.csv"));
+        let rows = (0..ROWS).map(|x| format!("{number},{x},{}\n", number * x));
+        fs::write(&path, format!("write,x,a\n{}", rows.collect::<String>())).unwrap();
+        path
+    }
+
+    fn start(&self, number: usize) -> Child {
+        let mut command = command();
+        command.arg("import").arg(self.array()).arg(self.rows(number));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Which writes show: each as a whole, or not at all.
+    fn writes(&self) -> Vec<usize> {
+        let array = self.array();
+        let words = ["read".as_ref(), array.as_os_str(), "--format=csv".as_ref(), "--order=row-major".as_ref()];
+        let run = tdb(words);
+        assert_eq!(run.code, Some(0), "{run}");
+        let lines: Vec<&str> = run.stdout.lines().skip(1).collect();
+        let numbers: Vec<usize> = lines
+            .chunks(ROWS)
+            .map(|cells| {
+                let number: usize = cells[0].split(',').next().unwrap().parse().unwrap();
+                let expected = (0..ROWS).map(|x| format!("{number},{x},{}", number * x));
+                assert!(expected.eq(cells.iter().map(|line| (*line).to_owned())), "write {number} shows in part");
+                number
+            })
+            .collect();
+        numbers
+    }
+}
+
+/// What the doctor finds: the exit code, and how many things.
+fn leftovers(array: &Path, words: &[&str]) -> (Option<i32>, usize) {
+    let words = words.iter().map(AsRef::as_ref);
+    let run = tdb(["doctor".as_ref(), array.as_os_str()].into_iter().chain(words));
+    (run.code, run.stdout.lines().count())
+}
+
+#[test]
+fn a_killed_writer_has_written_all_or_nothing() {
+    let bench = Bench::new();
+    let begun = Instant::now();
+    assert!(bench.start(1).wait().unwrap().success());
+    let whole = begun.elapsed();
+    let mut rng = SplitMix64::new(7);
+    let mut expected = vec![0, 1];
+    let mut killed = 0;
+    for number in 2..32 {
+        let mut writer = bench.start(number);
+        sleep(whole.mul_f64(rng.below(1200) as f64 / 1000.0));
+        writer.kill().unwrap();
+        let is_done = writer.wait().unwrap().success();
+        killed += usize::from(!is_done);
+        let writes = bench.writes();
+        // The kill may have come after the commit.
+        if is_done || writes.contains(&number) {
+            expected.push(number);
+        }
+        assert_eq!(writes, expected);
+    }
+    assert!(killed > 3, "{killed} of 30 writers were killed in time");
+
+    let (_, left) = leftovers(&bench.array(), &[]);
+    let (code, young) = leftovers(&bench.array(), &["--remove"]);
+    assert_eq!((code, young), (Some(i32::from(left > 0)), left), "what is a day old only is removed");
+    let (_, removed) = leftovers(&bench.array(), &["--remove", "--older-than", "0s"]);
+    assert_eq!(removed, left);
+    assert_eq!(leftovers(&bench.array(), &[]), (Some(0), 0));
+    assert_eq!(bench.writes(), expected);
+    let fragments = fs::read_dir(bench.array().join("__fragments")).unwrap().count();
+    assert_eq!(fragments, expected.len());
+}
+
+#[test]
+fn writers_and_readers_at_once_lose_nothing_and_see_whole_writes() {
+    let bench = Bench::new();
+    let mut writers: Vec<Child> = (1..9).map(|number| bench.start(number)).collect();
+    let mut seen = 1;
+    while writers.iter_mut().any(|writer| writer.try_wait().unwrap().is_none()) {
+        let writes = bench.writes();
+        assert!(writes.len() >= seen, "a write has gone again");
+        seen = writes.len();
+        sleep(Duration::from_millis(5));
+    }
+    assert!(writers.iter_mut().all(|writer| writer.wait().unwrap().success()));
+    assert_eq!(bench.writes(), (0..9).collect::<Vec<_>>());
+    assert_eq!(leftovers(&bench.array(), &[]), (Some(0), 0));
+}
+
+#[test]
+fn what_is_no_leftover_is_left_alone() {
+    for fixture in tdb_testkit::fixtures::all().into_iter().chain(tdb_testkit::fixtures::of_older_releases()) {
+        if fixture.name().contains("encrypted") {
+            continue;
+        }
+        let array = fixture.array_dir();
+        let run = tdb(["doctor".as_ref(), array.as_os_str()]);
+        assert_eq!((run.stdout.as_str(), run.code), ("", Some(0)), "{}", fixture.name());
+    }
+}
