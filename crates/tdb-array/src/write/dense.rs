@@ -112,6 +112,7 @@ fn cut(column: &CheckedColumn<'_>, nullable: bool, slabs: &[Slab], cells: usize,
             tile.values.resize(cells * column.size, 0);
             slabs.iter().for_each(|slab| slab.copy(column.values, &mut tile.values, column.size));
         }
+        Some(offsets) if slabs.iter().all(Slab::is_contiguous) => cut_runs(column, offsets, slabs, cells, tile),
         Some(offsets) => {
             let mut sources = vec![usize::MAX; cells];
             for slab in slabs {
@@ -134,5 +135,23 @@ fn cut(column: &CheckedColumn<'_>, nullable: bool, slabs: &[Slab], cells: usize,
         for (cell, source) in slabs.iter().flat_map(Slab::cells) {
             tile.validity[cell] = bits.is_none_or(|bits| bits[source]).into();
         }
+    }
+}
+
+/// Copies cells of variable length of which whole runs follow each other in the tile and in the region.
+fn cut_runs(column: &CheckedColumn<'_>, offsets: &[u64], slabs: &[Slab], cells: usize, tile: &mut RawTile) {
+    let mut runs: Vec<(usize, Range<usize>)> = slabs.iter().map(Slab::run).collect();
+    runs.sort_unstable_by_key(|(cell, _)| *cell);
+    let mut next = 0;
+    for (cell, source) in runs.into_iter().chain([(cells, 0..0)]) {
+        for _ in next..cell {
+            tile.offsets.push(tile.values.len() as u64);
+            tile.values.resize(tile.values.len() + column.size, 0);
+        }
+        next = cell + source.len();
+        let (start, end) = (offsets[source.start], offsets[source.end]);
+        let shift = (tile.values.len() as u64).wrapping_sub(start);
+        tile.offsets.extend(offsets[source].iter().map(|offset| offset.wrapping_add(shift)));
+        tile.values.extend_from_slice(&column.values[start as usize..end as usize]);
     }
 }

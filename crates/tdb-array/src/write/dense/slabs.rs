@@ -1,5 +1,7 @@
 //! Which cells of a region lie where in a tile.
 
+use std::ops::Range;
+
 use tdb_fragment::DenseGrid;
 use tdb_schema::ArraySchema;
 use tdb_types::Layout;
@@ -151,6 +153,16 @@ impl Slab {
     pub(super) fn cells(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let slab = *self;
         (0..slab.len).map(move |step| (slab.tile + step * slab.tile_step, slab.region + step * slab.region_step))
+    }
+
+    /// Whether the cells are neighbours, in the tile and in the region.
+    pub(super) fn is_contiguous(&self) -> bool {
+        self.len <= 1 || (self.tile_step == 1 && self.region_step == 1)
+    }
+
+    /// Of neighbours the first in the tile, and those in the region.
+    pub(super) fn run(&self) -> (usize, Range<usize>) {
+        (self.tile, self.region..self.region + self.len)
     }
 
     /// The cells as they count in statistics: runs of neighbours in the tile.
