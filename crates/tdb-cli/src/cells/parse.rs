@@ -203,7 +203,7 @@ fn array(text: &str) -> Result<Value, String> {
 }
 
 /// Characters as units of so many bytes.
-fn encode(text: &str, unit: usize, out: &mut Vec<u8>) {
+pub(crate) fn encode(text: &str, unit: usize, out: &mut Vec<u8>) {
     match unit {
         1 => out.extend_from_slice(text.as_bytes()),
         2 => out.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
@@ -211,7 +211,11 @@ fn encode(text: &str, unit: usize, out: &mut Vec<u8>) {
     }
 }
 
-fn unhex(digits: &str, out: &mut Vec<u8>) -> Result<(), String> {
+/// Appends the bytes that hexadecimal digits stand for.
+///
+/// # Errors
+/// They stand for none.
+pub(crate) fn unhex(digits: &str, out: &mut Vec<u8>) -> Result<(), String> {
     let bytes = digits.as_bytes().chunks(2).map(|pair| {
         let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'))?;
         u8::from_str_radix(pair, 16).ok()
