@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use serde_json::Value;
-use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, Order, Query, TimeRange};
-use tdb_filters::EncryptionKey;
-use tdb_rtree::DimRange;
-use tdb_schema::DimensionLabel;
+use tdb_array::{Array, ArrayError, ArrayOptions};
 use tdb_testkit::fixtures::{self, Fixture};
-use tdb_types::{Datatype, FormatVersion};
+use tdb_types::FormatVersion;
+
+mod queries;
+use queries::features::{self, Feature, of_versions};
+use queries::{asks_for_times, check, with_key};
 
 /// Budgets that make one batch, many, and one for each cell.
 const BUDGETS: [usize; 3] = [64 << 20, 100, 1];
@@ -61,24 +61,22 @@ fn arrays_of_versions_that_no_release_writes() {
     check_these(ours, "sparse");
 }
 
-/// The whole of what the fixtures of a few recipes hold, and that these versions are among theirs.
-fn in_versions(versions: impl IntoIterator<Item = u32>, recipes: &[&str]) {
-    let all = fixtures::all().into_iter().chain(fixtures::of_older_releases());
-    check_versions(versions, all.filter(|fixture| recipes.contains(&fixture.entry().recipe.as_str())));
+/// The whole of what the fixtures of a feature hold.
+fn read_all(feature: &Feature) {
+    read_these(feature.fixtures());
 }
 
-fn check_versions(versions: impl IntoIterator<Item = u32>, fixtures: impl Iterator<Item = Fixture>) {
-    let mut seen = BTreeSet::new();
+fn read_these(fixtures: Vec<Fixture>) {
     for fixture in fixtures {
-        let version = fixture.name().strip_prefix('v').and_then(|name| name.split('-').next());
-        seen.insert(version.and_then(|version| version.parse::<u32>().ok()).unwrap());
         for query in fixture.expected().queries.iter().filter(|query| !asks_for_times(query)) {
-            let checked = check(&fixture, query, BUDGETS[0], 1);
+            let checked = check(&|options| open(&fixture, options), query, BUDGETS[0], 1);
             checked.unwrap_or_else(|why| panic!("{}, {}: {why}", fixture.name(), query.name));
         }
     }
-    let missing: Vec<u32> = versions.into_iter().filter(|version| !seen.contains(version)).collect();
-    assert!(missing.is_empty(), "no fixtures of versions {missing:?}");
+}
+
+fn open(fixture: &Fixture, options: ArrayOptions) -> Result<Array, ArrayError> {
+    with_key(options, fixture).open(fixture.array_dir())
 }
 
 /// Any nullable field, in arrays of any kind.
@@ -88,150 +86,137 @@ fn nullable_cells() {
         let queries = fixture.expected().queries;
         queries.iter().any(|query| query.columns.iter().any(|column| column.nullable))
     };
-    let all = fixtures::all().into_iter().chain(fixtures::of_older_releases());
-    check_versions(7..=23, all.filter(nullable));
+    read_these(of_versions(&[7..=23], nullable));
 }
 
-/// Fragments over each other, every kind of cell.
 #[test]
 fn dense_cells() {
-    in_versions(1..=23, &["dense", "dense-overlapping"]);
+    read_all(&features::DENSE_CELLS);
 }
 
-/// Cells at the same places in several fragments.
 #[test]
 fn sparse_cells() {
-    in_versions(1..=23, &["sparse", "sparse-overlapping"]);
+    read_all(&features::SPARSE_CELLS);
 }
 
-/// Attributes of each datatype that there was.
 #[test]
 fn datatypes() {
-    in_versions(
-        [1, 2, 4, 5, 8, 10, 11, 14, 21, 22, 23],
-        &["dense-datatypes", "dense-every-datatype", "dense-every-datatype-var"],
-    );
+    read_all(&features::DATATYPES);
 }
 
 #[test]
 fn fill_values() {
-    in_versions(6..=22, &["dense-fill-values"]);
+    read_all(&features::FILL_VALUES);
 }
 
 #[test]
 fn float_dimensions() {
-    in_versions(1..=22, &["sparse-floats", "sparse-float32", "sparse-float64"]);
+    read_all(&features::FLOAT_DIMENSIONS);
 }
 
 #[test]
 fn date_dimensions() {
-    in_versions(5..=22, &["sparse-dates", "sparse-datetime"]);
+    read_all(&features::DATE_DIMENSIONS);
 }
 
 #[test]
 fn string_dimensions() {
-    in_versions(5..=23, &["sparse-strings", "sparse-two-strings"]);
+    read_all(&features::STRING_DIMENSIONS);
 }
 
 #[test]
 fn duplicates() {
-    in_versions(5..=23, &["sparse-dups"]);
+    read_all(&features::DUPLICATES);
 }
 
 #[test]
 fn hilbert_order() {
-    in_versions(7..=23, &["sparse-hilbert", "sparse-hilbert-mixed", "sparse-hilbert-int", "sparse-hilbert-float"]);
+    read_all(&features::HILBERT_ORDER);
 }
 
-/// Names that are no names of files.
 #[test]
 fn names_of_fields() {
-    in_versions(1..=22, &["sparse-names", "dense-anonymous"]);
+    read_all(&features::NAMES_OF_FIELDS);
 }
 
 #[test]
 fn filters() {
-    in_versions(1..=22, &["dense-filters"]);
+    read_all(&features::FILTERS);
 }
 
 #[test]
 fn filters_of_coordinates() {
-    in_versions(1..=22, &["sparse-coords-filters", "sparse-bare-coords"]);
+    read_all(&features::FILTERS_OF_COORDINATES);
 }
 
-/// Run lengths and dictionaries.
 #[test]
 fn filters_of_strings() {
-    in_versions(12..=23, &["sparse-string-filters"]);
+    read_all(&features::FILTERS_OF_STRINGS);
 }
 
-/// Filters that see the datatype of the one before.
 #[test]
 fn filters_behind_others() {
-    in_versions(15..=19, &["dense-staged-filters"]);
+    read_all(&features::FILTERS_BEHIND_OTHERS);
 }
 
-/// Tiles of several chunks.
 #[test]
 fn chunks() {
-    in_versions(1..=22, &["sparse-chunks", "sparse-big-tiles"]);
+    read_all(&features::CHUNKS);
 }
 
-/// Sparse ones, and from format 3 dense ones.
 #[test]
 fn consolidated_fragments() {
-    in_versions(1..=22, &["sparse-consolidated-vacuumed", "dense-consolidated"]);
+    read_all(&features::CONSOLIDATED_FRAGMENTS);
 }
 
 #[test]
 fn consolidated_footers() {
-    in_versions([5, 8, 9, 11, 12, 16, 21, 22], &["sparse-joined-footers", "sparse-consolidated-footers"]);
+    read_all(&features::CONSOLIDATED_FOOTERS);
 }
 
 #[test]
 fn consolidated_commits() {
-    in_versions([12, 16, 19, 21, 22], &["sparse-joined-commits", "sparse-consolidated-commits"]);
+    read_all(&features::CONSOLIDATED_COMMITS);
 }
 
-/// Fragments by releases that came later.
 #[test]
 fn later_releases() {
-    in_versions([2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 19], &["dense-appended", "sparse-appended"]);
+    read_all(&features::LATER_RELEASES);
 }
 
 #[test]
 fn evolved_schemas() {
-    in_versions([10, 11, 12, 17, 21, 22, 23], &["dense-evolved", "sparse-evolved"]);
+    read_all(&features::EVOLVED_SCHEMAS);
 }
 
 #[test]
 fn deletes() {
-    in_versions([16, 18, 21, 22, 23], &["sparse-deletes", "sparse-consolidated-deletes"]);
+    read_all(&features::DELETES);
 }
 
 #[test]
 fn labels() {
-    in_versions([18, 21, 22], &["dense-labels"]);
+    read_all(&features::LABELS);
 }
 
 #[test]
 fn enumerations() {
-    in_versions(20..=23, &["dense-enumerations"]);
+    read_all(&features::ENUMERATIONS);
 }
 
 #[test]
 fn current_domains() {
-    in_versions([22, 23], &["dense-current-domain", "sparse-current-domain"]);
+    read_all(&features::CURRENT_DOMAINS);
 }
 
 #[test]
 fn encryption() {
-    in_versions([2, 4, 5, 8, 10, 11, 15, 19, 21, 22], &["dense-encrypted", "sparse-encrypted"]);
+    read_all(&features::ENCRYPTION);
 }
 
 #[test]
 fn images() {
-    in_versions([17, 19, 21, 22], &["dense-images-rgba", "dense-images-rgb-lossy"]);
+    read_all(&features::IMAGES);
 }
 
 fn check_all(array_type: &str) {
@@ -250,7 +235,7 @@ fn check_these(fixtures: Vec<Fixture>, array_type: &str) {
             queries += 1;
             let failure = BUDGETS.iter().flat_map(|budget| THREADS.map(|threads| (*budget, threads))).find_map(
                 |(budget, threads)| {
-                    let failure = check(&fixture, query, budget, threads);
+                    let failure = check(&|options| open(&fixture, options), query, budget, threads);
                     failure.err().map(|why| format!("{}: budget {budget}, {threads} threads: {why}", query.name))
                 },
             );
@@ -259,211 +244,4 @@ fn check_these(fixtures: Vec<Fixture>, array_type: &str) {
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     assert!(queries > 10, "{queries} queries of {array_type} fixtures");
-}
-
-/// The times at which cells were written are no field of a query yet.
-fn asks_for_times(query: &fixtures::Query) -> bool {
-    query.columns.iter().any(|column| column.name == "__timestamps")
-}
-
-fn check(fixture: &Fixture, query: &fixtures::Query, budget: usize, threads: usize) -> Result<(), String> {
-    let columns = read(fixture, query, budget, threads).map_err(|error| error.to_string())?;
-    compare(columns, &inside_current_domain(fixture, query))
-}
-
-/// The cells of each field, none where they are null.
-type Columns = BTreeMap<String, Vec<Option<Vec<u8>>>>;
-
-fn read(fixture: &Fixture, query: &fixtures::Query, budget: usize, threads: usize) -> Result<Columns, ArrayError> {
-    let mut options = ArrayOptions::new().threads(threads);
-    if let Some((start, end)) = query.timestamps {
-        options = options.between(TimeRange { start, end });
-    }
-    let array = with_key(options, fixture).open(fixture.array_dir())?;
-    let labels: Vec<&DimensionLabel> = array.schema().labels().iter().filter(|label| asks_for(query, label)).collect();
-    if !labels.is_empty() {
-        return read_labels(fixture, &array, query, &labels, budget);
-    }
-    let names: Vec<&str> = query.columns.iter().map(|column| column.name.as_str()).collect();
-    let mut columns: Columns = names.iter().map(|name| ((*name).to_owned(), Vec::new())).collect();
-    for batch in
-        with_ranges(array.read(), &array, query)?.select(names)?.order(order(query)).budget(budget).batches()?
-    {
-        append(&mut columns, &batch?, budget);
-    }
-    Ok(columns)
-}
-
-fn with_key(options: ArrayOptions, fixture: &Fixture) -> ArrayOptions {
-    match fixture.expected().key() {
-        Some(key) => options.key(EncryptionKey::new(key)),
-        None => options,
-    }
-}
-
-fn asks_for(query: &fixtures::Query, label: &DimensionLabel) -> bool {
-    query.columns.iter().any(|column| column.name == label.name)
-}
-
-/// The labels of a dimension are the cells of a dense array of their own.
-fn read_labels(
-    fixture: &Fixture,
-    array: &Array,
-    query: &fixtures::Query,
-    labels: &[&DimensionLabel],
-    budget: usize,
-) -> Result<Columns, ArrayError> {
-    let mut columns = Columns::new();
-    for label in labels {
-        let name = array.schema().dimensions()[label.dimension as usize].name();
-        let label_array = with_key(ArrayOptions::new(), fixture).open(fixture.array_dir().join(&label.uri))?;
-        let mut ranges = query.clone();
-        ranges.ranges.retain(|range| range.dimension == name);
-        let index = label_array.schema().dimensions()[0].name().to_owned();
-        ranges.ranges.iter_mut().for_each(|range| range.dimension.clone_from(&index));
-        let reading = with_ranges(label_array.read(), &label_array, &ranges)?.select([&label.attribute])?;
-        let mut read = Columns::from([(label.attribute.clone(), Vec::new())]);
-        for batch in reading.order(order(query)).budget(budget).batches()? {
-            append(&mut read, &batch?, budget);
-        }
-        columns.extend(read.into_values().map(|cells| (label.name.clone(), cells)));
-    }
-    Ok(columns)
-}
-
-/// The query, as if it had been asked for the current domain where it has no range.
-///
-/// There the reference library returns all of a dense array's domain, however large. (On the first dimension it was
-/// asked for the current domain, since it doesn't answer without any range.)
-fn inside_current_domain(fixture: &Fixture, query: &fixtures::Query) -> fixtures::Query {
-    let mut query = query.clone();
-    // What can't be opened without its time has no current domain.
-    let Ok(array) = with_key(ArrayOptions::new(), fixture).open(fixture.array_dir()) else { return query };
-    let schema = array.schema();
-    let Some(current) = schema.current_domain().filter(|_| schema.is_dense() && query.ranges.is_empty()) else {
-        return query;
-    };
-    assert_eq!(query.layout, "row-major");
-    let mut inside = vec![true];
-    for (index, (dimension, range)) in schema.dimensions().iter().zip(&current.0).enumerate() {
-        let DimRange::Fixed { lo, hi } = *range else { unreachable!("dense") };
-        let (first, last) = if index == 0 { (lo, hi) } else { dimension.domain_keys().unwrap() };
-        let outer = std::mem::take(&mut inside);
-        inside = outer
-            .into_iter()
-            .flat_map(|outer| (first..=last).map(move |key| outer && lo <= key && key <= hi))
-            .collect();
-    }
-    assert_eq!(inside.len(), query.cells);
-    for column in &mut query.columns {
-        let mut cells = inside.iter();
-        column.values.retain(|_| *cells.next().unwrap());
-        query.cells = column.values.len();
-    }
-    query
-}
-
-fn with_ranges(mut query: Query, array: &Array, expected: &fixtures::Query) -> Result<Query, ArrayError> {
-    for dimension in &expected.ranges {
-        let schema = array.schema();
-        if let Some(label) = schema.labels().iter().find(|label| label.name == dimension.dimension) {
-            for (start, end) in &dimension.ranges {
-                let range = coordinate(start, label.datatype)..=coordinate(end, label.datatype);
-                query = query.label_range(&label.name, range)?;
-            }
-            continue;
-        }
-        let datatype = schema
-            .dimensions()
-            .iter()
-            .find(|known| known.name() == dimension.dimension)
-            .map_or_else(|| panic!("no dimension {}", dimension.dimension), tdb_schema::Dimension::datatype);
-        for (start, end) in &dimension.ranges {
-            query = query.range(&dimension.dimension, coordinate(start, datatype)..=coordinate(end, datatype))?;
-        }
-    }
-    Ok(query)
-}
-
-fn append(columns: &mut Columns, batch: &Batch, budget: usize) {
-    assert!(!batch.is_empty(), "an empty batch");
-    assert!(budget > 1 || batch.len() <= 4, "{} cells in a budget of a byte", batch.len());
-    for (name, cells) in columns {
-        let column = batch.column(name).unwrap();
-        cells.extend((0..column.len()).map(|cell| column.cell(cell).map(<[u8]>::to_vec)));
-    }
-}
-
-fn order(query: &fixtures::Query) -> Order {
-    match query.layout.as_str() {
-        "row-major" => Order::RowMajor,
-        "col-major" => Order::ColMajor,
-        "global" => Order::Global,
-        "unordered" => Order::Unordered,
-        other => panic!("layout {other}"),
-    }
-}
-
-fn coordinate(value: &Value, datatype: Datatype) -> Coordinate {
-    match value {
-        Value::Number(number) if number.is_u64() => number.as_u64().unwrap().into(),
-        Value::Number(number) => number.as_i64().unwrap().into(),
-        Value::String(bits) if datatype == Datatype::Float64 => f64::from_bits(hex(bits)).into(),
-        Value::String(bits) if datatype == Datatype::Float32 => {
-            f32::from_bits(u32::try_from(hex(bits)).unwrap()).into()
-        }
-        Value::String(text) => text.as_str().into(),
-        Value::Object(object) => {
-            let digits = object["hex"].as_str().unwrap();
-            let bytes = (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap());
-            bytes.collect::<Vec<u8>>().into()
-        }
-        other => panic!("coordinate {other}"),
-    }
-}
-
-fn hex(bits: &str) -> u64 {
-    u64::from_str_radix(bits.strip_prefix("0x").unwrap(), 16).unwrap()
-}
-
-fn compare(mut columns: Columns, query: &fixtures::Query) -> Result<(), String> {
-    let mut expected: Columns = query.columns.iter().map(|column| (column.name.clone(), cells(column))).collect();
-    if let Some((name, cells)) = columns.iter().find(|(_, cells)| cells.len() != query.cells) {
-        return Err(format!("{} cells of {name} instead of {}", cells.len(), query.cells));
-    }
-    if query.order == fixtures::Order::Any {
-        (columns, expected) = (sorted(&columns), sorted(&expected));
-    }
-    for (name, cells) in &columns {
-        if let Some(at) = (0..cells.len()).find(|&at| cells[at] != expected[name][at]) {
-            return Err(format!("{name}, cell {at}: {:?} instead of {:?}", cells[at], expected[name][at]));
-        }
-    }
-    Ok(())
-}
-
-fn cells(column: &fixtures::Column) -> Vec<Option<Vec<u8>>> {
-    let bytes = column.to_bytes();
-    let size = column.cell_val_num.map(|number| number as usize * column.value_size());
-    (0..column.values.len())
-        .map(|cell| {
-            let range = match (&bytes.offsets, size) {
-                (Some(offsets), _) => offsets[cell] as usize..offsets[cell + 1] as usize,
-                (None, Some(size)) => cell * size..(cell + 1) * size,
-                (None, None) => unreachable!("cells of variable length have offsets"),
-            };
-            let valid = bytes.validity.as_ref().is_none_or(|validity| validity[cell] != 0);
-            valid.then(|| bytes.values[range].to_vec())
-        })
-        .collect()
-}
-
-/// The same cells, in an order that follows from them.
-fn sorted(columns: &Columns) -> Columns {
-    let len = columns.values().next().map_or(0, Vec::len);
-    let mut rows: Vec<Vec<&Option<Vec<u8>>>> =
-        (0..len).map(|row| columns.values().map(|cells| &cells[row]).collect()).collect();
-    rows.sort();
-    let column = |index: usize| rows.iter().map(|row| row[index].clone()).collect();
-    columns.keys().enumerate().map(|(index, name)| (name.clone(), column(index))).collect()
 }
