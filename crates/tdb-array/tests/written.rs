@@ -136,7 +136,7 @@ fn fill_dense(from: &Array, to: &Array) -> Result<(), ArrayError> {
 /// Several fragments, the first of which is written again at the end if that adds no cells.
 fn fill_sparse(from: &Array, to: &Array) -> Result<(), ArrayError> {
     let all = sparse_batches(from, BUDGET);
-    let bytes: usize = all.iter().flat_map(|batch| batch.columns()).map(|column| column.bytes().len()).sum();
+    let bytes: usize = all.iter().flat_map(Batch::columns).map(|column| column.bytes().len()).sum();
     let batches = sparse_batches(from, bytes / 3 + 1);
     let again = batches.iter().take(usize::from(!from.schema().allows_duplicates()));
     for batch in batches.iter().chain(again) {
