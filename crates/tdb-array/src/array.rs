@@ -18,6 +18,7 @@ use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
 pub use damage::Damaged;
 pub(crate) use damage::Findings;
 use deletes::Delete;
+pub(crate) use load::load_schema;
 pub use options::ArrayOptions;
 
 use crate::access::Access;

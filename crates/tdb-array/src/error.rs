@@ -92,6 +92,9 @@ pub enum ArrayError {
     /// What an array is to be made from, or changed to, contradicts itself or the format.
     #[error("the new schema: {0}")]
     NewSchema(#[from] SchemaError),
+    /// The condition of a delete doesn't fit the array, or can't be stored.
+    #[error(transparent)]
+    NewDelete(ConditionError),
     /// Fragment metadata is damaged or beyond this library.
     #[error("{file}: {source}")]
     Fragment {
@@ -116,10 +119,10 @@ pub enum ArrayError {
         /// What is wrong with it.
         source: GenericTileError,
     },
-    /// A delete commit is damaged or beyond this library, or a query's condition doesn't fit the array.
+    /// A delete commit is damaged or beyond this library.
     #[error("{file}: {source}")]
     Condition {
-        /// The commit's file, or the array's folder.
+        /// The commit's file.
         file: String,
         /// What is wrong with it.
         source: ConditionError,
@@ -134,6 +137,14 @@ pub enum ArrayError {
         /// The tile's index in the fragment.
         tile: u64,
         /// What is wrong with it.
+        source: Box<FilterError>,
+    },
+    /// Cells to be written don't go through the field's filters.
+    #[error("field {field:?} can't be filtered: {source}")]
+    Filters {
+        /// The field.
+        field: String,
+        /// Why not.
         source: Box<FilterError>,
     },
     /// The key and the array don't go together.
@@ -401,6 +412,8 @@ impl ArrayError {
             Self::Condition { source, .. } => by(source.is_unsupported()),
             Self::GenericTile { source, .. } => by(source.is_unsupported()),
             Self::Tile { source, .. } => by(source.is_unsupported()),
+            Self::Filters { source, .. } if source.is_unsupported() => ErrorCategory::Unsupported,
+            Self::Filters { .. } => ErrorCategory::Usage,
             Self::Corrupt { .. } | Self::Commits { .. } | Self::PartlyEncrypted { .. } => ErrorCategory::Corrupt,
             Self::Unsupported { .. } | Self::Version { .. } | Self::Member { .. } => ErrorCategory::Unsupported,
             Self::Key { .. } => ErrorCategory::Key,
@@ -413,6 +426,7 @@ impl ArrayError {
             | Self::NewMember { .. }
             | Self::Outdated { .. }
             | Self::NewSchema(_)
+            | Self::NewDelete(_)
             | Self::Query(_)
             | Self::MissingColumn { .. }
             | Self::RepeatedColumn { .. }

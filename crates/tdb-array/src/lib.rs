@@ -1,4 +1,4 @@
-//! TileDB arrays in pure Rust: open, plan, read.
+//! TileDB arrays in pure Rust: open, plan, read; create, write, change.
 //!
 //! - [`Array`]: an array as it was at one time, opened from a folder or any [`Storage`](tdb_storage::Storage) by
 //!   [`Array::open`] or [`ArrayOptions`]. Its schema, fragments and enumerations.
@@ -6,6 +6,10 @@
 //! - [`Plan`]: which tiles and which bytes of which files a query would touch, known before a cell is read.
 //! - [`Batches`], [`Batch`], [`Column`]: the cells, in Arrow's memory layout. A result is never too large: it comes batch
 //!   by batch within the budget.
+//! - [`CreateOptions`] make arrays and groups; [`Write`] puts cells into them, whole ([`Write::cells`]) or as a stream
+//!   ([`GlobalWriter`]), each write there as a whole or not at all.
+//! - [`Array::evolve`], [`Array::delete_cells`], [`Array::delete_fragments`], [`Array::write_metadata`],
+//!   [`Group::change`](Group::change): changes. [`Array::leftovers`]: what interrupted writes have left.
 //! - [`Metadata`] of arrays and groups, and [`Group`]s with their members, walked by [`GroupTree`].
 //! - [`ArrayDirectory`]: which files of an array count, as a pure function of names and time.
 //! - [`ArrayError`]: what went wrong, in which file, and by its [`category`](ArrayError::category) what to do.
@@ -31,6 +35,25 @@
 //! assert_eq!(cells, 6);
 //! # Ok(())
 //! # }
+//! ```
+//!
+//! ```
+//! use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+//! use tdb_array::tdb_types::{Datatype, Scalar};
+//! use tdb_array::{Array, NewCells, NewColumn};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("array");
+//! let position = Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
+//! let schema = SchemaBuilder::sparse()
+//!     .dimension(position)
+//!     .attribute(Attribute::new("depth", Datatype::Float32))
+//!     .build()?;
+//! Array::create(&path, &ArrayDefinition::new(schema)?)?;
+//!
+//! let cells = NewCells::new().with("position", &[7u32, 3]).with("depth", NewColumn::values(&[30.5f32, 12.0]));
+//! assert_eq!(Array::open(&path)?.write().cells(cells)?.cells, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Left to others: files and paths ([`tdb_storage`]), single tiles ([`tdb_filters`]), schemas ([`tdb_schema`]), fragment

@@ -4,9 +4,11 @@ use std::fmt;
 use std::ops::Range;
 
 use tdb_types::ArrayType;
+use tdb_types::names::file_name;
 
 use crate::query::CheckedQuery;
 use crate::read::{dense, sparse};
+use crate::tiles::PartTiles;
 use crate::{Order, Result};
 
 /// What a query would touch: which tiles of which fragments, and which bytes of which files.
@@ -55,6 +57,17 @@ pub struct FileReads {
     pub file: String,
     /// Where the tiles lie in it: ascending, neighbours merged.
     pub ranges: Vec<Range<u64>>,
+}
+
+impl FileReads {
+    /// Those of some tiles of one file of a field.
+    pub(crate) fn of(field: &str, part: &PartTiles, tiles: impl IntoIterator<Item = u64>) -> Result<Self> {
+        let mut reads = Self { field: field.to_owned(), file: part.name.clone(), ranges: Vec::new() };
+        for tile in tiles {
+            reads.push(part.range(tile)?);
+        }
+        Ok(reads)
+    }
 }
 
 impl Plan {
@@ -126,7 +139,7 @@ impl fmt::Display for FragmentPlan {
                 reads.ranges.iter().take(8).map(|range| format!("{}..{}", range.start, range.end)).collect();
             let more = reads.ranges.len().saturating_sub(8);
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-            let file = reads.file.rsplit('/').next().unwrap_or(&reads.file);
+            let file = file_name(&reads.file);
             writeln!(f, "  {:<7} {file} {} bytes: {}{more}", reads.field, reads.bytes(), ranges.join(", "))?;
         }
         Ok(())

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_types::{ArrayType, PhysicalType, Scalar};
+use tdb_types::{ArrayType, Scalar};
 
 pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
@@ -177,7 +177,7 @@ impl Query {
             return Err(ArrayError::Unsupported { file: self.array.storage().describe(delete), what });
         }
         let count = schema.domain().dimensions().len();
-        let limits = (0..count).map(|index| limits(schema, index)).collect();
+        let limits = (0..count).map(|index| schema.limits(index)).collect();
         let region = Region::new(self.ranges.clone(), limits);
         if self.order == Order::Global && !region.is_single() {
             let what = "several ranges on a dimension can't be read in global order; read unordered, or range by range";
@@ -210,7 +210,7 @@ pub(crate) fn range_on<C: Into<Coordinate> + Clone>(
     };
     let given =
         Given { start: range.start_bound().cloned().map(Into::into), end: range.end_bound().cloned().map(Into::into) };
-    Ok((index, given.on(&dimensions[index], &limits(schema, index))?))
+    Ok((index, given.on(&dimensions[index], &schema.limits(index))?))
 }
 
 /// All dimensions and attributes of a sparse array, all attributes of a dense one (whose coordinates follow from the
@@ -222,31 +222,6 @@ fn all_fields(schema: &ArraySchema) -> Vec<FieldRef> {
     };
     let attributes = (0..schema.attributes().len()).map(FieldRef::Attribute);
     (0..dimensions).map(FieldRef::Dimension).chain(attributes).collect()
-}
-
-/// What an open range on the dimension means: the current domain, else the domain, else every string.
-pub(crate) fn limits(schema: &ArraySchema, index: usize) -> DimRange {
-    let dimension = &schema.domain().dimensions()[index];
-    let current = schema.current_domain().and_then(|domain| domain.0.get(index));
-    let limits = current.cloned().or_else(|| dimension.domain_keys().map(|(lo, hi)| DimRange::Fixed { lo, hi }));
-    match limits {
-        // Zeros of either sign are equal, but have keys one apart.
-        Some(DimRange::Fixed { lo, hi }) if dimension.datatype().is_float() => {
-            let physical = dimension.datatype().physical();
-            let is_zero = |key| Scalar::from_key(physical, key).to_f64() == 0.0;
-            let [negative, positive] = match physical {
-                PhysicalType::F32 => [Scalar::F32(-0.0), Scalar::F32(0.0)],
-                _ => [Scalar::F64(-0.0), Scalar::F64(0.0)],
-            };
-            DimRange::Fixed {
-                lo: if is_zero(lo) { negative.key() } else { lo },
-                hi: if is_zero(hi) { positive.key() } else { hi },
-            }
-        }
-        Some(limits) => limits,
-        // Very old arrays may leave out a numeric domain.
-        None => DimRange::everything(dimension.kind()),
-    }
 }
 
 pub(crate) fn unknown_field(schema: &ArraySchema, name: &str) -> ArrayError {

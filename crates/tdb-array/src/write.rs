@@ -19,6 +19,7 @@ mod group;
 mod metadata;
 mod name;
 mod order;
+mod promises;
 mod sparse;
 mod stream;
 mod target;

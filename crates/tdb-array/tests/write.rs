@@ -482,3 +482,15 @@ fn what_breaks_at_any_moment_leaves_all_or_nothing() {
     let dense = || create(&dense_schema(Layout::RowMajor, Layout::ColMajor));
     breaks(dense, |array| array.write().names(names(5)).cells(grid_columns(&cells)).map(drop));
 }
+
+/// The promise holds from one batch of a stream to the next.
+#[test]
+fn streams_keep_promises_across_batches() {
+    let x = Dimension::new("x", Datatype::UInt8, Scalar::U8(0), Scalar::U8(7)).with_tile_extent(Scalar::U8(2));
+    let label = Attribute::new("label", Datatype::Int16).with_order(DataOrder::Decreasing);
+    let storage = create(&SchemaBuilder::dense().dimension(x).attribute(label).build().unwrap());
+    let mut writer = array_on(&storage, 1).write().global_order().unwrap();
+    writer.push([("label", &[9i16, 7, 7])]).unwrap();
+    let error = writer.push([("label", &[8i16, 5])]).unwrap_err();
+    assert!(matches!(error, ArrayError::Cell { cell: 3, problem: CellProblem::OutOfOrder { .. }, .. }), "{error}");
+}

@@ -23,12 +23,14 @@ Examples:
   tdb meta PATH --at 2024-05-01            metadata, as it was on a day
   tdb inspect PATH/__schema/__1_1_…        a file of an array, field by field
   tdb create PATH --schema schema.toml     a new array
+  tdb import PATH rows.csv --dimensions x  rows of a file, into an array that is made for them
+  tdb doctor PATH                          what interrupted writes have left
 
 Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
 6 the key of an encrypted array is missing, wrong or not wanted.
 Commands that look at arrays never write to them.";
 
-/// Look at and query TileDB arrays.
+/// Look at, query, make, fill and change TileDB arrays.
 #[derive(Debug, Parser)]
 #[command(name = "tdb", version, after_help = AFTER_HELP, max_term_width = 100, arg_required_else_help = true)]
 #[command(override_usage = "tdb [OPTIONS] <COMMAND>\n       tdb [OPTIONS] PATH")]

@@ -3,17 +3,16 @@
 mod cells;
 mod dense;
 mod infer;
-mod progress;
 mod rows;
 
 use tdb_array::{Array, ArrayError, CellProblem, Duplicates, Names};
 use tdb_schema::{ArraySchema, Enumeration};
 
 use crate::failure::{Exit, Failure, Result};
+use crate::progress::Progress;
 use crate::terminal::{Terminal, printable};
 use cells::Cells;
 use dense::Bounds;
-use progress::Progress;
 
 pub(crate) use infer::Guesses;
 pub(crate) use rows::{Input, RowsFormat};
@@ -87,7 +86,7 @@ impl Reading {
     ) -> Result<Checked> {
         let mut rows = self.input.rows()?;
         let mut cells = Cells::new(schema, enumeration, rows.columns(), &self.null, self.ignore_others)?;
-        let mut progress = Progress::new(terminal);
+        let mut progress = Progress::new(terminal.stderr);
         let (mut checked, mut keys) = (Checked::default(), Vec::new());
         while let Some((line, row)) = rows.next(self.input.name())? {
             match row.and_then(|row| cells.push(row)) {
@@ -106,7 +105,7 @@ impl Reading {
                     }
                 }
             }
-            progress.at("checking", self.input.progress());
+            show(&mut progress, "checking", self.input.progress());
         }
         progress.finish();
         if checked.rejected > TOLD {
@@ -138,7 +137,7 @@ impl Reading {
         let mut rows = self.input.rows()?;
         let enumeration = |name: &str| Ok(Enumeration::clone(&*array.enumeration(name)?));
         let mut cells = Cells::new(schema, enumeration, rows.columns(), &self.null, self.ignore_others)?;
-        let mut progress = Progress::new(terminal);
+        let mut progress = Progress::new(terminal.stderr);
         let (mut imported, mut lines) = (Imported::default(), Vec::new());
         while let Some((line, row)) = rows.next(self.input.name())? {
             if row.and_then(|row| cells.push(row)).is_ok() {
@@ -150,7 +149,7 @@ impl Reading {
                 cells.clear();
                 lines.clear();
             }
-            progress.at("writing", self.input.progress());
+            show(&mut progress, "writing", self.input.progress());
         }
         progress.finish();
         if cells.len() > 0 {
@@ -201,5 +200,13 @@ impl Reading {
             0 => failure,
             count => failure.with_hint(format!("{count} fragments, {} cells, were written before", imported.cells)),
         }
+    }
+}
+
+/// A bar over the bytes of the file, for each pass over it: `size`, and how many of them were seen.
+fn show(progress: &mut Progress, pass: &'static str, (size, seen): (u64, u64)) {
+    if let Some(bar) = progress.line("{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left", Some(size)) {
+        bar.set_message(pass);
+        bar.set_position(seen);
     }
 }

@@ -9,6 +9,7 @@ mod inspect;
 mod key;
 mod location;
 mod output;
+mod progress;
 mod range;
 mod session;
 mod size;

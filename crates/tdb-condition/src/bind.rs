@@ -51,7 +51,7 @@ pub(crate) enum Test {
 }
 
 /// Finds the enumeration of a name; none if it can't.
-type FindEnumeration<'a> = dyn Fn(&str) -> Option<Arc<Enumeration>> + 'a;
+pub(crate) type FindEnumeration<'a> = dyn Fn(&str) -> Option<Arc<Enumeration>> + 'a;
 
 impl Condition {
     /// Holds a condition that people wrote against a schema: fields with an enumeration are compared with its values.
@@ -161,7 +161,7 @@ impl Binder<'_> {
                 let enumeration = enumeration.name().to_owned();
                 return Err(ConditionError::Unordered { field: name.clone(), enumeration });
             }
-            return match position(&enumeration, value, cells) {
+            return match position(&enumeration, value, cells.datatype) {
                 Some(value) => Ok(Node::Test { field, test: compare(name, cells, operator, &value)? }),
                 // What isn't among the values equals none and differs from all; null cells too, by the reference library.
                 None => Ok(Node::Constant(operator == Operator::NotEqual)),
@@ -180,7 +180,9 @@ impl Binder<'_> {
         let cells = *cells;
         comparable(name, cells)?;
         let mut members: Vec<Vec<u8>> = match self.enumeration(field)? {
-            Some(enumeration) => values.iter().filter_map(|value| position(&enumeration, value, cells)).collect(),
+            Some(enumeration) => {
+                values.iter().filter_map(|value| position(&enumeration, value, cells.datatype)).collect()
+            }
             None => values.iter().map(<[u8]>::to_vec).collect(),
         };
         let size = cell_size(cells);
@@ -261,9 +263,10 @@ fn wrong_size(name: &str, expected: usize, found: usize) -> ConditionError {
 }
 
 /// The position of a value in an enumeration, as a cell holds it; none if it isn't there, or beyond what a cell can hold.
-fn position(enumeration: &Enumeration, value: &[u8], cells: FieldType) -> Option<Vec<u8>> {
-    let position = enumeration.values().position(|known| known == value)?;
-    let bytes = (position as u64).to_le_bytes();
-    let (cell, rest) = bytes.split_at_checked(cells.datatype.size())?;
-    rest.iter().all(|byte| *byte == 0).then(|| cell.to_vec())
+pub(crate) fn position(enumeration: &Enumeration, value: &[u8], datatype: Datatype) -> Option<Vec<u8>> {
+    let position = enumeration.index_of(value)? as u64;
+    if position > datatype.physical().max_integer()? {
+        return None;
+    }
+    position.to_le_bytes().get(..datatype.size()).map(<[u8]>::to_vec)
 }

@@ -55,6 +55,18 @@ pub enum ConditionError {
         /// The enumeration.
         enumeration: String,
     },
+    /// A condition that is to be stored names a value that no cell can have: stored are positions in the enumeration.
+    #[error(
+        "condition: {value:?} is not among the values of enumeration {enumeration:?} that field {field:?} can hold"
+    )]
+    NotEnumerated {
+        /// The field.
+        field: String,
+        /// The enumeration.
+        enumeration: String,
+        /// The value, as text.
+        value: String,
+    },
     /// Stored conditions can't express a test for null.
     #[error("condition: a test of field {field:?} for null can't be stored: releases misread it")]
     NullTest {

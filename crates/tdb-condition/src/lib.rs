@@ -61,6 +61,7 @@ mod display;
 mod error;
 mod evaluate;
 mod format;
+mod stored;
 mod tree;
 
 // Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.

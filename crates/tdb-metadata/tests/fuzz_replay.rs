@@ -4,16 +4,10 @@
 #[path = "../fuzz/src/lib.rs"]
 mod fuzz;
 
-use tdb_testkit::hostile::{seeded_mutations, single_byte_changes, truncations};
-use tdb_testkit::replay_target;
+use tdb_testkit::replay_damaged;
 
 fn damaged(target: &str, body: fn(&[u8])) -> usize {
-    replay_target(env!("CARGO_MANIFEST_DIR"), target, |data| {
-        body(data);
-        truncations(data).for_each(body);
-        single_byte_changes(data, body);
-        seeded_mutations(1, data, 2000, body);
-    })
+    replay_damaged(env!("CARGO_MANIFEST_DIR"), target, body)
 }
 
 #[test]

@@ -8,12 +8,6 @@ use crate::document;
 use crate::value::{hex, hex_bytes};
 use crate::{Result, SchemaTextError};
 
-/// The level that compressors have unless told otherwise.
-const DEFAULT_LEVEL: i32 = -1;
-/// The windows that filters have unless told otherwise.
-const DEFAULT_BIT_WIDTH_WINDOW: u32 = 256;
-const DEFAULT_POSITIVE_DELTA_WINDOW: u32 = 1024;
-
 pub(crate) fn parse(filters: &document::Filters, what: &str) -> Result<FilterPipeline> {
     let (list, max_chunk_size) = match filters {
         document::Filters::List(list) => (list, FilterPipeline::DEFAULT_MAX_CHUNK_SIZE),
@@ -65,10 +59,10 @@ impl Options<'_> {
             "double_delta" => Filter::DoubleDelta { level: self.level()?, reinterpret: self.datatype("reinterpret")? },
             "delta" => Filter::Delta { level: self.level()?, reinterpret: self.datatype("reinterpret")? },
             "bit_width_reduction" => {
-                Filter::BitWidthReduction { max_window: self.integer("max_window", DEFAULT_BIT_WIDTH_WINDOW)? }
+                Filter::BitWidthReduction { max_window: self.integer("max_window", Filter::DEFAULT_BIT_WIDTH_WINDOW)? }
             }
             "positive_delta" => {
-                Filter::PositiveDelta { max_window: self.integer("max_window", DEFAULT_POSITIVE_DELTA_WINDOW)? }
+                Filter::PositiveDelta { max_window: self.integer("max_window", Filter::DEFAULT_POSITIVE_DELTA_WINDOW)? }
             }
             "bitshuffle" => Filter::Bitshuffle,
             "byteshuffle" => Filter::Byteshuffle,
@@ -113,7 +107,7 @@ impl Options<'_> {
     }
 
     fn level(&mut self) -> Result<i32> {
-        self.integer("level", DEFAULT_LEVEL)
+        self.integer("level", Filter::DEFAULT_LEVEL)
     }
 
     fn integer<T: TryFrom<i64>>(&mut self, key: &str, default: T) -> Result<T> {
@@ -167,14 +161,14 @@ fn print_filter(filter: &Filter) -> Value {
         | Filter::Dictionary { level }
         | Filter::DoubleDelta { level, .. }
         | Filter::Delta { level, .. }
-            if *level != DEFAULT_LEVEL =>
+            if *level != Filter::DEFAULT_LEVEL =>
         {
             put("level", Value::Integer((*level).into()));
         }
-        Filter::BitWidthReduction { max_window } if *max_window != DEFAULT_BIT_WIDTH_WINDOW => {
+        Filter::BitWidthReduction { max_window } if *max_window != Filter::DEFAULT_BIT_WIDTH_WINDOW => {
             put("max_window", Value::Integer((*max_window).into()));
         }
-        Filter::PositiveDelta { max_window } if *max_window != DEFAULT_POSITIVE_DELTA_WINDOW => {
+        Filter::PositiveDelta { max_window } if *max_window != Filter::DEFAULT_POSITIVE_DELTA_WINDOW => {
             put("max_window", Value::Integer((*max_window).into()));
         }
         Filter::FloatScale { scale, offset, byte_width } => {

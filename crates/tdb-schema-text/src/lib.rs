@@ -116,6 +116,6 @@ pub fn additions_from_toml(text: &str) -> Result<(Vec<Attribute>, Vec<Enumeratio
 /// # Errors
 /// A definition that lacks the values of an enumeration.
 pub fn to_toml(definition: &ArrayDefinition) -> Result<String> {
-    definition.check()?;
+    definition.check_complete()?;
     Ok(print::definition(definition))
 }

@@ -91,7 +91,7 @@ impl ArrayDefinition {
     /// The same with another schema, of which the labels are the same, and other enumerations.
     pub(crate) fn evolved(&self, schema: ArraySchema, enumerations: Vec<Enumeration>) -> Result<Self> {
         let evolved = Self { schema, enumerations, labels: self.labels.clone() };
-        evolved.check()?;
+        evolved.check_complete()?;
         Ok(evolved)
     }
 
@@ -121,8 +121,17 @@ impl ArrayDefinition {
     /// Checks that nothing is missing, so that an array can be made.
     ///
     /// # Errors
-    /// An enumeration that the schema names has no values.
+    /// An enumeration that the schema names has no values, or more than an attribute can tell apart.
     pub fn check(&self) -> Result<()> {
+        self.check_complete()?;
+        self.enumerations.iter().try_for_each(|enumeration| check_room(&self.schema, enumeration))
+    }
+
+    /// Checks that the values of all enumerations are there.
+    ///
+    /// # Errors
+    /// An enumeration that the schema names has no values.
+    pub fn check_complete(&self) -> Result<()> {
         match self.schema.enumerations().iter().find(|reference| self.enumeration(&reference.name).is_none()) {
             Some(reference) => {
                 let why = "the schema names it, but its values are missing";
@@ -161,6 +170,23 @@ impl ArrayDefinition {
             }
         }
         Ok(self)
+    }
+}
+
+/// Cells hold the positions of an enumeration's values: whether those of all attributes can hold the last one.
+pub(crate) fn check_room(schema: &ArraySchema, enumeration: &Enumeration) -> Result<()> {
+    let count = enumeration.len() as u64;
+    let is_short = |attribute: &&Attribute| {
+        let held = attribute.datatype().physical().max_integer().unwrap_or(u64::MAX);
+        attribute.enumeration() == Some(enumeration.name()) && count.saturating_sub(1) > held
+    };
+    match schema.attributes().iter().find(is_short) {
+        Some(attribute) => {
+            let (name, datatype) = (attribute.name(), attribute.datatype());
+            let why = format!("attribute {name:?} of {datatype} can't hold the positions of its {count} values");
+            Err(SchemaError::invalid(format!("enumeration {:?}", enumeration.name()), why))
+        }
+        None => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{Feature, FormatVersion};
 
+use crate::definition::check_room;
 use crate::error::Result;
 use crate::{ArrayDefinition, ArraySchema, Attribute, Enumeration, EnumerationRef, SchemaBuilder, SchemaError};
 
@@ -132,8 +133,17 @@ impl SchemaEvolution {
         if let Some(wider) = &self.current_domain {
             schema.current_domain = Some(expanded(schema.current_domain.as_ref(), wider)?);
         }
+        enumerations.iter().filter(|one| self.changes(one)).try_for_each(|one| check_room(&schema, one))?;
         let version = schema.version;
         definition.evolved(checked(&schema, version)?, enumerations)
+    }
+
+    /// Whether an enumeration gets values, or an attribute that counts in them.
+    fn changes(&self, enumeration: &Enumeration) -> bool {
+        let name = enumeration.name();
+        self.add_enumerations.iter().any(|added| added.name() == name)
+            || self.extend_enumerations.iter().any(|(extended, _)| extended == name)
+            || self.add_attributes.iter().any(|attribute| attribute.enumeration() == Some(name))
     }
 
     /// The version of the new schema.

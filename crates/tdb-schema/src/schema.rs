@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use tdb_filters::FilterPipeline;
-use tdb_rtree::NdRange;
-use tdb_types::{ArrayType, ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Layout};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_types::{ArrayType, ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Layout, PhysicalType, Scalar};
 
 use crate::error::Result;
 use crate::{
@@ -182,6 +182,37 @@ impl ArraySchema {
                 FieldType { datatype: dimension.datatype(), cell_val_num: dimension.cell_val_num(), nullable: false }
             }
         })
+    }
+
+    /// Where coordinates may lie on the dimension of that index: in the current domain, else the domain, else anywhere. Zeros
+    /// of either sign at its ends are both inside.
+    ///
+    /// # Panics
+    /// If there is no such dimension.
+    #[must_use]
+    pub fn limits(&self, index: usize) -> DimRange {
+        let dimension = &self.domain.dimensions()[index];
+        let current = self.current_domain().and_then(|domain| domain.0.get(index));
+        let limits = current.cloned().or_else(|| dimension.domain_keys().map(|(lo, hi)| DimRange::Fixed { lo, hi }));
+        match limits {
+            Some(DimRange::Fixed { lo, hi }) => {
+                let physical = dimension.datatype().physical();
+                // Zeros of either sign are equal, but have keys one apart.
+                let zeros = match physical {
+                    PhysicalType::F32 => [Scalar::F32(-0.0), Scalar::F32(0.0)].map(Scalar::key),
+                    PhysicalType::F64 => [Scalar::F64(-0.0), Scalar::F64(0.0)].map(Scalar::key),
+                    _ => return DimRange::Fixed { lo, hi },
+                };
+                let [negative, positive] = zeros;
+                DimRange::Fixed {
+                    lo: if lo == positive { negative } else { lo },
+                    hi: if hi == negative { positive } else { hi },
+                }
+            }
+            Some(limits) => limits,
+            // Very old arrays may leave out a numeric domain.
+            None => DimRange::everything(dimension.kind()),
+        }
     }
 
     /// The filters that the data tiles of a field go through: a dimension without filters of its own, or of a version

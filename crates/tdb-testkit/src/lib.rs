@@ -18,4 +18,4 @@ pub mod hostile;
 mod replay;
 
 pub use faulty::{Fault, FaultyStorage};
-pub use replay::{replay, replay_target};
+pub use replay::{replay, replay_damaged, replay_target};

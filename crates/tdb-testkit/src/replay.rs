@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::case;
+use crate::hostile::{seeded_mutations, single_byte_changes, truncations};
 
 /// Calls `body` with the bytes of every file below `dir`, in the order of their paths, and returns how many there
 /// were. A folder that doesn't exist holds no file, so a test that needs some asserts that the count is not zero.
@@ -52,6 +53,21 @@ pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
     }
     files.sort();
     files
+}
+
+/// The same, with each file cut at every length too, every byte of it set to several wrong values, and changed in 2000 other
+/// ways.
+///
+/// # Panics
+///
+/// If a folder or a file cannot be read.
+pub fn replay_damaged(crate_dir: impl AsRef<Path>, target: &str, body: fn(&[u8])) -> usize {
+    replay_target(crate_dir, target, |data| {
+        body(data);
+        truncations(data).for_each(body);
+        single_byte_changes(data, body);
+        seeded_mutations(1, data, 2000, body);
+    })
 }
 
 #[cfg(test)]

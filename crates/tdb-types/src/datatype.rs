@@ -43,6 +43,22 @@ impl PhysicalType {
     pub const fn is_signed_integer(self) -> bool {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
     }
+
+    /// The largest integer that a value can be; none of floating-point types.
+    #[must_use]
+    pub const fn max_integer(self) -> Option<u64> {
+        match self {
+            Self::I8 => Some(i8::MAX as u64),
+            Self::U8 => Some(u8::MAX as u64),
+            Self::I16 => Some(i16::MAX as u64),
+            Self::U16 => Some(u16::MAX as u64),
+            Self::I32 => Some(i32::MAX as u64),
+            Self::U32 => Some(u32::MAX as u64),
+            Self::I64 => Some(i64::MAX as u64),
+            Self::U64 => Some(u64::MAX),
+            Self::F32 | Self::F64 => None,
+        }
+    }
 }
 
 macro_rules! datatypes {

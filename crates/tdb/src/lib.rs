@@ -35,6 +35,26 @@
 //! # Ok::<(), tdb::ArrayError>(())
 //! ```
 //!
+//! Arrays are made from a schema, and cells written into them, each write there as a whole or not at all:
+//!
+//! ```
+//! use tdb::{Array, ArrayDefinition, Attribute, Datatype, Dimension, NewCells, Scalar, SchemaBuilder};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("array");
+//! let schema = SchemaBuilder::sparse()
+//!     .dimension(Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999)))
+//!     .attribute(Attribute::new("depth", Datatype::Float32))
+//!     .build()?;
+//! Array::create(&path, &ArrayDefinition::new(schema)?)?;
+//!
+//! let cells = NewCells::new().with("position", &[7u32, 3]).with("depth", &[30.5f32, 12.0]);
+//! Array::open(&path)?.write().cells(cells)?;
+//! let cells: usize = Array::open(&path)?.read().batches()?.map(|batch| batch.map(|batch| batch.len())).sum::<Result<_, _>>()?;
+//! assert_eq!(cells, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Everything of [`tdb-array`](tdb_array) stands at the root of this crate, beside the words that its signatures use. The
 //! layers below are here under names of their own, and are crates of their own for those who want one alone:
 //!
@@ -49,6 +69,7 @@
 //! | [`metadata`] | `tdb-metadata` | the small files: commits, metadata, groups |
 //! | [`condition`] | `tdb-condition` | conditions on cells: build, read, evaluate |
 //! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
+//! | [`schema_text`] | `tdb-schema-text` | schemas as text, both ways |
 //!
 //! # Features
 //!
@@ -71,7 +92,10 @@
 pub use tdb_array::*;
 pub use tdb_filters::{EncryptionKey, KeyProblem};
 pub use tdb_rtree::{DimRange, NdRange};
-pub use tdb_schema::{ArraySchema, Attribute, Dimension, Domain, Enumeration, FieldRef, FieldType};
+pub use tdb_schema::{
+    ArrayDefinition, ArraySchema, Attribute, Dimension, Domain, Enumeration, EnumerationRef, FieldRef, FieldType,
+    SchemaBuilder, SchemaEvolution,
+};
 pub use tdb_storage::{CountingStorage, LocalStorage, MemoryStorage, Storage};
 pub use tdb_types::{ArrayType, Buffer, CellValNum, Datatype, FormatVersion, Layout, Limits, PhysicalType, Scalar};
 
@@ -82,5 +106,6 @@ pub use tdb_generic_tile as generic_tile;
 pub use tdb_metadata as metadata;
 pub use tdb_rtree as rtree;
 pub use tdb_schema as schema;
+pub use tdb_schema_text as schema_text;
 pub use tdb_storage as storage;
 pub use tdb_types as types;

@@ -7,6 +7,7 @@ use tdb_condition::{BoundCondition, Condition, ConditionError};
 use tdb_metadata::CommitKind;
 use tdb_schema::ArraySchema;
 use tdb_types::TimestampedName;
+use tdb_types::names::file_name;
 
 use super::Array;
 use crate::{ArrayError, Fragment, Result};
@@ -104,7 +105,7 @@ impl Array {
         let place = embedded.map_or_else(|| path.to_owned(), |embedded| format!("{}: {path}", embedded.file));
         let stays = stays.map_err(|source| self.delete_error(&place, source))?;
         // The directory lists no commits without a time.
-        let time = path.rsplit('/').next().and_then(TimestampedName::parse).map_or(u64::MAX, |name| name.end());
+        let time = TimestampedName::parse(file_name(path)).map_or(u64::MAX, |name| name.end());
         Ok(Delete { path: path.to_owned(), time, stays, bound: Mutex::default() })
     }
 

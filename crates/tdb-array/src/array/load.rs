@@ -106,7 +106,7 @@ impl Array {
     }
 }
 
-fn load_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<ArraySchema> {
+pub(crate) fn load_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<ArraySchema> {
     let bytes = storage.read(path)?;
     let tile = access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
     tile.and_then(|tile| ArraySchema::parse_tile(&tile, None))

@@ -6,7 +6,7 @@ use bitvec::order::Lsb0;
 use bitvec::view::BitView;
 use tdb_fragment::FragmentField;
 use tdb_schema::{ArraySchema, FieldRef, FieldType};
-use tdb_types::{DataOrder, Datatype, Scalar};
+use tdb_types::Datatype;
 
 use super::columns::{NewCells, NewColumn};
 use crate::query::unknown_field;
@@ -51,15 +51,26 @@ impl CheckedColumn<'_> {
     }
 }
 
+/// A field of which each cell has a value.
+pub(super) struct StoredField<'s> {
+    pub(super) field: FragmentField,
+    pub(super) reference: FieldRef,
+    pub(super) name: &'s str,
+    pub(super) kind: FieldType,
+}
+
 /// The fields of which each cell has a value: all but the dimensions of dense arrays.
-pub(super) fn stored_fields(schema: &ArraySchema) -> impl Iterator<Item = (FragmentField, FieldRef)> + use<> {
+pub(super) fn stored_fields(schema: &ArraySchema) -> impl Iterator<Item = StoredField<'_>> {
     let attributes =
         (0..schema.attr_count()).map(|index| (FragmentField::Attribute(index), FieldRef::Attribute(index)));
     let dimensions = if schema.is_dense() { 0 } else { schema.dim_count() };
-    attributes.chain((0..dimensions).map(|index| (FragmentField::Dimension(index), FieldRef::Dimension(index))))
+    let dimensions = (0..dimensions).map(|index| (FragmentField::Dimension(index), FieldRef::Dimension(index)));
+    attributes.chain(dimensions).filter_map(|(field, reference)| {
+        Some(StoredField { field, reference, name: schema.field_name(reference)?, kind: schema.field_type(reference)? })
+    })
 }
 
-/// Checks columns; `first` is the number of the first cell, and with `any_utf8` strings may be no UTF-8.
+/// Checks columns, each cell by itself; `first` is the number of the first cell, and with `any_utf8` strings may be no UTF-8.
 pub(super) fn check<'a>(
     schema: &ArraySchema,
     cells: &'a NewCells<'_>,
@@ -67,7 +78,8 @@ pub(super) fn check<'a>(
     any_utf8: bool,
 ) -> Result<CheckedCells<'a>> {
     for (index, (name, _)) in cells.columns.iter().enumerate() {
-        let stored = schema.field(name).is_some_and(|field| stored_fields(schema).any(|(_, stored)| stored == field));
+        let stored =
+            schema.field(name).is_some_and(|field| stored_fields(schema).any(|stored| stored.reference == field));
         if !stored {
             return Err(match schema.field(name) {
                 None => unknown_field(schema, name),
@@ -82,9 +94,7 @@ pub(super) fn check<'a>(
         }
     }
     let mut checked = CheckedCells { len: 0, fields: Vec::new() };
-    for (place, (field, reference)) in stored_fields(schema).enumerate() {
-        let name = schema.field_name(reference).unwrap_or_default();
-        let Some(kind) = schema.field_type(reference) else { continue };
+    for (place, StoredField { field, name, kind, .. }) in stored_fields(schema).enumerate() {
         let column = cells.columns.iter().find(|(given, _)| given == name);
         let (_, column) = column.ok_or_else(|| ArrayError::MissingColumn { name: name.to_owned() })?;
         let (len, column) = Checker { name, kind, first, any_utf8 }.column(field, column)?;
@@ -95,11 +105,6 @@ pub(super) fn check<'a>(
             return Err(ArrayError::ColumnShape { field: name.to_owned(), what });
         }
         checked.fields.push(column);
-    }
-    for column in &checked.fields {
-        if let FragmentField::Attribute(index) = column.field {
-            check_order(&schema.attributes()[index], column, checked.len, first)?;
-        }
     }
     Ok(checked)
 }
@@ -195,27 +200,5 @@ impl Checker<'_> {
 
     fn cell(&self, cell: usize, problem: CellProblem) -> ArrayError {
         ArrayError::Cell { field: self.name.to_owned(), cell: self.first + cell as u64, problem }
-    }
-}
-
-/// An attribute may promise that its values ascend or descend, which those of labels do.
-fn check_order(attribute: &tdb_schema::Attribute, column: &CheckedColumn<'_>, len: usize, first: u64) -> Result<()> {
-    let (order, wrong) = match attribute.order() {
-        DataOrder::Increasing => ("increasing order", std::cmp::Ordering::Greater),
-        DataOrder::Decreasing => ("decreasing order", std::cmp::Ordering::Less),
-        DataOrder::Unordered => return Ok(()),
-    };
-    let physical = attribute.datatype().physical();
-    let compare = |a: &[u8], b: &[u8]| match (Scalar::from_le_bytes(physical, a), Scalar::from_le_bytes(physical, b)) {
-        (Some(a), Some(b)) if !attribute.is_var() => a.partial_cmp(&b),
-        _ => Some(a.cmp(b)),
-    };
-    let is_wrong = |cell: &usize| compare(column.cell(cell - 1), column.cell(*cell)).is_none_or(|found| found == wrong);
-    match (1..len).find(is_wrong) {
-        Some(cell) => {
-            let problem = CellProblem::OutOfOrder { order };
-            Err(ArrayError::Cell { field: attribute.name().to_owned(), cell: first + cell as u64, problem })
-        }
-        None => Ok(()),
     }
 }

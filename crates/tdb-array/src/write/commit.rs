@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use tdb_metadata::{ConsolidatedCommit, ConsolidatedCommits};
 use tdb_storage::{Storage, WriteFile};
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA};
-use tdb_types::{Feature, FormatVersion, TimestampedName};
+use tdb_types::{ByteWriter, Feature, FormatVersion, TimestampedName};
 
 use super::{FragmentPlace, Names};
 use crate::Result;
@@ -55,18 +56,6 @@ impl NewFragment {
         let fragment = Self { storage: Arc::clone(storage), version, place, unwanted: true };
         fragment.storage.create_folder(&fragment.place.folder)?;
         Ok(fragment)
-    }
-
-    #[cfg(test)]
-    /// The name, with the time that the fragment is said to be written.
-    pub(crate) fn name(&self) -> &TimestampedName {
-        &self.place.name
-    }
-
-    #[cfg(test)]
-    /// The path of its folder below the array's.
-    pub(crate) fn folder(&self) -> &str {
-        &self.place.folder
     }
 
     /// Makes a data file, of this name in the fragment's folder.
@@ -131,9 +120,11 @@ impl SealedFragment {
         let storage = Arc::clone(&first.fragment.storage);
         let name = names.next(TimestampedName::form_of_fragments(first.fragment.version))?;
         let path = format!("{COMMITS_FOLDER}/{name}.{CONSOLIDATED_EXTENSION}");
-        let commits = sealed.iter().filter_map(|sealed| sealed.fragment.place.commit.as_ref());
-        let lines: String = commits.map(|commit| format!("{commit}\n")).collect();
-        let written = storage.create_new(&path, lines.as_bytes());
+        let commits = sealed.iter().filter_map(|sealed| sealed.fragment.place.commit.as_deref());
+        let entries = commits.map(|path| ConsolidatedCommit { path, commit: None, offset: 0 }).collect();
+        let mut file = ByteWriter::new();
+        ConsolidatedCommits { entries }.write(&mut file);
+        let written = storage.create_new(&path, file.as_slice());
         // As for a single one: to remove them, it has to be certain that nothing speaks of them.
         let unwanted =
             written.is_err() && matches!(storage.kind(&path), Ok(None)) && storage.sync_folder(COMMITS_FOLDER).is_ok();

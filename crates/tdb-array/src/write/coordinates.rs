@@ -6,7 +6,6 @@ use tdb_schema::{ArraySchema, Dimension};
 use tdb_types::{Buffer, Scalar, ordered_keys};
 
 use super::check::{CheckedCells, CheckedColumn};
-use crate::query::limits;
 use crate::read::sparse::coordinates::Coordinates;
 use crate::tiles::VarTile;
 use crate::{ArrayError, CellProblem, Result};
@@ -24,7 +23,7 @@ pub(super) fn coordinates(
         let dimension = &schema.dimensions()[index];
         let (coordinates, range) =
             if dimension.is_var() { strings(column, cells.len) } else { keys(dimension, column) };
-        let allowed = limits(schema, index);
+        let allowed = schema.limits(index);
         if !allowed.contains(&range) {
             return Err(outside(schema, index, &coordinates, &allowed, cells.len, first));
         }

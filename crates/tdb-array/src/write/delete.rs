@@ -2,7 +2,6 @@
 
 use tdb_condition::{Condition, ConditionError};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, ConsolidatedCommits, PathList};
-use tdb_schema::{Attribute, Enumeration, FieldRef};
 use tdb_storage::Storage;
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, DELETE_EXTENSION, FRAGMENT_METADATA, IGNORE_EXTENSION};
 use tdb_types::{ArrayType, ByteWriter, Feature, NameForm};
@@ -38,7 +37,7 @@ impl Array {
     /// whatever the storage can't do. Then nothing is deleted.
     pub fn delete_cells(&self, condition: &Condition, names: &Names) -> Result<()> {
         let version = self.schema().version();
-        let refuse = |why: String| Err(ArrayError::Query(why));
+        let refuse = |why: String| Err(ArrayError::Write(why));
         if self.schema().array_type() == ArrayType::Dense {
             return refuse("cells of dense arrays can't be deleted: write other values over them".to_owned());
         }
@@ -46,8 +45,9 @@ impl Array {
             let since = Feature::DeleteCommits.row().since;
             return refuse(format!("format version {version} has no deletes of cells; version {since} has them"));
         }
-        let failed = |source| ArrayError::Condition { file: self.storage().describe(""), source };
-        condition.bind(self.schema(), |name| self.enumeration(name).ok()).map_err(failed)?;
+        let failed = ArrayError::NewDelete;
+        let enumerations = |name: &str| self.enumeration(name).ok();
+        condition.bind(self.schema(), enumerations).map_err(failed)?;
         let name = names.next(NameForm::Versioned(version.number()))?;
         let has_no_times = |fragment: &&crate::Fragment| !fragment.version().has(Feature::PartialTimeOverlap);
         let mut old = self.fragments().iter().filter(has_no_times).map(crate::Fragment::name);
@@ -57,7 +57,8 @@ impl Array {
             ));
         }
         // Stored is what cells must fulfil to stay.
-        let stays = self.with_positions(&condition.negation().without_not())?;
+        let stays = condition.negation().without_not();
+        let stays = stays.to_stored(self.schema(), enumerations).map_err(failed)?;
         let mut payload = ByteWriter::new();
         stays.write(&mut payload).map_err(failed)?;
         let mut file = ByteWriter::new();
@@ -66,41 +67,6 @@ impl Array {
         self.storage().create_folder(COMMITS_FOLDER)?;
         let path = format!("{COMMITS_FOLDER}/{name}.{DELETE_EXTENSION}");
         Ok(self.storage().create_new(&path, file.as_slice())?)
-    }
-
-    /// The condition with positions in place of the values of enumerations, as it is stored.
-    fn with_positions(&self, condition: &Condition) -> Result<Condition> {
-        let all = |nodes: &[Condition]| nodes.iter().map(|node| self.with_positions(node)).collect::<Result<Vec<_>>>();
-        Ok(match condition {
-            Condition::And(nodes) => Condition::And(all(nodes)?),
-            Condition::Or(nodes) => Condition::Or(all(nodes)?),
-            Condition::Compare { field, operator, value } => match self.enumerated(field)? {
-                Some((attribute, values)) => {
-                    let value = position(attribute, &values, value)?;
-                    Condition::Compare { field: field.clone(), operator: *operator, value }
-                }
-                None => condition.clone(),
-            },
-            Condition::Member { field, negated, values } => match self.enumerated(field)? {
-                Some((attribute, known)) => {
-                    let positions = values.iter().map(|value| position(attribute, &known, value));
-                    let values = positions.collect::<Result<Vec<_>>>()?.into_iter().collect();
-                    Condition::Member { field: field.clone(), negated: *negated, values }
-                }
-                None => condition.clone(),
-            },
-            other => other.clone(),
-        })
-    }
-
-    /// The attribute and the values of its enumeration, if the field has one.
-    fn enumerated(&self, field: &str) -> Result<Option<(&Attribute, std::sync::Arc<Enumeration>)>> {
-        let Some(FieldRef::Attribute(index)) = self.schema().field(field) else { return Ok(None) };
-        let Some(attribute) = self.schema().attributes().get(index) else { return Ok(None) };
-        match attribute.enumeration() {
-            Some(name) => Ok(Some((attribute, self.enumeration(name)?))),
-            None => Ok(None),
-        }
     }
 
     /// Deletes the fragments that were written within a range of time, from its first to its last millisecond, those that
@@ -136,18 +102,6 @@ impl Array {
         }
         Ok(fragments.len())
     }
-}
-
-/// The bytes of a value's position in an enumeration, as the attribute holds it.
-fn position(attribute: &Attribute, values: &Enumeration, value: &[u8]) -> Result<Vec<u8>> {
-    let Some(position) = values.index_of(value) else {
-        let shown = String::from_utf8_lossy(value);
-        return Err(ArrayError::Query(format!(
-            "{shown:?} is not among the values of enumeration {:?}, so that no cell has it",
-            values.name()
-        )));
-    };
-    Ok((position as u64).to_le_bytes().get(..attribute.datatype().size()).unwrap_or_default().to_vec())
 }
 
 /// Makes several commits void at one moment: they are gathered in a file, their own files removed, and the gathered ones

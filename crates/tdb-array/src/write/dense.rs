@@ -13,6 +13,7 @@ use tdb_types::Layout;
 
 use super::check::{CheckedCells, CheckedColumn, check};
 use super::fragment::FragmentWriter;
+use super::promises::Promises;
 use super::stream::GlobalWriter;
 use super::target::{EncodedTile, RawTile, Target};
 use super::{NewCells, Settings, Written, commit};
@@ -41,6 +42,7 @@ pub(super) fn write(
         }
     };
     let cells = check(&target.schema, cells, 0, settings.any_utf8)?;
+    Promises::default().follow(&target.schema, &cells, 0)?;
     check_count(&region, cells.len as u128)?;
     let mut writer = FragmentWriter::dense(target, &settings.names, region)?;
     let Tiles::Dense(grid) = writer.tiles()? else {

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use tdb_schema::ArraySchema;
 use tdb_storage::{Entry, EntryKind, Storage, StorageError, is_temporary};
-use tdb_types::names::{ENUMERATIONS_FOLDER, FRAGMENTS_FOLDER, SCHEMA_FOLDER};
+use tdb_types::names::{COMMITS_FOLDER, ENUMERATIONS_FOLDER, FRAGMENTS_FOLDER, METADATA_FOLDER, SCHEMA_FOLDER};
 use tdb_types::{Feature, TimestampedName};
 
-use crate::{Array, ArrayError, Result};
+use crate::array::load_schema;
+use crate::{Array, Result};
 
 /// A file or folder in an array's folder that no reader looks at, and that takes room for nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,9 +52,17 @@ impl Array {
             let (files, bytes) = (vec![path.clone()], entry.size);
             Leftover { path, kind: EntryKind::File, what, files, bytes }
         };
-        let temporary = root.iter().filter(|entry| entry.kind == EntryKind::File && is_temporary(&entry.name));
-        found.extend(temporary.map(|entry| file(entry.name.clone(), TEMPORARY, entry)));
-        let unnamed = values.iter().filter(|entry| entry.kind == EntryKind::File && !named.contains(&entry.name));
+        let is_interrupted = |entry: &&Entry| entry.kind == EntryKind::File && is_temporary(&entry.name);
+        found.extend(root.iter().filter(is_interrupted).map(|entry| file(entry.name.clone(), TEMPORARY, entry)));
+        // Where a part of the array lies on another disk, they can't come from the array's own folder.
+        for folder in [COMMITS_FOLDER, SCHEMA_FOLDER, &enumerations, METADATA_FOLDER] {
+            let entries = list(storage, folder)?;
+            let interrupted = entries.iter().filter(is_interrupted);
+            found.extend(interrupted.map(|entry| file(format!("{folder}/{}", entry.name), TEMPORARY, entry)));
+        }
+        let unnamed = values.iter().filter(|entry| {
+            entry.kind == EntryKind::File && !named.contains(&entry.name) && !is_temporary(&entry.name)
+        });
         found.extend(unnamed.map(|entry| file(format!("{enumerations}/{}", entry.name), ENUMERATION, entry)));
 
         let in_root = root.iter().filter(|entry| is_fragment(&entry.name)).map(|entry| (entry, entry.name.clone()));
@@ -96,18 +104,12 @@ impl Array {
     /// The names of the files of all enumerations that any schema of the array names.
     fn named_enumerations(&self) -> Result<HashSet<String>> {
         let mut named = HashSet::new();
-        let mut decoder = self.access().decoder();
         for entry in list(&**self.storage(), SCHEMA_FOLDER)? {
             if entry.kind != EntryKind::File || TimestampedName::parse(&entry.name).is_none() {
                 continue;
             }
             let path = format!("{SCHEMA_FOLDER}/{}", entry.name);
-            let bytes = self.storage().read(&path)?;
-            let schema = decoder
-                .decode_file(&bytes, None)
-                .map_err(tdb_schema::SchemaError::from)
-                .and_then(|tile| ArraySchema::parse_tile(&tile, None))
-                .map_err(|source| ArrayError::Schema { file: self.storage().describe(&path), source })?;
+            let schema = load_schema(&**self.storage(), &path, self.access())?;
             named.extend(schema.enumerations().iter().map(|reference| reference.file_name.clone()));
         }
         Ok(named)

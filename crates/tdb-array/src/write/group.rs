@@ -114,7 +114,7 @@ impl GroupWriter {
     /// Makes the changes, durably; without any, nothing is written. Removals come first, so that a name can be given anew.
     ///
     /// # Errors
-    /// [`ArrayError::Member`] for a member to remove that isn't there, one to add whose name is taken, or that is neither
+    /// [`ArrayError::NewMember`] for a member to remove that isn't there, one to add whose name is taken, or that is neither
     /// array nor group; whatever the storage can't do. Then nothing has changed.
     pub fn commit(self) -> Result<()> {
         let Self { group, names, added, removed } = self;

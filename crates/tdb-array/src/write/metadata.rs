@@ -37,7 +37,6 @@ pub struct MetadataWriter {
     access: Access,
     /// Of the file that is written.
     version: FormatVersion,
-    has_metadata: bool,
     names: Names,
     changes: BTreeMap<Vec<u8>, Option<MetadataValue>>,
 }
@@ -50,7 +49,6 @@ impl Array {
             storage: Arc::clone(self.storage()),
             access: self.access().clone(),
             version,
-            has_metadata: version.has(Feature::MetadataFolder),
             names: Names::new(),
             changes: BTreeMap::new(),
         }
@@ -65,7 +63,6 @@ impl Group {
             access: self.access().clone(),
             version: FormatVersion::DEFAULT,
             // Releases whose groups have none can't be told it either.
-            has_metadata: true,
             names: Names::new(),
             changes: BTreeMap::new(),
         }
@@ -94,18 +91,18 @@ impl MetadataWriter {
     /// Makes the changes, durably; without any, nothing is written.
     ///
     /// # Errors
-    /// An array of a format that has no metadata, a key that is too long, a value of type `any`; whatever the storage can't do. Then nothing has
-    /// changed.
+    /// An array of a format that has no metadata, a key that is too long, a value of type `any`; whatever the storage can't
+    /// do. Then nothing has changed.
     pub fn commit(self) -> Result<()> {
         if self.changes.is_empty() {
             return Ok(());
         }
         if self.changes.values().flatten().any(|value| value.datatype() == Datatype::Any) {
             let what = "metadata can't be of type any; use blob for bytes without a meaning";
-            return Err(ArrayError::Query(what.to_owned()));
+            return Err(ArrayError::Write(what.to_owned()));
         }
         let folder = || self.storage.describe(METADATA_FOLDER);
-        if !self.has_metadata {
+        if !self.version.has(Feature::MetadataFolder) {
             let what = format!("arrays of format version {} have no metadata; from version 4 on they do", self.version);
             return Err(ArrayError::Unsupported { file: self.storage.describe(""), what });
         }
@@ -113,7 +110,7 @@ impl MetadataWriter {
         let mut payload = ByteWriter::new();
         MetadataFile { changes: changes.collect() }
             .write(&mut payload)
-            .map_err(|error| ArrayError::Query(error.to_string()))?;
+            .map_err(|error| ArrayError::Write(error.to_string()))?;
         let mut file = ByteWriter::new();
         let encoded = self.access.encoder(self.version)?.encode(payload.as_slice(), &mut file);
         encoded.map_err(|source| ArrayError::GenericTile { file: folder(), source })?;

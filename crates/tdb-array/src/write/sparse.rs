@@ -9,6 +9,7 @@ use super::check::{CheckedCells, CheckedColumn, check};
 use super::coordinates::coordinates;
 use super::fragment::FragmentWriter;
 use super::order::sorted;
+use super::promises::Promises;
 use super::target::{EncodedTile, RawTile, Run, Target};
 use super::{NewCells, Settings, Written, commit};
 use crate::Result;
@@ -16,6 +17,7 @@ use crate::Result;
 /// Writes cells, in any order, as one fragment.
 pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<'_>) -> Result<Written> {
     let cells = check(&target.schema, cells, 0, settings.any_utf8)?;
+    Promises::default().follow(&target.schema, &cells, 0)?;
     if cells.len == 0 {
         return Ok(Written::default());
     }

@@ -14,6 +14,7 @@ use super::check::{CheckedCells, check};
 use super::coordinates::coordinates;
 use super::dense::{cells_in, check_count};
 use super::fragment::FragmentWriter;
+use super::promises::Promises;
 use super::target::{EncodedTile, Target};
 use super::{Duplicates, NewCells, SealedFragment, Settings, Written, commit};
 use crate::{ArrayError, Result};
@@ -32,6 +33,7 @@ pub struct GlobalWriter {
     tile_cells: usize,
     /// How many cells to gather before they are filtered: whole tiles.
     window: usize,
+    promises: Promises,
     max_fragment_size: Option<u64>,
     /// How many cells always stay until all are there: one, if the next may take its place.
     held_back: usize,
@@ -98,6 +100,7 @@ impl GlobalWriter {
             shape,
             tile_cells,
             window,
+            promises: Promises::default(),
             max_fragment_size,
             held_back,
             pending,
@@ -127,6 +130,7 @@ impl GlobalWriter {
     fn take(&mut self, cells: &NewCells<'_>) -> Result<()> {
         let target = Arc::clone(&self.target);
         let cells = check(&target.schema, cells, self.received, self.settings.any_utf8)?;
+        self.promises.follow(&target.schema, &cells, self.received)?;
         let kept = match &mut self.shape {
             Shape::Sparse(sequence) => {
                 let (columns, _) = coordinates(&target.schema, &cells, self.received)?;

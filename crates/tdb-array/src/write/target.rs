@@ -6,10 +6,11 @@ use std::sync::Arc;
 use tdb_filters::{BoundPipeline, FilterPipeline, TileKind};
 use tdb_fragment::tdb_rtree::DimRange;
 use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileCells, TileSummariser, TileSummary};
-use tdb_schema::{ArraySchema, FieldRef, FieldType};
+use tdb_schema::ArraySchema;
+use tdb_types::names::file_name;
 use tdb_types::{Feature, FormatVersion};
 
-use super::check::stored_fields;
+use super::check::{StoredField, stored_fields};
 use super::random_ivs;
 use crate::tiles::TileScratch;
 use crate::{Array, ArrayError, Result};
@@ -29,15 +30,13 @@ impl Target {
     pub(super) fn new(array: &Array) -> Result<Self> {
         let schema = Arc::clone(array.schema());
         let version = version_of_new_fragments(&schema);
-        let fields = stored_fields(&schema)
-            .map(|(field, reference)| FieldEncoder::new(array, &schema, version, field, reference));
+        let fields = stored_fields(&schema).map(|stored| FieldEncoder::new(array, &schema, version, &stored));
         Ok(Self { fields: fields.collect::<Result<_>>()?, array: array.clone(), schema, version })
     }
 
     /// The name of the schema's file.
     pub(super) fn schema_name(&self) -> &str {
-        let path = self.array.schema_path();
-        path.rsplit('/').next().unwrap_or(path)
+        file_name(self.array.schema_path())
     }
 
     /// Bytes of a cell of each field that has a fixed size, validity included, and some for those that haven't.
@@ -97,7 +96,7 @@ pub(crate) struct RawTile {
     pub(super) values: Vec<u8>,
     /// Where each cell begins, in bytes; empty if all have the same size.
     pub(super) offsets: Vec<u64>,
-    /// One byte per cell; empty if none is null in the whole tile.
+    /// One byte per cell, 0 where it is null; empty if the field has no nulls.
     pub(super) validity: Vec<u8>,
 }
 
@@ -135,26 +134,11 @@ impl RawTile {
 }
 
 impl FieldEncoder {
-    fn new(
-        array: &Array,
-        schema: &ArraySchema,
-        version: FormatVersion,
-        field: FragmentField,
-        reference: FieldRef,
-    ) -> Result<Self> {
-        let name: Arc<str> = schema.field_name(reference).unwrap_or_default().into();
-        let kind = schema.field_type(reference).unwrap_or(FieldType {
-            datatype: tdb_types::Datatype::UInt8,
-            cell_val_num: tdb_types::CellValNum::ONE,
-            nullable: false,
-        });
+    fn new(array: &Array, schema: &ArraySchema, version: FormatVersion, stored: &StoredField<'_>) -> Result<Self> {
+        let StoredField { field, reference, name, kind } = *stored;
         let bind = |filters: &FilterPipeline, kind: TileKind| {
-            array.access().bind(filters, kind).map_err(|source| ArrayError::Tile {
-                file: array.storage().describe(array.schema_path()),
-                field: name.to_string(),
-                tile: 0,
-                source: Box::new(source),
-            })
+            let wrong = |source| ArrayError::Filters { field: name.to_owned(), source: Box::new(source) };
+            array.access().bind(filters, kind).map_err(wrong)
         };
         let dimension = match field {
             FragmentField::Dimension(index) => Some(&schema.dimensions()[index]),
@@ -191,7 +175,7 @@ impl FieldEncoder {
             validity: validity.transpose()?,
             dimension: dimension.map(tdb_schema::Dimension::kind),
             encrypted: array.access().key.is_some(),
-            name,
+            name: name.into(),
         })
     }
 
@@ -226,12 +210,7 @@ impl FieldEncoder {
         let summary = self.summarise(tile, cells, runs);
         let offsets = tile.offsets.unwrap_or_default();
         let [fixed, var, validity] = &mut encoded.parts;
-        let wrong = |source| ArrayError::Tile {
-            file: "new fragment".to_owned(),
-            field: self.name.to_string(),
-            tile: 0,
-            source: Box::new(source),
-        };
+        let wrong = |source| ArrayError::Filters { field: self.name.to_string(), source: Box::new(source) };
         // Filters mostly make less of it; what they add are a few bytes for each chunk.
         let room = |bytes: usize| bytes + bytes / 256 + 64;
         if self.is_var() {

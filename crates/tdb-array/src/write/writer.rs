@@ -10,7 +10,7 @@ use tdb_types::TimestampedName;
 use super::check::CheckedCells;
 use super::target::Target;
 use super::{GlobalWriter, Names, NewCells, SealedFragment, dense, sparse};
-use crate::query::{limits, range_on};
+use crate::query::range_on;
 use crate::{Array, ArrayError, Coordinate, Order, Result};
 
 /// What becomes of cells of equal coordinates in one write to a sparse array.
@@ -206,7 +206,7 @@ impl Write {
     /// The ranges of a dense write.
     fn region(&self) -> NdRange {
         let schema = self.array.schema();
-        let range = |(index, range): (usize, &Option<DimRange>)| range.clone().unwrap_or_else(|| limits(schema, index));
+        let range = |(index, range): (usize, &Option<DimRange>)| range.clone().unwrap_or_else(|| schema.limits(index));
         NdRange(self.ranges.iter().enumerate().map(range).collect())
     }
 }

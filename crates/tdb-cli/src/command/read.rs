@@ -1,7 +1,6 @@
 //! `tdb read`: cells.
 
 mod explain;
-mod progress;
 mod stream;
 
 use std::ffi::OsString;

@@ -239,13 +239,8 @@ impl Field {
 /// Where coordinates may lie: in the current domain, if there is one.
 fn bounds(schema: &ArraySchema, field: FieldRef) -> Option<(DimensionKind, u64, u64)> {
     let FieldRef::Dimension(index) = field else { return None };
-    let dimension = &schema.dimensions()[index];
-    let (low, high) = match schema.current_domain().and_then(|domain| domain.0.get(index)) {
-        Some(DimRange::Fixed { lo, hi }) => (*lo, *hi),
-        Some(DimRange::Var { .. }) => return None,
-        None => dimension.domain_keys()?,
-    };
-    Some((dimension.kind(), low, high))
+    let DimRange::Fixed { lo, hi } = schema.limits(index) else { return None };
+    Some((schema.dimensions()[index].kind(), lo, hi))
 }
 
 impl Column {

@@ -181,7 +181,8 @@ impl Guess {
     fn attribute(&self, name: &str, rows: u64) -> Attribute {
         let (datatype, number) = self.datatype();
         let attribute = Attribute::new(name, datatype).with_cell_val_num(number);
-        let attribute = attribute.with_filters(FilterPipeline::new(vec![Filter::Zstd { level: -1 }]));
+        let attribute =
+            attribute.with_filters(FilterPipeline::new(vec![Filter::Zstd { level: Filter::DEFAULT_LEVEL }]));
         // What is null holds the fill value, and none that were written.
         if self.present < rows { attribute.nullable(false) } else { attribute }
     }

@@ -12,7 +12,6 @@ use super::work::{bounds, clip};
 use crate::Result;
 use crate::plan::{FileReads, FragmentPlan, PlannedTile};
 use crate::query::CheckedQuery;
-use crate::tiles::PartTiles;
 
 /// Walking over as many tiles takes no time.
 const MANY_TILES: u64 = 1 << 16;
@@ -97,16 +96,8 @@ fn reads(fragment: usize, tiles: &[PlannedTile], fields: &Fields) -> Result<Vec<
         let Some(found) = field.tiles_in(fragment) else { continue };
         let parts = [Some(&found.fixed), found.var.as_ref().map(|(part, _)| part), found.validity.as_ref()];
         for part in parts.into_iter().flatten() {
-            reads.push(file_reads(&field.output.name, part, tiles)?);
+            reads.push(FileReads::of(&field.output.name, part, tiles.iter().map(|tile| tile.tile))?);
         }
-    }
-    Ok(reads)
-}
-
-fn file_reads(field: &str, part: &PartTiles, tiles: &[PlannedTile]) -> Result<FileReads> {
-    let mut reads = FileReads { field: field.to_owned(), file: part.name.clone(), ranges: Vec::new() };
-    for tile in tiles {
-        reads.push(part.range(tile.tile)?);
     }
     Ok(reads)
 }

@@ -9,7 +9,7 @@ use super::source::{SelectedTile, Source};
 use crate::Result;
 use crate::plan::{FileReads, FragmentPlan, PlannedTile};
 use crate::query::CheckedQuery;
-use crate::tiles::{FieldTiles, PartTiles};
+use crate::tiles::FieldTiles;
 
 /// What reading would touch of each fragment.
 pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
@@ -42,7 +42,11 @@ fn fragment_plan(
     let mut add = |tiles: &FieldTiles, wanted: &dyn Fn(&SelectedTile) -> bool| -> Result<()> {
         let parts = [Some(&tiles.fixed), tiles.var.as_ref().map(|(part, _)| part), tiles.validity.as_ref()];
         for part in parts.into_iter().flatten() {
-            let reads = file_reads(tiles, part, source.tiles.iter().filter(|tile| wanted(tile)))?;
+            let reads = FileReads::of(
+                &tiles.name,
+                part,
+                source.tiles.iter().filter(|tile| wanted(tile)).map(|tile| tile.tile),
+            )?;
             // Before format 5 all dimensions share a file.
             if !reads.ranges.is_empty() && !plan.reads.iter().any(|other| other.file == reads.file) {
                 plan.reads.push(reads);
@@ -70,16 +74,4 @@ fn fragment_plan(
         add(deletions, &|_| true)?;
     }
     Ok(plan)
-}
-
-fn file_reads<'a>(
-    field: &FieldTiles,
-    part: &PartTiles,
-    tiles: impl Iterator<Item = &'a SelectedTile>,
-) -> Result<FileReads> {
-    let mut reads = FileReads { field: field.name.to_string(), file: part.name.clone(), ranges: Vec::new() };
-    for tile in tiles {
-        reads.push(part.range(tile.tile)?);
-    }
-    Ok(reads)
 }

@@ -92,7 +92,9 @@ fn what_is_dropped_is_removed() {
     file.append(b"0").unwrap();
     assert!(fragment.create("a0.tdb").is_err());
     file.finish().unwrap();
-    assert!(disk.exists(fragment.folder()).unwrap() && fragment.folder().ends_with(fragment.name().as_str()));
+    assert!(
+        disk.exists(&fragment.place.folder).unwrap() && fragment.place.folder.ends_with(fragment.place.name.as_str())
+    );
     drop(fragment);
     let sealed = NewFragment::begin(&storage, FormatVersion::DEFAULT, &names).unwrap().seal(Vec::new()).unwrap();
     drop(sealed);

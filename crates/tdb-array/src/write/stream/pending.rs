@@ -25,7 +25,6 @@ impl Pending {
         cells: impl Iterator<Item = usize> + Clone,
     ) {
         let RawTile { values, offsets, validity } = &mut self.cells;
-        let before = self.len;
         match &column.offsets {
             None => cells.clone().for_each(|cell| values.extend_from_slice(column.cell(cell))),
             Some(_) => cells.clone().for_each(|cell| {
@@ -40,7 +39,6 @@ impl Pending {
                 Some(bits) => validity.extend(cells.map(|cell| u8::from(bits[cell]))),
             }
         }
-        debug_assert!(self.len >= before);
     }
 
     /// Appends a run of cells of a column, in one go where all have the same size.
@@ -93,10 +91,6 @@ impl Pending {
     /// Removes the last cell.
     pub(super) fn pop(&mut self, field: &FieldEncoder) {
         let Some(len) = self.len.checked_sub(1) else { return };
-        self.truncate_front_to(field, len);
-    }
-
-    fn truncate_front_to(&mut self, field: &FieldEncoder, len: usize) {
         let end = match self.cells.offsets.get(len) {
             Some(start) => *start as usize,
             None => len * field.size,

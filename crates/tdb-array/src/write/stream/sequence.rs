@@ -55,7 +55,7 @@ impl Sequence {
         let mut dropped = Vec::new();
         for cell in 1..len {
             let ordering = columns.compare(&self.order, coordinates, cell);
-            if ordering.is_ne_less() && self.judge(schema, ordering, first + cell as u64)? {
+            if ordering != Step::Forward && self.judge(schema, ordering, first + cell as u64)? {
                 dropped.push(cell - 1);
             }
         }
@@ -113,10 +113,6 @@ impl Step {
             Ordering::Equal => Self::Forward,
             Ordering::Greater => Self::Backward,
         }
-    }
-
-    fn is_ne_less(self) -> bool {
-        self != Self::Forward
     }
 }
 

@@ -6,10 +6,10 @@ use tdb_array::{Array, Query};
 use tdb_schema::{ArraySchema, FieldRef};
 
 use super::Args;
-use super::progress::Progress;
 use crate::cells::Field;
 use crate::failure::Result;
 use crate::output::{RowFormat, cell_writer, stdout};
+use crate::progress::Progress;
 use crate::terminal::Terminal;
 
 /// Bytes that a cell of variable size is taken to have, where only a guess is possible.
@@ -34,7 +34,8 @@ pub(super) fn run(array: &Array, query: Query, fields: &[FieldRef], args: &Args,
     let format = RowFormat::or_default(args.format, terminal);
     let mut writer = cell_writer(format, shown, &args.null, terminal);
     let mut out = stdout();
-    let mut progress = Progress::new(terminal);
+    // Where cells run over the same terminal, they are progress enough.
+    let mut progress = Progress::new(terminal.stderr && !terminal.stdout);
     let mut printed = 0;
     let mut left = args.limit.unwrap_or(u64::MAX);
     let mut batches = query.batches()?;
@@ -51,7 +52,9 @@ pub(super) fn run(array: &Array, query: Query, fields: &[FieldRef], args: &Args,
         }
         left -= rows as u64;
         printed += rows as u64;
-        progress.cells(printed);
+        if let Some(line) = progress.line("{spinner} {human_pos} cells, {per_sec}", None) {
+            line.set_position(printed);
+        }
     }
     progress.finish();
     writer.finish(&mut out)?;

@@ -1,0 +1,83 @@
+//! Conditions as delete commits hold them: with positions in place of the values of enumerations.
+
+use std::sync::Arc;
+
+use tdb_schema::{ArraySchema, Attribute, Enumeration, FieldRef};
+
+use crate::bind::{FindEnumeration, position};
+use crate::{Condition, ConditionError, Members, Result};
+
+impl Condition {
+    /// The condition that people wrote, as it is stored: fields with an enumeration are compared with positions in it.
+    /// `enumerations` gives the enumeration of a name.
+    ///
+    /// # Errors
+    /// A value that isn't among those of its enumeration, or lies beyond what cells can hold; an enumeration that can't be
+    /// found.
+    pub fn to_stored(
+        &self,
+        schema: &ArraySchema,
+        enumerations: impl Fn(&str) -> Option<Arc<Enumeration>>,
+    ) -> Result<Self> {
+        Storer { schema, enumerations: &enumerations }.node(self)
+    }
+}
+
+struct Storer<'a> {
+    schema: &'a ArraySchema,
+    enumerations: &'a FindEnumeration<'a>,
+}
+
+impl Storer<'_> {
+    fn node(&self, condition: &Condition) -> Result<Condition> {
+        let all = |nodes: &[Condition]| nodes.iter().map(|node| self.node(node)).collect::<Result<Vec<_>>>();
+        Ok(match condition {
+            Condition::And(nodes) => Condition::And(all(nodes)?),
+            Condition::Or(nodes) => Condition::Or(all(nodes)?),
+            Condition::Not(node) => Condition::Not(Box::new(self.node(node)?)),
+            Condition::Compare { field, operator, value } => {
+                let value = match self.enumerated(field)? {
+                    Some(enumerated) => enumerated.position(value)?,
+                    None => value.clone(),
+                };
+                Condition::Compare { field: field.clone(), operator: *operator, value }
+            }
+            Condition::Member { field, negated, values } => {
+                let values = match self.enumerated(field)? {
+                    Some(enumerated) => {
+                        let positions = values.iter().map(|value| enumerated.position(value));
+                        positions.collect::<Result<Vec<_>>>()?.into_iter().collect::<Members>()
+                    }
+                    None => values.clone(),
+                };
+                Condition::Member { field: field.clone(), negated: *negated, values }
+            }
+            Condition::Null { .. } | Condition::Constant { .. } => condition.clone(),
+        })
+    }
+
+    /// The attribute and its enumeration, if the field has one.
+    fn enumerated(&self, field: &str) -> Result<Option<Enumerated<'_>>> {
+        let Some(FieldRef::Attribute(index)) = self.schema.field(field) else { return Ok(None) };
+        let attribute = &self.schema.attributes()[index];
+        let Some(name) = attribute.enumeration() else { return Ok(None) };
+        let missing = || ConditionError::EnumerationMissing { field: field.to_owned(), enumeration: name.to_owned() };
+        let enumeration = (self.enumerations)(name).ok_or_else(missing)?;
+        Ok(Some(Enumerated { attribute, enumeration }))
+    }
+}
+
+struct Enumerated<'a> {
+    attribute: &'a Attribute,
+    enumeration: Arc<Enumeration>,
+}
+
+impl Enumerated<'_> {
+    fn position(&self, value: &[u8]) -> Result<Vec<u8>> {
+        position(&self.enumeration, value, self.attribute.datatype()).ok_or_else(|| ConditionError::NotEnumerated {
+            field: self.attribute.name().to_owned(),
+            enumeration: self.enumeration.name().to_owned(),
+            value: String::from_utf8_lossy(value).into_owned(),
+        })
+    }
+}

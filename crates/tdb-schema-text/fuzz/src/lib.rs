@@ -1,0 +1,23 @@
+//! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//!
+//! Input: a schema as text.
+
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
+
+use tdb_schema_text::{additions_from_toml, from_toml, to_toml};
+
+/// Whatever is read is printed, and what was printed is read and printed as it was.
+pub fn schema(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Err(error) = additions_from_toml(text) {
+        assert!(!error.to_string().is_empty());
+    }
+    match from_toml(text) {
+        Err(error) => assert!(!error.to_string().is_empty()),
+        Ok(definition) => {
+            let printed = to_toml(&definition).unwrap();
+            let again = from_toml(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+            assert_eq!(to_toml(&again).unwrap(), printed);
+        }
+    }
+}
