@@ -1,6 +1,7 @@
 //! A storage in the operating system's file system.
 
 mod atomic;
+mod durable;
 mod file;
 mod write;
 
@@ -9,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use self::durable::{sync_file, sync_folder, sync_parent};
 use self::file::LocalFile;
 use self::write::LocalWriter;
 use crate::path::{check_below_root, check_path, parent};
@@ -148,7 +150,7 @@ impl Storage for LocalStorage {
         // Without bytes there is no half of it.
         let place = self.place(path);
         let file = self.create(path)?;
-        file.sync_all().and_then(|()| sync_parent(&place)).map_err(|error| {
+        sync_file(&file).and_then(|()| sync_parent(&place)).map_err(|error| {
             drop(file);
             // The first error is the one to report.
             let _ = fs::remove_file(&place);
@@ -167,7 +169,7 @@ impl Storage for LocalStorage {
         if !fs::metadata(&place).map_err(|error| self.error_in(folder, error))?.is_dir() {
             return Err(StorageError::NotAFolder { path: self.describe(folder) });
         }
-        sync(&place).map_err(|error| self.error(folder, error))
+        sync_folder(&place).map_err(|error| self.error(folder, error))
     }
 
     fn remove_file(&self, path: &str) -> Result<()> {
@@ -234,22 +236,4 @@ fn create_folders(folder: &Path) -> io::Result<()> {
 
 fn is_missing(path: &Path) -> bool {
     !path.as_os_str().is_empty() && matches!(fs::metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
-}
-
-/// Makes the entry of `path` in its folder durable.
-fn sync_parent(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    sync(parent.unwrap_or(Path::new(".")))
-}
-
-/// Makes the entries of a folder durable.
-#[cfg(unix)]
-fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Other systems either need nothing here (Windows journals names) or offer nothing.
-#[cfg(not(unix))]
-fn sync(_: &Path) -> io::Result<()> {
-    Ok(())
 }

@@ -123,3 +123,30 @@ fn a_file_is_whole_for_whoever_sees_it() {
         }
     });
 }
+
+/// Each of several that make the same file looks before whether it is there, and all may find that it isn't.
+#[test]
+fn of_several_that_make_a_file_one_does() {
+    const MAKERS: u8 = 4;
+    let folder = tempfile::tempdir().unwrap();
+    let storage = LocalStorage::new(folder.path());
+    let barrier = std::sync::Barrier::new(usize::from(MAKERS));
+    for round in 0..100 {
+        let path = format!("f{round}");
+        let make = |maker: u8| {
+            barrier.wait();
+            match storage.create_new(&path, &[maker; 10]) {
+                Ok(()) => Some(maker),
+                Err(StorageError::AlreadyExists { .. }) => None,
+                Err(error) => panic!("{error}"),
+            }
+        };
+        let made: Vec<u8> = std::thread::scope(|scope| {
+            let make = &make;
+            let makers: Vec<_> = (0..MAKERS).map(|maker| scope.spawn(move || make(maker))).collect();
+            makers.into_iter().filter_map(|maker| maker.join().unwrap()).collect()
+        });
+        assert_eq!(made.len(), 1, "round {round}");
+        assert_eq!(storage.read(&path).unwrap(), [made[0]; 10]);
+    }
+}

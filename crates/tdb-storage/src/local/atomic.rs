@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::sync_parent;
+use super::durable::{sync_file, sync_parent};
 use crate::temporary::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX};
 
 /// Makes `place` with these bytes, through a temporary file in `root` if that is possible, else in its own folder.
@@ -28,7 +28,7 @@ pub(super) fn create(root: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> 
 /// Writes a temporary file in `folder`, then gives it its name.
 fn through(folder: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     let (temporary, mut file) = temporary(folder)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let written = file.write_all(bytes).and_then(|()| sync_file(&file));
     // Closed first, because some systems refuse to delete what is open.
     drop(file);
     let named = written.and_then(|()| name(&temporary, place));

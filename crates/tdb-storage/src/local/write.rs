@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use super::durable::sync_file;
 use crate::{Result, StorageError, WriteFile};
 
 /// A new file of a [`LocalStorage`](crate::LocalStorage), removed when it is dropped before it is finished.
@@ -34,7 +35,7 @@ impl WriteFile for LocalWriter {
     fn finish(mut self: Box<Self>) -> Result<()> {
         if let Some(file) = &self.file {
             // The file is removed if this fails.
-            file.sync_all().map_err(|error| self.error(error))?;
+            sync_file(file).map_err(|error| self.error(error))?;
         }
         self.file = None;
         Ok(())

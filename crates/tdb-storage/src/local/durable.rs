@@ -1,0 +1,106 @@
+//! What makes files and their names outlast a loss of power.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Makes the bytes of a file durable.
+pub(super) fn sync_file(file: &File) -> io::Result<()> {
+    #[cfg(test)]
+    tests::note("a file".to_owned());
+    file.sync_all()
+}
+
+/// Makes the entries of a folder durable.
+#[cfg(unix)]
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    #[cfg(test)]
+    tests::note(folder.display().to_string());
+    File::open(folder)?.sync_all()
+}
+
+/// Other systems either need nothing here (Windows journals names) or offer nothing.
+#[cfg(not(unix))]
+pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes the entry of `path` in its folder durable.
+pub(super) fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync_folder(parent.unwrap_or(Path::new(".")))
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::cell::RefCell;
+    use std::os::fd::OwnedFd;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::local::write::LocalWriter;
+    use crate::{LocalStorage, Result, Storage, StorageError, WriteFile};
+
+    thread_local! {
+        /// What this thread has made durable.
+        static SYNCED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub(super) fn note(what: String) {
+        SYNCED.with_borrow_mut(|synced| synced.push(what));
+    }
+
+    /// What `change` makes durable in a folder that has a folder `d` with a file `f`, in that order.
+    fn synced(change: impl FnOnce(&LocalStorage) -> Result<()>) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = LocalStorage::new(folder.path());
+        storage.create_folder("d").unwrap();
+        storage.create_new("d/f", b"1").unwrap();
+        SYNCED.take();
+        change(&storage).unwrap();
+        let root = folder.path().display().to_string();
+        SYNCED.take().into_iter().map(|what| what.replace(&root, "root")).collect()
+    }
+
+    #[test]
+    fn bytes_are_durable_before_their_name_is() {
+        assert_eq!(synced(|storage| storage.create_new("d/g", b"bytes")), ["a file", "root/d"]);
+        assert_eq!(synced(|storage| storage.create_new("d/g", b"")), ["a file", "root/d"]);
+        let write = |storage: &LocalStorage| {
+            let mut file = storage.create_file("d/g")?;
+            file.append(b"bytes")?;
+            file.finish()
+        };
+        assert_eq!(synced(write), ["a file"], "whoever writes many files makes their names durable together");
+        assert_eq!(synced(|storage| storage.sync_folder("d")), ["root/d"]);
+    }
+
+    #[test]
+    fn folders_and_what_is_removed_are_durable() {
+        assert_eq!(synced(|storage| storage.create_folder("d/e/g")), ["root/d", "root/d/e"]);
+        assert_eq!(synced(|storage| storage.create_folder("d")), [""; 0]);
+        assert_eq!(synced(|storage| storage.remove_file("d/f")), ["root/d"]);
+        assert_eq!(synced(|storage| storage.remove_folder("d")), ["root"]);
+    }
+
+    /// The system refuses to make a pipe durable, so that whoever hears nothing of it hasn't asked.
+    #[test]
+    fn the_system_is_asked_for_bytes() {
+        let (_reader, writer) = std::io::pipe().unwrap();
+        let file = File::from(OwnedFd::from(writer));
+        assert!(sync_file(&file).is_err());
+        let mut writer = Box::new(LocalWriter::new(file, PathBuf::from("no such file")));
+        writer.append(b"bytes").unwrap();
+        assert!(matches!(writer.finish(), Err(StorageError::Io { .. })));
+    }
+
+    /// The same with the folder of a process.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_system_is_asked_for_names() {
+        assert!(sync_folder(Path::new("/proc/self")).is_err());
+        assert!(sync_parent(Path::new("/proc/self/status")).is_err());
+        assert!(LocalStorage::new("/proc/self").sync_folder("").is_err());
+    }
+}
