@@ -95,6 +95,14 @@ fn check(what: &str, prepare: impl Fn(&Arc<dyn Storage>), change: impl Fn(&Arc<d
             }
         }
     }
+    // What was said to be done stays when power is lost right after.
+    let disk = MemoryStorage::new();
+    let plain: Arc<dyn Storage> = Arc::new(disk.clone());
+    prepare(&plain);
+    let faulty = FaultyStorage::new(plain, Fault::LosesPower, sound.changes());
+    change(&(Arc::new(faulty.clone()) as _)).unwrap();
+    faulty.create_folder("more").unwrap_err();
+    assert_eq!(state(&disk), after, "{what}, and then no power");
 }
 
 #[test]
@@ -217,5 +225,10 @@ fn groups() {
                 assert!(now == before || now == after, "{what}, {fault:?} at {n}: {now}");
             }
         }
+        let disk = prepared(&changes[..done]);
+        let faulty = FaultyStorage::new(Arc::new(disk.clone()), Fault::LosesPower, sound.changes());
+        change(&(Arc::new(faulty.clone()) as _)).unwrap();
+        faulty.create_folder("more").unwrap_err();
+        assert_eq!(group_state(&disk), after, "{what}, and then no power");
     }
 }

@@ -459,6 +459,13 @@ fn breaks(disk_of: impl Fn() -> Arc<MemoryStorage>, write: impl Fn(&Array) -> Re
             drop(open(disk.clone()).read().batches().unwrap().collect::<Result<Vec<_>, _>>().unwrap());
         }
     }
+    // What was said to be written stays when power is lost right after.
+    let disk = disk_of();
+    let faulty = FaultyStorage::new(disk.clone(), Fault::LosesPower, sound.changes());
+    write(&open(Arc::new(faulty.clone()))).unwrap();
+    let after = files(&disk, "");
+    faulty.create_folder("more").unwrap_err();
+    assert_eq!(files(&disk, ""), after);
 }
 
 #[test]

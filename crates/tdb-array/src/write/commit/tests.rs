@@ -79,6 +79,12 @@ fn what_breaks_at_any_moment_leaves_all_or_nothing() {
                 }
             }
         }
+        // Once it is committed, no loss of power takes anything of it.
+        let disk = MemoryStorage::new();
+        let faulty = FaultyStorage::new(Arc::new(disk.clone()), Fault::LosesPower, sound.changes());
+        write(&(Arc::new(faulty.clone()) as Arc<dyn Storage>), version).unwrap();
+        faulty.create_folder("more").unwrap_err();
+        assert_eq!(committed(&disk).len(), 1, "{version}");
     }
 }
 
