@@ -1,0 +1,287 @@
+//! Fragments that real releases of the reference library wrote, written again from their cells: the same files, and in
+//! them the same bytes.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayOptions, Batch, Fragment, Names, Order, TimeRange};
+use tdb_filters::Filter;
+use tdb_fragment::{
+    FRAGMENT_METADATA_FILE, FooterHeader, FragmentField, FragmentFile, FragmentFolder, GenericTileDecoder, NameScheme,
+    Part, Statistic, StatisticsRules, Sum, ValueStatistics,
+};
+use tdb_rtree::DimRange;
+use tdb_schema::{ArraySchema, Attribute, Dimension, FieldRef};
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::fixtures::{self, Fixture};
+use tdb_types::{Feature, FormatVersion, Limits, Scalar};
+
+/// What was compared, so that the test can't pass by comparing nothing.
+#[derive(Debug, Default)]
+struct Compared {
+    fragments: u32,
+    /// Fragments of arrays to which only newer ones are added: their cells come back.
+    newer: u32,
+    data: u32,
+    /// Data files that differ by what a filter leaves open.
+    free: u32,
+    /// Data files that differ from those of older releases: compressors changed, and so did what is written where no cells
+    /// are.
+    by_older: u32,
+    metadata: u32,
+    /// Metadata that differ by the lengths of such files, and by what the library is known to get wrong.
+    explained: u32,
+    versions: BTreeSet<u32>,
+}
+
+#[test]
+fn what_was_written_is_written_again() {
+    let mut compared = Compared::default();
+    let mut problems = Vec::new();
+    for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
+        // Encryption is never the same twice.
+        if fixture.entry().writer == fixtures::OURS || fixture.expected().encryption_key.is_some() {
+            continue;
+        }
+        let array = ArrayOptions::new().between(TimeRange::ALL).open(fixture.array_dir()).unwrap();
+        for fragment in array.fragments() {
+            match rewritten(&fixture, fragment) {
+                None => {}
+                Some(Written::Newer) => compared.newer += 1,
+                Some(Written::Alike(ours)) => {
+                    compared.fragments += 1;
+                    compared.versions.insert(fragment.version().number());
+                    compare(&fixture, fragment, &ours, &mut compared, &mut problems);
+                }
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    assert!(compared.versions.iter().copied().eq(7..=22), "{compared:?}");
+    assert!(compared.fragments > 550 && compared.data > 3500 && compared.newer > 80, "{compared:?}");
+    assert!(compared.free < 10 && compared.metadata > 300, "{compared:?}");
+}
+
+/// The files of a fragment, by their names.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// A fragment written again.
+enum Written {
+    /// In the same format: its files.
+    Alike(Files),
+    /// In today's format.
+    Newer,
+}
+
+/// The same cells, written by us into an empty array of the same schema; none if writers don't write such fragments.
+fn rewritten(fixture: &Fixture, fragment: &Fragment) -> Option<Written> {
+    let (schema, name, header) = (fragment.schema(), fragment.name(), fragment.footer().header());
+    let is_plain = name.start() == name.end() && !header.has_timestamps && schema.version() == fragment.version();
+    // How images are packed is up to whoever writes them. Sparse fragments of dense arrays are written no more.
+    let is_image =
+        |attribute: &Attribute| attribute.filters().filters.iter().any(|filter| matches!(filter, Filter::WebP(_)));
+    if !is_plain || schema.attributes().iter().any(is_image) || header.dense != schema.is_dense() {
+        return None;
+    }
+    // The fragment as the only one; its commit may have been gathered with others.
+    let theirs = Arc::new(MemoryStorage::new());
+    let folder = format!("{}/", fragment.folder());
+    copy(fixture, &theirs, |path| path.starts_with(&folder) || is_of_schema(path, &header.schema_name));
+    theirs.create_folder("__commits").unwrap();
+    if schema.version().has(Feature::CommitsFolder) {
+        theirs.create_new(&format!("__commits/{name}.wrt"), &[]).unwrap();
+    } else if schema.version().has(Feature::RootCommits) {
+        theirs.create_new(&format!("{name}.ok"), &[]).unwrap();
+    }
+    let array = ArrayOptions::new().between(TimeRange::ALL).open_on(theirs).unwrap();
+    assert_eq!(array.fragments().len(), 1, "{}", fixture.name());
+    let ours = Arc::new(MemoryStorage::new());
+    copy(fixture, &ours, |path| is_of_schema(path, &header.schema_name));
+    for folder in ["__fragments", "__commits"] {
+        ours.create_folder(folder).unwrap();
+    }
+    let options = ArrayOptions::new().between(TimeRange::ALL);
+    write(&array, &options.open_on(ours.clone()).unwrap());
+    let written = options.open_on(ours.clone()).unwrap();
+    assert_eq!(cells(&written), cells(&array), "{}", fixture.name());
+    // As the library's releases do it: what is added to arrays older than validity is of their own format.
+    let keeps = schema.version().has(Feature::Validity);
+    let version = if keeps { schema.version() } else { FormatVersion::DEFAULT };
+    assert_eq!(written.fragments()[0].version(), version, "{}", fixture.name());
+    if !keeps {
+        return Some(Written::Newer);
+    }
+    let folder = written.fragments()[0].folder().to_owned();
+    let names = ours.list(&folder).unwrap().into_iter().map(|entry| entry.name);
+    let files = names.map(|name| (name.clone(), ours.read(&format!("{folder}/{name}")).unwrap()));
+    Some(Written::Alike(files.collect()))
+}
+
+fn is_of_schema(path: &str, name: &str) -> bool {
+    path == "__array_schema.tdb"
+        || path.starts_with("__schema/__enumerations/")
+        || (path.starts_with("__schema/") && path.ends_with(name))
+}
+
+fn copy(fixture: &Fixture, to: &MemoryStorage, wanted: impl Fn(&str) -> bool) {
+    for path in fixture.array_files().filter(|path| wanted(path)) {
+        if let Some((folder, _)) = path.rsplit_once('/') {
+            to.create_folder(folder).unwrap();
+        }
+        to.create_new(path, &fixture.read(path)).unwrap();
+    }
+}
+
+/// Writes all cells of an array of one fragment into another.
+fn write(from: &Array, to: &Array) {
+    let mut write = to.write().names(Names::new().at(from.fragments()[0].name().start()).seeded(1)).any_utf8();
+    for (dimension, range) in ranges(from) {
+        write = write.range(&dimension, range).unwrap();
+    }
+    assert_eq!(write.cells(&cells(from)).unwrap().fragments.len(), 1);
+}
+
+/// All cells of an array of one fragment.
+fn cells(array: &Array) -> Batch {
+    let (schema, mut query) = (array.schema(), array.read());
+    for (dimension, range) in ranges(array) {
+        query = query.range(&dimension, range).unwrap();
+    }
+    let dimensions = if schema.is_dense() { &[] } else { schema.dimensions() };
+    let names: Vec<&str> =
+        dimensions.iter().map(Dimension::name).chain(schema.attributes().iter().map(Attribute::name)).collect();
+    let order = if schema.is_dense() { Order::RowMajor } else { Order::Global };
+    let batches = query.select(names).unwrap().order(order).batches().unwrap();
+    let mut batches: Vec<_> = batches.collect::<Result<_, _>>().unwrap();
+    assert_eq!(batches.len(), 1);
+    batches.remove(0)
+}
+
+/// Where the one fragment of a dense array lies.
+fn ranges(array: &Array) -> Vec<(String, RangeInclusive<Scalar>)> {
+    let domain = array.fragments()[0].non_empty_domain().filter(|_| array.schema().is_dense());
+    let ranges = domain.into_iter().flat_map(|domain| array.schema().dimensions().iter().zip(&domain.0));
+    let along = ranges.map(|(dimension, range)| {
+        let &DimRange::Fixed { lo, hi } = range else { panic!("{range:?}") };
+        let scalar = |key| Scalar::from_key(dimension.physical(), key);
+        (dimension.name().to_owned(), scalar(lo)..=scalar(hi))
+    });
+    along.collect()
+}
+
+fn compare(fixture: &Fixture, fragment: &Fragment, ours: &Files, compared: &mut Compared, problems: &mut Vec<String>) {
+    let prefix = format!("{}/", fragment.folder());
+    let theirs = fixture.array_files().filter_map(|path| Some((path.strip_prefix(&prefix)?.to_owned(), path)));
+    let theirs: Files = theirs.map(|(name, path)| (name, fixture.read(path))).collect();
+    let context = format!("{} {}", fixture.name(), fragment.name());
+    if !theirs.keys().eq(ours.keys()) {
+        problems.push(format!("{context}: {:?} instead of {:?}", ours.keys(), theirs.keys()));
+        return;
+    }
+    for (name, bytes) in theirs.iter().filter(|(name, _)| *name != FRAGMENT_METADATA_FILE) {
+        if *bytes == ours[name] {
+            compared.data += 1;
+        } else if fixture.entry().writer != fixtures::NEWEST {
+            compared.by_older += 1;
+        } else if leaves_room(fragment, name) {
+            compared.free += 1;
+        } else {
+            problems.push(format!("{context}: {name}"));
+        }
+    }
+    let [theirs, ours] = [&theirs, ours].map(|files| metadata(fragment, &files[FRAGMENT_METADATA_FILE]));
+    if theirs.footer.header() == ours.footer.header() && theirs.contents == ours.contents {
+        compared.metadata += 1;
+        return;
+    }
+    match difference(fragment.schema(), &theirs, &ours) {
+        None => compared.explained += 1,
+        Some(what) => problems.push(format!("{context}: {what}")),
+    }
+}
+
+/// Whether a filter of a data file leaves open what its bytes are: how hard gzip and LZ4 look for matches is up to whoever
+/// writes them, and bit-width reduction writes half of each window's least value from memory that nobody has set.
+fn leaves_room(fragment: &Fragment, file: &str) -> bool {
+    let is_free =
+        |filter: &Filter| matches!(filter, Filter::Gzip { .. } | Filter::Lz4 { .. } | Filter::BitWidthReduction { .. });
+    filters(fragment, file).iter().any(is_free)
+}
+
+/// The filters of a data file.
+fn filters(fragment: &Fragment, file: &str) -> Vec<Filter> {
+    let (schema, scheme) = (fragment.schema(), NameScheme::of(fragment.version()));
+    let fields = fragment.footer().slots().iter().flat_map(|field| Part::ALL.map(|part| (field, part)));
+    let mut of_that_name =
+        fields.filter(|(field, part)| scheme.data_file(schema, *field, *part).is_ok_and(|name| name == file));
+    let (field, part) = of_that_name.next().unwrap();
+    let field = match field {
+        FragmentField::Attribute(index) => FieldRef::Attribute(index),
+        FragmentField::Dimension(index) => FieldRef::Dimension(index),
+        other => panic!("{other}"),
+    };
+    let filters = match part {
+        Part::Validity => Cow::Borrowed(schema.validity_filters()),
+        Part::Fixed if schema.field_type(field).unwrap().is_var() => Cow::Borrowed(schema.offsets_filters()),
+        _ => schema.filters_of(field),
+    };
+    filters.filters.clone()
+}
+
+fn metadata(fragment: &Fragment, bytes: &[u8]) -> FragmentFile {
+    let schema = fragment.schema();
+    let folder = FragmentFolder { version: fragment.version(), has_coordinates: !schema.is_dense() };
+    FragmentFile::parse(bytes, folder, schema, &mut GenericTileDecoder::new(Limits::default()), None).unwrap()
+}
+
+/// What differs that neither lengths of filtered tiles nor a statistic that can't be relied on explain.
+fn difference(schema: &ArraySchema, theirs: &FragmentFile, ours: &FragmentFile) -> Option<String> {
+    let footer = &theirs.footer;
+    let header: fn(&FragmentFile) -> &FooterHeader = |file| file.footer.header();
+    if header(theirs) != header(ours) || theirs.contents.rtree != ours.contents.rtree {
+        return Some(format!("{:?} instead of {:?}", header(ours), header(theirs)));
+    }
+    for (slot, field) in footer.slots().iter().enumerate() {
+        let rules = StatisticsRules::new(footer, schema, field).unwrap();
+        let [a, b] = [theirs, ours].map(|file| &file.contents.fields[slot]);
+        if a.tile_var_sizes != b.tile_var_sizes {
+            return Some(format!("other sizes of values of {field}"));
+        }
+        for tile in 0..footer.tile_count() {
+            let [a, b] = [a, b].map(|field| field.statistics.tile(tile, footer.tiles(), &rules));
+            if let Some(what) = other_statistic(&a, &b) {
+                return Some(format!("{what} of tile {tile} of {field}: {b:?} instead of {a:?}"));
+            }
+        }
+        let totals = [theirs, ours].map(|file| file.contents.fragment_statistics.0.get(slot));
+        if let [Some(a), Some(b)] = totals {
+            let [a, b] = [a, b].map(|totals| totals.judge(footer.tiles(), &rules));
+            if let Some(what) = other_statistic(&a, &b) {
+                return Some(format!("{what} of {field}: {b:?} instead of {a:?}"));
+            }
+        }
+    }
+    None
+}
+
+/// Which of the statistics differs, although theirs can be relied on.
+fn other_statistic(theirs: &ValueStatistics<'_>, ours: &ValueStatistics<'_>) -> Option<&'static str> {
+    fn differs<T: PartialEq + Copy>(theirs: Statistic<T>, ours: Statistic<T>) -> bool {
+        theirs.trusted().is_some() && theirs.stored() != ours.stored()
+    }
+    let values = [
+        ("least value", differs(theirs.min, ours.min)),
+        ("greatest value", differs(theirs.max, ours.max)),
+        ("sum", differs(theirs.sum, ours.sum) && !are_nan(theirs.sum, ours.sum)),
+        ("null count", differs(theirs.null_count, ours.null_count)),
+    ];
+    values.into_iter().find_map(|(what, differs)| differs.then_some(what))
+}
+
+/// Which of many NaNs a sum is was up to the compiler.
+fn are_nan(a: Statistic<Sum>, b: Statistic<Sum>) -> bool {
+    [a, b].iter().all(|sum| matches!(sum.stored(), Some(Sum::F64(sum)) if sum.is_nan()))
+}
