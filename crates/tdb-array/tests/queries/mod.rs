@@ -189,6 +189,9 @@ fn compare(mut columns: Columns, query: &fixtures::Query) -> Result<(), String> 
     if let Some((name, cells)) = columns.iter().find(|(_, cells)| cells.len() != query.cells) {
         return Err(format!("{} cells of {name} instead of {}", cells.len(), query.cells));
     }
+    if !columns.keys().eq(expected.keys()) {
+        return Err(format!("fields {:?} instead of {:?}", columns.keys(), expected.keys()));
+    }
     if query.order == fixtures::Order::Any {
         (columns, expected) = (sorted(&columns), sorted(&expected));
     }
