@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, Batch, Fragment, Names, Order, TimeRange};
+use tdb_array::{Array, ArrayOptions, Batch, CreateOptions, Fragment, Names, Order, TimeRange};
 use tdb_filters::Filter;
 use tdb_fragment::{
     FRAGMENT_METADATA_FILE, FooterHeader, FragmentField, FragmentFile, FragmentFolder, GenericTileDecoder, NameScheme,
     Part, Statistic, StatisticsRules, Sum, ValueStatistics,
 };
 use tdb_rtree::DimRange;
-use tdb_schema::{ArraySchema, Attribute, Dimension, FieldRef};
+use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, FieldRef, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
-use tdb_types::{Feature, FormatVersion, Limits, Scalar};
+use tdb_types::{Datatype, Feature, FormatVersion, Limits, Scalar};
 
 /// What was compared, so that the test can't pass by comparing nothing.
 #[derive(Debug, Default)]
@@ -63,6 +63,32 @@ fn what_was_written_is_written_again() {
     assert!(compared.versions.iter().copied().eq(7..=22), "{compared:?}");
     assert!(compared.fragments > 550 && compared.data > 3500 && compared.newer > 80, "{compared:?}");
     assert!(compared.free < 10 && compared.metadata > 300, "{compared:?}");
+}
+
+/// The reference library goes over a row in one go, and stops where the sum leaves its range; over cells that are given in
+/// another order than they are stored in it goes one by one, and goes on from the end of the range.
+#[test]
+fn sums_that_leave_their_range() {
+    let side = |name, high: u8| {
+        Dimension::new(name, Datatype::UInt8, Scalar::U8(0), Scalar::U8(high)).with_tile_extent(Scalar::U8(high + 1))
+    };
+    let schema = SchemaBuilder::dense().dimension(side("y", 1)).dimension(side("x", 2));
+    let schema = schema.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
+    let definition = ArrayDefinition::new(schema).unwrap();
+    let sum = |order: Order, values: [i64; 6]| {
+        let storage = Arc::new(MemoryStorage::new());
+        CreateOptions::new().create_on(&(storage.clone() as Arc<dyn Storage>), &definition).unwrap();
+        let open = || ArrayOptions::new().open_on(storage.clone()).unwrap();
+        open().write().order(order).cells([("a", &values)]).unwrap();
+        let array = open();
+        let fragment = &array.fragments()[0];
+        let file =
+            metadata(fragment, &storage.read(&format!("{}/{FRAGMENT_METADATA_FILE}", fragment.folder())).unwrap());
+        file.contents.fields[0].statistics.sums[0].cast_signed()
+    };
+    assert_eq!(sum(Order::RowMajor, [i64::MAX, 1, -10, 0, 0, 0]), i64::MAX);
+    assert_eq!(sum(Order::ColMajor, [i64::MAX, 0, 1, 0, -10, 0]), i64::MAX - 10);
+    assert_eq!(sum(Order::ColMajor, [7, 0, 1, 0, -10, 0]), -2);
 }
 
 /// The files of a fragment, by their names.

@@ -403,6 +403,27 @@ fn a_stream_that_is_dropped_leaves_nothing() {
     assert_eq!(files(&storage, ""), before);
 }
 
+/// However long strings are: nothing tells before how long they will be.
+#[test]
+fn streams_keep_to_the_budget() {
+    const BUDGET: usize = 1 << 20;
+    let sound = FaultyStorage::sound(create(&sparse_schema(false, Layout::RowMajor)));
+    let array = ArrayOptions::new().threads(1).open_on(Arc::new(sound.clone())).unwrap();
+    let mut writer = array.write().budget(BUDGET).global_order().unwrap();
+    let text = "x".repeat(64 << 10);
+    let rows: Vec<Row> = (-50..50).map(|x| (x, String::new(), 1.0, Some(text.clone()), [0, 0])).collect();
+    let (mut waiting, mut changes, mut pauses) = (0, sound.changes(), 0);
+    for rows in rows.chunks(3) {
+        writer.push(columns(rows)).unwrap();
+        waiting += rows.len() * text.len();
+        if sound.changes() > changes {
+            (waiting, changes, pauses) = (0, sound.changes(), pauses + 1);
+        }
+        assert!(waiting < 2 * BUDGET, "{waiting} bytes wait");
+    }
+    assert!(pauses > 2, "{pauses}");
+}
+
 #[test]
 fn dense_writes_that_cannot_be() {
     let storage = create(&dense_schema(Layout::RowMajor, Layout::RowMajor));
