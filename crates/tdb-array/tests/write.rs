@@ -522,3 +522,18 @@ fn streams_keep_promises_across_batches() {
     let error = writer.push([("label", &[8i16, 5])]).unwrap_err();
     assert!(matches!(error, ArrayError::Cell { cell: 3, problem: CellProblem::OutOfOrder { .. }, .. }), "{error}");
 }
+
+/// One cell would need a tile of more bytes than any may have: told before anything is written.
+#[test]
+fn tiles_that_nobody_can_hold_are_refused() {
+    let wide = Dimension::new("x", Datatype::UInt64, Scalar::U64(0), Scalar::U64(1 << 62));
+    let builder = SchemaBuilder::dense().dimension(wide.with_tile_extent(Scalar::U64(1 << 61)));
+    let schema = builder.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
+    let storage = create(&schema);
+    let before = files(&storage, "");
+    let write = array_on(&storage, 1).write().range("x", 5u64..=5).unwrap();
+    for error in [write.clone().cells([("a", &[1i64])]).unwrap_err(), write.global_order().map(drop).unwrap_err()] {
+        assert!(matches!(error, ArrayError::Write(_)) && error.to_string().contains("\"a\""), "{error}");
+    }
+    assert_eq!(files(&storage, ""), before);
+}

@@ -142,3 +142,63 @@ fn what_is_no_leftover_is_left_alone() {
         assert_eq!((run.stdout.as_str(), run.code), ("", Some(0)), "{}", fixture.name());
     }
 }
+
+/// What `tdb doctor --remove` says of a copy of an array that something was done to, and how many files are gone.
+fn removed_after(change: impl FnOnce(&Path)) -> (support::Run, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let array = folder.path().join("array");
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-overlapping");
+    for path in fixture.array_files() {
+        let place = array.join(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, fixture.read(path)).unwrap();
+    }
+    change(&array);
+    let count = || tdb_testkit::fixtures::paths_below(folder.path()).unwrap().len();
+    let before = count();
+    let run = tdb(["doctor".as_ref(), array.as_os_str(), "--remove".as_ref(), "--older-than=0s".as_ref()]);
+    (run, before - count())
+}
+
+/// The path of a file in `__commits`.
+fn commit(array: &Path) -> PathBuf {
+    fs::read_dir(array.join("__commits")).unwrap().next().unwrap().unwrap().path()
+}
+
+/// Cells are removed only if nothing could speak of them.
+#[test]
+fn doubt_removes_nothing() {
+    let (run, removed) = removed_after(|array| fs::rename(array.join("__commits"), array.join("commits")).unwrap());
+    assert_eq!((run.code, removed), (Some(3), 0), "{run}");
+    let (run, removed) = removed_after(|array| {
+        let commit = commit(array);
+        fs::remove_file(&commit).unwrap();
+        fs::create_dir(commit).unwrap();
+    });
+    assert_eq!((run.code, removed), (Some(0), 0), "{run}");
+    let (run, removed) = removed_after(|array| {
+        for name in ["my notes", "__1_2_0123456789abcdef0123456789abcdef_22"] {
+            fs::create_dir(array.join("__fragments").join(name)).unwrap();
+            fs::write(array.join("__fragments").join(name).join("notes.txt"), "mine").unwrap();
+        }
+    });
+    assert_eq!((run.code, removed), (Some(0), 0), "{run}");
+    // Without doubt it is one.
+    let (run, removed) = removed_after(|array| fs::remove_file(commit(array)).unwrap());
+    assert!(run.code == Some(0) && removed > 1, "{run}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_out_of_the_array_lead_to_nothing_that_is_removed() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let other = elsewhere.path().join("__1_2_0123456789abcdef0123456789abcdef_22");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("a0.tdb"), "cells of another array").unwrap();
+    let (run, removed) = removed_after(|array| {
+        fs::rename(array.join("__fragments"), array.join("fragments")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), array.join("__fragments")).unwrap();
+    });
+    assert!(run.code != Some(0) && removed == 0, "{run}");
+    assert!(other.join("a0.tdb").is_file());
+}

@@ -231,6 +231,20 @@ impl ArraySchema {
         filters.map_or_else(Cow::default, Cow::Borrowed)
     }
 
+    /// The same for a fragment of that version, which may be a later one than the schema's: releases from 2.17 on write
+    /// dimensions without filters into an array whose schema knows only filters of all coordinates; those before took these.
+    #[must_use]
+    pub fn filters_in(&self, fragment: FormatVersion, field: FieldRef) -> Cow<'_, FilterPipeline> {
+        let bare = self.version.has(Feature::CombinedCoordinates) && fragment.has(Feature::BareOldDimensions);
+        match field {
+            FieldRef::Dimension(index) if bare => self
+                .dimensions()
+                .get(index)
+                .map_or_else(Cow::default, |dimension| Cow::Borrowed(dimension.own_filters())),
+            field => self.filters_of(field),
+        }
+    }
+
     /// Cells in one space tile of a dense array.
     ///
     /// # Errors

@@ -34,6 +34,12 @@ pub enum StorageError {
         /// The whole path.
         path: String,
     },
+    /// A file or folder that was to be removed is reached through a symbolic link: it may be anybody's.
+    #[error("{path}: reached through a symbolic link; nothing is removed through one")]
+    ThroughLink {
+        /// The whole path.
+        path: String,
+    },
     /// The operating system doesn't let this user do that.
     #[error("{path}: permission denied")]
     PermissionDenied {
@@ -107,6 +113,7 @@ impl StorageError {
             | Self::AlreadyExists { path }
             | Self::NotAFolder { path }
             | Self::NotAFile { path }
+            | Self::ThroughLink { path }
             | Self::PermissionDenied { path }
             | Self::BadPath { path, .. }
             | Self::UnexpectedEnd { path, .. }

@@ -19,7 +19,7 @@ use crate::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile};
 /// A folder of the file system.
 ///
 /// Symbolic links are followed as the operating system does, so a link inside the folder may lead out of it: whoever can
-/// put a link there chooses what is read. Paths that come from files can't (see [`check_path`](crate::check_path)).
+/// put a link there chooses what is read. Nothing is ever removed through a link below the root. Paths that come from files can't (see [`check_path`](crate::check_path)).
 /// Listings show what a link leads to, and leave out links that lead nowhere, names that are not UTF-8, and what is
 /// neither a file nor a folder (pipes, sockets, devices), which [`open`](Storage::open) refuses too.
 #[derive(Clone, Debug)]
@@ -59,6 +59,22 @@ impl LocalStorage {
     /// Makes an empty file, which must not be there yet.
     fn create(&self, path: &str) -> Result<File> {
         File::create_new(self.place(path)).map_err(|error| self.error_of_new(path, error))
+    }
+
+    /// Refuses a path whose folders below the root aren't all folders of their own: what a link leads to may be anybody's,
+    /// and isn't to be removed.
+    fn check_no_links_above(&self, path: &str) -> Result<()> {
+        let mut above = parent(path);
+        while let Some(folder) = above.filter(|folder| !folder.is_empty()) {
+            match fs::symlink_metadata(self.place(folder)) {
+                Ok(metadata) if metadata.is_symlink() => {
+                    return Err(StorageError::ThroughLink { path: self.describe(path) });
+                }
+                // What isn't there can't lead anywhere; whoever asks for what is below will be told.
+                Ok(_) | Err(_) => above = parent(folder),
+            }
+        }
+        Ok(())
     }
 
     /// What an error means for a file that was to be made.
@@ -174,6 +190,7 @@ impl Storage for LocalStorage {
 
     fn remove_file(&self, path: &str) -> Result<()> {
         check_below_root(path)?;
+        self.check_no_links_above(path)?;
         let place = self.place(path);
         // Systems disagree on what deleting a folder as a file reports.
         if fs::symlink_metadata(&place).map_err(|error| self.error(path, error))?.is_dir() {
@@ -184,6 +201,7 @@ impl Storage for LocalStorage {
 
     fn remove_folder(&self, folder: &str) -> Result<()> {
         check_below_root(folder)?;
+        self.check_no_links_above(folder)?;
         let place = self.place(folder);
         if !fs::symlink_metadata(&place).map_err(|error| self.error(folder, error))?.is_dir() {
             return Err(StorageError::NotAFolder { path: self.describe(folder) });

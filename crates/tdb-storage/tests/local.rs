@@ -150,3 +150,20 @@ fn of_several_that_make_a_file_one_does() {
         assert_eq!(storage.read(&path).unwrap(), [made[0]; 10]);
     }
 }
+
+/// Whoever can put a link into an array's folder would else choose what is removed elsewhere.
+#[test]
+fn nothing_is_removed_through_links() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::create_dir(elsewhere.path().join("documents")).unwrap();
+    std::fs::write(elsewhere.path().join("documents/letter"), b"dear").unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("link")).unwrap();
+    let storage = LocalStorage::new(folder.path());
+    let through = |result: Result<(), StorageError>| matches!(result, Err(StorageError::ThroughLink { .. }));
+    assert!(through(storage.remove_folder("link/documents")));
+    assert!(through(storage.remove_file("link/documents/letter")));
+    assert_eq!(std::fs::read(elsewhere.path().join("documents/letter")).unwrap(), b"dear");
+    // The link itself may go.
+    storage.remove_file("link").unwrap();
+    assert!(elsewhere.path().join("documents/letter").is_file());
+}

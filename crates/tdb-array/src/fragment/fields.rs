@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_filters::{FilterPipeline, TileKind, TileRole};
 use tdb_fragment::{FragmentField, NameScheme, Part};
 use tdb_schema::{ArraySchema, Attribute, FieldRef};
-use tdb_types::{CellValNum, Datatype, Feature, FormatVersion};
+use tdb_types::{CellValNum, Datatype, Feature};
 
 use super::Fragment;
 use crate::tiles::{Combined, FieldTiles, PartTiles};
@@ -139,7 +139,7 @@ impl Fragment {
 
     fn shape(&self, field: FragmentField) -> FieldShape<'_> {
         let schema: &ArraySchema = self.schema();
-        let named = |field: FieldRef| schema.filters_of(field);
+        let named = |field: FieldRef| schema.filters_in(self.version(), field);
         match field {
             FragmentField::Attribute(index) => {
                 let attribute = &schema.attributes()[index];
@@ -153,19 +153,12 @@ impl Fragment {
             }
             FragmentField::Dimension(index) => {
                 let dimension = &schema.domain().dimensions()[index];
-                let is_combined = |version: FormatVersion| version.has(Feature::CombinedCoordinates);
-                // Releases from 2.17 on write dimensions without filters into an array whose schema knows only filters of all
-                // coordinates; those before took these.
-                let filters = match is_combined(schema.version()) && self.version().has(Feature::BareOldDimensions) {
-                    true => std::borrow::Cow::Borrowed(dimension.own_filters()),
-                    false => named(FieldRef::Dimension(index)),
-                };
                 FieldShape {
                     name: dimension.name().to_owned(),
                     datatype: dimension.datatype(),
                     cell_val_num: dimension.cell_val_num(),
                     nullable: false,
-                    filters,
+                    filters: named(FieldRef::Dimension(index)),
                 }
             }
             // Times and condition indices are filtered as coordinates are.

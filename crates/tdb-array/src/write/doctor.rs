@@ -3,11 +3,14 @@
 use std::collections::HashSet;
 
 use tdb_storage::{Entry, EntryKind, Storage, StorageError, is_temporary};
-use tdb_types::names::{COMMITS_FOLDER, ENUMERATIONS_FOLDER, FRAGMENTS_FOLDER, METADATA_FOLDER, SCHEMA_FOLDER};
+use tdb_types::names::{
+    COMMITS_FOLDER, DATA_EXTENSION, ENUMERATIONS_FOLDER, FRAGMENTS_FOLDER, LEGACY_SCHEMA, METADATA_FOLDER,
+    SCHEMA_FOLDER,
+};
 use tdb_types::{Feature, TimestampedName};
 
 use crate::array::load_schema;
-use crate::{Array, Result};
+use crate::{Array, ArrayError, Result};
 
 /// A file or folder in an array's folder that no reader looks at, and that takes room for nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +47,7 @@ impl Array {
         let fragments = list(storage, FRAGMENTS_FOLDER)?;
         let enumerations = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}");
         let values = list(storage, &enumerations)?;
-        let committed: HashSet<String> = self.fragment_files()?.into_iter().map(|files| files.folder).collect();
+        let committed = self.committed_folders(&root)?;
         let named = if values.is_empty() { HashSet::new() } else { self.named_enumerations()? };
 
         let mut found = Vec::new();
@@ -68,9 +71,13 @@ impl Array {
         let in_root = root.iter().filter(|entry| is_fragment(&entry.name)).map(|entry| (entry, entry.name.clone()));
         let in_folder = fragments.iter().map(|entry| (entry, format!("{FRAGMENTS_FOLDER}/{}", entry.name)));
         for (entry, path) in in_root.chain(in_folder) {
-            if entry.kind == EntryKind::Folder && !committed.contains(&path) {
+            let of_fragment = entry.kind == EntryKind::Folder && TimestampedName::parse(&entry.name).is_some();
+            if of_fragment && !committed.contains(&path) {
                 let files = list(storage, &path)?;
-                let bytes = files.iter().map(|file| file.size).sum();
+                if !files.iter().all(is_data_file) {
+                    continue;
+                }
+                let bytes = files.iter().fold(0, |bytes: u64, file| bytes.saturating_add(file.size));
                 let files = files.into_iter().map(|file| format!("{path}/{}", file.name)).collect();
                 found.push(Leftover { path, kind: EntryKind::Folder, what: UNCOMMITTED, files, bytes });
             }
@@ -101,14 +108,32 @@ impl Array {
         Ok(gone)
     }
 
+    /// The folders of all fragments that something commits, or may commit to other readers: where files of commits aren't
+    /// what they should be, that is no reason to remove cells.
+    fn committed_folders(&self, root: &[Entry]) -> Result<HashSet<String>> {
+        let mut committed: HashSet<String> = self.fragment_files()?.into_iter().map(|files| files.folder).collect();
+        let stem = |entry: &Entry| entry.name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+        let has = |folder: &str| root.iter().any(|entry| entry.name == folder && entry.kind == EntryKind::Folder);
+        if has(COMMITS_FOLDER) {
+            let commits = self.storage().list(COMMITS_FOLDER)?;
+            committed.extend(commits.iter().filter_map(stem).map(|stem| format!("{FRAGMENTS_FOLDER}/{stem}")));
+        } else if has(FRAGMENTS_FOLDER) && !self.storage().list(FRAGMENTS_FOLDER)?.is_empty() {
+            let file = self.storage().describe(COMMITS_FOLDER);
+            let what = "it isn't there, so that nobody can tell which fragments count".to_owned();
+            return Err(ArrayError::Corrupt { file, what });
+        }
+        committed.extend(root.iter().filter_map(stem));
+        Ok(committed)
+    }
+
     /// The names of the files of all enumerations that any schema of the array names.
     fn named_enumerations(&self) -> Result<HashSet<String>> {
         let mut named = HashSet::new();
-        for entry in list(&**self.storage(), SCHEMA_FOLDER)? {
-            if entry.kind != EntryKind::File || TimestampedName::parse(&entry.name).is_none() {
-                continue;
-            }
-            let path = format!("{SCHEMA_FOLDER}/{}", entry.name);
+        let in_folder = list(&**self.storage(), SCHEMA_FOLDER)?
+            .into_iter()
+            .filter(|entry| entry.kind == EntryKind::File && !is_temporary(&entry.name));
+        let legacy = self.storage().exists(LEGACY_SCHEMA)?.then(|| LEGACY_SCHEMA.to_owned());
+        for path in in_folder.map(|entry| format!("{SCHEMA_FOLDER}/{}", entry.name)).chain(legacy) {
             let schema = load_schema(&**self.storage(), &path, self.access())?;
             named.extend(schema.enumerations().iter().map(|reference| reference.file_name.clone()));
         }
@@ -120,6 +145,12 @@ impl Array {
 fn is_fragment(name: &str) -> bool {
     let version = TimestampedName::parse(name).filter(|_| !name.contains('.')).map(|name| name.fragment_version());
     version.is_some_and(|version| version.is_ok_and(|version| !version.has(Feature::CommitsFolder)))
+}
+
+/// Whether it may lie in a fragment's folder: who has put other things there will want them back.
+fn is_data_file(entry: &Entry) -> bool {
+    let extension = entry.name.rsplit_once('.').map(|(_, extension)| extension);
+    entry.kind == EntryKind::File && (extension == Some(DATA_EXTENSION) || is_temporary(&entry.name))
 }
 
 /// What is in a folder, nothing if there is none.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tdb_filters::{BoundPipeline, FilterPipeline, TileKind};
 use tdb_fragment::tdb_rtree::DimRange;
 use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileCells, TileSummariser, TileSummary};
-use tdb_schema::ArraySchema;
+use tdb_schema::{ArraySchema, SchemaError};
 use tdb_types::names::file_name;
 use tdb_types::{Feature, FormatVersion};
 
@@ -31,7 +31,12 @@ impl Target {
         let schema = Arc::clone(array.schema());
         let version = version_of_new_fragments(&schema);
         let fields = stored_fields(&schema).map(|stored| FieldEncoder::new(array, &schema, version, &stored));
-        Ok(Self { fields: fields.collect::<Result<_>>()?, array: array.clone(), schema, version })
+        let fields: Vec<FieldEncoder> = fields.collect::<Result<_>>()?;
+        if schema.is_dense() {
+            let limit = array.limits().tile_bytes;
+            fields.iter().try_for_each(|field| field.check_tile(schema.cells_per_tile(), limit))?;
+        }
+        Ok(Self { fields, array: array.clone(), schema, version })
     }
 
     /// The name of the schema's file.
@@ -144,15 +149,7 @@ impl FieldEncoder {
             FragmentField::Dimension(index) => Some(&schema.dimensions()[index]),
             _ => None,
         };
-        let filters = match dimension {
-            // What the reference library's releases that write such fragments do.
-            Some(dimension)
-                if schema.version().has(Feature::CombinedCoordinates) && version.has(Feature::BareOldDimensions) =>
-            {
-                std::borrow::Cow::Borrowed(dimension.own_filters())
-            }
-            _ => schema.filters_of(reference),
-        };
+        let filters = schema.filters_in(version, reference);
         let value_size = kind.datatype.size();
         let (size, fixed, var) = match kind.cell_val_num.fixed() {
             Some(number) => {
@@ -181,6 +178,19 @@ impl FieldEncoder {
 
     pub(super) fn is_var(&self) -> bool {
         self.var.is_some()
+    }
+
+    /// A dense tile is stored whole, however few of its cells are written: whether it can be held.
+    fn check_tile(&self, cells: Result<u64, SchemaError>, limit: u64) -> Result<()> {
+        let bytes = if self.is_var() { 8 } else { self.size as u64 };
+        match cells {
+            Ok(cells) if cells.checked_mul(bytes).is_some_and(|bytes| bytes <= limit) => Ok(()),
+            Ok(cells) => Err(ArrayError::Write(format!(
+                "a tile has {cells} cells, of {bytes} bytes for field {:?}: more than the {limit} bytes that a tile may have",
+                self.name
+            ))),
+            Err(error) => Err(ArrayError::Write(error.to_string())),
+        }
     }
 
     /// The parts that the field has a file for.

@@ -90,9 +90,22 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 /// How long nothing of it has changed; no time at all if that can't be told.
 fn age(folder: &Path, leftover: &Leftover) -> Duration {
     let paths = leftover.files.iter().chain(std::iter::once(&leftover.path));
-    let changed = |path: &String| std::fs::metadata(folder.join(path)).and_then(|file| file.modified());
-    let ages = paths.map(|path| changed(path).ok().and_then(|changed| SystemTime::now().duration_since(changed).ok()));
+    let changed = |path: &String| std::fs::metadata(folder.join(path)).ok().and_then(|file| changed(&file));
+    let ages = paths.map(|path| changed(path).and_then(|changed| SystemTime::now().duration_since(changed).ok()));
     ages.min().flatten().unwrap_or_default()
+}
+
+/// When a file was last changed: its bytes, or whatever else of it. Copies may keep the former time, but not the latter.
+fn changed(file: &std::fs::Metadata) -> Option<SystemTime> {
+    let modified = file.modified().ok()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let status = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(file.ctime().try_into().ok()?))?;
+        Some(modified.max(status))
+    }
+    #[cfg(not(unix))]
+    Some(modified)
 }
 
 /// A duration as people say it.
