@@ -5,7 +5,7 @@ use tdb_rtree::NdRange;
 use tdb_types::names::LABELS_FOLDER;
 use tdb_types::{ArrayType, Feature, FormatVersion, Layout, Scalar};
 
-use crate::dimension::max_key;
+use crate::dimension::{max_key, unsigned_bits};
 use crate::error::Result;
 use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, Domain, EnumerationRef, SchemaError, validate};
 
@@ -162,7 +162,12 @@ impl SchemaBuilder {
 
     /// Notes down the size of a tile where images have none yet.
     fn set_image_sizes(&mut self) {
-        let extents = |dimension: &Dimension| dimension.extent_cells().and_then(|extent| u16::try_from(extent).ok());
+        // Of more than 16 bits the lowest are kept: as the reference library does it, which checks these alone.
+        let extents = |dimension: &Dimension| match dimension.tile_extent()? {
+            extent if extent.physical().is_float() => None,
+            Scalar::I8(extent) => Some(i16::from(extent).cast_unsigned()),
+            extent => Some((unsigned_bits(extent) & u64::from(u16::MAX)) as u16),
+        };
         let mut extents = self.dimensions.iter().map(extents);
         let (Some(Some(y)), Some(Some(x))) = (extents.next(), extents.next()) else { return };
         for attribute in &mut self.attributes {

@@ -65,6 +65,7 @@ fn builders_refuse_what_the_format_forbids() {
     let b = |datatype| Attribute::new("b", datatype);
     let zstd = Filter::Zstd { level: 3 };
     let delta = Filter::Delta { level: -1, reinterpret: None };
+    let reinterpreted = |datatype| Filter::DoubleDelta { level: -1, reinterpret: Some(datatype) };
     let bits = Filter::BitWidthReduction { max_window: 256 };
     let format = WebPFormat::Rgb;
     let webp = Filter::WebP(WebPOptions { quality: 1.0, format, lossless: true, y_extent: 0, x_extent: 0 });
@@ -134,6 +135,8 @@ fn builders_refuse_what_the_format_forbids() {
         ("images in sparse arrays", attribute(b(Datatype::UInt8).with_filters(filters([webp.clone()])))),
         ("images of one dimension", dense().attribute(b(Datatype::UInt8).with_filters(filters([webp])))),
         ("deltas of floats", attribute(b(Datatype::Float32).with_filters(filters([delta])))),
+        ("wide deltas", attribute(b(Datatype::UInt16).with_filters(filters([reinterpreted(Datatype::Int32)])))),
+        ("deltas of anything", attribute(b(Datatype::Float64).with_filters(filters([reinterpreted(Datatype::Any)])))),
         ("bits of strings", attribute(b(Datatype::StringUtf8).with_filters(filters([bits])))),
         ("late rle", dimension(Dimension::string("s").with_filters(filters([zstd, Filter::Rle { level: -1 }])))),
     ];
@@ -142,6 +145,37 @@ fn builders_refuse_what_the_format_forbids() {
         writeln!(text, "{name}: {}", message(builder.build())).expect("text");
     }
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn builders_take_what_the_reference_library_takes() {
+    let (rle, zstd) = (Filter::Rle { level: -1 }, Filter::Zstd { level: 3 });
+    let strings = || Dimension::string("s");
+    let twice = [rle.clone(), zstd, rle];
+    SchemaBuilder::sparse().dimension(strings().with_filters(filters(twice.clone()))).build().expect("a schema");
+    SchemaBuilder::sparse().dimension(strings()).coords_filters(filters(twice)).build().expect("a schema");
+    for (datatype, other) in [(Datatype::Int32, Datatype::UInt16), (Datatype::Float64, Datatype::Int64)] {
+        let delta = Filter::Delta { level: -1, reinterpret: Some(other) };
+        let narrow = Attribute::new("b", datatype).with_filters(filters([delta]));
+        sparse().attribute(narrow).build().expect("a schema");
+    }
+}
+
+#[test]
+fn images_note_down_sixteen_bits_of_their_size() {
+    let image = |width: i64, y_extent, x_extent| {
+        let format = WebPFormat::Rgb;
+        let webp = |y_extent, x_extent| {
+            filters([Filter::WebP(WebPOptions { quality: 1.0, format, lossless: true, y_extent, x_extent })])
+        };
+        let rows = Dimension::new("y", Datatype::Int64, Scalar::I64(i64::MIN + 3), Scalar::I64(i64::MAX));
+        let columns = Dimension::new("x", Datatype::Int64, Scalar::I64(1), Scalar::I64(width));
+        let pixels = Attribute::new("p", Datatype::UInt8).with_filters(webp(0, 0));
+        let schema = SchemaBuilder::dense().dimension(rows).dimension(columns).attribute(pixels).build()?;
+        Ok(*schema.attributes()[0].filters() == webp(y_extent, x_extent))
+    };
+    assert!(image(0x1_0003, 0xfffd, 3).expect("rows of one pixel, as far as the filter sees"));
+    assert!(message(image(0x1_0002, 0, 0)).contains("don't consist of whole pixels"));
 }
 
 /// Reads `schema` after `change` has been made to its bytes.

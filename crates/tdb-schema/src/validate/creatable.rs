@@ -127,9 +127,12 @@ fn inherits_or_has_string_compressor_first(dimension: &Dimension, schema: &Array
     string_compressor_first(if own.is_empty() { &schema.coords_filters.filters } else { own })
 }
 
-/// Run-length and dictionary encoding of strings work on whole strings, so nothing may come before them.
+/// Run-length and dictionary encoding of strings work on whole strings, so nothing may come before them; but what they have
+/// made they may work on once more.
 fn string_compressor_first(filters: &[Filter]) -> bool {
-    !filters.iter().skip(1).any(|filter| matches!(filter, Filter::Rle { .. } | Filter::Dictionary { .. }))
+    let Some(first) = filters.first() else { return true };
+    let is_string_compressor = |filter: &&Filter| matches!(filter, Filter::Rle { .. } | Filter::Dictionary { .. });
+    filters.iter().filter(is_string_compressor).all(|filter| filter.code() == first.code())
 }
 
 fn tile_kind(datatype: Datatype, number: CellValNum, version: FormatVersion) -> TileKind {
@@ -142,19 +145,28 @@ fn tile_kind(datatype: Datatype, number: CellValNum, version: FormatVersion) -> 
 /// Whether each filter can do something with what reaches it.
 fn filters_accept(filters: &FilterPipeline, datatype: Datatype, kind: TileKind) -> Result<(), String> {
     BoundPipeline::bind(filters, kind).map_err(|error| error.to_string())?;
-    let (mut is_float, mut counts) = (datatype.is_float(), counts(datatype));
+    let (mut is_float, mut counts, mut size) = (datatype.is_float(), counts(datatype), datatype.size());
     for filter in &filters.filters {
         match filter {
             Filter::Delta { reinterpret, .. } | Filter::DoubleDelta { reinterpret, .. }
-                if is_float && reinterpret.is_none_or(Datatype::is_float) =>
+                if is_float && reinterpret.is_none_or(|other| other.is_float() || other == Datatype::Any) =>
             {
                 return Err(format!("{} doesn't work on floats", filter.name()));
+            }
+            Filter::Delta { reinterpret: Some(other), .. } | Filter::DoubleDelta { reinterpret: Some(other), .. }
+                if other.size() > size =>
+            {
+                return Err(format!("{} can't take values of {size} bytes for {other}", filter.name()));
             }
             Filter::BitWidthReduction { .. } | Filter::PositiveDelta { .. } if !counts => {
                 return Err(format!("{} works on integers, dates and times only", filter.name()));
             }
             // Both make integers of whatever comes.
-            Filter::Xor | Filter::FloatScale { .. } => (is_float, counts) = (false, true),
+            Filter::Xor => (is_float, counts) = (false, true),
+            Filter::FloatScale { byte_width, .. } => {
+                (is_float, counts) = (false, true);
+                size = usize::try_from(*byte_width).unwrap_or(usize::MAX);
+            }
             _ => {}
         }
     }
