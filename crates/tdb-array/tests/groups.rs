@@ -6,11 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use tdb_array::tdb_metadata::tdb_generic_tile::GenericTile;
+use tdb_array::tdb_metadata::tdb_generic_tile::{GenericTile, GenericTileDecoder};
 use tdb_array::tdb_metadata::{DetailsVersion, GroupDetails, GroupMember};
 use tdb_array::{ArrayError, Group, GroupOptions, MemberKind, MemberPlace, NodeKind};
 use tdb_storage::{LocalStorage, MemoryStorage, Storage};
-use tdb_types::ByteWriter;
+use tdb_types::{ByteWriter, Limits};
 
 fn member(uri: &str, relative: bool, name: Option<&str>) -> GroupMember {
     GroupMember {
@@ -171,6 +171,49 @@ fn details_of_both_versions_count_in_the_order_of_their_times() {
     assert_eq!(keys(20), ["b"]);
     assert_eq!(keys(30), ["b", "c", "named"]);
     assert_eq!(keys(40), ["c", "named"]);
+}
+
+/// What the newest detail file of a group tells of its members: their keys, those that are deleted behind a minus.
+fn newest_details(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder.join("__group")).unwrap();
+    let newest = files.map(|file| file.unwrap().path()).max().unwrap();
+    let mut decoder = GenericTileDecoder::new(Limits::default());
+    let details = GroupDetails::parse_file(&fs::read(newest).unwrap(), &mut decoder, None).unwrap();
+    let told = |member: &GroupMember| format!("{}{}", if member.deleted { "-" } else { "" }, member.key());
+    details.members.iter().map(told).collect()
+}
+
+/// Releases 2.15 to 2.17 list a member twice that they are told of twice.
+#[test]
+fn a_change_tells_what_has_changed_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    Group::create(folder.path()).unwrap();
+    for name in ["a", "b", "c"] {
+        Group::create(folder.path().join(name)).unwrap();
+    }
+    let change = || Group::open(folder.path()).unwrap().change();
+    change().add("b", true, None).add("a", true, None).commit().unwrap();
+    assert_eq!(newest_details(folder.path()), ["a", "b"]);
+    change().add("c", true, None).remove("a").commit().unwrap();
+    assert_eq!(newest_details(folder.path()), ["-a", "c"]);
+    // A name that is given anew is taken from its member first.
+    change().remove("b").add("a", true, Some("b")).commit().unwrap();
+    assert_eq!(newest_details(folder.path()), ["-b", "b"]);
+    let group = Group::open(folder.path()).unwrap();
+    let members: Vec<_> = group.members().iter().map(|member| (member.key(), member.uri.as_str())).collect();
+    assert_eq!(members, [("b", "a"), ("c", "c")]);
+}
+
+#[test]
+fn a_first_change_tells_of_what_lies_in_a_group_of_before_release_2_8() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("__tiledb_group.tdb"), b"").unwrap();
+    for name in ["a", "b"] {
+        fs::create_dir_all(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join("__tiledb_group.tdb"), b"").unwrap();
+    }
+    Group::open(folder.path()).unwrap().change().remove("a").commit().unwrap();
+    assert_eq!(newest_details(folder.path()), ["b"]);
 }
 
 #[test]

@@ -40,9 +40,9 @@ impl fmt::Display for MemberKind {
 /// The versions of detail files and of members in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DetailsVersion {
-    /// Releases 2.8 to 2.18: each file is a complete list.
+    /// Releases 2.8 to 2.14: each file is a complete list.
     Complete,
-    /// From release 2.19 on: each file changes what the files before it came to, and may delete members.
+    /// From release 2.15 on: each file changes what the files before it came to, and may delete members.
     Changes,
 }
 

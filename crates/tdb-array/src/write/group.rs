@@ -121,42 +121,38 @@ impl GroupWriter {
         if added.is_empty() && removed.is_empty() {
             return Ok(());
         }
-        let version = details_version(&group)?;
-        let mut members: BTreeMap<String, GroupMember> = BTreeMap::new();
+        let last = group.details_version()?;
+        let version = last.unwrap_or(DetailsVersion::Changes);
+        let (mut members, mut changes) = (BTreeMap::new(), Vec::new());
         for member in group.members() {
             let (name, uri, relative) = (member.name.clone(), member.uri.clone(), member.relative);
             let member = GroupMember { kind: member.kind, relative, uri, name, deleted: false, version };
             members.insert(member.key().to_owned(), member);
         }
         for key in removed {
-            let gone = members.get_mut(&key).filter(|member| !member.deleted);
-            match gone {
-                Some(member) => member.deleted = true,
+            match members.remove(&key) {
+                Some(member) => changes.push(GroupMember { deleted: true, ..member }),
                 None => return Err(error(&group, &key, "the group has no such member")),
             }
         }
         for member in added {
             let member = member.resolve(&group, version)?;
             let key = member.key().to_owned();
-            if members.get(&key).is_some_and(|there| !there.deleted) {
+            if members.contains_key(&key) {
                 return Err(error(&group, &key, "a member of this name is there already; remove it first"));
             }
-            members.insert(key, member);
+            members.insert(key, member.clone());
+            changes.push(member);
         }
-        if version == DetailsVersion::Complete {
-            members.retain(|_, member| !member.deleted);
-        }
-        let details = GroupDetails { version, members: members.into_values().collect() };
-        write(&group, &names, &details)
+        // Releases 2.15 to 2.17 list a member twice that they are told of twice.
+        let members = match last {
+            Some(DetailsVersion::Changes) => changes,
+            // A group of releases 2.8 to 2.14 goes on with complete lists, which mix with nothing else. And where there is
+            // no file yet, what is in the group has to be said.
+            _ => members.into_values().collect(),
+        };
+        write(&group, &names, &GroupDetails { version, members })
     }
-}
-
-/// A group of releases 2.8 to 2.18 goes on with complete lists: they mix with nothing else.
-fn details_version(group: &Group) -> Result<DetailsVersion> {
-    Ok(match group.details_version()? {
-        Some(DetailsVersion::Complete) => DetailsVersion::Complete,
-        _ => DetailsVersion::Changes,
-    })
 }
 
 fn write(group: &Group, names: &Names, details: &GroupDetails) -> Result<()> {
