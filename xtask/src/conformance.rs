@@ -3,6 +3,7 @@
 //! * `generate`: cases from random numbers; everything is settled before anything is run;
 //! * `examine`: runs a case on both sides; `ours` reads, `facts` and `compare` say what differs;
 //! * `twins`: the same array written by both sides;
+//! * `judged`: arrays of older formats, written by ours, read by the releases of that time;
 //! * `limits` and `releases`: the same by older releases;
 //! * `defects`: what the library is known to get wrong;
 //! * `shrink` and `print`: what differs, as small and as readable as it can be made.
@@ -15,6 +16,7 @@ mod defects;
 mod examine;
 mod facts;
 mod generate;
+mod judged;
 mod limits;
 mod ours;
 mod print;
@@ -32,8 +34,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use tdb_types::FormatVersion;
 
-use crate::reference::{NEWEST, Reference};
+use crate::reference::{NEWEST, RELEASES, Reference};
 use case::{Case, seed_of};
 use coverage::Coverage;
 use examine::{Failure, Kind, Verdict, examine};
@@ -43,9 +46,13 @@ use twins::Files;
 const SHORT: u64 = 400;
 /// Cases of the long form.
 const LONG: u64 = 5000;
+/// Of the short form every so manieth case is written by our library too.
+const WRITTEN: u64 = 10;
+/// Of the cases that our library writes, every so manieth is written in an older format.
+const OLDER: u64 = 5;
 /// How long the library may take for one job: those of a case take a few milliseconds. Where it doesn't come to an end, it
 /// takes a gigabyte of memory every few seconds.
-const JOB_PATIENCE: Duration = Duration::from_secs(30);
+const JOB_PATIENCE: Duration = Duration::from_secs(15);
 
 /// What to compare.
 #[derive(Args)]
@@ -63,10 +70,10 @@ pub struct Arguments {
     #[arg(long, requires = "releases")]
     only: Option<String>,
     /// Lets newer releases write to the arrays, one after the other
-    #[arg(long, requires = "releases")]
+    #[arg(long, requires = "releases", conflicts_with = "write")]
     append: bool,
-    /// Has our library write too, and the newest release read it
-    #[arg(long, conflicts_with = "releases")]
+    /// Has our library write too, and the newest release read it; with `--releases` in the format of each, which reads it too
+    #[arg(long)]
     write: bool,
     /// Names the files that our library wrote otherwise than the release did
     #[arg(long, requires = "write")]
@@ -127,6 +134,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if arguments.create {
         return create::run(arguments);
     }
+    if arguments.releases && arguments.write {
+        return judged::run(arguments);
+    }
     if arguments.releases {
         return releases::run(arguments);
     }
@@ -181,9 +191,12 @@ impl Run<'_> {
             }
             self.watched[job].1.store(index, Ordering::Relaxed);
             self.begin(job);
-            let case = generate::case(seed_of(self.arguments.seed, index));
+            let (case, version) = self.case(index);
             if self.arguments.case.is_some() {
                 println!("{}", print::case(&case, None));
+                if version != FormatVersion::DEFAULT {
+                    println!("ours in format {version}");
+                }
             }
             let mut verdict = self.examine(&case, index, &mut reference)?;
             if matches!(&verdict, Verdict::Failed(failure) if failure.kind == Kind::TheirCrash) {
@@ -197,13 +210,29 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Whether our library writes the case too.
+    fn is_written(&self, index: u64) -> bool {
+        self.arguments.write || (self.arguments.short && index.is_multiple_of(WRITTEN))
+    }
+
+    /// The case, and the format version in which our library writes it, if it does: now and then an older one.
+    fn case(&self, index: u64) -> (Case, FormatVersion) {
+        let case = generate::case(seed_of(self.arguments.seed, index));
+        let chosen = self.is_written(index) && (self.arguments.short || index.is_multiple_of(OLDER));
+        let release = RELEASES[(index / OLDER) as usize % RELEASES.len()];
+        match limits::fit(case.clone(), release).zip(FormatVersion::new(release.format).ok()) {
+            Some((case, version)) if chosen => (case, version),
+            _ => (case, FormatVersion::DEFAULT),
+        }
+    }
+
     fn examine(&self, case: &Case, index: u64, reference: &mut Reference) -> Result<Verdict, String> {
-        if !self.arguments.write {
+        if !self.is_written(index) {
             return examine(case, None, reference, &self.folder).map_err(|error| error.to_string());
         }
         let mut files = Files::default();
-        let verdict =
-            twins::examine(case, index, reference, &self.folder, &mut files).map_err(|error| error.to_string())?;
+        let verdict = twins::examine(case, (index, self.case(index).1), reference, &self.folder, &mut files)
+            .map_err(|error| error.to_string())?;
         if self.arguments.bytes {
             files.others.iter().for_each(|other| println!("case {index}: {other}"));
         }
@@ -227,7 +256,7 @@ impl Run<'_> {
                 let began = Duration::from_millis(began.load(Ordering::Relaxed));
                 if self.started.elapsed().saturating_sub(began) > patience {
                     let index = index.load(Ordering::Relaxed);
-                    let case = generate::case(seed_of(self.arguments.seed, index));
+                    let (case, _) = self.case(index);
                     eprintln!("seed {}, case {index} doesn't come to an end:", self.arguments.seed);
                     eprintln!("{}", print::case(&case, None));
                     std::process::exit(1);
@@ -275,10 +304,12 @@ impl Run<'_> {
     }
 
     fn shrink(&self, job: usize, case: Case, failure: Failure, reference: &mut Reference) -> (Case, Failure) {
+        let index = self.watched[job].1.load(Ordering::Relaxed);
+        let as_written = (index, self.case(index).1);
         shrink::shrink(case, failure, |smaller| {
             self.begin(job);
-            let verdict = match self.arguments.write {
-                true => twins::examine(smaller, 0, reference, &self.folder, &mut Files::default()),
+            let verdict = match self.is_written(index) {
+                true => twins::examine(smaller, as_written, reference, &self.folder, &mut Files::default()),
                 false => examine(smaller, None, reference, &self.folder),
             };
             match verdict {

@@ -106,16 +106,23 @@ fn as_multisets(theirs: &[ReadColumn], ours: &[Column], runs: &[Range<usize>], o
     }
     let whole = runs.len() == 1;
     for run in runs {
-        let mut counts: HashMap<&[u8], (i64, usize)> = HashMap::new();
+        // How many more there are on their side than on ours, and where one is on each.
+        let mut counts: HashMap<&[u8], (i64, [usize; 2])> = HashMap::new();
         for (index, row) in expected.iter().enumerate().take(run.end).skip(run.start) {
-            counts.entry(row).or_insert((0, index)).0 += 1;
+            let (count, places) = counts.entry(row).or_default();
+            *count += 1;
+            places[0] = index;
         }
         let our_run = if whole { 0..got.len() } else { run.clone() };
         for (index, row) in got.iter().enumerate().take(our_run.end).skip(our_run.start) {
-            counts.entry(row).or_insert((0, index)).0 -= 1;
+            let (count, places) = counts.entry(row).or_default();
+            *count -= 1;
+            places[1] = index;
         }
-        let mut missing = counts.values().filter(|(count, _)| *count > 0).map(|(_, index)| *index).collect::<Vec<_>>();
-        let mut extra = counts.values().filter(|(count, _)| *count < 0).map(|(_, index)| *index).collect::<Vec<_>>();
+        let mut missing =
+            counts.values().filter(|(count, _)| *count > 0).map(|(_, places)| places[0]).collect::<Vec<_>>();
+        let mut extra =
+            counts.values().filter(|(count, _)| *count < 0).map(|(_, places)| places[1]).collect::<Vec<_>>();
         if missing.is_empty() && extra.is_empty() {
             continue;
         }

@@ -25,12 +25,17 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
     if message.contains("no current buffer") && case.encrypted && writes_empty_cells(case) {
         return Some("can't read encrypted tiles without bytes that went through other filters first");
     }
-    let of_commits = |step: &&Step| matches!(step, Step::Consolidate("commits"));
-    if message.contains("start timestamp cannot be after end") && case.steps.iter().filter(of_commits).count() > 1 {
+    // Writes that are cut into several fragments gather their commits too.
+    let gathers = |step: &&Step| match step {
+        Step::Consolidate(mode) => *mode == "commits",
+        Step::Write(write) => write.layout == Layout::GlobalOrder,
+        _ => false,
+    };
+    if message.contains("start timestamp cannot be after end") && case.steps.iter().filter(gathers).count() > 1 {
         return Some("can't consolidate commits again once an older one has come");
     }
-    if message.contains("DoubleDeltaException") {
-        return Some("refuses to write double deltas that overflow, which consolidation makes of fill values");
+    if message.contains("DoubleDeltaException") || message.contains("Cannot compress with DoubleDelta") {
+        return Some("refuses to write double deltas that overflow, which fill values make");
     }
     if message.contains("crashed") && message.contains("job write") && writes_variable_cells(case) {
         return Some("crashes now and then in dense writes of variable-size cells");

@@ -161,6 +161,7 @@ pub fn examine(
         }
         let theirs = match theirs {
             Ok(theirs) => theirs,
+            Err(error) if has_no_end(&error) => return Ok(their_failure(case, Some(index), &error)),
             Err(error) => {
                 let verdict = their_failure(case, Some(index), &error);
                 let unread = Failure::new(Kind::Cells, error.to_string());
@@ -197,7 +198,7 @@ pub fn examine(
 
 /// Whether the library gave other cells than we because of a defect in how it reads what that release wrote, and gives ours
 /// when it is asked in a way that the defect doesn't touch. Says which defect.
-fn misread(
+pub fn misread(
     case: &Case,
     question: &Question,
     releases: &[Release],
@@ -220,7 +221,7 @@ fn misread(
 }
 
 /// What the library reads; asked a second time if it crashes, for it does so now and then. Says whether it crashed.
-fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (Result<ReadResult>, bool) {
+pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (Result<ReadResult>, bool) {
     match reference.read(uri, query) {
         Err(Error::Crashed { .. }) => (reference.read(uri, query), true),
         read => (read, false),
@@ -253,14 +254,30 @@ pub fn carry_out(step: &Step, reference: &mut Reference, uri: &str) -> Result<()
     Ok(())
 }
 
+/// What to make of an error of the library.
 pub fn their_failure(case: &Case, question: Option<usize>, error: &Error) -> Verdict {
-    let message = error.to_string();
-    let asked = question.map(|index| &case.questions[index]);
-    if let Some(reason) = defects::explanation(case, asked, &message) {
-        return Verdict::Excused(reason.to_owned());
+    match excuse(case, question, error) {
+        Some(reason) => Verdict::Excused(reason),
+        None => Verdict::Failed(as_failure(question, error)),
     }
+}
+
+/// Why an error of the library is no surprise; none if it is.
+pub fn excuse(case: &Case, question: Option<usize>, error: &Error) -> Option<String> {
+    let asked = question.map(|index| &case.questions[index]);
+    let known = defects::explanation(case, asked, &error.to_string()).map(str::to_owned);
+    known.or_else(|| has_no_end(error).then(|| format!("{error}, without having come to an end")))
+}
+
+/// Whether the library was given up; what else it would be asked about the array may take as long.
+pub fn has_no_end(error: &Error) -> bool {
+    matches!(error, Error::TimedOut { .. })
+}
+
+/// An unexpected error of the library.
+pub fn as_failure(question: Option<usize>, error: &Error) -> Failure {
     let kind = if matches!(error, Error::Library(_)) { Kind::TheirError } else { Kind::TheirCrash };
-    Verdict::Failed(Failure { kind, question, detail: message })
+    Failure { kind, question, detail: error.to_string() }
 }
 
 pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<Option<Failure>> {

@@ -2,6 +2,7 @@
 
 mod axis;
 mod cells;
+mod changes;
 mod conditions;
 mod filters;
 mod questions;
@@ -16,6 +17,7 @@ use super::random::Random;
 use crate::model::{ArraySpec, AttributeSpec, Evolution};
 use axis::Axis;
 pub use axis::{integer_bytes, integer_of, order_of};
+pub use changes::AFTER_ALL;
 
 /// The time of the first write; each further step comes ten milliseconds later.
 const FIRST_TIMESTAMP: u64 = 1_700_000_000_000;
@@ -25,7 +27,19 @@ const QUESTIONS: usize = 6;
 
 /// The case that belongs to a seed.
 pub fn case(seed: u64) -> Case {
+    make(&mut Random::new(seed)).0
+}
+
+/// The same case, to which more happens.
+pub fn changed(seed: u64) -> Case {
     let random = &mut Random::new(seed);
+    let (mut case, mut axes) = make(random);
+    let attributes = case.final_attributes();
+    changes::extend(random, &mut case, &mut axes, &attributes);
+    case
+}
+
+fn make(random: &mut Random) -> (Case, Vec<Axis>) {
     let (array, mut axes) = schema::array(random);
     let pool = *random.pick(&[1, 3, 8, 20, 60, 300]);
     axes.iter_mut().for_each(|axis| axis.fill_pool(random, pool));
@@ -37,7 +51,7 @@ pub fn case(seed: u64) -> Case {
     // The library writes the new schemas of encrypted arrays in clear, and then refuses them.
     let evolved = steps.iter().any(|step| matches!(step, Step::Evolve(_)));
     let encrypted = random.percent(12) && !evolved;
-    Case { array, steps, questions, encrypted }
+    (Case { array, steps, questions, encrypted }, axes)
 }
 
 /// An array while its history is being made up.

@@ -90,7 +90,8 @@ fn name_anonymous(case: &mut Case) {
     }
 }
 
-fn knows(release: Release, datatype: Datatype) -> bool {
+/// Whether the release has the datatype.
+pub fn knows(release: Release, datatype: Datatype) -> bool {
     match datatype {
         Datatype::Bool => release.can(Ability::Booleans),
         Datatype::Blob => release.can(Ability::Blobs),

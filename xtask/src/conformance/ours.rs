@@ -1,16 +1,20 @@
 //! The same reads and writes by our library.
 
+mod change;
 mod write;
 
 use std::ops::Bound;
+use std::thread;
+use std::time::Duration;
 
 use tdb_array::{Array, ArrayOptions, Batch, Coordinate, Order, Query, TimeRange};
 use tdb_filters::EncryptionKey;
 use tdb_types::{Layout, Scalar};
 
-use super::case::{Case, KEY, Question};
+use super::case::{Case, KEY, Question, Step};
 use crate::model::{Bytes, Column, QuerySpec};
 
+pub use change::{create, delete, evolve};
 pub use write::{Manner, write};
 
 /// What one reading of ours gave.
@@ -25,6 +29,27 @@ impl Reading {
     /// How much memory the values take.
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(|column| column.values.len()).sum()
+    }
+}
+
+/// Carries out a step of a case; none that is left to the library.
+pub fn carry_out(step: &Step, case: &Case, uri: &str, manner: Manner) -> Result<(), String> {
+    let open = || options(case).threads(1).open(uri).map_err(|error| describe(&error));
+    match step {
+        Step::Write(spec) => {
+            write(uri, case, spec, manner)?;
+            if spec.timestamp.is_none() {
+                // Others may write next, whose names of one millisecond are in no order with ours.
+                thread::sleep(Duration::from_millis(2));
+            }
+            Ok(())
+        }
+        Step::Evolve(evolution) => {
+            thread::sleep(Duration::from_millis(2));
+            evolve(&open()?, evolution, &case.array.dimensions)
+        }
+        Step::Delete(condition, time) => delete(&open()?, condition, *time),
+        Step::Consolidate(mode) | Step::Vacuum(mode) => Err(format!("consolidation of {mode} is the library's")),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The same array twice: once written by the library, once by ours. The library has to read the same from both, and where
 //! the format leaves no freedom, the files are the same.
 
+mod ask;
+
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -13,18 +15,15 @@ use tdb_array::tdb_fragment::{
 };
 use tdb_filters::Filter;
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_types::{Limits, TimestampedName};
+use tdb_types::{FormatVersion, Limits, TimestampedName};
 
 use super::case::{Case, Step};
-use super::compare::difference;
-use super::defects;
-use super::examine::{
-    Failure, Kind, Verdict, carry_out, compare_cells, compare_facts, make, set_key, settled, their_failure,
-    with_coordinates,
-};
-use super::ours::{self, Manner, Reading};
-use crate::model::{Bytes, FilterSpec, ReadResult, WebpFormat};
+use super::examine::{Failure, Kind, Verdict, carry_out, compare_facts, make, set_key, their_failure};
+use super::ours::{self, Manner};
+use crate::model::{Bytes, FilterSpec, WebpFormat};
 use crate::reference::{Reference, Result};
+
+pub use ask::{Answer, ask, reading};
 
 /// How many files are the same on both sides, and which are not.
 #[derive(Debug, Default)]
@@ -60,14 +59,14 @@ impl Files {
     }
 }
 
-/// Runs a case in a new folder below `folder`.
+/// Runs a case in a new folder below `folder`; our array is of that format version.
 ///
 /// # Errors
 ///
 /// If the folder can't be made, or the library's process can't be started.
 pub fn examine(
     case: &Case,
-    index: u64,
+    (index, version): (u64, FormatVersion),
     reference: &mut Reference,
     folder: &Path,
     files: &mut Files,
@@ -81,18 +80,22 @@ pub fn examine(
     if let Err(error) = make(case, reference, &theirs) {
         return Ok(their_failure(case, None, &error));
     }
-    if let Some(verdict) = write(case, index, reference, &ours)? {
+    if let Some(verdict) = write(case, (index, version), reference, &ours)? {
         return Ok(verdict);
     }
-    if let Some(mut failure) = compare_facts(case, reference, &ours, true)? {
+    let is_newest = version == FormatVersion::DEFAULT;
+    if let Some(mut failure) = compare_facts(case, reference, &ours, is_newest)? {
         failure.detail = format!("of our array: {}", failure.detail);
         return Ok(Verdict::Failed(failure));
     }
-    compare_files(case, &theirs, &ours, files);
+    if is_newest {
+        compare_files(case, &theirs, &ours, files);
+    }
     compare_reads(case, reference, &theirs, &ours)
 }
 
-fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
+/// Why two arrays can't hold the same; none if they can.
+pub fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
     let attributes = case.final_attributes();
     attributes.iter().flat_map(|attribute| &attribute.filters.filters).find_map(|filter| match filter {
         FilterSpec::Webp { lossless: false, .. } => Some("images with loss, which ours doesn't write"),
@@ -103,79 +106,54 @@ fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
     })
 }
 
-/// Makes the array; what else than creating and writing is left to the library.
-fn write(case: &Case, index: u64, reference: &mut Reference, uri: &str) -> Result<Option<Verdict>> {
-    reference.create(uri, &case.array)?;
+/// Makes the array; but for consolidation all of it is ours.
+fn write(
+    case: &Case,
+    (index, version): (u64, FormatVersion),
+    reference: &mut Reference,
+    uri: &str,
+) -> Result<Option<Verdict>> {
+    if let Some(failure) = by_us("create", || ours::create(uri, case, version)) {
+        return Ok(Some(Verdict::Failed(failure)));
+    }
     for (number, step) in (0..).zip(&case.steps) {
-        let Step::Write(write) = step else {
+        if matches!(step, Step::Consolidate(_) | Step::Vacuum(_)) {
             if let Err(error) = carry_out(step, reference, uri) {
                 return Ok(Some(their_failure(case, None, &error)));
             }
             continue;
-        };
-        let chance = index.wrapping_mul(31).wrapping_add(number);
-        let manner = Manner {
-            threads: 1 + (chance % 2) as usize,
-            batch: [1, 7, 100, 1 << 20][(chance / 2 % 4) as usize],
-            budget: [1, 4096, 64 << 20][(chance / 8 % 3) as usize],
-            max_fragment_size: (chance / 24 % 3 == 0).then_some(500),
-        };
-        let written = catch_unwind(AssertUnwindSafe(|| ours::write(uri, case, write, manner)));
-        let failure = match written {
-            Ok(Ok(())) => continue,
-            Ok(Err(error)) => Failure::new(Kind::OurError, format!("write {number}: {error}")),
-            Err(_) => Failure::new(Kind::OurPanic, format!("our writer panicked in write {number}")),
-        };
-        return Ok(Some(Verdict::Failed(failure)));
+        }
+        let manner = Manner::by(index.wrapping_mul(31).wrapping_add(number));
+        if let Some(failure) = by_us(&format!("step {number}"), || ours::carry_out(step, case, uri, manner)) {
+            return Ok(Some(Verdict::Failed(failure)));
+        }
     }
     Ok(None)
 }
 
-fn compare_reads(case: &Case, reference: &mut Reference, theirs: &str, ours: &str) -> Result<Verdict> {
-    let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
-    for (index, question) in case.questions.iter().enumerate() {
-        if let Some(reason) = defects::is_wrong(case, question) {
-            excuses.push(reason.to_owned());
-            continue;
-        }
-        let query = with_coordinates(case, question);
-        let answers = [theirs, ours].map(|uri| reference.read(uri, &query));
-        let [expected, got] = match answers {
-            [Ok(expected), Ok(got)] => [expected, got],
-            // What it refuses of its own it may refuse of ours.
-            [Err(error), _] | [_, Err(error)] => match their_failure(case, Some(index), &error) {
-                Verdict::Excused(reason) => {
-                    excuses.push(reason);
-                    continue;
-                }
-                failed => return Ok(failed),
-            },
-        };
-        if let Some(reason) = defects::lacks_cells(case, question, &expected) {
-            excuses.push(reason.to_owned());
-            continue;
-        }
-        let order = settled(case, question, &expected);
-        let by_them = difference(&expected, &reading(&got), &order)
-            .map(|detail| Failure::new(Kind::Cells, format!("the library reads from our array: {detail}")));
-        let by_us = || catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, ours, &expected)));
-        let failure = by_them.or_else(|| match by_us() {
-            Ok(result) => result.err(),
-            Err(_) => Some(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())),
-        });
-        if let Some(mut failure) = failure {
-            failure.question = Some(index);
-            return Ok(Verdict::Failed(failure));
-        }
-        reads += 1;
-        cells += expected.cells as u64;
+/// Has our library do something; a failure if it refuses, or panics.
+pub fn by_us(what: &str, act: impl FnOnce() -> std::result::Result<(), String>) -> Option<Failure> {
+    match catch_unwind(AssertUnwindSafe(act)) {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(Failure::new(Kind::OurError, format!("{what}: {error}"))),
+        Err(_) => Some(Failure::new(Kind::OurPanic, format!("our library panicked: {what}"))),
     }
-    Ok(Verdict::Agreed { reads, cells, excuses })
 }
 
-fn reading(result: &ReadResult) -> Reading {
-    let columns = result.columns.iter().map(|column| column.column.clone()).collect();
-    Reading { cells: result.cells, columns, batches: 1 }
+fn compare_reads(case: &Case, reference: &mut Reference, theirs: &str, ours: &str) -> Result<Verdict> {
+    let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
+    for index in 0..case.questions.len() {
+        match ask(case, index, &[], reference, [theirs, ours])? {
+            Answer::Same(expected) => {
+                reads += 1;
+                cells += expected.cells as u64;
+            }
+            Answer::Excused(reason) => excuses.push(reason),
+            Answer::Endless(reason) => return Ok(Verdict::Excused(reason)),
+            Answer::Failed(failure) => return Ok(Verdict::Failed(failure)),
+        }
+    }
+    Ok(Verdict::Agreed { reads, cells, excuses })
 }
 
 /// Compares the fragments that both sides wrote: those of one time. Encryption is never the same twice.

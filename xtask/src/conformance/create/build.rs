@@ -7,16 +7,17 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{
     ArrayDefinition, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef, Result, SchemaBuilder,
 };
-use tdb_types::{ArrayType, CellValNum, Datatype, Scalar};
+use tdb_types::{ArrayType, CellValNum, Datatype, FormatVersion, Scalar};
 
 use crate::model::{ArraySpec, AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FilterSpec, Pipeline, WebpFormat};
 
-/// The same array.
-pub(in super::super) fn definition(spec: &ArraySpec) -> Result<ArrayDefinition> {
+/// The same array, of a format version.
+pub(in super::super) fn definition(spec: &ArraySpec, version: FormatVersion) -> Result<ArrayDefinition> {
     let mut builder = match spec.array_type {
         ArrayType::Dense => SchemaBuilder::dense(),
         ArrayType::Sparse => SchemaBuilder::sparse(),
-    };
+    }
+    .version(version);
     builder = builder.tile_order(spec.tile_order).cell_order(spec.cell_order).allows_duplicates(spec.allows_dups);
     if let Some(capacity) = spec.capacity {
         builder = builder.capacity(capacity);

@@ -5,18 +5,18 @@ use std::path::Path;
 use std::time::Instant;
 
 use tdb_array::{ArrayOptions, CreateOptions, Group, MetadataValue, Names, TimeRange};
-use tdb_condition::{Condition, Operator};
-use tdb_schema::SchemaEvolution;
 
 use super::super::case::{Case, Step, seed_of};
-use super::super::examine::set_key;
-use super::super::ours::describe;
+use super::super::compare::difference;
+use super::super::examine::{carry_out, compare_cells, read_again, set_key, settled, with_coordinates};
+use super::super::ours::{self, Manner, describe};
 use super::super::random::Random;
-use super::super::{Arguments, JOB_PATIENCE, generate, scratch_folder};
-use super::{build, options};
-use crate::model::{self, Bytes, Comparison, Evolution, GroupMember, MetadataEntry, ObjectKind};
+use super::super::twins::reading;
+use super::super::{Arguments, JOB_PATIENCE, defects, generate, print, scratch_folder};
+use super::options;
+use crate::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
 use crate::reference::{Job, NEWEST, Reference};
-use tdb_types::Datatype;
+use tdb_types::{Datatype, FormatVersion, Layout};
 
 /// Cases, unless told otherwise.
 const CASES: u64 = 500;
@@ -26,9 +26,17 @@ struct Tally {
     arrays: u64,
     groups: u64,
     evolutions: u64,
+    /// Of encrypted arrays.
+    encrypted: u64,
+    /// Of enumerations.
+    extensions: u64,
+    /// Of current domains.
+    expansions: u64,
     deletes: u64,
     metadata: u64,
     reads: u64,
+    /// Those that we did too.
+    own_reads: u64,
     refused_by_both: u64,
     left_out: u64,
     failed: u64,
@@ -45,9 +53,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let cases = arguments.cases.unwrap_or(CASES);
     for index in arguments.case.map_or(0..cases, |case| case..case + 1) {
         let seed = seed_of(arguments.seed ^ 0xc4a9_6e00, index);
-        let case = generate::case(seed);
+        let mut case = generate::changed(seed);
+        if case.array.cell_order == Layout::Hilbert {
+            super::state_extents(&mut case.array);
+        }
         let folder = tempfile::tempdir_in(scratch_folder())?;
-        set_key(&mut reference, case.encrypted);
+        if arguments.case.is_some() {
+            println!("{}", print::case(&case, None));
+        }
         let result = array(&case, seed, &mut reference, folder.path(), &mut tally).and_then(|()| {
             if index % 10 == 0 { group(seed, &mut reference, folder.path(), &mut tally) } else { Ok(()) }
         });
@@ -59,64 +72,148 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    let Tally { arrays, groups, evolutions, deletes, metadata, reads, refused_by_both, left_out, failed } = tally;
+    let Tally { arrays, groups, evolutions, encrypted, extensions, expansions, deletes, metadata, .. } = tally;
+    let Tally { reads, own_reads, refused_by_both, left_out, failed, .. } = tally;
     println!(
-        "{arrays} arrays and {groups} groups changed alike: {evolutions} evolutions, {deletes} deletes, {metadata} changes of metadata; {reads} reads by the library agreed, {refused_by_both} changes refused by both, {left_out} arrays left out, {failed} differences, in {:.1} seconds",
+        "{evolutions} evolutions, {encrypted} of them of encrypted arrays, {extensions} of enumerations, {expansions} of current domains; {deletes} deletes, {metadata} changes of metadata"
+    );
+    println!(
+        "{arrays} arrays and {groups} groups changed alike: {reads} reads by the library agreed, {own_reads} of them with ours; {refused_by_both} changes refused by both, {left_out} arrays left out, {failed} differences, in {:.1} seconds",
         started.elapsed().as_secs_f64()
     );
     if failed > 0 { Err(format!("{failed} differences").into()) } else { Ok(()) }
 }
 
+/// The array of a case by both sides. Of encrypted arrays that evolve the library's is not encrypted: it couldn't read it.
+struct Sides<'a> {
+    case: &'a Case,
+    reference: &'a mut Reference,
+    theirs: String,
+    ours: String,
+    /// Whether the library's array is encrypted.
+    encrypted: bool,
+}
+
+impl Sides<'_> {
+    /// Has the library work on its own array from now on.
+    fn on_theirs(&mut self) -> &mut Reference {
+        set_key(self.reference, self.encrypted);
+        self.reference
+    }
+
+    /// Has the library work on our array from now on.
+    fn on_ours(&mut self) -> &mut Reference {
+        set_key(self.reference, self.case.encrypted);
+        self.reference
+    }
+
+    /// Has both sides do a step.
+    fn carry_out(&mut self, step: &Step) -> [Result<(), String>; 2] {
+        let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
+        let by_library = carry_out(step, self.on_theirs(), &theirs).map_err(|error| error.to_string());
+        let own = match step {
+            Step::Evolve(_) | Step::Delete(..) => ours::carry_out(step, self.case, &ours, Manner::by(0)),
+            _ => carry_out(step, self.on_ours(), &ours).map_err(|error| error.to_string()),
+        };
+        [by_library, own]
+    }
+
+    /// Whether the files of enumerations say the same, and the schemas.
+    fn compare_schemas(&self) -> Result<(), String> {
+        let files = |uri: &str, encrypted| super::tree(&Path::new(uri).join("__schema/__enumerations"), encrypted);
+        let (theirs, ours) = (files(&self.theirs, self.encrypted)?, files(&self.ours, self.case.encrypted)?);
+        if theirs != ours {
+            return Err(format!("other enumerations:\n theirs {theirs:02x?}\n ours   {ours:02x?}"));
+        }
+        let [theirs, ours] = [open(&self.theirs, self.encrypted)?, open(&self.ours, self.case.encrypted)?];
+        let (theirs, ours) = (theirs.schema(), ours.schema());
+        let alike = theirs.attributes() == ours.attributes()
+            && theirs.current_domain() == ours.current_domain()
+            && theirs.version() == ours.version();
+        // The library gives dimensions without filters those of the coordinates as their own.
+        if alike { Ok(()) } else { Err(format!("other schemas:\n theirs {theirs:#?}\n ours   {ours:#?}")) }
+    }
+
+    /// Has the library read both, and us ours.
+    fn compare_reads(&mut self, tally: &mut Tally) -> Result<(), String> {
+        let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
+        let (before, after) = (self.case, &as_it_became(self.case));
+        for question in &before.questions {
+            // All schemas are younger than what questions of the past see, and then the first one counts.
+            let is_past = question.query.timestamps.is_some_and(|(_, end)| end < generate::AFTER_ALL);
+            let case = if is_past { before } else { after };
+            let query = with_coordinates(case, question);
+            let expected = read_again(self.on_theirs(), &theirs, &query).0;
+            let got = read_again(self.on_ours(), &ours, &query).0;
+            let (expected, got) = match (expected, got) {
+                (Ok(expected), Ok(got)) => (expected, got),
+                // Paths stand in messages.
+                (Err(_), Err(_)) => {
+                    tally.refused_by_both += 1;
+                    continue;
+                }
+                other => return Err(format!("{query:?}:\n{other:?}")),
+            };
+            if let Some(detail) = difference(&expected, &reading(&got), &settled(case, question, &expected)) {
+                return Err(format!("{query:?}:\n{detail}"));
+            }
+            tally.reads += 1;
+            let known = defects::is_wrong(case, question).or_else(|| defects::lacks_cells(case, question, &expected));
+            if known.is_none() {
+                compare_cells(case, question, &ours, &expected).map_err(|failure| failure.detail)?;
+                tally.own_reads += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The case as questions see it: a current domain that became wider doesn't narrow them.
+fn as_it_became(case: &Case) -> Case {
+    let widens = |step: &Step| matches!(step, Step::Evolve(evolution) if evolution.expand_current_domain.is_some());
+    let mut case = case.clone();
+    if case.steps.iter().any(widens) {
+        case.array.current_domain = None;
+    }
+    case
+}
+
 fn array(case: &Case, seed: u64, reference: &mut Reference, folder: &Path, tally: &mut Tally) -> Result<(), String> {
-    let uris = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
-    let [theirs, ours] = &uris;
-    if reference.create(theirs, &case.array).is_err() {
+    let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
+    let evolves = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));
+    let mut sides = Sides { case, reference, theirs, ours, encrypted: case.encrypted && !evolves };
+    let uri = sides.theirs.clone();
+    if sides.on_theirs().create(&uri, &case.array).is_err() {
         tally.left_out += 1;
         return Ok(());
     }
-    let definition = build::definition(&case.array).map_err(|error| describe(&error))?;
-    options(case.encrypted).1.create(ours, &definition).map_err(|error| describe(&error))?;
+    ours::create(&sides.ours, case, FormatVersion::DEFAULT)?;
     for step in &case.steps {
-        let (their_result, our_result) = match step {
+        match step {
             Step::Evolve(evolution) => {
                 tally.evolutions += 1;
-                let made = evolve(ours, evolution, &case.array.dimensions, case.encrypted);
-                (reference.evolve(theirs, evolution), made)
+                tally.encrypted += u64::from(case.encrypted);
+                tally.extensions += u64::from(!evolution.extend_enumerations.is_empty());
+                tally.expansions += u64::from(evolution.expand_current_domain.is_some());
             }
-            Step::Delete(condition, time) => {
-                tally.deletes += 1;
-                let deleted =
-                    open(ours, case.encrypted)?.delete_cells(&condition_of(condition), &Names::new().at(*time));
-                (reference.delete(theirs, condition, Some(*time)), deleted.map_err(|error| describe(&error)))
-            }
-            step => {
-                let results = [theirs, ours].map(|uri| super::super::examine::carry_out(step, reference, uri));
-                let [theirs, ours] = results;
-                (theirs, ours.map_err(|error| error.to_string()))
-            }
-        };
-        match (their_result, our_result) {
-            (Ok(()), Ok(())) => {}
+            Step::Delete(..) => tally.deletes += 1,
+            _ => {}
+        }
+        match sides.carry_out(step) {
+            [Ok(()), Ok(())] => {}
             // What the library can't do to its own array, nothing can be compared of.
-            (Err(_), Err(_)) => {
+            [Err(_), Err(_)] => {
                 tally.refused_by_both += 1;
                 return Ok(());
             }
-            (Err(error), Ok(())) => return Err(format!("the library refuses what we do: {error} ({step:?})")),
-            (Ok(()), Err(error)) => return Err(format!("we refuse what the library does: {error} ({step:?})")),
+            [Err(error), Ok(())] => return Err(format!("the library refuses what we do: {error} ({step:?})")),
+            [Ok(()), Err(error)] => return Err(format!("we refuse what the library does: {error} ({step:?})")),
         }
     }
-    metadata(case, seed, reference, &uris)?;
+    sides.compare_schemas()?;
+    metadata(&mut sides, seed)?;
     tally.metadata += 1;
-    for question in &case.questions {
-        let read = uris.each_ref().map(|uri| reference.read(uri, &question.query).map_err(|error| error.to_string()));
-        match &read {
-            [Ok(theirs), Ok(ours)] if theirs == ours => tally.reads += 1,
-            // Paths stand in messages.
-            [Err(_), Err(_)] => tally.refused_by_both += 1,
-            _ => return Err(format!("{:?}:\n{read:?}", question.query)),
-        }
-    }
+    sides.compare_reads(tally)?;
     tally.arrays += 1;
     Ok(())
 }
@@ -126,57 +223,8 @@ fn open(uri: &str, encrypted: bool) -> Result<tdb_array::Array, String> {
     options.open(uri).map_err(|error| describe(&error))
 }
 
-fn evolve(uri: &str, spec: &Evolution, dimensions: &[model::DimensionSpec], encrypted: bool) -> Result<(), String> {
-    let mut evolution = SchemaEvolution::new();
-    for attribute in &spec.add_attributes {
-        evolution = evolution.add_attribute(build::attribute(attribute));
-    }
-    for name in &spec.drop_attributes {
-        evolution = evolution.drop_attribute(name);
-    }
-    for enumeration in &spec.add_enumerations {
-        evolution = evolution.add_enumeration(build::enumeration(enumeration).map_err(|error| describe(&error))?);
-    }
-    for enumeration in &spec.extend_enumerations {
-        evolution = evolution.extend_enumeration(&enumeration.name, build::enumeration_values(enumeration));
-    }
-    if let Some(ranges) = &spec.expand_current_domain {
-        evolution = evolution.expand_current_domain(build::current_domain(dimensions, ranges));
-    }
-    let names = spec.timestamp.map_or_else(Names::new, |time| Names::new().at(time));
-    open(uri, encrypted)?.evolve(&evolution, &names).map_err(|error| describe(&error))
-}
-
-/// The same condition, as we are told it.
-fn condition_of(condition: &model::Condition) -> Condition {
-    match condition {
-        model::Condition::Compare { field, comparison, value: Some(value) } => {
-            let operator = match comparison {
-                Comparison::Less => Operator::Less,
-                Comparison::LessOrEqual => Operator::LessOrEqual,
-                Comparison::Greater => Operator::Greater,
-                Comparison::GreaterOrEqual => Operator::GreaterOrEqual,
-                Comparison::Equal => Operator::Equal,
-                Comparison::NotEqual => Operator::NotEqual,
-            };
-            Condition::Compare { field: field.clone(), operator, value: value.0.clone() }
-        }
-        model::Condition::Compare { field, comparison, value: None } => {
-            Condition::Null { field: field.clone(), negated: *comparison == Comparison::NotEqual }
-        }
-        model::Condition::Member { field, values, negated } => Condition::Member {
-            field: field.clone(),
-            negated: *negated,
-            values: values.iter().map(|value| &value.0).collect(),
-        },
-        model::Condition::And(left, right) => condition_of(left).and(condition_of(right)),
-        model::Condition::Or(left, right) => condition_of(left).or(condition_of(right)),
-        model::Condition::Not(inner) => condition_of(inner).not(),
-    }
-}
-
 /// Some keys with values of any type.
-fn entries(random: &mut Random) -> Vec<MetadataEntry> {
+pub fn entries(random: &mut Random) -> Vec<MetadataEntry> {
     let count = random.between(1, 5);
     (0..count)
         .map(|index| {
@@ -191,24 +239,26 @@ fn entries(random: &mut Random) -> Vec<MetadataEntry> {
         .collect()
 }
 
-fn value(entry: &MetadataEntry) -> Result<MetadataValue, String> {
+/// As we are told it.
+pub fn value(entry: &MetadataEntry) -> Result<MetadataValue, String> {
     MetadataValue::new(entry.datatype, entry.value.0.clone()).map_err(|error| error.to_string())
 }
 
-fn metadata(case: &Case, seed: u64, reference: &mut Reference, uris: &[String; 2]) -> Result<(), String> {
+fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {
+    let (theirs, ours) = (sides.theirs.clone(), sides.ours.clone());
     let random = &mut Random::new(!seed);
     for time in 0..random.between(1, 3) as u64 {
         let time = 1_700_000_500_000 + 10 * time;
         let put = entries(random);
         let delete = random.subset(&put, 30).into_iter().map(|entry| entry.key).collect::<Vec<_>>();
         let job = Job::ChangeMetadata {
-            uri: uris[0].clone(),
+            uri: theirs.clone(),
             put: put.clone(),
             delete: delete.clone(),
             timestamp: Some(time),
         };
-        reference.done(job).map_err(|error| error.to_string())?;
-        let mut writer = open(&uris[1], case.encrypted)?.write_metadata().names(Names::new().at(time));
+        sides.on_theirs().done(job).map_err(|error| error.to_string())?;
+        let mut writer = open(&ours, sides.case.encrypted)?.write_metadata().names(Names::new().at(time));
         for entry in &put {
             writer = writer.put(entry.key.as_str(), value(entry)?);
         }
@@ -217,11 +267,13 @@ fn metadata(case: &Case, seed: u64, reference: &mut Reference, uris: &[String; 2
         }
         writer.commit().map_err(|error| describe(&error))?;
     }
-    let folders = uris.each_ref().map(|uri| super::tree(&Path::new(uri).join("__meta"), case.encrypted));
+    let files = |uri: &str, encrypted| super::tree(&Path::new(uri).join("__meta"), encrypted);
+    let folders = [files(&theirs, sides.encrypted)?, files(&ours, sides.case.encrypted)?];
     if folders[0] != folders[1] {
         return Err(format!("other files of metadata: {folders:?}"));
     }
-    let read = uris.each_ref().map(|uri| reference.metadata(uri, None).map_err(|error| error.to_string()));
+    let read = [sides.on_theirs().metadata(&theirs, None), sides.on_ours().metadata(&ours, None)];
+    let read = read.map(|read| read.map_err(|error| error.to_string()));
     if read[0] == read[1] && read[0].is_ok() { Ok(()) } else { Err(format!("other metadata: {read:?}")) }
 }
 

@@ -21,6 +21,18 @@ pub struct Manner {
     pub max_fragment_size: Option<u64>,
 }
 
+impl Manner {
+    /// One of many, by a number.
+    pub fn by(chance: u64) -> Self {
+        Self {
+            threads: 1 + (chance % 2) as usize,
+            batch: [1, 7, 100, 1 << 20][(chance / 2 % 4) as usize],
+            budget: [1, 4096, 64 << 20][(chance / 8 % 3) as usize],
+            max_fragment_size: (chance / 24).is_multiple_of(3).then_some(500),
+        }
+    }
+}
+
 /// Writes as the array that is there wants it.
 pub fn write(uri: &str, case: &Case, spec: &WriteSpec, manner: Manner) -> Result<(), String> {
     let failed = |error: tdb_array::ArrayError| describe(&error);
