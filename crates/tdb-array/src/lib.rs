@@ -78,6 +78,7 @@ mod metadata;
 mod plan;
 mod query;
 mod read;
+mod spare;
 mod tiles;
 mod time;
 mod workers;

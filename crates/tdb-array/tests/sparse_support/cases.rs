@@ -210,7 +210,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
     let dimensions = subsequence(vec![0, 1, 2], 0..=3);
     let times = prop_oneof![Just((0, 100)), (0..50_u64, 0..60_u64), Just((0, u64::MAX))];
     let budgets = prop_oneof![Just(1_usize), 20..2000_usize, Just(1 << 20)];
-    (schema_and_fragments, orders, numbers, dimensions, times, budgets, 1..3_usize).prop_map(
+    (schema_and_fragments, orders, numbers, dimensions, times, budgets, 1..9_usize).prop_map(
         |((kinds, schema, fragments), order, numbers, dimensions, (start, length), budget, threads)| {
             let time = TimeRange { start, end: length.saturating_add(start) };
             let mut ranges = vec![Vec::new(); kinds.len()];

@@ -51,7 +51,7 @@ impl Context {
             regions: query.region.merged(),
             repeats: (sorted && overlap).then(|| query.region.ranges().to_vec()),
             order: query.order,
-            budget: query.budget.unwrap_or_else(|| default_budget(4 << 20, query.array.workers().threads())),
+            budget: query.budget.unwrap_or_else(|| default_budget(3 << 20, query.array.workers().threads())),
             room: query.budget.map_or(DEFAULT_ROOM, |budget| budget.max(LEAST_ROOM)),
             time: query.array.time(),
             sources: Vec::new(),

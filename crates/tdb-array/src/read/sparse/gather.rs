@@ -57,7 +57,7 @@ impl Gatherer {
                 }
             }
         }
-        tiles.release(runs);
+        tiles.release(context, runs);
         let batch = Batch::new(columns, layout.cells);
         self.pool.lend(&batch);
         Ok(batch)

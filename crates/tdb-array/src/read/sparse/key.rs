@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 
 use super::entries::Entry;
+use super::spares::Spares;
+use crate::spare::Pool;
 
 /// An unsigned integer that a cell's place in an order is packed into.
 pub(crate) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
@@ -12,6 +14,9 @@ pub(crate) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     const HIGHEST: Self;
     /// A cell with such a key.
     type Entry: Entry<Key = Self>;
+
+    /// Memory for such keys.
+    fn spares(spares: &Spares) -> &Pool<Vec<Self>>;
 
     /// The key with `bits` lower bits appended, which `value` must not exceed.
     fn append(self, bits: u32, value: u64) -> Self;
@@ -39,11 +44,15 @@ pub(crate) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
 }
 
 macro_rules! key {
-    ($type:ty, $entry:ty) => {
+    ($type:ty, $entry:ty, $spares:ident) => {
         impl Key for $type {
             const BITS: u32 = <$type>::BITS;
             const HIGHEST: Self = <$type>::MAX;
             type Entry = $entry;
+
+            fn spares(spares: &Spares) -> &Pool<Vec<Self>> {
+                &spares.$spares
+            }
 
             #[inline]
             fn append(self, bits: u32, value: u64) -> Self {
@@ -86,8 +95,8 @@ macro_rules! key {
     };
 }
 
-key!(u64, [u64; 2]);
-key!(u128, [u64; 3]);
+key!(u64, [u64; 2], keys);
+key!(u128, [u64; 3], wide_keys);
 
 #[cfg(test)]
 mod tests {

@@ -55,14 +55,17 @@ impl<K: Key> Keyed<K> {
         // Cells with equal keys are told apart by what all cells of the tile have.
         let all = !order.is_exact() && cells > 0;
         let coordinates = wanted.take_coordinates(look, all);
-        let (keys, columns) = match (&wanted.kept, all) {
-            (Some(kept), true) => (order.keys_of(&coordinates, kept), Some(order.columns(coordinates))),
-            (None, true) => (order.keys(&coordinates, cells), Some(order.columns(coordinates))),
-            (_, false) => {
-                let keys = if cells > 0 { order.keys(&coordinates, cells) } else { Vec::new() };
-                coordinates.into_iter().for_each(|coordinates| context.spares.give_coordinates(coordinates));
-                (keys, None)
-            }
+        let mut keys = K::spares(&context.spares).take();
+        match &wanted.kept {
+            _ if cells == 0 => keys.clear(),
+            Some(kept) if all => order.keys_of(&coordinates, kept, &mut keys),
+            _ => order.keys_into(&coordinates, cells, &mut keys),
+        }
+        let columns = if all {
+            Some(order.columns(coordinates))
+        } else {
+            coordinates.into_iter().for_each(|coordinates| context.spares.give_coordinates(coordinates));
+            None
         };
         let keyed = Self {
             slot: 0,
@@ -78,6 +81,13 @@ impl<K: Key> Keyed<K> {
             forgotten: false,
         };
         Ok((keyed, wanted.fields))
+    }
+
+    /// A tile all of whose cells are wanted; only their keys tell them apart.
+    #[cfg(test)]
+    pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
+        let (cells, times, deleted, repeats, columns, column_cells) = (None, None, None, None, None, None);
+        Self { slot, source, keys, cells, times, time: 0, deleted, repeats, columns, column_cells, forgotten: false }
     }
 
     /// How many cells are wanted.
@@ -214,6 +224,14 @@ impl<K: Key> Keyed<K> {
     /// Whether keys have been let go of.
     pub(super) fn has_forgotten_keys(&self) -> bool {
         self.forgotten
+    }
+
+    /// Gives memory back.
+    pub(super) fn give_back(self, context: &Context) {
+        K::spares(&context.spares).give(self.keys);
+        for coordinates in self.columns.into_iter().flat_map(CellColumns::into_coordinates) {
+            context.spares.give_coordinates(coordinates);
+        }
     }
 
     /// Bytes of memory that are held.

@@ -1,7 +1,12 @@
 //! Merging fragments in global order.
 
-use std::cmp::Ordering;
-use std::collections::VecDeque;
+mod heads;
+mod lane;
+mod part;
+mod split;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::Engine;
 use super::context::Context;
@@ -9,32 +14,25 @@ use super::key::Key;
 use super::keyed::Keyed;
 use super::order::CellOrder;
 use super::source::SelectedTile;
-use super::table::{Run, RunQueue, TileTable};
+use super::table::{RUN_BYTES, RunQueue, Runs, TileTable, cell_bytes};
 use crate::Result;
+use lane::{Lane, Place};
+use part::{Reached, Rules, merge};
+use split::{Cut, split};
 
 /// Merges the tiles of several fragments, each of which is in global order, and drops all but the newest of cells with
 /// equal coordinates unless duplicates are allowed.
 ///
 /// Of each fragment one tile's keys are at hand, and not before its MBR says that the tile's turn may have come, or is
-/// among the next that several threads load together. Cells move in runs: the fragment with the lowest cell gives all
-/// that are below the next fragment's lowest.
+/// among the next that are loaded together: about as many as make a batch where several threads share the work. What is
+/// at hand is merged as far as it goes, by several threads in [parts](split) if there is enough of it.
 #[derive(Debug)]
 pub(super) struct Merge<K> {
     order: CellOrder,
     cursors: Vec<Cursor<K>>,
-    heads: Heads<K>,
     deduplicate: bool,
-    /// Memory for cursors whose next cells are equal.
-    equal: Vec<usize>,
-}
-
-/// Where the cursors stand that have cells left, the lowest last.
-///
-/// Keys lie apart from the rest so that many are compared at once.
-#[derive(Debug)]
-struct Heads<K> {
-    keys: Vec<K>,
-    rest: Vec<(bool, usize)>,
+    /// Memory for the runs of parts.
+    runs: Vec<Runs>,
 }
 
 /// Where the merge stands in a fragment.
@@ -44,19 +42,16 @@ struct Cursor<K> {
     /// Tiles to come, each with a key that is not above that of any wanted cell in it or in the tiles behind it.
     tiles: VecDeque<(K, SelectedTile)>,
     /// Tiles at hand, the current one first.
-    loaded: VecDeque<Keyed<K>>,
+    loaded: Vec<Keyed<K>>,
     /// The next cell's position in the current tile.
     position: usize,
 }
 
-/// The lowest place of cells that a cursor has left.
-#[derive(Clone, Copy, Debug)]
-struct Head<K> {
-    /// The key of the next cell, or one not above it while its tile isn't at hand.
-    key: K,
-    at_hand: bool,
-    cursor: usize,
-}
+/// A tile to load: the place of its cursor, its source, and which it is.
+type Job = (usize, usize, SelectedTile);
+
+/// Merging fewer cells isn't worth a second thread; tests have few.
+const WORTH_PARTS: usize = if cfg!(test) { 2 } else { 16 << 10 };
 
 impl<K: Key> Merge<K> {
     /// `tiles` are sorted by source, then by tile.
@@ -73,49 +68,44 @@ impl<K: Key> Merge<K> {
             };
             let mut tiles: VecDeque<_> = tiles.iter().rev().map(with_key).collect();
             tiles.make_contiguous().reverse();
-            Some(Cursor { source, tiles, loaded: VecDeque::new(), position: 0 })
+            Some(Cursor { source, tiles, loaded: Vec::new(), position: 0 })
         });
-        let cursors: Vec<_> = cursors.collect();
-        let heads = Heads { keys: Vec::new(), rest: Vec::new() };
-        let mut merge = Self { order, cursors, heads, deduplicate: !context.allows_duplicates(), equal: Vec::new() };
-        for cursor in 0..merge.cursors.len() {
-            merge.await_next_tile(cursor);
-        }
-        merge
+        let cursors = cursors.collect();
+        Self { order, cursors, deduplicate: !context.allows_duplicates(), runs: Vec::new() }
     }
 
-    #[inline]
-    fn insert(&mut self, head: Head<K>) {
-        let mut place = self.heads.above(head.key);
-        // Heads with the same key are rare.
-        while let Some(other) = self.heads.get(place)
-            && other.key == head.key
-            && self.compare_same_key(&other, &head).is_gt()
-        {
-            place += 1;
+    /// Merges what is at hand until there are about `most` bytes of cells, or a tile has to be loaded: the place of its
+    /// cursor.
+    fn advance(
+        &mut self,
+        context: &Context,
+        tiles: &mut TileTable,
+        queue: &mut RunQueue,
+        most: usize,
+    ) -> Result<Option<usize>> {
+        let lanes: Vec<Lane<'_, K>> = self.cursors.iter().map(Cursor::lane).collect();
+        let rules = Rules { order: &self.order, deduplicate: self.deduplicate, tiles };
+        let workers = context.array.workers();
+        let parts = if workers.threads() > 1 { 2 * workers.threads() } else { 1 };
+        let cut = Cut { most: most / cell_size(&self.cursors, tiles), parts, least: WORTH_PARTS };
+        let mut runs = queue.take_out();
+        let known = runs.len();
+        let reached = match split(&lanes, cut) {
+            Some(places) => merge_parts(context, rules, &lanes, places, (&mut runs, &mut self.runs))?,
+            None => merge(rules, lanes, context.budget, &mut runs),
+        };
+        queue.put_back(tiles, runs, known);
+        for (cursor, place) in self.cursors.iter_mut().zip(reached.places) {
+            cursor.go_to(&self.order, place, |done| {
+                tiles.close(context, done.slot);
+                done.give_back(context);
+            });
         }
-        self.heads.insert(place, head);
+        Ok(reached.waits_for)
     }
 
-    /// Takes a cursor among the heads by what is known of its next tile.
-    fn await_next_tile(&mut self, cursor: usize) {
-        if let Some((key, _)) = self.cursors[cursor].tiles.front() {
-            self.insert(Head { key: *key, at_hand: false, cursor });
-        }
-    }
-
-    /// Loads the next tile of a fragment, and of as many others as threads can share, those first that come first.
-    fn load(&mut self, context: &Context, tiles: &mut TileTable, cursor: usize) -> Result<()> {
-        let threads = context.array.workers().threads();
-        let mut cursors = vec![cursor];
-        self.heads.take_waiting(threads - 1, &mut cursors);
-        let each = threads / cursors.len();
-        let mut jobs = Vec::with_capacity(threads);
-        for cursor in &cursors {
-            let from = &mut self.cursors[*cursor];
-            let count = each.min(from.tiles.len());
-            jobs.extend(from.tiles.drain(..count).map(|(_, tile)| (*cursor, from.source, tile)));
-        }
+    /// Loads the next tile of a fragment, and with it others whose turn comes soon.
+    fn load(&mut self, context: &Context, tiles: &mut TileTable, jobs: Vec<Job>) -> Result<()> {
         let order = &self.order;
         let bytes = jobs.iter().map(|(.., tile)| u64::from(tile.cells) * 16).sum();
         let loaded = context.array.workers().map(bytes, jobs, |(cursor, source, tile), scratch| {
@@ -126,195 +116,138 @@ impl<K: Key> Merge<K> {
         for (cursor, tile, mut keyed, fields) in loaded.into_iter().filter(|(.., keyed, _)| keyed.len() > 0) {
             keyed.slot = tiles.add(context, keyed.source, tile.tile, tile.cells);
             tiles.get_mut(keyed.slot).hold(fields);
-            self.cursors[cursor].loaded.push_back(keyed);
+            self.cursors[cursor].loaded.push(keyed);
         }
-        cursors.into_iter().for_each(|cursor| self.settle(tiles, cursor));
         Ok(())
     }
 
-    /// Takes a cursor among the heads by its next cell, if there is one.
-    fn settle(&mut self, tiles: &mut TileTable, index: usize) {
-        loop {
-            let cursor = &mut self.cursors[index];
-            if let Some(key) = cursor.loaded.front().and_then(|current| current.keys.get(cursor.position)) {
-                let head = Head { key: *key, at_hand: true, cursor: index };
-                return self.insert(head);
-            }
-            // The last cell of a tile has to be compared with the first one of the next.
-            if cursor.loaded.len() <= 1 && !cursor.tiles.is_empty() {
-                return self.await_next_tile(index);
-            }
-            let Some(done) = cursor.loaded.pop_front() else { return };
-            let next = cursor.loaded.front();
-            cursor.position = usize::from(next.is_some_and(|next| is_continued(&self.order, &done, next)));
-            tiles.close(done.slot);
-        }
-    }
-
-    /// Compares heads with equal keys by their cells' coordinates as far as they are at hand, then by age. A tile that isn't
-    /// at hand comes first: what it has may be lower.
-    fn compare_same_key(&self, a: &Head<K>, b: &Head<K>) -> Ordering {
-        let coordinates = || self.compare_equal(a.cursor, b.cursor);
-        a.at_hand.cmp(&b.at_hand).then_with(coordinates).then(a.cursor.cmp(&b.cursor))
-    }
-
-    /// Compares the next cells of two cursors, whose keys are equal.
-    fn compare_equal(&self, a: usize, b: usize) -> Ordering {
-        match (self.cursors[a].current(), self.cursors[b].current()) {
-            (Some((a, cell)), Some((b, other))) => a.compare_equal(&self.order, cell, b, other),
-            _ => Ordering::Equal,
-        }
-    }
-
-    /// Gives cells of the cursor with the lowest next cell, and moves on.
-    fn step(&mut self, tiles: &mut TileTable, queue: &mut RunQueue, head: Head<K>) {
-        let (count, tie) = match self.heads.last() {
-            None => (usize::MAX, false),
-            Some(next) if next.key == head.key => (1, self.compare_equal(head.cursor, next.cursor).is_eq()),
-            Some(next) => (self.cursors[head.cursor].before(next.key), false),
+    /// Takes out the next tile of the cursor `first`, and others so that about `most` bytes of cells can be merged.
+    fn next_tiles(&mut self, context: &Context, tiles: &TileTable, first: usize, most: usize) -> Vec<Job> {
+        let size = |source: usize, tile: &SelectedTile| {
+            cell_bytes(context, source, tile.tile, tile.cells).saturating_mul(tile.cells as usize)
         };
-        if tie && self.deduplicate {
-            self.resolve(tiles, queue, head);
-        } else {
-            self.cursors[head.cursor].give(count, tiles, queue);
-            self.settle(tiles, head.cursor);
-        }
-    }
-
-    /// Gives the newest of several cells with equal coordinates, unless it stands for a deletion.
-    fn resolve(&mut self, tiles: &mut TileTable, queue: &mut RunQueue, head: Head<K>) {
-        let mut equal = std::mem::take(&mut self.equal);
-        equal.clear();
-        equal.push(head.cursor);
-        while let Some(next) = self.heads.last()
-            && next.key == head.key
-            && self.compare_equal(head.cursor, next.cursor).is_eq()
+        let at_hand: usize = self.cursors.iter().map(|cursor| cursor.bytes_left(tiles)).fold(0, usize::saturating_add);
+        // Of every fragment a part of a tile will be left over.
+        let left_over = self.cursors.iter().filter_map(|cursor| Some(size(cursor.source, &cursor.tiles.front()?.1)));
+        let most = match context.array.workers().threads() {
+            1 => most / 4,
+            _ => left_over.fold(most, usize::saturating_add),
+        };
+        let most = most.min(context.room / 4).saturating_sub(at_hand);
+        // Where it isn't known which tile comes first, each fragment's is taken in turn.
+        let waiting = self.cursors.iter().enumerate();
+        let waiting =
+            waiting.filter_map(|(index, cursor)| Some((usize::from(index != first), cursor.pending()?, index)));
+        let mut waiting: BinaryHeap<_> = waiting.map(Reverse).collect();
+        let (mut jobs, mut bytes) = (Vec::new(), 0_usize);
+        while (jobs.is_empty() || bytes < most)
+            && let Some(Reverse((turn, key, index))) = waiting.pop()
         {
-            equal.push(next.cursor);
-            self.heads.pop();
-        }
-        let version = |cursor: &usize| self.cursors[*cursor].current().map(|(current, cell)| current.version(cell));
-        let newest = equal.iter().copied().max_by_key(version);
-        for &cursor in &equal {
-            if Some(cursor) == newest {
-                self.cursors[cursor].give(1, tiles, queue);
-            } else {
-                self.cursors[cursor].position += 1;
+            let cursor = &mut self.cursors[index];
+            let Some((_, tile)) = cursor.tiles.pop_front() else { continue };
+            bytes = bytes.saturating_add(size(cursor.source, &tile));
+            jobs.push((index, cursor.source, tile));
+            if let Some((next, _)) = cursor.tiles.front() {
+                waiting.push(Reverse((turn.max(1) + usize::from(*next <= key), key.max(*next), index)));
             }
-            self.settle(tiles, cursor);
         }
-        self.equal = equal;
+        jobs
     }
 }
 
 impl<K: Key> Engine for Merge<K> {
     fn fill(&mut self, context: &Context, tiles: &mut TileTable, queue: &mut RunQueue) -> Result<bool> {
-        while queue.bytes() < context.budget
-            && let Some(head) = self.heads.pop()
-        {
-            if head.at_hand {
-                self.step(tiles, queue, head);
-            } else {
-                self.load(context, tiles, head.cursor)?;
+        while queue.bytes() < context.budget && !self.cursors.is_empty() {
+            let most = context.budget - queue.bytes();
+            if let Some(cursor) = self.advance(context, tiles, queue, most)? {
+                let jobs = self.next_tiles(context, tiles, cursor, context.budget - queue.bytes().min(context.budget));
+                self.load(context, tiles, jobs)?;
             }
+            self.cursors.retain(|cursor| !cursor.is_ended());
         }
         Ok(!queue.is_empty())
     }
 }
 
-impl<K: Key> Heads<K> {
-    /// How many heads have keys above `key`.
-    #[inline]
-    fn above(&self, key: K) -> usize {
-        /// Up to here comparing all of them is faster than the jumps of a bisection.
-        const FEW: usize = 32;
-        if self.keys.len() <= FEW {
-            self.keys.iter().map(|other| usize::from(*other > key)).sum()
-        } else {
-            self.keys.partition_point(|other| *other > key)
-        }
-    }
-
-    #[inline]
-    fn get(&self, place: usize) -> Option<Head<K>> {
-        let (key, (at_hand, cursor)) = (*self.keys.get(place)?, *self.rest.get(place)?);
-        Some(Head { key, at_hand, cursor })
-    }
-
-    #[inline]
-    fn last(&self) -> Option<Head<K>> {
-        self.get(self.keys.len().checked_sub(1)?)
-    }
-
-    fn pop(&mut self) -> Option<Head<K>> {
-        let (key, (at_hand, cursor)) = (self.keys.pop()?, self.rest.pop()?);
-        Some(Head { key, at_hand, cursor })
-    }
-
-    /// Takes out up to `count` cursors whose tiles aren't at hand, the lowest first.
-    fn take_waiting(&mut self, count: usize, cursors: &mut Vec<usize>) {
-        let most = cursors.len() + count;
-        for place in (0..self.keys.len()).rev() {
-            if cursors.len() == most {
-                break;
-            }
-            if let (false, cursor) = self.rest[place] {
-                cursors.push(cursor);
-                self.keys.remove(place);
-                self.rest.remove(place);
-            }
-        }
-    }
-
-    fn insert(&mut self, place: usize, head: Head<K>) {
-        self.keys.insert(place, head.key);
-        self.rest.insert(place, (head.at_hand, head.cursor));
-    }
-}
-
 impl<K: Key> Cursor<K> {
-    /// The tile and the index of the next cell.
-    fn current(&self) -> Option<(&Keyed<K>, u32)> {
-        let current = self.loaded.front()?;
-        (self.position < current.len()).then(|| (current, current.cell(self.position)))
+    /// The cells from where the merge stands.
+    fn lane(&self) -> Lane<'_, K> {
+        let pending = self.tiles.front().map(|(key, _)| *key);
+        Lane::open(&self.loaded, Place { tile: 0, position: self.position }, pending)
     }
 
-    /// How many of the next cells in the tile have keys below `limit`; the first one's is.
-    fn before(&self, limit: K) -> usize {
-        let Some(current) = self.loaded.front() else { return 0 };
-        let keys = &current.keys[self.position..];
-        if keys.get(1).is_none_or(|key| *key >= limit) {
-            return 1;
-        }
-        // Doubling steps: where fragments interleave, runs are short.
-        let mut step = 2;
-        while keys.get(step).is_some_and(|key| *key < limit) {
-            step *= 2;
-        }
-        let (low, high) = (step / 2, step.min(keys.len()));
-        low + keys[low..high].partition_point(|key| *key < limit)
+    /// A key not above that of any cell that isn't at hand, if there are any.
+    fn pending(&self) -> Option<K> {
+        let (key, _) = self.tiles.front()?;
+        let last = self.loaded.last().and_then(|tile| tile.keys.last());
+        Some(last.map_or(*key, |last| *last.max(key)))
     }
 
-    /// Appends up to `count` of the next cells in the tile to the queue, but for those that stand for a deletion.
-    fn give(&mut self, count: usize, tiles: &mut TileTable, queue: &mut RunQueue) {
-        let Some(current) = self.loaded.front() else { return };
-        let start = self.position;
-        let end = start.saturating_add(count).min(current.len());
-        self.position = end;
-        if current.has_deleted() {
-            let shown: Vec<u32> =
-                (start..end).map(|position| current.cell(position)).filter(|cell| !current.is_deleted(*cell)).collect();
-            queue.push_list(tiles, current.slot, &shown);
-        } else if let Some(cells) = current.cells(start..end) {
-            queue.push_list(tiles, current.slot, cells);
-        } else if let (Ok(start), Ok(len)) = (u32::try_from(start), u32::try_from(end - start)) {
-            queue.push(tiles, Run { slot: current.slot, start, len });
-        }
+    fn is_ended(&self) -> bool {
+        self.tiles.is_empty() && self.loaded.is_empty()
+    }
+
+    /// Goes on to a place among the tiles at hand, and hands over those that it has passed.
+    fn go_to(&mut self, order: &CellOrder, place: Place, done: impl FnMut(Keyed<K>)) {
+        let mut lane = Lane::open(&self.loaded, place, None);
+        let is_at_end = lane.settle(order).is_none();
+        let place = lane.at;
+        // Where a tile may go on with older versions of a cell, the last cell of the one before it is still needed.
+        let all = is_at_end && (self.tiles.is_empty() || !self.may_be_continued());
+        self.loaded.drain(..if all { self.loaded.len() } else { place.tile }).for_each(done);
+        self.position = if all { 0 } else { place.position };
+    }
+
+    fn may_be_continued(&self) -> bool {
+        self.loaded.last().is_some_and(Keyed::may_repeat_coordinates)
+    }
+
+    /// About how many bytes the cells at hand that are left take in the result.
+    fn bytes_left(&self, tiles: &TileTable) -> usize {
+        let bytes = |tile: &Keyed<K>| tile.len().saturating_mul(tiles.get(tile.slot).cell_bytes);
+        let all = self.loaded.iter().map(bytes).fold(0, usize::saturating_add);
+        let passed =
+            self.loaded.first().map_or(0, |tile| self.position.saturating_mul(tiles.get(tile.slot).cell_bytes));
+        all.saturating_sub(passed)
     }
 }
 
-/// Whether a tile begins with an older version of the cell that the tile before it ended with.
-fn is_continued<K: Key>(order: &CellOrder, done: &Keyed<K>, next: &Keyed<K>) -> bool {
-    let Some(last) = done.len().checked_sub(1).filter(|_| next.may_repeat_coordinates()) else { return false };
-    next.keys.first() == done.keys.last() && done.compare_equal(order, done.cell(last), next, next.cell(0)).is_eq()
+/// Merges lanes in parts, which begin at `places` and end with the last of them. The first part's runs are appended to
+/// `runs.0` at once, the others' after they have been gathered in the others.
+fn merge_parts<K: Key>(
+    context: &Context,
+    rules: Rules<'_>,
+    lanes: &[Lane<'_, K>],
+    mut places: Vec<Vec<Place>>,
+    (first, others): (&mut Runs, &mut Vec<Runs>),
+) -> Result<Reached> {
+    others.resize_with(others.len().max(places.len().saturating_sub(2)), Runs::default);
+    let runs = std::iter::once(&mut *first).chain(&mut *others);
+    let jobs: Vec<_> = places.windows(2).map(|ends| part_of(lanes, &ends[0], &ends[1])).zip(runs).collect();
+    context.array.workers().for_each(u64::MAX, jobs, |(lanes, runs), _| {
+        // Where fragments interleave, most runs are of one cell.
+        runs.reserve(lanes.iter().map(Lane::len).sum());
+        merge(rules, lanes, usize::MAX, runs);
+        Ok(())
+    })?;
+    first.reserve(others.iter().map(Runs::len).sum());
+    others.iter_mut().for_each(|runs| first.append(runs));
+    Ok(Reached { places: places.pop().unwrap_or_default(), waits_for: None })
 }
+
+/// Some of the cells of each lane.
+fn part_of<'a, K: Key>(lanes: &[Lane<'a, K>], begins: &[Place], ends: &[Place]) -> Vec<Lane<'a, K>> {
+    let places = begins.iter().zip(ends);
+    lanes.iter().zip(places).map(|(lane, (begin, end))| lane.between(*begin, *end)).collect()
+}
+
+/// About how many bytes a cell at hand takes in the result if the next one is of another fragment.
+fn cell_size<K: Key>(cursors: &[Cursor<K>], tiles: &TileTable) -> usize {
+    let loaded = || cursors.iter().flat_map(|cursor| &cursor.loaded);
+    let cells: usize = loaded().map(Keyed::len).sum();
+    let bytes = loaded().map(|tile| tile.len().saturating_mul(tiles.get(tile.slot).cell_bytes));
+    bytes.fold(0, usize::saturating_add) / cells.max(1) + RUN_BYTES
+}
+
+#[cfg(test)]
+mod tests;

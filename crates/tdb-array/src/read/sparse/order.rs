@@ -47,6 +47,11 @@ impl CellColumns {
         Self { words: words.collect(), coordinates: coordinates.collect() }
     }
 
+    /// The columns of coordinates.
+    pub(crate) fn into_coordinates(self) -> Vec<Coordinates> {
+        self.coordinates
+    }
+
     /// Bytes of memory that the columns take.
     pub(crate) fn memory(&self) -> usize {
         let words: usize = self.words.iter().map(|words| 8 * words.len()).sum();

@@ -265,7 +265,7 @@ impl<K: Key> Slabs<K> {
     }
 
     /// Lets go of tiles that end in the slab, and of those that there is no room for.
-    fn finish(&mut self, table: &mut TileTable, end: K) {
+    fn finish(&mut self, context: &Context, table: &mut TileTable, end: K) {
         let mut active = std::mem::take(&mut self.active);
         active.retain(|index| {
             let tile = &mut self.tiles[*index];
@@ -275,7 +275,7 @@ impl<K: Key> Slabs<K> {
             {
                 tile.slot = None;
                 self.keyed[slot as usize] = None;
-                table.close(slot);
+                table.close(context, slot);
             }
             !is_done
         });
@@ -301,7 +301,7 @@ impl<K: Key> Engine for Slabs<K> {
             self.give(context, tiles, queue, &entries);
             self.entries = entries;
             self.span = Some(start.span(end));
-            self.finish(tiles, end);
+            self.finish(context, tiles, end);
         }
         Ok(!queue.is_empty())
     }

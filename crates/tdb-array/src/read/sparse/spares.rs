@@ -1,19 +1,19 @@
 //! Memory of tiles that is used again.
 
-use std::sync::{Mutex, PoisonError};
-
 use tdb_types::Buffer;
 
 use super::cells::TileData;
 use super::coordinates::Coordinates;
 use super::table::Held;
+use crate::spare::Pool;
 use crate::tiles::VarTile;
 
 /// Memory of tiles that nobody wants any more, for all threads of a read: fresh memory is slow to touch.
 #[derive(Debug, Default)]
-pub(super) struct Spares {
+pub(crate) struct Spares {
     buffers: Pool<Buffer>,
-    keys: Pool<Vec<u64>>,
+    pub(super) keys: Pool<Vec<u64>>,
+    pub(super) wide_keys: Pool<Vec<u128>>,
     var: Pool<VarTile>,
 }
 
@@ -59,24 +59,5 @@ impl Spares {
         if let Some(validity) = held.validity.take() {
             self.buffers.give(validity);
         }
-    }
-}
-
-#[derive(Debug)]
-struct Pool<T>(Mutex<Vec<T>>);
-
-impl<T> Default for Pool<T> {
-    fn default() -> Self {
-        Self(Mutex::new(Vec::new()))
-    }
-}
-
-impl<T: Default> Pool<T> {
-    fn take(&self) -> T {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    fn give(&self, spare: T) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(spare);
     }
 }

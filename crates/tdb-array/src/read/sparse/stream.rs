@@ -63,7 +63,7 @@ impl Engine for Stream {
                     None => queue.push(tiles, Run { slot, start: 0, len: tile.cells }),
                     Some(kept) => queue.push_list(tiles, slot, &kept),
                 }
-                tiles.close(slot);
+                tiles.close(context, slot);
             }
         }
         Ok(!queue.is_empty())

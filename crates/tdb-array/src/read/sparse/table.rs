@@ -94,6 +94,13 @@ impl TileTable {
         }
     }
 
+    /// Open tiles without fields.
+    #[cfg(test)]
+    pub(super) fn of_sizes(sizes: impl Iterator<Item = usize>) -> Self {
+        let tile = |cells| Tile { source: 0, tile: 0, cells, fields: Vec::new(), cell_bytes: 1, open: true, queued: 0 };
+        Self { slots: sizes.map(tile).collect(), free: Vec::new() }
+    }
+
     /// How many slots there are.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
@@ -110,24 +117,24 @@ impl TileTable {
     }
 
     /// Says that no more runs of the tile will come.
-    pub(super) fn close(&mut self, slot: u32) {
+    pub(super) fn close(&mut self, context: &Context, slot: u32) {
         self.get_mut(slot).open = false;
-        self.free_if_done(slot);
+        self.free_if_done(context, slot);
     }
 
-    fn free_if_done(&mut self, slot: u32) {
+    fn free_if_done(&mut self, context: &Context, slot: u32) {
         let tile = self.get_mut(slot);
         if !tile.open && tile.queued == 0 {
-            tile.fields = Vec::new();
+            tile.fields.drain(..).for_each(|mut held| context.spares.take_back(&mut held));
             self.free.push(slot);
         }
     }
 
     /// Lets go of tiles that these runs, just read, were the last of.
-    pub(super) fn release(&mut self, done: &[Run]) {
+    pub(super) fn release(&mut self, context: &Context, done: &[Run]) {
         for run in done {
             self.get_mut(run.slot).queued -= 1;
-            self.free_if_done(run.slot);
+            self.free_if_done(context, run.slot);
         }
     }
 
@@ -164,72 +171,120 @@ pub(super) fn cell_bytes(context: &Context, source: usize, tile: u64, cells: u32
 }
 
 /// Bytes of a run: one here, one in the batch before.
-const RUN_BYTES: usize = 2 * size_of::<Run>();
+pub(super) const RUN_BYTES: usize = 2 * size_of::<Run>();
 
-/// The runs that come next in the result.
+/// Runs in the order of the result.
 #[derive(Debug, Default)]
-pub(super) struct RunQueue {
+pub(super) struct Runs {
     runs: Vec<Run>,
-    /// Those before this one have been taken.
-    next: usize,
     /// About how many bytes their cells take in the result.
     bytes: usize,
 }
 
-impl RunQueue {
-    pub(super) fn is_empty(&self) -> bool {
-        self.next == self.runs.len()
-    }
-
+impl Runs {
     /// About how many bytes the cells take in the result.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Appends cells of an open tile.
+    /// How many runs there are.
+    pub(super) fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Makes room for runs.
+    pub(super) fn reserve(&mut self, runs: usize) {
+        self.runs.reserve(runs);
+    }
+
+    /// Moves the runs of `other` behind these.
+    pub(super) fn append(&mut self, other: &mut Self) {
+        self.runs.append(&mut other.runs);
+        self.bytes = self.bytes.saturating_add(std::mem::take(&mut other.bytes));
+    }
+
+    /// Appends cells that take `cell_bytes` each.
     #[inline]
-    pub(super) fn push(&mut self, tiles: &mut TileTable, run: Run) {
-        if run.len == 0 {
-            return;
-        }
-        let tile = tiles.get_mut(run.slot);
-        self.bytes = self.bytes.saturating_add(tile.cell_bytes.saturating_mul(run.len as usize));
+    pub(super) fn push(&mut self, run: Run, cell_bytes: usize) {
+        self.bytes = self.bytes.saturating_add(cell_bytes.saturating_mul(run.len as usize));
         match self.runs.last_mut() {
             Some(last) if last.slot == run.slot && last.start + last.len == run.start => last.len += run.len,
             _ => {
-                tile.queued += 1;
                 self.bytes = self.bytes.saturating_add(RUN_BYTES);
                 self.runs.push(run);
             }
         }
     }
+}
+
+/// The runs that cells of a tile, given by their indices, are.
+pub(super) fn runs_of(slot: u32, cells: &[u32]) -> impl Iterator<Item = Run> {
+    let runs = cells.chunk_by(|a, b| a + 1 == *b);
+    runs.filter_map(move |run| Some(Run { slot, start: *run.first()?, len: u32::try_from(run.len()).ok()? }))
+}
+
+/// The runs that come next in the result.
+#[derive(Debug, Default)]
+pub(super) struct RunQueue {
+    waiting: Runs,
+    /// Those before this one have been taken.
+    next: usize,
+}
+
+impl RunQueue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.next == self.waiting.runs.len()
+    }
+
+    /// About how many bytes the cells take in the result.
+    pub(super) fn bytes(&self) -> usize {
+        self.waiting.bytes
+    }
+
+    /// Appends cells of an open tile.
+    #[inline]
+    pub(super) fn push(&mut self, tiles: &mut TileTable, run: Run) {
+        if run.len > 0 {
+            let tile = tiles.get_mut(run.slot);
+            let runs = self.waiting.runs.len();
+            self.waiting.push(run, tile.cell_bytes);
+            tile.queued += self.waiting.runs.len() - runs;
+        }
+    }
 
     /// Appends cells of an open tile, given by their indices.
     pub(super) fn push_list(&mut self, tiles: &mut TileTable, slot: u32, cells: &[u32]) {
-        for run in cells.chunk_by(|a, b| a + 1 == *b) {
-            if let (Some(start), Ok(len)) = (run.first(), u32::try_from(run.len())) {
-                self.push(tiles, Run { slot, start: *start, len });
-            }
-        }
+        runs_of(slot, cells).for_each(|run| self.push(tiles, run));
+    }
+
+    /// Hands out the runs for more to be appended; [`put_back`](Self::put_back) takes them again.
+    pub(super) fn take_out(&mut self) -> Runs {
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// Takes runs of open tiles of which those from the `known`th on are new.
+    pub(super) fn put_back(&mut self, tiles: &mut TileTable, runs: Runs, known: usize) {
+        runs.runs.iter().skip(known).for_each(|run| tiles.get_mut(run.slot).queued += 1);
+        self.waiting = runs;
     }
 
     /// Moves runs whose cells fill a batch of about `budget` bytes, one cell at least, into the empty `taken`.
     pub(super) fn take(&mut self, tiles: &mut TileTable, budget: usize, taken: &mut Vec<Run>) {
         // An engine stops when it has given enough: leaving the little that is too much would mean to copy the rest.
-        if self.next == 0 && self.bytes <= budget.saturating_add(budget / 8) {
-            std::mem::swap(&mut self.runs, taken);
+        if self.next == 0 && self.waiting.bytes <= budget.saturating_add(budget / 8) {
+            std::mem::swap(&mut self.waiting.runs, taken);
         } else {
             self.take_some(tiles, budget, taken);
         }
         if self.is_empty() {
-            self.runs.clear();
-            (self.next, self.bytes) = (0, 0);
+            self.waiting.runs.clear();
+            (self.next, self.waiting.bytes) = (0, 0);
         }
     }
 
     fn take_some(&mut self, tiles: &mut TileTable, budget: usize, taken: &mut Vec<Run>) {
         let mut room = budget;
-        while let Some(run) = self.runs.get_mut(self.next) {
+        while let Some(run) = self.waiting.runs.get_mut(self.next) {
             let tile = tiles.get_mut(run.slot);
             let fitting = u32::try_from(room / tile.cell_bytes).unwrap_or(u32::MAX);
             let len = fitting.max(u32::from(taken.is_empty())).min(run.len);
@@ -238,7 +293,7 @@ impl RunQueue {
             }
             let bytes = tile.cell_bytes.saturating_mul(len as usize);
             room = room.saturating_sub(bytes);
-            self.bytes = self.bytes.saturating_sub(bytes);
+            self.waiting.bytes = self.waiting.bytes.saturating_sub(bytes);
             taken.push(Run { len, ..*run });
             if len < run.len {
                 run.start += len;

@@ -38,7 +38,7 @@ pub(super) struct Use {
 }
 
 /// Pieces smaller than this are not worth a thread.
-const PIECE_CELLS: usize = 32 * 1024;
+const PIECE_CELLS: usize = 16 * 1024;
 
 impl Use {
     fn of(run: &Run, start: usize, first_run: usize, whole: bool) -> Self {

@@ -101,8 +101,8 @@ enum Target<'a> {
     Place(&'a mut [u8]),
     /// The place in the column of these runs of it, which begin there one after the other.
     Runs(&'a mut [u8], &'a [Run]),
-    /// Memory of its own, of which these cells will be needed.
-    Own(Buffer, Range<usize>),
+    /// Memory of its own, so many bytes, of which these cells will be needed.
+    Own(usize, Range<usize>),
 }
 
 /// Unfilters bytes of cells: those that belong into the column one after the other as they lie in their tile right into
@@ -138,7 +138,7 @@ pub(super) fn unfilter_fixed(
                 true => 0..tile.cells,
                 false => used.first_cell as usize..used.end_cell as usize,
             };
-            Target::Own(context.spares.buffer(len), window)
+            Target::Own(len, window)
         };
         bytes += len as u64;
         jobs.push(Job { slot: used.slot, tiles: field_tiles, tile: tile.tile, cells: tile.cells, target });
@@ -169,7 +169,8 @@ fn unfilter(
                 part.fill(context, place);
                 None
             }
-            Target::Own(mut buffer, _) => {
+            Target::Own(len, _) => {
+                let mut buffer = context.spares.buffer(len);
                 part.fill(context, &mut buffer);
                 Some((slot, buffer))
             }
@@ -178,7 +179,8 @@ fn unfilter(
     match target {
         Target::Place(place) => part.window(tiles, (tile, cells), 0..cells, place, scratch)?,
         Target::Runs(place, runs) => stream(tiles, part, (tile, cells), runs, place, scratch)?,
-        Target::Own(mut buffer, window) => {
+        Target::Own(len, window) => {
+            let mut buffer = context.spares.buffer(len);
             part.window(tiles, (tile, cells), window, &mut buffer, scratch)?;
             return Ok(Some((slot, buffer)));
         }

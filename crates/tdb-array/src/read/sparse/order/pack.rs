@@ -87,7 +87,15 @@ impl CellOrder {
 
     /// The key of each of `cells` cells; `coordinates` has a column for each dimension.
     pub(crate) fn keys<K: Key>(&self, coordinates: &[Coordinates], cells: usize) -> Vec<K> {
-        let mut keys = vec![K::default(); cells];
+        let mut keys = Vec::new();
+        self.keys_into(coordinates, cells, &mut keys);
+        keys
+    }
+
+    /// Replaces `keys` by the key of each of `cells` cells.
+    pub(crate) fn keys_into<K: Key>(&self, coordinates: &[Coordinates], cells: usize, keys: &mut Vec<K>) {
+        keys.clear();
+        keys.resize(cells, K::default());
         let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
         for packed in &self.packed {
             match packed.part {
@@ -96,7 +104,7 @@ impl CellOrder {
                     if let Some(global) = &self.leading {
                         global.leading_word(word, &columns, &mut words);
                     }
-                    packed.append(&mut keys, words.into_iter());
+                    packed.append(keys, words.into_iter());
                 }
                 Part::Offset { dimension, low, extent, tiling } => {
                     let coordinates = coordinates[dimension].keys();
@@ -104,26 +112,25 @@ impl CellOrder {
                     tiling.indices(coordinates, &mut tiles);
                     let offsets =
                         coordinates.iter().zip(tiles).map(|(key, tile)| key.wrapping_sub(low + tile * extent));
-                    packed.append(&mut keys, offsets);
+                    packed.append(keys, offsets);
                 }
-                Part::Coordinate(dimension) => self.append_coordinates(packed, dimension, coordinates, &mut keys),
+                Part::Coordinate(dimension) => self.append_coordinates(packed, dimension, coordinates, keys),
                 Part::Text { dimension, skip } => {
                     let strings = &coordinates[dimension];
-                    packed.append(&mut keys, (0..cells).map(|cell| eight_bytes(strings.string(cell), skip)));
+                    packed.append(keys, (0..cells).map(|cell| eight_bytes(strings.string(cell), skip)));
                 }
                 Part::ZeroSign { dimension, positive } => {
                     let values = coordinates[dimension].keys().iter();
-                    packed.append(&mut keys, values.map(|key| u64::from(*key == positive)));
+                    packed.append(keys, values.map(|key| u64::from(*key == positive)));
                 }
             }
         }
-        keys
     }
 
-    /// The keys of some cells.
-    pub(crate) fn keys_of<K: Key>(&self, coordinates: &[Coordinates], cells: &[u32]) -> Vec<K> {
+    /// Replaces `keys` by those of some cells.
+    pub(crate) fn keys_of<K: Key>(&self, coordinates: &[Coordinates], cells: &[u32], keys: &mut Vec<K>) {
         let coordinates: Vec<_> = coordinates.iter().map(|coordinates| coordinates.of_cells(cells)).collect();
-        self.keys(&coordinates, cells.len())
+        self.keys_into(&coordinates, cells.len(), keys);
     }
 
     fn append_coordinates<K: Key>(

@@ -1,0 +1,152 @@
+//! The cells of one fragment that take part in a merge.
+
+use super::super::key::Key;
+use super::super::keyed::Keyed;
+use super::super::order::CellOrder;
+use super::super::table::{Run, Runs, TileTable, runs_of};
+
+/// A place among the tiles at hand of a fragment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) tile: usize,
+    /// The position of the next cell in the tile; behind the last one at its end.
+    pub(super) position: usize,
+}
+
+/// Cells of one fragment, in order, tile by tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lane<'a, K> {
+    tiles: &'a [Keyed<K>],
+    /// Where the next cell is.
+    pub(super) at: Place,
+    end: Place,
+    /// A key not above that of any cell behind these, if there are more that aren't at hand.
+    pub(super) pending: Option<K>,
+}
+
+impl<'a, K: Key> Lane<'a, K> {
+    /// All the cells from a place on.
+    pub(super) fn open(tiles: &'a [Keyed<K>], at: Place, pending: Option<K>) -> Self {
+        Self { tiles, at, end: Place { tile: tiles.len(), position: 0 }, pending }
+    }
+
+    /// Some of the cells.
+    pub(super) fn between(&self, at: Place, end: Place) -> Self {
+        Self { tiles: self.tiles, at, end, pending: None }
+    }
+
+    /// The key of the next cell, in the next tile if this one has no more; none at the end.
+    #[inline]
+    pub(super) fn settle(&mut self, order: &CellOrder) -> Option<K> {
+        loop {
+            if self.at >= self.end {
+                return None;
+            }
+            let current = self.tiles.get(self.at.tile)?;
+            if let Some(key) = current.keys.get(self.at.position) {
+                return Some(*key);
+            }
+            let next = self.tiles.get(self.at.tile + 1)?;
+            let position = usize::from(is_continued(order, current, next));
+            self.at = Place { tile: self.at.tile + 1, position };
+        }
+    }
+
+    /// The tile and the index of the next cell, once [settled](Self::settle).
+    pub(super) fn current(&self) -> Option<(&'a Keyed<K>, u32)> {
+        let current = self.tiles.get(self.at.tile)?;
+        (self.at.position < current.len()).then(|| (current, current.cell(self.at.position)))
+    }
+
+    /// The last key at hand.
+    pub(super) fn last_key(&self) -> Option<K> {
+        self.tiles.last()?.keys.last().copied()
+    }
+
+    /// The keys at hand, tile by tile, from the next cell up to a place.
+    pub(super) fn keys_until(&self, end: Place) -> impl Iterator<Item = &'a [K]> {
+        let at = self.at;
+        let tiles = self.tiles.iter().enumerate().skip(at.tile).take((end.tile + 1).saturating_sub(at.tile));
+        tiles.map(move |(index, tile)| {
+            let start = if index == at.tile { at.position } else { 0 };
+            let stop = if index == end.tile { end.position } else { tile.len() };
+            tile.keys.get(start..stop).unwrap_or_default()
+        })
+    }
+
+    /// How many cells are left.
+    pub(super) fn len(&self) -> usize {
+        self.keys_until(self.end).map(<[K]>::len).sum()
+    }
+
+    /// The place of the first cell from `from` on whose key is not below `key`.
+    pub(super) fn place_of(&self, key: K, from: Place) -> Place {
+        let tiles = self.tiles.get(from.tile..).unwrap_or_default();
+        let below = tiles.partition_point(|tile| tile.keys.last().is_some_and(|last| *last < key));
+        let place = match tiles.get(below) {
+            Some(tile) => {
+                let position = tile.keys.partition_point(|other| *other < key);
+                Place { tile: from.tile + below, position }
+            }
+            None => self.last_place(),
+        };
+        place.max(from)
+    }
+
+    /// The place behind the last cell at hand.
+    pub(super) fn last_place(&self) -> Place {
+        match self.tiles.split_last() {
+            Some((last, others)) => Place { tile: others.len(), position: last.len() },
+            None => Place::default(),
+        }
+    }
+
+    /// How many of the next cells in the tile have keys below `limit`; the first one's is.
+    pub(super) fn before(&self, limit: K) -> usize {
+        let keys = self.rest_of_tile().map_or(&[][..], |tile| &tile.keys[self.at.position..self.stop(tile)]);
+        if keys.get(1).is_none_or(|key| *key >= limit) {
+            return 1;
+        }
+        // Doubling steps: where fragments interleave, runs are short.
+        let mut step = 2;
+        while keys.get(step).is_some_and(|key| *key < limit) {
+            step *= 2;
+        }
+        let (low, high) = (step / 2, step.min(keys.len()));
+        low + keys[low..high].partition_point(|key| *key < limit)
+    }
+
+    /// Appends up to `count` of the next cells in the tile to the runs, but for those that stand for a deletion.
+    pub(super) fn give(&mut self, count: usize, tiles: &TileTable, runs: &mut Runs) {
+        let Some(current) = self.rest_of_tile() else { return };
+        let start = self.at.position;
+        let end = start.saturating_add(count).min(self.stop(current));
+        self.at.position = end;
+        let bytes = tiles.get(current.slot).cell_bytes;
+        if current.has_deleted() {
+            let shown: Vec<u32> =
+                (start..end).map(|position| current.cell(position)).filter(|cell| !current.is_deleted(*cell)).collect();
+            runs_of(current.slot, &shown).for_each(|run| runs.push(run, bytes));
+        } else if let Some(cells) = current.cells(start..end) {
+            runs_of(current.slot, cells).for_each(|run| runs.push(run, bytes));
+        } else if let (Ok(start), Ok(len)) = (u32::try_from(start), u32::try_from(end - start)) {
+            runs.push(Run { slot: current.slot, start, len }, bytes);
+        }
+    }
+
+    /// The current tile, if it has cells left.
+    fn rest_of_tile(&self) -> Option<&'a Keyed<K>> {
+        self.tiles.get(self.at.tile).filter(|tile| self.at.position < self.stop(tile))
+    }
+
+    /// Where the lane's cells end in the current tile.
+    fn stop(&self, tile: &Keyed<K>) -> usize {
+        if self.at.tile == self.end.tile { self.end.position } else { tile.len() }
+    }
+}
+
+/// Whether a tile begins with an older version of the cell that the tile before it ended with.
+fn is_continued<K: Key>(order: &CellOrder, done: &Keyed<K>, next: &Keyed<K>) -> bool {
+    let Some(last) = done.len().checked_sub(1).filter(|_| next.may_repeat_coordinates()) else { return false };
+    next.keys.first() == done.keys.last() && done.compare_equal(order, done.cell(last), next, next.cell(0)).is_eq()
+}

@@ -1,0 +1,143 @@
+//! Merging what is at hand.
+
+use std::cmp::Ordering;
+
+use super::super::key::Key;
+use super::super::order::CellOrder;
+use super::super::table::{Runs, TileTable};
+use super::heads::{Head, Heads};
+use super::lane::{Lane, Place};
+
+/// What all parts of a merge share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules<'a> {
+    pub(super) order: &'a CellOrder,
+    /// Whether only the newest of cells with equal coordinates counts.
+    pub(super) deduplicate: bool,
+    pub(super) tiles: &'a TileTable,
+}
+
+/// How far a merge has come.
+#[derive(Debug)]
+pub(super) struct Reached {
+    /// Where each lane stands.
+    pub(super) places: Vec<Place>,
+    /// The lane whose next tile has to be at hand before the merge can go on.
+    pub(super) waits_for: Option<usize>,
+}
+
+/// A merge of lanes.
+///
+/// Cells move in runs: the lane with the lowest cell gives all that are below the next lane's lowest.
+#[derive(Debug)]
+struct Part<'a, K> {
+    rules: Rules<'a>,
+    lanes: Vec<Lane<'a, K>>,
+    heads: Heads<K>,
+    /// Memory for lanes whose next cells are equal.
+    equal: Vec<usize>,
+    runs: &'a mut Runs,
+}
+
+/// Appends the cells of lanes to the runs until the lanes end, one of them waits, or there are `most` bytes.
+pub(super) fn merge<'a, K: Key>(rules: Rules<'a>, lanes: Vec<Lane<'a, K>>, most: usize, runs: &'a mut Runs) -> Reached {
+    let mut part = Part::new(rules, lanes, runs);
+    let mut waits_for = None;
+    while part.runs.bytes() < most
+        && let Some(head) = part.heads.pop()
+    {
+        if !head.at_hand {
+            waits_for = Some(head.lane);
+            break;
+        }
+        part.step(head);
+    }
+    Reached { places: part.lanes.iter().map(|lane| lane.at).collect(), waits_for }
+}
+
+impl<'a, K: Key> Part<'a, K> {
+    fn new(rules: Rules<'a>, mut lanes: Vec<Lane<'a, K>>, runs: &'a mut Runs) -> Self {
+        let heads = lanes.iter_mut().enumerate().filter_map(|(index, lane)| head(rules.order, lane, index)).collect();
+        let heads = Heads::new(heads, |a, b| compare_same_key(rules.order, &lanes, a, b));
+        Self { rules, lanes, heads, equal: Vec::new(), runs }
+    }
+
+    /// Takes a lane among the heads by its next cell, if there is one.
+    #[inline]
+    fn settle(&mut self, index: usize) {
+        let order = self.rules.order;
+        if let Some(head) = head(order, &mut self.lanes[index], index) {
+            self.heads.insert(head, |a, b| compare_same_key(order, &self.lanes, a, b));
+        }
+    }
+
+    /// Gives cells of the lane with the lowest next cell, and moves on.
+    #[inline]
+    fn step(&mut self, head: Head<K>) {
+        let (count, tie) = match self.heads.last() {
+            None => (usize::MAX, false),
+            Some(next) if next.key == head.key => (1, self.are_equal(head.lane, next.lane)),
+            Some(next) => (self.lanes[head.lane].before(next.key), false),
+        };
+        if tie && self.rules.deduplicate {
+            self.resolve(head);
+        } else {
+            self.lanes[head.lane].give(count, self.rules.tiles, self.runs);
+            self.settle(head.lane);
+        }
+    }
+
+    /// Gives the newest of several cells with equal coordinates, unless it stands for a deletion.
+    fn resolve(&mut self, head: Head<K>) {
+        let mut equal = std::mem::take(&mut self.equal);
+        equal.clear();
+        equal.push(head.lane);
+        while let Some(next) = self.heads.last()
+            && next.key == head.key
+            && self.are_equal(head.lane, next.lane)
+        {
+            equal.push(next.lane);
+            self.heads.pop();
+        }
+        let version = |lane: &usize| self.lanes[*lane].current().map(|(current, cell)| current.version(cell));
+        let newest = equal.iter().copied().max_by_key(version);
+        for &lane in &equal {
+            if Some(lane) == newest {
+                self.lanes[lane].give(1, self.rules.tiles, self.runs);
+            } else {
+                self.lanes[lane].at.position += 1;
+            }
+            self.settle(lane);
+        }
+        self.equal = equal;
+    }
+
+    /// Whether the next cells of two lanes, whose keys are equal, have equal coordinates.
+    fn are_equal(&self, a: usize, b: usize) -> bool {
+        compare_equal(self.rules.order, &self.lanes[a], &self.lanes[b]).is_eq()
+    }
+}
+
+/// Where a lane stands, if it has cells left.
+#[inline]
+fn head<K: Key>(order: &CellOrder, lane: &mut Lane<'_, K>, index: usize) -> Option<Head<K>> {
+    match lane.settle(order) {
+        Some(key) => Some(Head { key, at_hand: true, lane: index }),
+        None => lane.pending.map(|key| Head { key, at_hand: false, lane: index }),
+    }
+}
+
+/// Compares heads with equal keys by their cells' coordinates as far as they are at hand, then by age. A tile that isn't at
+/// hand comes first: what it has may be lower.
+fn compare_same_key<K: Key>(order: &CellOrder, lanes: &[Lane<'_, K>], a: &Head<K>, b: &Head<K>) -> Ordering {
+    let coordinates = || compare_equal(order, &lanes[a.lane], &lanes[b.lane]);
+    a.at_hand.cmp(&b.at_hand).then_with(coordinates).then(a.lane.cmp(&b.lane))
+}
+
+/// Compares the next cells of two lanes, whose keys are equal.
+fn compare_equal<K: Key>(order: &CellOrder, a: &Lane<'_, K>, b: &Lane<'_, K>) -> Ordering {
+    match (a.current(), b.current()) {
+        (Some((a, cell)), Some((b, other))) => a.compare_equal(order, cell, b, other),
+        _ => Ordering::Equal,
+    }
+}

@@ -1,0 +1,71 @@
+//! Cutting a merge into parts that several threads merge at once.
+
+use super::super::key::Key;
+use super::lane::{Lane, Place};
+
+/// How to cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// About how many cells all parts shall have at most.
+    pub(super) most: usize,
+    /// Into how many parts to cut.
+    pub(super) parts: usize,
+    /// How many cells there must be to be worth it.
+    pub(super) least: usize,
+}
+
+/// Keys that are looked at for each part, to find out where to cut.
+const SAMPLES: usize = 128;
+
+/// Where each part begins in each lane, and last where the last one ends; none if cutting isn't worth it.
+///
+/// Cells with equal keys are in one part, and no part has a cell that a cell which isn't at hand may come before.
+pub(super) fn split<K: Key>(lanes: &[Lane<'_, K>], cut: Cut) -> Option<Vec<Vec<Place>>> {
+    // Behind the last cell at hand of a fragment that has more, other fragments' cells have to wait.
+    let limit = lanes.iter().filter_map(|lane| Some(lane.pending?.max(lane.last_key().unwrap_or_default()))).min();
+    let place = |lane: &Lane<'_, K>| match limit {
+        Some(limit) => lane.place_of(limit, lane.at),
+        None => lane.last_place().max(lane.at),
+    };
+    let mut ends: Vec<Place> = lanes.iter().map(place).collect();
+    let ready = lanes.iter().zip(&ends).flat_map(|(lane, end)| lane.keys_until(*end)).map(<[K]>::len).sum::<usize>();
+    if ready.min(cut.most) < cut.least.max(1) || cut.parts < 2 {
+        return None;
+    }
+    let step = (ready / (cut.parts * SAMPLES)).max(1);
+    let mut samples = sample(lanes, &ends, step);
+    samples.sort_unstable();
+    if ready > cut.most.saturating_add(cut.most / 8) {
+        samples.truncate((cut.most / step).max(1));
+        let end = samples.pop()?;
+        ends = lanes.iter().zip(&ends).map(|(lane, most)| lane.place_of(end, lane.at).min(*most)).collect();
+    }
+    if lanes.iter().zip(&ends).all(|(lane, end)| lane.at >= *end) {
+        return None;
+    }
+    let mut places = vec![lanes.iter().map(|lane| lane.at).collect::<Vec<_>>()];
+    for part in 1..cut.parts {
+        let Some(key) = samples.get(part * samples.len() / cut.parts) else { continue };
+        let begins = places.last().into_iter().flatten();
+        let next = begins.zip(lanes).zip(&ends).map(|((begin, lane), end)| lane.place_of(*key, *begin).min(*end));
+        let next = next.collect();
+        places.push(next);
+    }
+    let begins = places.last().into_iter().flatten();
+    let ends = begins.zip(&ends).map(|(begin, end)| *begin.max(end)).collect();
+    places.push(ends);
+    Some(places)
+}
+
+/// Every so many keys one.
+fn sample<K: Key>(lanes: &[Lane<'_, K>], ends: &[Place], step: usize) -> Vec<K> {
+    let mut samples = Vec::new();
+    // Short lanes, too, have their share: what is left over of one counts in the next.
+    let mut skip = step / 2;
+    for keys in lanes.iter().zip(ends).flat_map(|(lane, end)| lane.keys_until(*end)) {
+        samples.extend(keys.iter().skip(skip).step_by(step));
+        let taken = keys.len().saturating_sub(skip).div_ceil(step);
+        skip = skip + taken * step - keys.len();
+    }
+    samples
+}
