@@ -108,7 +108,9 @@ fn encode(
 /// Copies the cells of a tile. Those outside of the region become zeros, one value of them if cells differ in length; no
 /// reader ever sees them.
 fn cut(column: &CheckedColumn<'_>, nullable: bool, slabs: &[Slab], cells: usize, tile: &mut RawTile) {
-    tile.clear();
+    // Where the region has the whole tile, nothing of what the memory holds stays.
+    let is_whole = column.offsets.is_none() && slabs.iter().map(Slab::len).sum::<usize>() == cells;
+    tile.clear_but(is_whole);
     match &column.offsets {
         None => {
             tile.values.resize(cells * column.size, 0);

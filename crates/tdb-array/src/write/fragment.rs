@@ -86,14 +86,15 @@ impl FragmentWriter {
         if !self.target.schema.is_dense() {
             mbrs.into_iter().zip(cells).for_each(|(mbr, cells)| self.builder.push_mbr(mbr, *cells as u64));
         }
-        let jobs: Vec<_> = self.files.iter_mut().zip(tiles).collect();
-        self.target.array.workers().for_each(bytes as u64, jobs, |(files, tiles), _| {
+        let jobs: Vec<_> = self.target.fields.iter().zip(&mut self.files).zip(tiles).collect();
+        self.target.array.workers().for_each(bytes as u64, jobs, |((field, files), tiles), _| {
             for tile in tiles {
                 for (file, part) in files.0.iter_mut().zip(&tile.parts) {
                     if let Some(file) = file {
                         file.append(part)?;
                     }
                 }
+                field.give_back(tile);
             }
             Ok(())
         })

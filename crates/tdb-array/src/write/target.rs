@@ -12,6 +12,7 @@ use tdb_types::{Feature, FormatVersion};
 
 use super::check::{StoredField, stored_fields};
 use super::random_ivs;
+use crate::spare::Pool;
 use crate::tiles::TileScratch;
 use crate::{Array, ArrayError, Result};
 
@@ -76,6 +77,8 @@ pub(super) struct FieldEncoder {
     /// For the range of a tile's coordinates.
     dimension: Option<tdb_fragment::tdb_rtree::DimensionKind>,
     encrypted: bool,
+    /// Memory for the parts of tiles.
+    spares: Pool<[Vec<u8>; 3]>,
 }
 
 /// A tile of one field, ready for its files.
@@ -132,7 +135,14 @@ impl RawTile {
     }
 
     pub(super) fn clear(&mut self) {
-        self.values.clear();
+        self.clear_but(false);
+    }
+
+    /// Makes the tile empty; but values that will be overwritten may stay.
+    pub(super) fn clear_but(&mut self, values_stay: bool) {
+        if !values_stay {
+            self.values.clear();
+        }
         self.offsets.clear();
         self.validity.clear();
     }
@@ -172,6 +182,7 @@ impl FieldEncoder {
             validity: validity.transpose()?,
             dimension: dimension.map(tdb_schema::Dimension::kind),
             encrypted: array.access().key.is_some(),
+            spares: Pool::default(),
             name: name.into(),
         })
     }
@@ -215,10 +226,14 @@ impl FieldEncoder {
             // Never the same twice, as each source begins somewhere else among 2^96.
             scratch.filters = std::mem::take(&mut scratch.filters).with_ivs(random_ivs()?);
         }
-        let mut encoded =
-            EncodedTile { range: self.dimension.and_then(|kind| tile.range(kind, cells)), ..EncodedTile::default() };
+        let mut encoded = EncodedTile {
+            parts: self.spares.take(),
+            range: self.dimension.and_then(|kind| tile.range(kind, cells)),
+            ..EncodedTile::default()
+        };
         let summary = self.summarise(tile, cells, runs);
         let offsets = tile.offsets.unwrap_or_default();
+        encoded.parts.iter_mut().for_each(Vec::clear);
         let [fixed, var, validity] = &mut encoded.parts;
         let wrong = |source| ArrayError::Filters { field: self.name.to_string(), source: Box::new(source) };
         // Filters mostly make less of it; what they add are a few bytes for each chunk.
@@ -253,6 +268,11 @@ impl FieldEncoder {
             summary,
         };
         Ok(encoded)
+    }
+
+    /// Takes the memory of a tile that was written.
+    pub(super) fn give_back(&self, tile: EncodedTile) {
+        self.spares.give(tile.parts);
     }
 
     fn summarise(&self, view: &TileCells<'_>, cells: usize, runs: impl Iterator<Item = Run>) -> TileSummary {

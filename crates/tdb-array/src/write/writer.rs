@@ -100,7 +100,9 @@ impl Settings {
     pub(super) fn window_of(&self, target: &Target, cell_bytes: usize, tile_cells: usize) -> usize {
         // A tile is there twice, before and after the filters.
         let tile = cell_bytes.saturating_mul(tile_cells).saturating_mul(2).max(1);
-        (self.budget / tile).clamp(target.array.workers().threads().min(2), 1 << 16)
+        // One thread is fastest with what has just been in the caches.
+        let most = if target.array.workers().threads() > 1 { usize::MAX } else { 4 << 20 };
+        (self.budget.min(most) / tile).clamp(target.array.workers().threads().min(2), 1 << 16)
     }
 }
 

@@ -155,6 +155,11 @@ impl Slab {
         (0..slab.len).map(move |step| (slab.tile + step * slab.tile_step, slab.region + step * slab.region_step))
     }
 
+    /// How many cells there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Whether the cells are neighbours, in the tile and in the region.
     pub(super) fn is_contiguous(&self) -> bool {
         self.len <= 1 || (self.tile_step == 1 && self.region_step == 1)
