@@ -145,7 +145,7 @@ impl Query {
         self
     }
 
-    /// About how many bytes a batch may take, by default 4 MiB for each thread, 8 MiB for each of several in dense
+    /// About how many bytes a batch may take, by default 4 MiB, or 3 MiB for each of several threads, 8 MiB in dense
     /// arrays, and 64 MiB at most; it always holds at least one cell. Cells that have to be sorted are sorted this many
     /// bytes at a time too, by default 64 MiB and never less than 16 MiB.
     pub fn budget(mut self, bytes: usize) -> Self {
