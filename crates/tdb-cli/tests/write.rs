@@ -138,3 +138,32 @@ fn what_was_left_behind_is_found_and_removed() {
     bench.good("doctor @/a --remove --older-than 0s");
     assert_eq!(bench.good("doctor @/a"), "");
 }
+
+/// Cells of before a field was added aren't deleted by its fill value unless that is asked for, since all of them would be.
+#[test]
+fn deletes_by_a_later_field_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let array = folder.path().join("array");
+    let rows = folder.path().join("rows.csv");
+    fs::write(&rows, "x,name\n1,a b\n2,\"c\"\n").unwrap();
+    let words = |words: &[&str]| {
+        let path = array.to_str().unwrap().to_owned();
+        tdb(words.iter().map(|word| if *word == "ARRAY" { path.clone() } else { (*word).to_owned() }))
+    };
+    let import = words(&["import", "ARRAY", rows.to_str().unwrap(), "--dimensions", "x"]);
+    assert_eq!(import.code, Some(0), "{import}");
+    let more = folder.path().join("more.toml");
+    fs::write(&more, "[[attribute]]\nname = \"score\"\ndatatype = \"int32\"\nfill = 7\n").unwrap();
+    let evolved = words(&["evolve", "ARRAY", "--add", more.to_str().unwrap()]);
+    assert_eq!(evolved.code, Some(0), "{evolved}");
+    let refused = words(&["delete", "ARRAY", "--where", "score == 3"]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+    let single = words(&["delete", "ARRAY", "--where", "name == 'c'"]);
+    assert_eq!(single.code, Some(2), "{single}");
+    let cells = || words(&["read", "ARRAY", "--format", "csv", "--select", "x"]).stdout;
+    assert_eq!(cells(), "x\n1\n2\n");
+    let quoted = words(&["delete", "ARRAY", "--where", "name == \"c\""]);
+    assert_eq!((quoted.code, cells().as_str()), (Some(0), "x\n1\n"), "{quoted}");
+    let all = words(&["delete", "ARRAY", "--where", "score == 3", "--without-field-too"]);
+    assert_eq!((all.code, cells().as_str()), (Some(0), "x\n"), "{all}");
+}

@@ -91,8 +91,12 @@ impl Scalar {
             PhysicalType::U32 => Self::U32(text.parse().ok()?),
             PhysicalType::I64 => Self::I64(text.parse().ok()?),
             PhysicalType::U64 => Self::U64(text.parse().ok()?),
-            PhysicalType::F32 => Self::F32(text.parse().ok()?),
-            PhysicalType::F64 => Self::F64(text.parse().ok()?),
+            PhysicalType::F32 => {
+                Self::F32(text.parse().ok().filter(|value: &f32| !value.is_infinite() || is_word(text))?)
+            }
+            PhysicalType::F64 => {
+                Self::F64(text.parse().ok().filter(|value: &f64| !value.is_infinite() || is_word(text))?)
+            }
         })
     }
 
@@ -147,4 +151,9 @@ impl std::ops::Deref for ScalarBytes {
     fn deref(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
+}
+
+/// Whether a float is written as a word, `inf` say: digits that are too many for it are not infinity.
+fn is_word(text: &str) -> bool {
+    !text.bytes().any(|byte| byte.is_ascii_digit())
 }

@@ -49,10 +49,11 @@ fn unit(datatype: Datatype) -> Option<Unit> {
 
 /// The date in ISO form, as precise as its unit; none if the year is not within 0000 to 9999.
 pub(crate) fn format(datatype: Datatype, value: i64) -> Option<String> {
+    let unit = unit(datatype)?;
     if value == i64::MIN {
         return Some(NOT_A_TIME.to_owned());
     }
-    match unit(datatype)? {
+    match unit {
         Unit::Years => {
             let year = value.checked_add(1970).filter(|year| (0..=9999).contains(year))?;
             Some(format!("{year:04}"))
