@@ -3,21 +3,55 @@
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::storage::check_end;
 use crate::{ReadAt, Result, StorageError};
 
+/// How many files are held open at once: systems allow a process about a thousand unless told otherwise, and an array may
+/// have many more. The others are opened for each read.
+const MOST_HELD: usize = 512;
+
+/// How many are.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+/// A file that stays open as long as this lives.
+#[derive(Debug)]
+struct Held(positional::Handle);
+
+impl Held {
+    /// Nothing if enough files are held already.
+    fn new(file: File) -> Option<Self> {
+        let below = |held| (held < MOST_HELD).then_some(held + 1);
+        HELD.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below).ok()?;
+        Some(Self(positional::Handle::from(file)))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// An open file of a [`LocalStorage`](crate::LocalStorage).
 #[derive(Debug)]
 pub(super) struct LocalFile {
-    file: positional::Handle,
+    held: Option<Held>,
     size: u64,
     path: PathBuf,
 }
 
 impl LocalFile {
     pub(super) fn new(file: File, size: u64, path: PathBuf) -> Self {
-        Self { file: positional::Handle::from(file), size, path }
+        Self { held: Held::new(file), size, path }
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        match &self.held {
+            Some(Held(file)) => positional::read_exact_at(file, offset, buffer),
+            None => positional::read_exact_at(&positional::Handle::from(File::open(&self.path)?), offset, buffer),
+        }
     }
 
     fn path(&self) -> String {
@@ -32,7 +66,7 @@ impl ReadAt for LocalFile {
 
     fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         check_end(self.size, offset, buffer.len(), || self.path())?;
-        positional::read_exact_at(&self.file, offset, buffer).map_err(|error| {
+        self.read(offset, buffer).map_err(|error| {
             let (path, need, size) = (self.path(), buffer.len() as u64, self.size);
             match error.kind() {
                 // The file was cut short after it was opened.
@@ -137,5 +171,23 @@ mod tests {
                 assert_eq!((&a[..], &b[..]), (&bytes[start..start + len], &bytes[start..start + len]));
             }
         }
+    }
+
+    /// More files than any process may have open are read all the same.
+    #[test]
+    fn many_files_can_be_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, b"0123456789").unwrap();
+        let open = || LocalFile::new(File::open(&path).unwrap(), 10, path.clone());
+        let files: Vec<LocalFile> = (0..2 * MOST_HELD).map(|_| open()).collect();
+        assert!(files.iter().filter(|file| file.held.is_some()).count() <= MOST_HELD);
+        let mut bytes = [0; 3];
+        for file in &files {
+            file.read_into(4, &mut bytes).unwrap();
+            assert_eq!(&bytes, b"456");
+        }
+        drop(files);
+        assert!(open().held.is_some());
     }
 }
