@@ -2,6 +2,7 @@
 
 use tdb_filters::{BoundPipeline, EncryptionKey, FilterError, FilterPipeline, TileKind};
 use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
+use tdb_storage::Storage;
 use tdb_types::{FormatVersion, Limits};
 
 use crate::write::random_ivs;
@@ -21,6 +22,11 @@ impl Access {
             Some(key) => decoder.with_key(key.clone()),
             None => decoder,
         }
+    }
+
+    /// The bytes of a file that is one generic tile.
+    pub(crate) fn read(&self, storage: &dyn Storage, path: &str) -> crate::Result<Vec<u8>> {
+        Ok(storage.read_up_to(path, self.limits.generic_tile_bytes)?)
     }
 
     /// For new generic tiles of the array, with this version in their headers.

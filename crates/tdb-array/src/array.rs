@@ -146,8 +146,7 @@ impl Array {
         if let Some(metadata) = self.inner.metadata.get() {
             return Ok(metadata);
         }
-        let mut decoder = self.inner.access.decoder();
-        let metadata = Metadata::load(&*self.inner.storage, self.time(), &mut decoder);
+        let metadata = Metadata::load(&*self.inner.storage, self.time(), &self.inner.access);
         let metadata = metadata.map_err(ArrayError::beside_the_schema)?;
         Ok(self.inner.metadata.get_or_init(|| metadata))
     }
@@ -177,7 +176,7 @@ impl Array {
             return Err(ArrayError::UnknownEnumeration { name: name.to_owned(), known });
         };
         let file = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}/{}", reference.file_name);
-        let bytes = self.inner.storage.read(&file)?;
+        let bytes = self.inner.access.read(&*self.inner.storage, &file)?;
         let tile = self.inner.access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
         let enumeration = tile
             .and_then(|tile| Enumeration::parse_tile(&tile, None))

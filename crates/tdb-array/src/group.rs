@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use tdb_filters::EncryptionKey;
-use tdb_generic_tile::GenericTileDecoder;
 use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
 use tdb_storage::{Counters, CountingStorage, EntryKind, LocalStorage, Storage, StorageError};
 use tdb_types::names::GROUP_FOLDER;
@@ -135,7 +134,7 @@ impl GroupOptions {
         let listing = list(&*storage)?;
         let has_details = listing.root.iter().any(|entry| entry.name == GROUP_FOLDER);
         let members = match has_details {
-            true => detailed_members(&*storage, time, &mut self.decoder()).map_err(ArrayError::blaming_the_key)?,
+            true => detailed_members(&*storage, time, &self.access).map_err(ArrayError::blaming_the_key)?,
             false => legacy_members(&*storage, &listing)?,
         };
         let member = |member: GroupMember| Member {
@@ -148,10 +147,6 @@ impl GroupOptions {
         let members = members.into_iter().map(member).collect();
         let (options, metadata) = (self.clone(), OnceLock::new());
         Ok(Group { storage, counting, folder, options, time, members, is_legacy: !has_details, metadata })
-    }
-
-    fn decoder(&self) -> GenericTileDecoder {
-        self.access.decoder()
     }
 }
 
@@ -191,7 +186,7 @@ impl Group {
         if let Some(metadata) = self.metadata.get() {
             return Ok(metadata);
         }
-        let metadata = Metadata::load(&*self.storage, self.time, &mut self.options.decoder())?;
+        let metadata = Metadata::load(&*self.storage, self.time, self.access())?;
         Ok(self.metadata.get_or_init(|| metadata))
     }
 
@@ -259,8 +254,7 @@ impl Group {
     fn reach(&self, member: &Member) -> Result<(Arc<dyn Storage>, Option<PathBuf>)> {
         match (&member.place, &self.folder) {
             (MemberPlace::Inside(path), folder) => {
-                let folder = folder.as_ref().map(|folder| folder.join(path));
-                Ok((self.storage.sub(path)?, folder.and_then(|folder| std::fs::canonicalize(folder).ok())))
+                Ok((self.storage.sub(path)?, folder.as_ref().and_then(|folder| real_folder(folder, path))))
             }
             (MemberPlace::Outside(path), Some(_)) => {
                 let storage = self.counting.alongside(Arc::new(LocalStorage::new(path)));
@@ -280,6 +274,19 @@ impl Group {
     }
 }
 
+/// The path without links of a folder at `path` below one whose path has none.
+fn real_folder(folder: &Path, path: &str) -> Option<PathBuf> {
+    let mut place = folder.to_owned();
+    for component in path.split('/').filter(|component| !component.is_empty()) {
+        place.push(component);
+        // All parts of the path are looked at only where one of the new ones is a link: far down that takes long.
+        if place.symlink_metadata().ok()?.is_symlink() {
+            return std::fs::canonicalize(folder.join(path)).ok();
+        }
+    }
+    Some(place)
+}
+
 /// Lists the group's folder, which must be one.
 fn list(storage: &dyn Storage) -> Result<Listing> {
     let root = match storage.list("") {
@@ -297,18 +304,15 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
 }
 
 /// The members that detail files within `time` come to.
-fn detailed_members(
-    storage: &dyn Storage,
-    time: TimeRange,
-    decoder: &mut GenericTileDecoder,
-) -> Result<Vec<GroupMember>> {
+fn detailed_members(storage: &dyn Storage, time: TimeRange, access: &Access) -> Result<Vec<GroupMember>> {
+    let mut decoder = access.decoder();
     let entries = storage.list(GROUP_FOLDER)?;
     let files = entries.iter().filter(|entry| entry.kind == EntryKind::File && !entry.name.contains('.'));
     let mut members = BTreeMap::new();
     for name in timed(files, time) {
         let path = format!("{GROUP_FOLDER}/{name}");
-        let bytes = storage.read(&path)?;
-        let details = GroupDetails::parse_file(&bytes, decoder, None)
+        let bytes = access.read(storage, &path)?;
+        let details = GroupDetails::parse_file(&bytes, &mut decoder, None)
             .map_err(|source| ArrayError::GenericTile { file: storage.describe(&path), source })?;
         details.apply(&mut members);
     }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-use tdb_generic_tile::GenericTileDecoder;
 use tdb_metadata::{CommitKind, MetadataFile, MetadataValue, PathList};
 use tdb_storage::{Entry, EntryKind, Storage, StorageError};
 use tdb_types::names::{METADATA_FOLDER, file_name};
 use tdb_types::{ByteReader, TimestampedName};
 
+use crate::access::Access;
 use crate::{ArrayError, Result, TimeRange};
 
 /// The metadata of an array or group as it was at a time: keys with typed values, in the order of the keys' bytes.
@@ -90,7 +90,9 @@ impl Metadata {
     }
 
     /// Reads what lies in the folder of metadata and counts at `time`; nothing if there is no folder.
-    pub(crate) fn load(storage: &dyn Storage, time: TimeRange, decoder: &mut GenericTileDecoder) -> Result<Self> {
+    pub(crate) fn load(storage: &dyn Storage, time: TimeRange, access: &Access) -> Result<Self> {
+        let mut decoder = access.decoder();
+        let mut left = access.limits.commit_bytes;
         let entries = match storage.list(METADATA_FOLDER) {
             Ok(entries) => entries,
             // Copies made by what knows no empty folders.
@@ -99,16 +101,21 @@ impl Metadata {
         };
         let mut vacuumed = HashSet::new();
         for path in vacuum_files(&entries, time) {
-            let bytes = storage.read(&path)?;
-            let list = PathList::parse(&mut ByteReader::new(&bytes))
+            let bytes = storage.read_up_to(&path, left)?;
+            left -= bytes.len() as u64;
+            let named = |line: &str| {
+                // Other lines name nothing that could count.
+                let name = file_name(PathList::target(line));
+                vacuumed.extend(TimestampedName::parse(name).map(|_| name.to_owned()));
+            };
+            PathList::for_each(&mut ByteReader::new(&bytes), named)
                 .map_err(|source| ArrayError::Commits { file: storage.describe(&path), source })?;
-            vacuumed.extend(list.targets().map(|target| file_name(target).to_owned()));
         }
         let mut metadata = Self::default();
         for name in files(&entries, time).into_iter().filter(|name| !vacuumed.contains(name.as_str())) {
             let path = format!("{METADATA_FOLDER}/{name}");
-            let bytes = storage.read(&path)?;
-            let file = MetadataFile::parse_file(&bytes, decoder, None)
+            let bytes = access.read(storage, &path)?;
+            let file = MetadataFile::parse_file(&bytes, &mut decoder, None)
                 .map_err(|source| ArrayError::GenericTile { file: storage.describe(&path), source })?;
             file.apply(&mut metadata.entries);
         }

@@ -3,6 +3,7 @@
 mod coordinate;
 mod region;
 
+use std::collections::HashSet;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
@@ -93,11 +94,12 @@ impl Query {
     /// [`ArrayError::UnknownField`], or a field named twice.
     pub fn select<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let schema = self.array.schema();
-        let mut fields = Vec::new();
+        let known = schema.fields_by_name();
+        let (mut fields, mut seen) = (Vec::new(), HashSet::new());
         for name in names {
             let name = name.as_ref();
-            let field = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;
-            if fields.contains(&field) {
+            let field = *known.get(name).ok_or_else(|| unknown_field(schema, name))?;
+            if !seen.insert(field) {
                 return Err(ArrayError::Query(format!("field {name:?} is selected twice")));
             }
             fields.push(field);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
+use tdb_types::Limits;
 
 /// Two fragments of format 22, 50 and 20 cells, two of which are overwritten.
 const PLAIN: &str = "v22-by-2.30.0-sparse-2d";
@@ -236,4 +237,17 @@ fn deletes_without_their_bytes_are_errors_that_name_the_file() {
     let case = Case::of(PLAIN).with(GATHERED, format!("{path}\n"));
     let array = ArrayOptions::new().threads(1).skip_damaged(true).open_on(case.0.clone()).unwrap();
     assert_eq!((array.fragments().len(), array.damaged().len()), (2, 1));
+}
+
+#[test]
+fn files_that_speak_of_commits_are_limited() {
+    let open = |case: &Case, bytes| {
+        let limits = Limits::default().with_commit_bytes(bytes);
+        ArrayOptions::new().limits(limits).open_on(case.0.clone())
+    };
+    let lines = "a\n".repeat(1000);
+    let case = Case::of(PLAIN).with(GATHERED, &lines).with(IGNORED, &lines);
+    let error = open(&case, 3999).unwrap_err();
+    assert!(error.to_string().contains("more than the limit"), "{error}");
+    assert!(open(&case, 4000).is_ok());
 }

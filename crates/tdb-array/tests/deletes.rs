@@ -131,3 +131,23 @@ fn delete_commits_come_back_byte_for_byte() {
     }
     assert!(count > 25, "{count} delete commits");
 }
+
+/// Each condition is worked out for every cell, so that many files of moderate ones take as long as a huge one.
+#[test]
+fn all_conditions_together_are_limited_too() {
+    let storage = copy("sparse-2d");
+    let stays = Condition::Or((0..3).map(|value| Condition::field("a").ge(value)).collect());
+    for index in 0..20 {
+        let path = format!("__commits/__1800000000000_1800000000000_{index:032x}_22.del");
+        storage.insert(&path, stays.to_file(FormatVersion::DEFAULT).unwrap()).unwrap();
+    }
+    let open = |limits: Limits| {
+        let options = ArrayOptions::new().threads(1).between(TimeRange::ALL).limits(limits);
+        options.open_on(Arc::new(storage.clone())).unwrap()
+    };
+    // Twenty times four nodes; each file is within the limits.
+    assert!(places(&open(Limits::default().with_condition_nodes(5))).is_ok());
+    let error = places(&open(Limits::default().with_condition_nodes(4))).unwrap_err();
+    assert!(error.to_string().contains(&format!("{:032x}_22.del", 16)), "{error}");
+    assert!(places(&open(Limits::default().with_generic_tile_bytes(1500))).is_err());
+}

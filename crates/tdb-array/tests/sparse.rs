@@ -12,6 +12,7 @@ use sparse_support::cases::{Case, cases};
 use sparse_support::write_array;
 use tdb_array::{ArrayOptions, Batch};
 use tdb_storage::{CountingStorage, MemoryStorage, Storage};
+use tdb_types::Limits;
 
 /// How many cases: fewer where they are slow.
 const CASES: u32 = if cfg!(debug_assertions) { 300 } else { 10_000 };
@@ -24,6 +25,21 @@ proptest! {
         let array = case.array();
         let batches: Vec<Batch> = case.query(&array).batches().unwrap().map(Result::unwrap).collect();
         case.check(&batches)?;
+    }
+
+    /// Tiles that there is no room for are unfiltered again for each batch: that changes nothing in what they hold.
+    #[test]
+    fn reads_the_same_with_little_room(mut case in cases()) {
+        case.budget = case.budget.min(100);
+        let columns: Vec<_> = case.fragments.iter().map(|fragment| fragment.to_columns(&case.schema)).collect();
+        let options = ArrayOptions::new().threads(case.threads).between(case.wanted.time);
+        let options = options.limits(Limits::default().with_tile_bytes(600));
+        let array = options.open_on(write_array(&case.schema, &columns)).unwrap();
+        let batches: Result<Vec<Batch>, _> = case.query(&array).batches().unwrap().collect();
+        match batches {
+            Ok(batches) => case.check(&batches)?,
+            Err(error) => prop_assert!(error.to_string().contains("limit"), "{}", error),
+        }
     }
 
     /// A plan with everything in one batch lists exactly the bytes that reading then asks for.

@@ -18,6 +18,8 @@ pub(crate) mod read;
 pub(crate) mod schema;
 pub(crate) mod tree;
 
+pub(crate) use describe::json_cell;
+
 use crate::args::Command;
 use crate::failure::{Failure, Result};
 use crate::key::Key;

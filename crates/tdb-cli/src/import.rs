@@ -10,7 +10,7 @@ use tdb_schema::{ArraySchema, Enumeration};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::progress::Progress;
-use crate::terminal::{Terminal, printable};
+use crate::terminal::{Terminal, message};
 use cells::Cells;
 use dense::Bounds;
 
@@ -65,7 +65,7 @@ impl Reading {
     /// The file can't be read.
     pub(crate) fn guess(&self) -> Result<Guesses> {
         let mut rows = self.input.rows()?;
-        let mut guesses = Guesses::default();
+        let mut guesses = Guesses::new(rows.columns());
         while let Some((_, row)) = rows.next(self.input.name())? {
             if let Ok(row) = row {
                 guesses.add(row, &self.null);
@@ -101,7 +101,7 @@ impl Reading {
                 Err(why) => {
                     checked.rejected += 1;
                     if checked.rejected <= TOLD {
-                        eprintln!("{}:{line}: {}", self.input.name(), printable(&why));
+                        eprintln!("{}:{line}: {}", self.input.name(), message(&why));
                     }
                 }
             }

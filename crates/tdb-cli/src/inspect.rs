@@ -20,7 +20,7 @@ use tdb_types::{ByteReader, DecodeError, Limits, Span, Spans};
 
 pub(crate) use kind::FileKind;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 
 /// Bytes of a file of unknown kind that are looked at.
@@ -34,6 +34,8 @@ pub(crate) struct Report {
     /// Bytes of the file.
     pub(crate) size: u64,
     pub(crate) spans: Vec<Span>,
+    /// How many more fields there are, too many to be shown.
+    pub(crate) left_out: u64,
     /// The names of the spaces of offsets that the spans lie in.
     pub(crate) spaces: Vec<String>,
     /// What else there is to say.
@@ -52,6 +54,28 @@ struct Inspection<'a> {
     notes: Vec<String>,
 }
 
+/// Most bytes of a file that is read whole: a few bytes on disk can be a file of terabytes.
+const MOST_BYTES: u64 = 2 << 30;
+
+/// The bytes of a whole file.
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    let fail = |error| Failure::io(path.display(), &error);
+    // Before opening, because opening a pipe waits for its writer.
+    let metadata = fs::metadata(path).map_err(fail)?;
+    if !metadata.is_file() {
+        return Err(Failure::new(Exit::Unavailable, format!("{}: not a regular file", path.display())));
+    }
+    let size = metadata.len();
+    let mut bytes = Vec::new();
+    let len = usize::try_from(size).ok().filter(|len| size <= MOST_BYTES && bytes.try_reserve_exact(*len).is_ok());
+    if len.is_none() {
+        let message = format!("{}: {size} bytes are too many to read at once", path.display());
+        return Err(Failure::new(Exit::Unsupported, message));
+    }
+    File::open(path).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(fail)?;
+    Ok(bytes)
+}
+
 /// Looks at a file; `most_tiles` bounds what is shown of a data file.
 ///
 /// # Errors
@@ -63,10 +87,11 @@ pub(crate) fn inspect(path: &Path, most_tiles: u64, key: &Key) -> Result<Report>
     let mut inspection = Inspection { path, spans: &spans, key, most_tiles, notes: Vec::new() };
     let failure = inspection.run(kind).err();
     let notes = inspection.notes;
+    let left_out = spans.left_out();
     let recorded = spans.to_vec();
     let most = recorded.iter().map(|span| span.space).max().unwrap_or(0);
     let spaces = (0..=most).map(|space| spans.space_name(space)).collect();
-    Ok(Report { path: path.to_owned(), kind, size: metadata.len(), spans: recorded, spaces, notes, failure })
+    Ok(Report { path: path.to_owned(), kind, size: metadata.len(), spans: recorded, left_out, spaces, notes, failure })
 }
 
 impl Inspection<'_> {
@@ -129,7 +154,7 @@ impl Inspection<'_> {
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
-        fs::read(self.path).map_err(|error| Failure::io(self.path.display(), &error))
+        read_file(self.path)
     }
 
     fn file(&self) -> String {

@@ -24,7 +24,7 @@ use std::process::ExitCode;
 
 use args::Parsed;
 use failure::{Failure, Result};
-use terminal::{Terminal, printable};
+use terminal::{Terminal, message};
 
 fn main() -> ExitCode {
     let parsed = args::parse();
@@ -66,8 +66,8 @@ fn report(failure: &Failure, terminal: Terminal) {
     let paint = terminal.error_paint();
     let mut stderr = io::stderr().lock();
     // There is nowhere left to complain to.
-    let _ = writeln!(stderr, "tdb: {} {}", paint.red("error:"), printable(failure.message()));
+    let _ = writeln!(stderr, "tdb: {} {}", paint.red("error:"), message(failure.message()));
     if let Some(hint) = failure.hint() {
-        let _ = writeln!(stderr, "tdb: {} {}", paint.bold("hint:"), printable(hint));
+        let _ = writeln!(stderr, "tdb: {} {}", paint.bold("hint:"), message(hint));
     }
 }

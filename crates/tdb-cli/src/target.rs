@@ -24,11 +24,16 @@ pub(crate) enum Kind {
     Fragment,
     Folder,
     File,
+    /// Neither file nor folder: a pipe, a socket, a device.
+    Other,
 }
 
 impl Kind {
     /// With its article, for sentences.
     pub(crate) fn a(self) -> String {
+        if self == Self::Other {
+            return "neither a file nor a folder".to_owned();
+        }
         let article = if self == Self::Array { "an" } else { "a" };
         format!("{article} {}", self.name())
     }
@@ -40,13 +45,15 @@ impl Kind {
             Self::Fragment => "fragment",
             Self::Folder => "folder",
             Self::File => "file",
+            Self::Other => "other",
         }
     }
 
     /// What is there, if anything is.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
-        if !fs::metadata(path)?.is_dir() {
-            return Ok(Self::File);
+        let metadata = fs::metadata(path)?;
+        if !metadata.is_dir() {
+            return Ok(if metadata.is_file() { Self::File } else { Self::Other });
         }
         let has_folder = |name: &str| path.join(name).is_dir();
         let has_file = |name: &str| path.join(name).is_file();
@@ -143,7 +150,7 @@ fn not_an_array(folder: &Path, kind: Kind) -> Failure {
     let path = folder.display();
     let failure = Failure::new(Exit::Unavailable, format!("{path}: not an array, but {}", kind.a()));
     match kind {
-        Kind::Array => failure,
+        Kind::Array | Kind::Other => failure,
         Kind::Group | Kind::Folder => match array_in(folder) {
             Some(array) => failure.with_hint(format!("did you mean {}?", array.display())),
             None => failure.with_hint(format!("`tdb ls --recursive {path}` lists the arrays in it")),

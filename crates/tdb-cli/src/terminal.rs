@@ -5,6 +5,10 @@ use std::io::{self, IsTerminal};
 
 use crate::args::ColorChoice;
 
+/// Characters of a long message that are shown of its beginning, and of its end.
+const MOST_BEGIN: usize = 1000;
+const MOST_END: usize = 300;
+
 /// What standard output and standard error are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
@@ -52,11 +56,27 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// Appends a character, escaped if it is one that controls.
 pub(crate) fn push_printable(character: char, shown: &mut String) {
-    if character.is_control() {
+    if character.is_control() || turns_text(character) {
         shown.extend(character.escape_default());
     } else {
         shown.push(character);
     }
+}
+
+/// Whether a character makes those around it stand in another order than they are in.
+fn turns_text(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A message on one line; of a very long one, which quotes something, the beginning and the end.
+pub(crate) fn message(text: &str) -> String {
+    let chars = text.chars().count();
+    if chars <= MOST_BEGIN + MOST_END {
+        return printable(text);
+    }
+    let (begin, end) = (text.chars().take(MOST_BEGIN), text.chars().skip(chars - MOST_END));
+    let (begin, end): (String, String) = (begin.collect(), end.collect());
+    format!("{} … {}", printable(&begin), printable(&end))
 }
 
 /// Sets text off, or leaves it as it is.
@@ -80,5 +100,23 @@ impl Paint {
 
     fn with(self, code: &str, text: &str) -> String {
         if self.on && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_is_escaped() {
+        assert_eq!(printable("a\u{9b}31m\u{202e}b\u{2066}\u{200f}é"), r"a\u{9b}31m\u{202e}b\u{2066}\u{200f}é");
+    }
+
+    #[test]
+    fn long_messages_are_cut() {
+        let long = format!("a.toml: {} is too long", "9".repeat(1_000_000));
+        let shown = message(&long);
+        assert!(shown.len() < 1400 && shown.starts_with("a.toml: 99") && shown.ends_with("9 is too long"), "{shown}");
+        assert_eq!(message("short\n"), r"short\n");
     }
 }

@@ -4,8 +4,13 @@
 
 mod support;
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
+
+use tdb_array::{Array, MetadataValue};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
 
 use support::{Copy, Key, Run, tdb};
 
@@ -195,4 +200,108 @@ fn selecting_names_in_quotes() {
     assert!(run.code == Some(0) && run.stdout.contains("\"also colour\":"), "{run}");
     let run = tdb(["read", "v22-by-2.30.0-dense-enumerations/array", "--select", r#""x,colour""#]);
     assert!(run.code == Some(2) && run.stderr.contains(r#"no field "x,colour""#), "{run}");
+}
+
+/// A schema of format 5 takes few bytes to say that cells have 32 GiB.
+#[test]
+fn cells_of_gigabytes() {
+    let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let huge = Attribute::new("a", Datatype::Float64).with_cell_val_num(CellValNum::from_code(0xffff_fffe).unwrap());
+    let builder = SchemaBuilder::dense().version(FormatVersion::new(5).unwrap());
+    let schema = builder.dimension(dimension.with_tile_extent(Scalar::I32(10))).attribute(huge).build().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("__meta")).unwrap();
+    fs::write(folder.path().join("__array_schema.tdb"), schema.to_file().unwrap()).unwrap();
+    let run = |command: &str, after: &str| {
+        let path = folder.path().as_os_str().to_owned();
+        tdb(command
+            .split_whitespace()
+            .map(OsString::from)
+            .chain([path])
+            .chain(after.split_whitespace().map(OsString::from)))
+    };
+    let text = run("schema", "");
+    assert!(text.code == Some(0) && text.stdout.contains("4294967294 times"), "{text}");
+    let json = run("schema --format json", "");
+    assert!(json.code == Some(0) && json.stdout.contains("\"fill_repeated\": 4294967294"), "{json}");
+    let toml = run("schema --format toml", "");
+    assert!(toml.code == Some(0) && toml.stdout.contains("values_per_cell = 4294967294"), "{toml}");
+    fs::write(folder.path().join("schema.toml"), toml.stdout.replace("format_version = 5", "")).unwrap();
+    let made = tdb(["create".into(), folder.path().join("new"), "--schema".into(), folder.path().join("schema.toml")]);
+    assert!(made.code == Some(2) && made.stderr.contains("fill value"), "{made}");
+    for (command, after) in [("read", "--limit 1"), ("evolve", "--drop a")] {
+        let refused = run(command, after);
+        assert!(matches!(refused.code, Some(2..=4)) && refused.stderr.contains("attribute \"a\""), "{refused}");
+    }
+}
+
+#[test]
+fn pipes_are_no_files() {
+    let pipe = |path: &std::path::Path| {
+        fs::remove_file(path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let metadata = copy.find("array/__fragments", "__fragment_metadata.tdb");
+    let folder = metadata.parent().unwrap().to_owned();
+    pipe(&metadata);
+    // Nobody ever writes into it: what opens it waits for ever.
+    let run = tdb(["inspect".into(), folder.join("a0.tdb")]);
+    assert!(run.stdout.contains("not a regular file"), "{run}");
+    let run = tdb(["inspect".into(), metadata]);
+    assert!(run.code == Some(5) && run.stderr.contains("neither a file nor a folder"), "{run}");
+    let run =
+        tdb([OsString::from("ls"), folder.into(), "--kind".into(), "other".into(), "--format".into(), "csv".into()]);
+    assert!(run.stdout.contains("other,,__fragment_metadata.tdb"), "{run}");
+}
+
+#[test]
+fn long_metadata_is_cut_for_people_and_whole_for_machines() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let array = Array::open(copy.path().join("array")).unwrap();
+    let put = [
+        ("numbers", MetadataValue::new(Datatype::UInt16, vec![1; 200_000]).unwrap()),
+        ("text", MetadataValue::text(&"é".repeat(100_000)).unwrap()),
+    ];
+    let writer = array.write_metadata();
+    put.into_iter().fold(writer, |writer, (key, value)| writer.put(key, value)).commit().unwrap();
+    let table = copy.run("meta --format table", "array", "");
+    assert!(
+        table.stdout.len() < 50_000 && table.stdout.contains("257,257]…") && table.stdout.contains("éé…"),
+        "{table}"
+    );
+    for format in ["json", "jsonl", "csv"] {
+        let run = copy.run(&format!("meta --format {format}"), "array", "");
+        assert_eq!(run.stdout.matches("257").count(), 100_000);
+        assert_eq!(run.stdout.matches('é').count(), 100_000);
+    }
+}
+
+#[test]
+fn text_that_turns_others_round_is_escaped() {
+    let schema = "array_type=\"dense\"\n[[dimension]]\nname=\"d\"\ndatatype=\"int32\"\ndomain=[0,9]\ntile_extent=10\n\
+                  [[attribute]]\nname=\"a\\u009b\\u202e'b\"\ndatatype=\"int32\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    let (file, array) = (folder.path().join("s.toml"), folder.path().join("array"));
+    fs::write(&file, schema).unwrap();
+    let made = tdb(["create".into(), array.clone(), "--schema".into(), file]);
+    assert_eq!(made.code, Some(0), "{made}");
+    let toml = tdb([OsString::from("schema"), array.clone().into(), "--format".into(), "toml".into()]);
+    assert!(is_tame(&toml) && toml.stdout.contains(r#"name = "a\u009b\u202e'b""#), "{toml}");
+    let again = folder.path().join("again.toml");
+    fs::write(&again, &toml.stdout).unwrap();
+    let made = tdb(["create".into(), folder.path().join("again"), "--schema".into(), again]);
+    assert_eq!(made.code, Some(0), "{made}");
+    let table =
+        tdb([OsString::from("read"), array.into(), "--format".into(), "table".into(), "--limit".into(), "1".into()]);
+    assert!(is_tame(&table) && !table.stdout.contains('\u{202e}'), "{table}");
+}
+
+#[test]
+fn long_words_are_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.toml");
+    fs::write(&file, format!("capacity = {}", "9".repeat(1_000_000))).unwrap();
+    let run = tdb(["create".into(), folder.path().join("array"), "--schema".into(), file]);
+    assert!(run.code == Some(2) && run.stderr.len() < 3000, "{} bytes", run.stderr.len());
 }

@@ -211,3 +211,14 @@ fn wrong_use_is_told_before_anything_is_made() {
     let missing = folder.path().join("missing.csv");
     assert_eq!(run(&["import", "@", "@", "--dimensions", "x"], &[&array, &missing]).code, Some(5));
 }
+
+#[test]
+fn a_header_without_rows_tells_no_types() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    fs::write(&file, "a,b\n").unwrap();
+    let made = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &file]);
+    assert!(made.code == Some(2) && made.stderr.contains("no row"), "{made}");
+    let made = run(&["import", "@", "@", "--dimensions", "c"], &[&array, &file]);
+    assert_eq!(made.code, Some(2), "{made}");
+}

@@ -335,6 +335,17 @@ impl Condition {
         }
     }
 
+    /// Of how many comparisons and combinations it consists.
+    #[must_use]
+    pub fn node_count(&self) -> u32 {
+        let within = match self {
+            Self::And(nodes) | Self::Or(nodes) => nodes.iter().map(Self::node_count).fold(0, u32::saturating_add),
+            Self::Not(node) => node.node_count(),
+            Self::Compare { .. } | Self::Member { .. } | Self::Null { .. } | Self::Constant { .. } => 0,
+        };
+        within.saturating_add(1)
+    }
+
     /// The names of the fields that it speaks of, each once, in the order of their first mention.
     #[must_use]
     pub fn fields(&self) -> Vec<&str> {

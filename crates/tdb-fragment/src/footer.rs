@@ -238,7 +238,7 @@ impl FragmentFooter {
     /// The section itself, a generic tile, says how much of this it takes.
     ///
     /// # Errors
-    /// [`NoSuchSection`](FragmentError::NoSuchSection), or an offset beyond `end`.
+    /// [`NoSuchSection`](FragmentError::NoSuchSection), an offset beyond `end`, or one that other sections have too.
     pub fn section_range(&self, id: SectionId, end: u64) -> Result<Range<u64>> {
         let missing = FragmentError::NoSuchSection { section: id, version: self.version() };
         let start = self.section_offset(id).ok_or(missing)?;
@@ -246,7 +246,13 @@ impl FragmentFooter {
             let error = DecodeError::invalid("section offset", start, start, "an offset before the footer");
             return Err(error.inside(id.to_string()).into());
         }
+        let first = self.section_starts.partition_point(|other| *other < start);
         let next = self.section_starts.partition_point(|other| *other <= start);
+        if next - first > 1 {
+            // Few bytes that unfilter to many would be held for each of them.
+            let error = DecodeError::invalid("section offset", start, start, "one that no other section has");
+            return Err(error.inside(id.to_string()).into());
+        }
         let next = self.section_starts.get(next).copied().unwrap_or(end);
         Ok(start..next.min(end))
     }

@@ -109,11 +109,25 @@ impl<'a> ConsolidatedCommits<'a> {
     /// As [`ConsolidatedCommit::parse`].
     pub fn parse(reader: &mut ByteReader<'a>) -> Result<Self, DecodeError> {
         let mut entries = Vec::new();
-        while reader.remaining() > 0 {
-            let index = entries.len();
-            entries.push(ConsolidatedCommit::parse(reader).map_err(|error| error.inside(format!("entry {index}")))?);
-        }
+        Self::for_each(reader, |entry| entries.push(entry))?;
         Ok(Self { entries })
+    }
+
+    /// Reads all that is left and hands over one commit after the other, without keeping them: short lines take much less
+    /// room in the file than in memory.
+    ///
+    /// # Errors
+    /// As [`ConsolidatedCommit::parse`].
+    pub fn for_each(
+        reader: &mut ByteReader<'a>,
+        mut take: impl FnMut(ConsolidatedCommit<'a>),
+    ) -> Result<(), DecodeError> {
+        let mut index = 0;
+        while reader.remaining() > 0 {
+            take(ConsolidatedCommit::parse(reader).map_err(|error| error.inside(format!("entry {index}")))?);
+            index += 1;
+        }
+        Ok(())
     }
 
     /// Writes what [`parse`](Self::parse) reads.

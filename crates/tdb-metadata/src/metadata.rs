@@ -93,7 +93,7 @@ impl MetadataChange {
         let count = reader.u32("value count")?;
         let bytes = reader.bytes("values", u64::from(count).saturating_mul(datatype.size() as u64))?;
         let value = MetadataValue::from_parts(datatype, count, bytes.to_vec());
-        reader.explain(|| shorten(&value.to_string()));
+        reader.explain(|| shorten(&value));
         Ok(Self { key, value: Some(value) })
     }
 
@@ -110,8 +110,19 @@ impl MetadataChange {
 }
 
 /// The beginning of a long value.
-fn shorten(text: &str) -> String {
+fn shorten(value: &MetadataValue) -> String {
     const MOST: usize = 80;
+    let datatype = value.datatype();
+    let is_long =
+        !datatype.is_string() && datatype != Datatype::Char && value.as_bytes().len() > MOST * datatype.size();
+    let text = match is_long {
+        // As text all of it would take many times its room.
+        true => format!(
+            "{}…",
+            MetadataValue::from_parts(datatype, MOST as u32, value.as_bytes()[..MOST * datatype.size()].to_vec())
+        ),
+        false => value.to_string(),
+    };
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

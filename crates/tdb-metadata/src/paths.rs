@@ -21,6 +21,16 @@ impl PathList {
     /// The last component of a path is not UTF-8; those above are whatever the folder of the array was called.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         let mut paths = Vec::new();
+        Self::for_each(reader, |path| paths.push(path.to_owned()))?;
+        Ok(Self { paths })
+    }
+
+    /// Reads all that is left and hands over one path after the other, as they stand in [`paths`](Self::paths), without
+    /// keeping them: short lines take much less room in the file than in memory.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn for_each(reader: &mut ByteReader<'_>, mut take: impl FnMut(&str)) -> Result<(), DecodeError> {
         while reader.remaining() > 0 {
             let start = reader.offset();
             let path = line(reader)?;
@@ -31,10 +41,10 @@ impl PathList {
             let path = String::from_utf8_lossy(path);
             let path = path.trim_end_matches('/');
             if !path.is_empty() {
-                paths.push(path.to_owned());
+                take(path);
             }
         }
-        Ok(Self { paths })
+        Ok(())
     }
 
     /// Writes what [`parse`](Self::parse) reads.
@@ -48,13 +58,17 @@ impl PathList {
     /// What a `.vac` file names, below the folder of the array or group: from the folder of fragments or of metadata on,
     /// else the last component, for before format 12 fragments lay in the array's own folder.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
-        self.paths.iter().map(|path| {
-            let starts = [FRAGMENTS_FOLDER, METADATA_FOLDER].into_iter().find_map(|folder| {
-                // The last one, for the array may itself lie in a folder of that name; a whole component.
-                path.rmatch_indices(folder).map(|(start, _)| start).find(|start| is_component(path, *start, folder))
-            });
-            starts.map_or_else(|| names::file_name(path), |start| &path[start..])
-        })
+        self.paths.iter().map(|path| Self::target(path))
+    }
+
+    /// What one path of a `.vac` file names.
+    #[must_use]
+    pub fn target(path: &str) -> &str {
+        let starts = [FRAGMENTS_FOLDER, METADATA_FOLDER].into_iter().find_map(|folder| {
+            // The last one, for the array may itself lie in a folder of that name; a whole component.
+            path.rmatch_indices(folder).map(|(start, _)| start).find(|start| is_component(path, *start, folder))
+        });
+        starts.map_or_else(|| names::file_name(path), |start| &path[start..])
     }
 }
 

@@ -43,7 +43,9 @@ impl Text {
     }
 
     fn put(&mut self, key: &str, value: &Value) {
-        let _ = writeln!(self.0, "{key} = {value}");
+        let text = value.to_string();
+        let text = if text.contains(steers) { escaped(value) } else { text };
+        let _ = writeln!(self.0, "{key} = {text}");
     }
 
     fn text(&mut self, key: &str, value: &str) {
@@ -61,6 +63,38 @@ impl Text {
         if *pipeline != FilterPipeline::default() {
             self.put(key, &filters::print(pipeline));
         }
+    }
+}
+
+/// Whether a character would steer the terminal that the text is shown on.
+fn steers(character: char) -> bool {
+    let turns =
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (character.is_control() && character != '\n')
+}
+
+/// The value with such characters written as escapes.
+fn escaped(value: &Value) -> String {
+    match value {
+        Value::String(text) => {
+            let mut shown = String::from("\"");
+            for character in text.chars() {
+                match character {
+                    '"' | '\\' => shown.extend(['\\', character]),
+                    _ if steers(character) || character.is_control() => {
+                        let _ = write!(shown, "\\u{:04x}", u32::from(character));
+                    }
+                    _ => shown.push(character),
+                }
+            }
+            shown.push('"');
+            shown
+        }
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(escaped).collect();
+            format!("[{}]", values.join(", "))
+        }
+        other => other.to_string(),
     }
 }
 

@@ -6,6 +6,10 @@ use toml::{Table, Value};
 /// The key of values that are given by their bytes.
 const HEX: &str = "hex";
 
+/// Bytes of a cell from which on it is given as such: a list of so many values is no better to read, and takes much more
+/// memory.
+const MOST_SPELT_OUT: usize = 64 << 10;
+
 /// A value of a datatype: an integer, a float, or an integer as a string where TOML has none so large.
 pub(crate) fn parse_scalar(physical: PhysicalType, value: &Value) -> Option<Scalar> {
     match value {
@@ -59,6 +63,7 @@ pub(crate) fn parse_cell(datatype: Datatype, number: CellValNum, value: &Value) 
 /// The cell in the form that says it best, and says it exactly.
 pub(crate) fn print_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
     let value = match std::str::from_utf8(bytes) {
+        _ if bytes.len() > MOST_SPELT_OUT => return hex_table(bytes),
         Ok(text) if is_text(datatype, number) => Value::String(text.to_owned()),
         _ => {
             let physical = datatype.physical();
@@ -92,7 +97,8 @@ fn hex_table(bytes: &[u8]) -> Value {
 
 /// Two hexadecimal digits for each byte.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// The bytes that hexadecimal digits stand for.

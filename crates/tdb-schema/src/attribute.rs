@@ -7,6 +7,9 @@ use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, DecodeE
 
 use crate::SchemaError;
 
+/// Bytes up to which a schema may grow by fill values that are one value many times over.
+const MOST_REPEATED: u64 = 64 << 20;
+
 /// One attribute of an array: the name, type and filters of a value that every cell has.
 ///
 /// The constructors take anything; whether it makes sense is checked when the attribute becomes part of an
@@ -166,6 +169,8 @@ impl Attribute {
     }
 
     /// The bytes of one unwritten cell: the [pattern](Self::fill_pattern), repeated if need be.
+    ///
+    /// Who doesn't know where the schema comes from asks first how large a [cell](Self::cell_size) is.
     #[must_use]
     pub fn fill_value(&self) -> Cow<'_, [u8]> {
         let pattern = &self.fill.pattern;
@@ -228,9 +233,7 @@ impl Attribute {
         self.cell_val_num.write(writer);
         self.filters.write(writer, version)?;
         if version.has(Feature::FillValue) {
-            let fill = self.fill_value();
-            writer.u64(fill.len() as u64);
-            writer.bytes(&fill);
+            self.write_fill_value(writer)?;
         }
         if version.has(Feature::Validity) {
             writer.bool(self.nullable);
@@ -242,6 +245,21 @@ impl Attribute {
         if version.has(Feature::Enumerations) {
             writer.string_u32(self.enumeration.as_deref().unwrap_or_default());
         }
+        Ok(())
+    }
+
+    /// Writes the cell out. Where that is a value many times over, few bytes can ask for many: old schemas state none.
+    fn write_fill_value(&self, writer: &mut ByteWriter) -> Result<(), SchemaError> {
+        let pattern = self.fill.pattern.len() as u64;
+        let size = self.cell_size().unwrap_or(pattern);
+        if size > pattern && (writer.len() as u64).saturating_add(size) > MOST_REPEATED {
+            let what = format!("attribute {:?}", self.name);
+            let why = format!("a fill value of {size} bytes can't be stored, as this version has it: too large a cell");
+            return Err(SchemaError::invalid(what, why));
+        }
+        let fill = self.fill_value();
+        writer.u64(fill.len() as u64);
+        writer.bytes(&fill);
         Ok(())
     }
 }

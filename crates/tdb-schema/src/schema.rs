@@ -1,6 +1,7 @@
 //! The array schema.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use tdb_filters::FilterPipeline;
 use tdb_rtree::{DimRange, NdRange};
@@ -148,6 +149,12 @@ impl ArraySchema {
         let attribute = self.attributes.iter().position(|attribute| attribute.name() == name);
         let dimension = || self.dimensions().iter().position(|dimension| dimension.name() == name);
         attribute.map(FieldRef::Attribute).or_else(|| dimension().map(FieldRef::Dimension))
+    }
+
+    /// All fields by their names, for those who look up many.
+    #[must_use]
+    pub fn fields_by_name(&self) -> HashMap<&str, FieldRef> {
+        self.fields().filter_map(|field| Some((self.field_name(field)?, field))).collect()
     }
 
     /// All fields: the dimensions, then the attributes.

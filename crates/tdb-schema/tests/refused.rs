@@ -7,7 +7,7 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{
     ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef, Result, SchemaBuilder,
 };
-use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, Layout, Scalar};
+use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, FormatVersion, Layout, Scalar};
 
 fn int(name: &str, low: i32, high: i32, extent: i32) -> Dimension {
     Dimension::new(name, Datatype::Int32, Scalar::I32(low), Scalar::I32(high)).with_tile_extent(Scalar::I32(extent))
@@ -315,4 +315,25 @@ fn enumerations_that_contradict_themselves() {
         check(name, result);
     }
     insta::assert_snapshot!(text);
+}
+
+/// Old schemas state no fill values, so that few of their bytes can ask for cells of gigabytes.
+#[test]
+fn fill_values_of_huge_cells_are_not_written_out() {
+    let huge =
+        |values| Attribute::new("h", Datatype::Float64).with_cell_val_num(CellValNum::from_code(values).unwrap());
+    let version = |number| FormatVersion::new(number).unwrap();
+    let old = dense().attribute(huge(0xffff_fffe)).version(version(5)).build().unwrap();
+    assert_eq!(old.attributes()[1].cell_size(), Some(0xffff_fffe * 8));
+    let refused = message(SchemaBuilder::from(old).version(FormatVersion::DEFAULT).build());
+    assert!(refused.contains("attribute \"h\"") && refused.contains("fill value"), "{refused}");
+    // Together they may not either.
+    let many = (0..9).fold(dense(), |all, index| {
+        all.attribute(
+            Attribute::new(format!("h{index}"), Datatype::Int8)
+                .with_cell_val_num(CellValNum::from_code(8 << 20).unwrap()),
+        )
+    });
+    assert!(message(many.build()).contains("attribute \"h7\""));
+    assert!(dense().attribute(huge(1000)).build().is_ok());
 }

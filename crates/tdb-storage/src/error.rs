@@ -74,6 +74,16 @@ pub enum StorageError {
         /// How many bytes the file has.
         size: u64,
     },
+    /// A file is larger than the caller lets it be.
+    #[error("{path}: {size} bytes are more than the limit of {limit}")]
+    OverLimit {
+        /// The whole path.
+        path: String,
+        /// How many bytes the file has.
+        size: u64,
+        /// How many it may have.
+        limit: u64,
+    },
     /// Any other trouble that the operating system reports.
     #[error("{path}: {source}")]
     Io {
@@ -118,6 +128,7 @@ impl StorageError {
             | Self::BadPath { path, .. }
             | Self::UnexpectedEnd { path, .. }
             | Self::TooLarge { path, .. }
+            | Self::OverLimit { path, .. }
             | Self::Io { path, .. } => path,
         }
     }

@@ -89,8 +89,19 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// # Errors
     /// As [`open`](Self::open), and [`TooLarge`](StorageError::TooLarge).
     fn read(&self, path: &str) -> Result<Vec<u8>> {
+        self.read_up_to(path, u64::MAX)
+    }
+
+    /// The bytes of a whole file that has no more than `limit` of them: a few bytes on disk can be a file of terabytes.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and [`OverLimit`](StorageError::OverLimit).
+    fn read_up_to(&self, path: &str, limit: u64) -> Result<Vec<u8>> {
         let file = self.open(path)?;
         let size = file.size();
+        if size > limit {
+            return Err(StorageError::OverLimit { path: self.describe(path), size, limit });
+        }
         let mut bytes = Vec::new();
         let len = usize::try_from(size).ok().filter(|len| bytes.try_reserve_exact(*len).is_ok());
         let len = len.ok_or_else(|| StorageError::TooLarge { path: self.describe(path), size })?;
@@ -198,6 +209,9 @@ macro_rules! forward {
         }
         fn read(&self, path: &str) -> Result<Vec<u8>> {
             (**self).read(path)
+        }
+        fn read_up_to(&self, path: &str, limit: u64) -> Result<Vec<u8>> {
+            (**self).read_up_to(path, limit)
         }
         fn exists(&self, path: &str) -> Result<bool> {
             (**self).exists(path)

@@ -275,7 +275,9 @@ impl<'a> ByteReader<'a> {
     }
 
     fn record(&self, field: &'static str, offset: u64, value: impl FnOnce() -> String) {
-        if let Some(spans) = self.spans {
+        if let Some(spans) = self.spans
+            && !spans.leaves_out()
+        {
             let len = self.offset() - offset;
             spans.field(self.space, offset, len, field, value());
             let start = self.position.saturating_sub(usize::try_from(len).unwrap_or(usize::MAX));

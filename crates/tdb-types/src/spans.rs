@@ -31,10 +31,14 @@ impl Span {
 
 /// Collects [`Span`]s while [`ByteReader`](crate::ByteReader)s that were given it read.
 ///
+/// It keeps so many of them and no more (see [`Spans::MOST`]), and the beginnings of long values: a small file can unfilter to
+/// millions of fields.
+///
 /// Interior mutability lets every reader of one parse share it; it is not `Sync`, a recorded parse runs on one thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Spans {
     inner: RefCell<Inner>,
+    most: usize,
 }
 
 #[derive(Debug, Default)]
@@ -42,9 +46,54 @@ struct Inner {
     spans: Vec<Span>,
     depth: u32,
     spaces: Vec<String>,
+    /// How many spans were not kept.
+    left_out: u64,
+}
+
+impl Default for Spans {
+    fn default() -> Self {
+        Self { inner: RefCell::default(), most: Self::MOST }
+    }
 }
 
 impl Spans {
+    /// How many spans are kept unless told otherwise.
+    pub const MOST: usize = 100_000;
+
+    /// Characters of a value or meaning that are kept.
+    const MOST_TEXT: usize = 1000;
+
+    /// The same record, which keeps so many spans.
+    #[must_use]
+    pub fn keeping(mut self, most: usize) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// Counts a field that there is no room for, if there is none.
+    pub(crate) fn leaves_out(&self) -> bool {
+        let mut inner = self.inner.borrow_mut();
+        let is_full = inner.spans.len() >= self.most;
+        inner.left_out += u64::from(is_full);
+        is_full
+    }
+
+    /// How many spans were met and not kept.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.inner.borrow().left_out
+    }
+
+    /// Keeps a span if there is room for it; its place then.
+    fn keep(&self, inner: &mut Inner, span: impl FnOnce(u32) -> Span) -> Option<usize> {
+        if inner.spans.len() >= self.most {
+            inner.left_out += 1;
+            return None;
+        }
+        inner.spans.push(span(inner.depth));
+        Some(inner.spans.len() - 1)
+    }
+
     /// An empty record whose space 0 is the file.
     #[must_use]
     pub fn new() -> Self {
@@ -54,7 +103,9 @@ impl Spans {
     /// Opens a new space of offsets (the unfiltered payload of something) and gives its number.
     pub fn new_space(&self, name: impl Into<String>) -> u32 {
         let mut inner = self.inner.borrow_mut();
-        inner.spaces.push(name.into());
+        if inner.spaces.len() < self.most {
+            inner.spaces.push(name.into());
+        }
         u32::try_from(inner.spaces.len()).unwrap_or(u32::MAX)
     }
 
@@ -83,38 +134,42 @@ impl Spans {
     /// Records one field at the present depth.
     pub fn field(&self, space: u32, offset: u64, len: u64, name: impl Into<Cow<'static, str>>, value: String) {
         let mut inner = self.inner.borrow_mut();
-        let depth = inner.depth;
-        inner.spans.push(Span {
+        self.keep(&mut inner, |depth| Span {
             space,
             offset,
             len,
             depth,
             name: name.into(),
-            value,
+            value: beginning(value),
             meaning: String::new(),
             bytes: Vec::new(),
         });
     }
 
+    /// The span recorded last, if it was kept.
+    fn with_last(&self, change: impl FnOnce(&mut Span)) {
+        let mut inner = self.inner.borrow_mut();
+        if inner.left_out == 0
+            && let Some(span) = inner.spans.last_mut()
+        {
+            change(span);
+        }
+    }
+
     /// Keeps the first of the bytes that the span recorded last covers.
     pub fn keep_bytes_of_last(&self, bytes: &[u8]) {
-        if let Some(span) = self.inner.borrow_mut().spans.last_mut() {
-            span.bytes = bytes.iter().take(Span::PREVIEW).copied().collect();
-        }
+        self.with_last(|span| span.bytes = bytes.iter().take(Span::PREVIEW).copied().collect());
     }
 
     /// Adds a meaning to the span recorded last.
     pub fn explain_last(&self, meaning: impl Into<String>) {
-        if let Some(span) = self.inner.borrow_mut().spans.last_mut() {
-            span.meaning = meaning.into();
-        }
+        self.with_last(|span| span.meaning = beginning(meaning.into()));
     }
 
     /// Opens a structure; what is recorded until the matching [`end`](Self::end) lies inside it.
     pub fn begin(&self, space: u32, offset: u64, name: impl Into<Cow<'static, str>>) -> usize {
         let mut inner = self.inner.borrow_mut();
-        let depth = inner.depth;
-        inner.spans.push(Span {
+        let token = self.keep(&mut inner, |depth| Span {
             space,
             offset,
             len: 0,
@@ -125,7 +180,7 @@ impl Spans {
             bytes: Vec::new(),
         });
         inner.depth += 1;
-        inner.spans.len() - 1
+        token.unwrap_or(usize::MAX)
     }
 
     /// Closes the structure that [`begin`](Self::begin) gave `token` for, at absolute `end`.
@@ -135,5 +190,53 @@ impl Spans {
         if let Some(span) = inner.spans.get_mut(token) {
             span.len = end.saturating_sub(span.offset);
         }
+    }
+}
+
+/// The beginning of a long text.
+fn beginning(text: String) -> String {
+    match text.char_indices().nth(Spans::MOST_TEXT) {
+        // A text of its own, so that the memory of the long one isn't kept.
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ByteReader;
+
+    #[test]
+    fn no_more_is_kept_than_there_is_room_for() {
+        let bytes = [7; 1000];
+        let spans = Spans::new().keeping(10);
+        let mut reader = ByteReader::new(&bytes).recording(&spans, 0);
+        for index in 0..100 {
+            let structure = reader.group(
+                || format!("structure {index}"),
+                |reader| {
+                    reader.u8("field")?;
+                    reader.explain(|| format!("meaning {index}"));
+                    spans.new_space("space");
+                    Ok(())
+                },
+            );
+            assert!(structure.is_ok());
+        }
+        assert_eq!(spans.left_out(), 190);
+        let kept = spans.into_spans();
+        assert_eq!(kept.len(), 10);
+        assert_eq!((&*kept[8].name, kept[8].len, kept[8].depth), ("structure 4", 1, 0));
+        assert_eq!((&*kept[9].name, &*kept[9].meaning, kept[9].depth), ("field", "meaning 4", 1));
+    }
+
+    #[test]
+    fn of_long_values_the_beginning_is_kept() {
+        let bytes = "é".repeat(100_000).into_bytes();
+        let spans = Spans::new();
+        assert!(ByteReader::new(&bytes).recording(&spans, 0).string("name", bytes.len() as u64).is_ok());
+        let kept = spans.into_spans();
+        assert!(kept[0].value.ends_with("éé…") && kept[0].value.chars().count() == 1001);
     }
 }

@@ -12,6 +12,16 @@ use tdb_types::names::file_name;
 use super::Array;
 use crate::{ArrayError, Fragment, Result};
 
+/// So many times the nodes of one condition may all delete commits have together: each is worked out for each cell.
+const TOGETHER: u32 = 16;
+
+/// What the delete commits that are still to be loaded may hold.
+struct Left {
+    nodes: u32,
+    /// Bytes of their unfiltered conditions.
+    bytes: u64,
+}
+
 /// A delete commit.
 #[derive(Debug)]
 pub(super) struct Delete {
@@ -81,12 +91,15 @@ impl Array {
         if let Some(deletes) = self.inner.deletes.get() {
             return Ok(deletes);
         }
-        let deletes = self.directory().deletes.iter().map(|path| self.load_delete(path));
+        let nodes = self.limits().condition_nodes.saturating_mul(TOGETHER);
+        let mut left = Left { nodes, bytes: self.limits().generic_tile_bytes };
+        let deletes = self.directory().deletes.iter().map(|path| self.load_delete(path, &mut left));
         let deletes = deletes.collect::<Result<Arc<[Delete]>>>()?;
         Ok(self.inner.deletes.get_or_init(|| deletes))
     }
 
-    fn load_delete(&self, path: &str) -> Result<Delete> {
+    /// Loads a delete commit, for which so much is `left`.
+    fn load_delete(&self, path: &str, left: &mut Left) -> Result<Delete> {
         if CommitKind::of(path) == Some(CommitKind::Update) {
             let what = "cells of this array were updated by a condition, which this release doesn't apply".to_owned();
             return Err(ArrayError::Unsupported { file: self.storage().describe(path), what });
@@ -96,12 +109,20 @@ impl Array {
         let bytes = match embedded {
             Some(embedded) => &embedded.bytes[..],
             None => {
-                stored = self.storage().read(path)?;
+                stored = self.access().read(&**self.storage(), path)?;
                 &stored[..]
             }
         };
-        let tile = self.access().decoder().decode_file(bytes, None).map_err(ConditionError::from);
-        let stays = tile.and_then(|tile| Condition::parse_tile(&tile, self.limits(), None));
+        let mut access = self.access().clone();
+        access.limits.generic_tile_bytes = left.bytes;
+        access.limits.condition_nodes = access.limits.condition_nodes.min(left.nodes);
+        let tile = access.decoder().decode_file(bytes, None).map_err(ConditionError::from);
+        let stays = tile.and_then(|tile| {
+            left.bytes = left.bytes.saturating_sub(tile.payload.len() as u64);
+            let stays = Condition::parse_tile(&tile, &access.limits, None)?;
+            left.nodes = left.nodes.saturating_sub(stays.node_count());
+            Ok(stays)
+        });
         let place = embedded.map_or_else(|| path.to_owned(), |embedded| format!("{}: {path}", embedded.file));
         let stays = stays.map_err(|source| self.delete_error(&place, source))?;
         // The directory lists no commits without a time.

@@ -47,7 +47,7 @@ impl Footers {
                 ConsolidatedFooters::parse_file(&bytes, &mut decoder, None)
                     .map_err(|source| ArrayError::Fragment { file: file.clone(), source }.beside_the_schema())
             };
-            let parsed = storage.read(&path).map_err(ArrayError::from).and_then(parse);
+            let parsed = access.read(storage, &path).and_then(parse);
             let Some(parsed) = findings.of(&path, parsed)? else { continue };
             missing.retain(|entry| parsed.get(entry.name.as_str()).is_none());
             footers.files.push((file, parsed));

@@ -26,7 +26,7 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
     let (access, time) = (options.access.clone(), options.time());
     let workers = Workers::new(options.threads, access.limits);
     let mut findings = Findings::new(options.skip_damaged);
-    let listing = list(&*storage, &workers, &mut findings)?;
+    let listing = list(&*storage, &workers, &access.limits, &mut findings)?;
     let schema_path = listing.schema_at(time).ok_or_else(|| ArrayError::Corrupt {
         file: storage.describe(SCHEMA_FOLDER),
         what: "the folder of schemas is empty; without one of them nothing can be read".to_owned(),
@@ -68,7 +68,7 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
 }
 
 /// Lists the folders that say what the array consists of, and reads the small files that speak of others.
-fn list(storage: &dyn Storage, workers: &Workers, findings: &mut Findings) -> Result<Listing> {
+fn list(storage: &dyn Storage, workers: &Workers, limits: &Limits, findings: &mut Findings) -> Result<Listing> {
     let root = match storage.list("") {
         Ok(root) => root,
         Err(StorageError::NotFound { path }) => return Err(ArrayError::NotFound { path }),
@@ -87,8 +87,10 @@ fn list(storage: &dyn Storage, workers: &Workers, findings: &mut Findings) -> Re
     if has_commits {
         listing.commits = storage.list(COMMITS_FOLDER)?;
     }
+    let mut left = limits.commit_bytes;
     for path in listing.wanted_files() {
-        let bytes = findings.of(&path, storage.read(&path).map_err(ArrayError::from))?;
+        let bytes = findings.of(&path, storage.read_up_to(&path, left).map_err(ArrayError::from))?;
+        left -= bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
         listing.commit_files.extend(bytes.map(|bytes| (path, bytes)));
     }
     let folders = listing.legacy_candidates();
@@ -101,13 +103,13 @@ fn list(storage: &dyn Storage, workers: &Workers, findings: &mut Findings) -> Re
 impl Array {
     /// All committed fragments as they are now, whatever the time that was opened.
     pub(crate) fn fragment_files(&self) -> Result<Vec<FragmentFiles>> {
-        let listing = list(&**self.storage(), self.workers(), &mut Findings::strict())?;
+        let listing = list(&**self.storage(), self.workers(), self.limits(), &mut Findings::strict())?;
         FragmentFiles::of(&listing).map_err(|error| error.located(&**self.storage()))
     }
 }
 
 pub(crate) fn load_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<ArraySchema> {
-    let bytes = storage.read(path)?;
+    let bytes = access.read(storage, path)?;
     let tile = access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
     tile.and_then(|tile| ArraySchema::parse_tile(&tile, None))
         .map_err(|source| ArrayError::Schema { file: storage.describe(path), source })
@@ -117,8 +119,9 @@ pub(crate) fn load_schema(storage: &dyn Storage, path: &str, access: &Access) ->
 /// key needless.
 fn encrypted_file(storage: &dyn Storage, listing: &Listing) -> Option<String> {
     let is_encrypted = |path: &String| {
-        let decoded = storage.read(path).map(|bytes| {
-            let mut decoder = GenericTileDecoder::new(Limits::default());
+        let limits = Limits::default();
+        let decoded = storage.read_up_to(path, limits.generic_tile_bytes).map(|bytes| {
+            let mut decoder = GenericTileDecoder::new(limits);
             decoder.decode(&mut ByteReader::new(&bytes)).map(drop)
         });
         decoded.is_ok_and(|decoded| decoded.is_err_and(|error| error.key_problem() == Some(KeyProblem::Missing)))

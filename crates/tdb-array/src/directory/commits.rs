@@ -27,25 +27,24 @@ impl Commits {
     pub(super) fn gather(&mut self, listing: &Listing, findings: &mut Findings) -> Result<()> {
         let mut ignored = HashSet::new();
         for (path, bytes) in &listing.commit_files {
-            let mut reader = ByteReader::new(bytes);
             let fail = |source: DecodeError| ArrayError::Commits { file: path.clone(), source };
             match CommitKind::of(path) {
                 Some(CommitKind::Consolidated) => {
-                    let gathered = findings.of(path, ConsolidatedCommits::parse(&mut reader).map_err(fail))?;
-                    for entry in gathered.into_iter().flat_map(|gathered| gathered.entries) {
-                        let delete = |bytes: &[u8]| EmbeddedDelete { file: path.clone(), bytes: bytes.into() };
-                        self.embedded.extend(entry.commit.map(|commit| (entry.path.to_owned(), delete(commit))));
-                        self.paths.insert(entry.path.to_owned());
-                        self.gathered.insert(entry.path.to_owned());
+                    // All of it or nothing counts.
+                    let sound = ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |_| ()).map_err(fail);
+                    if findings.of(path, sound)?.is_some() {
+                        self.take_gathered(path, bytes).map_err(fail)?;
                     }
                 }
                 Some(CommitKind::Ignore) => {
-                    let list = findings.of(path, PathList::parse(&mut reader).map_err(fail))?;
-                    ignored.extend(list.into_iter().flat_map(|list| list.paths));
+                    findings
+                        .of(path, timestamped_paths(bytes, |path| path).map_err(fail))?
+                        .into_iter()
+                        .for_each(|list| ignored.extend(list));
                 }
                 Some(CommitKind::Vacuum) => {
-                    let list = PathList::parse(&mut reader).map_err(fail);
-                    let replaced = findings.of(path, list.and_then(|list| replaced(path, &list)))?;
+                    let list = timestamped_paths(bytes, PathList::target).map_err(fail);
+                    let replaced = findings.of(path, list.and_then(|list| replaced(path, list)))?;
                     self.vacuums.extend(replaced.flatten());
                 }
                 _ => {}
@@ -71,6 +70,19 @@ impl Commits {
             None => true,
         });
         Ok(())
+    }
+
+    /// Takes up what is gathered in a file. Names without a time say nothing, and aren't kept.
+    fn take_gathered(&mut self, file: &str, bytes: &[u8]) -> Result<(), DecodeError> {
+        ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |entry| {
+            if !has_time(entry.path) {
+                return;
+            }
+            let delete = |bytes: &[u8]| EmbeddedDelete { file: file.to_owned(), bytes: bytes.into() };
+            self.embedded.extend(entry.commit.map(|commit| (entry.path.to_owned(), delete(commit))));
+            self.paths.insert(entry.path.to_owned());
+            self.gathered.insert(entry.path.to_owned());
+        })
     }
 
     /// Paths of the committed writes.
@@ -101,6 +113,23 @@ impl Commits {
     }
 }
 
+/// Whether the last component of a path is a name with a time: all others can't be those of commits or fragments.
+fn has_time(path: &str) -> bool {
+    TimestampedName::parse(file_name(path)).is_some()
+}
+
+/// What the lines of a list of paths come to, of those that have a time.
+fn timestamped_paths(bytes: &[u8], target: impl Fn(&str) -> &str) -> Result<Vec<String>, DecodeError> {
+    let mut paths = Vec::new();
+    PathList::for_each(&mut ByteReader::new(bytes), |path| {
+        let path = target(path);
+        if has_time(path) {
+            paths.push(path.to_owned());
+        }
+    })?;
+    Ok(paths)
+}
+
 /// What a gathered path means: a write belongs to this array whatever folder or array it names, as the reference library has
 /// it, but a file that commits what lies in the array's own folder has to lie there.
 fn as_own(path: String) -> String {
@@ -111,8 +140,8 @@ fn as_own(path: String) -> String {
 }
 
 /// The consolidated fragment that a vacuum file belongs to, and the folders of those that it replaces.
-fn replaced(path: &str, list: &PathList) -> Result<Option<(TimestampedName, FormatVersion, Vec<String>)>> {
+fn replaced(path: &str, targets: Vec<String>) -> Result<Option<(TimestampedName, FormatVersion, Vec<String>)>> {
     let Some(name) = TimestampedName::parse(file_name(path)) else { return Ok(None) };
     let version = name.fragment_version().map_err(|source| ArrayError::Version { file: path.to_owned(), source })?;
-    Ok(Some((name, version, list.targets().map(str::to_owned).collect())))
+    Ok(Some((name, version, targets)))
 }

@@ -27,20 +27,26 @@ impl OutputField {
     /// The fields of a query.
     ///
     /// # Errors
-    /// A cell of one of them is larger than a tile may be: nothing of it may be held, not even its fill value.
+    /// A cell of one of them, or one of each together, is larger than a tile may be: nothing of it may be held, not even
+    /// its fill value.
     pub(crate) fn all(query: &CheckedQuery) -> Result<Vec<Self>> {
         let array = &query.array;
         let limit = array.limits().tile_bytes;
+        let mut row = 0u64;
         let field = |field: &FieldRef| {
             if let FieldRef::Attribute(index) = *field
                 && let attribute = &array.schema().attributes()[index]
-                && attribute.cell_size().is_some_and(|size| size > limit)
             {
-                let what = format!(
-                    "one cell of attribute {:?} is larger than the {limit} bytes that a tile may have; raise `tile_bytes`",
-                    attribute.name()
-                );
-                return Err(ArrayError::Unsupported { file: array.storage().describe(array.schema_path()), what });
+                let size = attribute.cell_size().unwrap_or(0);
+                row = row.saturating_add(size);
+                if row > limit {
+                    let what = match size > limit {
+                        true => format!("one cell of attribute {:?} is", attribute.name()),
+                        false => "single cells of the selected attributes are together".to_owned(),
+                    };
+                    let what = format!("{what} larger than the {limit} bytes that a tile may have; raise `tile_bytes`");
+                    return Err(ArrayError::Unsupported { file: array.storage().describe(array.schema_path()), what });
+                }
             }
             Ok(Self::of(array.schema(), *field))
         };

@@ -43,6 +43,29 @@ impl Kind {
         matches!(self, Self::Number { many: false, .. })
     }
 
+    /// The bytes of each of the values that a cell is a run of; none if it's something else.
+    pub(crate) fn values(self, bytes: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
+        let size = match self {
+            Self::Number { physical, many: true } => physical.size(),
+            Self::Bool { many: true } => 1,
+            Self::Date { many: true, .. } => 8,
+            _ => return None,
+        };
+        Some(bytes.chunks_exact(size))
+    }
+
+    /// The first bytes of a cell, about `most` of them, that are such a cell themselves.
+    pub(crate) fn beginning(self, bytes: &[u8], most: usize) -> &[u8] {
+        if bytes.len() <= most {
+            return bytes;
+        }
+        // A multiple of the size of all values; and characters have four bytes at most.
+        let most = most & !15;
+        let is_text = |len: &usize| matches!(self, Self::Text { unit } if decode(&bytes[..*len], unit).is_some());
+        let len = (most.saturating_sub(4)..=most).rev().find(is_text).unwrap_or(most);
+        &bytes[..len]
+    }
+
     /// Appends the cell as JSON, which holds all of it: see `docs/cli.md`.
     pub(crate) fn json(self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {

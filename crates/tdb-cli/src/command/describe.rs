@@ -1,8 +1,10 @@
 //! Words and JSON for schemas and boxes that several commands share.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 use tdb_rtree::{DimRange, NdRange};
-use tdb_schema::{Dimension, Domain};
+use tdb_schema::{Attribute, Dimension, Domain};
 use tdb_types::{CellValNum, Datatype, Scalar};
 
 use crate::cells::{Kind, datetime};
@@ -51,10 +53,42 @@ pub(super) fn json_value(datatype: Datatype, bytes: &[u8]) -> Value {
 }
 
 /// One cell as `tdb read` prints it in JSON.
-pub(super) fn json_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
+pub(crate) fn json_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
     let mut text = Vec::new();
     Kind::of(datatype, number, false).json(bytes, &mut text);
     serde_json::from_slice(&text).unwrap_or(Value::Null)
+}
+
+/// What unwritten cells of an attribute read as.
+pub(super) struct FillValue<'a> {
+    pub(super) number: CellValNum,
+    pub(super) bytes: Cow<'a, [u8]>,
+    /// How often a cell repeats this one value; 1 if it is the whole cell.
+    pub(super) repeated: u64,
+}
+
+impl<'a> FillValue<'a> {
+    /// Bytes of cells that are shown whole. A few bytes of an old schema can ask for cells of gigabytes.
+    const WHOLE: u64 = 4 << 10;
+
+    pub(super) fn of(attribute: &'a Attribute) -> Self {
+        let (number, pattern) = (attribute.cell_val_num(), attribute.fill_pattern());
+        match attribute.cell_size() {
+            Some(size) if size > Self::WHOLE && size > pattern.len() as u64 => {
+                let repeated = size / (pattern.len() as u64).max(1);
+                Self { number: CellValNum::ONE, bytes: pattern.into(), repeated }
+            }
+            _ => Self { number, bytes: attribute.fill_value(), repeated: 1 },
+        }
+    }
+
+    /// The cell as JSON; null if it is too long for that, and its bytes have to do.
+    pub(super) fn json(&self, datatype: Datatype) -> Value {
+        match self.bytes.len() as u64 > Self::WHOLE {
+            true => Value::Null,
+            false => json_cell(datatype, self.number, &self.bytes),
+        }
+    }
 }
 
 /// The domain of a dimension as `[low, high]`; null if all strings are in it.

@@ -59,6 +59,7 @@ fn neither(folder: &Path, kind: Kind) -> Failure {
     let failure = Failure::new(Exit::Unavailable, format!("{path}: neither an array nor a group, but {}", kind.a()));
     match kind {
         Kind::File => failure.with_hint(format!("`tdb inspect {path}` shows a single file of an array")),
+        Kind::Other => failure,
         Kind::Fragment => failure.with_hint(format!("`tdb inspect {path}/__fragment_metadata.tdb` shows its metadata")),
         _ => match target::array_in(folder) {
             Some(array) => failure.with_hint(format!("did you mean {}?", array.display())),

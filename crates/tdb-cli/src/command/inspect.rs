@@ -75,6 +75,9 @@ fn text(report: &Report, paint: Paint) -> Result<()> {
         }
         writeln!(out, "{}", line(span, paint))?;
     }
+    if report.left_out > 0 {
+        writeln!(out, "… {} more fields", report.left_out)?;
+    }
     Ok(out.flush()?)
 }
 
@@ -121,12 +124,16 @@ fn document(report: &Report) -> Value {
             "bytes": hex(&span.bytes),
         })
     });
-    json!({
+    let mut document = json!({
         "file": report.path.display().to_string(),
         "kind": report.kind.name(),
         "size": report.size,
         "notes": report.notes,
         "fields": fields.collect::<Vec<_>>(),
         "error": report.failure.as_ref().map(Failure::message),
-    })
+    });
+    if report.left_out > 0 {
+        document["fields_left_out"] = report.left_out.into();
+    }
+    document
 }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use crate::failure::{Failure, Result};
 use crate::output::{Entry, RowFormat, Sheet};
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     recursive: bool,
 
     /// List only these
-    #[arg(long, value_name = "KIND", value_parser = ["array", "group", "folder", "file", "fragment"])]
+    #[arg(long, value_name = "KIND", value_parser = ["array", "group", "folder", "file", "fragment", "other"])]
     kind: Vec<String>,
 
     /// How to print; a table on a terminal, else JSON lines
@@ -64,17 +65,35 @@ struct Found {
     size: Option<u64>,
 }
 
+/// What tells a folder from all others.
+#[cfg(unix)]
+type FolderId = (u64, u64);
+#[cfg(not(unix))]
+type FolderId = std::path::PathBuf;
+
+/// Of a folder far below others this is much faster than to look for links in each part of its path.
+#[cfg(unix)]
+fn folder_id(folder: &Path) -> io::Result<FolderId> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(folder).map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn folder_id(folder: &Path) -> io::Result<FolderId> {
+    fs::canonicalize(folder)
+}
+
 struct Listing {
     recursive: bool,
-    /// The real paths of folders that were looked into, so that links can't lead in circles.
-    seen: HashSet<PathBuf>,
+    /// The folders that were looked into, so that links can't lead in circles.
+    seen: HashSet<FolderId>,
     found: Vec<Found>,
 }
 
 impl Listing {
     fn folder(&mut self, folder: &Path, prefix: &str) -> Result<()> {
         let fail = |error| Failure::io(folder.display(), &error);
-        if !self.seen.insert(fs::canonicalize(folder).map_err(fail)?) {
+        if !self.seen.insert(folder_id(folder).map_err(fail)?) {
             return Ok(());
         }
         let mut entries = Vec::new();

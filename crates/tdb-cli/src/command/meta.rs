@@ -6,8 +6,6 @@ use std::path::Path;
 use tdb_array::{Metadata, MetadataValue};
 use tdb_types::{CellValNum, Datatype};
 
-use super::describe::json_cell;
-use crate::cells::Kind as CellKind;
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
@@ -59,17 +57,18 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         return change(args, key);
     }
     let (path, kind) = target::find(&args.path)?;
+    let format = RowFormat::or_default(args.format, terminal);
     let sheet = match kind {
         Kind::Group => {
             let group = target::open_group(&path, &args.time, key)?;
-            rows(&path, group.metadata()?, &args.key)?
+            rows(&path, group.metadata()?, &args.key, format)?
         }
         _ => {
             let (path, array) = target::open_array(&args.path, 1, &args.time, key, target::local_storage)?;
-            rows(&path, array.metadata()?, &args.key)?
+            rows(&path, array.metadata()?, &args.key, format)?
         }
     };
-    sheet.print(RowFormat::or_default(args.format, terminal), terminal)
+    sheet.print(format, terminal)
 }
 
 /// Puts and deletes keys, in one file.
@@ -95,7 +94,7 @@ fn change(args: &Args, key: &Key) -> Result<()> {
     Ok(writer.commit()?)
 }
 
-fn rows(path: &Path, metadata: &Metadata, keys: &[String]) -> Result<Sheet> {
+fn rows(path: &Path, metadata: &Metadata, keys: &[String], format: RowFormat) -> Result<Sheet> {
     let known: Vec<String> = metadata.iter().map(|(key, _)| key.into_owned()).collect();
     if let Some(key) = keys.iter().find(|key| !known.contains(key)) {
         let failure = Failure::new(Exit::Unavailable, format!("{}: no metadata has the key {key:?}", path.display()));
@@ -111,17 +110,16 @@ fn rows(path: &Path, metadata: &Metadata, keys: &[String]) -> Result<Sheet> {
             key.into_owned().into(),
             value.datatype().name().into(),
             u64::from(value.count()).into(),
-            shown(value),
+            shown(value, format),
         ]);
     }
     Ok(sheet)
 }
 
-fn shown(value: &MetadataValue) -> Entry {
+fn shown(value: &MetadataValue, format: RowFormat) -> Entry {
     // Of text the count is that of its units; a single value is no list.
     let number = if value.count() == 1 { CellValNum::ONE } else { CellValNum::Var };
     // As R and C++ put text.
     let datatype = if value.datatype() == Datatype::Char { Datatype::StringUtf8 } else { value.datatype() };
-    let text = CellKind::of(datatype, number, false).text(value.as_bytes());
-    Entry::shown(text, json_cell(datatype, number, value.as_bytes()))
+    Entry::cell(datatype, number, value.as_bytes(), format)
 }

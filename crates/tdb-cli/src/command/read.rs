@@ -3,6 +3,7 @@
 mod explain;
 mod stream;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 
 use clap::ValueEnum;
@@ -137,20 +138,22 @@ fn selected(schema: &ArraySchema, names: &[String]) -> Result<Vec<FieldRef>> {
         let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
         return Ok(dimensions.chain((0..schema.attributes().len()).map(FieldRef::Attribute)).collect());
     }
+    let known = schema.fields_by_name();
     let mut fields = Vec::new();
     for name in names {
         // A name may hold commas itself.
-        match schema.field(name) {
-            Some(field) => fields.push(field),
+        match known.get(name.as_str()) {
+            Some(field) => fields.push(*field),
             None => {
                 for name in names_in(name)? {
-                    fields.push(named(schema, &name)?);
+                    fields.push(*known.get(name.as_str()).ok_or_else(|| unknown(schema, &name))?);
                 }
             }
         }
     }
-    let twice = (1..fields.len()).find(|index| fields[..*index].contains(&fields[*index]));
-    match twice.and_then(|index| schema.field_name(fields[index])) {
+    let mut seen = HashSet::new();
+    let twice = fields.iter().find(|field| !seen.insert(**field));
+    match twice.and_then(|field| schema.field_name(*field)) {
         Some(name) => Err(Failure::usage(format!("field {name:?} is selected twice"))),
         None => Ok(fields),
     }
@@ -185,11 +188,9 @@ fn names_in(text: &str) -> Result<Vec<String>> {
     }
 }
 
-fn named(schema: &ArraySchema, name: &str) -> Result<FieldRef> {
-    schema.field(name).ok_or_else(|| {
-        let known = schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned).collect();
-        tdb_array::ArrayError::UnknownField { name: name.to_owned(), known }.into()
-    })
+fn unknown(schema: &ArraySchema, name: &str) -> Failure {
+    let known = schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned).collect();
+    tdb_array::ArrayError::UnknownField { name: name.to_owned(), known }.into()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Rows turned into columns.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::result::Result as StdResult;
 
 use tdb_array::{NewCells, NewColumn};
@@ -80,8 +80,10 @@ impl Cells {
     }
 
     fn place(&mut self, columns: &[String]) -> Result<()> {
+        let places: HashMap<&str, usize> =
+            columns.iter().enumerate().map(|(place, column)| (column.as_str(), place)).collect();
         for field in &mut self.fields {
-            field.place = columns.iter().position(|column| *column == field.name);
+            field.place = places.get(field.name.as_str()).copied();
             if field.place.is_none() && !field.nullable {
                 return Err(Failure::usage(format!(
                     "no column is called {:?}, which a field of the array is",

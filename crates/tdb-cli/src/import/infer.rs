@@ -1,5 +1,7 @@
 //! A schema from rows.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
@@ -13,6 +15,8 @@ use crate::failure::{Failure, Result};
 #[derive(Debug, Default)]
 pub(crate) struct Guesses {
     columns: Vec<(String, Guess)>,
+    /// Where the columns stand in the list, by their names.
+    places: HashMap<String, usize>,
     rows: u64,
 }
 
@@ -95,19 +99,32 @@ impl Content {
 }
 
 impl Guesses {
+    /// Of a file with these columns, if all of its rows have the same.
+    pub(crate) fn new(columns: Option<&[String]>) -> Self {
+        let mut guesses = Self::default();
+        for name in columns.unwrap_or_default() {
+            guesses.place(name);
+        }
+        guesses
+    }
+
+    /// The place of the column of this name, which is new perhaps.
+    fn place(&mut self, name: &str) -> usize {
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        let place = self.columns.len();
+        self.columns.push((name.to_owned(), Guess::default()));
+        self.places.insert(name.to_owned(), place);
+        place
+    }
+
     /// Looks at a row.
     pub(crate) fn add(&mut self, row: Row<'_>, null: &str) {
         self.rows += 1;
         for (name, entry) in row.entries() {
-            let guess = match self.columns.iter().position(|(known, _)| known == name) {
-                Some(place) => &mut self.columns[place].1,
-                None => {
-                    self.columns.push((name.to_owned(), Guess::default()));
-                    let last = self.columns.len() - 1;
-                    &mut self.columns[last].1
-                }
-            };
-            guess.add(entry, null);
+            let place = self.place(name);
+            self.columns[place].1.add(entry, null);
         }
     }
 
@@ -121,15 +138,19 @@ impl Guesses {
             return Err(Failure::usage("there is no such array, and nothing says what its dimensions are")
                 .with_hint(format!("name columns with --dimensions, of {}; or give a --schema", names())));
         }
+        if self.rows == 0 {
+            return Err(Failure::usage("there is no such array, and no row to tell the types of the columns by")
+                .with_hint("give a --schema"));
+        }
         let mut builder = SchemaBuilder::sparse().allows_duplicates(duplicates);
         for name in dimensions {
-            let column = self.columns.iter().find(|(known, _)| known == name);
-            let (_, guess) = column.ok_or_else(|| {
+            let place = self.places.get(name).ok_or_else(|| {
                 Failure::usage(format!("no column is called {name:?}"))
                     .with_hint(format!("the columns are {}", names()))
             })?;
-            builder = builder.dimension(guess.dimension(name, self.rows)?);
+            builder = builder.dimension(self.columns[*place].1.dimension(name, self.rows)?);
         }
+        let dimensions: HashSet<&String> = dimensions.iter().collect();
         for (name, guess) in self.columns.iter().filter(|(name, _)| !dimensions.contains(name)) {
             builder = builder.attribute(guess.attribute(name, self.rows));
         }

@@ -1,5 +1,6 @@
 //! Rows of a file of CSV or JSON lines, with the lines that they stand on.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
@@ -95,9 +96,8 @@ impl Input {
                 let columns = reader.headers().map_err(|error| broken(&error))?;
                 let columns: Vec<String> =
                     columns.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect();
-                if let Some(name) =
-                    columns.iter().enumerate().find_map(|(at, name)| columns[..at].contains(name).then_some(name))
-                {
+                let mut seen = HashSet::new();
+                if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
                     return Err(broken(&format_args!("two columns are called {name:?}")));
                 }
                 Ok(Rows::Csv { reader: Box::new(reader), columns, record: StringRecord::new() })

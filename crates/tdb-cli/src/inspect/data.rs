@@ -1,13 +1,11 @@
 //! Data files: tiles, and the chunks that they are filtered in.
 
-use std::fs;
-
 use tdb_fragment::{FRAGMENT_METADATA_FILE, FragmentFile, NameScheme, Part};
 use tdb_storage::{LocalStorage, ReadAt, Storage};
 use tdb_types::DecodeError;
 
-use super::Inspection;
 use super::fragment::{FragmentPlace, fragment_error};
+use super::{Inspection, read_file};
 use crate::failure::{Failure, Result};
 
 /// What the fragment's metadata says about a data file.
@@ -46,7 +44,7 @@ pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
 /// Finds the file among those that the metadata beside it speaks of.
 fn layout(inspection: &Inspection<'_>, name: &str) -> Result<Option<Layout>> {
     let path = inspection.path.with_file_name(FRAGMENT_METADATA_FILE);
-    let bytes = fs::read(&path).map_err(|error| Failure::io(path.display(), &error))?;
+    let bytes = read_file(&path)?;
     let place = FragmentPlace::of(&path, &bytes, inspection.key)?;
     let mut decoder = inspection.key.decoder();
     let metadata = FragmentFile::parse(&bytes, place.folder, &place.schema, &mut decoder, None)

@@ -9,7 +9,7 @@ use tdb_schema::{ArraySchema, SchemaError};
 use tdb_types::names::{COORDINATES, DATA_EXTENSION, LEGACY_SCHEMA, SCHEMA_FOLDER};
 use tdb_types::{Feature, FormatVersion, TimestampedName, is_safe_file_name};
 
-use super::Inspection;
+use super::{Inspection, read_file};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::target;
@@ -105,7 +105,7 @@ fn schema(array: &Path, version: FormatVersion, path: &Path, metadata: &[u8], ke
         return Err(Failure::corrupt(format!("{}: names the schema {name:?}, which is no file name", path.display())));
     }
     let file = if name == LEGACY_SCHEMA { array.join(&name) } else { array.join(SCHEMA_FOLDER).join(&name) };
-    let bytes = fs::read(&file).map_err(|error| Failure::io(file.display(), &error))?;
+    let bytes = read_file(&file)?;
     let tile = key.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
     let parsed = tile.and_then(|tile| ArraySchema::parse_tile(&tile, None));
     let failed = |source| ArrayError::Schema { file: file.display().to_string(), source }.blaming_the_key();

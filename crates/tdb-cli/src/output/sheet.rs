@@ -2,24 +2,79 @@
 
 use std::io::Write;
 
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use tdb_types::{CellValNum, Datatype};
 
 use super::table::{cell, lines, new_table, terminal_width};
 use super::{RowFormat, stdout};
+use crate::cells::Kind;
+use crate::command::json_cell;
 use crate::failure::Result;
 use crate::terminal::{Terminal, printable};
+
+/// Bytes of a cell that people are shown.
+const MOST_SHOWN: usize = 4 << 10;
 
 /// One value of a row: for people, and for machines.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     text: String,
-    json: Value,
+    json: Json,
+}
+
+/// What machines get.
+#[derive(Clone, Debug)]
+enum Json {
+    Value(Value),
+    /// A cell, which may hold very many values.
+    Cell {
+        datatype: Datatype,
+        number: CellValNum,
+        bytes: Vec<u8>,
+    },
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::Cell { datatype, number, bytes } => match Kind::of(*datatype, *number, false).values(bytes) {
+                // One by one: all of them as one document would take many times the memory of their bytes.
+                Some(values) => {
+                    serializer.collect_seq(values.map(|value| json_cell(*datatype, CellValNum::ONE, value)))
+                }
+                None => json_cell(*datatype, *number, bytes).serialize(serializer),
+            },
+        }
+    }
+}
+
+/// A row as an object.
+struct Object<'a>(&'a [(&'static str, bool)], &'a [Entry]);
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().zip(self.1).map(|((name, _), entry)| (name, &entry.json)))
+    }
 }
 
 impl Entry {
     /// A value that people read otherwise than machines.
     pub(crate) fn shown(text: impl Into<String>, json: impl Into<Value>) -> Self {
-        Self { text: text.into(), json: json.into() }
+        Self { text: text.into(), json: Json::Value(json.into()) }
+    }
+
+    /// A cell of this type. Only one of text and JSON is printed, and only that is made: of the text no more than the
+    /// beginning.
+    pub(crate) fn cell(datatype: Datatype, number: CellValNum, bytes: &[u8], format: RowFormat) -> Self {
+        if format != RowFormat::Table {
+            return Self { text: String::new(), json: Json::Cell { datatype, number, bytes: bytes.to_vec() } };
+        }
+        let kind = Kind::of(datatype, number, false);
+        let shown = kind.beginning(bytes, MOST_SHOWN);
+        let more = if shown.len() < bytes.len() { "…" } else { "" };
+        Self::shown(format!("{}{more}", kind.text(shown)), Value::Null)
     }
 
     /// Nothing.
@@ -43,6 +98,19 @@ impl From<&str> for Entry {
 impl From<String> for Entry {
     fn from(value: String) -> Self {
         Self::shown(value.clone(), value)
+    }
+}
+
+/// A cell in CSV: as in JSON, but for text, which needs no quotes there.
+fn csv_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> String {
+    if Kind::of(datatype, number, false).values(bytes).is_some() {
+        let json = Json::Cell { datatype, number, bytes: bytes.to_vec() };
+        return serde_json::to_string(&json).unwrap_or_default();
+    }
+    match json_cell(datatype, number, bytes) {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        other => other.to_string(),
     }
 }
 
@@ -71,7 +139,7 @@ impl Sheet {
         match format {
             RowFormat::Table => self.table(&mut out, terminal)?,
             RowFormat::Json => {
-                let rows: Vec<Value> = self.objects().collect();
+                let rows: Vec<Object<'_>> = self.objects().collect();
                 serde_json::to_writer_pretty(&mut out, &rows)?;
                 writeln!(out)?;
             }
@@ -86,11 +154,8 @@ impl Sheet {
         Ok(out.flush()?)
     }
 
-    fn objects(&self) -> impl Iterator<Item = Value> {
-        self.rows.iter().map(|row| {
-            let pairs = self.columns.iter().zip(row).map(|((name, _), entry)| ((*name).to_owned(), entry.json.clone()));
-            Value::Object(pairs.collect::<Map<_, _>>())
-        })
+    fn objects(&self) -> impl Iterator<Item = Object<'_>> {
+        self.rows.iter().map(|row| Object(&self.columns, row))
     }
 
     fn table(&self, out: &mut impl Write, terminal: Terminal) -> Result<()> {
@@ -131,9 +196,10 @@ impl Sheet {
         writer.write_record(self.columns.iter().map(|(name, _)| *name))?;
         for row in &self.rows {
             writer.write_record(row.iter().map(|entry| match &entry.json {
-                Value::Null => String::new(),
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
+                Json::Value(Value::Null) => String::new(),
+                Json::Value(Value::String(text)) => text.clone(),
+                Json::Value(other) => other.to_string(),
+                Json::Cell { datatype, number, bytes } => csv_cell(*datatype, *number, bytes),
             }))?;
         }
         Ok(writer.flush()?)

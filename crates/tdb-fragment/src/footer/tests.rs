@@ -124,3 +124,25 @@ fn optional_sections() {
     let error = FragmentFooter::parse(ByteReader::new(&damaged), &schema).unwrap_err();
     assert!(error.to_string().contains("optional section 1: size: found 8"), "{error}");
 }
+
+#[test]
+fn sections_do_not_share_their_bytes() {
+    let (header, schema) = (header(22), schema(22, false));
+    let mut lists = Lists::zeroed(header.version, &header.slots(&schema));
+    let mut writer = ByteWriter::new();
+    let footer = FragmentFooter::new(header.clone(), lists.clone(), Vec::new(), &schema).unwrap();
+    footer.write(&mut writer, &schema).unwrap();
+    let offsets = SectionId::TileOffsets(FragmentField::Attribute(0));
+    let error = footer.section_range(offsets, 1000).unwrap_err();
+    assert!(error.to_string().contains("no other section"), "{error}");
+    let mut place = 0;
+    for list in List::all().filter(|list| *list >= List::RTree) {
+        for offset in lists.get_mut(list) {
+            *offset = place;
+            place += 10;
+        }
+    }
+    let footer = FragmentFooter::new(header, lists, Vec::new(), &schema).unwrap();
+    let start = footer.section_offset(offsets).unwrap();
+    assert_eq!(footer.section_range(offsets, 1000).unwrap(), start..start + 10);
+}

@@ -18,6 +18,10 @@ use layout::BatchLayout;
 use unfilter::{FixedPart, unfilter_fixed, unfilter_var};
 use var::gather_var;
 
+/// Bytes of tiles that are kept for the next batches, which may want more of their cells. Beyond, tiles are unfiltered again
+/// for each of them: that takes time, but memory is what runs out.
+const MOST_HELD: usize = 512 << 20;
+
 /// Puts batches together, one field after the other, so that next to the batch no more than a field is held.
 #[derive(Debug)]
 pub(super) struct Gatherer {
@@ -33,6 +37,10 @@ impl Default for Gatherer {
 impl Gatherer {
     /// The batch that consists of these cells, which wait no longer.
     pub(super) fn gather(&mut self, context: &Context, tiles: &mut TileTable, runs: &[Run]) -> Result<Batch> {
+        let limit = usize::try_from(context.array.limits().tile_bytes).unwrap_or(usize::MAX);
+        let most_held = MOST_HELD.min(limit);
+        tiles.trim(most_held);
+        let mut held = 0;
         let layout = BatchLayout::new(tiles, runs, context.array.workers().threads());
         let mut columns = Vec::with_capacity(context.fields.len());
         for (index, field) in context.fields.iter().enumerate() {
@@ -52,7 +60,9 @@ impl Gatherer {
             columns.push(field.column(layout.cells, buffers));
             for used in &layout.uses {
                 let tile = tiles.get_mut(used.slot);
-                if !tile.is_wanted_after(used.runs) {
+                held += tile.fields[index].memory();
+                if !tile.is_wanted_after(used.runs) || held > most_held {
+                    held -= tile.fields[index].memory();
                     context.spares.take_back(&mut tile.fields[index]);
                 }
             }

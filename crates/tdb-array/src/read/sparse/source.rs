@@ -47,7 +47,8 @@ impl Source {
             return Ok(None);
         }
         let rtree = fragment.rtree()?;
-        let corrupt = |what: String| ArrayError::Corrupt { file: fragment.folder().to_owned(), what };
+        let corrupt =
+            |what: String| ArrayError::Corrupt { file: context.array.storage().describe(fragment.folder()), what };
         let found = rtree.search(&context.regions).map_err(|error| corrupt(error.to_string()))?;
         let mut tiles = Vec::new();
         for (tile, coverage) in found {
@@ -57,7 +58,10 @@ impl Source {
             let Some(cells) = cells.filter(|cells| *cells <= limit).and_then(|cells| u32::try_from(cells).ok()) else {
                 let Some(cells) = cells else { return Err(corrupt(format!("there is no tile {tile}"))) };
                 let what = format!("tile {tile} has {cells} cells, more than the limit of {limit}; raise `tile_bytes`");
-                return Err(ArrayError::Unsupported { file: fragment.folder().to_owned(), what });
+                return Err(ArrayError::Unsupported {
+                    file: context.array.storage().describe(fragment.folder()),
+                    what,
+                });
             };
             tiles.push(SelectedTile { tile, cells, full: coverage == Coverage::Full });
         }

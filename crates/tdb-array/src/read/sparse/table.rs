@@ -43,7 +43,7 @@ pub(super) struct Tile {
 }
 
 impl Held {
-    fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         let validity = self.validity.as_ref().map_or(0, Buffer::capacity);
         self.cells.as_ref().map_or(0, TileData::memory) + validity
     }

@@ -7,7 +7,7 @@ use tdb_schema::{ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration,
 use tdb_types::CellValNum;
 
 use crate::cells::hex;
-use crate::command::describe::{json_box, json_cell, json_domain, json_extent};
+use crate::command::describe::{FillValue, json_box, json_cell, json_domain, json_extent};
 use crate::failure::Result;
 
 pub(super) fn schema(array: &Array, values: usize) -> Result<Value> {
@@ -60,19 +60,23 @@ fn dimension(schema: &ArraySchema, index: usize, dimension: &Dimension) -> Value
 }
 
 fn attribute(schema: &ArraySchema, index: usize, attribute: &Attribute) -> Value {
-    let fill = attribute.fill_value();
-    json!({
+    let fill = FillValue::of(attribute);
+    let mut object = json!({
         "name": attribute.name(),
         "datatype": attribute.datatype().name(),
         "cell_val_num": number(attribute.cell_val_num()),
         "nullable": attribute.is_nullable(),
         "order": attribute.order().to_string(),
         "enumeration": attribute.enumeration(),
-        "fill_value": json_cell(attribute.datatype(), attribute.cell_val_num(), &fill),
-        "fill_bytes": hex(&fill),
+        "fill_value": fill.json(attribute.datatype()),
+        "fill_bytes": hex(&fill.bytes),
         "fill_valid": attribute.fill_valid(),
         "filters": filters(&schema.filters_of(FieldRef::Attribute(index))),
-    })
+    });
+    if fill.repeated > 1 {
+        object["fill_repeated"] = fill.repeated.into();
+    }
+    object
 }
 
 fn label(label: &DimensionLabel) -> Value {

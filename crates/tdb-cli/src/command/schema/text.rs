@@ -2,15 +2,19 @@
 
 use std::fmt::Write;
 
+use serde_json::Value;
 use tdb_array::Array;
 use tdb_schema::{ArraySchema, Attribute, DimensionLabel, Enumeration, FieldRef};
 use tdb_types::DataOrder;
 
 use crate::cells::{Kind, hex};
-use crate::command::describe::{cell_type, extent, json_cell, show_box};
+use crate::command::describe::{FillValue, cell_type, extent, show_box};
 use crate::failure::Result;
 use crate::range;
 use crate::terminal::{Paint, printable};
+
+/// Bytes of a fill value that are shown.
+const MOST_FILL_BYTES: usize = 4 << 10;
 
 /// Lines under headings.
 struct Text {
@@ -84,12 +88,22 @@ fn attribute(schema: &ArraySchema, index: usize, attribute: &Attribute, text: &m
     if let Some(enumeration) = attribute.enumeration() {
         text.line("enumeration", format!("{enumeration:?}"));
     }
-    let fill = attribute.fill_value();
-    let shown = json_cell(datatype, number, &fill);
-    let fill = format!("{shown} (bytes {})", hex(&fill));
+    let fill = fill(attribute);
     let null = attribute.is_nullable() && !attribute.fill_valid();
     text.line("fill value", if null { format!("null, over {fill}") } else { fill });
     text.line("filters", schema.filters_of(FieldRef::Attribute(index)));
+}
+
+fn fill(attribute: &Attribute) -> String {
+    let fill = FillValue::of(attribute);
+    let value = match fill.json(attribute.datatype()) {
+        Value::Null => "a long one".to_owned(),
+        value => value.to_string(),
+    };
+    let most = fill.bytes.len().min(MOST_FILL_BYTES);
+    let more = if most < fill.bytes.len() { "…" } else { "" };
+    let repeated = if fill.repeated > 1 { format!(", {} times", fill.repeated) } else { String::new() };
+    format!("{value} (bytes {}{more}){repeated}", hex(&fill.bytes[..most]))
 }
 
 fn label(schema: &ArraySchema, label: &DimensionLabel, text: &mut Text) {

@@ -264,7 +264,7 @@ fn tile_len(context: &Context, tile: &Tile, field: usize, size: usize) -> Result
     let fill = context.fields[field].fill.len().max(size);
     let fits = tile.cells.checked_mul(fill).is_some_and(|len| len as u64 <= limit);
     fits.then(|| tile.cells * size).ok_or_else(|| ArrayError::Unsupported {
-        file: source.fragment.folder().to_owned(),
+        file: context.array.storage().describe(source.fragment.folder()),
         what: format!(
             "tiles of {} cells are above the limit of {limit} bytes; raise the limit to read them",
             tile.cells
