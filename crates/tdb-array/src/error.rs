@@ -404,8 +404,8 @@ impl ArrayError {
         }
         match self {
             Self::NotFound { .. } | Self::NotAnArray { .. } | Self::NotAGroup { .. } => ErrorCategory::Unavailable,
-            // Paths below the array's folder are made of names that its files state.
             Self::Storage(StorageError::OverLimit { .. }) => ErrorCategory::Unsupported,
+            // Paths below the array's folder are made of names that its files state.
             Self::Storage(StorageError::UnexpectedEnd { .. } | StorageError::BadPath { .. }) => ErrorCategory::Corrupt,
             Self::Storage(_) | Self::Randomness { .. } => ErrorCategory::Unavailable,
             Self::Schema { source, .. } => by(source.is_unsupported()),
