@@ -49,6 +49,14 @@ impl CheckedColumn<'_> {
     pub(super) fn is_valid(&self, cell: usize) -> bool {
         self.validity.is_none_or(|bits| bits.view_bits::<Lsb0>()[cell])
     }
+
+    /// Appends the validity of some cells as tiles have it: a byte for each, 0 where it is null.
+    pub(super) fn push_validity(&self, cells: impl ExactSizeIterator<Item = usize>, bytes: &mut Vec<u8>) {
+        match self.validity.map(BitView::view_bits::<Lsb0>) {
+            None => bytes.resize(bytes.len() + cells.len(), 1),
+            Some(bits) => bytes.extend(cells.map(|cell| u8::from(bits[cell]))),
+        }
+    }
 }
 
 /// A field of which each cell has a value.

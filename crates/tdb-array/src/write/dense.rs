@@ -87,22 +87,19 @@ fn encode(
     grid: &DenseGrid,
     tiles: Range<u64>,
 ) -> Result<Vec<Vec<EncodedTile>>> {
-    let count = usize::try_from(tiles.end - tiles.start).unwrap_or(usize::MAX);
+    let tiles: Vec<u64> = tiles.collect();
+    let cells_of_tiles = (tiles.len() as u64).saturating_mul(grid.cells_per_tile());
     let tile_cells = usize::try_from(grid.cells_per_tile()).unwrap_or(usize::MAX);
-    let jobs: Vec<(usize, u64)> =
-        (0..target.fields.len()).flat_map(|field| tiles.clone().map(move |tile| (field, tile))).collect();
-    let bytes = (count as u64).saturating_mul(grid.cells_per_tile()).saturating_mul(target.cell_size() as u64);
-    let encoded = target.array.workers().map(bytes, jobs, |(field, tile), scratch| {
-        let slabs = slabs.of_tile(tile);
+    let bytes = cells_of_tiles.saturating_mul(target.cell_size() as u64);
+    target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
+        let slabs = slabs.of_tile(*tile);
         let encoder = &target.fields[field];
         let mut raw = std::mem::take(&mut scratch.raw);
         cut(&cells.fields[field], encoder.nullable, &slabs, tile_cells, &mut raw);
         let encoded = encoder.encode(&raw.cells(encoder), tile_cells, slabs.iter().flat_map(Slab::runs), scratch);
         scratch.raw = raw;
         encoded
-    })?;
-    let mut encoded = encoded.into_iter();
-    Ok(target.fields.iter().map(|_| encoded.by_ref().take(count).collect()).collect())
+    })
 }
 
 /// Copies the cells of a tile. Those outside of the region become zeros, one value of them if cells differ in length; no

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use bitvec::order::Lsb0;
-use bitvec::view::BitView;
-
 use super::check::{CheckedCells, CheckedColumn, check};
 use super::coordinates::coordinates;
 use super::fragment::FragmentWriter;
@@ -38,20 +35,16 @@ pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<
 
 /// For each field the tiles with these cells.
 fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]]) -> Result<Vec<Vec<EncodedTile>>> {
-    let jobs: Vec<(usize, &[u32])> =
-        (0..target.fields.len()).flat_map(|field| tiles.iter().map(move |tile| (field, *tile))).collect();
     let count: usize = tiles.iter().map(|tile| tile.len()).sum();
     let bytes = (count * target.cell_size()) as u64;
-    let encoded = target.array.workers().map(bytes, jobs, |(field, tile), scratch| {
+    target.encode_tiles(bytes, tiles, |field, tile, scratch| {
+        let encoder = &target.fields[field];
         let mut raw = std::mem::take(&mut scratch.raw);
-        gather(&cells.fields[field], target.fields[field].nullable, tile, &mut raw);
-        let encoded =
-            target.fields[field].encode(&raw.cells(&target.fields[field]), tile.len(), Run::whole(tile.len()), scratch);
+        gather(&cells.fields[field], encoder.nullable, tile, &mut raw);
+        let encoded = encoder.encode(&raw.cells(encoder), tile.len(), Run::whole(tile.len()), scratch);
         scratch.raw = raw;
         encoded
-    })?;
-    let mut encoded = encoded.into_iter();
-    Ok(target.fields.iter().map(|_| encoded.by_ref().take(tiles.len()).collect()).collect())
+    })
 }
 
 /// Copies some cells.
@@ -68,10 +61,7 @@ fn gather(column: &CheckedColumn<'_>, nullable: bool, cells: &[u32], tile: &mut 
         }
     }
     if nullable {
-        match column.validity.map(BitView::view_bits::<Lsb0>) {
-            None => tile.validity.resize(cells.len(), 1),
-            Some(bits) => tile.validity.extend(cells.iter().map(|cell| u8::from(bits[*cell as usize]))),
-        }
+        column.push_validity(cells.iter().map(|cell| *cell as usize), &mut tile.validity);
     }
 }
 

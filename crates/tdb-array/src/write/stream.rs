@@ -2,13 +2,12 @@
 
 mod pending;
 mod sequence;
+mod slices;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use tdb_fragment::{DenseGrid, Tiles};
-use tdb_rtree::{DimRange, NdRange};
-use tdb_types::Layout;
+use tdb_rtree::NdRange;
 
 use super::check::{CheckedCells, check};
 use super::coordinates::coordinates;
@@ -20,6 +19,7 @@ use super::{Duplicates, NewCells, SealedFragment, Settings, Written, commit};
 use crate::{ArrayError, Result};
 use pending::Pending;
 use sequence::{Kept, Sequence};
+use slices::Slices;
 
 /// A write in global order, made by [`Write::global_order`](super::Write::global_order): batches of any size in, one
 /// fragment out, or several of a bounded size. No more is held in memory than fills the budget.
@@ -55,24 +55,6 @@ pub struct GlobalWriter {
 enum Shape {
     Sparse(Box<Sequence>),
     Dense(Box<Slices>),
-}
-
-/// The slices of a dense region: the tiles of one place along the dimension in which tiles follow each other slowest.
-/// Fragments are cut between them, since a fragment is a box.
-#[derive(Debug)]
-struct Slices {
-    region: NdRange,
-    grid: DenseGrid,
-    /// Which dimension it is.
-    dimension: usize,
-    /// Tiles of a slice.
-    tiles: u64,
-    /// The first slice of the current fragment.
-    first: u64,
-    /// Tiles that were written, of all fragments.
-    written: u64,
-    /// Bytes of the data files when the current slice began.
-    size_before: u64,
 }
 
 impl GlobalWriter {
@@ -188,19 +170,16 @@ impl GlobalWriter {
 
     /// Filters and writes tiles as they lie in columns.
     fn write_column_tiles(&mut self, cells: &CheckedCells<'_>, range: Range<usize>) -> Result<()> {
-        let starts: Vec<usize> = range.clone().step_by(self.tile_cells).collect();
-        let fields = &self.target.fields;
-        let jobs: Vec<(usize, usize)> =
-            (0..fields.len()).flat_map(|field| starts.iter().map(move |start| (field, *start))).collect();
-        let bytes = range.len().saturating_mul(self.target.cell_size()) as u64;
         let tile_cells = self.tile_cells;
-        let encoded = self.target.array.workers().map(bytes, jobs, |(field, start), scratch| {
-            Pending::encode_column(&fields[field], &cells.fields[field], start..start + tile_cells, scratch)
+        let tiles: Vec<Range<usize>> =
+            range.clone().step_by(tile_cells).map(|start| start..start + tile_cells).collect();
+        let bytes = range.len().saturating_mul(self.target.cell_size()) as u64;
+        let fields = &self.target.fields;
+        let encoded = self.target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
+            Pending::encode_column(&fields[field], &cells.fields[field], tile.clone(), scratch)
         })?;
-        let mut encoded = encoded.into_iter();
-        let encoded = fields.iter().map(|_| encoded.by_ref().take(starts.len()).collect()).collect();
         self.kept += range.len() as u64;
-        self.write(encoded, &vec![tile_cells; starts.len()])
+        self.write(encoded, &vec![tile_cells; tiles.len()])
     }
 
     fn append(&mut self, cells: &CheckedCells<'_>, kept: Option<&[u32]>, range: Range<usize>) {
@@ -221,19 +200,14 @@ impl GlobalWriter {
         if cells == 0 {
             return Ok(());
         }
-        let starts: Vec<usize> = (0..cells).step_by(self.tile_cells).collect();
         let tile = |start: usize| start..cells.min(start + self.tile_cells);
-        let jobs: Vec<(usize, usize)> =
-            (0..self.pending.len()).flat_map(|field| starts.iter().map(move |start| (field, *start))).collect();
+        let tiles: Vec<Range<usize>> = (0..cells).step_by(self.tile_cells).map(tile).collect();
         let bytes: usize = self.pending.iter().map(Pending::memory).sum();
         let (pending, fields) = (&self.pending, &self.target.fields);
-        let encoded = self.target.array.workers().map(bytes as u64, jobs, |(field, start), scratch| {
-            pending[field].encode(&fields[field], tile(start), scratch)
+        let encoded = self.target.encode_tiles(bytes as u64, &tiles, |field, tile, scratch| {
+            pending[field].encode(&fields[field], tile.clone(), scratch)
         })?;
-        let mut encoded = encoded.into_iter();
-        let encoded: Vec<Vec<EncodedTile>> =
-            fields.iter().map(|_| encoded.by_ref().take(starts.len()).collect()).collect();
-        let lens: Vec<usize> = starts.iter().map(|start| tile(*start).len()).collect();
+        let lens: Vec<usize> = tiles.iter().map(Range::len).collect();
         for (field, pending) in self.target.fields.iter().zip(&mut self.pending) {
             pending.drop_front(field, cells);
         }
@@ -325,49 +299,5 @@ impl GlobalWriter {
         self.flush(true)?;
         self.end_fragment()?;
         commit(std::mem::take(&mut self.sealed), &self.settings.names, self.kept)
-    }
-}
-
-impl Slices {
-    fn new(target: &Target, region: NdRange) -> Result<Self> {
-        let schema = &target.schema;
-        for (dimension, range) in schema.dimensions().iter().zip(&region.0) {
-            let (DimRange::Fixed { lo, hi }, Some((low, _)), Some(extent)) =
-                (range, dimension.domain_keys(), dimension.extent_cells())
-            else {
-                continue;
-            };
-            let whole = (lo - low).is_multiple_of(extent) && (u128::from(hi - low) + 1).is_multiple_of(extent.into());
-            if !whole {
-                let range = range.display(dimension.kind()).to_string();
-                let why = format!("global order takes whole tiles, which are {extent} cells long");
-                return Err(ArrayError::Range { dimension: dimension.name().to_owned(), range, why });
-            }
-        }
-        let builder =
-            tdb_fragment::FragmentBuilder::dense(target.version, schema, target.schema_name(), region.clone());
-        let tiles = builder.and_then(|builder| builder.tiles());
-        let file = || target.array.storage().describe("");
-        let Tiles::Dense(grid) = tiles.map_err(|source| ArrayError::Fragment { file: file(), source })? else {
-            return Err(ArrayError::Write("the array is sparse".to_owned()));
-        };
-        let dimension = if schema.tile_order() == Layout::ColMajor { schema.dim_count() - 1 } else { 0 };
-        let tiles = grid.tile_count() / grid.dimensions()[dimension].count;
-        Ok(Self { region, grid, dimension, tiles, first: 0, written: 0, size_before: 0 })
-    }
-
-    /// The part of the region that the current fragment holds; the next one begins behind it.
-    fn end(&mut self, target: &Target) -> NdRange {
-        let next = self.written / self.tiles;
-        let mut region = self.region.clone();
-        let along = &self.grid.dimensions()[self.dimension];
-        let low = target.schema.dimensions()[self.dimension].domain_keys().map_or(0, |(low, _)| low);
-        if let Some(range) = region.0.get_mut(self.dimension) {
-            let start = low + (along.first + self.first) * along.extent;
-            let end = low + (along.first + next - 1) * along.extent + (along.extent - 1);
-            *range = DimRange::Fixed { lo: start, hi: end };
-        }
-        self.first = next;
-        region
     }
 }

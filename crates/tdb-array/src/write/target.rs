@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tdb_filters::{BoundPipeline, FilterPipeline, TileKind};
 use tdb_fragment::tdb_rtree::DimRange;
 use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileCells, TileSummariser, TileSummary};
-use tdb_schema::{ArraySchema, SchemaError};
+use tdb_schema::ArraySchema;
 use tdb_types::names::file_name;
 use tdb_types::{Feature, FormatVersion};
 
@@ -34,8 +34,8 @@ impl Target {
         let fields = stored_fields(&schema).map(|stored| FieldEncoder::new(array, &schema, version, &stored));
         let fields: Vec<FieldEncoder> = fields.collect::<Result<_>>()?;
         if schema.is_dense() {
-            let limit = array.limits().tile_bytes;
-            fields.iter().try_for_each(|field| field.check_tile(schema.cells_per_tile(), limit))?;
+            let cells = schema.cells_per_tile().map_err(|error| ArrayError::Write(error.to_string()))?;
+            fields.iter().try_for_each(|field| field.check_dense_tile(cells))?;
         }
         Ok(Self { fields, array: array.clone(), schema, version })
     }
@@ -51,6 +51,21 @@ impl Target {
             .iter()
             .map(|field| field.size + if field.is_var() { 8 } else { 0 } + usize::from(field.nullable))
             .sum()
+    }
+
+    /// For each field each of the tiles, which together hold about `bytes` bytes, as `encode` makes it of the field's
+    /// number and the tile.
+    pub(super) fn encode_tiles<T: Sync>(
+        &self,
+        bytes: u64,
+        tiles: &[T],
+        encode: impl Fn(usize, &T, &mut TileScratch) -> Result<EncodedTile> + Send + Sync,
+    ) -> Result<Vec<Vec<EncodedTile>>> {
+        let jobs: Vec<(usize, &T)> =
+            (0..self.fields.len()).flat_map(|field| tiles.iter().map(move |tile| (field, tile))).collect();
+        let job = |(field, tile): (usize, &T), scratch: &mut TileScratch| encode(field, tile, scratch);
+        let mut encoded = self.array.workers().map(bytes, jobs, job)?.into_iter();
+        Ok(self.fields.iter().map(|_| encoded.by_ref().take(tiles.len()).collect()).collect())
     }
 }
 
@@ -77,6 +92,8 @@ pub(super) struct FieldEncoder {
     /// For the range of a tile's coordinates.
     dimension: Option<tdb_fragment::tdb_rtree::DimensionKind>,
     encrypted: bool,
+    /// How many bytes a part of a tile may have.
+    tile_bytes: u64,
     /// Memory for the parts of tiles.
     spares: Pool<[Vec<u8>; 3]>,
 }
@@ -182,6 +199,7 @@ impl FieldEncoder {
             validity: validity.transpose()?,
             dimension: dimension.map(tdb_schema::Dimension::kind),
             encrypted: array.access().key.is_some(),
+            tile_bytes: array.limits().tile_bytes,
             spares: Pool::default(),
             name: name.into(),
         })
@@ -192,16 +210,26 @@ impl FieldEncoder {
     }
 
     /// A dense tile is stored whole, however few of its cells are written: whether it can be held.
-    fn check_tile(&self, cells: Result<u64, SchemaError>, limit: u64) -> Result<()> {
+    fn check_dense_tile(&self, cells: u64) -> Result<()> {
         let bytes = if self.is_var() { 8 } else { self.size as u64 };
-        match cells {
-            Ok(cells) if cells.checked_mul(bytes).is_some_and(|bytes| bytes <= limit) => Ok(()),
-            Ok(cells) => Err(ArrayError::Write(format!(
-                "a tile has {cells} cells, of {bytes} bytes for field {:?}: more than the {limit} bytes that a tile may have",
-                self.name
-            ))),
-            Err(error) => Err(ArrayError::Write(error.to_string())),
+        match cells.checked_mul(bytes) {
+            Some(all) if all <= self.tile_bytes => Ok(()),
+            _ => Err(self.too_large(cells, &format!("of {bytes} bytes"))),
         }
+    }
+
+    /// What readers with these limits would refuse isn't written.
+    fn check_tile(&self, tile: &TileCells<'_>, cells: usize) -> Result<()> {
+        let largest = tile.values.len().max(8 * tile.offsets.map_or(0, <[u64]>::len)) as u64;
+        if largest <= self.tile_bytes { Ok(()) } else { Err(self.too_large(cells as u64, &format!("{largest} bytes"))) }
+    }
+
+    #[cold]
+    fn too_large(&self, cells: u64, bytes: &str) -> ArrayError {
+        ArrayError::Write(format!(
+            "a tile has {cells} cells, {bytes} for field {:?}: more than the {} bytes that a tile may have (`tile_bytes`)",
+            self.name, self.tile_bytes
+        ))
     }
 
     /// The parts that the field has a file for.
@@ -222,6 +250,7 @@ impl FieldEncoder {
         runs: impl Iterator<Item = Run>,
         scratch: &mut TileScratch,
     ) -> Result<EncodedTile> {
+        self.check_tile(tile, cells)?;
         if self.encrypted {
             // Never the same twice, as each source begins somewhere else among 2^96.
             scratch.filters = std::mem::take(&mut scratch.filters).with_ivs(random_ivs()?);

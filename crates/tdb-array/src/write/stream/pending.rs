@@ -1,7 +1,7 @@
 //! Cells that wait for their tile to be full.
 
-use bitvec::order::Lsb0;
-use bitvec::view::BitView;
+use std::ops::Range;
+
 use tdb_fragment::TileCells;
 
 use crate::Result;
@@ -22,7 +22,7 @@ impl Pending {
         &mut self,
         field: &FieldEncoder,
         column: &CheckedColumn<'_>,
-        cells: impl Iterator<Item = usize> + Clone,
+        cells: impl ExactSizeIterator<Item = usize> + Clone,
     ) {
         let RawTile { values, offsets, validity } = &mut self.cells;
         match &column.offsets {
@@ -32,17 +32,14 @@ impl Pending {
                 values.extend_from_slice(column.cell(cell));
             }),
         }
-        self.len += cells.clone().count();
+        self.len += cells.len();
         if field.nullable {
-            match column.validity.map(BitView::view_bits::<Lsb0>) {
-                None => validity.resize(self.len, 1),
-                Some(bits) => validity.extend(cells.map(|cell| u8::from(bits[cell]))),
-            }
+            column.push_validity(cells, validity);
         }
     }
 
     /// Appends a run of cells of a column, in one go where all have the same size.
-    pub(super) fn push_run(&mut self, field: &FieldEncoder, column: &CheckedColumn<'_>, run: std::ops::Range<usize>) {
+    pub(super) fn push_run(&mut self, field: &FieldEncoder, column: &CheckedColumn<'_>, run: Range<usize>) {
         let RawTile { values, validity, .. } = &mut self.cells;
         if column.offsets.is_some() {
             return self.push(field, column, run);
@@ -50,10 +47,7 @@ impl Pending {
         values.extend_from_slice(&column.values[run.start * column.size..run.end * column.size]);
         self.len += run.len();
         if field.nullable {
-            match column.validity.map(BitView::view_bits::<Lsb0>) {
-                None => validity.resize(self.len, 1),
-                Some(bits) => validity.extend(run.map(|cell| u8::from(bits[cell]))),
-            }
+            column.push_validity(run, validity);
         }
     }
 
@@ -61,17 +55,14 @@ impl Pending {
     pub(super) fn encode_column(
         field: &FieldEncoder,
         column: &CheckedColumn<'_>,
-        run: std::ops::Range<usize>,
+        run: Range<usize>,
         scratch: &mut TileScratch,
     ) -> Result<EncodedTile> {
         let len = run.len();
         let mut raw = std::mem::take(&mut scratch.raw);
         raw.clear();
         if field.nullable {
-            match column.validity.map(BitView::view_bits::<Lsb0>) {
-                None => raw.validity.resize(len, 1),
-                Some(bits) => raw.validity.extend(bits[run.clone()].iter().by_vals().map(u8::from)),
-            }
+            column.push_validity(run.clone(), &mut raw.validity);
         }
         let (bytes, offsets) = match &column.offsets {
             None => (run.start * column.size..run.end * column.size, None),
@@ -105,7 +96,7 @@ impl Pending {
     pub(super) fn encode(
         &self,
         field: &FieldEncoder,
-        run: std::ops::Range<usize>,
+        run: Range<usize>,
         scratch: &mut TileScratch,
     ) -> Result<EncodedTile> {
         let len = run.len();
