@@ -8,11 +8,12 @@ mod support;
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Order};
+use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, ErrorCategory, Order};
 use tdb_filters::FilterPipeline;
 use tdb_fragment::{ConsolidatedFooters, GenericTileEncoder};
-use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::allocations::peak_while;
 use tdb_testkit::fixtures;
 use tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
 
@@ -371,4 +372,33 @@ fn sparse_fragment(storage: &MemoryStorage, schema: &ArraySchema, time: u64, pla
     let has_folder = schema.version().has(tdb_types::Feature::SchemaFolder);
     let schema_name = if has_folder { sparse_support::SCHEMA } else { name };
     sparse_support::write_fragment(storage, schema, schema_name, &fragment, time as usize);
+}
+
+/// Lists with an entry for each tile take memory only if there are bytes that may be so many tiles: small files of metadata
+/// may claim any number.
+#[test]
+fn more_tiles_than_their_file_can_hold_are_refused_unread() {
+    const TILES: usize = 100_000;
+    let line = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(99_999));
+    let schema = SchemaBuilder::dense().dimension(line.with_tile_extent(Scalar::U32(1)));
+    let schema = schema.attribute(Attribute::new("a", Datatype::UInt8)).build().unwrap();
+    let storage = Arc::new(MemoryStorage::new());
+    let shared: Arc<dyn Storage> = storage.clone();
+    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    open(&storage).unwrap().write().cells([("a", &vec![1u8; TILES])]).unwrap();
+    let fragment = storage.list("__fragments").unwrap().swap_remove(0).name;
+    let file = format!("__fragments/{fragment}/a0.tdb");
+    let bytes = storage.read(&file).unwrap();
+    for (len, refused) in [(bytes.len(), false), (8 * TILES - 1, true)] {
+        storage.insert(&file, bytes[..len].to_vec()).unwrap();
+        let array = open(&storage).unwrap();
+        let mut first = None;
+        let peak = peak_while(|| first = array.read().range("x", 5u32..=5).unwrap().batches().unwrap().next());
+        let read = first.unwrap();
+        assert_eq!(read.is_err(), refused);
+        assert_eq!(peak < 4 * TILES as u64, refused, "{peak}");
+        if let Err(error) = read {
+            assert!(error.to_string().contains("100000 tiles"), "{error}");
+        }
+    }
 }

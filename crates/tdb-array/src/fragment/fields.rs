@@ -20,6 +20,9 @@ struct FieldShape<'a> {
     filters: std::borrow::Cow<'a, FilterPipeline>,
 }
 
+/// Every filtered tile begins with the number of its chunks, in 8 bytes.
+const LEAST_TILE: u64 = 8;
+
 impl Fragment {
     /// The tiles of a field of the array's schema; none if this fragment's schema doesn't have it, or has it as
     /// something that can't stand for it.
@@ -112,8 +115,13 @@ impl Fragment {
             .map_err(|source| self.error(source))?;
         let path = format!("{}/{name}", self.folder());
         let described = self.inner.storage.describe(&path);
-        let offsets = self.tile_offsets(field, part)?;
         let file = self.inner.storage.open(&path)?;
+        // Before lists are read that have an entry for each tile: where there are many, so are the bytes of the file.
+        if file.size() / LEAST_TILE < self.tile_count() {
+            let what = format!("{} bytes, too few for the {} tiles of its fragment", file.size(), self.tile_count());
+            return Err(ArrayError::Corrupt { file: described, what });
+        }
+        let offsets = self.tile_offsets(field, part)?;
         if file.size() < offsets.last().copied().unwrap_or(0) {
             let what =
                 format!("{} bytes, fewer than the {} that its metadata says", file.size(), offsets[offsets.len() - 1]);
