@@ -75,6 +75,7 @@ mod fragment;
 mod group;
 mod label;
 mod metadata;
+mod order;
 mod plan;
 mod query;
 mod read;

@@ -6,7 +6,7 @@ use tdb_schema::{ArraySchema, Dimension};
 use tdb_types::{Buffer, Scalar, ordered_keys};
 
 use super::check::{CheckedCells, CheckedColumn};
-use crate::read::sparse::coordinates::Coordinates;
+use crate::order::coordinates::Coordinates;
 use crate::tiles::VarTile;
 use crate::{ArrayError, CellProblem, Result};
 

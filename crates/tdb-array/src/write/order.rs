@@ -6,11 +6,11 @@ use tdb_rtree::DimRange;
 use tdb_schema::ArraySchema;
 
 use super::Duplicates;
-use crate::read::sparse::coordinates::Coordinates;
-use crate::read::sparse::entries::{Entries, Entry};
-use crate::read::sparse::key::Key;
-use crate::read::sparse::order::CellOrder;
-use crate::read::sparse::sort::{CompareEqual, Sorter};
+use crate::order::cell_order::CellOrder;
+use crate::order::coordinates::Coordinates;
+use crate::order::entries::{Entries, Entry};
+use crate::order::key::Key;
+use crate::order::sort::{CompareEqual, Sorter};
 use crate::workers::Workers;
 use crate::{ArrayError, CellProblem, Order, Result};
 

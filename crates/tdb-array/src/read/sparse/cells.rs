@@ -6,9 +6,9 @@ use tdb_types::{Buffer, ordered_keys};
 
 use super::conditions::Conditions;
 use super::context::Context;
-use super::coordinates::{Coordinates, indices, keep_strings, keep_values, keys_of};
 use super::source::{SelectedTile, Source};
 use super::table::Held;
+use crate::order::coordinates::{Coordinates, indices, keep_strings, keep_values, keys_of};
 use crate::read::stream::{ByteRun, ByteRuns, TileRequest, TileStream};
 use crate::tiles::{FieldTiles, PartTiles, TileScratch, VarTile};
 use crate::{ArrayError, Result};

@@ -4,14 +4,14 @@ use tdb_rtree::{DimRange, NdRange};
 
 use super::Engine;
 use super::context::Context;
-use super::key::Key;
 use super::merge::Merge;
-use super::order::{CellOrder, global_order};
 use super::slabs::Slabs;
 use super::source::SelectedTile;
 use super::stored_order::is_stored_otherwise;
 use super::stream::Stream;
 use super::table::{RunQueue, TileTable};
+use crate::order::cell_order::{CellOrder, global_order};
+use crate::order::key::Key;
 use crate::{Order, Result};
 
 /// Tiles, each with the index of its source.

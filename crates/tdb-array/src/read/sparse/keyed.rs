@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use super::cells::{Look, Want, WantedCells};
 use super::context::Context;
-use super::entries::{Entries, Entry};
-use super::key::Key;
-use super::order::{CellColumns, CellOrder};
 use super::source::SelectedTile;
 use super::table::Held;
 use crate::Result;
+use crate::order::cell_order::{CellColumns, CellOrder};
+use crate::order::entries::{Entries, Entry};
+use crate::order::key::Key;
 use crate::tiles::TileScratch;
 
 /// The wanted cells of a tile, by *position*: the first one has position 0, whatever its index in the tile is.
@@ -55,7 +55,7 @@ impl<K: Key> Keyed<K> {
         // Cells with equal keys are told apart by what all cells of the tile have.
         let all = !order.is_exact() && cells > 0;
         let coordinates = wanted.take_coordinates(look, all);
-        let mut keys = K::spares(&context.spares).take();
+        let mut keys = K::pool(&context.spares.keys).take();
         match &wanted.kept {
             _ if cells == 0 => keys.clear(),
             Some(kept) if all => order.keys_of(&coordinates, kept, &mut keys),
@@ -228,7 +228,7 @@ impl<K: Key> Keyed<K> {
 
     /// Gives memory back.
     pub(super) fn give_back(self, context: &Context) {
-        K::spares(&context.spares).give(self.keys);
+        K::pool(&context.spares.keys).give(self.keys);
         for coordinates in self.columns.into_iter().flat_map(CellColumns::into_coordinates) {
             context.spares.give_coordinates(coordinates);
         }

@@ -10,12 +10,12 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use super::Engine;
 use super::context::Context;
-use super::key::Key;
 use super::keyed::Keyed;
-use super::order::CellOrder;
 use super::source::SelectedTile;
 use super::table::{RUN_BYTES, RunQueue, Runs, TileTable, cell_bytes};
 use crate::Result;
+use crate::order::cell_order::CellOrder;
+use crate::order::key::Key;
 use lane::{Lane, Place};
 use part::{Reached, Rules, merge};
 use split::{Cut, split};

@@ -3,14 +3,14 @@
 use super::Engine;
 use super::choice::Tiles;
 use super::context::Context;
-use super::entries::{Entries, Entry};
-use super::key::Key;
 use super::keyed::Keyed;
-use super::order::CellOrder;
-use super::sort::{CompareEqual, Sorter};
 use super::source::SelectedTile;
 use super::table::{Run, RunQueue, TileTable, cell_bytes};
 use crate::Result;
+use crate::order::cell_order::CellOrder;
+use crate::order::entries::{Entries, Entry};
+use crate::order::key::Key;
+use crate::order::sort::{CompareEqual, Sorter};
 
 /// Sorts cells slab by slab. A slab is a range of sort keys that is chosen so that its cells, as far as can be told from
 /// the MBRs of tiles, fit in memory; its cells are found by the coordinates of all tiles whose MBRs reach into it.

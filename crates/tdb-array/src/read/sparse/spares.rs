@@ -3,8 +3,9 @@
 use tdb_types::Buffer;
 
 use super::cells::TileData;
-use super::coordinates::Coordinates;
 use super::table::Held;
+use crate::order::coordinates::Coordinates;
+use crate::order::key::KeyPools;
 use crate::spare::Pool;
 use crate::tiles::VarTile;
 
@@ -12,8 +13,7 @@ use crate::tiles::VarTile;
 #[derive(Debug, Default)]
 pub(crate) struct Spares {
     buffers: Pool<Buffer>,
-    pub(super) keys: Pool<Vec<u64>>,
-    pub(super) wide_keys: Pool<Vec<u128>>,
+    pub(super) keys: KeyPools,
     var: Pool<VarTile>,
 }
 
@@ -27,7 +27,7 @@ impl Spares {
 
     /// An empty vector.
     pub(super) fn keys(&self) -> Vec<u64> {
-        let mut keys = self.keys.take();
+        let mut keys = self.keys.narrow.take();
         keys.clear();
         keys
     }
@@ -44,7 +44,7 @@ impl Spares {
     /// Takes the memory of coordinates.
     pub(super) fn give_coordinates(&self, coordinates: Coordinates) {
         match coordinates {
-            Coordinates::Keys(keys) => self.keys.give(keys),
+            Coordinates::Keys(keys) => self.keys.narrow.give(keys),
             Coordinates::Strings(strings) => self.var.give(strings),
         }
     }

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use tdb_schema::ArraySchema;
 use tdb_schema::global_order::{Coordinate, GlobalOrder, make_comparable};
 
-use crate::read::sparse::coordinates::Coordinates;
-use crate::read::sparse::order::global_order;
+use crate::order::cell_order::global_order;
+use crate::order::coordinates::Coordinates;
 use crate::write::Duplicates;
 use crate::write::order::duplicate;
 use crate::{ArrayError, CellProblem, Result};

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::super::key::Key;
+use crate::order::key::Key;
 
 /// The lowest place of cells that a lane has left.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! The cells of one fragment that take part in a merge.
 
-use super::super::key::Key;
 use super::super::keyed::Keyed;
-use super::super::order::CellOrder;
 use super::super::table::{Run, Runs, TileTable, runs_of};
+use crate::order::cell_order::CellOrder;
+use crate::order::key::Key;
 
 /// A place among the tiles at hand of a fragment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

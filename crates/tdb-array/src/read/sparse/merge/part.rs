@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::super::key::Key;
-use super::super::order::CellOrder;
 use super::super::table::{Runs, TileTable};
 use super::heads::{Head, Heads};
 use super::lane::{Lane, Place};
+use crate::order::cell_order::CellOrder;
+use crate::order::key::Key;
 
 /// What all parts of a merge share.
 #[derive(Clone, Copy, Debug)]

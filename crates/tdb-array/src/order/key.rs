@@ -3,7 +3,6 @@
 use std::fmt::Debug;
 
 use super::entries::Entry;
-use super::spares::Spares;
 use crate::spare::Pool;
 
 /// An unsigned integer that a cell's place in an order is packed into.
@@ -16,7 +15,7 @@ pub(crate) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     type Entry: Entry<Key = Self>;
 
     /// Memory for such keys.
-    fn spares(spares: &Spares) -> &Pool<Vec<Self>>;
+    fn pool(pools: &KeyPools) -> &Pool<Vec<Self>>;
 
     /// The key with `bits` lower bits appended, which `value` must not exceed.
     fn append(self, bits: u32, value: u64) -> Self;
@@ -43,15 +42,22 @@ pub(crate) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     fn up(self, distance: f64) -> Self;
 }
 
+/// Memory for keys that nobody wants any more.
+#[derive(Debug, Default)]
+pub(crate) struct KeyPools {
+    pub(crate) narrow: Pool<Vec<u64>>,
+    wide: Pool<Vec<u128>>,
+}
+
 macro_rules! key {
-    ($type:ty, $entry:ty, $spares:ident) => {
+    ($type:ty, $entry:ty, $pool:ident) => {
         impl Key for $type {
             const BITS: u32 = <$type>::BITS;
             const HIGHEST: Self = <$type>::MAX;
             type Entry = $entry;
 
-            fn spares(spares: &Spares) -> &Pool<Vec<Self>> {
-                &spares.$spares
+            fn pool(pools: &KeyPools) -> &Pool<Vec<Self>> {
+                &pools.$pool
             }
 
             #[inline]
@@ -95,8 +101,8 @@ macro_rules! key {
     };
 }
 
-key!(u64, [u64; 2], keys);
-key!(u128, [u64; 3], wide_keys);
+key!(u64, [u64; 2], narrow);
+key!(u128, [u64; 3], wide);
 
 #[cfg(test)]
 mod tests {

@@ -4,8 +4,8 @@ use tdb_rtree::DimRange;
 use tdb_schema::Tiling;
 
 use super::{CellOrder, positive_zero};
-use crate::read::sparse::coordinates::Coordinates;
-use crate::read::sparse::key::Key;
+use crate::order::coordinates::Coordinates;
+use crate::order::key::Key;
 
 /// Something that cells are compared by.
 #[derive(Clone, Copy, Debug)]
