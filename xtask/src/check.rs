@@ -24,26 +24,25 @@ const BUDGETS: [(&str, usize); 10] = [
 /// What derive macros need while they run; none of it is in what users build.
 const MACROS: [&str; 5] = ["thiserror-impl", "proc-macro2", "quote", "syn", "unicode-ident"];
 
-/// Builds that leave something out.
-const BUILDS: [&[&str]; 8] = [
-    &["--package", "tdb-filters", "--no-default-features"],
-    &["--package", "tdb-filters", "--no-default-features", "--features", "aes"],
-    &["--package", "tdb-filters", "--no-default-features", "--features", "webp"],
-    &["--package", "tdb-schema", "--no-default-features"],
-    &["--package", "tdb-metadata", "--no-default-features"],
-    &["--package", "tdb-condition", "--no-default-features"],
-    &["--package", "tdb-fragment", "--no-default-features"],
-    &["--package", "tdb-array", "--no-default-features"],
-];
+/// The codecs, each a feature of the crates of [cells](CRATES_OF_CELLS), and of `tdb-filters`.
+const CODECS: [&str; 7] = ["zstd", "zlib", "lz4", "bzip2", "checksum", "aes", "webp"];
+
+/// Crates that read and write cells, and hand on each codec by name.
+const CRATES_OF_CELLS: [&str; 3] = ["tdb-array", "tdb", "tdb-cli"];
+
+/// Crates that are built without any codec, too.
+const WITHOUT_CODECS: [&str; 6] =
+    ["tdb-generic-tile", "tdb-schema", "tdb-metadata", "tdb-condition", "tdb-fragment", "tdb-array"];
+
+/// Packages that build C code, or look for it.
+const BUILD_C: [&str; 4] = ["cc", "cmake", "pkg-config", "bindgen"];
 
 type Result<T = (), E = Box<dyn Error>> = std::result::Result<T, E>;
 
 pub fn run() -> Result {
     dependencies()?;
-    for build in BUILDS {
-        println!("cargo check {}", build.join(" "));
-        cargo(&workspace(), &[&["check", "--quiet"], build].concat())?;
-    }
+    builds()?;
+    pure_rust()?;
     without_features()?;
     examples()
 }
@@ -54,13 +53,18 @@ fn workspace() -> PathBuf {
 
 /// Runs cargo and gives what it prints.
 fn cargo(folder: &Path, arguments: &[&str]) -> Result<String> {
+    Ok(output(folder, arguments)?.0)
+}
+
+/// Runs cargo and gives what it prints, and what it says beside.
+fn output(folder: &Path, arguments: &[&str]) -> Result<(String, String)> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo).args(arguments).current_dir(folder).output()?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
         return Err(format!("cargo {}: {}\n{message}", arguments.join(" "), output.status).into());
     }
-    Ok(String::from_utf8(output.stdout)?)
+    Ok((String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
 }
 
 fn dependencies() -> Result {
@@ -80,32 +84,91 @@ fn dependencies() -> Result {
     if over.is_empty() { Ok(()) } else { Err(format!("too many packages: {}", over.join(", ")).into()) }
 }
 
-/// The command without encryption and images: what needs them is refused, and the error names what the build lacks.
-fn without_features() -> Result {
-    let target = workspace().join("target/without-features");
-    let target = target.to_str().ok_or("a path that is not UTF-8")?;
-    let build = ["build", "--quiet", "--package", "tdb-cli", "--no-default-features", "--target-dir", target];
-    println!("cargo {}", build[..5].join(" "));
-    cargo(&workspace(), &build)?;
-    for (fixture, code, feature) in [
-        ("v22-by-2.30.0-sparse-2d", 0, None),
-        ("v22-by-2.30.0-sparse-encrypted", 4, Some("aes")),
-        ("v22-by-2.30.0-dense-webp-lossless", 4, Some("webp")),
-    ] {
-        let mut command = Command::new(Path::new(target).join("debug/tdb"));
-        command.arg("read").arg(workspace().join("fixtures").join(fixture).join("array"));
-        command.env_remove("TDB_KEY_FILE").env_remove("TDB_KEY");
-        if feature == Some("aes") {
-            command.env("TDB_KEY", "3031323334353637383961626364656630313233343536373839414243444546");
-        }
-        let output = command.output()?;
-        let message = String::from_utf8_lossy(&output.stderr);
-        let named = feature.is_none_or(|feature| message.contains(&format!("enable the feature `{feature}`")));
-        if output.status.code() != Some(code) || !named {
-            return Err(format!("{fixture}, without features: {}\n{message}", output.status).into());
+/// Builds that leave codecs out, none of which may have a warning. What they switch on and off is all in `tdb-filters`.
+fn builds() -> Result {
+    for features in std::iter::once(String::new()).chain(each_alone()).chain(each_left_out()) {
+        check("tdb-filters", &features)?;
+    }
+    WITHOUT_CODECS.iter().try_for_each(|package| check(package, ""))?;
+    ["zlib", &all_but("zstd")].into_iter().try_for_each(|features| check("tdb-cli", features))
+}
+
+fn each_alone() -> impl Iterator<Item = String> {
+    CODECS.into_iter().map(str::to_owned)
+}
+
+fn each_left_out() -> impl Iterator<Item = String> {
+    CODECS.into_iter().map(all_but)
+}
+
+fn all_but(codec: &str) -> String {
+    let others: Vec<&str> = CODECS.into_iter().filter(|other| *other != codec).collect();
+    others.join(",")
+}
+
+fn check(package: &str, features: &str) -> Result {
+    let arguments = ["check", "--quiet", "--package", package, "--no-default-features", "--features", features];
+    println!("cargo {}", arguments.join(" "));
+    let warnings = output(&workspace(), &arguments)?.1;
+    if warnings.is_empty() { Ok(()) } else { Err(format!("{package} with {features:?}:\n{warnings}").into()) }
+}
+
+/// Without `zstd` no C compiler is needed, and with the default features nothing is missing.
+fn pure_rust() -> Result {
+    for package in CRATES_OF_CELLS {
+        let tree = |features: &[&str]| {
+            let arguments = ["tree", "--package", package, "--edges", "normal,build", "--prefix", "none"];
+            cargo(&workspace(), &[&arguments, features].concat())
+        };
+        let builders = |tree: &str| {
+            let names: BTreeSet<String> =
+                tree.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect();
+            BUILD_C.into_iter().filter(|name| names.contains(*name)).collect::<Vec<_>>()
+        };
+        let without = builders(&tree(&["--no-default-features", "--features", &all_but("zstd")])?);
+        let with = builders(&tree(&[])?);
+        println!("{package}: C by {with:?}, without zstd by {without:?}");
+        if !without.is_empty() || with.is_empty() {
+            return Err(format!("{package}: C code that can't be left out, or zstd that is not there").into());
         }
     }
     Ok(())
+}
+
+/// The command without some codecs: what needs them is refused, and the error names what the build lacks.
+fn without_features() -> Result {
+    let target = workspace().join("target/without-features");
+    let target = target.to_str().ok_or("a path that is not UTF-8")?;
+    for (features, expected) in [
+        ("zlib,zstd", [("sparse-2d", None), ("sparse-encrypted", Some("aes")), ("dense-webp-lossless", Some("webp"))]),
+        ("", [("sparse-2d", Some("zlib")), ("dense-1d", Some("zlib")), ("dense-webp-lossless", Some("zlib"))]),
+    ] {
+        let build = ["build", "--quiet", "--package", "tdb-cli", "--no-default-features", "--features", features];
+        println!("cargo {}", build.join(" "));
+        cargo(&workspace(), &[&build, &["--target-dir", target][..]].concat())?;
+        for (fixture, missing) in expected {
+            read(&Path::new(target).join("debug/tdb"), &format!("v22-by-2.30.0-{fixture}"), missing)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads a fixture, which fails for the want of that feature.
+fn read(command: &Path, fixture: &str, missing: Option<&str>) -> Result {
+    let mut command = Command::new(command);
+    command.arg("read").arg(workspace().join("fixtures").join(fixture).join("array"));
+    command.env_remove("TDB_KEY_FILE").env_remove("TDB_KEY");
+    if fixture.ends_with("encrypted") {
+        command.env("TDB_KEY", "3031323334353637383961626364656630313233343536373839414243444546");
+    }
+    let output = command.output()?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    let named = missing.is_none_or(|feature| message.contains(&format!("enable the feature `{feature}`")));
+    let code = if missing.is_some() { 4 } else { 0 };
+    if output.status.code() == Some(code) && named {
+        return Ok(());
+    }
+    Err(format!("{fixture}, without {missing:?}: {}\n{message}", output.status).into())
 }
 
 /// An example of a downstream crate, and the files of a fixture that it is run on.

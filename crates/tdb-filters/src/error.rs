@@ -205,9 +205,6 @@ pub enum FilterError {
         /// What the codec said.
         message: String,
     },
-    /// Images are read whichever way they were made, but written without loss only.
-    #[error("webp: this release writes images without loss only; make the filter lossless")]
-    LossyImage,
     /// A codec refused to compress.
     #[error("{filter} could not compress: {message}")]
     Encoder {
@@ -232,7 +229,7 @@ impl FilterError {
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self.root() {
-            Self::UnknownFilter { .. } | Self::CodecDisabled { .. } | Self::LossyImage => true,
+            Self::UnknownFilter { .. } | Self::CodecDisabled { .. } => true,
             Self::Decode(error) => error.is_unsupported(),
             _ => false,
         }

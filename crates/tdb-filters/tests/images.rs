@@ -30,6 +30,12 @@ fn images(format: WebPFormat, rows: u16, columns: u16, lossless: bool) -> Filter
     Filter::WebP(WebPOptions { quality: 75.0, format, lossless, y_extent: rows, x_extent })
 }
 
+/// A filter for images with loss.
+fn lossy(format: WebPFormat, rows: u16, columns: u16, quality: f32) -> Filter {
+    let x_extent = columns * depth(format);
+    Filter::WebP(WebPOptions { quality, format, lossless: false, y_extent: rows, x_extent })
+}
+
 /// A fixture of an image.
 struct Sample {
     name: &'static str,
@@ -190,9 +196,13 @@ fn options_without_sense() {
 
 #[test]
 fn what_is_not_written() {
-    let error = encode(&[images(WebPFormat::Rgb, 1, 1, false)], KIND, &[1, 2, 3]).unwrap_err();
-    assert!(error.is_unsupported());
-    insta::assert_snapshot!(error, @"chunk 0: webp: this release writes images without loss only; make the filter lossless");
+    let refused = |quality| {
+        let filter = lossy(WebPFormat::Rgb, 1, 1, quality);
+        encode(&[filter], KIND, &[1, 2, 3]).unwrap_err().to_string()
+    };
+    insta::assert_snapshot!(refused(-1.0), @"chunk 0: webp: quality is -1, expected 0 to 100");
+    insta::assert_snapshot!(refused(100.5), @"chunk 0: webp: quality is 100.5, expected 0 to 100");
+    insta::assert_snapshot!(refused(f32::NAN), @"chunk 0: webp: quality is NaN, expected 0 to 100");
     let error = encode(&[images(WebPFormat::Rgb, 1, 2, true)], KIND, &[1, 2, 3]).unwrap_err();
     insta::assert_snapshot!(error, @"chunk 0: tile of pixels: expected 6 bytes, found 3");
 }

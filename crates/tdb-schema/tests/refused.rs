@@ -164,8 +164,8 @@ fn builders_take_what_the_reference_library_takes() {
 #[test]
 fn images_note_down_sixteen_bits_of_their_size() {
     let image = |width: i64, y_extent, x_extent| {
-        let format = WebPFormat::Rgb;
         let webp = |y_extent, x_extent| {
+            let format = WebPFormat::Rgb;
             filters([Filter::WebP(WebPOptions { quality: 1.0, format, lossless: true, y_extent, x_extent })])
         };
         let rows = Dimension::new("y", Datatype::Int64, Scalar::I64(i64::MIN + 3), Scalar::I64(i64::MAX));
@@ -176,6 +176,21 @@ fn images_note_down_sixteen_bits_of_their_size() {
     };
     assert!(image(0x1_0003, 0xfffd, 3).expect("rows of one pixel, as far as the filter sees"));
     assert!(message(image(0x1_0002, 0, 0)).contains("don't consist of whole pixels"));
+}
+
+#[test]
+fn qualities_of_images() {
+    let image = |quality| {
+        let options = WebPOptions { quality, format: WebPFormat::Rgb, lossless: false, y_extent: 0, x_extent: 0 };
+        let pixels = Attribute::new("p", Datatype::UInt8).with_filters(filters([Filter::WebP(options)]));
+        dense().dimension(int("y", 1, 6, 3)).attribute(pixels).build()
+    };
+    for quality in [0.0, 0.5, 100.0] {
+        image(quality).expect("a schema");
+    }
+    for quality in [-1.0, 100.5, f32::NAN, f32::INFINITY] {
+        assert!(message(image(quality)).contains("the quality of images, which WebP filters, is 0 to 100"));
+    }
 }
 
 /// Reads `schema` after `change` has been made to its bytes.

@@ -8,7 +8,9 @@
 //! The data are a complete WebP file. Whether it was made with loss or without stands in it, not in the options.
 
 mod header;
+mod lossy;
 
+use std::borrow::Cow;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -32,7 +34,12 @@ pub(crate) struct Images {
     channels: usize,
     /// Whether blue comes first.
     swapped: bool,
-    lossless: bool,
+    /// Of images with loss the quality.
+    loss: Option<f32>,
+}
+
+fn could_not_encode(error: &impl ToString) -> FilterError {
+    FilterError::Encoder { filter: FILTER, message: error.to_string() }
 }
 
 impl Images {
@@ -55,7 +62,8 @@ impl Images {
         if !(1..=MAX_SIDE).contains(&height) {
             return invalid("y extent", height.to_string(), "1 to 16383");
         }
-        Ok(Self { width, height, channels: channels as usize, swapped, lossless: options.lossless })
+        let loss = (!options.lossless).then_some(options.quality);
+        Ok(Self { width, height, channels: channels as usize, swapped, loss })
     }
 
     fn pixels(self) -> usize {
@@ -125,26 +133,27 @@ impl Images {
             let (expected, found) = (self.len(), tile.len() as u64);
             return Err(FilterError::WrongSize { what: "tile of pixels", expected, found });
         }
-        if !self.lossless {
-            return Err(FilterError::LossyImage);
-        }
-        let color = if self.channels == 4 { ColorType::Rgba8 } else { ColorType::Rgb8 };
-        let failed = |error: image_webp::EncodingError| {
-            let message = error.to_string();
-            FilterError::Encoder { filter: FILTER, message }
-        };
         let start = out.len();
-        let mut encode = |pixels: &[u8]| WebPEncoder::new(&mut *out).encode(pixels, self.width, self.height, color);
-        match self.swapped {
-            true => {
-                let mut pixels = tile.to_vec();
-                self.swap(&mut pixels);
-                encode(&pixels)
-            }
-            false => encode(tile),
+        match self.loss {
+            None => self.encode_lossless(&self.arranged(tile), out)?,
+            Some(quality) => lossy::encode(self, quality, &self.arranged(tile), out)?,
         }
-        .map_err(failed)?;
         parts::write(meta, &[out.len() - start])
+    }
+
+    fn encode_lossless(self, pixels: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
+        let color = if self.channels == 4 { ColorType::Rgba8 } else { ColorType::Rgb8 };
+        WebPEncoder::new(out).encode(pixels, self.width, self.height, color).map_err(|error| could_not_encode(&error))
+    }
+
+    /// The pixels of a tile with red first, as encoders want them.
+    fn arranged(self, tile: &[u8]) -> Cow<'_, [u8]> {
+        if !self.swapped {
+            return Cow::Borrowed(tile);
+        }
+        let mut pixels = tile.to_vec();
+        self.swap(&mut pixels);
+        Cow::Owned(pixels)
     }
 
     /// Red for blue, and blue for red.

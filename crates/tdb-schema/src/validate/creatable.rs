@@ -224,7 +224,10 @@ fn image(attribute: &Attribute, schema: &ArraySchema) -> Result<(), &'static str
         return Err("WebP filters values of uint8 only");
     }
     for filter in &attribute.filters().filters {
-        let Filter::WebP(WebPOptions { format, x_extent, .. }) = filter else { continue };
+        let Filter::WebP(WebPOptions { quality, format, x_extent, .. }) = filter else { continue };
+        if !(0.0..=100.0).contains(quality) {
+            return Err("the quality of images, which WebP filters, is 0 to 100");
+        }
         let channels = match format {
             WebPFormat::Rgba | WebPFormat::Bgra => 4,
             _ => 3,
