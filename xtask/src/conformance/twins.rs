@@ -2,6 +2,7 @@
 //! the format leaves no freedom, the files are the same.
 
 mod ask;
+mod pixels;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +21,7 @@ use tdb_types::{FormatVersion, Limits, TimestampedName};
 use super::case::{Case, Step};
 use super::examine::{Failure, Kind, Verdict, carry_out, compare_facts, make, set_key, their_failure};
 use super::ours::{self, Manner};
-use crate::model::{Bytes, FilterSpec, WebpFormat};
+use crate::model::Bytes;
 use crate::reference::{Reference, Result};
 
 pub use ask::{Answer, ask, reading};
@@ -34,6 +35,8 @@ pub struct Files {
     metadata: (u64, u64),
     /// Files of metadata that differ in compressed sizes and in statistics that the library gets wrong.
     explained: u64,
+    /// How far images with loss are from what was given.
+    loss: pixels::Loss,
     /// What differs.
     pub others: Vec<String>,
 }
@@ -46,16 +49,18 @@ impl Files {
         }
         self.explained += other.explained;
         self.free += other.free;
+        self.loss.add(&other.loss);
     }
 
     pub fn print(&self) {
         if self.data.1 > 0 {
             println!("of arrays without encryption and duplicates:");
             println!("{} of {} data files are the same, byte for byte", self.data.0, self.data.1);
-            println!("{} more differ by what gzip or bit-width reduction leave open", self.free);
+            println!("{} more differ by what gzip, bit-width reduction or images leave open", self.free);
             println!("{} of {} files of fragment metadata say the same", self.metadata.0, self.metadata.1);
             println!("{} more do but for compressed sizes, or statistics that the library gets wrong", self.explained);
         }
+        self.loss.print();
     }
 }
 
@@ -71,14 +76,17 @@ pub fn examine(
     folder: &Path,
     files: &mut Files,
 ) -> Result<Verdict> {
-    if let Some(reason) = cannot_be_the_same(case) {
-        return Ok(Verdict::Excused(reason.to_owned()));
-    }
     set_key(reference, case.encrypted);
     let folder = tempfile::tempdir_in(folder)?;
-    let [theirs, ours] = ["theirs", "ours"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
-    if let Err(error) = make(case, reference, &theirs) {
-        return Ok(their_failure(case, None, &error));
+    let [theirs, ours, given] =
+        ["theirs", "ours", "given"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    let as_given = pixels::as_given(case);
+    for (case, uri) in [(Some(case), &theirs), (as_given.as_ref(), &given)] {
+        if let Some(case) = case
+            && let Err(error) = make(case, reference, uri)
+        {
+            return Ok(their_failure(case, None, &error));
+        }
     }
     if let Some(verdict) = write(case, (index, version), reference, &ours)? {
         return Ok(verdict);
@@ -91,19 +99,15 @@ pub fn examine(
     if is_newest {
         compare_files(case, &theirs, &ours, files);
     }
-    compare_reads(case, reference, &theirs, &ours)
+    compare_reads(case, |index| match &as_given {
+        Some(_) => pixels::ask(case, index, reference, [&given, &theirs, &ours], files),
+        None => ask(case, index, &[], reference, [&theirs, &ours]),
+    })
 }
 
 /// Why two arrays can't hold the same; none if they can.
 pub fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
-    let attributes = case.final_attributes();
-    attributes.iter().flat_map(|attribute| &attribute.filters.filters).find_map(|filter| match filter {
-        FilterSpec::Webp { lossless: false, .. } => Some("images with loss, which ours doesn't write"),
-        FilterSpec::Webp { format: WebpFormat::Rgba | WebpFormat::Bgra, .. } => {
-            Some("images whose colours the library changes where they are transparent")
-        }
-        _ => None,
-    })
+    pixels::as_given(case).map(|_| "images with loss, or whose colours the library changes where they are transparent")
 }
 
 /// Makes the array; but for consolidation all of it is ours.
@@ -140,10 +144,10 @@ pub fn by_us(what: &str, act: impl FnOnce() -> std::result::Result<(), String>) 
     }
 }
 
-fn compare_reads(case: &Case, reference: &mut Reference, theirs: &str, ours: &str) -> Result<Verdict> {
+fn compare_reads(case: &Case, mut ask: impl FnMut(usize) -> Result<Answer>) -> Result<Verdict> {
     let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
     for index in 0..case.questions.len() {
-        match ask(case, index, &[], reference, [theirs, ours])? {
+        match ask(index)? {
             Answer::Same(expected) => {
                 reads += 1;
                 cells += expected.cells as u64;
@@ -229,8 +233,9 @@ fn compare_fragment(
     }
 }
 
-/// Whether a filter of a data file leaves room: how hard to look for matches is left to whoever writes gzip, and bit-width
-/// reduction writes half of each window's least value from memory that the library hasn't set.
+/// Whether a filter of a data file leaves room: how hard to look for matches is left to whoever writes gzip, how to pack
+/// pixels to whoever writes images, and bit-width reduction writes half of each window's least value from memory that the
+/// library hasn't set.
 fn is_free(array: &Array, file: &str) -> bool {
     let schema = array.schema();
     let name = file.trim_end_matches(".tdb");
@@ -246,7 +251,9 @@ fn is_free(array: &Array, file: &str) -> bool {
         }
         (_, _, field) => field.map(|field| schema.filters_of(field).into_owned()).unwrap_or_default(),
     };
-    filters.filters.iter().any(|filter| matches!(filter, Filter::Gzip { .. } | Filter::BitWidthReduction { .. }))
+    let is_open =
+        |filter: &Filter| matches!(filter, Filter::Gzip { .. } | Filter::BitWidthReduction { .. } | Filter::WebP(_));
+    filters.filters.iter().any(is_open)
 }
 
 /// How many bytes each has, and those where they differ first.

@@ -65,7 +65,8 @@ fn read_both(reference: &mut Reference, [theirs, ours]: [&str; 2], query: &Query
     Ok([expected, got])
 }
 
-fn unanswered(
+/// What to make of a question that the library didn't answer.
+pub(super) fn unanswered(
     case: &Case,
     index: usize,
     releases: &[Release],
