@@ -73,8 +73,9 @@
 //!
 //! # Features
 //!
-//! `aes` reads encrypted arrays ([`ArrayOptions::key`]), `webp` attributes of images. Both are on by default; a build without
-//! one refuses what needs it with an error that names the feature.
+//! Each codec is one, and all are on by default: `zstd`, `zlib`, `lz4`, `bzip2`, `checksum`, `aes` (encrypted arrays,
+//! [`ArrayOptions::key`]) and `webp` (attributes of images). A build without one refuses what needs it with an error that
+//! names the feature. `zstd` alone is C code. Without `zlib` no array opens: schemas and metadata are compressed by it.
 //!
 //! # Errors
 //!
