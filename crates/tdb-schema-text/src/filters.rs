@@ -20,7 +20,7 @@ pub(crate) fn parse(filters: &document::Filters, what: &str) -> Result<FilterPip
                 let mut table = table.clone();
                 let Some(Value::String(name)) = table.remove("filter") else {
                     let why = "a filter's table has no `filter`, which names it: { filter = \"zstd\", level = 5 }";
-                    return Err(SchemaTextError::invalid(what, why));
+                    return Err(SchemaTextError::invalid(what, why).at(key(what)));
                 };
                 (name, table)
             }
@@ -77,7 +77,10 @@ impl Options<'_> {
             },
             "webp" => Filter::WebP(self.webp()?),
             "unknown" => Filter::Unknown { code: self.integer("code", 255)?, options: self.bytes("options")? },
-            name => return Err(SchemaTextError::invalid(self.what, format!("there is no filter {name:?}"))),
+            name => {
+                let why = format!("there is no filter {name:?}");
+                return Err(SchemaTextError::invalid(self.what, why).at(key(self.what)));
+            }
         };
         match self.table.keys().next() {
             Some(key) => Err(self.error(&format!("has no option {key:?}"))),
@@ -143,8 +146,14 @@ impl Options<'_> {
 
     #[cold]
     fn error(&self, why: &str) -> SchemaTextError {
-        SchemaTextError::invalid(self.what, format!("filter {} {why}", self.name))
+        SchemaTextError::invalid(self.what, format!("filter {} {why}", self.name)).at(key(self.what))
     }
+}
+
+/// The key of the filters of a part, or of the array's filters that are called so.
+fn key(what: &str) -> &'static str {
+    let own = ["coords_filters", "offsets_filters", "validity_filters"];
+    own.into_iter().find(|key| *key == what).unwrap_or("filters")
 }
 
 /// A filter as its name, or with its options if they aren't the default.

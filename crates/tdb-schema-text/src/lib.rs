@@ -47,7 +47,10 @@ mod document;
 mod filters;
 mod parse;
 mod print;
+mod span;
 mod value;
+
+use std::ops::Range;
 
 use tdb_schema::{ArrayDefinition, Attribute, Enumeration, SchemaError};
 use tdb_types::FormatVersion;
@@ -68,6 +71,8 @@ pub enum SchemaTextError {
         what: String,
         /// What is wrong with it, and what would be right.
         why: String,
+        /// The key of the value in the part, where one value is to blame.
+        key: Option<&'static str>,
     },
     /// The parts contradict each other or the format.
     #[error(transparent)]
@@ -77,7 +82,37 @@ pub enum SchemaTextError {
 impl SchemaTextError {
     #[cold]
     pub(crate) fn invalid(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self::Invalid { what: what.into(), why: why.into() }
+        Self::Invalid { what: what.into(), why: why.into(), key: None }
+    }
+
+    /// Of the value of a key.
+    pub(crate) fn at(mut self, at: &'static str) -> Self {
+        if let Self::Invalid { key, .. } = &mut self {
+            *key = Some(at);
+        }
+        self
+    }
+
+    /// What is wrong, in one line that doesn't say where.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match self {
+            Self::Toml(error) => error.message().to_owned(),
+            other => other.to_string(),
+        }
+    }
+
+    /// The bytes of the text it was read from that are to blame, if that can be told.
+    #[must_use]
+    pub fn span(&self, text: &str) -> Option<Range<usize>> {
+        match self {
+            Self::Toml(error) => error.span(),
+            Self::Invalid { what, key, .. } => span::find(text, what, *key),
+            Self::Schema(SchemaError::Invalid { what, why } | SchemaError::Unsupported { what, why }) => {
+                span::find(text, what, span::key(why))
+            }
+            Self::Schema(_) => None,
+        }
     }
 }
 

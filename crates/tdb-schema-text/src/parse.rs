@@ -60,9 +60,9 @@ fn array(document: &Document, version: Option<FormatVersion>) -> Result<SchemaBu
         other => return Err(unknown(WHAT, "array_type", other, &["dense", "sparse"])),
     };
     let stated = document.format_version.map(FormatVersion::new).transpose();
-    let stated = stated.map_err(|error| SchemaTextError::invalid(WHAT, error.to_string()))?;
+    let stated = stated.map_err(|error| SchemaTextError::invalid(WHAT, error.to_string()).at("format_version"))?;
     builder = builder.version(version.or(stated).unwrap_or(FormatVersion::DEFAULT));
-    let order = |key, text: &Option<String>, allowed: &[Layout]| match text {
+    let order = |key: &'static str, text: &Option<String>, allowed: &[Layout]| match text {
         None => Ok(Layout::RowMajor),
         Some(text) => allowed.iter().copied().find(|order| order.name() == text).ok_or_else(|| {
             let names: Vec<_> = allowed.iter().map(|order| order.name()).collect();
@@ -92,15 +92,16 @@ fn array(document: &Document, version: Option<FormatVersion>) -> Result<SchemaBu
 }
 
 #[cold]
-fn unknown(what: &str, key: &str, found: &str, known: &[&str]) -> SchemaTextError {
+fn unknown(what: &str, key: &'static str, found: &str, known: &[&str]) -> SchemaTextError {
     let known: Vec<_> = known.iter().map(|name| format!("{name:?}")).collect();
-    SchemaTextError::invalid(what, format!("{key} can't be {found:?}, but {}", known.join(", ")))
+    SchemaTextError::invalid(what, format!("{key} can't be {found:?}, but {}", known.join(", "))).at(key)
 }
 
 fn datatype(name: &str, what: &str) -> Result<Datatype> {
     Datatype::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Datatype::ALL.iter().map(|datatype| datatype.name()).collect();
         SchemaTextError::invalid(what, format!("there is no datatype {name:?}; there are {}", names.join(", ")))
+            .at("datatype")
     })
 }
 
@@ -108,9 +109,9 @@ fn own_filters(filters: Option<&document::Filters>, what: &str) -> Result<Filter
     filters.map_or_else(|| Ok(FilterPipeline::default()), |filters| filters::parse(filters, what))
 }
 
-fn scalar(datatype: Datatype, value: &Value, key: &str, what: &str) -> Result<Scalar> {
+fn scalar(datatype: Datatype, value: &Value, key: &'static str, what: &str) -> Result<Scalar> {
     parse_scalar(datatype.physical(), value)
-        .ok_or_else(|| SchemaTextError::invalid(what, format!("{key}: {value} is no value of {datatype}")))
+        .ok_or_else(|| SchemaTextError::invalid(what, format!("{key}: {value} is no value of {datatype}")).at(key))
 }
 
 /// An extent, which is unsigned whatever the type of the dimension.
@@ -124,7 +125,9 @@ fn extent(datatype: Datatype, value: &Value, what: &str) -> Result<Scalar> {
     };
     let extent = parse_scalar(unsigned, value)
         .and_then(|extent| Scalar::from_le_bytes(datatype.physical(), &extent.to_le_bytes()));
-    extent.ok_or_else(|| SchemaTextError::invalid(what, format!("{value} can't be a tile extent of {datatype}")))
+    extent.ok_or_else(|| {
+        SchemaTextError::invalid(what, format!("{value} can't be a tile extent of {datatype}")).at("tile_extent")
+    })
 }
 
 fn dimension(text: &document::Dimension) -> Result<Dimension> {
@@ -157,8 +160,9 @@ fn current_domain(dimensions: &[document::Dimension]) -> Result<Option<NdRange>>
         };
         if datatype == Datatype::StringAscii {
             let bound = |value: &Value| {
-                parse_cell(datatype, CellValNum::Var, value)
-                    .ok_or_else(|| SchemaTextError::invalid(what.as_str(), format!("{value} is no string")))
+                parse_cell(datatype, CellValNum::Var, value).ok_or_else(|| {
+                    SchemaTextError::invalid(what.as_str(), format!("{value} is no string")).at("current_domain")
+                })
             };
             return Ok(DimRange::strings(bound(low)?, bound(high)?));
         }
@@ -169,12 +173,15 @@ fn current_domain(dimensions: &[document::Dimension]) -> Result<Option<NdRange>>
 }
 
 /// A number of values, or `"var"`.
-fn number(value: &Value, key: &str, what: &str) -> Result<CellValNum> {
+fn number(value: &Value, key: &'static str, what: &str) -> Result<CellValNum> {
     let fixed = value.as_integer().and_then(|number| u32::try_from(number).ok()).and_then(NonZeroU32::new);
     match (fixed, value.as_str()) {
         (Some(number), _) if number.get() != CellValNum::VAR_CODE => Ok(CellValNum::Fixed(number)),
         (None, Some("var")) => Ok(CellValNum::Var),
-        _ => Err(SchemaTextError::invalid(what, format!("{key} can't be {value}, but a number above 0 or \"var\""))),
+        _ => {
+            Err(SchemaTextError::invalid(what, format!("{key} can't be {value}, but a number above 0 or \"var\""))
+                .at(key))
+        }
     }
 }
 
@@ -187,13 +194,16 @@ fn attribute(text: &document::Attribute) -> Result<Attribute> {
     }
     if let Some(value) = &text.fill {
         let fill = parse_cell(datatype, attribute.cell_val_num(), value);
-        let fill = fill.ok_or_else(|| SchemaTextError::invalid(&what, format!("fill: {value} is no cell")))?;
+        let fill =
+            fill.ok_or_else(|| SchemaTextError::invalid(&what, format!("fill: {value} is no cell")).at("fill"))?;
         attribute = attribute.with_fill_value(fill);
     }
     match (text.nullable, text.fill_valid) {
         (true, valid) => attribute = attribute.nullable(valid),
         (false, true) => {
-            return Err(SchemaTextError::invalid(what, "only nullable attributes have a validity to fill"));
+            return Err(
+                SchemaTextError::invalid(what, "only nullable attributes have a validity to fill").at("fill_valid")
+            );
         }
         (false, false) => {}
     }
@@ -219,8 +229,9 @@ fn enumeration(text: &document::Enumeration) -> Result<Enumeration> {
         None => CellValNum::ONE,
     };
     let values = text.values.iter().map(|value| {
-        parse_cell(datatype, number, value)
-            .ok_or_else(|| SchemaTextError::invalid(what.as_str(), format!("{value} is no value of {datatype}")))
+        parse_cell(datatype, number, value).ok_or_else(|| {
+            SchemaTextError::invalid(what.as_str(), format!("{value} is no value of {datatype}")).at("values")
+        })
     });
     let values = values.collect::<Result<Vec<_>>>()?;
     let enumeration = match number {
@@ -229,7 +240,7 @@ fn enumeration(text: &document::Enumeration) -> Result<Enumeration> {
             let size = number.get() as usize * datatype.size();
             if let Some(value) = values.iter().find(|value| value.len() != size) {
                 let why = format!("a value has {} bytes, but should have {size}", value.len());
-                return Err(SchemaTextError::invalid(what, why));
+                return Err(SchemaTextError::invalid(what, why).at("values"));
             }
             let empty = Enumeration::fixed(text.name.as_str(), "", datatype, Vec::new())?;
             empty.with_values_per_value(number)?.extended(values)?
@@ -242,8 +253,9 @@ fn label(text: &document::Label, dimensions: &[document::Dimension]) -> Result<D
     let what = format!("dimension label {:?}", text.name);
     let index = dimensions.iter().position(|dimension| dimension.name == text.dimension);
     let index = index.and_then(|index| u32::try_from(index).ok());
-    let index =
-        index.ok_or_else(|| SchemaTextError::invalid(&what, format!("there is no dimension {:?}", text.dimension)))?;
+    let index = index.ok_or_else(|| {
+        SchemaTextError::invalid(&what, format!("there is no dimension {:?}", text.dimension)).at("dimension")
+    })?;
     let order = data_order(&text.order, &what)?;
     let mut label = DimensionLabel::new(index, text.name.as_str(), order, datatype(&text.datatype, &what)?);
     if let Some(attribute) = &text.attribute {
@@ -256,7 +268,7 @@ fn label(text: &document::Label, dimensions: &[document::Dimension]) -> Result<D
             label.relative = text.relative.unwrap_or(false);
         }
         (None, true) => return Err(SchemaTextError::invalid(what, "is external, so a `uri` must say where it is")),
-        (Some(_), false) => return Err(SchemaTextError::invalid(what, "only external labels have a `uri`")),
+        (Some(_), false) => return Err(SchemaTextError::invalid(what, "only external labels have a `uri`").at("uri")),
         (None, false) => {}
     }
     Ok(label)

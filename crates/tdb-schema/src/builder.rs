@@ -262,6 +262,8 @@ fn spanned(dimension: Dimension) -> Result<Dimension> {
     };
     match extent {
         Some(extent) => Ok(dimension.with_tile_extent(extent)),
+        // Which has a message of its own.
+        None if low > high => Ok(dimension),
         None => {
             let why = "no tile extent was given, and the domain can't be one tile: it has too many coordinates";
             Err(SchemaError::invalid(format!("dimension {:?}", dimension.name()), why))

@@ -1,0 +1,80 @@
+//! Where in a text the parts of a schema stand.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The value of a key in the part that is called `what`, such as `dimension "rows"`, or its name; of the array itself if no
+/// part is called so.
+pub(crate) fn find(text: &str, what: &str, key: Option<&str>) -> Option<Range<usize>> {
+    let document = DeTable::parse(text).ok()?;
+    let document = document.get_ref();
+    let value = |table: &DeTable<'_>, key: &str| table.get(key).map(Spanned::span);
+    let Some((kind, name)) = what.find(" \"").map(|end| what.split_at(end)) else {
+        return value(document, key.unwrap_or(what));
+    };
+    let kind = if kind == "dimension label" { "label" } else { kind };
+    let DeValue::Array(parts) = document.get(kind)?.get_ref() else { return None };
+    let is_named = |table: &&DeTable<'_>| {
+        let known = table.get("name").and_then(|name| name.get_ref().as_str());
+        known.is_some_and(|known| format!("{known:?}") == name.trim_start())
+    };
+    let mut parts = parts.iter().filter_map(|part| match part.get_ref() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    });
+    let part = parts.find(is_named)?;
+    key.and_then(|key| value(part, key)).or_else(|| value(part, "name"))
+}
+
+/// The key that an error which knows no text seems to speak of.
+pub(crate) fn key(why: &str) -> Option<&'static str> {
+    const WORDS: [(&str, &str); 7] = [
+        ("current domain", "current_domain"),
+        ("tile extent", "tile_extent"),
+        ("bound", "domain"),
+        ("domain", "domain"),
+        ("filter", "filters"),
+        ("fill value", "fill"),
+        ("enumeration", "enumeration"),
+    ];
+    WORDS.into_iter().find_map(|(word, key)| why.contains(word).then_some(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::from_toml;
+
+    /// What is marked of a text that is no schema.
+    fn marked(text: &str) -> (String, String) {
+        let error = from_toml(text).unwrap_err();
+        let span = error.span(text).map_or_else(String::new, |span| text[span].to_owned());
+        (span, error.message())
+    }
+
+    #[test]
+    fn the_value_to_blame_is_found() {
+        let good = "array_type = \"sparse\"\ncapacity = 10\n[[dimension]]\nname = \"x y\"\ndatatype = \"int32\"\n\
+                    domain = [1, 9]\ntile_extent = 3\n[[attribute]]\nname = \"a\"\ndatatype = \"int8\"\nfilters = [\"zstd\"]\n";
+        from_toml(good).unwrap();
+        for (part, bad, span, why) in [
+            ("domain =", "domian =", "domian", "unknown field `domian`"),
+            ("[1, 9]", "[1, \"p\"]", "[1, \"p\"]", "is no value of int32"),
+            ("[1, 9]", "[9, 1]", "[9, 1]", "lower bound 9 is above upper bound 1"),
+            ("[1, 9]\ntile_extent = 3", "[9, 1]", "[9, 1]", "lower bound 9 is above upper bound 1"),
+            ("tile_extent = 3", "tile_extent = -3", "-3", "can't be a tile extent"),
+            ("\"int8\"", "\"int9\"", "\"int9\"", "there is no datatype \"int9\""),
+            ("\"sparse\"", "\"thin\"", "\"thin\"", "array_type can't be \"thin\""),
+            ("[\"zstd\"]", "[\"zstt\"]", "[\"zstt\"]", "there is no filter \"zstt\""),
+            ("capacity = 10", "capacity = -1", "-1", "invalid value"),
+            ("capacity = 10", "capacity 10", "10", "key with no value"),
+            ("capacity = 10", "tile_order = \"up\"", "\"up\"", "tile_order can't be \"up\""),
+        ] {
+            assert!(good.contains(part));
+            let (marked, message) = marked(&good.replacen(part, bad, 1));
+            assert!(message.contains(why) && !message.contains('\n'), "{bad}: {message}");
+            assert_eq!(marked, span, "{bad}: {message}");
+        }
+    }
+}
