@@ -70,6 +70,16 @@ pub enum ArrayError {
         /// Why not, and what to do.
         why: String,
     },
+    /// Nothing is where a member to be added should be, or a group has no member that is to be removed.
+    #[error("{group}: member {member:?}: {why}")]
+    NoMember {
+        /// The group.
+        group: String,
+        /// The member's name or URI.
+        member: String,
+        /// What isn't there.
+        why: String,
+    },
     /// The query names a dimension label that the array doesn't have, or that can't be used so.
     #[error("label {name:?}: {why}")]
     Label {
@@ -403,7 +413,9 @@ impl ArrayError {
             return ErrorCategory::Key;
         }
         match self {
-            Self::NotFound { .. } | Self::NotAnArray { .. } | Self::NotAGroup { .. } => ErrorCategory::Unavailable,
+            Self::NotFound { .. } | Self::NotAnArray { .. } | Self::NotAGroup { .. } | Self::NoMember { .. } => {
+                ErrorCategory::Unavailable
+            }
             Self::Storage(StorageError::OverLimit { .. }) => ErrorCategory::Unsupported,
             // Paths below the array's folder are made of names that its files state.
             Self::Storage(StorageError::UnexpectedEnd { .. } | StorageError::BadPath { .. }) => ErrorCategory::Corrupt,

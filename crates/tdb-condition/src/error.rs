@@ -20,7 +20,7 @@ pub enum ConditionError {
         field: String,
     },
     /// Cells of the field can't be compared, only tested for null.
-    #[error("condition: field {field:?} of {values} {datatype} per cell can't be compared, only tested for null")]
+    #[error("condition: field {field:?} of {values} {datatype} per cell can't be compared")]
     NotComparable {
         /// The field.
         field: String,

@@ -114,8 +114,8 @@ impl GroupWriter {
     /// Makes the changes, durably; without any, nothing is written. Removals come first, so that a name can be given anew.
     ///
     /// # Errors
-    /// [`ArrayError::NewMember`] for a member to remove that isn't there, one to add whose name is taken, or that is neither
-    /// array nor group; whatever the storage can't do. Then nothing has changed.
+    /// [`ArrayError::NoMember`] for a member to remove that isn't there, or one to add that is neither array nor group;
+    /// [`ArrayError::NewMember`] for one to add whose name is taken; whatever the storage can't do. Then nothing has changed.
     pub fn commit(self) -> Result<()> {
         let Self { group, names, added, removed } = self;
         if added.is_empty() && removed.is_empty() {
@@ -132,7 +132,7 @@ impl GroupWriter {
         for key in removed {
             match members.remove(&key) {
                 Some(member) => changes.push(GroupMember { deleted: true, ..member }),
-                None => return Err(error(&group, &key, "the group has no such member")),
+                None => return Err(missing(&group, &key, "the group has no such member")),
             }
         }
         for member in added {
@@ -188,10 +188,15 @@ impl NewMember {
             place => group.kind_at(place)?,
         };
         if kind == MemberKind::Invalid {
-            return Err(error(group, key, "there is neither an array nor a group at this place"));
+            return Err(missing(group, key, "there is neither an array nor a group at this place"));
         }
         Ok(GroupMember { kind, relative, uri, name, deleted: false, version })
     }
+}
+
+#[cold]
+fn missing(group: &Group, member: &str, why: &str) -> ArrayError {
+    ArrayError::NoMember { group: group.storage().describe(""), member: member.to_owned(), why: why.to_owned() }
 }
 
 #[cold]
