@@ -1,9 +1,13 @@
 //! Why the command ends without a result: a message, a hint, an exit code.
 
+mod excerpt;
 mod library;
 
 use std::fmt;
 use std::io;
+
+use excerpt::Excerpt;
+use tdb_schema_text::SchemaTextError;
 
 /// The exit codes, as `docs/cli.md` promises them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
+    /// The line of a text that it is about.
+    excerpt: Option<Excerpt>,
     hint: Option<String>,
     exit: Exit,
     closed_pipe: bool,
@@ -36,7 +42,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl fmt::Display) -> Self {
-        Self { message: message.to_string(), hint: None, exit, closed_pipe: false }
+        Self { message: message.to_string(), excerpt: None, hint: None, exit, closed_pipe: false }
     }
 
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
@@ -45,6 +51,21 @@ impl Failure {
 
     pub(crate) fn corrupt(message: impl fmt::Display) -> Self {
         Self::new(Exit::Corrupt, message)
+    }
+
+    /// A text that is no schema, with the name of its file.
+    pub(crate) fn schema_text(file: impl fmt::Display, text: &str, error: &SchemaTextError) -> Self {
+        let excerpt = error.span(text).and_then(|span| Excerpt::new(text, span));
+        let place =
+            excerpt.as_ref().map_or_else(String::new, |Excerpt { line, column, .. }| format!(":{line}:{column}"));
+        let failure = Self::usage(format!("{file}{place}: {}", error.message()));
+        Self { excerpt, ..failure }.with_hint("docs/schema-text.md has all that may stand in a schema")
+    }
+
+    /// With more to say of it.
+    pub(crate) fn and(mut self, more: impl fmt::Display) -> Self {
+        self.message = format!("{}; {more}", self.message);
+        self
     }
 
     /// What the person may do about it.
@@ -65,6 +86,11 @@ impl Failure {
 
     pub(crate) fn message(&self) -> &str {
         &self.message
+    }
+
+    /// Lines of what it is about.
+    pub(crate) fn excerpt(&self) -> impl Iterator<Item = String> {
+        self.excerpt.iter().flat_map(Excerpt::lines)
     }
 
     pub(crate) fn hint(&self) -> Option<&str> {

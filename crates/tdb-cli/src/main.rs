@@ -61,12 +61,15 @@ fn run(parsed: Parsed, terminal: Terminal) -> Result<bool> {
     }
 }
 
-/// Says on standard error what went wrong, in one line, and what to do, in another.
+/// Says on standard error what went wrong, in one line, and what to do, in another; between them what it is about.
 fn report(failure: &Failure, terminal: Terminal) {
     let paint = terminal.error_paint();
     let mut stderr = io::stderr().lock();
     // There is nowhere left to complain to.
     let _ = writeln!(stderr, "tdb: {} {}", paint.red("error:"), message(failure.message()));
+    for line in failure.excerpt() {
+        let _ = writeln!(stderr, "{line}");
+    }
     if let Some(hint) = failure.hint() {
         let _ = writeln!(stderr, "tdb: {} {}", paint.bold("hint:"), message(hint));
     }

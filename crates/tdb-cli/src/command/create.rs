@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
-use tdb_schema_text::from_toml_as;
+use tdb_schema_text::{SchemaTextError, from_toml_as};
 use tdb_types::FormatVersion;
 
 use crate::failure::{Failure, Result};
@@ -45,17 +45,25 @@ fn version(text: &str) -> Result<FormatVersion, String> {
 
 pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     let path = location::local(&args.array)?;
-    let text = read(&args.schema)?;
-    let definition = from_toml_as(&text, args.format_version)?;
+    let definition = parsed(&args.schema, |text| from_toml_as(text, args.format_version))?;
     Ok(key.create_options().names(args.stamp.names()).create(path, &definition)?)
 }
 
-/// The text in a file, or on standard input.
-pub(crate) fn read(file: &OsString) -> Result<String> {
+/// What the TOML in a file, or on standard input, means.
+///
+/// # Errors
+/// The file can't be read, or means nothing: where, and why.
+pub(crate) fn parsed<T>(file: &OsString, parse: impl FnOnce(&str) -> Result<T, SchemaTextError>) -> Result<T> {
     let mut text = String::new();
-    let result = match file.to_str() {
-        Some("-") => std::io::stdin().read_to_string(&mut text).map(|_| text),
-        _ => fs::read_to_string(location::local(file)?),
+    let is_stdin = file == "-";
+    let result = match is_stdin {
+        true => std::io::stdin().read_to_string(&mut text).map(|_| text),
+        false => fs::read_to_string(location::local(file)?),
     };
-    result.map_err(|error| Failure::io(file.display(), &error))
+    let name = if is_stdin { "standard input".into() } else { file.to_string_lossy() };
+    let text = result.map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => Failure::usage(format!("{name}: no TOML: it is not UTF-8")),
+        _ => Failure::io(&name, &error),
+    })?;
+    parse(&text).map_err(|error| Failure::schema_text(&name, &text, &error))
 }

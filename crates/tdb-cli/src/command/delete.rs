@@ -10,7 +10,7 @@ use tdb_schema::{ArraySchema, Attribute, Dimension};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::target;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, printable};
 use crate::time::{Stamp, TimeArgs, Within};
 use crate::value;
 
@@ -48,7 +48,9 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, array) = target::open_array(&args.array, 1, &TimeArgs::default(), key, target::local_storage)?;
     if let Some(Within(time)) = args.fragments {
         let count = array.delete_fragments(time)?;
-        if terminal.stderr {
+        if count == 0 {
+            eprintln!("{}: no fragment lies within that time; nothing was deleted", printable(&path.to_string_lossy()));
+        } else if terminal.stderr {
             let fragments = if count == 1 { "fragment" } else { "fragments" };
             eprintln!("{}: {count} {fragments} deleted", path.display());
         }
@@ -97,6 +99,9 @@ const OPERATORS: [(&str, Operator); 7] = [
 fn condition(array: &Array, text: &str) -> Result<Condition> {
     let schema = array.schema();
     let (field, operator, value) = split(schema, text)?;
+    if value.eq_ignore_ascii_case("null") {
+        return Err(no_null_test(text));
+    }
     let value = unquoted(value).map_err(|why| Failure::usage(format!("--where {text:?}: {why}")))?;
     let value = value.as_ref();
     let unknown = || Failure::usage(format!("--where {text:?}: the array has no field {field:?}"));
@@ -128,9 +133,20 @@ fn split<'t>(schema: &ArraySchema, text: &'t str) -> Result<(&'t str, Operator, 
     // No field is named: the first sign tells what was meant to be its name.
     let signs = OPERATORS.iter().filter_map(|(sign, operator)| Some((text.find(sign)?, *sign, *operator)));
     let Some((at, sign, operator)) = signs.min_by_key(|(at, sign, _)| (*at, usize::MAX - sign.len())) else {
+        let words = text.to_lowercase();
+        if words.ends_with(" is null") || words.ends_with(" is not null") {
+            return Err(no_null_test(text));
+        }
         return Err(Failure::usage(format!("--where {text:?}: write FIELD OPERATOR VALUE, such as 'quality < 10'")));
     };
     Ok((text[..at].trim_end(), operator, text[at + sign.len()..].trim()))
+}
+
+fn no_null_test(text: &str) -> Failure {
+    Failure::usage(format!(
+        "--where {text:?}: a delete can't test for null, because the format has no way to store that"
+    ))
+    .with_hint("cells whose field is null are deleted by any comparison of it; the text null is written \"null\"")
 }
 
 /// The value without the quotes of a JSON string, if it has them.

@@ -7,17 +7,18 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{Dimension, SchemaEvolution};
 use tdb_schema_text::additions_from_toml;
 
-use super::create::read;
+use super::create::parsed;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::target;
 use crate::time::{Stamp, TimeArgs};
 use crate::value;
 
-/// Change the schema of an array
+/// Change the schema of an array, in one or more of these ways
 ///
 /// What was written before stays as it is: attributes that are added read as their fill value there.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
 #[command(after_help = "\
 Examples:
   tdb evolve ARRAY --add more.toml --drop old          [[attribute]] and [[enumeration]] as in a schema's TOML
@@ -28,23 +29,23 @@ pub(crate) struct Args {
     array: OsString,
 
     /// Add the attributes and enumerations of this TOML; `-` reads it from standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "change")]
     add: Option<OsString>,
 
     /// Drop an attribute; may be given many times
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", group = "change")]
     drop: Vec<String>,
 
     /// Drop an enumeration that no attribute has any more; may be given many times
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", group = "change")]
     drop_enumeration: Vec<String>,
 
     /// Add a value to an enumeration; may be given many times
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", group = "change")]
     extend: Vec<String>,
 
     /// Widen the current domain along a dimension; both ends are included; may be given many times
-    #[arg(long, value_name = "DIMENSION=FIRST..LAST")]
+    #[arg(long, value_name = "DIMENSION=FIRST..LAST", group = "change")]
     expand: Vec<String>,
 
     #[command(flatten)]
@@ -55,7 +56,10 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     let (_, array) = target::open_array(&args.array, 1, &TimeArgs::default(), key, target::local_storage)?;
     let mut evolution = SchemaEvolution::new();
     if let Some(file) = &args.add {
-        let (attributes, enumerations) = additions_from_toml(&read(file)?)?;
+        let (attributes, enumerations) = parsed(file, additions_from_toml)?;
+        if attributes.is_empty() && enumerations.is_empty() {
+            return Err(Failure::usage(format!("--add {}: it has no attribute and no enumeration", file.display())));
+        }
         evolution = attributes.into_iter().fold(evolution, SchemaEvolution::add_attribute);
         evolution = enumerations.into_iter().fold(evolution, SchemaEvolution::add_enumeration);
     }
@@ -70,7 +74,11 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     evolution = args.drop.iter().fold(evolution, SchemaEvolution::drop_attribute);
     evolution = args.drop_enumeration.iter().fold(evolution, SchemaEvolution::drop_enumeration);
     if !args.expand.is_empty() {
-        evolution = evolution.expand_current_domain(expanded(&array, &args.expand)?);
+        let expanded = expanded(&array, &args.expand)?;
+        if array.schema().current_domain() == Some(&expanded) {
+            return Err(Failure::usage(format!("--expand {}: so it is already", args.expand.join(" --expand "))));
+        }
+        evolution = evolution.expand_current_domain(expanded);
     }
     Ok(array.evolve(&evolution, &args.stamp.names())?)
 }

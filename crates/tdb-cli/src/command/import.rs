@@ -153,7 +153,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 
 fn definition(args: &Args, reading: &Reading) -> Result<ArrayDefinition> {
     match &args.schema {
-        Some(file) => Ok(tdb_schema_text::from_toml(&super::create::read(file)?)?),
+        Some(file) => super::create::parsed(file, tdb_schema_text::from_toml),
         None => {
             let schema = reading.guess()?.schema(&args.dimensions, args.allow_duplicates)?;
             let invalid = |error: SchemaError| Failure::usage(error);

@@ -11,7 +11,7 @@ use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
 use crate::suggest;
 use crate::target::{self, Kind};
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, printable};
 use crate::time::{Stamp, TimeArgs};
 use crate::value;
 
@@ -74,9 +74,19 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 /// Puts and deletes keys, in one file.
 fn change(args: &Args, key: &Key) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
+    let puts = |key: &String| args.put.iter().any(|put| put.split_once('=').is_some_and(|(put, _)| put == key));
+    let deleted: Vec<String> = args.delete.iter().filter(|key| !puts(key)).cloned().collect();
     let writer = match kind {
-        Kind::Group => target::open_group(&path, &args.time, key)?.write_metadata(),
-        _ => target::open_array(&args.path, 1, &args.time, key, target::local_storage)?.1.write_metadata(),
+        Kind::Group => {
+            let group = target::open_group(&path, &args.time, key)?;
+            check_there(&path, group.metadata()?, &deleted)?;
+            group.write_metadata()
+        }
+        _ => {
+            let (path, array) = target::open_array(&args.path, 1, &args.time, key, target::local_storage)?;
+            check_there(&path, array.metadata()?, &deleted)?;
+            array.write_metadata()
+        }
     };
     let mut writer = writer.names(args.stamp.names());
     for put in &args.put {
@@ -88,13 +98,33 @@ fn change(args: &Args, key: &Key) -> Result<()> {
             .ok_or_else(|| Failure::usage(format!("--put {put}: there is no type {datatype:?}")))?;
         let bytes = value::bytes(datatype, CellValNum::Var, text)?;
         let value = MetadataValue::new(datatype, bytes).map_err(Failure::usage)?;
+        warn_of_python(key, datatype);
         writer = writer.put(key, value);
     }
     writer = args.delete.iter().fold(writer, |writer, key| writer.delete(key.as_str()));
     Ok(writer.commit()?)
 }
 
-fn rows(path: &Path, metadata: &Metadata, keys: &[String], format: RowFormat) -> Result<Sheet> {
+/// Warns of types that TileDB-Py can't read: one such value, and it shows none of the metadata.
+fn warn_of_python(key: &str, datatype: Datatype) {
+    let is_string = matches!(datatype, Datatype::StringUtf8 | Datatype::StringAscii);
+    let is_array = key.starts_with("__np_flat_");
+    let advice = match datatype {
+        _ if is_string || is_array => return,
+        Datatype::Bool => "it stores truth as int64:1",
+        _ if datatype.is_datetime() || datatype.is_time() => "text can say the same, or an array, under __np_flat_KEY",
+        Datatype::GeomWkb => "blob holds the same",
+        _ if datatype.is_string() || datatype == Datatype::GeomWkt => "string_utf8 holds the same",
+        _ => return,
+    };
+    eprintln!(
+        "tdb: warning: {}: TileDB-Py reads no metadata with a value of type {datatype} in it; {advice}",
+        printable(key)
+    );
+}
+
+/// Checks that there is something under these keys.
+fn check_there(path: &Path, metadata: &Metadata, keys: &[String]) -> Result<()> {
     let known: Vec<String> = metadata.iter().map(|(key, _)| key.into_owned()).collect();
     if let Some(key) = keys.iter().find(|key| !known.contains(key)) {
         let failure = Failure::new(Exit::Unavailable, format!("{}: no metadata has the key {key:?}", path.display()));
@@ -103,6 +133,11 @@ fn rows(path: &Path, metadata: &Metadata, keys: &[String], format: RowFormat) ->
             None => failure.with_hint(format!("`tdb meta {}` shows all keys", path.display())),
         });
     }
+    Ok(())
+}
+
+fn rows(path: &Path, metadata: &Metadata, keys: &[String], format: RowFormat) -> Result<Sheet> {
+    check_there(path, metadata, keys)?;
     let mut sheet = Sheet::new(&[("key", false), ("type", false), ("count", true), ("value", false)]);
     let is_wanted = |key: &str| keys.is_empty() || keys.iter().any(|wanted| wanted == key);
     for (key, value) in metadata.iter().filter(|(key, _)| is_wanted(key)) {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use tdb_array::{Array, GroupTree, MemberPlace, NodeKind, TreeNode};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
 use crate::target::{self, Kind};
@@ -55,7 +55,7 @@ const COLUMNS: [(&str, bool); 7] = [
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     if kind != Kind::Group {
-        let failure = Failure::usage(format!("{}: not a group, but {}", path.display(), kind.a()));
+        let failure = Failure::new(Exit::Unavailable, format!("{}: not a group, but {}", path.display(), kind.a()));
         return Err(failure.with_hint(format!("`tdb {}` shows what it is", path.display())));
     }
     let group = target::open_group(&path, &args.time, key)?;

@@ -11,7 +11,7 @@ use crate::{key, suggest};
 
 impl From<SchemaTextError> for Failure {
     fn from(error: SchemaTextError) -> Self {
-        Self::usage(error.to_string().trim_end()).with_hint("docs/schema-text.md has all that may stand in a schema")
+        Self::usage(error)
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use csv::{ReaderBuilder, StringRecord};
 use serde_json::{Map, Value};
 
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// A file that is read more than once: to look for what can't be imported, and to import it.
 #[derive(Debug)]
@@ -87,13 +87,17 @@ impl Input {
             Bytes::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
         let counted = Counted { bytes, taken: Arc::clone(&self.taken) };
-        let broken = |why: &dyn std::fmt::Display| Failure::new(Exit::Corrupt, format!("{}: {why}", self.name));
+        let broken = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", self.name));
         match self.format {
             RowsFormat::Csv => {
                 // Rows of another length are rejected one by one, with their lines.
                 let mut options = ReaderBuilder::new();
                 let mut reader = options.delimiter(self.delimiter).flexible(true).from_reader(counted);
-                let columns = reader.headers().map_err(|error| broken(&error))?;
+                let columns = reader.headers().map_err(|error| match error.into_kind() {
+                    csv::ErrorKind::Io(error) => Failure::io(&self.name, &error),
+                    csv::ErrorKind::Utf8 { .. } => broken(&"the header is not UTF-8"),
+                    other => broken(&format_args!("no CSV: {other:?}")),
+                })?;
                 let columns: Vec<String> =
                     columns.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect();
                 let mut seen = HashSet::new();
