@@ -6,5 +6,5 @@ mod parse;
 mod value;
 
 pub(crate) use field::Field;
-pub(crate) use parse::{CellParser, encode, unhex};
+pub(crate) use parse::{CellParser, encode, hex_member, unhex};
 pub(crate) use value::{Kind, hex};

@@ -3,7 +3,10 @@
 mod cells;
 mod dense;
 mod infer;
+mod places;
 mod rows;
+
+use std::collections::BTreeMap;
 
 use tdb_array::{Array, ArrayError, CellProblem, Duplicates, Names};
 use tdb_schema::{ArraySchema, Enumeration};
@@ -13,6 +16,7 @@ use crate::progress::Progress;
 use crate::terminal::{Terminal, message};
 use cells::Cells;
 use dense::Bounds;
+use places::Places;
 
 pub(crate) use infer::Guesses;
 pub(crate) use rows::{Input, RowsFormat};
@@ -39,6 +43,8 @@ pub(crate) struct Checked {
     pub(crate) rows: u64,
     pub(crate) rejected: u64,
     bounds: Bounds,
+    /// The lines of rows in whose place later ones stand, in ascending order.
+    replaced: Vec<u64>,
 }
 
 /// What was written.
@@ -82,12 +88,16 @@ impl Reading {
         &self,
         schema: &ArraySchema,
         enumeration: impl Fn(&str) -> Result<Enumeration>,
+        writing: &Writing,
         terminal: Terminal,
     ) -> Result<Checked> {
         let mut rows = self.input.rows()?;
         let mut cells = Cells::new(schema, enumeration, rows.columns(), &self.null, self.ignore_others)?;
         let mut progress = Progress::new(terminal.stderr);
-        let (mut checked, mut keys) = (Checked::default(), Vec::new());
+        let (mut checked, mut keys, mut place) = (Checked::default(), Vec::new(), Vec::new());
+        // Of equal coordinates in a sparse array the last ones win anyhow.
+        let is_unique = !schema.allows_duplicates() && (schema.is_dense() || !writing.keep_last);
+        let mut places = is_unique.then(|| Places::new(writing.budget));
         while let Some((line, row)) = rows.next(self.input.name())? {
             match row.and_then(|row| cells.push(row)) {
                 Ok(()) => {
@@ -95,6 +105,10 @@ impl Reading {
                     if schema.is_dense() {
                         cells.keys(0, &mut keys);
                         checked.bounds.add(&keys);
+                    }
+                    if let Some(places) = &mut places {
+                        cells.place(0, &mut place);
+                        places.add(&place, line)?;
                     }
                     cells.clear();
                 }
@@ -116,10 +130,52 @@ impl Reading {
             return Err(Failure::new(Exit::Finding, format!("{message}; nothing was written"))
                 .with_hint("mend them, or leave them out with --skip-rejects"));
         }
+        if let Some(places) = places {
+            self.check_unique(places, &mut checked, schema, writing.keep_last)?;
+        }
         if schema.is_dense() {
             checked.bounds.check(schema)?;
         }
         Ok(checked)
+    }
+
+    /// Tells of rows with the coordinates of others, or leaves out all but the last ones.
+    fn check_unique(&self, places: Places, checked: &mut Checked, schema: &ArraySchema, keep_last: bool) -> Result<()> {
+        let (mut count, mut told) = (0, BTreeMap::new());
+        places.repeated(|first, before, line| {
+            count += 1;
+            if keep_last {
+                checked.replaced.push(before);
+                return;
+            }
+            told.insert(line, first);
+            if told.len() as u64 > TOLD {
+                told.pop_last();
+            }
+        })?;
+        if keep_last {
+            checked.replaced.sort_unstable();
+            checked.rows -= count;
+            checked.bounds.leave_out(count);
+            return Ok(());
+        }
+        for (line, first) in &told {
+            eprintln!("{}:{line}: the coordinates are those of line {first}", self.input.name());
+        }
+        if count > TOLD {
+            eprintln!("and {} more rows", count - TOLD);
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let message = format!("{count} of {} rows have the coordinates of others; nothing was written", checked.rows);
+        let hint = match schema.is_dense() {
+            true => "--keep-last takes the last row of each cell",
+            false => {
+                "--keep-last takes the last row of each cell; --allow-duplicates makes a new array that takes them all"
+            }
+        };
+        Err(Failure::new(Exit::Finding, message).with_hint(hint))
     }
 
     /// Writes the rows that were found good, each time that enough are together as a fragment.
@@ -131,21 +187,23 @@ impl Reading {
         array: &Array,
         checked: &Checked,
         writing: &Writing,
+        imported: &mut Imported,
         terminal: Terminal,
-    ) -> Result<Imported> {
+    ) -> Result<()> {
         let schema = array.schema();
         let mut rows = self.input.rows()?;
         let enumeration = |name: &str| Ok(Enumeration::clone(&*array.enumeration(name)?));
         let mut cells = Cells::new(schema, enumeration, rows.columns(), &self.null, self.ignore_others)?;
         let mut progress = Progress::new(terminal.stderr);
-        let (mut imported, mut lines) = (Imported::default(), Vec::new());
+        let mut lines = Vec::new();
         while let Some((line, row)) = rows.next(self.input.name())? {
-            if row.and_then(|row| cells.push(row)).is_ok() {
+            let is_replaced = checked.replaced.binary_search(&line).is_ok();
+            if !is_replaced && row.and_then(|row| cells.push(row)).is_ok() {
                 lines.push(line);
             }
             let is_enough = cells.bytes() + 8 * lines.len() >= writing.budget;
             if is_enough && (!schema.is_dense() || checked.bounds.ends_slice(cells.len())) {
-                self.flush(array, checked, writing, &cells, &lines, &mut imported)?;
+                self.flush(array, checked, writing, &cells, &lines, imported)?;
                 cells.clear();
                 lines.clear();
             }
@@ -153,9 +211,9 @@ impl Reading {
         }
         progress.finish();
         if cells.len() > 0 {
-            self.flush(array, checked, writing, &cells, &lines, &mut imported)?;
+            self.flush(array, checked, writing, &cells, &lines, imported)?;
         }
-        Ok(imported)
+        Ok(())
     }
 
     fn flush(
@@ -175,30 +233,27 @@ impl Reading {
             write = write.duplicates(Duplicates::KeepLast);
         }
         let columns = cells.columns(array.schema().is_dense(), order.as_deref());
-        let written = write.cells(columns).map_err(|error| self.failure(error, lines, imported))?;
+        let written = write.cells(columns).map_err(|error| self.failure(error, lines))?;
         imported.cells += written.cells;
         imported.fragments += written.fragments.len();
         Ok(())
     }
 
     /// An error about cells in words about lines.
-    fn failure(&self, error: ArrayError, lines: &[u64], imported: &Imported) -> Failure {
+    fn failure(&self, error: ArrayError, lines: &[u64]) -> Failure {
         let line = |cell: u64| usize::try_from(cell).ok().and_then(|cell| lines.get(cell)).copied().unwrap_or_default();
         let name = self.input.name();
-        let failure = match &error {
+        match &error {
+            // A check of all rows has found none.
             ArrayError::Cell { cell, problem: CellProblem::Duplicate { other }, .. } => {
                 let (first, second) = (line(*cell).min(line(*other)), line(*cell).max(line(*other)));
                 let why = format!("{name}:{second}: the coordinates are those of line {first}");
-                Failure::new(Exit::Finding, why).with_hint("--keep-last takes the last row of each cell")
+                Failure::new(Exit::Finding, format!("{why}, and were not before: the file has changed meanwhile"))
             }
             ArrayError::Cell { cell, field, problem } => {
                 Failure::new(Exit::Finding, format!("{name}:{}: {field}: {problem}", line(*cell)))
             }
-            _ => return error.into(),
-        };
-        match imported.fragments {
-            0 => failure,
-            count => failure.with_hint(format!("{count} fragments, {} cells, were written before", imported.cells)),
+            _ => error.into(),
         }
     }
 }

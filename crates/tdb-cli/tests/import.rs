@@ -116,13 +116,69 @@ fn rows_of_one_place_are_an_error_or_the_last_counts() {
     let folder = tempfile::tempdir().unwrap();
     let (rows, array) = (folder.path().join("rows.jsonl"), folder.path().join("array"));
     fs::write(&rows, "{\"x\":1,\"a\":1}\n{\"x\":2,\"a\":2}\n\n{\"x\":1,\"a\":3}\n").unwrap();
-    let import = run(&["import", "@", "@", "--dimensions", "x"], &[&array, &rows]);
-    assert_eq!(import.code, Some(1), "{import}");
-    assert!(import.stderr.contains(":4: the coordinates are those of line 1"), "{import}");
-    let import = run(&["import", "@", "@", "--keep-last"], &[&array, &rows]);
+    for words in [&[][..], &["--dry-run"], &["--budget", "1"]] {
+        let import = run(&[&["import", "@", "@", "--dimensions", "x"], words].concat(), &[&array, &rows]);
+        assert_eq!(import.code, Some(1), "{import}");
+        assert!(import.stderr.contains(":4: the coordinates are those of line 1"), "{import}");
+        assert!(import.stderr.contains("nothing was written") && !array.exists(), "{import}");
+    }
+    // The same command line goes on with what the hint says, and once there is an array without what makes one.
+    for words in [&["--keep-last", "--dimensions", "x"][..], &["--keep-last"]] {
+        let import = run(&[&["import", "@", "@"], words].concat(), &[&array, &rows]);
+        assert_eq!(import.code, Some(0), "{import}");
+        let read = run(&["read", "@", "--order", "row-major", "--format", "csv"], &[&array]);
+        assert_eq!(read.stdout, "x,a\n1,3\n2,2\n");
+    }
+    let all = folder.path().join("all");
+    let import = run(&["import", "@", "@", "--dimensions", "x", "--allow-duplicates"], &[&all, &rows]);
     assert_eq!(import.code, Some(0), "{import}");
-    let read = run(&["read", "@", "--order", "row-major", "--format", "csv"], &[&array]);
-    assert_eq!(read.stdout, "x,a\n1,3\n2,2\n");
+    assert_eq!(run(&["read", "@"], &[&all]).stdout.lines().count(), 3);
+}
+
+/// Though each fragment by itself has each place once.
+#[test]
+fn rows_of_one_place_are_found_in_the_whole_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let mut text = "x,a\n".to_owned();
+    text.extend((0..5000).chain([7, 8]).map(|x| format!("{x},{x}\n")));
+    fs::write(&rows, &text).unwrap();
+    let words = ["import", "@", "@", "--dimensions", "x", "--budget", "1KiB"];
+    let import = run(&words, &[&array, &rows]);
+    assert_eq!(import.code, Some(1), "{import}");
+    for told in [":5002: the coordinates are those of line 9", ":5003: the coordinates are those of line 10"] {
+        assert!(import.stderr.contains(told), "{import}");
+    }
+    assert!(!array.exists());
+    let import = run(&[&words[..], &["--keep-last"]].concat(), &[&array, &rows]);
+    assert!(import.code == Some(0) && import.stderr.contains("5002 cells written, as "), "{import}");
+    assert_eq!(run(&["read", "@"], &[&array]).stdout.lines().count(), 5000);
+}
+
+/// An array that can't be filled is not left behind; what was in its folder is.
+#[test]
+fn a_new_array_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let schema = folder.path().join("s.toml");
+    let text = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int32\"\ndomain = [1, 9]\n\
+                [[attribute]]\nname = \"a\"\ndatatype = \"int32\"\n\
+                filters = [\"positive_delta\"]\n";
+    fs::write(&schema, text).unwrap();
+    // The filter takes ascending values only.
+    fs::write(&rows, "x,a\n1,2\n2,1\n").unwrap();
+    for existed in [false, true] {
+        if existed {
+            fs::create_dir(&array).unwrap();
+            fs::write(array.join("notes.txt"), "").unwrap();
+        }
+        let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]);
+        assert_ne!(import.code, Some(0), "{import}");
+        assert!(import.stderr.contains("the new array was taken back"), "{import}");
+        assert_eq!(array.exists(), existed);
+    }
+    let left: Vec<_> = fs::read_dir(&array).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["notes.txt"]);
 }
 
 fn dense(folder: &Path) -> std::path::PathBuf {
@@ -175,17 +231,34 @@ fn a_box_with_holes_is_an_error() {
     let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
     for (text, told) in [
         ("1,1,p,1\n1,2,p,1\n2,1,p,1\n", "3 rows are not the 4 cells of the box y=1..2, x=1..2 that they lie in"),
-        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n2,1,p,1\n", "two rows are for the same cell, y=2, x=1"),
+        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: the coordinates are those of line 4"),
+        ("1,1,p,1\n2,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: the coordinates are those of line 4"),
         ("1,101,p,1\n", ":2: x: 101 is outside of the domain, 1..100"),
     ] {
-        // A box of four of which two are for one cell has a hole too; only the order shows it.
-        let text = if told.starts_with("two") { "1,1,p,1\n2,2,p,1\n2,1,p,1\n2,1,p,1\n" } else { text };
         fs::write(&rows, format!("y,x,a,b\n{text}")).unwrap();
         let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]);
         assert_eq!(import.code, Some(1), "{import}");
         assert!(import.stderr.contains(told), "{import}");
-        let _ = fs::remove_dir_all(&array);
+        assert!(!array.exists());
     }
+}
+
+#[test]
+fn the_last_row_of_each_cell_of_a_dense_array_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = dense(folder.path());
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    fs::write(&rows, "y,x,a,b\n1,1,p,1\n1,2,q,2\n1,1,r,3\n1,1,s,4\n").unwrap();
+    let words = ["import", "@", "@", "--schema", "@"];
+    let import = run(&words, &[&array, &rows, &schema]);
+    assert_eq!(import.code, Some(1), "{import}");
+    for told in [":4: the coordinates are those of line 2", ":5: the coordinates are those of line 2"] {
+        assert!(import.stderr.contains(told), "{import}");
+    }
+    let import = run(&[&words[..], &["--keep-last"]].concat(), &[&array, &rows, &schema]);
+    assert!(import.code == Some(0) && import.stderr.contains("2 cells written"), "{import}");
+    let read = run(&["read", "@", "--range", "y=1", "--range", "x=1..2", "--format", "csv"], &[&array]);
+    assert_eq!(read.stdout, "y,x,a,b\n1,1,s,4\n1,2,q,2\n");
 }
 
 #[test]

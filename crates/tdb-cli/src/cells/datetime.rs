@@ -3,9 +3,9 @@
 //! A date is a number of units since 1970-01-01 00:00, without a time zone. The least `i64` is no date at all ("NaT", as
 //! NumPy has it); it is also the fill value of these types.
 
-use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use tdb_types::Datatype;
 
 /// What stands for no date at all.
@@ -74,8 +74,7 @@ pub(crate) fn format(datatype: Datatype, value: i64) -> Option<String> {
 }
 
 fn civil(seconds: i64) -> Option<DateTime> {
-    let datetime = TimeZone::UTC.to_datetime(Timestamp::from_second(seconds).ok()?);
-    (datetime.year() >= 0).then_some(datetime)
+    civil_any(seconds).filter(|datetime| datetime.year() >= 0)
 }
 
 /// Milliseconds since 1970 in UTC, as the names of fragments hold them: `2024-05-01T12:00:00.123Z`.
@@ -113,7 +112,11 @@ fn unit_at(unit: Unit, instant: i128) -> Option<i64> {
 }
 
 fn civil_any(seconds: i64) -> Option<DateTime> {
-    Some(TimeZone::UTC.to_datetime(Timestamp::from_second(seconds).ok()?))
+    match Timestamp::from_second(seconds) {
+        Ok(timestamp) => Some(TimeZone::UTC.to_datetime(timestamp)),
+        // Timestamps end a day early, so that they have a date in any time zone.
+        Err(_) => EPOCH.to_datetime(Time::midnight()).checked_add(SignedDuration::from_secs(seconds)).ok(),
+    }
 }
 
 /// The first and the last attosecond of what `text` names.

@@ -67,7 +67,7 @@ impl CellParser {
             Kind::Bool { many: false } => out.push(truth(text.trim())?),
             Kind::Date { many: false, .. } => self.date(text.trim(), out)?,
             Kind::Text { unit } => {
-                encode(text, unit, out);
+                self.characters(text, unit, out)?;
                 // Cells that aren't text are printed as their bytes. Where the length of a cell is known, that shows.
                 let mut bytes = Vec::new();
                 if !self.is_len(out.len() - start) && unhex(text, &mut bytes).is_ok() && self.is_len(bytes.len()) {
@@ -78,6 +78,7 @@ impl CellParser {
             Kind::Bytes => unhex(text, out)?,
             Kind::Number { .. } | Kind::Bool { .. } | Kind::Date { .. } => return self.json(&array(text)?, out),
         }
+        self.check_utf8(&out[start..])?;
         self.check_len(out.len() - start)
     }
 
@@ -92,6 +93,9 @@ impl CellParser {
             Value::Array(members) if many => members.iter().try_for_each(|member| self.one(member, out))?,
             other if many => return Err(format!("{other} is no array of values")),
             other => self.one(other, out)?,
+        }
+        if self.values.is_none() {
+            self.check_utf8(&out[start..])?;
         }
         self.check_len(out.len() - start)
     }
@@ -115,18 +119,20 @@ impl CellParser {
                 out.push(u8::from(*value));
                 Ok(())
             }
+            // What is stored where there should be a 0 or a 1.
+            (Kind::Bool { .. }, Value::Number(number)) => {
+                push_number(PhysicalType::U8, self.datatype, &number.to_string(), out)
+            }
             (Kind::Date { .. }, Value::String(text)) => self.date(text, out),
-            (Kind::Date { .. }, Value::Number(number)) => self.date(&number.to_string(), out),
-            (Kind::Text { unit }, Value::String(text)) => {
-                encode(text, unit, out);
-                Ok(())
+            // Units since 1970, of years too: four digits are a year only as text.
+            (Kind::Date { .. }, Value::Number(number)) => {
+                push_number(PhysicalType::I64, self.datatype, &number.to_string(), out)
             }
-            (Kind::Text { .. } | Kind::Bytes, Value::Object(members)) if members.len() == 1 => {
-                match members.get("hex").and_then(Value::as_str) {
-                    Some(digits) => unhex(digits, out),
-                    None => Err(self.no_cell(value)),
-                }
-            }
+            (Kind::Text { unit }, Value::String(text)) => self.characters(text, unit, out),
+            (Kind::Text { .. } | Kind::Bytes, Value::Object(_)) => match hex_member(value) {
+                Some(digits) => unhex(digits, out),
+                None => Err(self.no_cell(value)),
+            },
             (Kind::Bytes, Value::String(digits)) => unhex(digits, out),
             _ => Err(self.no_cell(value)),
         }
@@ -166,6 +172,25 @@ impl CellParser {
         Ok(())
     }
 
+    /// Text as it is stored, which the type must have the characters for.
+    fn characters(&self, text: &str, unit: usize, out: &mut Vec<u8>) -> Result<(), String> {
+        if self.datatype == Datatype::StringAscii
+            && let Some(character) = text.chars().find(|character| !character.is_ascii())
+        {
+            return Err(format!("{text:?} is no string_ascii: {character:?} is not in ASCII"));
+        }
+        encode(text, unit, out);
+        Ok(())
+    }
+
+    /// Bytes that were given for text must be some.
+    fn check_utf8(&self, cell: &[u8]) -> Result<(), String> {
+        match self.datatype == Datatype::StringUtf8 && std::str::from_utf8(cell).is_err() {
+            true => Err("the bytes are no string_utf8: not valid UTF-8".to_owned()),
+            false => Ok(()),
+        }
+    }
+
     fn is_len(&self, len: usize) -> bool {
         self.check_len(len).is_ok()
     }
@@ -194,7 +219,8 @@ fn truth(text: &str) -> Result<u8, String> {
     match text {
         "true" | "True" | "TRUE" | "1" => Ok(1),
         "false" | "False" | "FALSE" | "0" => Ok(0),
-        _ => Err(format!("{text:?} is neither true nor false")),
+        // What is stored where there should be a 0 or a 1.
+        _ => text.parse().map_err(|_| format!("{text:?} is neither true nor false")),
     }
 }
 
@@ -209,6 +235,11 @@ pub(crate) fn encode(text: &str, unit: usize, out: &mut Vec<u8>) {
         2 => out.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
         _ => out.extend(text.chars().flat_map(|character| u32::from(character).to_le_bytes())),
     }
+}
+
+/// The digits of a JSON object that stands for bytes.
+pub(crate) fn hex_member(value: &Value) -> Option<&str> {
+    value.as_object().filter(|members| members.len() == 1)?.get("hex")?.as_str()
 }
 
 /// Appends the bytes that hexadecimal digits stand for.
@@ -248,6 +279,11 @@ mod tests {
         assert_eq!(why(Datatype::DatetimeDay, "2020-02"), "\"2020-02\" is no date that datetime_day can hold");
         assert_eq!(why(Datatype::StringUtf8, "abc"), "a cell has 1 values of string_utf8, and not 3");
         assert_eq!(why(Datatype::Blob, "abc"), "\"abc\" are no bytes in hexadecimal");
+        assert_eq!(why(Datatype::StringAscii, "é"), "\"é\" is no string_ascii: 'é' is not in ASCII");
+        let text = CellParser::new(Datatype::StringUtf8, CellValNum::Var);
+        let bytes = |value: &str| text.json(&serde_json::from_str(value).unwrap(), &mut Vec::new());
+        assert_eq!(bytes(r#"{"hex":"c3a9"}"#), Ok(()));
+        assert_eq!(bytes(r#"{"hex":"c3"}"#).unwrap_err(), "the bytes are no string_utf8: not valid UTF-8");
     }
 
     #[test]
@@ -288,9 +324,6 @@ mod tests {
             let len = if number == CellValNum::ONE { size } else { bytes.len() / size * size };
             prop_assume!(bytes.len() >= len);
             let mut cell = bytes[..len].to_vec();
-            if datatype == Datatype::Bool {
-                cell.iter_mut().for_each(|byte| *byte &= 1);
-            }
             let kind = Kind::of(datatype, number, false);
             let is_text = matches!(kind, Kind::Text { .. });
             if is_text {

@@ -1,8 +1,13 @@
 //! `tdb import`: rows of a file into an array.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use tdb_array::Array;
 use tdb_schema::{ArrayDefinition, SchemaError};
 
 use crate::failure::{Failure, Result};
@@ -115,40 +120,86 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             .with_hint("leave out --schema and --dimensions, or name another array"));
     }
     let open = || target::open_array(&args.array, args.threads, &TimeArgs::default(), key, target::local_storage);
-    let (rejected, rows, imported);
+    let mut imported = Imported::default();
+    let checked;
     if is_new {
         let definition = definition(args, &reading)?;
-        let checked = reading.check(definition.schema(), |name| enumeration(&definition, name), terminal)?;
+        checked = reading.check(definition.schema(), |name| enumeration(&definition, name), &writing, terminal)?;
         let text = tdb_schema_text::to_toml(&definition)?;
         if args.dry_run {
             print!("{text}");
         } else if args.schema.is_none() {
             eprintln!("the schema, made from {}:\n\n{text}", reading.input.name());
         }
-        imported = if args.dry_run {
-            None
-        } else {
-            key.create_options().names(writing.names.clone()).create(&folder, &definition)?;
-            Some(reading.write(&open()?.1, &checked, &writing, terminal)?)
-        };
-        (rejected, rows) = (checked.rejected, checked.rows);
+        if !args.dry_run {
+            let new = NewArray::planned(folder);
+            key.create_options().names(writing.names.clone()).create(&new.folder, &definition)?;
+            let written =
+                open().and_then(|(_, array)| reading.write(&array, &checked, &writing, &mut imported, terminal));
+            written.map_err(|failure| new.take_back(failure, &imported, || Ok(open()?.1)))?;
+        }
     } else {
         let array = open()?.1;
         let enumeration = |name: &str| Ok(Arc::unwrap_or_clone(array.enumeration(name)?));
-        let checked = reading.check(array.schema(), enumeration, terminal)?;
-        imported = if args.dry_run { None } else { Some(reading.write(&array, &checked, &writing, terminal)?) };
-        (rejected, rows) = (checked.rejected, checked.rows);
+        checked = reading.check(array.schema(), enumeration, &writing, terminal)?;
+        if !args.dry_run {
+            let written = reading.write(&array, &checked, &writing, &mut imported, terminal);
+            written.map_err(|failure| match imported.fragments {
+                0 => failure.and("nothing was written"),
+                _ => failure.and(format!("{} were written before", counted(imported.cells, "cell"))),
+            })?;
+        }
     }
-    if rejected > 0 {
+    if checked.rejected > 0 {
         session::found();
     }
-    match imported {
-        Some(Imported { cells, fragments }) => {
-            eprintln!("{} written, as {}", counted(cells, "cell"), counted(fragments as u64, "fragment"));
-        }
-        None => eprintln!("{} can be imported", counted(rows, "row")),
+    if args.dry_run {
+        eprintln!("{} can be imported", counted(checked.rows, "row"));
+    } else {
+        eprintln!("{} written, as {}", counted(imported.cells, "cell"), counted(imported.fragments as u64, "fragment"));
     }
     Ok(())
+}
+
+/// An array that the import has made.
+struct NewArray {
+    folder: PathBuf,
+    /// What was in its folder before, if it was there.
+    before: Option<HashSet<OsString>>,
+}
+
+impl NewArray {
+    /// Notes what is there before it is made.
+    fn planned(folder: PathBuf) -> Self {
+        let entries = fs::read_dir(&folder).ok();
+        let before = entries.map(|entries| entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect());
+        Self { folder, before }
+    }
+
+    /// Removes the array, since it couldn't be filled, unless somebody else has written to it meanwhile.
+    fn take_back(&self, failure: Failure, imported: &Imported, open: impl FnOnce() -> Result<Array>) -> Failure {
+        let is_ours = open().is_ok_and(|array| array.fragments().len() == imported.fragments);
+        if is_ours && self.remove().is_ok() {
+            failure.and("the new array was taken back")
+        } else {
+            failure.and("the new array stays")
+        }
+    }
+
+    fn remove(&self) -> io::Result<()> {
+        let Some(before) = &self.before else { return fs::remove_dir_all(&self.folder) };
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if before.contains(&entry.file_name()) {
+                continue;
+            }
+            match entry.file_type()?.is_dir() {
+                true => fs::remove_dir_all(entry.path())?,
+                false => fs::remove_file(entry.path())?,
+            }
+        }
+        Ok(())
+    }
 }
 
 fn definition(args: &Args, reading: &Reading) -> Result<ArrayDefinition> {

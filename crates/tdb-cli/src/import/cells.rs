@@ -34,8 +34,8 @@ struct Field {
     datatype: Datatype,
     nullable: bool,
     is_dimension: bool,
-    /// The ordered keys between which coordinates lie.
-    bounds: Option<(DimensionKind, u64, u64)>,
+    /// Where coordinates lie.
+    bounds: Option<(DimensionKind, DimRange)>,
     column: Column,
 }
 
@@ -74,12 +74,12 @@ impl Cells {
         let known = fields.iter().map(|field| field.name.clone()).collect();
         let mut cells = Self { fields, null: null.to_owned(), known, ignore, len: 0 };
         if let Some(columns) = columns {
-            cells.place(columns)?;
+            cells.assign(columns)?;
         }
         Ok(cells)
     }
 
-    fn place(&mut self, columns: &[String]) -> Result<()> {
+    fn assign(&mut self, columns: &[String]) -> Result<()> {
         let places: HashMap<&str, usize> =
             columns.iter().enumerate().map(|(place, column)| (column.as_str(), place)).collect();
         for field in &mut self.fields {
@@ -147,6 +147,23 @@ impl Cells {
             let size = field.datatype.size();
             if let Some(bytes) = field.column.values.get(cell * size..(cell + 1) * size) {
                 tdb_types::ordered_keys(field.datatype.physical(), bytes, keys);
+            }
+        }
+    }
+
+    /// The coordinates of a cell as bytes that no other coordinates have.
+    pub(crate) fn place(&self, cell: usize, place: &mut Vec<u8>) {
+        place.clear();
+        let mut keys = Vec::new();
+        for field in self.fields.iter().filter(|field| field.is_dimension) {
+            let coordinate = field.column.cell(cell);
+            if field.column.offsets.is_some() {
+                place.extend_from_slice(&coordinate.len().to_le_bytes());
+                place.extend_from_slice(coordinate);
+            } else {
+                keys.clear();
+                tdb_types::ordered_keys(field.datatype.physical(), coordinate, &mut keys);
+                place.extend(keys.iter().flat_map(|key| key.to_le_bytes()));
             }
         }
     }
@@ -219,14 +236,21 @@ impl Field {
             Some(Entry::Json(value)) if !is_null => self.parser.json(value, &mut column.values)?,
             _ => column.values.resize(column.values.len() + column.cell_size.unwrap_or(0), 0),
         }
-        if let Some((kind, low, high)) = self.bounds {
-            let mut keys = Vec::new();
-            tdb_types::ordered_keys(self.datatype.physical(), &column.values[start..], &mut keys);
-            if keys.iter().any(|key| !(low..=high).contains(key)) {
-                let show = |key| range::coordinate(kind, key);
-                let value = keys.first().map_or_else(String::new, |key| show(*key));
-                return Err(format!("{value} is outside of the domain, {}..{}", show(low), show(high)));
+        match &self.bounds {
+            Some((kind, DimRange::Fixed { lo, hi })) => {
+                let mut keys = Vec::new();
+                tdb_types::ordered_keys(self.datatype.physical(), &column.values[start..], &mut keys);
+                if keys.iter().any(|key| !(lo..=hi).contains(&key)) {
+                    let show = |key| range::coordinate(*kind, key);
+                    let value = keys.first().map_or_else(String::new, |key| show(*key));
+                    return Err(format!("{value} is outside of the domain, {}..{}", show(*lo), show(*hi)));
+                }
             }
+            Some((kind, range)) if !range.contains_string(&column.values[start..]) => {
+                let value = String::from_utf8_lossy(&column.values[start..]);
+                return Err(format!("{value:?} is outside of the current domain, {}", range.display(*kind)));
+            }
+            _ => {}
         }
         if let Some(offsets) = &mut column.offsets {
             offsets.push((column.values.len() / column.value_size) as u64);
@@ -239,10 +263,9 @@ impl Field {
 }
 
 /// Where coordinates may lie: in the current domain, if there is one.
-fn bounds(schema: &ArraySchema, field: FieldRef) -> Option<(DimensionKind, u64, u64)> {
+fn bounds(schema: &ArraySchema, field: FieldRef) -> Option<(DimensionKind, DimRange)> {
     let FieldRef::Dimension(index) = field else { return None };
-    let DimRange::Fixed { lo, hi } = schema.limits(index) else { return None };
-    Some((schema.dimensions()[index].kind(), lo, hi))
+    Some((schema.dimensions()[index].kind(), schema.limits(index)))
 }
 
 impl Column {

@@ -36,6 +36,11 @@ impl Bounds {
         self.last.extend_from_slice(keys);
     }
 
+    /// Leaves out some rows, in whose place later ones stand.
+    pub(crate) fn leave_out(&mut self, rows: u64) {
+        self.rows -= rows;
+    }
+
     /// Cells of the box; none if they are more than can be counted.
     fn volume(&self) -> Option<u64> {
         let lengths = self.low.iter().zip(&self.high).map(|(low, high)| (high - low).checked_add(1));
@@ -122,7 +127,10 @@ fn order(cells: &Cells, schema: &ArraySchema) -> Result<Vec<usize>> {
             let shown: Vec<String> = shown
                 .map(|(dimension, key)| format!("{}={}", dimension.name(), range::coordinate(dimension.kind(), *key)))
                 .collect();
-            Err(Failure::new(Exit::Finding, format!("two rows are for the same cell, {}", shown.join(", "))))
+            // A check of all rows has found none.
+            let message =
+                format!("the file has changed meanwhile: two rows are for the same cell, {}", shown.join(", "));
+            Err(Failure::new(Exit::Finding, message))
         }
     }
 }

@@ -1,0 +1,207 @@
+//! What the values of a column have in common.
+
+use serde_json::Value;
+use tdb_types::Datatype;
+
+use crate::cells::{datetime, hex_member};
+
+/// What a single value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Bool = 1,
+    Integer = 2,
+    Float = 4,
+    /// NaN and the infinities, which JSON has no numbers for.
+    NotFinite = 8,
+    Day = 16,
+    /// Date and time.
+    Moment = 32,
+    /// What stands for no date at all.
+    NotATime = 64,
+    Text = 128,
+    Bytes = 256,
+}
+
+const NUMBERS: u16 = Content::Integer as u16 | Content::Float as u16 | Content::NotFinite as u16;
+const DATES: u16 = Content::Day as u16 | Content::Moment as u16;
+/// What JSON has as strings.
+const STRINGS: u16 = DATES | Content::NotFinite as u16 | Content::NotATime as u16 | Content::Text as u16;
+
+/// What all values of a column are, or all members of its arrays.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Whether they are text whatever they hold, as in CSV.
+    pub(super) is_text: bool,
+    contents: u16,
+    /// The least and the greatest integer.
+    pub(super) low: Option<i128>,
+    pub(super) high: Option<i128>,
+    /// The integers next to zero, below it and not.
+    below: Option<i128>,
+    above: Option<i128>,
+    /// Digits of fractions of seconds.
+    digits: usize,
+    /// The seconds of the first and the last date.
+    first: Option<i64>,
+    last: Option<i64>,
+}
+
+impl Seen {
+    fn push(&mut self, content: Content) {
+        self.contents |= content as u16;
+    }
+
+    /// Takes in a field of CSV.
+    pub(super) fn add_text(&mut self, text: &str) {
+        if text == "true" || text == "false" {
+            self.push(Content::Bool);
+        } else if let Ok(number) = text.parse::<i128>() {
+            // Leading zeros and the like are lost in a number.
+            if number.to_string() == text { self.push_integer(number) } else { self.push(Content::Text) }
+        } else if text.parse::<f64>().is_ok() {
+            self.push(Content::Float);
+        } else {
+            self.add_string(text);
+        }
+    }
+
+    /// Takes in a value of JSON; objects of another kind than tell bytes are nothing that a cell could hold, and are told
+    /// when rows become cells.
+    pub(super) fn add_json(&mut self, value: &Value) {
+        match value {
+            Value::Bool(_) => self.push(Content::Bool),
+            Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+                (Some(number), _) => self.push_integer(number.into()),
+                (None, Some(number)) => self.push_integer(number.into()),
+                (None, None) => self.push(Content::Float),
+            },
+            Value::String(text) if matches!(text.as_str(), "NaN" | "inf" | "-inf") => self.push(Content::NotFinite),
+            Value::String(text) => self.add_string(text),
+            Value::Object(_) if hex_member(value).is_some() => self.push(Content::Bytes),
+            Value::Array(_) | Value::Null => self.push(Content::Text),
+            Value::Object(_) => {}
+        }
+    }
+
+    fn push_integer(&mut self, number: i128) {
+        self.push(Content::Integer);
+        self.low = Some(self.low.map_or(number, |low| low.min(number)));
+        self.high = Some(self.high.map_or(number, |high| high.max(number)));
+        if number < 0 {
+            self.below = Some(self.below.map_or(number, |below| below.max(number)));
+        } else {
+            self.above = Some(self.above.map_or(number, |above| above.min(number)));
+        }
+    }
+
+    fn add_string(&mut self, text: &str) {
+        if text == datetime::NOT_A_TIME {
+            return self.push(Content::NotATime);
+        }
+        let digits = text.trim_end_matches(['Z', 'z']).split_once('.').map_or(0, |(_, digits)| digits.len());
+        let is = |datatype| datetime::parse(datatype, text).is_some_and(|(first, last)| first <= last);
+        let content = match text.len() {
+            10 if is(Datatype::DatetimeDay) => Content::Day,
+            11.. if is(moment(digits)) => Content::Moment,
+            _ => return self.push(Content::Text),
+        };
+        self.push(content);
+        self.digits = self.digits.max(digits);
+        // The second that a date begins in.
+        if let Some((second, after)) = datetime::parse(Datatype::DatetimeSec, text) {
+            let second = second.min(after);
+            self.first = Some(self.first.map_or(second, |first| first.min(second)));
+            self.last = Some(self.last.map_or(second, |last| last.max(second)));
+        }
+    }
+
+    /// The type that holds all of it; none if there was nothing.
+    ///
+    /// Where no type holds all of it, it is text: fields of CSV are that in any case, and of JSON those that are not are
+    /// rejected by their lines.
+    pub(super) fn datatype(&self) -> Option<Datatype> {
+        let only = |contents: u16| self.contents & !contents == 0;
+        let some = |contents: u16| self.contents & contents != 0;
+        if self.contents == 0 {
+            return None;
+        }
+        let is_byte = || !self.is_text && self.low >= Some(0) && self.high <= Some(255);
+        Some(if only(Content::Bool as u16) {
+            Datatype::Bool
+        } else if only(Content::Integer as u16) {
+            self.integer()
+        } else if only(Content::Bool as u16 | Content::Integer as u16) && is_byte() {
+            // Bools are bytes, and some writers put other numbers there.
+            Datatype::Bool
+        } else if only(NUMBERS) {
+            Datatype::Float64
+        } else if let Some(date) = self.date() {
+            date
+        } else if only(Content::Bytes as u16) {
+            Datatype::Blob
+        } else if only(STRINGS | Content::Bytes as u16) && some(Content::Bytes as u16) {
+            // Text, and what is none, are bytes of the one type that promises nothing of them.
+            Datatype::Char
+        } else {
+            Datatype::StringUtf8
+        })
+    }
+
+    fn integer(&self) -> Datatype {
+        let fits = |low: i128, high: i128| self.low >= Some(low) && self.high <= Some(high);
+        if fits(i64::MIN.into(), i64::MAX.into()) {
+            Datatype::Int64
+        } else if fits(0, u64::MAX.into()) {
+            Datatype::UInt64
+        } else if self.is_text {
+            // A float would lose digits.
+            Datatype::StringUtf8
+        } else {
+            Datatype::Float64
+        }
+    }
+
+    /// The coarsest unit that holds all dates, if all are dates and one does.
+    fn date(&self) -> Option<Datatype> {
+        let others = self.contents & !(DATES | Content::NotATime as u16);
+        if others == 0 {
+            return self.unit();
+        }
+        if others != Content::Integer as u16 || self.is_text {
+            return None;
+        }
+        // Dates of years that ISO form has no digits for are printed as integers, others aren't.
+        let unit = if self.contents & DATES == 0 { Datatype::DatetimeYear } else { self.unit()? };
+        let fits = self.low >= Some(i64::MIN.into()) && self.high <= Some(i64::MAX.into());
+        let is_far = |number: Option<i128>| {
+            let number = number.and_then(|number| i64::try_from(number).ok());
+            number.is_none_or(|number| datetime::format(unit, number).is_none())
+        };
+        (fits && is_far(self.below) && is_far(self.above)).then_some(unit)
+    }
+
+    fn unit(&self) -> Option<Datatype> {
+        if self.contents & Content::Moment as u16 == 0 {
+            return Some(Datatype::DatetimeDay);
+        }
+        let per_second = 10i64.checked_pow(u32::try_from(self.digits.next_multiple_of(3)).unwrap_or(u32::MAX));
+        // The second after the last one must be there too.
+        let holds = |second: Option<i64>| {
+            second.zip(per_second).is_some_and(|(second, count)| second.saturating_add(1).checked_mul(count).is_some())
+        };
+        (holds(self.first) && holds(self.last)).then(|| moment(self.digits))
+    }
+}
+
+/// The coarsest unit that holds so many digits of seconds.
+fn moment(digits: usize) -> Datatype {
+    match digits {
+        0 => Datatype::DatetimeSec,
+        1..=3 => Datatype::DatetimeMs,
+        4..=6 => Datatype::DatetimeUs,
+        7..=9 => Datatype::DatetimeNs,
+        10..=12 => Datatype::DatetimePs,
+        13..=15 => Datatype::DatetimeFs,
+        _ => Datatype::DatetimeAs,
+    }
+}

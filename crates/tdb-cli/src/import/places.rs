@@ -1,0 +1,166 @@
+//! Which rows of a file are of one place, however many rows there are.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+
+use crate::failure::{Failure, Result};
+
+/// A place, and the line of a row that is there. Places are told apart by 128 bits of a hash with a random key, so that none
+/// are taken for one another by chance or by intent.
+type Row = (u128, u64);
+
+/// Bytes of a row in a file.
+const SIZE: usize = 16 + 8;
+
+/// Rows, in memory as long as they are few, and else in sorted runs in temporary files.
+#[derive(Debug)]
+pub(super) struct Places {
+    keys: [RandomState; 2],
+    rows: Vec<Row>,
+    /// How many rows may be in memory.
+    most: usize,
+    runs: Vec<File>,
+}
+
+impl Places {
+    /// In about so many bytes of memory.
+    pub(super) fn new(budget: usize) -> Self {
+        // Vectors that grow are there twice for a moment.
+        let most = (budget / 2 / size_of::<Row>()).max(1000);
+        Self { keys: [RandomState::new(), RandomState::new()], rows: Vec::new(), most, runs: Vec::new() }
+    }
+
+    /// Takes in the place of the row on a line.
+    ///
+    /// # Errors
+    /// A temporary file can't be written.
+    pub(super) fn add(&mut self, place: &[u8], line: u64) -> Result<()> {
+        if self.rows.len() == self.most {
+            self.spill()?;
+        }
+        let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(place)));
+        self.rows.push((high << 64 | low, line));
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        self.rows.sort_unstable();
+        let run = write_run(&self.rows).map_err(|error| Failure::io("a temporary file", &error))?;
+        self.runs.push(run);
+        self.rows.clear();
+        Ok(())
+    }
+
+    /// Calls `found` for each row whose place has an earlier one, with the lines of the first one there, of the one before
+    /// it and of itself.
+    ///
+    /// # Errors
+    /// A temporary file can't be written or read.
+    pub(super) fn repeated(mut self, found: impl FnMut(u64, u64, u64)) -> Result<()> {
+        if self.runs.is_empty() {
+            self.rows.sort_unstable();
+            group(self.rows.into_iter().map(Ok), found)
+        } else {
+            self.spill()?;
+            Merge::new(self.runs).and_then(|merge| group(merge, found))
+        }
+        .map_err(|error: io::Error| Failure::io("a temporary file", &error))
+    }
+}
+
+/// Looks at rows in order, as [`Places::repeated`] has it.
+fn group(rows: impl Iterator<Item = io::Result<Row>>, mut found: impl FnMut(u64, u64, u64)) -> io::Result<()> {
+    let mut last: Option<(u128, u64, u64)> = None;
+    for row in rows {
+        let (place, line) = row?;
+        let first = match last {
+            Some((other, first, before)) if other == place => {
+                found(first, before, line);
+                first
+            }
+            _ => line,
+        };
+        last = Some((place, first, line));
+    }
+    Ok(())
+}
+
+fn write_run(rows: &[Row]) -> io::Result<File> {
+    // Nobody else sees it, and it goes when it's closed.
+    let mut file = BufWriter::new(tempfile::tempfile()?);
+    for (place, line) in rows {
+        file.write_all(&place.to_le_bytes())?;
+        file.write_all(&line.to_le_bytes())?;
+    }
+    let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
+}
+
+/// The rows of sorted runs in the order of all.
+struct Merge {
+    runs: Vec<BufReader<File>>,
+    next: BinaryHeap<Reverse<(Row, usize)>>,
+}
+
+impl Merge {
+    fn new(runs: Vec<File>) -> io::Result<Self> {
+        let runs = runs.into_iter().map(|run| BufReader::with_capacity(1 << 16, run)).collect();
+        let mut merge = Self { runs, next: BinaryHeap::new() };
+        for run in 0..merge.runs.len() {
+            merge.advance(run)?;
+        }
+        Ok(merge)
+    }
+
+    fn advance(&mut self, run: usize) -> io::Result<()> {
+        let mut bytes = [0; SIZE];
+        match self.runs[run].read_exact(&mut bytes) {
+            Ok(()) => {
+                let (place, line) = bytes.split_at(16);
+                let row = (
+                    u128::from_le_bytes(place.try_into().map_err(io::Error::other)?),
+                    u64::from_le_bytes(line.try_into().map_err(io::Error::other)?),
+                );
+                self.next.push(Reverse((row, run)));
+                Ok(())
+            }
+            // Runs are written whole.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Iterator for Merge {
+    type Item = io::Result<Row>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Reverse((row, run)) = self.next.pop()?;
+        Some(self.advance(run).map(|()| row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_one_place_are_found_in_memory_and_in_files() {
+        for budget in [usize::MAX, 0] {
+            let mut places = Places::new(budget);
+            for line in 1..=5000_u64 {
+                places.add(&(line % 4990).to_le_bytes(), line).unwrap();
+            }
+            assert_eq!(places.runs.len(), if budget == 0 { 4 } else { 0 });
+            let mut found = Vec::new();
+            places.repeated(|first, before, line| found.push((first, before, line))).unwrap();
+            found.sort_unstable();
+            let wanted: Vec<_> = (1..=10).map(|line| (line, line, line + 4990)).collect();
+            assert_eq!(found, wanted);
+        }
+    }
+}
