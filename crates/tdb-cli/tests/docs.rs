@@ -67,3 +67,40 @@ fn examples() {
     }
     assert_eq!(text, now);
 }
+
+/// The options in a help text.
+fn options(help: &str) -> Vec<String> {
+    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let words = lines
+        .flat_map(|line| line.split(['[', ' ', ',', '=']).take_while(|word| word.is_empty() || word.starts_with('-')));
+    words.filter(|word| word.starts_with("--") && *word != "--help").map(str::to_owned).collect()
+}
+
+#[test]
+fn every_option_is_described() {
+    let text = fs::read_to_string(page()).expect("docs/cli.md");
+    let (commands, general) = text.split_once("\n## For every command").expect("a part on all commands");
+    let help = tdb(["--help"]).stdout;
+    let names = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = names.map_while(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    let mut seen = 0;
+    for name in names.filter(|name| *name != "help") {
+        let (_, section) = commands.split_once(&format!("\n## tdb {name}\n")).expect(name);
+        let section = section.split("\n## ").next().unwrap_or_default();
+        let actions: &[&str] = if name == "group" { &["create", "add", "remove"] } else { &[""] };
+        for action in actions {
+            let help = tdb([name, action, "--help"].iter().filter(|word| !word.is_empty())).stdout;
+            for option in options(&help) {
+                seen += 1;
+                let is_told = [section, general].iter().any(|part| {
+                    part.match_indices(&option).any(|(at, _)| {
+                        !part[at + option.len()..].starts_with(|next: char| next == '-' || next.is_ascii_alphabetic())
+                    })
+                });
+                assert!(is_told, "docs/cli.md doesn't tell of {option} of tdb {name} {action}");
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}
