@@ -16,7 +16,7 @@ const MOST_REPEATED: u64 = 64 << 20;
 /// [`ArraySchema`](crate::ArraySchema).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
-    name: String,
+    pub(crate) name: String,
     datatype: Datatype,
     cell_val_num: CellValNum,
     filters: FilterPipeline,

@@ -12,6 +12,9 @@ use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, Domain, Enumerati
 /// Cells per data tile of sparse arrays, unless said otherwise.
 const DEFAULT_CAPACITY: u64 = 10_000;
 
+/// What an attribute without a name is called where it must have one.
+pub(crate) const ANONYMOUS: &str = "__attr";
+
 /// Collects the parts of a schema and checks them together.
 ///
 /// Defaults are those of the reference library: row-major order, 10 000 cells per data tile, no duplicates, Zstandard for
@@ -132,7 +135,7 @@ impl SchemaBuilder {
         self
     }
 
-    /// Adds an attribute after those already there.
+    /// Adds an attribute after those already there. Of one without a name, formats 1 to 4 make `__attr`.
     pub fn attribute(mut self, attribute: Attribute) -> Self {
         self.attributes.push(attribute);
         self
@@ -158,6 +161,15 @@ impl SchemaBuilder {
     pub fn current_domain(mut self, ranges: NdRange) -> Self {
         self.current_domain = Some(ranges);
         self
+    }
+
+    /// Gives the name to what has none that the releases of the time gave it; without one they couldn't use it.
+    fn name_attributes(&mut self) {
+        if self.version.has(Feature::NamedAttributes) {
+            for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name().is_empty()) {
+                ANONYMOUS.clone_into(&mut attribute.name);
+            }
+        }
     }
 
     /// Notes down the size of a tile where images have none yet.
@@ -197,6 +209,7 @@ impl SchemaBuilder {
             self.dimensions = self.dimensions.into_iter().map(spanned).collect::<Result<_>>()?;
         }
         self.set_image_sizes();
+        self.name_attributes();
         let validity_filters = self.validity_filters.unwrap_or_else(|| default_validity(self.version));
         let schema = ArraySchema {
             version: self.version,

@@ -161,6 +161,20 @@ fn builders_take_what_the_reference_library_takes() {
     }
 }
 
+/// Releases 1.5 to 1.7 can't use an attribute whose name is empty.
+#[test]
+fn attributes_without_a_name_get_one_before_format_5() {
+    let build = |version, name: &str| {
+        let builder =
+            SchemaBuilder::dense().dimension(int("x", 1, 10, 5)).attribute(Attribute::new(name, Datatype::Int32));
+        builder.version(FormatVersion::new(version).unwrap()).build()
+    };
+    for (version, name, expected) in [(1, "", "__attr"), (4, "", "__attr"), (4, "__attr", "__attr"), (5, "", "")] {
+        assert_eq!(build(version, name).unwrap().attributes()[0].name(), expected);
+    }
+    assert!(build(5, "__attr").is_err() && build(4, "__attr2").is_err());
+}
+
 #[test]
 fn images_note_down_sixteen_bits_of_their_size() {
     let image = |width: i64, y_extent, x_extent| {

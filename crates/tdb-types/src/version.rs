@@ -120,6 +120,7 @@ features! {
     CombinedCoordinates: 1 ..= 4, "1.4", "All coordinates of a cell lie in one file, `__coords.tdb`; dimensions share one datatype and the coordinate filters.";
     UntruncatedFloatTiles: 1 ..= 4, "1.4", "Cells with floating-point coordinates are stored without regard to space tiles.";
     WrappedTileIndices: 1 ..= 9, "1.4", "Cells are stored by tile indices that overflow in signed domains wider than the datatype's greatest value.";
+    NamedAttributes: 1 ..= 4, "1.4", "An attribute without a name is called `__attr`.";
     SplitCoordinates: 2, "1.5", "Tiles of combined coordinates store one dimension after the other even without a compressor.";
     FragmentFooter: 3, "1.6", "Fragment metadata is a sequence of generic tiles and a raw footer.";
     LockFile: 1 ..= 10, "1.4", "An array has an empty file `__lock.tdb`, which its writers lock.";

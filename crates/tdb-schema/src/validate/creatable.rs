@@ -4,6 +4,7 @@ use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind, WebPFormat, W
 use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, PhysicalType, Scalar};
 
 use super::{name_of_attribute, name_of_dimension, readable};
+use crate::builder::ANONYMOUS;
 use crate::dimension::{max_key, unsigned_bits};
 use crate::error::Result;
 use crate::{ArraySchema, Attribute, Dimension, SchemaError};
@@ -180,7 +181,8 @@ fn counts(datatype: Datatype) -> bool {
 
 fn attribute(attribute: &Attribute, schema: &ArraySchema) -> Result<()> {
     let invalid = |why: &str| Err(SchemaError::invalid(name_of_attribute(attribute), why));
-    if attribute.name().starts_with(RESERVED_PREFIX) {
+    let is_given = attribute.name() == ANONYMOUS && schema.version.has(Feature::NamedAttributes);
+    if attribute.name().starts_with(RESERVED_PREFIX) && !is_given {
         return invalid("names that begin with `__` are the format's own");
     }
     if attribute.fill_valid() && !attribute.is_nullable() {
