@@ -50,6 +50,8 @@ const LONG: u64 = 5000;
 const WRITTEN: u64 = 10;
 /// Of the cases that our library writes, every so manieth is written in an older format.
 const OLDER: u64 = 5;
+/// After so many cases a run says how far it is.
+const STEP: u64 = 100;
 /// How long the library may take for one job: those of a case take a few milliseconds. Where it doesn't come to an end, it
 /// takes a gigabyte of memory every few seconds.
 const JOB_PATIENCE: Duration = Duration::from_secs(15);
@@ -205,6 +207,9 @@ impl Run<'_> {
                 verdict = self.examine(&case, index, &mut reference)?;
             }
             self.record(job, index, case, verdict, &mut reference);
+            if index > 0 && index.is_multiple_of(STEP) {
+                eprintln!("at case {index} after {:.0} seconds", self.started.elapsed().as_secs_f64());
+            }
             self.watched[job].0.store(u64::MAX, Ordering::Relaxed);
         }
         Ok(())
@@ -220,7 +225,10 @@ impl Run<'_> {
         let case = generate::case(seed_of(self.arguments.seed, index));
         let chosen = self.is_written(index) && (self.arguments.short || index.is_multiple_of(OLDER));
         let release = RELEASES[(index / OLDER) as usize % RELEASES.len()];
-        match limits::fit(case.clone(), release).zip(FormatVersion::new(release.format).ok()) {
+        // What has no name has none in the newest release's array either.
+        let fits = |case: &Case| limits::keeps_names(case, release) && limits::footers_can_be_joined(case, release);
+        let older = limits::fit(case.clone(), release).filter(fits);
+        match older.zip(FormatVersion::new(release.format).ok()) {
             Some((case, version)) if chosen => (case, version),
             _ => (case, FormatVersion::DEFAULT),
         }

@@ -1,6 +1,6 @@
 //! Runs a case on both sides.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::thread;
@@ -13,7 +13,7 @@ use super::compare::{Settled, difference};
 use super::generate::order_of;
 use super::{defects, facts, ours};
 use crate::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
-use crate::reference::{Error, Reference, Release, Result};
+use crate::reference::{Ability, Error, Reference, Release, Result};
 
 /// About how many batches the second reading has at most.
 const MOST_BATCHES: usize = 100;
@@ -51,14 +51,27 @@ impl Writer {
         std::iter::once(&mut self.reference).chain(self.heirs.iter_mut().map(|(_, heir)| heir))
     }
 
+    /// Whether the heir has a place for fragments before anything is written there: releases 2.8 to 2.11 can't consolidate
+    /// into an array of formats 1 to 6, whose new fragments lie in another folder than its own.
+    fn has_folder(&self, heir: Release) -> bool {
+        let makes_it = heir.can(Ability::Deletes) || !heir.can(Ability::ConsolidatedCommits);
+        self.release.can(Ability::Nullable) || makes_it
+    }
+
     /// Creates the array and writes first; what comes then is shared out among the heirs, if there are any, in their order.
     fn make(&mut self, case: &Case, uri: &str) -> Result<()> {
         self.reference.create(uri, &case.array)?;
         let (count, heirs) = (case.steps.len(), self.heirs.len());
+        let mut is_begun = false;
         for (index, step) in case.steps.iter().enumerate() {
-            match (index * (heirs + 1) / count.max(1)).checked_sub(1) {
+            let heir = (index * (heirs + 1) / count.max(1)).checked_sub(1);
+            let can = |heir: &usize| is_begun || matches!(step, Step::Write(_)) || self.has_folder(self.heirs[*heir].0);
+            match heir.filter(can) {
                 None => carry_out(step, &mut self.reference, uri)?,
-                Some(heir) => carry_out(step, &mut self.heirs[heir].1, uri)?,
+                Some(heir) => {
+                    carry_out(step, &mut self.heirs[heir].1, uri)?;
+                    is_begun |= matches!(step, Step::Write(_));
+                }
             }
         }
         Ok(())
@@ -149,51 +162,75 @@ pub fn examine(
     if let Some(failure) = compare_facts(case, reference, &uri, whole_schema)? {
         return Ok(Verdict::Failed(failure));
     }
+    compare_questions(case, releases, reference, &uri)
+}
+
+/// Has both sides answer all questions.
+fn compare_questions(case: &Case, releases: &[Release], reference: &mut Reference, uri: &str) -> Result<Verdict> {
     let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
-    for (index, question) in case.questions.iter().enumerate() {
-        if let Some(reason) = defects::is_wrong(case, question) {
-            excuses.push(reason.to_owned());
-            continue;
-        }
-        let (theirs, crashed) = read_again(reference, &uri, &with_coordinates(case, question));
-        if crashed && theirs.is_ok() {
-            excuses.push("crashed in a read, and answered when it was asked again".to_owned());
-        }
-        let theirs = match theirs {
-            Ok(theirs) => theirs,
-            Err(error) if has_no_end(&error) => return Ok(their_failure(case, Some(index), &error)),
-            Err(error) => {
-                let verdict = their_failure(case, Some(index), &error);
-                let unread = Failure::new(Kind::Cells, error.to_string());
-                match verdict {
-                    Verdict::Excused(reason) => excuses.push(reason),
-                    failed => match misread(case, question, releases, reference, &uri, &unread)? {
-                        Some(rule) => excuses.push(rule.to_owned()),
-                        None => return Ok(failed),
-                    },
-                }
-                continue;
+    for index in 0..case.questions.len() {
+        match compare_answers(case, index, releases, reference, uri, &mut excuses)? {
+            ControlFlow::Continue(None) => {}
+            ControlFlow::Continue(Some(count)) => {
+                reads += 1;
+                cells += count;
             }
-        };
-        if let Some(reason) = defects::lacks_cells(case, question, &theirs) {
-            excuses.push(reason.to_owned());
-            continue;
+            ControlFlow::Break(verdict) => return Ok(verdict),
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, &uri, &theirs)));
-        let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
-        if let Err(mut failure) = outcome {
-            match misread(case, question, releases, reference, &uri, &failure)? {
-                Some(rule) => excuses.push(rule.to_owned()),
-                None => {
-                    failure.question = Some(index);
-                    return Ok(Verdict::Failed(failure));
-                }
-            }
-        }
-        reads += 1;
-        cells += theirs.cells as u64;
     }
     Ok(Verdict::Agreed { reads, cells, excuses })
+}
+
+/// Has both sides answer one question. Gives how many cells were compared, if any were, or how the case ends.
+fn compare_answers(
+    case: &Case,
+    index: usize,
+    releases: &[Release],
+    reference: &mut Reference,
+    uri: &str,
+    excuses: &mut Vec<String>,
+) -> Result<ControlFlow<Verdict, Option<u64>>> {
+    let question = &case.questions[index];
+    if let Some(reason) = defects::is_wrong(case, question) {
+        excuses.push(reason.to_owned());
+        return Ok(ControlFlow::Continue(None));
+    }
+    let (theirs, crashed) = read_again(reference, uri, &with_coordinates(case, question));
+    if crashed && theirs.is_ok() {
+        excuses.push("crashed in a read, and answered when it was asked again".to_owned());
+    }
+    let theirs = match theirs {
+        Ok(theirs) => theirs,
+        Err(error) if has_no_end(&error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
+        Err(error) => {
+            let unread = Failure::new(Kind::Cells, error.to_string());
+            let reason = match their_failure(case, Some(index), &error) {
+                Verdict::Excused(reason) => reason,
+                failed => match misread(case, question, releases, reference, uri, &unread)? {
+                    Some(rule) => rule.to_owned(),
+                    None => return Ok(ControlFlow::Break(failed)),
+                },
+            };
+            excuses.push(reason);
+            return Ok(ControlFlow::Continue(None));
+        }
+    };
+    if let Some(reason) = defects::lacks_cells(case, question, &theirs) {
+        excuses.push(reason.to_owned());
+        return Ok(ControlFlow::Continue(None));
+    }
+    let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &theirs)));
+    let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
+    if let Err(mut failure) = outcome {
+        match misread(case, question, releases, reference, uri, &failure)? {
+            Some(rule) => excuses.push(rule.to_owned()),
+            None => {
+                failure.question = Some(index);
+                return Ok(ControlFlow::Break(Verdict::Failed(failure)));
+            }
+        }
+    }
+    Ok(ControlFlow::Continue(Some(theirs.cells as u64)))
 }
 
 /// Whether the library gave other cells than we because of a defect in how it reads what that release wrote, and gives ours

@@ -81,12 +81,26 @@ fn change_attributes(case: &mut Case, mut change: impl FnMut(&mut AttributeSpec)
     }
 }
 
-/// Before 2.0 an attribute without a name was given this one.
+/// Whether all fields are called the same by the release and by those that come after it.
+pub fn keeps_names(case: &Case, release: Release) -> bool {
+    release.can(Ability::OwnDimensions) || case.array.attributes.iter().all(|spec| !spec.name.is_empty())
+}
+
+/// Whether release 2.30.0 can read the footers of fragments that it joins: not those of format 11.
+pub fn footers_can_be_joined(case: &Case, release: Release) -> bool {
+    let joins = case.steps.iter().any(|step| matches!(step, Step::Consolidate("fragment_meta")));
+    release.format != 11 || !joins
+}
+
+/// Before 2.0 an attribute without a name was given this one, by which all releases know it from then on.
 fn name_anonymous(case: &mut Case) {
-    for field in case.questions.iter_mut().flat_map(|question| &mut question.query.fields) {
-        if field.is_empty() {
-            "__attr".clone_into(field);
-        }
+    let questions = case.questions.iter_mut().flat_map(|question| &mut question.query.fields);
+    let writes = case.steps.iter_mut().filter_map(|step| match step {
+        Step::Write(write) => Some(write.cells.iter_mut().map(|column| &mut column.name)),
+        _ => None,
+    });
+    for field in questions.chain(writes.flatten()).filter(|field| field.is_empty()) {
+        "__attr".clone_into(field);
     }
 }
 
@@ -133,7 +147,11 @@ fn is_taken_by_the_first(dimension: &DimensionSpec) -> bool {
     };
     let integer = |bytes: &[u8]| integer_of(physical, bytes);
     let (low, high, extent) = (integer(low), integer(high), integer(extent));
-    low >= 0 || (high - low + 1) % extent == 0
+    // They count the domain's coordinates in the type, as far as C++ does, and take what overflows for a length of 64 bits.
+    let overflow = if physical == PhysicalType::I32 { (1_i128 << 64) - (1 << 32) } else { 0 };
+    let cells = high - low + 1;
+    let counted = if cells > i128::from(i32::MAX) { cells + overflow } else { cells };
+    low >= 0 || counted % extent == 0
 }
 
 fn is_float(physical: PhysicalType) -> bool {
@@ -231,6 +249,17 @@ fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, releas
             FilterSpec::DoubleDelta { reinterpret: Some(_) } => release.can(Ability::DeltaReinterpreted),
             _ => true,
         }
+    });
+    let mut counts = !datatype.is_float();
+    pipeline.filters.retain(|filter| match filter {
+        // They make integers for those behind them.
+        FilterSpec::ScaleFloat { .. } | FilterSpec::Xor => {
+            counts = true;
+            true
+        }
+        FilterSpec::BitWidthReduction { .. } | FilterSpec::PositiveDelta { .. } => counts,
+        FilterSpec::Delta { reinterpret: None } | FilterSpec::DoubleDelta { reinterpret: None } => counts,
+        _ => true,
     });
     let alone = [FilterSpec::Dictionary, FilterSpec::Rle].into_iter().find(|filter| pipeline.filters.contains(filter));
     if let Some(alone) = alone.filter(|_| strings && !release.can(Ability::FiltersBehindDictionaries)) {

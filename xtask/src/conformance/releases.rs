@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tdb_types::ArrayType;
 
-use super::case::{Case, Step, seed_of};
+use super::case::{Case, seed_of};
 use super::examine::{Failure, Verdict, Writer, examine};
 use super::{Arguments, JOB_PATIENCE, generate, limits, print, scratch_folder, shrink};
 use crate::reference::{Ability, NEWEST, RELEASES, Reference, Release, release};
@@ -65,24 +65,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 
 fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<Tally, Box<dyn Error>> {
     let heirs = if arguments.append { heirs(writer) } else { Vec::new() };
-    let started = heirs.iter().map(|heir| Reference::start(heir.library).map(|reference| (*heir, reference)));
-    let made_by = Writer {
-        release: writer,
-        reference: Reference::start(writer.library)?,
-        heirs: started.collect::<crate::reference::Result<_>>()?,
-    };
-    let mut sides = (made_by, Reference::start(reader(&heirs))?);
-    let Writer { reference, heirs: appenders, .. } = &mut sides.0;
-    for side in appenders.iter_mut().map(|(_, heir)| heir).chain([reference, &mut sides.1]) {
-        for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
-            side.config().insert(setting.to_owned(), "1".to_owned());
-        }
-        side.patience(JOB_PATIENCE);
-    }
+    let mut sides = start(writer, &heirs)?;
     let mut tally = Tally::default();
     let wanted = arguments.case.map_or(arguments.cases.unwrap_or(CASES), |_| 1);
     let (mut index, mut unfit) = (arguments.case.unwrap_or(0), 0);
-    while tally.arrays + tally.differences < wanted {
+    while tally.arrays + tally.differences < wanted && tally.differences < arguments.failures as u64 {
         let case = limits::fit(generate::case(seed_of(arguments.seed, index)), writer)
             .and_then(|case| heirs.iter().try_fold(case, |case, heir| limits::fit(case, *heir)))
             .filter(|case| heirs.is_empty() || can_be_passed_on(case, writer));
@@ -95,44 +82,71 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
             continue;
         };
         unfit = 0;
-        let fragments = case.steps.iter().filter(|step| matches!(step, Step::Write(_))).count() as u64;
-        match look(&case, &mut sides, folder)? {
-            Verdict::Agreed { reads, cells, excuses } => {
-                for excuse in excuses {
-                    *tally.rules.entry(excuse).or_default() += 1;
-                }
-                tally.arrays += 1;
-                tally.fragments += fragments;
-                tally.reads += reads;
-                tally.cells += cells;
-            }
-            Verdict::Excused(reason) => {
-                *tally.rules.entry(format!("a case of {}: {reason}", writer.library)).or_default() += 1;
-                tally.excused += 1;
-                if tally.excused > wanted {
-                    return Err(format!("release {} can't make most of its arrays", writer.library).into());
-                }
-            }
-            Verdict::Failed(failure) => {
-                tally.differences += 1;
-                let (case, failure) =
-                    if arguments.no_shrink { (case, failure) } else { smaller(case, failure, &mut sides, folder) };
-                println!(
-                    "\nFAILED ({:?}): replay with --releases --only {} --seed {} --case {}\n{}\n{}",
-                    failure.kind,
-                    writer.library,
-                    arguments.seed,
-                    index - 1,
-                    print::case(&case, failure.question),
-                    failure.detail
-                );
-                if tally.differences >= arguments.failures as u64 {
-                    break;
-                }
-            }
+        let verdict = look(&case, &mut sides, folder)?;
+        if let Some(failure) = tally.count(&case, writer, verdict) {
+            let (case, failure) =
+                if arguments.no_shrink { (case, failure) } else { smaller(case, failure, &mut sides, folder) };
+            println!(
+                "\nFAILED ({:?}): replay with --releases --only {} --seed {} --case {}\n{}\n{}",
+                failure.kind,
+                writer.library,
+                arguments.seed,
+                index - 1,
+                print::case(&case, failure.question),
+                failure.detail
+            );
+        }
+        if tally.excused > wanted {
+            return Err(format!("release {} can't make most of its arrays", writer.library).into());
         }
     }
     Ok(tally)
+}
+
+/// Starts the release, those that write to its arrays, and the one that says what they hold.
+fn start(writer: Release, heirs: &[Release]) -> Result<Sides, Box<dyn Error>> {
+    let started = heirs.iter().map(|heir| Reference::start(heir.library).map(|reference| (*heir, reference)));
+    let made_by = Writer {
+        release: writer,
+        reference: Reference::start(writer.library)?,
+        heirs: started.collect::<crate::reference::Result<_>>()?,
+    };
+    let mut sides = (made_by, Reference::start(reader(heirs))?);
+    let Writer { reference, heirs: appenders, .. } = &mut sides.0;
+    for side in appenders.iter_mut().map(|(_, heir)| heir).chain([reference, &mut sides.1]) {
+        for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
+            side.config().insert(setting.to_owned(), "1".to_owned());
+        }
+        side.patience(JOB_PATIENCE);
+    }
+    Ok(sides)
+}
+
+impl Tally {
+    /// Counts what came of a case; gives the failure, if it is one.
+    fn count(&mut self, case: &Case, writer: Release, verdict: Verdict) -> Option<Failure> {
+        match verdict {
+            Verdict::Agreed { reads, cells, excuses } => {
+                for excuse in excuses {
+                    *self.rules.entry(excuse).or_default() += 1;
+                }
+                self.arrays += 1;
+                self.fragments += case.writes().count() as u64;
+                self.reads += reads;
+                self.cells += cells;
+                None
+            }
+            Verdict::Excused(reason) => {
+                *self.rules.entry(format!("a case of {}: {reason}", writer.library)).or_default() += 1;
+                self.excused += 1;
+                None
+            }
+            Verdict::Failed(failure) => {
+                self.differences += 1;
+                Some(failure)
+            }
+        }
+    }
 }
 
 /// The newer releases that write to a release's arrays: one halfway to the newest, and the newest.
@@ -151,12 +165,9 @@ fn heirs(writer: Release) -> Vec<Release> {
 
 /// Whether newer releases can go on with the array.
 fn can_be_passed_on(case: &Case, writer: Release) -> bool {
-    // What has no name for the first releases has one for those that come after them; and it is the coordinates that differ.
-    let named = case.array.attributes.iter().all(|spec| !spec.name.is_empty());
-    // Release 2.30.0 can't read the footers that it joins of format 11.
-    let joins = case.steps.iter().any(|step| matches!(step, Step::Consolidate("fragment_meta")));
-    let readable = writer.format != 11 || !joins;
-    (writer.can(Ability::OwnDimensions) && readable) || (named && case.array.array_type == ArrayType::Sparse)
+    // It is the coordinates that differ.
+    let readable = writer.can(Ability::OwnDimensions) || case.array.array_type == ArrayType::Sparse;
+    readable && limits::footers_can_be_joined(case, writer)
 }
 
 /// The release that says what the arrays hold.

@@ -281,37 +281,39 @@ fn simpler_schemas(case: &Case, add: Add<'_>) {
             Some(())
         });
     }
-    for index in 0..case.array.attributes.len() {
+    (0..case.array.attributes.len()).for_each(|index| simpler_attribute(index, case, add));
+}
+
+fn simpler_attribute(index: usize, case: &Case, add: Add<'_>) {
+    add(&|case| {
+        case.array.attributes[index].filters = Pipeline::default();
+        Some(())
+    });
+    for filter in 0..case.array.attributes[index].filters.filters.len() {
         add(&|case| {
-            case.array.attributes[index].filters = Pipeline::default();
-            Some(())
-        });
-        for filter in 0..case.array.attributes[index].filters.filters.len() {
-            add(&|case| {
-                case.array.attributes[index].filters.filters.remove(filter);
-                Some(())
-            });
-        }
-        add(&|case| {
-            let attribute = &mut case.array.attributes[index];
-            attribute.datatype = plain_type(attribute.datatype);
-            Some(())
-        });
-        add(&|case| {
-            case.array.attributes[index].fill = None;
-            Some(())
-        });
-        add(&|case| {
-            let name = case.array.attributes[index].name.clone();
-            case.array.attributes[index].nullable = false;
-            let columns = case.steps.iter_mut().filter_map(|step| match step {
-                Step::Write(write) => write.cells.iter_mut().find(|column| column.name == name),
-                _ => None,
-            });
-            columns.for_each(|column| column.validity = None);
+            case.array.attributes[index].filters.filters.remove(filter);
             Some(())
         });
     }
+    add(&|case| {
+        let attribute = &mut case.array.attributes[index];
+        attribute.datatype = plain_type(attribute.datatype);
+        Some(())
+    });
+    add(&|case| {
+        case.array.attributes[index].fill = None;
+        Some(())
+    });
+    add(&|case| {
+        let name = case.array.attributes[index].name.clone();
+        case.array.attributes[index].nullable = false;
+        let columns = case.steps.iter_mut().filter_map(|step| match step {
+            Step::Write(write) => write.cells.iter_mut().find(|column| column.name == name),
+            _ => None,
+        });
+        columns.for_each(|column| column.validity = None);
+        Some(())
+    });
 }
 
 /// The unsigned integers of the same size.
