@@ -4,6 +4,7 @@
 //! has to read the same from both, and so has the older release, as far as it reads what the newest writes.
 
 mod beside;
+mod labels;
 mod look;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use std::time::Instant;
 
 use tdb_types::Layout;
 
-use super::case::{Case, Step, seed_of};
+use super::case::{Case, seed_of};
 use super::examine::{Failure, Verdict};
 use super::{Arguments, JOB_PATIENCE, create, generate, limits, print, scratch_folder, shrink};
 use crate::reference::{Ability, NEWEST, RELEASES, Reference, Release, release};
@@ -23,7 +24,7 @@ use look::{Counts, Judges, Share, look};
 const CASES: u64 = 60;
 /// After so many random cases in a row that a release can't carry out, something is wrong with the limits.
 const MOST_UNFIT: u64 = 10_000;
-/// Every so manieth case brings a group, where the release has them.
+/// Every so manieth case brings a group, where the release has them, and the one after it an array with labels.
 const GROUPS: u64 = 4;
 
 /// What came of the cases of one release.
@@ -60,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 }
 
 /// What the columns of the table are.
-const HEADINGS: [&str; 10] = [
+const HEADINGS: [&str; 15] = [
     "release",
     "arrays",
     "made by ours",
@@ -71,14 +72,19 @@ const HEADINGS: [&str; 10] = [
     "no better of 2.30.0's",
     "left out",
     "differences",
+    "groups",
+    "arrays with labels",
+    "fragments deleted",
+    "reads of the past",
+    "vacuumed",
 ];
 
 impl Tally {
     fn row(&self, name: &str) -> String {
-        let Counts { created, writes, newest, older, neither, groups } = &self.counts;
+        let Counts { created, writes, newest, older, neither, groups, labels, deleted, past, vacuumed } = &self.counts;
         let Self { arrays, excused, differences, cells, .. } = self;
         format!(
-            "| {name} | {arrays} | {created} | {writes} | {newest} | {older} | {cells} | {neither} | {excused} | {differences} | ({groups} groups)"
+            "| {name} | {arrays} | {created} | {writes} | {newest} | {older} | {cells} | {neither} | {excused} | {differences} | {groups} | {labels} | {deleted} | {past} | {vacuumed} |"
         )
     }
 
@@ -131,7 +137,7 @@ impl Run<'_> {
     /// A case as far as the release can carry it out, if it can.
     fn case(&self, index: u64) -> Option<Case> {
         let mut case = limits::fit(generate::case(seed_of(self.arguments.seed, index)), self.older)?;
-        if Share::of(index) != Share::All && !can_be_shared(&case, self.older) {
+        if Share::of(index) != Share::All && !limits::footers_can_be_joined(&case, self.older) {
             return None;
         }
         if case.array.cell_order == Layout::Hilbert {
@@ -151,7 +157,7 @@ impl Run<'_> {
         let mut counts = Counts::default();
         let mut verdict = self.look(&case, index, &mut counts)?;
         if let Verdict::Agreed { cells, excuses, .. } = verdict {
-            verdict = match self.group(index, &mut counts) {
+            verdict = match self.group(index, &mut counts).and_then(|()| self.labels(index, &mut counts)) {
                 Ok(()) => Verdict::Agreed { reads: counts.newest, cells, excuses },
                 Err(failure) => {
                     self.fail(&case, index, &failure);
@@ -195,6 +201,19 @@ impl Run<'_> {
         beside::group(index, &mut self.judges, self.folder)
     }
 
+    /// Some cases bring an array with labels.
+    fn labels(&mut self, index: u64, counts: &mut Counts) -> Result<(), Failure> {
+        if index % GROUPS != 1 || !self.older.can(Ability::Labels) {
+            return Ok(());
+        }
+        let reads = labels::labels(index, &mut self.judges, self.folder)?;
+        counts.labels += 1;
+        counts.newest += reads.newest;
+        counts.older += reads.older;
+        counts.neither += reads.neither;
+        Ok(())
+    }
+
     fn fail(&mut self, case: &Case, index: u64, failure: &Failure) {
         self.tally.differences += 1;
         println!(
@@ -207,13 +226,4 @@ impl Run<'_> {
             failure.detail
         );
     }
-}
-
-/// Whether others can go on with what the release begins.
-fn can_be_shared(case: &Case, older: Release) -> bool {
-    // What has no name for the first releases has one for those that come after them.
-    let named = case.array.attributes.iter().all(|spec| !spec.name.is_empty());
-    // Release 2.30.0 can't read the footers that it joins of format 11.
-    let joins = case.steps.iter().any(|step| matches!(step, Step::Consolidate("fragment_meta")));
-    if older.can(Ability::OwnDimensions) { older.format != 11 || !joins } else { named }
 }

@@ -120,17 +120,23 @@ fn query(array: &Array, spec: &QuerySpec) -> Result<Query, String> {
         query = query.select(&spec.fields).map_err(failed)?;
     }
     for ranges in &spec.ranges {
-        let dimension = array.schema().dimensions().iter().find(|dimension| dimension.name() == ranges.dimension);
-        let dimension = dimension.ok_or("no such dimension")?;
+        let (name, schema) = (ranges.dimension.as_str(), array.schema());
+        let dimension = schema.dimensions().iter().find(|dimension| dimension.name() == name);
+        let label = schema.labels().iter().find(|label| label.name == name);
+        let of_dimension = dimension.map(|dimension| (dimension.datatype(), dimension.is_var()));
+        let of_label = label.map(|label| (label.datatype, label.cell_val_num.fixed().is_none()));
+        let (datatype, is_var) = of_dimension.or(of_label).ok_or("no such dimension")?;
         for (low, high) in &ranges.ranges {
             let bound = |bytes: &Bytes| {
-                if dimension.is_var() {
+                if is_var {
                     return Ok(Bound::Included(Coordinate::Bytes(bytes.to_vec())));
                 }
-                let scalar = Scalar::from_le_bytes(dimension.datatype().physical(), bytes);
+                let scalar = Scalar::from_le_bytes(datatype.physical(), bytes);
                 scalar.map(|scalar| Bound::Included(scalar.into())).ok_or("a bound of another size")
             };
-            query = query.range(&ranges.dimension, (bound(low)?, bound(high)?)).map_err(failed)?;
+            let range = (bound(low)?, bound(high)?);
+            let ranged = if dimension.is_some() { query.range(name, range) } else { query.label_range(name, range) };
+            query = ranged.map_err(failed)?;
         }
     }
     Ok(query)

@@ -39,9 +39,10 @@ impl QuerySpec {
     }
 }
 
-/// Ranges of one dimension.
+/// Ranges of one dimension, or of one label of a dimension.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RangesSpec {
+    /// Or the label.
     pub dimension: String,
     /// First and last coordinate of each, both included.
     pub ranges: Vec<(Bytes, Bytes)>,

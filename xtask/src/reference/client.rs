@@ -170,6 +170,11 @@ impl Reference {
         self.done(Job::Delete { uri: uri.to_owned(), condition: condition.clone(), timestamp })
     }
 
+    /// Deletes the fragments that lie within a range of time.
+    pub fn delete_fragments(&mut self, uri: &str, times: (u64, u64)) -> Result<()> {
+        self.done(Job::DeleteFragments { uri: uri.to_owned(), times })
+    }
+
     /// Consolidates `mode` (`fragments`, `fragment_meta`, `commits`, `array_meta`).
     pub fn consolidate(&mut self, uri: &str, mode: &str) -> Result<()> {
         self.with_setting("sm.consolidation.mode", mode, Job::Consolidate { uri: uri.to_owned() })

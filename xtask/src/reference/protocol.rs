@@ -99,6 +99,11 @@ pub enum Job {
         condition: Condition,
         timestamp: Option<u64>,
     },
+    /// Deletes the fragments within a range of time.
+    DeleteFragments {
+        uri: String,
+        times: (u64, u64),
+    },
     /// As the configuration's `sm.consolidation.*` say.
     Consolidate {
         uri: String,
@@ -157,6 +162,7 @@ impl Job {
             Self::Evolve { .. } => "evolve",
             Self::Upgrade { .. } => "upgrade",
             Self::Delete { .. } => "delete",
+            Self::DeleteFragments { .. } => "delete fragments",
             Self::Consolidate { .. } => "consolidate",
             Self::Vacuum { .. } => "vacuum",
             Self::ChangeMetadata { .. } => "change metadata",

@@ -57,6 +57,7 @@ fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
         Job::Evolve { uri, evolution } => context.evolve(uri, evolution).map(done),
         Job::Upgrade { uri } => context.upgrade(uri).map(done),
         Job::Delete { uri, condition, timestamp } => context.delete(uri, condition, *timestamp).map(done),
+        Job::DeleteFragments { uri, times } => context.delete_fragments(uri, *times).map(done),
         Job::Consolidate { uri } => context.consolidate(uri).map(done),
         Job::Vacuum { uri } => context.vacuum(uri).map(done),
         Job::ChangeMetadata { uri, put, delete, timestamp } => {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tdb_array::TimeRange;
 use tdb_types::FormatVersion;
 
 use super::beside;
@@ -12,6 +13,7 @@ use crate::conformance::examine::{
     with_coordinates,
 };
 use crate::conformance::ours::{self, Manner};
+use crate::conformance::random::Random;
 use crate::conformance::twins::{Answer, ask, by_us, cannot_be_the_same, reading};
 use crate::conformance::{create, defects};
 use crate::model::ReadResult;
@@ -21,6 +23,11 @@ use crate::reference::{Error, Reference, Result};
 const KEPT: u32 = 7;
 /// How often the older release has to read rightly what the newest wrote before it is ours that is wrong.
 const PATIENT_READS: usize = 8;
+
+/// Of so many cases two lose fragments.
+const LOSING: u64 = 5;
+/// More often than this no case is consolidated.
+const MOST_LAYERS: usize = 8;
 
 /// The older release, and the newest.
 pub struct Judges {
@@ -63,6 +70,14 @@ pub struct Counts {
     /// Reads in which the older one gets what the newest wrote no better than what we wrote.
     pub neither: u64,
     pub groups: u64,
+    /// Arrays with labels.
+    pub labels: u64,
+    /// Fragments that we deleted.
+    pub deleted: u64,
+    /// Reads of the past by the older release; they stand among its reads.
+    pub past: u64,
+    /// Arrays that were vacuumed.
+    pub vacuumed: u64,
 }
 
 impl Counts {
@@ -73,6 +88,10 @@ impl Counts {
         self.older += other.older;
         self.neither += other.neither;
         self.groups += other.groups;
+        self.labels += other.labels;
+        self.deleted += other.deleted;
+        self.past += other.past;
+        self.vacuumed += other.vacuumed;
     }
 }
 
@@ -102,7 +121,8 @@ pub fn look(case: &Case, index: u64, judges: &mut Judges, folder: &Path, counts:
         set_key(side, case.encrypted);
     }
     let mut array = Twins { case, index, judges, counts, theirs, ours, excuses: Vec::new() };
-    match array.make().and_then(|()| array.read()) {
+    let outcome = array.make().and_then(|()| array.read());
+    match outcome.and_then(|cells| Ok(cells + array.without_some()?)) {
         Ok(cells) => Ok(Verdict::Agreed { reads: array.counts.newest, cells, excuses: array.excuses }),
         Err(End::Verdict(verdict)) => Ok(verdict),
         Err(End::Broken(error)) => Err(error),
@@ -157,6 +177,7 @@ impl Twins<'_> {
             failure.map_or(Ok(()), Err)?;
             self.counts.writes += u64::from(matches!(step, Step::Write(_)));
         }
+        self.counts.vacuumed += u64::from(self.case.steps.iter().any(|step| matches!(step, Step::Vacuum(_))));
         let metadata = beside::metadata(self.case, self.index, self.judges, [&theirs, &ours], share != Share::All);
         self.counts.neither += metadata?;
         Ok(())
@@ -199,8 +220,17 @@ impl Twins<'_> {
         }
     }
 
-    /// Before fragments come that the older release can't read: it has to read the same from both arrays.
+    /// Before fragments come that the older release can't read: it has to read the same from both arrays, and from what is
+    /// left of them when one fragment is deleted.
     fn hand_over(&mut self) -> std::result::Result<(), End> {
+        self.ask_older_about_both()?;
+        if self.loses_fragments() && self.delete_one()? {
+            self.ask_older_about_both()?;
+        }
+        Ok(())
+    }
+
+    fn ask_older_about_both(&mut self) -> std::result::Result<(), End> {
         for (index, question) in self.case.questions.iter().enumerate() {
             let query = with_coordinates(self.case, question);
             let older = &mut self.judges.older;
@@ -214,9 +244,78 @@ impl Twins<'_> {
                 }
             };
             failure.map_or(Ok(()), Err)?;
-            self.counts.older += 1;
+            self.count_older(index);
         }
         Ok(())
+    }
+
+    fn count_older(&mut self, question: usize) {
+        self.counts.older += 1;
+        self.counts.past += u64::from(self.case.questions[question].query.timestamps.is_some());
+    }
+
+    /// Whether fragments are deleted from the arrays.
+    fn loses_fragments(&self) -> bool {
+        self.index % LOSING < 2
+    }
+
+    /// Deletes fragments that lie within some time, and has everyone read what is left. Gives how many cells were compared.
+    fn without_some(&mut self) -> std::result::Result<u64, End> {
+        let random = &mut Random::new(self.index);
+        let times: Vec<u64> = self.case.writes().filter_map(|write| write.timestamp).collect();
+        if !self.loses_fragments() || times.is_empty() {
+            return Ok(0);
+        }
+        let (a, b) = (*random.pick(&times), *random.pick(&times));
+        let times = (a.min(b), a.max(b));
+        if !self.delete([times, times])? { Ok(0) } else { self.read() }
+    }
+
+    /// Deletes one fragment of each array, the same; their times may be those of the clock.
+    fn delete_one(&mut self) -> std::result::Result<bool, End> {
+        let open = |uri: &str| {
+            ours::options(self.case).open(uri).map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))
+        };
+        let (theirs, ours) = (open(&self.theirs)?, open(&self.ours)?);
+        let count = theirs.fragments().len();
+        if count == 0 || count != ours.fragments().len() {
+            return Ok(false);
+        }
+        let place = Random::new(self.index).below(count);
+        let times = [&theirs, &ours].map(|array| {
+            let name = array.fragments()[place].name();
+            (name.start(), name.end())
+        });
+        self.delete(times)
+    }
+
+    /// When a fragment is gone, those that were consolidated into it are there again, unless they were vacuumed; we delete
+    /// them too.
+    fn delete_theirs(&mut self, (start, end): (u64, u64)) -> Result<()> {
+        let newest = &mut self.judges.newest;
+        let within = |times: (u64, u64)| start <= times.0 && times.1 <= end;
+        for _ in 0..MOST_LAYERS {
+            newest.delete_fragments(&self.theirs, (start, end))?;
+            if !newest.fragments(&self.theirs)?.iter().any(|fragment| within(fragment.timestamps)) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the newest release delete fragments of its array, and us of ours. Says whether there were any.
+    fn delete(&mut self, times: [(u64, u64); 2]) -> std::result::Result<bool, End> {
+        self.delete_theirs(times[0]).map_err(|error| self.refused(&self.theirs, &error))?;
+        let (start, end) = times[1];
+        let mut count = 0;
+        let by_ours = by_us("delete fragments", || {
+            let array = ours::options(self.case).open(&self.ours).map_err(|error| ours::describe(&error))?;
+            count = array.delete_fragments(TimeRange { start, end }).map_err(|error| ours::describe(&error))?;
+            Ok(())
+        });
+        by_ours.map_or(Ok(()), Err)?;
+        self.counts.deleted += count as u64;
+        Ok(count > 0)
     }
 
     /// How the older release gets wrong what isn't ours: its words without names and numbers.
@@ -276,7 +375,7 @@ impl Twins<'_> {
             return Err(End::Verdict(Verdict::Excused(error.to_string())));
         }
         let Some(failure) = self.unlike(index, expected, &got) else {
-            self.counts.older += 1;
+            self.count_older(index);
             return Ok(());
         };
         // What it gets wrong by chance, such as memory that it hasn't set, it may get right for once.

@@ -143,6 +143,11 @@ impl Context {
         call!(self, tiledb_array_vacuum(c_string(uri)?.as_ptr(), self.config()))
     }
 
+    /// Deletes the fragments that lie within a range of time.
+    pub(in crate::reference) fn delete_fragments(&self, uri: &str, (start, end): (u64, u64)) -> Result<()> {
+        call!(self, tiledb_array_delete_fragments_v2(c_string(uri)?.as_ptr(), start, end))
+    }
+
     /// The dimensions and attributes of a schema.
     pub(super) fn fields(&self, schema: &Handle) -> Result<Fields> {
         let (mut array_type, mut attribute_count, mut dimension_count) = (0, 0, 0);
@@ -176,7 +181,11 @@ impl Context {
         )?;
         let (mut name, mut datatype, mut cell_val_num, mut nullable) = (std::ptr::null(), 0, 1, 0);
         call!(self, tiledb_attribute_get_name(attribute.pointer(), &mut name))?;
-        let name = copied(name).unwrap_or_default();
+        let mut name = copied(name).unwrap_or_default();
+        // The first releases give it this name, take it by this name, and don't tell.
+        if name.is_empty() && self.combines_coordinates() {
+            "__attr".clone_into(&mut name);
+        }
         call!(self, tiledb_attribute_get_type(attribute.pointer(), &mut datatype))?;
         call!(self, tiledb_attribute_get_cell_val_num(attribute.pointer(), &mut cell_val_num))?;
         if self.library().symbols.tiledb_attribute_get_nullable.is_some() {
@@ -186,7 +195,7 @@ impl Context {
     }
 
     /// The label of that name, if the schema has it.
-    fn label_field(&self, schema: Ptr, name: &str) -> Result<Option<Field>> {
+    pub(super) fn label_field(&self, schema: Ptr, name: &str) -> Result<Option<Field>> {
         if self.library().symbols.tiledb_array_schema_has_dimension_label.is_none() {
             return Ok(None);
         }

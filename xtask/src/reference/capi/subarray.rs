@@ -5,7 +5,7 @@ use std::ptr;
 use super::context::{Context, c_string};
 use super::handle::{Handle, allocate, call};
 use super::symbols::{Ptr, Range};
-use crate::model::{Bytes, QuerySpec};
+use crate::model::{Bytes, QuerySpec, RangesSpec};
 use crate::reference::{Error, Result};
 
 impl Context {
@@ -108,33 +108,49 @@ impl Context {
         if spec.ranges.is_empty() && !fields.sparse {
             self.select_whole_domain(&schema, subarray)?;
         }
-        let dimensions = fields.dimensions;
         for ranges in &spec.ranges {
-            let name = c_string(&ranges.dimension)?;
-            let dimension = dimensions.iter().find(|field| field.name == ranges.dimension);
-            let dimension = dimension.ok_or_else(|| Error::Library(format!("no dimension {}", ranges.dimension)))?;
-            for (first, last) in &ranges.ranges {
-                let (start, end) = (first.as_ptr().cast(), last.as_ptr().cast());
-                if dimension.cell_val_num.is_none() {
-                    let (start_size, end_size) = (first.len() as u64, last.len() as u64);
-                    call!(
-                        self,
-                        tiledb_subarray_add_range_var_by_name(
-                            subarray,
-                            name.as_ptr(),
-                            start,
-                            start_size,
-                            end,
-                            end_size
-                        )
-                    )?;
-                } else {
-                    let no_stride = ptr::null();
-                    call!(self, tiledb_subarray_add_range_by_name(subarray, name.as_ptr(), start, end, no_stride))?;
-                }
+            match fields.dimensions.iter().find(|field| field.name == ranges.dimension) {
+                Some(dimension) => self.add_ranges(subarray, ranges, dimension.cell_val_num.is_none())?,
+                None => self.add_label_ranges(&schema, subarray, ranges)?,
             }
         }
         Ok(handle)
+    }
+
+    fn add_ranges(&self, subarray: Ptr, spec: &RangesSpec, is_var: bool) -> Result<()> {
+        let text = c_string(&spec.dimension)?;
+        let name = text.as_ptr();
+        for (first, last) in &spec.ranges {
+            let (start, end) = (first.as_ptr().cast(), last.as_ptr().cast());
+            let (start_size, end_size) = (first.len() as u64, last.len() as u64);
+            match is_var {
+                true => call!(
+                    self,
+                    tiledb_subarray_add_range_var_by_name(subarray, name, start, start_size, end, end_size)
+                )?,
+                false => call!(self, tiledb_subarray_add_range_by_name(subarray, name, start, end, ptr::null()))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ranges of a dimension's labels.
+    fn add_label_ranges(&self, schema: &Handle, subarray: Ptr, spec: &RangesSpec) -> Result<()> {
+        let label = self.label_field(schema.pointer(), &spec.dimension)?;
+        let label = label.ok_or_else(|| Error::Library(format!("no dimension {}", spec.dimension)))?;
+        let text = c_string(&spec.dimension)?;
+        let name = text.as_ptr();
+        for (first, last) in &spec.ranges {
+            let (start, end) = (first.as_ptr().cast(), last.as_ptr().cast());
+            let (start_size, end_size) = (first.len() as u64, last.len() as u64);
+            match label.cell_val_num {
+                None => {
+                    call!(self, tiledb_subarray_add_label_range_var(subarray, name, start, start_size, end, end_size))?
+                }
+                Some(_) => call!(self, tiledb_subarray_add_label_range(subarray, name, start, end, ptr::null()))?,
+            }
+        }
+        Ok(())
     }
 
     /// Restricts the first dimension to all that it has: the library then takes the whole of the others too.

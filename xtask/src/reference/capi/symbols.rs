@@ -161,6 +161,7 @@ symbols! {
     tiledb_array_free(Out);
     tiledb_array_consolidate(Ptr, Text, Ptr) -> Status;
     tiledb_array_vacuum(Ptr, Text, Ptr) -> Status;
+    tiledb_array_delete_fragments_v2(Ptr, Text, u64, u64) -> Status;
     tiledb_array_put_metadata(Ptr, Ptr, Text, u32, u32, In) -> Status;
     tiledb_array_delete_metadata(Ptr, Ptr, Text) -> Status;
     tiledb_array_get_metadata_num(Ptr, Ptr, *mut u64) -> Status;
@@ -170,6 +171,8 @@ symbols! {
     tiledb_subarray_add_range_by_name(Ptr, Ptr, Text, In, In, In) -> Status;
     tiledb_subarray_add_range_var_by_name(Ptr, Ptr, Text, In, u64, In, u64) -> Status;
     tiledb_subarray_add_range(Ptr, Ptr, u32, In, In, In) -> Status;
+    tiledb_subarray_add_label_range(Ptr, Ptr, Text, In, In, In) -> Status;
+    tiledb_subarray_add_label_range_var(Ptr, Ptr, Text, In, u64, In, u64) -> Status;
     tiledb_subarray_free(Out);
     tiledb_query_alloc(Ptr, Ptr, u32, Out) -> Status;
     tiledb_query_set_layout(Ptr, Ptr, u32) -> Status;
