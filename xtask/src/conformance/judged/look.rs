@@ -26,8 +26,6 @@ const PATIENT_READS: usize = 8;
 
 /// Of so many cases two lose fragments.
 const LOSING: u64 = 5;
-/// More often than this no case is consolidated.
-const MOST_LAYERS: usize = 8;
 
 /// The older release, and the newest.
 pub struct Judges {
@@ -254,9 +252,12 @@ impl Twins<'_> {
         self.counts.past += u64::from(self.case.questions[question].query.timestamps.is_some());
     }
 
-    /// Whether fragments are deleted from the arrays.
+    /// Whether fragments are deleted from the arrays. Those that were consolidated, but not vacuumed, only we delete.
     fn loses_fragments(&self) -> bool {
-        self.index % LOSING < 2
+        let gather = |step: &&Step| matches!(step, Step::Consolidate("fragments"));
+        let remove = |step: &&Step| matches!(step, Step::Vacuum("fragments"));
+        let steps = &self.case.steps;
+        self.index % LOSING < 2 && steps.iter().filter(gather).count() == steps.iter().filter(remove).count()
     }
 
     /// Deletes fragments that lie within some time, and has everyone read what is left. Gives how many cells were compared.
@@ -289,23 +290,10 @@ impl Twins<'_> {
         self.delete(times)
     }
 
-    /// When a fragment is gone, those that were consolidated into it are there again, unless they were vacuumed; we delete
-    /// them too.
-    fn delete_theirs(&mut self, (start, end): (u64, u64)) -> Result<()> {
-        let newest = &mut self.judges.newest;
-        let within = |times: (u64, u64)| start <= times.0 && times.1 <= end;
-        for _ in 0..MOST_LAYERS {
-            newest.delete_fragments(&self.theirs, (start, end))?;
-            if !newest.fragments(&self.theirs)?.iter().any(|fragment| within(fragment.timestamps)) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     /// Has the newest release delete fragments of its array, and us of ours. Says whether there were any.
     fn delete(&mut self, times: [(u64, u64); 2]) -> std::result::Result<bool, End> {
-        self.delete_theirs(times[0]).map_err(|error| self.refused(&self.theirs, &error))?;
+        let deleted = self.judges.newest.delete_fragments(&self.theirs, times[0]);
+        deleted.map_err(|error| self.refused(&self.theirs, &error))?;
         let (start, end) = times[1];
         let mut count = 0;
         let by_ours = by_us("delete fragments", || {
