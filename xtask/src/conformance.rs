@@ -37,7 +37,7 @@ use clap::Args;
 use tdb_types::FormatVersion;
 
 use crate::reference::{NEWEST, RELEASES, Reference};
-use case::{Case, seed_of};
+use case::{Case, Step, seed_of};
 use coverage::Coverage;
 use examine::{Failure, Kind, Verdict, examine};
 use twins::Files;
@@ -229,7 +229,13 @@ impl Run<'_> {
         let fits = |case: &Case| limits::keeps_names(case, release) && limits::footers_can_be_joined(case, release);
         let older = limits::fit(case.clone(), release).filter(fits);
         match older.zip(FormatVersion::new(release.format).ok()) {
-            Some((case, version)) if chosen => (case, version),
+            Some((mut case, version)) if chosen => {
+                // How much of the past a consolidated fragment still tells depends on the format.
+                if case.steps.contains(&Step::Consolidate("fragments")) {
+                    case.questions.iter_mut().for_each(|question| question.query.timestamps = None);
+                }
+                (case, version)
+            }
             _ => (case, FormatVersion::DEFAULT),
         }
     }

@@ -250,15 +250,16 @@ fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, releas
             _ => true,
         }
     });
-    let mut counts = !datatype.is_float();
+    let whole = datatype.is_integer() || datatype.is_datetime() || datatype.is_time() || datatype.is_bytes();
+    let (mut counts, mut is_float) = (whole, datatype.is_float());
     pipeline.filters.retain(|filter| match filter {
         // They make integers for those behind them.
         FilterSpec::ScaleFloat { .. } | FilterSpec::Xor => {
-            counts = true;
+            (counts, is_float) = (true, false);
             true
         }
         FilterSpec::BitWidthReduction { .. } | FilterSpec::PositiveDelta { .. } => counts,
-        FilterSpec::Delta { reinterpret: None } | FilterSpec::DoubleDelta { reinterpret: None } => counts,
+        FilterSpec::Delta { reinterpret: None } | FilterSpec::DoubleDelta { reinterpret: None } => !is_float,
         _ => true,
     });
     let alone = [FilterSpec::Dictionary, FilterSpec::Rle].into_iter().find(|filter| pipeline.filters.contains(filter));

@@ -37,7 +37,10 @@ pub fn carry_out(step: &Step, case: &Case, uri: &str, manner: Manner) -> Result<
     let open = || options(case).threads(1).open(uri).map_err(|error| describe(&error));
     match step {
         Step::Write(spec) => {
-            write(uri, case, spec, manner)?;
+            // What a consolidation takes depends on how many fragments there are.
+            let whole = case.steps.contains(&Step::Consolidate("fragments"));
+            let max_fragment_size = manner.max_fragment_size.filter(|_| !whole);
+            write(uri, case, spec, Manner { max_fragment_size, ..manner })?;
             if spec.timestamp.is_none() {
                 // Others may write next, whose names of one millisecond are in no order with ours.
                 thread::sleep(Duration::from_millis(2));
