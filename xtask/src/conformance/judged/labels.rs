@@ -194,7 +194,7 @@ impl Half<'_> {
 
     fn write(&self, dimensions: std::ops::Range<usize>, cells: Vec<Column>) -> WriteSpec {
         let subarray = Some(self.subarray(dimensions));
-        WriteSpec { layout: Layout::RowMajor, subarray, timestamp: Some(self.time), cells: cells.into() }
+        WriteSpec { layout: Layout::RowMajor, subarray, timestamp: Some(self.time), cells }
     }
 
     /// The attribute's cells.
