@@ -3,6 +3,7 @@
 mod cells;
 mod dense;
 mod infer;
+mod lines;
 mod places;
 mod rows;
 
@@ -16,7 +17,7 @@ use crate::progress::Progress;
 use crate::terminal::{Terminal, message};
 use cells::Cells;
 use dense::Bounds;
-use places::Places;
+use places::{At, Places};
 
 pub(crate) use infer::Guesses;
 pub(crate) use rows::{Input, RowsFormat};
@@ -43,7 +44,7 @@ pub(crate) struct Checked {
     pub(crate) rows: u64,
     pub(crate) rejected: u64,
     bounds: Bounds,
-    /// The lines of rows in whose place later ones stand, in ascending order.
+    /// The numbers of rows in whose place later ones stand, in ascending order.
     replaced: Vec<u64>,
 }
 
@@ -98,7 +99,9 @@ impl Reading {
         // Of equal coordinates in a sparse array the last ones win anyhow.
         let is_unique = !schema.allows_duplicates() && (schema.is_dense() || !writing.keep_last);
         let mut places = is_unique.then(|| Places::new(writing.budget));
+        let mut number = 0;
         while let Some((line, row)) = rows.next(self.input.name())? {
+            number += 1;
             match row.and_then(|row| cells.push(row)) {
                 Ok(()) => {
                     checked.rows += 1;
@@ -108,7 +111,7 @@ impl Reading {
                     }
                     if let Some(places) = &mut places {
                         cells.place(0, &mut place);
-                        places.add(&place, line)?;
+                        places.add(&place, At { number, line })?;
                     }
                     cells.clear();
                 }
@@ -142,13 +145,13 @@ impl Reading {
     /// Tells of rows with the coordinates of others, or leaves out all but the last ones.
     fn check_unique(&self, places: Places, checked: &mut Checked, schema: &ArraySchema, keep_last: bool) -> Result<()> {
         let (mut count, mut told) = (0, BTreeMap::new());
-        places.repeated(|first, before, line| {
+        places.repeated(|first, before, at| {
             count += 1;
             if keep_last {
-                checked.replaced.push(before);
+                checked.replaced.push(before.number);
                 return;
             }
-            told.insert(line, first);
+            told.insert(at.number, (at.line, first.line));
             if told.len() as u64 > TOLD {
                 told.pop_last();
             }
@@ -159,7 +162,7 @@ impl Reading {
             checked.bounds.leave_out(count);
             return Ok(());
         }
-        for (line, first) in &told {
+        for (line, first) in told.values() {
             eprintln!("{}:{line}: the coordinates are those of line {first}", self.input.name());
         }
         if count > TOLD {
@@ -196,12 +199,15 @@ impl Reading {
         let mut cells = Cells::new(schema, enumeration, rows.columns(), &self.null, self.ignore_others)?;
         let mut progress = Progress::new(terminal.stderr);
         let mut lines = Vec::new();
+        let (mut number, mut pushed) = (0_u64, 0);
         while let Some((line, row)) = rows.next(self.input.name())? {
-            let is_replaced = checked.replaced.binary_search(&line).is_ok();
+            number += 1;
+            let is_replaced = checked.replaced.binary_search(&number).is_ok();
             if !is_replaced && row.and_then(|row| cells.push(row)).is_ok() {
                 lines.push(line);
+                pushed += 1;
             }
-            let is_enough = cells.bytes() + 8 * lines.len() >= writing.budget;
+            let is_enough = cells.len() > 0 && cells.bytes() + 8 * lines.len() >= writing.budget;
             if is_enough && (!schema.is_dense() || checked.bounds.ends_slice(cells.len())) {
                 self.flush(array, checked, writing, &cells, &lines, imported)?;
                 cells.clear();
@@ -210,6 +216,14 @@ impl Reading {
             show(&mut progress, "writing", self.input.progress());
         }
         progress.finish();
+        if pushed != checked.rows {
+            let name = self.input.name();
+            let why = format!(
+                "{name}: {pushed} rows are there now, of {} before: the file has changed meanwhile",
+                checked.rows
+            );
+            return Err(Failure::new(Exit::Finding, why));
+        }
         if cells.len() > 0 {
             self.flush(array, checked, writing, &cells, &lines, imported)?;
         }

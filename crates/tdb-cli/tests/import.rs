@@ -35,6 +35,8 @@ fn what_is_read_is_imported_again() {
         }
         let array = fixture.array_dir();
         fs::write(&schema, run(&["schema", "@", "--format", "toml"], &[&array]).stdout).unwrap();
+        let text = fs::read_to_string(&schema).unwrap();
+        let is_lossy = text.contains("\"webp\"") && !text.contains("lossless = true");
         let mut is_ambiguous = false;
         for format in ["jsonl", "csv"] {
             let read = |array: &Path| run(&["read", "@", "--format", format, "--order", "row-major"], &[array]);
@@ -48,13 +50,15 @@ fn what_is_read_is_imported_again() {
             fs::write(&rows, &cells.stdout).unwrap();
             let words = ["import", "@", "@", "--format", format, "--schema", "@"];
             let import = run(&words, &[&again, &rows, &schema]);
-            if import.code == Some(4) {
-                assert!(import.stderr.contains("writes images without loss only"), "{name}: {import}");
+            assert_eq!(import.code, Some(0), "{name}: {import}");
+            let (found, given) = (read(&again).stdout, cells.stdout);
+            if is_lossy {
+                // Once more with loss.
+                assert_eq!(found.lines().count(), given.lines().count(), "{name}, {format}");
             } else {
-                assert_eq!(import.code, Some(0), "{name}: {import}");
-                assert_eq!(lines(&read(&again).stdout), lines(&cells.stdout), "{name}, {format}");
-                imported += 1;
+                assert_eq!(lines(&found), lines(&given), "{name}, {format}");
             }
+            imported += 1;
             let _ = fs::remove_dir_all(&again);
         }
     }
@@ -294,4 +298,76 @@ fn a_header_without_rows_tells_no_types() {
     assert!(made.code == Some(2) && made.stderr.contains("no row"), "{made}");
     let made = run(&["import", "@", "@", "--dimensions", "c"], &[&array, &file]);
     assert_eq!(made.code, Some(2), "{made}");
+}
+
+/// As other systems write CSV: whatever ends its lines, rows are told by theirs, and none is lost.
+#[test]
+fn lines_end_in_any_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let text = "\u{feff}x,t\n1,\"a\nb\"\n\n2,c\n\n\nz,d\n1,e\n";
+    for end in ["\n", "\r\n", "\r"] {
+        fs::write(&rows, text.replace('\n', end)).unwrap();
+        let import = run(&["import", "@", "@", "--dimensions", "x"], &[&array, &rows]);
+        assert!(import.code == Some(1) || import.code == Some(2), "{import}");
+        let words = ["import", "@", "@", "--dry-run", "--skip-rejects", "--schema", "@"];
+        let schema = folder.path().join("schema.toml");
+        fs::write(
+            &schema,
+            "array_type = \"dense\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int64\"\ndomain = [1, 2]\ntile_extent = 2\n\
+             [[attribute]]\nname = \"t\"\ndatatype = \"string_utf8\"\nvalues_per_cell = \"var\"\n",
+        )
+        .unwrap();
+        let import = run(&words, &[&array, &rows, &schema]);
+        assert!(import.stderr.contains("rows.csv:8: "), "{end:?}: {import}");
+        assert!(import.stderr.contains("rows.csv:9: the coordinates are those of line 2"), "{end:?}: {import}");
+        let words = ["import", "@", "@", "--skip-rejects", "--keep-last", "--schema", "@"];
+        let import = run(&words, &[&array, &rows, &schema]);
+        assert!(import.stderr.ends_with("2 cells written, as 1 fragment\n"), "{end:?}: {import}");
+        let read = run(&["read", "@", "--format", "csv"], &[&array]);
+        assert_eq!(read.stdout, "x,t\n1,e\n2,c\n", "{end:?}");
+        fs::remove_dir_all(&array).unwrap();
+    }
+}
+
+/// Zeros of either sign are one place, as they are to readers.
+#[test]
+fn zeros_of_either_sign_are_one_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    fs::write(&rows, "x,a\n0.0,1\n1.5,2\n-0.0,3\n").unwrap();
+    let import = run(&["import", "@", "@", "--dimensions", "x", "--dry-run"], &[&array, &rows]);
+    assert!(import.stderr.contains("rows.csv:4: the coordinates are those of line 2"), "{import}");
+}
+
+/// A pipe can't be read twice.
+#[cfg(unix)]
+#[test]
+fn pipes_are_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe, array) = (folder.path().join("rows"), folder.path().join("array"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::write(pipe, "{\"x\":1,\"a\":2}\n{\"x\":2,\"a\":3}\n")
+    });
+    let import = run(&["import", "@", "@", "--format", "jsonl", "--dimensions", "x"], &[&array, &pipe]);
+    writer.join().unwrap().unwrap();
+    assert!(import.stderr.ends_with("2 cells written, as 1 fragment\n"), "{import}");
+}
+
+/// Of an array that was never finished nothing is taken back: its parts couldn't be told from those of the import.
+#[test]
+fn what_was_there_is_never_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let schema = folder.path().join("s.toml");
+    let text = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int32\"\ndomain = [1, 9]\n\
+                [[attribute]]\nname = \"a\"\ndatatype = \"int32\"\nfilters = [\"positive_delta\"]\n";
+    fs::write(&schema, text).unwrap();
+    fs::write(&rows, "x,a\n1,2\n2,1\n").unwrap();
+    fs::create_dir_all(array.join("__fragments")).unwrap();
+    let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]);
+    assert!(import.stderr.contains("the new array stays"), "{import}");
+    assert!(array.join("__schema").exists());
 }

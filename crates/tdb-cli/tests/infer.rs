@@ -192,3 +192,18 @@ fn what_is_read_is_imported_without_a_schema() {
     // Indices without values, coordinates that are no text, arrays of text.
     assert_eq!(refused, ["v22-by-2.30.0-dense-enumerations", "v22-by-2.30.0-sparse-hilbert-strings"]);
 }
+
+/// Digits that a number would lose stay text.
+#[test]
+fn no_digit_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let text = "x,digits,far,mixed,exact,inf\n\
+                1,1234567890123456789012345678901234567890,1e400,9007199254740993,9007199254740992,inf\n\
+                2,1,1,0.5,0.5,1.5\n";
+    fs::write(&rows, text).unwrap();
+    let schema = run(&["import", "@", "@", "--dimensions", "x", "--dry-run"], &[&array, &rows]).stdout;
+    let types: Vec<&str> = schema.lines().filter_map(|line| line.strip_prefix("datatype = ")).collect();
+    let text = "\"string_utf8\"";
+    assert_eq!(types, ["\"int64\"", text, text, text, "\"float64\"", "\"float64\""], "{schema}");
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tdb_filters::{FilterPipeline, TileKind, TileRole};
+use tdb_filters::{ChunkHeader, FilterPipeline, TileKind, TileRole};
 use tdb_fragment::{FragmentField, NameScheme, Part};
 use tdb_schema::{ArraySchema, Attribute, FieldRef};
 use tdb_types::{CellValNum, Datatype, Feature};
@@ -20,8 +20,8 @@ struct FieldShape<'a> {
     filters: std::borrow::Cow<'a, FilterPipeline>,
 }
 
-/// Every filtered tile begins with the number of its chunks, in 8 bytes.
-const LEAST_TILE: u64 = 8;
+/// Every filtered tile begins with the number of its chunks, and may have none.
+const LEAST_TILE: u64 = ChunkHeader::COUNT_LEN as u64;
 
 impl Fragment {
     /// The tiles of a field of the array's schema; none if this fragment's schema doesn't have it, or has it as

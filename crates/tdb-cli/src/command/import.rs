@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tdb_array::Array;
+use tdb_array::{Array, Metadata};
 use tdb_schema::{ArrayDefinition, SchemaError};
 
 use crate::failure::{Failure, Result};
@@ -161,24 +161,41 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(())
 }
 
+/// What was there before an array was made.
+enum Before {
+    /// Not even its folder.
+    Nothing,
+    /// A folder with these entries, none of which belong to an array.
+    Entries(HashSet<OsString>),
+    /// Nobody knows, or parts of an array: what belongs to which can't be told afterwards.
+    Unknown,
+}
+
 /// An array that the import has made.
 struct NewArray {
     folder: PathBuf,
-    /// What was in its folder before, if it was there.
-    before: Option<HashSet<OsString>>,
+    before: Before,
 }
 
 impl NewArray {
     /// Notes what is there before it is made.
     fn planned(folder: PathBuf) -> Self {
-        let entries = fs::read_dir(&folder).ok();
-        let before = entries.map(|entries| entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect());
+        let names = fs::read_dir(&folder)
+            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<HashSet<_>>>());
+        let before = match names {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Before::Nothing,
+            // The format's own names begin so.
+            Ok(names) if !names.iter().any(|name| name.to_string_lossy().starts_with("__")) => Before::Entries(names),
+            _ => Before::Unknown,
+        };
         Self { folder, before }
     }
 
-    /// Removes the array, since it couldn't be filled, unless somebody else has written to it meanwhile.
+    /// Removes the array, since it couldn't be filled, unless somebody else has written cells or metadata to it meanwhile.
     fn take_back(&self, failure: Failure, imported: &Imported, open: impl FnOnce() -> Result<Array>) -> Failure {
-        let is_ours = open().is_ok_and(|array| array.fragments().len() == imported.fragments);
+        let is_ours = open().is_ok_and(|array| {
+            array.fragments().len() == imported.fragments && array.metadata().is_ok_and(Metadata::is_empty)
+        });
         if is_ours && self.remove().is_ok() {
             failure.and("the new array was taken back")
         } else {
@@ -187,7 +204,11 @@ impl NewArray {
     }
 
     fn remove(&self) -> io::Result<()> {
-        let Some(before) = &self.before else { return fs::remove_dir_all(&self.folder) };
+        let before = match &self.before {
+            Before::Nothing => return fs::remove_dir_all(&self.folder),
+            Before::Entries(names) => names,
+            Before::Unknown => return Err(io::ErrorKind::Unsupported.into()),
+        };
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             if before.contains(&entry.file_name()) {

@@ -75,16 +75,24 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 fn change(args: &Args, key: &Key) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     let puts = |key: &String| args.put.iter().any(|put| put.split_once('=').is_some_and(|(put, _)| put == key));
-    let deleted: Vec<String> = args.delete.iter().filter(|key| !puts(key)).cloned().collect();
+    if let Some(key) = args.delete.iter().find(|key| puts(key)) {
+        return Err(Failure::usage(format!("{key}: --put and --delete of one key")));
+    }
+    // What is put needs nothing of what was there.
+    let deletes = !args.delete.is_empty();
     let writer = match kind {
         Kind::Group => {
             let group = target::open_group(&path, &args.time, key)?;
-            check_there(&path, group.metadata()?, &deleted)?;
+            if deletes {
+                check_there(&path, group.metadata()?, &args.delete)?;
+            }
             group.write_metadata()
         }
         _ => {
             let (path, array) = target::open_array(&args.path, 1, &args.time, key, target::local_storage)?;
-            check_there(&path, array.metadata()?, &deleted)?;
+            if deletes {
+                check_there(&path, array.metadata()?, &args.delete)?;
+            }
             array.write_metadata()
         }
     };

@@ -5,6 +5,7 @@ use std::result::Result as StdResult;
 
 use tdb_array::{NewCells, NewColumn};
 use tdb_rtree::{DimRange, DimensionKind};
+use tdb_schema::global_order::make_comparable;
 use tdb_schema::{ArraySchema, Enumeration, FieldRef};
 use tdb_types::Datatype;
 
@@ -163,6 +164,8 @@ impl Cells {
             } else {
                 keys.clear();
                 tdb_types::ordered_keys(field.datatype.physical(), coordinate, &mut keys);
+                // Zeros of either sign are one place.
+                make_comparable(field.datatype.physical(), &mut keys);
                 place.extend(keys.iter().flat_map(|key| key.to_le_bytes()));
             }
         }

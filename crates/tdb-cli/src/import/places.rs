@@ -8,12 +8,24 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
 use crate::failure::{Failure, Result};
 
-/// A place, and the line of a row that is there. Places are told apart by 128 bits of a hash with a random key, so that none
+/// A place, and a row that is there. Places are told apart by 128 bits of a hash with a random key, so that none
 /// are taken for one another by chance or by intent.
-type Row = (u128, u64);
+type Row = (u128, At);
+
+/// Which row of a file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct At {
+    /// Counted over all rows.
+    pub(super) number: u64,
+    /// The line that it begins on, for people.
+    pub(super) line: u64,
+}
 
 /// Bytes of a row in a file.
-const SIZE: usize = 16 + 8;
+const SIZE: usize = 16 + 8 + 8;
+
+/// So many rows may always be in memory, 8 MiB of them, or the files of the others would be too many to be open at once.
+const LEAST: usize = 1 << 18;
 
 /// Rows, in memory as long as they are few, and else in sorted runs in temporary files.
 #[derive(Debug)]
@@ -29,20 +41,20 @@ impl Places {
     /// In about so many bytes of memory.
     pub(super) fn new(budget: usize) -> Self {
         // Vectors that grow are there twice for a moment.
-        let most = (budget / 2 / size_of::<Row>()).max(1000);
+        let most = (budget / 2 / size_of::<Row>()).max(LEAST);
         Self { keys: [RandomState::new(), RandomState::new()], rows: Vec::new(), most, runs: Vec::new() }
     }
 
-    /// Takes in the place of the row on a line.
+    /// Takes in the place of a row.
     ///
     /// # Errors
     /// A temporary file can't be written.
-    pub(super) fn add(&mut self, place: &[u8], line: u64) -> Result<()> {
+    pub(super) fn add(&mut self, place: &[u8], at: At) -> Result<()> {
         if self.rows.len() == self.most {
             self.spill()?;
         }
         let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(place)));
-        self.rows.push((high << 64 | low, line));
+        self.rows.push((high << 64 | low, at));
         Ok(())
     }
 
@@ -54,12 +66,12 @@ impl Places {
         Ok(())
     }
 
-    /// Calls `found` for each row whose place has an earlier one, with the lines of the first one there, of the one before
-    /// it and of itself.
+    /// Calls `found` for each row whose place has an earlier one, with the first one there, the one before it and
+    /// itself.
     ///
     /// # Errors
     /// A temporary file can't be written or read.
-    pub(super) fn repeated(mut self, found: impl FnMut(u64, u64, u64)) -> Result<()> {
+    pub(super) fn repeated(mut self, found: impl FnMut(At, At, At)) -> Result<()> {
         if self.runs.is_empty() {
             self.rows.sort_unstable();
             group(self.rows.into_iter().map(Ok), found)
@@ -72,18 +84,18 @@ impl Places {
 }
 
 /// Looks at rows in order, as [`Places::repeated`] has it.
-fn group(rows: impl Iterator<Item = io::Result<Row>>, mut found: impl FnMut(u64, u64, u64)) -> io::Result<()> {
-    let mut last: Option<(u128, u64, u64)> = None;
+fn group(rows: impl Iterator<Item = io::Result<Row>>, mut found: impl FnMut(At, At, At)) -> io::Result<()> {
+    let mut last: Option<(u128, At, At)> = None;
     for row in rows {
-        let (place, line) = row?;
+        let (place, at) = row?;
         let first = match last {
             Some((other, first, before)) if other == place => {
-                found(first, before, line);
+                found(first, before, at);
                 first
             }
-            _ => line,
+            _ => at,
         };
-        last = Some((place, first, line));
+        last = Some((place, first, at));
     }
     Ok(())
 }
@@ -91,8 +103,9 @@ fn group(rows: impl Iterator<Item = io::Result<Row>>, mut found: impl FnMut(u64,
 fn write_run(rows: &[Row]) -> io::Result<File> {
     // Nobody else sees it, and it goes when it's closed.
     let mut file = BufWriter::new(tempfile::tempfile()?);
-    for (place, line) in rows {
+    for (place, At { number, line }) in rows {
         file.write_all(&place.to_le_bytes())?;
+        file.write_all(&number.to_le_bytes())?;
         file.write_all(&line.to_le_bytes())?;
     }
     let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -120,12 +133,11 @@ impl Merge {
         let mut bytes = [0; SIZE];
         match self.runs[run].read_exact(&mut bytes) {
             Ok(()) => {
-                let (place, line) = bytes.split_at(16);
-                let row = (
-                    u128::from_le_bytes(place.try_into().map_err(io::Error::other)?),
-                    u64::from_le_bytes(line.try_into().map_err(io::Error::other)?),
-                );
-                self.next.push(Reverse((row, run)));
+                let (place, at) = bytes.split_at(16);
+                let (number, line) = at.split_at(8);
+                let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).map_err(io::Error::other);
+                let place = u128::from_le_bytes(place.try_into().map_err(io::Error::other)?);
+                self.next.push(Reverse(((place, At { number: word(number)?, line: word(line)? }), run)));
                 Ok(())
             }
             // Runs are written whole.
@@ -152,14 +164,16 @@ mod tests {
     fn rows_of_one_place_are_found_in_memory_and_in_files() {
         for budget in [usize::MAX, 0] {
             let mut places = Places::new(budget);
-            for line in 1..=5000_u64 {
-                places.add(&(line % 4990).to_le_bytes(), line).unwrap();
+            let rows = 3 * LEAST as u64;
+            let at = |number| At { number, line: 2 * number };
+            for number in 1..=rows {
+                places.add(&(number % (rows - 10)).to_le_bytes(), at(number)).unwrap();
             }
-            assert_eq!(places.runs.len(), if budget == 0 { 4 } else { 0 });
+            assert_eq!(places.runs.len(), if budget == 0 { 2 } else { 0 });
             let mut found = Vec::new();
-            places.repeated(|first, before, line| found.push((first, before, line))).unwrap();
+            places.repeated(|first, before, at| found.push((first, before, at))).unwrap();
             found.sort_unstable();
-            let wanted: Vec<_> = (1..=10).map(|line| (line, line, line + 4990)).collect();
+            let wanted: Vec<_> = (1..=10).map(|number| (at(number), at(number), at(number + rows - 10))).collect();
             assert_eq!(found, wanted);
         }
     }

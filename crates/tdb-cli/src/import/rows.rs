@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use csv::{ReaderBuilder, StringRecord};
 use serde_json::{Map, Value};
 
+use super::lines::Lines;
 use crate::failure::{Failure, Result};
 
 /// A file that is read more than once: to look for what can't be imported, and to import it.
@@ -26,8 +27,9 @@ pub(crate) struct Input {
 
 #[derive(Debug)]
 enum Bytes {
-    File(PathBuf),
-    /// Standard input can't be read twice.
+    /// A file, and its size.
+    File(PathBuf, u64),
+    /// Standard input and pipes can't be read twice.
     Memory(Arc<[u8]>),
 }
 
@@ -41,7 +43,7 @@ pub(crate) enum RowsFormat {
 }
 
 impl Input {
-    /// The file at `path`; none is standard input, which is held in memory.
+    /// The file at `path`; none is standard input. What is no file, but a pipe, is held in memory.
     pub(crate) fn new(path: Option<PathBuf>, format: Option<RowsFormat>, delimiter: u8) -> Result<Self> {
         let name = path.as_ref().map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
         let by_name = path.as_ref().and_then(|path| match path.extension()?.to_str()? {
@@ -55,14 +57,7 @@ impl Input {
         })?;
         let is_tabbed = path.as_ref().is_some_and(|path| path.extension().is_some_and(|extension| extension == "tsv"));
         let delimiter = if is_tabbed && delimiter == b',' { b'\t' } else { delimiter };
-        let bytes = match path {
-            Some(path) => Bytes::File(path),
-            None => {
-                let mut bytes = Vec::new();
-                std::io::stdin().read_to_end(&mut bytes).map_err(|error| Failure::io(&name, &error))?;
-                Bytes::Memory(bytes.into())
-            }
-        };
+        let bytes = Bytes::new(path).map_err(|error| Failure::io(&name, &error))?;
         Ok(Self { name, bytes, format, delimiter, taken: Arc::default() })
     }
 
@@ -73,7 +68,7 @@ impl Input {
     /// How many bytes there are, and how many were taken in this pass.
     pub(crate) fn progress(&self) -> (u64, u64) {
         let size = match &self.bytes {
-            Bytes::File(path) => std::fs::metadata(path).map_or(0, |file| file.len()),
+            Bytes::File(_, size) => *size,
             Bytes::Memory(bytes) => bytes.len() as u64,
         };
         (size, self.taken.load(Ordering::Relaxed))
@@ -83,10 +78,11 @@ impl Input {
     pub(crate) fn rows(&self) -> Result<Rows> {
         self.taken.store(0, Ordering::Relaxed);
         let bytes: Box<dyn Read> = match &self.bytes {
-            Bytes::File(path) => Box::new(File::open(path).map_err(|error| Failure::io(&self.name, &error))?),
+            Bytes::File(path, _) => Box::new(File::open(path).map_err(|error| Failure::io(&self.name, &error))?),
             Bytes::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
-        let counted = Counted { bytes, taken: Arc::clone(&self.taken) };
+        let lines = (self.format == RowsFormat::Csv).then(Lines::default);
+        let counted = Counted { bytes, taken: Arc::clone(&self.taken), lines: lines.clone() };
         let broken = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", self.name));
         match self.format {
             RowsFormat::Csv => {
@@ -104,7 +100,8 @@ impl Input {
                 if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
                     return Err(broken(&format_args!("two columns are called {name:?}")));
                 }
-                Ok(Rows::Csv { reader: Box::new(reader), columns, record: StringRecord::new() })
+                let lines = lines.unwrap_or_default();
+                Ok(Rows::Csv { reader: Box::new(reader), lines, columns, record: StringRecord::new() })
             }
             RowsFormat::Jsonl => Ok(Rows::Jsonl {
                 lines: Box::new(BufReader::with_capacity(1 << 16, counted)),
@@ -116,23 +113,44 @@ impl Input {
     }
 }
 
-/// Counts the bytes that pass.
+impl Bytes {
+    fn new(path: Option<PathBuf>) -> std::io::Result<Self> {
+        let mut bytes = Vec::new();
+        match path {
+            Some(path) => {
+                let metadata = std::fs::metadata(&path)?;
+                if metadata.is_file() {
+                    return Ok(Self::File(path, metadata.len()));
+                }
+                File::open(path)?.read_to_end(&mut bytes)?
+            }
+            None => std::io::stdin().read_to_end(&mut bytes)?,
+        };
+        Ok(Self::Memory(bytes.into()))
+    }
+}
+
+/// Counts the bytes that pass, and their lines if somebody asks for them.
 pub(crate) struct Counted {
     bytes: Box<dyn Read>,
     taken: Arc<AtomicU64>,
+    lines: Option<Lines>,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.bytes.read(buffer)?;
         self.taken.fetch_add(count as u64, Ordering::Relaxed);
+        if let (Some(lines), Some(bytes)) = (&self.lines, buffer.get(..count)) {
+            lines.pass(bytes);
+        }
         Ok(count)
     }
 }
 
 /// A walk over rows.
 pub(crate) enum Rows {
-    Csv { reader: Box<csv::Reader<Counted>>, columns: Vec<String>, record: StringRecord },
+    Csv { reader: Box<csv::Reader<Counted>>, lines: Lines, columns: Vec<String>, record: StringRecord },
     Jsonl { lines: Box<dyn BufRead>, line: Vec<u8>, number: u64, row: Map<String, Value> },
 }
 
@@ -168,12 +186,13 @@ impl Rows {
     /// The file can't be read on.
     pub(crate) fn next(&mut self, name: &str) -> Result<Option<Read1<'_>>> {
         match self {
-            Self::Csv { reader, columns, record } => {
-                let line = reader.position().line();
-                match reader.read_record(record) {
+            Self::Csv { reader, lines, columns, record } => {
+                let start = reader.position().byte();
+                let read = reader.read_record(record);
+                let line = lines.of_row(start);
+                match read {
                     Ok(false) => Ok(None),
                     Ok(true) => {
-                        let line = record.position().map_or(line, csv::Position::line);
                         let (has, wants) = (record.len(), columns.len());
                         let row = Row::Csv { columns, record };
                         let short = || format!("the row has {has} fields, and the header {wants}");

@@ -58,8 +58,12 @@ impl Seen {
         } else if let Ok(number) = text.parse::<i128>() {
             // Leading zeros and the like are lost in a number.
             if number.to_string() == text { self.push_integer(number) } else { self.push(Content::Text) }
-        } else if text.parse::<f64>().is_ok() {
-            self.push(Content::Float);
+        } else if let Ok(number) = text.parse::<f64>() {
+            let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+            // More digits than anything holds, and numbers beyond all floats, would be others.
+            let is_lost = digits.bytes().all(|byte| byte.is_ascii_digit())
+                || number.is_infinite() && digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+            self.push(if is_lost { Content::Text } else { Content::Float });
         } else {
             self.add_string(text);
         }
@@ -133,6 +137,8 @@ impl Seen {
         } else if only(Content::Bool as u16 | Content::Integer as u16) && is_byte() {
             // Bools are bytes, and some writers put other numbers there.
             Datatype::Bool
+        } else if only(NUMBERS) && self.is_text && !self.is_exact() {
+            Datatype::StringUtf8
         } else if only(NUMBERS) {
             Datatype::Float64
         } else if let Some(date) = self.date() {
@@ -145,6 +151,12 @@ impl Seen {
         } else {
             Datatype::StringUtf8
         })
+    }
+
+    /// Whether floats hold all integers.
+    fn is_exact(&self) -> bool {
+        let most = 1_i128 << f64::MANTISSA_DIGITS;
+        self.low.is_none_or(|low| low >= -most) && self.high.is_none_or(|high| high <= most)
     }
 
     fn integer(&self) -> Datatype {
