@@ -41,7 +41,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Create(args) => create::run(&args, &key()?),
         Command::Import(args) => import::run(&args, &key()?, terminal),
         Command::Evolve(args) => evolve::run(&args, &key()?),
-        Command::Delete(args) => delete::run(&args, &key()?, terminal),
+        Command::Delete(args) => delete::run(&args, &key()?),
         Command::Group(args) => group::run(&args, &key()?),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),

@@ -5,6 +5,7 @@ mod dense;
 mod infer;
 mod lines;
 mod places;
+mod quotes;
 mod rows;
 
 use std::collections::BTreeMap;
@@ -69,16 +70,24 @@ impl Reading {
     /// Looks at all rows to find out what they hold.
     ///
     /// # Errors
-    /// The file can't be read.
+    /// The file can't be read, or none of its rows.
     pub(crate) fn guess(&self) -> Result<Guesses> {
         let mut rows = self.input.rows()?;
         let mut guesses = Guesses::new(rows.columns());
-        while let Some((_, row)) = rows.next(self.input.name())? {
-            if let Ok(row) = row {
-                guesses.add(row, &self.null);
+        let mut first = None;
+        while let Some((line, row)) = rows.next(self.input.name())? {
+            match row {
+                Ok(row) => guesses.add(row, &self.null),
+                Err(why) if first.is_none() => first = Some((line, why)),
+                Err(_) => {}
             }
         }
-        Ok(guesses)
+        match first {
+            Some((line, why)) if guesses.is_empty() => {
+                Err(Failure::new(Exit::Finding, format!("{}:{line}: {why}; no row could be read", self.input.name())))
+            }
+            _ => Ok(guesses),
+        }
     }
 
     /// Looks at all rows for those that an array of this schema can't take, and tells of them.

@@ -42,15 +42,25 @@ impl Stamp {
     }
 }
 
-/// A range of time.
+/// A range of time for what can't be undone: a number that looks like a year is no number of milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Within(pub(crate) TimeRange);
+pub(crate) struct WithinDates(pub(crate) TimeRange);
 
-impl std::str::FromStr for Within {
+impl std::str::FromStr for WithinDates {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        between(text).map(Self)
+        let is_year = |end: &&str| end.len() == 4 && matches!(end.parse(), Ok(1900..=2199));
+        let ends = text.split("..").map(|end| end.trim_start_matches('=').trim());
+        match ends.into_iter().find(is_year) {
+            Some(year) => {
+                let (thousands, rest) = year.split_at(1);
+                Err(format!(
+                    "{year} would be milliseconds since 1970; write {year}-01-01, or {thousands}_{rest} for milliseconds"
+                ))
+            }
+            None => between(text).map(Self),
+        }
     }
 }
 
@@ -106,6 +116,8 @@ mod tests {
         assert_eq!(between("..=5"), Ok(TimeRange::until(5)));
         assert_eq!(between("5.."), Ok(TimeRange { start: 5, end: u64::MAX }));
         assert!(between("6..5").unwrap_err().contains("after"));
+        assert!("2024..".parse::<WithinDates>().unwrap_err().contains("2024-01-01"));
+        assert_eq!("2_024..=2300".parse::<WithinDates>().unwrap().0, TimeRange { start: 2024, end: 2300 });
         assert!(between("5").is_err() && time("soon").is_err() && time("1969-12-31").is_err());
     }
 }

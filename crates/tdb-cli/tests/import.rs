@@ -371,3 +371,35 @@ fn what_was_there_is_never_taken_back() {
     assert!(import.stderr.contains("the new array stays"), "{import}");
     assert!(array.join("__schema").exists());
 }
+
+/// What was cut off, or has a quote too many, isn't taken for one long text.
+#[test]
+fn quotes_are_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    fs::write(&rows, "a,b\n1,x\n2,\"cut\n3,y\n4,z").unwrap();
+    let import = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &rows]);
+    assert!(
+        import.code == Some(1) && import.stderr.contains("rows.csv:3: a quote that begins in this row"),
+        "{import}"
+    );
+    assert!(!array.exists());
+}
+
+/// What is no JSON lines at all is told as that, and not as a file without rows; a mark at its start is no part of it.
+#[test]
+fn what_is_no_json_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, array) = (folder.path().join("rows.jsonl"), folder.path().join("array"));
+    for (text, told) in [
+        ("[{\"a\":1}]\n", "rows.jsonl:1: a JSON array"),
+        ("{\"a\":1\n", "rows.jsonl:1: no JSON object: EOF while parsing an object, at character "),
+    ] {
+        fs::write(&rows, text).unwrap();
+        let import = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &rows]);
+        assert!(import.code == Some(1) && import.stderr.contains(told), "{import}");
+    }
+    fs::write(&rows, "\u{feff}{\"a\":1,\"b\":2}\n").unwrap();
+    let import = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &rows]);
+    assert!(import.stderr.ends_with("1 cell written, as 1 fragment\n"), "{import}");
+}

@@ -64,7 +64,7 @@ impl Array {
             match newest.as_deref().and_then(TimestampedName::parse) {
                 Some(newest) if newest.as_str() > name.as_str() => {
                     if newest.start() != name.start() || names.is_fixed() {
-                        return Err(self.outdated("its schema is dated later than the new one would be"));
+                        return Err(self.outdated("the name of its schema, by its time, stands behind the new one's, and readers go by the last; date the change later"));
                     }
                     // Another library has changed it within this millisecond.
                     thread::sleep(Duration::from_millis(1));

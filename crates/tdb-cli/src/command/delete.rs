@@ -10,8 +10,8 @@ use tdb_schema::{ArraySchema, Attribute, Dimension};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::target;
-use crate::terminal::{Terminal, printable};
-use crate::time::{Stamp, TimeArgs, Within};
+use crate::terminal::printable;
+use crate::time::{Stamp, TimeArgs, WithinDates};
 use crate::value;
 
 /// Delete cells by a condition, or fragments by their time
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 
     /// Delete the fragments that were written between two times, both included
     #[arg(long, value_name = "FIRST..LAST", conflicts_with = "conditions")]
-    fragments: Option<Within>,
+    fragments: Option<WithinDates>,
 
     /// Delete all cells that were written before the array had the field of a condition, too
     #[arg(long, requires = "conditions")]
@@ -44,15 +44,15 @@ pub(crate) struct Args {
     stamp: Stamp,
 }
 
-pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     let (path, array) = target::open_array(&args.array, 1, &TimeArgs::default(), key, target::local_storage)?;
-    if let Some(Within(time)) = args.fragments {
+    if let Some(WithinDates(time)) = args.fragments {
         let count = array.delete_fragments(time)?;
         if count == 0 {
             eprintln!("{}: no fragment lies within that time; nothing was deleted", printable(&path.to_string_lossy()));
-        } else if terminal.stderr {
+        } else {
             let fragments = if count == 1 { "fragment" } else { "fragments" };
-            eprintln!("{}: {count} {fragments} deleted", path.display());
+            eprintln!("{}: {count} {fragments} deleted", printable(&path.to_string_lossy()));
         }
         return Ok(());
     }

@@ -56,6 +56,11 @@ impl Guesses {
         place
     }
 
+    /// Whether there was no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
     /// Looks at a row.
     pub(crate) fn add(&mut self, row: Row<'_>, null: &str) {
         self.rows += 1;

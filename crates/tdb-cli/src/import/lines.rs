@@ -1,15 +1,20 @@
-//! On which line the bytes of a file stand, whatever ends its lines.
+//! On which line the bytes of a file of CSV stand, whatever ends its lines, and whether it ends within quotes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::quotes::Quotes;
+
 /// Counts lines of what passes. The reader of CSV tells where a row begins, but for it a row ends at the first byte of
-/// `\r\n`, and lines end at `\n` alone.
-#[derive(Clone, Debug, Default)]
+/// `\r\n`, and lines end at `\n` alone; and it takes a quote that is never closed for one that ends with the file.
+#[derive(Clone, Debug)]
 pub(crate) struct Lines(Arc<Mutex<State>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    quotes: Quotes,
+    /// Whether the last byte has passed.
+    is_end: bool,
     /// Bytes that passed.
     taken: u64,
     /// Where ends of lines stand that nobody has asked past, and whether they are `\r`.
@@ -21,9 +26,23 @@ struct State {
 }
 
 impl Lines {
-    /// Takes in the bytes that follow.
+    /// Of CSV with this delimiter.
+    pub(super) fn new(delimiter: u8) -> Self {
+        let (ends, quotes) = (VecDeque::new(), Quotes::new(delimiter));
+        Self(Arc::new(Mutex::new(State { quotes, is_end: false, taken: 0, ends, lines: 0, behind_return: None })))
+    }
+
+    /// Whether the file has ended within quotes.
+    pub(super) fn ends_in_quotes(&self) -> bool {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_end && state.quotes.is_open()
+    }
+
+    /// Takes in the bytes that follow; none at the end.
     pub(super) fn pass(&self, bytes: &[u8]) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.quotes.pass(bytes);
+        state.is_end = bytes.is_empty();
         let taken = state.taken;
         let ends = (taken..).zip(bytes).filter(|(_, byte)| matches!(byte, b'\n' | b'\r'));
         state.ends.extend(ends.map(|(place, byte)| (place, *byte == b'\r')));
@@ -59,7 +78,7 @@ mod tests {
             ("a\r\nb\r\n\r\nc\r\nd", [(0, 1), (2, 2), (5, 4), (10, 5)]),
             ("a\rb\r\rc\rd", [(0, 1), (2, 2), (4, 4), (7, 5)]),
         ] {
-            let lines = Lines::default();
+            let lines = Lines::new(b',');
             lines.pass(&text.as_bytes()[..3]);
             lines.pass(&text.as_bytes()[3..]);
             assert_eq!(places.map(|(place, _)| (place, lines.of_row(place))), places, "{text:?}");

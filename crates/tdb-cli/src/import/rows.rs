@@ -81,7 +81,7 @@ impl Input {
             Bytes::File(path, _) => Box::new(File::open(path).map_err(|error| Failure::io(&self.name, &error))?),
             Bytes::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
-        let lines = (self.format == RowsFormat::Csv).then(Lines::default);
+        let lines = (self.format == RowsFormat::Csv).then(|| Lines::new(self.delimiter));
         let counted = Counted { bytes, taken: Arc::clone(&self.taken), lines: lines.clone() };
         let broken = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", self.name));
         match self.format {
@@ -100,7 +100,7 @@ impl Input {
                 if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
                     return Err(broken(&format_args!("two columns are called {name:?}")));
                 }
-                let lines = lines.unwrap_or_default();
+                let lines = lines.unwrap_or_else(|| Lines::new(self.delimiter));
                 Ok(Rows::Csv { reader: Box::new(reader), lines, columns, record: StringRecord::new() })
             }
             RowsFormat::Jsonl => Ok(Rows::Jsonl {
@@ -192,6 +192,10 @@ impl Rows {
                 let line = lines.of_row(start);
                 match read {
                     Ok(false) => Ok(None),
+                    // Whatever it has swallowed.
+                    Ok(true) if lines.ends_in_quotes() => {
+                        Ok(Some((line, Err("a quote that begins in this row is never closed".to_owned()))))
+                    }
                     Ok(true) => {
                         let (has, wants) = (record.len(), columns.len());
                         let row = Row::Csv { columns, record };
@@ -211,6 +215,9 @@ impl Rows {
                     return Ok(None);
                 }
                 *number += 1;
+                if *number == 1 && line.starts_with("\u{feff}".as_bytes()) {
+                    line.drain(.."\u{feff}".len());
+                }
                 if line.trim_ascii().is_empty() {
                     continue;
                 }
@@ -219,11 +226,21 @@ impl Rows {
                         *row = read;
                         (*number, Ok(Row::Jsonl(row)))
                     }
-                    Err(error) => (*number, Err(format!("no JSON object: {error}"))),
+                    Err(_) if line.trim_ascii_start().starts_with(b"[") => {
+                        (*number, Err("a JSON array; of JSON lines each is one object".to_owned()))
+                    }
+                    Err(error) => (*number, Err(no_object(&error))),
                 }));
             },
         }
     }
+}
+
+/// An error of JSON, which doesn't know that its line is one of many.
+fn no_object(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let why = text.rsplit_once(" at line ").map_or(text.as_str(), |(why, _)| why);
+    format!("no JSON object: {why}, at character {}", error.column().max(1))
 }
 
 impl<'a> Row<'a> {
