@@ -9,7 +9,7 @@ use tdb_array::{Array, ArrayError, ArrayOptions, CellProblem, NewCells, NewColum
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage};
-use tdb_types::{DataOrder, Datatype, Layout, Limits, Scalar};
+use tdb_types::{CellValNum, DataOrder, Datatype, Layout, Limits, Scalar};
 use two_arrays::*;
 
 fn some_rows() -> Vec<Row> {
@@ -270,4 +270,34 @@ fn tiles_beyond_the_limits_are_refused() {
     assert!(matches!(error, ArrayError::Write(_)) && error.to_string().contains("\"s\""), "{error}");
     assert_eq!(files(&storage, ""), before);
     assert_eq!(write(2_400).unwrap().cells, 24);
+}
+
+/// Where the text is short, it's the offsets that reach the limit.
+#[test]
+fn offsets_beyond_the_limits_are_refused() {
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9)).with_tile_extent(Scalar::I32(5));
+    let text = Attribute::new("t", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var);
+    let storage = create(&SchemaBuilder::sparse().dimension(x).attribute(text).build().unwrap());
+    let write = |bytes| {
+        let options = ArrayOptions::new().threads(1).limits(Limits::default().with_tile_bytes(bytes));
+        let array = options.open_on(Arc::clone(&storage) as Arc<dyn Storage>).unwrap();
+        let cells = NewCells::new().with("x", NewColumn::values(&[1i32, 2, 3, 4]));
+        array.write().cells(cells.with("t", NewColumn::strings([""; 4])))
+    };
+    assert!(matches!(write(31).unwrap_err(), ArrayError::Write(_)));
+    write(32).unwrap();
+}
+
+#[test]
+fn cells_are_valid_unless_said_otherwise() {
+    let storage = create(&sparse_schema(false, Layout::RowMajor));
+    let cells = NewCells::new()
+        .with("x", NewColumn::values(&[1i32, 2]))
+        .with("s", NewColumn::strings(["a", "b"]))
+        .with("a", NewColumn::values(&[0.5f64, 1.5]))
+        .with("t", NewColumn::strings(["", "t"]))
+        .with("p", NewColumn::values(&[1u16, 2, 3, 4]));
+    array_on(&storage, 1).write().cells(cells).unwrap();
+    let found: Vec<_> = rows_of(&array_on(&storage, 1)).into_iter().map(|row| row.3).collect();
+    assert_eq!(found, [Some(String::new()), Some("t".to_owned())]);
 }

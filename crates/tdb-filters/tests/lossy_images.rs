@@ -173,3 +173,16 @@ fn memory_of_encoding_is_bounded() {
         }
     }
 }
+
+/// The encoder knows whole numbers.
+#[test]
+fn qualities_are_rounded() {
+    let image = |quality| {
+        let picture = Picture { rows: 40, columns: 60, format: WebPFormat::Rgb, quality };
+        picture.there_and_back(&picture.pixels(true)).1
+    };
+    for (quality, whole) in [(49.5, 50.0), (49.4, 49.0), (0.4, 1.0)] {
+        assert_eq!(image(quality), image(whole), "{quality}");
+    }
+    assert_ne!(image(49.0), image(50.0));
+}
