@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use tdb_array::{
-    Array, ArrayOptions, CreateOptions, Group, GroupOptions, MetadataValue, Names, NewColumn, Result, TimeRange,
+    Array, ArrayError, ArrayOptions, CreateOptions, Group, GroupOptions, MetadataValue, Names, NewColumn, Order,
+    Result, TimeRange,
 };
 use tdb_condition::Condition;
 use tdb_schema::{
@@ -230,5 +231,33 @@ fn groups() {
         change(&(Arc::new(faulty.clone()) as _)).unwrap();
         faulty.create_folder("more").unwrap_err();
         assert_eq!(group_state(&disk), after, "{what}, and then no power");
+    }
+}
+
+/// However many make the same array in one place at once: who isn't refused has an array, and nobody's cells are lost.
+#[test]
+fn creations_at_once_lose_nothing() {
+    for round in 0..40 {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("array");
+        let make = |maker: i32| match Array::create(&place, &definition(22)) {
+            Ok(()) => {
+                let array = ArrayOptions::new().threads(1).open(&place).unwrap();
+                array.write().cells([("row", &[maker]), ("a", &[maker])]).unwrap();
+                Some(maker)
+            }
+            Err(error) => {
+                assert!(matches!(error, ArrayError::AlreadyThere { .. }), "{round}: {error}");
+                None
+            }
+        };
+        let makers: Vec<i32> = std::thread::scope(|scope| {
+            let makers: Vec<_> = (1..4).map(|maker| scope.spawn(move || make(maker))).collect();
+            makers.into_iter().filter_map(|maker| maker.join().unwrap()).collect()
+        });
+        assert!(!makers.is_empty());
+        let array = ArrayOptions::new().threads(1).open(&place).unwrap();
+        let batch = array.read().order(Order::RowMajor).batches().unwrap().next().unwrap().unwrap();
+        assert_eq!(batch.column("a").unwrap().values::<i32>().unwrap(), makers, "{round}");
     }
 }

@@ -80,7 +80,7 @@ impl CreateOptions {
             if storage.exists(&label.uri)? {
                 storage.remove_folder(&label.uri)?;
             }
-            files.folder(&label.uri)?;
+            files.tree(&label.uri)?;
             self.create_on(&storage.sub(&label.uri)?, &definition)?;
         }
         if version.has(Feature::LockFile) && !storage.exists(LOCK_FILE)? {

@@ -15,7 +15,10 @@ pub(super) struct NewFiles {
 
 #[derive(Debug)]
 enum Made {
+    /// Removed only while it is empty: others may have put something there.
     Folder(String),
+    /// A folder that belongs to nobody else, with all that it holds.
+    Tree(String),
     File(String),
 }
 
@@ -30,6 +33,13 @@ impl NewFiles {
             self.storage.create_folder(path)?;
             self.made.push(Made::Folder(path.to_owned()));
         }
+        Ok(())
+    }
+
+    /// Makes a folder that nobody else fills.
+    pub(super) fn tree(&mut self, path: &str) -> Result<()> {
+        self.storage.create_folder(path)?;
+        self.made.push(Made::Tree(path.to_owned()));
         Ok(())
     }
 
@@ -51,7 +61,8 @@ impl Drop for NewFiles {
         while let Some(made) = self.made.pop() {
             // Nobody is there to be told; what remains counts for nothing.
             let _ = match made {
-                Made::Folder(path) => self.storage.remove_folder(&path),
+                Made::Folder(path) if self.storage.list(&path).is_ok_and(|entries| !entries.is_empty()) => Ok(()),
+                Made::Folder(path) | Made::Tree(path) => self.storage.remove_folder(&path),
                 Made::File(path) => self.storage.remove_file(&path),
             };
         }

@@ -1,13 +1,8 @@
 //! `tdb import`: rows of a file into an array.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs;
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use tdb_array::{Array, Metadata};
 use tdb_schema::{ArrayDefinition, SchemaError};
 
 use crate::failure::{Failure, Result};
@@ -132,11 +127,10 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             eprintln!("the schema, made from {}:\n\n{text}", reading.input.name());
         }
         if !args.dry_run {
-            let new = NewArray::planned(folder);
-            key.create_options().names(writing.names.clone()).create(&new.folder, &definition)?;
-            let written =
-                open().and_then(|(_, array)| reading.write(&array, &checked, &writing, &mut imported, terminal));
-            written.map_err(|failure| new.take_back(failure, &imported, || Ok(open()?.1)))?;
+            key.create_options().names(writing.names.clone()).create(&folder, &definition)?;
+            let array = open()?.1;
+            let written = reading.write(&array, &checked, &writing, &mut imported, terminal);
+            written.map_err(|failure| failure.and(imported.so_far()).and("the array was made, and stays"))?;
         }
     } else {
         let array = open()?.1;
@@ -144,10 +138,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         checked = reading.check(array.schema(), enumeration, &writing, terminal)?;
         if !args.dry_run {
             let written = reading.write(&array, &checked, &writing, &mut imported, terminal);
-            written.map_err(|failure| match imported.fragments {
-                0 => failure.and("nothing was written"),
-                _ => failure.and(format!("{} were written before", counted(imported.cells, "cell"))),
-            })?;
+            written.map_err(|failure| failure.and(imported.so_far()))?;
         }
     }
     if checked.rejected > 0 {
@@ -161,65 +152,13 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(())
 }
 
-/// What was there before an array was made.
-enum Before {
-    /// Not even its folder.
-    Nothing,
-    /// A folder with these entries, none of which belong to an array.
-    Entries(HashSet<OsString>),
-    /// Nobody knows, or parts of an array: what belongs to which can't be told afterwards.
-    Unknown,
-}
-
-/// An array that the import has made.
-struct NewArray {
-    folder: PathBuf,
-    before: Before,
-}
-
-impl NewArray {
-    /// Notes what is there before it is made.
-    fn planned(folder: PathBuf) -> Self {
-        let names = fs::read_dir(&folder)
-            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<HashSet<_>>>());
-        let before = match names {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Before::Nothing,
-            // The format's own names begin so.
-            Ok(names) if !names.iter().any(|name| name.to_string_lossy().starts_with("__")) => Before::Entries(names),
-            _ => Before::Unknown,
-        };
-        Self { folder, before }
-    }
-
-    /// Removes the array, since it couldn't be filled, unless somebody else has written cells or metadata to it meanwhile.
-    fn take_back(&self, failure: Failure, imported: &Imported, open: impl FnOnce() -> Result<Array>) -> Failure {
-        let is_ours = open().is_ok_and(|array| {
-            array.fragments().len() == imported.fragments && array.metadata().is_ok_and(Metadata::is_empty)
-        });
-        if is_ours && self.remove().is_ok() {
-            failure.and("the new array was taken back")
-        } else {
-            failure.and("the new array stays")
+impl Imported {
+    /// What an import that has failed leaves.
+    fn so_far(&self) -> String {
+        match self.fragments {
+            0 => "nothing was written".to_owned(),
+            _ => format!("{} were written before", counted(self.cells, "cell")),
         }
-    }
-
-    fn remove(&self) -> io::Result<()> {
-        let before = match &self.before {
-            Before::Nothing => return fs::remove_dir_all(&self.folder),
-            Before::Entries(names) => names,
-            Before::Unknown => return Err(io::ErrorKind::Unsupported.into()),
-        };
-        for entry in fs::read_dir(&self.folder)? {
-            let entry = entry?;
-            if before.contains(&entry.file_name()) {
-                continue;
-            }
-            match entry.file_type()?.is_dir() {
-                true => fs::remove_dir_all(entry.path())?,
-                false => fs::remove_file(entry.path())?,
-            }
-        }
-        Ok(())
     }
 }
 
