@@ -179,6 +179,40 @@ fn an_array_that_was_made_stays() {
     assert_eq!(run(&["import", "@", "@"], &[&array, &rows]).code, Some(0));
 }
 
+/// Many cells, each of them twice, in an order that is none of coordinates.
+#[test]
+fn the_last_rows_of_many_cells_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = dense(folder.path());
+    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let row = |x: u32, b: u32| format!("1,{},p,{b}\n", x * 37 % 100 + 1);
+    let text: String = (0..200).map(|line| row(line % 100, line)).collect();
+    fs::write(&rows, format!("y,x,a,b\n{text}")).unwrap();
+    let import = run(&["import", "@", "@", "--schema", "@", "--keep-last"], &[&array, &rows, &schema]);
+    assert!(import.code == Some(0) && import.stderr.contains("100 cells written"), "{import}");
+    let read = run(&["read", "@", "--range", "y=1", "--select", "b", "--format", "csv"], &[&array]);
+    let mut found: Vec<u32> = read.stdout.lines().filter_map(|line| line.rsplit(',').next()?.parse().ok()).collect();
+    found.sort_unstable();
+    assert_eq!(found, (100..200).collect::<Vec<_>>(), "{read}");
+}
+
+/// Of an import that fails half-way the fragments stay, and it says so.
+#[test]
+fn fragments_that_were_written_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let [rows, array, schema] = ["rows.csv", "array", "s.toml"].map(|name| folder.path().join(name));
+    let text = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int32\"\ndomain = [1, 9999]\n\
+                [[attribute]]\nname = \"a\"\ndatatype = \"int32\"\nfilters = [\"positive_delta\"]\n";
+    fs::write(&schema, text).unwrap();
+    let ascending: String = (1..1000).map(|x| format!("{x},{x}\n")).collect();
+    fs::write(&rows, format!("x,a\n{ascending}1000,2\n1001,1\n")).unwrap();
+    let import = run(&["import", "@", "@", "--schema", "@", "--budget", "2KiB"], &[&array, &rows, &schema]);
+    assert!(import.code != Some(0) && import.stderr.contains("cells were written before"), "{import}");
+    let read = run(&["read", "@", "--format", "csv"], &[&array]).stdout;
+    let cells = read.lines().count() - 1;
+    assert!(cells > 100 && import.stderr.contains(&format!("{cells} cells were written before")), "{cells}: {import}");
+}
+
 fn dense(folder: &Path) -> std::path::PathBuf {
     let schema = folder.join("dense.toml");
     let dimension =

@@ -145,6 +145,7 @@ fn columns_of_no_type() {
         (["[1]", "1"], "it holds both arrays and single values"),
         (["[\"a\"]", "[\"b\"]"], "it holds arrays of what is not all numbers"),
         (["[300]", "[true]"], "it holds arrays of what is not all numbers"),
+        (["[256]", "[true]"], "it holds arrays of what is not all numbers"),
         (["1", "\"a\""], ":1: a: 1 is no string_utf8"),
         (["\"2020-01-01\"", "9"], ":2: a: 9 is no string_utf8"),
         (["{\"index\":7}", "\"a\""], ":1: a: {\"index\":7} is no string_utf8"),
@@ -206,4 +207,18 @@ fn no_digit_is_lost() {
     let types: Vec<&str> = schema.lines().filter_map(|line| line.strip_prefix("datatype = ")).collect();
     let text = "\"string_utf8\"";
     assert_eq!(types, ["\"int64\"", text, text, text, "\"float64\"", "\"float64\""], "{schema}");
+}
+
+/// The unit holds the digits of every date, whichever comes last; what ends within a unit's last second is text.
+#[test]
+fn the_unit_of_dates_suits_them_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, array] = ["rows.csv", "array"].map(|name| folder.path().join(name));
+    let text = "x,a,b\n1,2020-01-01T10:00:00.5,2262-04-11T23:47:16.900000000\n\
+                2,2020-01-01T10:00:00,2262-04-11T23:47:16.900000001\n";
+    fs::write(&file, text).unwrap();
+    let import = run(&["import", "@", "@", "--dimensions", "x"], &[&array, &file]);
+    assert_eq!(import.code, Some(0), "{import}");
+    let read = run(&["read", "@", "--order", "row-major", "--format", "csv"], &[&array]).stdout;
+    assert_eq!(read, text.replace("00.5,", "00.500,").replace("00:00,", "00:00.000,"));
 }
