@@ -1,6 +1,7 @@
 //! Rows of a file of CSV or JSON lines, with the lines that they stand on.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
@@ -8,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use csv::{ReaderBuilder, StringRecord};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::lines::Lines;
@@ -222,7 +225,7 @@ impl Rows {
                     continue;
                 }
                 return Ok(Some(match serde_json::from_slice(line) {
-                    Ok(read) => {
+                    Ok(Members(read)) => {
                         *row = read;
                         (*number, Ok(Row::Jsonl(row)))
                     }
@@ -233,6 +236,34 @@ impl Rows {
                 }));
             },
         }
+    }
+}
+
+/// The members of an object, no two of which have the same name.
+struct Members(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visit;
+        impl<'de> Visitor<'de> for Visit {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Members, A::Error> {
+                let mut members = Map::new();
+                while let Some((name, value)) = access.next_entry::<String, Value>()? {
+                    if members.contains_key(&name) {
+                        return Err(A::Error::custom(format_args!("two members are called {name:?}")));
+                    }
+                    members.insert(name, value);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Visit)
     }
 }
 
