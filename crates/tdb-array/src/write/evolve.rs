@@ -13,6 +13,10 @@ use super::files::NewFiles;
 use crate::directory::Listing;
 use crate::{Array, ArrayError, Result};
 
+/// Names of schemas begin with their times, and are compared as text.
+const NAMED_LATER: &str = "the name of its schema, by its time, stands behind the new one's, and readers go by the last; \
+                           date the change later";
+
 impl Array {
     /// Changes the schema: writes the enumerations that are new or have more values, then the new schema, which readers
     /// go by from then on. An array without a change asked for gets a schema like the one it has, in its version.
@@ -64,7 +68,7 @@ impl Array {
             match newest.as_deref().and_then(TimestampedName::parse) {
                 Some(newest) if newest.as_str() > name.as_str() => {
                     if newest.start() != name.start() || names.is_fixed() {
-                        return Err(self.outdated("the name of its schema, by its time, stands behind the new one's, and readers go by the last; date the change later"));
+                        return Err(self.outdated(NAMED_LATER));
                     }
                     // Another library has changed it within this millisecond.
                     thread::sleep(Duration::from_millis(1));
