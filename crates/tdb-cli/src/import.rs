@@ -216,6 +216,10 @@ impl Reading {
                 lines.push(line);
                 pushed += 1;
             }
+            if pushed > checked.rows {
+                // Nobody has looked at this one.
+                break;
+            }
             let is_enough = cells.len() > 0 && cells.bytes() + 8 * lines.len() >= writing.budget;
             if is_enough && (!schema.is_dense() || checked.bounds.ends_slice(cells.len())) {
                 self.flush(array, checked, writing, &cells, &lines, imported)?;
