@@ -164,6 +164,12 @@ impl Checker<'_> {
         if offsets.is_empty() {
             return Err(self.shape("no offsets; there has to be one more than there are cells".to_owned()));
         }
+        // All others are checked with the cells that they bound; the offset of no cells bounds none.
+        if let [only] = offsets
+            && *only > len
+        {
+            return Err(self.shape(format!("offset {only} of no cells, but there are {len} values")));
+        }
         let wrong = |pair: &[u64]| pair[0] > pair[1] || pair[1] > len;
         if let Some(cell) = offsets.windows(2).position(wrong) {
             return Err(self.cell(cell, CellProblem::Offsets { start: offsets[cell], end: offsets[cell + 1], len }));

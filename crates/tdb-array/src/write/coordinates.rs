@@ -10,7 +10,8 @@ use crate::order::coordinates::Coordinates;
 use crate::tiles::VarTile;
 use crate::{ArrayError, CellProblem, Result};
 
-/// The coordinates of cells, a column per dimension, all within the (current) domain; and the ranges that they lie in.
+/// The coordinates of cells, a column per dimension, all within the (current) domain; and the ranges that they lie in. There
+/// is at least one cell.
 pub(super) fn coordinates(
     schema: &ArraySchema,
     cells: &CheckedCells<'_>,

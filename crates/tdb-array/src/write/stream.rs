@@ -112,6 +112,10 @@ impl GlobalWriter {
     fn take(&mut self, cells: &NewCells<'_>) -> Result<()> {
         let target = Arc::clone(&self.target);
         let cells = check(&target.schema, cells, self.received, self.settings.any_utf8)?;
+        if cells.len == 0 {
+            // Without cells there is no range of coordinates, and nothing to keep an order.
+            return Ok(());
+        }
         self.promises.follow(&target.schema, &cells, self.received)?;
         let kept = match &mut self.shape {
             Shape::Sparse(sequence) => {
