@@ -1,5 +1,7 @@
 //! A run of cells, column by column.
 
+use std::ops::Range;
+
 use crate::{ArrayError, Column, Result};
 
 /// Some cells of a query's result, in its order: one [`Column`] for each selected field, all of the same length.
@@ -42,6 +44,28 @@ impl Batch {
             name: name.to_owned(),
             known: self.columns.iter().map(|column| column.name().to_owned()).collect(),
         })
+    }
+
+    /// Some of the cells, as a batch of their own that shares the values: see [`Column::slice`].
+    ///
+    /// # Panics
+    /// If there are not so many cells.
+    #[must_use]
+    pub fn slice(&self, cells: Range<usize>) -> Self {
+        let columns = self.columns.iter().map(|column| column.slice(cells.clone())).collect();
+        Self { columns, len: cells.len() }
+    }
+
+    /// How many of the cells from `start` on take no more than `bytes` of memory: one at least.
+    pub(crate) fn fitting(&self, start: usize, bytes: usize) -> usize {
+        let before = |cell| self.columns.iter().map(|column| column.memory_before(cell)).sum::<usize>();
+        let most = before(start).saturating_add(bytes);
+        let (mut low, mut high) = (start + 1, self.len);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if before(middle) <= most { low = middle } else { high = middle - 1 }
+        }
+        low - start
     }
 
     /// The columns themselves.

@@ -1,27 +1,30 @@
 //! Columns of cells in Arrow's memory layout.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use bitvec::field::BitField;
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
-use tdb_types::{Buffer, CellValNum, Datatype, PhysicalType};
+use tdb_types::{Buffer, CellValNum, Cells, Datatype, Offsets, PhysicalType, SharedBuffer, Validity};
 
 use crate::{ArrayError, Result};
 
 /// The cells of one field in one [`Batch`](crate::Batch).
 ///
-/// The memory layout is Arrow's: the values of all cells one after the other, aligned to 8 bytes; for cells of variable
-/// length `len() + 1` offsets **counted in values** (not bytes); for nullable fields a bitmap with the bit of a valid
-/// cell set, least significant bit first. Buffers are shared: cloning a column copies no cells.
+/// The memory layout is Arrow's: the values of all cells one after the other, aligned to their size; for cells of variable
+/// length `len() + 1` offsets **counted in values** (not bytes), of which the first is 0; for nullable fields a bitmap with
+/// the bit of a valid cell set, least significant bit first. Buffers are shared: cloning a column copies no cells, and slicing
+/// it no values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     name: Arc<str>,
     datatype: Datatype,
     cell_val_num: CellValNum,
     len: usize,
-    values: Arc<Buffer>,
-    offsets: Option<Arc<Buffer>>,
-    validity: Option<Arc<Buffer>>,
+    values: SharedBuffer,
+    offsets: Option<SharedBuffer>,
+    validity: Option<SharedBuffer>,
 }
 
 /// The buffers of a column while it is put together.
@@ -48,9 +51,9 @@ impl Column {
             datatype,
             cell_val_num,
             len,
-            values: Arc::new(buffers.values),
-            offsets: buffers.offsets.map(Arc::new),
-            validity: buffers.validity.map(Arc::new),
+            values: buffers.values.into(),
+            offsets: buffers.offsets.map(Into::into),
+            validity: buffers.validity.map(Into::into),
         }
     }
 
@@ -115,7 +118,7 @@ impl Column {
     /// For nullable fields: one bit per cell, least significant first, set where the cell is valid.
     #[must_use]
     pub fn validity(&self) -> Option<&[u8]> {
-        self.validity.as_ref().map(|validity| &***validity)
+        self.validity.as_deref()
     }
 
     /// Whether the cell holds a value (always so in a field that isn't nullable).
@@ -153,29 +156,84 @@ impl Column {
     #[must_use]
     pub fn cell_bytes(&self, cell: usize) -> &[u8] {
         assert!(cell < self.len, "cell {cell} of {}", self.len);
+        &self.values[self.bytes_of(cell..cell + 1)]
+    }
+
+    /// Which bytes of the values are those of some cells.
+    fn bytes_of(&self, cells: Range<usize>) -> Range<usize> {
         let size = self.datatype.size();
-        let (start, end) = match (self.offsets(), self.cell_val_num.fixed()) {
-            (Some(offsets), _) => (offsets[cell] as usize * size, offsets[cell + 1] as usize * size),
+        match (self.offsets(), self.cell_val_num.fixed()) {
+            (Some(offsets), _) => offsets[cells.start] as usize * size..offsets[cells.end] as usize * size,
             (None, number) => {
                 let size = size * number.unwrap_or(1) as usize;
-                (cell * size, (cell + 1) * size)
+                cells.start * size..cells.end * size
             }
+        }
+    }
+
+    /// The cells as conditions and others take them who need not know where cells lie.
+    #[must_use]
+    pub fn cells(&self) -> Cells<'_> {
+        let cells = match self.offsets() {
+            Some(offsets) => Cells::var(Offsets::in_values(offsets, self.datatype.size()), &self.values),
+            None => Cells::fixed(&self.values),
         };
-        &self.values[start..end]
+        cells.with_validity(self.validity().map(Validity::Bits))
+    }
+
+    /// Some of the cells, as a column of their own. It shares the values; of offsets, and of validity that doesn't begin
+    /// with a byte, it has copies.
+    ///
+    /// # Panics
+    /// If there are not so many cells.
+    #[must_use]
+    pub fn slice(&self, cells: Range<usize>) -> Self {
+        assert!(cells.start <= cells.end && cells.end <= self.len, "cells {cells:?} of {}", self.len);
+        let values = self.values.slice(self.bytes_of(cells.clone()));
+        let offsets = self.offsets().map(|offsets| rebased(&offsets[cells.start..=cells.end]).into());
+        let validity = self.validity.as_ref().map(|bits| slice_of_bits(bits, cells.clone()));
+        Self { name: Arc::clone(&self.name), len: cells.len(), values, offsets, validity, ..*self }
     }
 
     /// The buffers, for those who build other columns over them without a copy: values, offsets, validity.
     #[must_use]
-    pub fn into_buffers(self) -> (Arc<Buffer>, Option<Arc<Buffer>>, Option<Arc<Buffer>>) {
+    pub fn into_buffers(self) -> (SharedBuffer, Option<SharedBuffer>, Option<SharedBuffer>) {
         (self.values, self.offsets, self.validity)
+    }
+
+    /// Bytes of memory that the cells before this one take.
+    pub(crate) fn memory_before(&self, cell: usize) -> usize {
+        let offsets = if self.offsets.is_some() { 8 * (cell + 1) } else { 0 };
+        self.bytes_of(0..cell).len() + offsets + if self.validity.is_some() { cell.div_ceil(8) } else { 0 }
     }
 
     /// Bytes of memory that the cells take.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let optional = |buffer: &Option<Arc<Buffer>>| buffer.as_ref().map_or(0, |buffer| buffer.len());
-        self.values.len() + optional(&self.offsets) + optional(&self.validity)
+        self.memory_before(self.len)
     }
+}
+
+/// Offsets of cells among themselves: the first becomes 0.
+fn rebased(offsets: &[u64]) -> Buffer {
+    let mut buffer = Buffer::zeroed(size_of_val(offsets));
+    let first = offsets.first().copied().unwrap_or(0);
+    let words = buffer.values_mut::<u64>().unwrap_or_default();
+    words.iter_mut().zip(offsets).for_each(|(to, from)| *to = from - first);
+    buffer
+}
+
+/// The bits of some cells, the first of them in the lowest bit of the first byte.
+fn slice_of_bits(bits: &SharedBuffer, cells: Range<usize>) -> SharedBuffer {
+    let bytes = cells.start / 8..cells.end.div_ceil(8);
+    if cells.start.is_multiple_of(8) && cells.end.is_multiple_of(8) {
+        return bits.slice(bytes);
+    }
+    // Bits beyond the last cell are 0, as in every bitmap.
+    let mut moved = Buffer::zeroed(cells.len().div_ceil(8));
+    let from = bits.view_bits::<Lsb0>()[cells].chunks(8);
+    moved.iter_mut().zip(from).for_each(|(to, bits)| *to = bits.load_le());
+    moved.into()
 }
 
 /// A Rust type that values of some datatypes lie in memory as.

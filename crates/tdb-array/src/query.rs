@@ -148,8 +148,12 @@ impl Query {
     }
 
     /// About how many bytes a batch may take, by default 4 MiB, or 3 MiB for each of several threads, 8 MiB in dense
-    /// arrays, and 64 MiB at most; it always holds at least one cell. Cells that have to be sorted are sorted this many
-    /// bytes at a time too, by default 64 MiB and never less than 16 MiB.
+    /// arrays, and 64 MiB at most; it always holds at least one cell.
+    ///
+    /// Sparse reads hold this many bytes of cells that have to be sorted, and as many of tiles that more batches will be made
+    /// of: by default 64 MiB, and never less than 32 MiB. Where a small budget would have the same tiles unfiltered for one
+    /// batch after the other, several are made at once, of together up to 8 MiB (dense) or 16 MiB (sparse), and given one by
+    /// one. Only tiles that don't fit into all that are unfiltered more than a few times.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes.max(1));
         self

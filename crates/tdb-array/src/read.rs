@@ -18,10 +18,17 @@ pub(crate) use pool::BufferPool;
 /// The batches of a query's result, in its order.
 ///
 /// Memory of a batch that was dropped before the next one is asked for is used again. After an error the iterator ends.
+///
+/// Batches of a small [budget](crate::Query::budget) may be parts of a larger one, which was put together at once lest its
+/// tiles are unfiltered for each of them: while one of them is held, so is the memory of its values in all of them.
 #[derive(Debug)]
 pub struct Batches {
     reader: Reader,
     workers: Workers,
+    /// Bytes that a batch may take, if the caller has said so.
+    budget: Option<usize>,
+    /// A batch that is given in parts, and how many of its cells were given.
+    parts: Option<(Batch, usize)>,
     /// Whether a batch was given.
     begun: bool,
     ended: bool,
@@ -36,11 +43,36 @@ enum Reader {
 impl Batches {
     pub(crate) fn of(query: CheckedQuery) -> Result<Self> {
         let workers = query.array.workers().clone();
+        let budget = query.budget;
         let reader = match query.array.schema().array_type() {
             ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
             ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
         };
-        Ok(Self { reader, workers, begun: false, ended: false })
+        Ok(Self { reader, workers, budget, parts: None, begun: false, ended: false })
+    }
+
+    /// The next part of the batch at hand; none if there is no more.
+    fn next_part(&mut self) -> Option<Batch> {
+        let (batch, given) = self.parts.take()?;
+        let budget = self.budget.unwrap_or(usize::MAX);
+        let end = given + batch.fitting(given, budget);
+        let part = batch.slice(given..end);
+        self.parts = (end < batch.len()).then_some((batch, end));
+        Some(part)
+    }
+
+    /// The batch, or if it is larger than the caller wants them, its first part.
+    fn divided(&mut self, batch: Batch) -> Batch {
+        // A little more than wanted is less trouble than a second, small batch.
+        match self.budget {
+            Some(budget) if batch.len() > 1 && batch.memory() > budget.saturating_add(budget / 4) => {
+                let first = batch.fitting(0, budget);
+                let part = batch.slice(0..first);
+                self.parts = (first < batch.len()).then_some((batch, first));
+                part
+            }
+            _ => batch,
+        }
     }
 }
 
@@ -48,6 +80,9 @@ impl Iterator for Batches {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(part) = self.next_part() {
+            return Some(Ok(part));
+        }
         if self.ended {
             return None;
         }
@@ -60,6 +95,6 @@ impl Iterator for Batches {
         let batch = batch.transpose();
         self.begun = true;
         self.ended = !matches!(batch, Some(Ok(_)));
-        batch
+        batch.map(|batch| Ok(self.divided(batch?)))
     }
 }

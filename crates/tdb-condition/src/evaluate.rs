@@ -2,39 +2,15 @@
 //!
 //! Which type a field has and which operator a test is decided once per column; the loops over cells know both.
 
-use tdb_types::PhysicalType;
+use tdb_types::{Cells, PhysicalType};
 
 use crate::bind::{BoundCondition, Node, Test, small};
 use crate::tree::Operator;
 
-/// The cells of one field.
-#[derive(Clone, Copy, Debug)]
-pub struct Cells<'a> {
-    /// Their values.
-    pub values: Values<'a>,
-    /// One byte per cell, 0 where it is null; absent if none is.
-    pub validity: Option<&'a [u8]>,
-}
-
-/// The values of the cells of one field.
-#[derive(Clone, Copy, Debug)]
-pub enum Values<'a> {
-    /// Cells of a fixed size, back to back.
-    Fixed(&'a [u8]),
-    /// Cells of variable length.
-    Var {
-        /// Where each begins in `data`, in bytes, and at last where the last one ends. Ascending; a cell that isn't within
-        /// the data counts as empty.
-        offsets: &'a [u64],
-        /// The bytes of all cells.
-        data: &'a [u8],
-    },
-}
-
 impl BoundCondition {
     /// Says for each cell whether the condition holds. `fields` are the cells of [`fields`](Self::fields), in that order;
     /// none where the fragment that the cells are of doesn't have the field: no test of it holds then, as the reference
-    /// library has it. Cells that a column doesn't have fulfil no test of it either.
+    /// library has it. Cells that a column doesn't have fulfil no comparison either.
     pub fn evaluate(&self, fields: &[Option<Cells<'_>>], truth: &mut [bool]) {
         evaluate(&self.root, fields, truth);
     }
@@ -72,42 +48,43 @@ fn combine(
 
 /// Runs a test; `truth` is false everywhere before.
 fn run(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
-    match (test, cells.values) {
-        (Test::Null(wanted), _) => {
-            return match cells.validity {
-                Some(validity) => fill(truth, validity.iter(), |valid| (*valid == 0) == *wanted),
-                None => truth.fill(!wanted),
-            };
+    if let Test::Null(wanted) = test {
+        return match cells.validity() {
+            Some(validity) => validity.zip_mask(truth, |truth, valid| *truth = valid != *wanted),
+            None => truth.fill(!wanted),
+        };
+    }
+    match cells.offsets() {
+        None => run_fixed(test, cells, truth),
+        Some(_) => run_var(test, cells, truth),
+    }
+    if let Some(validity) = cells.validity() {
+        validity.zip_mask(truth, |truth, valid| *truth &= valid);
+    }
+}
+
+/// Runs a test on cells of fixed size. Cells of the other kind are not the tested field's.
+fn run_fixed(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
+    match test {
+        Test::Number { physical, operator, value } => number(*physical, *operator, value, cells.values(), truth),
+        Test::SmallSet { size, negated, values } => small_set(*size, *negated, values, cells.values(), truth),
+        Test::Bytes { size: Some(size), signed: true, operator, value } => {
+            signed_bytes(*operator, value, cells.fixed_cells(*size), truth);
         }
-        (Test::Number { physical, operator, value }, Values::Fixed(bytes)) => {
-            number(*physical, *operator, value, bytes, truth);
+        Test::Bytes { size: Some(size), signed: false, operator, value } => {
+            compare(*operator, &value[..], cells.fixed_cells(*size), truth);
         }
-        (Test::SmallSet { size, negated, values }, Values::Fixed(bytes)) => {
-            small_set(*size, *negated, values, bytes, truth);
-        }
-        (Test::Bytes { size: Some(size), signed, operator, value }, Values::Fixed(bytes)) => {
-            let cells = bytes.chunks_exact((*size).max(1));
-            if *signed {
-                signed_bytes(*operator, value, cells, truth);
-            } else {
-                compare(*operator, &value[..], cells, truth);
-            }
-        }
-        (Test::Bytes { size: None, operator, value, .. }, Values::Var { offsets, data }) => {
-            compare(*operator, &value[..], var_cells(offsets, data), truth);
-        }
-        (Test::Set { size: Some(size), negated, values }, Values::Fixed(bytes)) => {
-            set(*negated, values, bytes.chunks_exact((*size).max(1)), truth);
-        }
-        (Test::Set { size: None, negated, values }, Values::Var { offsets, data }) => {
-            set(*negated, values, var_cells(offsets, data), truth);
-        }
-        // Cells of the other kind are not this field's.
+        Test::Set { size: Some(size), negated, values } => set(*negated, values, cells.fixed_cells(*size), truth),
         _ => {}
     }
-    if let Some(validity) = cells.validity {
-        let valid = validity.iter().copied().chain(std::iter::repeat(0));
-        truth.iter_mut().zip(valid).for_each(|(truth, valid)| *truth &= valid != 0);
+}
+
+/// Runs a test on cells of variable length.
+fn run_var(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
+    match test {
+        Test::Bytes { size: None, operator, value, .. } => compare(*operator, &value[..], cells.var_cells(), truth),
+        Test::Set { size: None, negated, values } => set(*negated, values, cells.var_cells(), truth),
+        _ => {}
     }
 }
 
@@ -190,11 +167,4 @@ fn signed_bytes<'a>(operator: Operator, value: &'a [u8], cells: impl Iterator<It
     };
     let signed = |bytes: &'a [u8]| bytes.iter().map(|byte| byte.cast_signed());
     fill(truth, cells, |cell| holds(signed(cell).cmp(signed(value))));
-}
-
-fn var_cells<'a>(offsets: &'a [u64], data: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
-    offsets.windows(2).map(|ends| {
-        let range = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
-        range.and_then(|(start, end)| data.get(start..end)).unwrap_or_default()
-    })
 }

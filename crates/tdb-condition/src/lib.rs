@@ -2,12 +2,13 @@
 //!
 //! - [`Condition`]: the tree. It is built ([`Condition::field`]), read from and written to delete commits
 //!   ([`Condition::parse_file`], [`Condition::to_file`]) byte for byte, and printed. [`Update`] is an update commit.
-//! - [`BoundCondition`]: a condition held against a schema, which says of columns of cells which of them fulfil it.
+//! - [`BoundCondition`]: a condition bound to a schema, which says of [`Cells`](tdb_types::Cells), of a tile or a column, which
+//!   of them fulfil it.
 //!
 //! ```
-//! use tdb_condition::{Cells, Condition, Values};
+//! use tdb_condition::Condition;
 //! use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-//! use tdb_types::{Datatype, FormatVersion, Limits, Scalar};
+//! use tdb_types::{Cells, Datatype, FormatVersion, Limits, Offsets, Scalar};
 //!
 //! let schema = SchemaBuilder::sparse()
 //!     .dimension(Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)))
@@ -20,8 +21,8 @@
 //! // Which of three cells?
 //! let bound = wanted.bind(&schema, |_| None)?;
 //! let a: Vec<u8> = [3_i32, 4, 5].iter().flat_map(|value| value.to_le_bytes()).collect();
-//! let a = Cells { values: Values::Fixed(&a), validity: None };
-//! let name = Cells { values: Values::Var { offsets: &[0, 1, 2, 3], data: b"zzy" }, validity: None };
+//! let a = Cells::fixed(&a);
+//! let name = Cells::var(Offsets::in_bytes(&[0, 1, 2, 3]), b"zzy");
 //! let mut truth = [false; 3];
 //! bound.evaluate(&[Some(a), Some(name)], &mut truth);
 //! assert_eq!(truth, [false, true, false]);
@@ -69,6 +70,5 @@ pub use {tdb_generic_tile, tdb_schema, tdb_types};
 
 pub use bind::{BoundCondition, BoundField};
 pub use error::{ConditionError, Result};
-pub use evaluate::{Cells, Values};
 pub use format::Update;
 pub use tree::{Condition, Field, Members, Operator, Value};

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tdb_condition::{Cells, Condition, ConditionError, Operator, Value, Values};
+use tdb_condition::{Condition, ConditionError, Operator, Value};
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Cells, Datatype, Offsets, Scalar, Validity};
 
 fn schema(attributes: impl IntoIterator<Item = Attribute>) -> ArraySchema {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
@@ -23,7 +23,7 @@ fn over(attribute: Attribute, condition: &Condition, cells: &[u8], validity: Opt
     let size = attribute.cell_size().unwrap() as usize;
     let bound = condition.bind(&schema([attribute]), |_| None).unwrap();
     let mut truth = vec![false; cells.len() / size];
-    bound.evaluate(&[Some(Cells { values: Values::Fixed(cells), validity })], &mut truth);
+    bound.evaluate(&[Some(Cells::fixed(cells).with_validity(validity.map(Validity::Bytes)))], &mut truth);
     truth.into_iter().map(u8::from).collect()
 }
 
@@ -33,8 +33,8 @@ fn over_strings(condition: &Condition, cells: &[&[u8]], validity: Option<&[u8]>)
     let bound = condition.bind(&schema([attribute]), |_| None).unwrap();
     let (data, offsets) = strings(cells);
     let mut truth = vec![true; cells.len()];
-    let values = Values::Var { offsets: &offsets, data: &data };
-    bound.evaluate(&[Some(Cells { values, validity })], &mut truth);
+    let cells = Cells::var(Offsets::in_bytes(&offsets), &data).with_validity(validity.map(Validity::Bytes));
+    bound.evaluate(&[Some(cells)], &mut truth);
     truth.into_iter().map(u8::from).collect()
 }
 
@@ -151,7 +151,7 @@ fn enumerations_are_compared_by_position() {
     let truth = |condition: &Condition, ordered| {
         let bound = condition.bind(&schema, |name| (name == "c").then(|| colours(ordered)))?;
         let mut truth = [false; 4];
-        let cells = Cells { values: Values::Fixed(&[0, 1, 2, 1]), validity: Some(&[1, 1, 1, 0]) };
+        let cells = Cells::fixed(&[0, 1, 2, 1]).with_validity(Validity::Bytes(&[1, 1, 1, 0]));
         bound.evaluate(&vec![Some(cells); bound.fields().len()], &mut truth);
         Ok::<_, ConditionError>(truth.map(u8::from))
     };
@@ -168,7 +168,7 @@ fn enumerations_are_compared_by_position() {
     // Delete commits hold positions.
     let stored = a().eq(1_u8).bind_stored(&schema, &schema).unwrap();
     let mut stays = [false; 3];
-    stored.evaluate(&[Some(Cells { values: Values::Fixed(&[0, 1, 2]), validity: None })], &mut stays);
+    stored.evaluate(&[Some(Cells::fixed(&[0, 1, 2]))], &mut stays);
     assert_eq!(stays, [false, true, false]);
 }
 
@@ -193,7 +193,7 @@ fn what_does_not_fit_is_refused() {
 fn stored_conditions_know_dropped_fields_and_tests_for_null() {
     let old = schema([Attribute::new("a", Datatype::Int32).nullable(false), Attribute::new("gone", Datatype::Int32)]);
     let new = schema([Attribute::new("a", Datatype::Int64)]);
-    let cells = |bytes| Some(Cells { values: Values::Fixed(bytes), validity: Some(&[1, 0]) });
+    let cells = |bytes| Some(Cells::fixed(bytes).with_validity(Validity::Bytes(&[1, 0])));
     let numbers = fixed([5, 5]);
     let truth = |condition: &Condition, own: &ArraySchema, newest: &ArraySchema| {
         let bound = condition.bind_stored(own, newest).unwrap();
@@ -296,12 +296,22 @@ proptest! {
         let valid: Vec<[u8; 2]> =
             cells.iter().map(|(number, text)| [number.is_some().into(), text.is_some().into()]).collect();
         let valid = [0, 1].map(|field| valid.iter().map(|both| both[field]).collect::<Vec<u8>>());
-        let columns: Vec<_> = bound.fields().iter().map(|field| Some(match field.name.as_str() {
-            "a" => Cells { values: Values::Fixed(&numbers), validity: Some(&valid[0]) },
-            _ => Cells { values: Values::Var { offsets: &offsets, data: &data }, validity: Some(&valid[1]) },
-        })).collect();
+        let columns = |validity: [Validity<'_>; 2]| -> Vec<_> {
+            let cells = bound.fields().iter().map(|field| match field.name.as_str() {
+                "a" => Cells::fixed(&numbers).with_validity(validity[0]),
+                _ => Cells::var(Offsets::in_bytes(&offsets), &data).with_validity(validity[1]),
+            });
+            cells.map(Some).collect()
+        };
         let mut truth = vec![true; cells.len()];
-        bound.evaluate(&columns, &mut truth);
+        bound.evaluate(&columns(valid.each_ref().map(|valid| Validity::Bytes(valid))), &mut truth);
+        // As columns have it: a bit for each cell.
+        let bits = valid.each_ref().map(|valid| -> Vec<u8> {
+            valid.chunks(8).map(|eight| (0..).zip(eight).map(|(bit, valid)| valid << bit).sum()).collect()
+        });
+        let mut of_columns = vec![true; cells.len()];
+        bound.evaluate(&columns(bits.each_ref().map(|bits| Validity::Bits(bits))), &mut of_columns);
+        prop_assert_eq!(&truth, &of_columns);
         for (cell, (number, text)) in cells.iter().enumerate() {
             let expected = model(&condition, *number, text.as_deref().map(str::as_bytes)) == Some(true);
             prop_assert_eq!(truth[cell], expected, "{}, cell {}", condition, cell);

@@ -1,10 +1,12 @@
 //! Aligned column memory.
 
+mod shared;
 mod words;
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+pub use shared::SharedBuffer;
 use words::Words;
 
 /// Growable bytes whose start is aligned to 8, so that they can be viewed as values of any type of the format.
@@ -101,6 +103,12 @@ impl Deref for Buffer {
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [u8] {
         &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len]
+    }
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        self
     }
 }
 

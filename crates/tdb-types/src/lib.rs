@@ -10,7 +10,8 @@
 //! - [`names`]: what the files and folders of arrays and groups are called.
 //! - [`Limits`]: how much a hostile file may make us allocate.
 //! - [`Spans`]: an optional record of everything that a parse has read, for `tdb inspect` and for triage.
-//! - [`Buffer`]: aligned column memory.
+//! - [`Buffer`]: aligned column memory; [`SharedBuffer`]: a part of it that several hold.
+//! - [`Cells`]: the cells of one field, borrowed from a tile or a column.
 //!
 //! It knows nothing of files or filters.
 //!
@@ -30,6 +31,7 @@
 compile_error!("cells are little-endian in files and in memory; this library has no big-endian support");
 
 mod buffer;
+mod cells;
 mod codes;
 mod datatype;
 mod error;
@@ -43,7 +45,8 @@ mod spans;
 mod version;
 mod writer;
 
-pub use buffer::Buffer;
+pub use buffer::{Buffer, SharedBuffer};
+pub use cells::{Cells, Offsets, Validity};
 pub use codes::{ArrayType, CellValNum, DataOrder, Encryption, Layout};
 pub use datatype::{Datatype, PhysicalType};
 pub use error::{DecodeError, DecodeErrorKind};

@@ -50,7 +50,13 @@ pub(crate) struct DenseReader {
     pool: BufferPool,
     /// Bytes that a cell took in the last batch; before the first one, a guess.
     bytes_per_cell: u64,
+    /// Bytes that the next batch should not exceed.
+    budget: u64,
 }
+
+/// Small batches are no reason to unfilter chunks again and again: if the caller's are smaller, those that are put together
+/// become as large as this, one after the other twice as large, and the caller gets parts of them.
+const LEAST_BUDGET: u64 = 8 << 20;
 
 /// Bytes that it takes to keep track of one piece of a tile.
 const PIECE_BYTES: u128 = 512;
@@ -70,13 +76,13 @@ impl DenseReader {
             false => fields.field(index).cell_bytes(),
         });
         let bytes_per_cell = guess.fold(0, u64::saturating_add).max(1);
-        Ok(Self { query, shape, layers, fields, cursor, pool: BufferPool::of_rows(), bytes_per_cell })
+        let budget = query.budget.unwrap_or_else(|| default_budget(8 << 20, query.array.workers().threads())) as u64;
+        Ok(Self { query, shape, layers, fields, cursor, pool: BufferPool::of_rows(), bytes_per_cell, budget })
     }
 
     /// The next batch; none after the last one.
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let budget =
-            self.query.budget.unwrap_or_else(|| default_budget(8 << 20, self.query.array.workers().threads())) as u64;
+        let budget = self.budget;
         let mut most = u128::from(budget / self.bytes_per_cell).max(1);
         // Tiles may be as small as a cell: more of them than can be kept track of are not even counted.
         let most_boxes = usize::try_from(u128::from(budget) / PIECE_BYTES).unwrap_or(usize::MAX).max(1);
@@ -111,6 +117,7 @@ impl DenseReader {
             self.pool.lend(&batch);
             self.bytes_per_cell = u64::try_from(bytes / cells.max(1)).unwrap_or(u64::MAX).max(1);
             self.cursor = step.next;
+            self.budget = budget.max(budget.saturating_mul(2).min(LEAST_BUDGET));
             return Ok(Some(batch));
         }
     }

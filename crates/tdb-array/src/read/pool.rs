@@ -1,8 +1,6 @@
 //! Column memory that is used again.
 
-use std::sync::Arc;
-
-use tdb_types::Buffer;
+use tdb_types::{Buffer, SharedBuffer};
 
 use crate::Batch;
 
@@ -12,7 +10,7 @@ use crate::Batch;
 pub(crate) struct BufferPool {
     /// Buffers of so many bytes lie in large pages.
     large_from: usize,
-    lent: Vec<Arc<Buffer>>,
+    lent: Vec<SharedBuffer>,
     spare: Vec<Buffer>,
 }
 
@@ -61,9 +59,7 @@ impl BufferPool {
         // What is no longer needed since the last batch is let go, so that the pool doesn't grow.
         let mut back = Vec::new();
         for buffer in self.lent.drain(..) {
-            if let Ok(buffer) = Arc::try_unwrap(buffer) {
-                back.push(buffer);
-            }
+            back.extend(buffer.into_buffer());
         }
         self.spare = back;
     }
@@ -78,14 +74,14 @@ mod tests {
         let mut pool = BufferPool::of_pieces();
         let buffer = pool.take(1 << 20);
         let address = buffer.as_ptr();
-        pool.lent.push(Arc::new(buffer));
+        pool.lent.push(buffer.into());
         assert_eq!(pool.take(1 << 19).as_ptr(), address);
     }
 
     #[test]
     fn memory_in_use_does_not() {
         let mut pool = BufferPool::of_pieces();
-        let held = Arc::new(pool.take(1 << 20));
+        let held = SharedBuffer::from(pool.take(1 << 20));
         pool.lent.push(held.clone());
         assert_ne!(pool.take(1 << 20).as_ptr(), held.as_ptr());
     }

@@ -25,7 +25,7 @@ use std::fmt;
 use crate::query::CheckedQuery;
 use crate::{Batch, Result};
 use context::Context;
-use gather::Gatherer;
+use gather::{Gathered, Gatherer};
 use table::{Run, RunQueue, TileTable};
 
 pub(crate) use plan::plan;
@@ -69,8 +69,10 @@ impl SparseReader {
         }
         self.runs.clear();
         self.queue.take(&mut self.tiles, self.context.budget, &mut self.runs);
-        let batch = self.gatherer.gather(&self.context, &mut self.tiles, &self.runs)?;
-        self.tiles.trim(self.context.room / 4);
+        let Gathered { batch, has_passing } = self.gatherer.gather(&self.context, &mut self.tiles, &self.runs)?;
+        if has_passing {
+            self.context.grow_budget();
+        }
         Ok(Some(batch))
     }
 }

@@ -4,9 +4,11 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
-use tdb_condition::{Cells, Condition, Update, Values};
+use tdb_condition::{Condition, Update};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_types::{ByteReader, ByteWriter, CellValNum, Datatype, Limits, Scalar, Spans};
+use tdb_types::{
+    ByteReader, ByteWriter, CellValNum, Cells, Datatype, Limits, Offsets, Scalar, Spans, Validity,
+};
 
 /// How many cells conditions are evaluated over.
 const CELLS: usize = 5;
@@ -93,11 +95,11 @@ impl Columns {
 
     fn cells(&self) -> Vec<Option<Cells<'_>>> {
         let columns = self.0.iter().map(|(data, offsets, validity)| {
-            let values = match offsets {
-                Some(offsets) => Values::Var { offsets, data },
-                None => Values::Fixed(data),
+            let cells = match offsets {
+                Some(offsets) => Cells::var(Offsets::in_bytes(offsets), data),
+                None => Cells::fixed(data),
             };
-            Some(Cells { values, validity: validity.as_deref() })
+            Some(cells.with_validity(validity.as_deref().map(Validity::Bytes)))
         });
         columns.collect()
     }

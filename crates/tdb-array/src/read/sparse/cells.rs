@@ -137,7 +137,7 @@ impl WantedCells {
             let Some(data) = data else { continue };
             let can_leave = matches!(data, TileData::Fixed(_)) && source.dimensions[dimension].combined.is_none();
             let worth = wanted > 0 && (!can_leave || wanted >= tile.cells as usize / WORTH_HOLDING);
-            let mut held = Held { cells: Some(data), validity: None };
+            let mut held = Held { cells: Some(data), ..Held::default() };
             match context.field_of_dimension[dimension] {
                 Some(field) if worth && !self.fields.iter().any(|(other, _)| *other == field) => {
                     self.fields.push((field, held));

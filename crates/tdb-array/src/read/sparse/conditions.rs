@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tdb_condition::{BoundCondition, Cells, Values};
+use tdb_condition::BoundCondition;
 use tdb_fragment::FragmentField;
 use tdb_schema::{FieldRef, FieldType};
-use tdb_types::Buffer;
+use tdb_types::{Buffer, Cells, Offsets, Validity};
 
 use super::cells::{TileData, WantedCells, fixed_len};
 use super::context::Context;
@@ -152,14 +152,14 @@ impl ConditionField {
             bytes.resize(cells);
             self.tiles.validity(tile.tile, bytes, scratch)?;
         }
-        Ok(Held { cells: Some(values), validity })
+        Ok(Held { cells: Some(values), validity, passing: false })
     }
 }
 
 fn cells_of(held: &Held) -> Option<Cells<'_>> {
-    let values = match held.cells.as_ref()? {
-        TileData::Fixed(values) => Values::Fixed(values),
-        TileData::Var(tile) => Values::Var { offsets: &tile.offsets, data: &tile.data },
+    let cells = match held.cells.as_ref()? {
+        TileData::Fixed(values) => Cells::fixed(values),
+        TileData::Var(tile) => Cells::var(Offsets::in_bytes(&tile.offsets), &tile.data),
     };
-    Some(Cells { values, validity: held.validity.as_deref() })
+    Some(cells.with_validity(held.validity.as_deref().map(Validity::Bytes)))
 }

@@ -10,7 +10,7 @@ use crate::read::OutputField;
 use crate::{Array, Order, Result, TimeRange};
 
 /// Small batches are no reason to unfilter tiles again and again: this much memory is used in any case if it helps.
-const LEAST_ROOM: usize = 16 << 20;
+const LEAST_ROOM: usize = 32 << 20;
 
 /// Where nobody says how much memory to use: the more cells are sorted at a time, the less often tiles are looked at.
 const DEFAULT_ROOM: usize = 64 << 20;
@@ -27,7 +27,7 @@ pub(super) struct Context {
     /// For each dimension the ranges as given, if cells in several of them shall come several times.
     pub(super) repeats: Option<Vec<Vec<DimRange>>>,
     pub(super) order: Order,
-    /// Bytes that a batch should not exceed.
+    /// Bytes that a batch should not exceed. It may be more than the caller's, who then gets the batch in parts.
     pub(super) budget: usize,
     /// Bytes that may be held to make batches.
     pub(super) room: usize,
@@ -62,6 +62,11 @@ impl Context {
         let sources = fragments.map(|fragment| Source::of(fragment, &context));
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
         Ok(context)
+    }
+
+    /// Makes the next batches larger, because the last one unfiltered tiles that the next will need once more.
+    pub(super) fn grow_budget(&mut self) {
+        self.budget = self.budget.max(self.budget.saturating_mul(2).min(self.room / 2));
     }
 
     /// Whether two cells of the array may have the same coordinates.

@@ -18,9 +18,13 @@ use layout::BatchLayout;
 use unfilter::{FixedPart, unfilter_fixed, unfilter_var};
 use var::gather_var;
 
-/// Bytes of tiles that are kept for the next batches, which may want more of their cells. Beyond, tiles are unfiltered again
-/// for each of them: that takes time, but memory is what runs out.
-const MOST_HELD: usize = 512 << 20;
+/// A batch.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) batch: Batch,
+    /// Whether cells were unfiltered for it that the next batches will need again, and that there was no room to keep.
+    pub(super) has_passing: bool,
+}
 
 /// Puts batches together, one field after the other, so that next to the batch no more than a field is held.
 #[derive(Debug)]
@@ -35,42 +39,42 @@ impl Default for Gatherer {
 }
 
 impl Gatherer {
-    /// The batch that consists of these cells, which wait no longer.
-    pub(super) fn gather(&mut self, context: &Context, tiles: &mut TileTable, runs: &[Run]) -> Result<Batch> {
-        let limit = usize::try_from(context.array.limits().tile_bytes).unwrap_or(usize::MAX);
-        let most_held = MOST_HELD.min(limit);
-        tiles.trim(most_held);
-        let mut held = 0;
+    /// The batch that consists of these cells, which wait no longer. Tiles of which cells wait for the next batches are kept
+    /// as long as there is room.
+    pub(super) fn gather(&mut self, context: &Context, tiles: &mut TileTable, runs: &[Run]) -> Result<Gathered> {
+        let mut room = context.room - tiles.trim(context.room);
+        let mut has_passing = false;
         let layout = BatchLayout::new(tiles, runs, context.array.workers().threads());
         let mut columns = Vec::with_capacity(context.fields.len());
         for (index, field) in context.fields.iter().enumerate() {
             let mut buffers = match field.cell_size() {
                 Some(size) => {
-                    let values = self.fixed(context, tiles, &layout, index, size)?;
+                    let values = self.fixed(context, tiles, &layout, (index, size), &mut room)?;
                     ColumnBuffers { values, ..ColumnBuffers::default() }
                 }
                 None => {
-                    unfilter_var(context, tiles, &layout, index)?;
+                    unfilter_var(context, tiles, &layout, index, &mut room)?;
                     gather_var(context, tiles, &layout, index, &mut self.pool)?
                 }
             };
             if field.nullable {
-                buffers.validity = Some(self.validity(context, tiles, &layout, index)?);
+                buffers.validity = Some(self.validity(context, tiles, &layout, index, &mut room)?);
             }
             columns.push(field.column(layout.cells, buffers));
             for used in &layout.uses {
                 let tile = tiles.get_mut(used.slot);
-                held += tile.fields[index].memory();
-                if !tile.is_wanted_after(used.runs) || held > most_held {
-                    held -= tile.fields[index].memory();
-                    context.spares.take_back(&mut tile.fields[index]);
+                let is_wanted = tile.is_wanted_after(used.runs);
+                let held = &mut tile.fields[index];
+                has_passing |= is_wanted && held.passing;
+                if !is_wanted || held.passing {
+                    context.spares.take_back(held);
                 }
             }
         }
         tiles.release(context, runs);
         let batch = Batch::new(columns, layout.cells);
         self.pool.lend(&batch);
-        Ok(batch)
+        Ok(Gathered { batch, has_passing })
     }
 
     fn fixed(
@@ -78,11 +82,11 @@ impl Gatherer {
         context: &Context,
         tiles: &mut TileTable,
         layout: &BatchLayout<'_>,
-        field: usize,
-        size: usize,
+        (field, size): (usize, usize),
+        room: &mut usize,
     ) -> Result<Buffer> {
         let mut values = self.pool.take(layout.cells * size);
-        unfilter_fixed(context, tiles, layout, FixedPart::Values { field, size }, &mut values)?;
+        unfilter_fixed(context, tiles, layout, FixedPart::Values { field, size }, (&mut values, room))?;
         let sources = layout.sources(tiles, |tile| match &tile.fields[field].cells {
             Some(TileData::Fixed(cells)) => cells,
             _ => &[],
@@ -97,9 +101,10 @@ impl Gatherer {
         tiles: &mut TileTable,
         layout: &BatchLayout<'_>,
         field: usize,
+        room: &mut usize,
     ) -> Result<Buffer> {
         let mut bytes = context.spares.buffer(layout.cells);
-        unfilter_fixed(context, tiles, layout, FixedPart::Validity { field }, &mut bytes)?;
+        unfilter_fixed(context, tiles, layout, FixedPart::Validity { field }, (&mut bytes, room))?;
         let sources = layout.sources(tiles, |tile| tile.fields[field].validity.as_deref().unwrap_or_default());
         gather_fixed(context, layout, &sources, 1, &mut bytes)?;
         let mut bits = self.pool.take(layout.cells.div_ceil(8));

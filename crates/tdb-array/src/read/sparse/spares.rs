@@ -51,6 +51,7 @@ impl Spares {
 
     /// Takes the memory of cells that nobody wants any more.
     pub(super) fn take_back(&self, held: &mut Held) {
+        held.passing = false;
         match held.cells.take() {
             Some(TileData::Fixed(buffer)) => self.buffers.give(buffer),
             Some(TileData::Var(tile)) => self.var.give(tile),

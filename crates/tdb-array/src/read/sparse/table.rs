@@ -22,6 +22,8 @@ pub(super) struct Held {
     pub(super) cells: Option<TileData>,
     /// One byte per cell, 0 where it is null.
     pub(super) validity: Option<Buffer>,
+    /// Whether they serve one batch only: there is no room to keep them, and of fixed-size cells only some are there.
+    pub(super) passing: bool,
 }
 
 /// A tile at hand.
@@ -138,17 +140,18 @@ impl TileTable {
         }
     }
 
-    /// Lets go of unfiltered cells in open tiles as far as they take more than `bytes` in all.
-    pub(super) fn trim(&mut self, bytes: usize) {
+    /// Lets go of unfiltered cells as far as they take more than `bytes` in all; how many bytes are held then.
+    pub(super) fn trim(&mut self, bytes: usize) -> usize {
         let mut held = 0_usize;
         for tile in &mut self.slots {
             let size: usize = tile.fields.iter().map(Held::memory).sum();
-            held = held.saturating_add(size);
-            if held > bytes && size > 0 {
-                held -= size;
+            if held.saturating_add(size) > bytes {
                 tile.fields.iter_mut().for_each(|field| *field = Held::default());
+            } else {
+                held += size;
             }
         }
+        held
     }
 }
 

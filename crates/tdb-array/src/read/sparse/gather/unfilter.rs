@@ -105,14 +105,15 @@ enum Target<'a> {
     Own(usize, Range<usize>),
 }
 
-/// Unfilters bytes of cells: those that belong into the column one after the other as they lie in their tile right into
-/// it, others into memory of the tile's own. Chunks that none of them lie in are left out.
+/// Unfilters bytes of cells into `out`: those that belong into the column one after the other as they lie in their tile right
+/// into it, others into memory of the tile's own. Chunks that none of them lie in are left out. What the next batches will
+/// need is kept as long as there is `room` for it, of which that takes its part.
 pub(super) fn unfilter_fixed(
     context: &Context,
     tiles: &mut TileTable,
     layout: &BatchLayout<'_>,
     part: FixedPart,
-    out: &mut [u8],
+    (out, room): (&mut [u8], &mut usize),
 ) -> Result<()> {
     let (field, size) = (part.field(), part.size());
     let mut jobs = Vec::with_capacity(layout.uses.len());
@@ -122,6 +123,7 @@ pub(super) fn unfilter_fixed(
         if part.is_held(&tile.fields[field]) {
             continue;
         }
+        let (number, cells) = (tile.tile, tile.cells);
         let len = tile_len(context, tile, field, size)?;
         let field_tiles = context.sources[tile.source].fields[field].as_deref();
         let is_placed = used.whole || is_streamed(used, tile, field_tiles, part);
@@ -134,20 +136,29 @@ pub(super) fn unfilter_fixed(
                 false => Target::Runs(place, &layout.runs[used.first_run..][..used.runs]),
             }
         } else {
-            let window = match tile.is_wanted_after(used.runs) {
+            let is_kept = tile.is_wanted_after(used.runs) && take_room(room, len);
+            let window = match is_kept {
                 true => 0..tile.cells,
                 false => used.first_cell as usize..used.end_cell as usize,
             };
+            tiles.get_mut(used.slot).fields[field].passing |= !is_kept;
             Target::Own(len, window)
         };
         bytes += len as u64;
-        jobs.push(Job { slot: used.slot, tiles: field_tiles, tile: tile.tile, cells: tile.cells, target });
+        jobs.push(Job { slot: used.slot, tiles: field_tiles, tile: number, cells, target });
     }
     let own = context.array.workers().map(bytes, jobs, |job, scratch| unfilter(context, part, job, scratch))?;
     for (slot, buffer) in own.into_iter().flatten() {
         part.hold(&mut tiles.get_mut(slot).fields[field], buffer);
     }
     Ok(())
+}
+
+/// Takes bytes of the room, if there are so many.
+fn take_room(room: &mut usize, bytes: usize) -> bool {
+    let left = room.checked_sub(bytes);
+    *room = left.unwrap_or(*room);
+    left.is_some()
 }
 
 /// Whether the tile's cells go from its chunks to the column, so that nothing of it has to be held.
@@ -216,12 +227,13 @@ fn stream(
     TileStream::new(file, &tiles.name, tiles.tile_limit, scratch).read(request, &mut ByteRuns::new(&places), out)
 }
 
-/// Unfilters cells of variable length.
+/// Unfilters cells of variable length, whole tiles of them; `room` as for those of fixed size.
 pub(super) fn unfilter_var(
     context: &Context,
     tiles: &mut TileTable,
     layout: &BatchLayout<'_>,
     field: usize,
+    room: &mut usize,
 ) -> Result<()> {
     let mut jobs = Vec::with_capacity(layout.uses.len());
     let mut bytes = 0_u64;
@@ -229,19 +241,23 @@ pub(super) fn unfilter_var(
         let tile = tiles.get(used.slot);
         if tile.fields[field].cells.is_none() {
             bytes += tile_len(context, tile, field, size_of::<u64>())? as u64;
-            jobs.push((used.slot, tile.source, tile.tile, tile.cells, context.spares.var()));
+            jobs.push((used, tile.source, tile.tile, tile.cells, context.spares.var()));
         }
     }
     let fill = &context.fields[field].fill;
-    let own = context.array.workers().map(bytes, jobs, |(slot, source, tile, cells, mut out), scratch| {
+    let own = context.array.workers().map(bytes, jobs, |(used, source, tile, cells, mut out), scratch| {
         match &context.sources[source].fields[field] {
             Some(tiles) => tiles.var(tile, cells, &mut out, scratch)?,
             None => fill_var(fill, cells, &mut out),
         }
-        Ok((slot, out))
+        Ok((used, out))
     })?;
-    for (slot, data) in own {
-        tiles.get_mut(slot).fields[field].cells = Some(TileData::Var(data));
+    for (used, data) in own {
+        let data = TileData::Var(data);
+        let tile = tiles.get_mut(used.slot);
+        let is_kept = tile.is_wanted_after(used.runs) && take_room(room, data.memory());
+        tile.fields[field].passing |= !is_kept;
+        tile.fields[field].cells = Some(data);
     }
     Ok(())
 }

@@ -1,0 +1,110 @@
+//! Parts of buffers that several hold.
+
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use super::Buffer;
+
+/// Bytes of a [`Buffer`], or of a part of one, that several may hold: cloning and slicing copy none.
+///
+/// The buffer lives as long as anything holds a part of it.
+///
+/// ```
+/// use tdb_types::{Buffer, SharedBuffer};
+///
+/// let bytes = SharedBuffer::from(Buffer::from(&[1, 0, 2, 0, 3, 0][..]));
+/// let rest = bytes.slice(2..6);
+/// assert_eq!(rest.values::<u16>(), Some(&[2, 3][..]));
+/// assert_eq!(rest.as_ptr(), bytes[2..].as_ptr());
+/// ```
+#[derive(Clone, Default)]
+pub struct SharedBuffer {
+    buffer: Arc<Buffer>,
+    start: usize,
+    len: usize,
+}
+
+impl SharedBuffer {
+    /// Some of the bytes, without a copy.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        assert!(range.start <= range.end && range.end <= self.len, "bytes {range:?} of {}", self.len);
+        Self { buffer: Arc::clone(&self.buffer), start: self.start + range.start, len: range.end - range.start }
+    }
+
+    /// The bytes as values of `T`; `None` if they aren't aligned so, or their number is no multiple of its size.
+    #[must_use]
+    pub fn values<T: bytemuck::AnyBitPattern>(&self) -> Option<&[T]> {
+        bytemuck::try_cast_slice(self).ok()
+    }
+
+    /// The whole buffer, if nobody else holds a part of it.
+    #[must_use]
+    pub fn into_buffer(self) -> Option<Buffer> {
+        Arc::try_unwrap(self.buffer).ok()
+    }
+}
+
+impl From<Buffer> for SharedBuffer {
+    fn from(buffer: Buffer) -> Self {
+        let len = buffer.len();
+        Self { buffer: Arc::new(buffer), start: 0, len }
+    }
+}
+
+impl Deref for SharedBuffer {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.buffer[self.start..self.start + self.len]
+    }
+}
+
+impl AsRef<[u8]> for SharedBuffer {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl PartialEq for SharedBuffer {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for SharedBuffer {}
+
+impl fmt::Debug for SharedBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SharedBuffer({} bytes)", self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_share_one_buffer() {
+        let all = SharedBuffer::from(Buffer::from(&[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0][..]));
+        let part = all.slice(4..12).slice(0..4);
+        assert_eq!(part.values::<u32>(), Some(&[2][..]));
+        // No value of that type begins there.
+        assert_eq!(all.slice(1..5).values::<u32>(), None);
+        assert_eq!(part, SharedBuffer::from(Buffer::from(&[2, 0, 0, 0][..])));
+        assert!(all.into_buffer().is_none());
+        assert_eq!(part.into_buffer().map(|buffer| buffer.len()), Some(12));
+        assert!(SharedBuffer::default().is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "bytes 0..2 of 1")]
+    fn there_is_nothing_beyond_a_part() {
+        let _ = SharedBuffer::from(Buffer::zeroed(9)).slice(8..9).slice(0..2);
+    }
+}
