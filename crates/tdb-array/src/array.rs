@@ -7,6 +7,7 @@ mod load;
 mod options;
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tdb_rtree::NdRange;
@@ -23,7 +24,7 @@ pub use options::ArrayOptions;
 
 use crate::access::Access;
 use crate::workers::Workers;
-use crate::{ArrayDirectory, ArrayError, Fragment, Label, Metadata, Query, Result, TimeRange};
+use crate::{ArrayDirectory, ArrayError, Coordinate, Fragment, Label, Metadata, Query, Result, TimeRange};
 
 /// An array as it was at one time: its schema and its committed fragments.
 ///
@@ -131,6 +132,12 @@ impl Array {
         let mut union = boxes.next()?.clone();
         boxes.for_each(|next| union.expand(next));
         Some(union)
+    }
+
+    /// For each dimension the first and last coordinate of that box.
+    #[must_use]
+    pub fn non_empty_coordinates(&self) -> Option<Vec<RangeInclusive<Coordinate>>> {
+        Some(Coordinate::of_box(self.schema(), &self.non_empty_domain()?))
     }
 
     /// What reading the array's files takes.

@@ -42,6 +42,9 @@ pub struct Listing {
 pub struct ArrayDirectory {
     /// The committed fragments, oldest first; a later one wins over an earlier one.
     pub fragments: Vec<FragmentEntry>,
+    /// The committed fragments that a vacuum at that time would remove, oldest first: others, which count in their place,
+    /// were consolidated from them. Their files are still there, or at least what commits them.
+    pub replaced: Vec<FragmentEntry>,
     /// Paths of the delete (and update) commits that apply, oldest first.
     pub deletes: Vec<String>,
     /// Those that lie in a file of consolidated commits, by their paths. Their own files may be gone, and don't count if not.
@@ -171,11 +174,11 @@ impl ArrayDirectory {
         let visible = |entry: &FragmentEntry| is_visible(&entry.name, entry.version, array_type, time);
         fragments.retain(visible);
         let vacuumed = commits.vacuumed(|name, version| is_visible(name, version, array_type, time));
-        fragments.retain(|entry| !vacuumed.contains(&entry.folder));
         // Equal start times: the larger name wins, as a stable sort of the sorted listing gives.
         fragments.sort_by(|a, b| (a.name.start(), a.name.as_str()).cmp(&(b.name.start(), b.name.as_str())));
         fragments.dedup_by(|a, b| a.folder == b.folder);
-        Ok(Self { fragments, deletes: commits.deletes(time), embedded_deletes: commits.embedded })
+        let (replaced, fragments) = fragments.into_iter().partition(|entry| vacuumed.contains(&entry.folder));
+        Ok(Self { fragments, replaced, deletes: commits.deletes(time), embedded_deletes: commits.embedded })
     }
 }
 

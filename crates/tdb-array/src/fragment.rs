@@ -1,5 +1,6 @@
 //! A committed fragment: its footer, and its sections as they are needed.
 
+mod facts;
 mod fields;
 mod metadata;
 mod metadata_file;

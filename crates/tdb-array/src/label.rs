@@ -1,5 +1,7 @@
 //! Dimension labels: other names for the coordinates of a dimension, kept in arrays of their own.
 
+mod column;
+
 use std::cmp::Ordering;
 use std::ops::{Bound, RangeBounds};
 

@@ -40,7 +40,8 @@ fn sparse(fragments: usize) -> Arc<MemoryStorage> {
     for fragment in 0..fragments as i64 {
         let x: Vec<u8> = (0..CELLS as i64).flat_map(|cell| (cell * 7 + fragment).to_le_bytes()).collect();
         let y: Vec<u8> = (0..CELLS as i64).flat_map(|cell| (cell * 7919 % 9_999_991).to_le_bytes()).collect();
-        let cells = NewCells::new().with("x", NewColumn::owned(x, None, None)).with("y", NewColumn::owned(y, None, None));
+        let cells =
+            NewCells::new().with("x", NewColumn::owned(x, None, None)).with("y", NewColumn::owned(y, None, None));
         array_on(&storage, 1).write().cells(values(cells)).unwrap();
     }
     storage

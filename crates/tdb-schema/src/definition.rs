@@ -1,7 +1,7 @@
 //! A schema with all that it refers to.
 
 use tdb_filters::FilterPipeline;
-use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Scalar};
+use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, FormatVersion, Scalar};
 
 use crate::error::Result;
 use crate::validate::name_of_label;
@@ -85,6 +85,29 @@ impl ArrayDefinition {
                 return Err(SchemaError::invalid(format!("dimension label {name:?}"), why));
             }
         }
+        Ok(self)
+    }
+
+    /// The same in another format version: to make a copy of an old array as the newest release would, or one that an older
+    /// release can read. Filters for validity that are the default of the version become those of the other.
+    ///
+    /// ```
+    /// use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+    /// use tdb_types::{Datatype, FormatVersion, Scalar};
+    ///
+    /// let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    /// let schema = SchemaBuilder::sparse().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build()?;
+    /// let old = ArrayDefinition::new(schema)?.with_version(FormatVersion::new(5)?)?;
+    /// assert_eq!(old.schema().version().number(), 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SchemaError::Invalid`] if that version lacks what the definition needs: nullable attributes, labels, a filter.
+    pub fn with_version(mut self, version: FormatVersion) -> Result<Self> {
+        let convert = |schema: ArraySchema| SchemaBuilder::from(schema).version(version).build();
+        self.schema = convert(self.schema)?;
+        self.labels = self.labels.into_iter().map(|label| label.map(convert).transpose()).collect::<Result<_>>()?;
         Ok(self)
     }
 

@@ -1,10 +1,10 @@
 //! Coordinates as people write them, and their way to a dimension's type.
 
 use std::fmt;
-use std::ops::Bound;
+use std::ops::{Bound, RangeInclusive};
 
-use tdb_rtree::DimRange;
-use tdb_schema::Dimension;
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::{ArraySchema, Dimension};
 use tdb_types::{PhysicalType, Scalar};
 
 use crate::{ArrayError, Result};
@@ -61,6 +61,30 @@ impl From<Scalar> for Coordinate {
             Scalar::U64(value) => value.into(),
             Scalar::F32(value) => value.into(),
             Scalar::F64(value) => value.into(),
+        }
+    }
+}
+
+impl Coordinate {
+    /// For each dimension the first and last coordinate of a box, whose ranges hold [ordered keys](tdb_types::ordered_key):
+    /// of a non-empty domain, a current domain, an MBR. A range of strings that has no end ends with the bytes that no
+    /// string of its length comes after.
+    #[must_use]
+    pub fn of_box(schema: &ArraySchema, region: &NdRange) -> Vec<RangeInclusive<Self>> {
+        let ranges = schema.dimensions().iter().zip(&region.0);
+        ranges.map(|(dimension, range)| Self::of_range(dimension, range)).collect()
+    }
+
+    fn of_range(dimension: &Dimension, range: &DimRange) -> RangeInclusive<Self> {
+        match range {
+            DimRange::Fixed { lo, hi } => {
+                let [lo, hi] = [lo, hi].map(|key| Scalar::from_key(dimension.physical(), *key));
+                lo.into()..=hi.into()
+            }
+            DimRange::Var { lo, hi } => {
+                let hi = hi.clone().unwrap_or_else(|| vec![u8::MAX; lo.len() + 1]);
+                Self::Bytes(lo.clone())..=Self::Bytes(hi)
+            }
         }
     }
 }

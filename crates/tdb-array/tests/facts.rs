@@ -1,0 +1,230 @@
+//! What can be asked of fragments, columns and labels from outside, without footers and keys.
+
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::ops::RangeInclusive;
+
+use tdb_array::tdb_condition::Condition;
+use tdb_array::{Array, Batch, Coordinate, Order};
+use tdb_types::{ArrayType, FormatVersion, SharedBuffer};
+
+/// The arrays of all fixtures that need no key, with their names.
+fn arrays() -> impl Iterator<Item = (String, Array)> {
+    let open = tdb_testkit::fixtures::all().into_iter().filter(|fixture| !fixture.name().ends_with("-encrypted"));
+    open.map(|fixture| (fixture.name().to_owned(), Array::open(fixture.array_dir()).unwrap()))
+}
+
+fn named(name: &str) -> Array {
+    Array::open(tdb_testkit::fixtures::named(name).array_dir()).unwrap()
+}
+
+fn batch(array: &Array, fields: &[&str]) -> Batch {
+    let query = array.read().select(fields).unwrap().order(Order::RowMajor);
+    query.batches().unwrap().next().unwrap().unwrap()
+}
+
+/// Cells, tiles and MBRs say the same in their ways, in every format.
+#[test]
+fn fragments_say_what_they_are() {
+    let (mut dense, mut sparse) = (0, 0);
+    for (name, array) in arrays() {
+        for fragment in array.fragments() {
+            let time = fragment.time();
+            assert_eq!((time.start, time.end), (fragment.name().start(), fragment.name().end()), "{name}");
+            let cells: u64 = (0..fragment.tile_count()).map(|tile| fragment.cells_in_tile(tile).unwrap()).sum();
+            assert_eq!(cells, fragment.cell_count(), "{name}");
+            assert_eq!(fragment.cells_in_tile(fragment.tile_count()), None, "{name}");
+            assert_eq!(fragment.mbr(fragment.tile_count()).unwrap(), None, "{name}");
+            if fragment.array_type() == ArrayType::Sparse {
+                sparse += 1;
+                continue;
+            }
+            dense += 1;
+            // The boxes of all tiles together are the box of the fragment.
+            let boxes = (0..fragment.tile_count()).map(|tile| fragment.mbr(tile).unwrap().unwrap());
+            let union = boxes.reduce(|union, next| union.into_iter().zip(next).map(hull).collect());
+            assert_eq!(union, fragment.non_empty_coordinates(), "{name}");
+        }
+    }
+    assert!(dense > 50 && sparse > 100, "{dense} dense fragments, {sparse} sparse ones");
+}
+
+fn hull((a, b): (RangeInclusive<Coordinate>, RangeInclusive<Coordinate>)) -> RangeInclusive<Coordinate> {
+    let number = |coordinate: &Coordinate| match coordinate {
+        Coordinate::Integer(number) => *number,
+        other => panic!("{other} in a dense array"),
+    };
+    let low = number(a.start()).min(number(b.start()));
+    Coordinate::Integer(low)..=Coordinate::Integer(number(a.end()).max(number(b.end())))
+}
+
+/// A range from an MBR can be asked for, and finds the cells of its tile.
+#[test]
+fn mbrs_are_coordinates() {
+    for name in ["v22-by-2.30.0-sparse-2d", "v22-by-2.30.0-sparse-mixed", "v5-by-2.0.8-sparse-strings"] {
+        let array = named(name);
+        for fragment in array.fragments() {
+            for tile in 0..fragment.tile_count() {
+                let mbr = fragment.mbr(tile).unwrap().unwrap();
+                let dimensions = array.schema().dimensions().iter().zip(mbr);
+                let query = dimensions
+                    .fold(array.read(), |query, (dimension, range)| query.range(dimension.name(), range).unwrap());
+                let cells: usize = query.batches().unwrap().map(|batch| batch.unwrap().len()).sum();
+                assert!(cells > 0, "{name}, tile {tile}");
+            }
+        }
+    }
+}
+
+/// What release 2.30.0 says that it would vacuum, of those fixtures that it reads.
+#[test]
+fn fragments_that_a_vacuum_would_remove() {
+    let with_replaced = [
+        "v10-by-2.4.3-sparse-consolidated",
+        "v12-by-2.8.3-sparse-consolidated",
+        "v15-by-2.11.3-sparse-consolidated",
+        "v21-by-2.24.2-sparse-consolidated",
+        "v22-by-2.30.0-dense-consolidated",
+        "v22-by-2.30.0-sparse-consolidated",
+        "v5-by-2.0.8-sparse-consolidated",
+    ];
+    for (name, array) in arrays().filter(|(name, _)| !name.contains("-by-tdb-")) {
+        let replaced: Vec<u64> = array.directory().replaced.iter().map(|entry| entry.name.start()).collect();
+        let expected: &[u64] = match with_replaced.contains(&name.as_str()) {
+            true => &[1_700_000_000_000, 1_700_000_001_000, 1_700_000_002_000],
+            false => &[],
+        };
+        assert_eq!(replaced, expected, "{name}");
+    }
+}
+
+/// Slices hold the cells that they should, of every kind of field, and share the memory of the values.
+#[test]
+fn slices_of_batches() {
+    let mut columns = 0;
+    for (name, array) in arrays().filter(|(name, _)| name.starts_with("v22-")) {
+        let Some(whole) = array.read().order(Order::Global).batches().unwrap().next() else { continue };
+        let whole = whole.unwrap();
+        let len = whole.len();
+        for range in
+            [0..len, 0..0, len..len, 1..len.max(1), len / 3..len - len / 4, 0..len.min(8), len.min(3)..len.min(16)]
+        {
+            let slice = whole.slice(range.clone());
+            assert_eq!(slice.len(), range.len());
+            for (part, column) in slice.columns().iter().zip(whole.columns()) {
+                assert_eq!((part.name(), part.len()), (column.name(), range.len()));
+                let cells = (0..part.len()).map(|cell| part.cell(cell)).collect::<Vec<_>>();
+                let expected = range.clone().map(|cell| column.cell(cell)).collect::<Vec<_>>();
+                assert_eq!(cells, expected, "{name}: {} of {range:?}", part.name());
+                assert_eq!(part.null_count(), expected.iter().filter(|cell| cell.is_none()).count());
+                assert_eq!(part.offsets().and_then(|offsets| offsets.first()), part.offsets().map(|_| &0));
+                let shares = part.bytes().is_empty() || column.bytes().as_ptr_range().contains(&part.bytes().as_ptr());
+                assert!(shares, "{name}");
+                let again = part.slice(0..part.len());
+                assert_eq!(&again, part);
+                columns += 1;
+            }
+        }
+    }
+    assert!(columns > 1000, "{columns}");
+}
+
+/// Buffers outlive the batch that they come from.
+#[test]
+fn buffers_can_be_shared() {
+    let array = named("v22-by-2.30.0-sparse-2d");
+    let field = array.schema().attributes()[0].name().to_owned();
+    let column = batch(&array, &[&field]).slice(1..3).into_columns().remove(0);
+    let (bytes, address) = (column.bytes().to_vec(), column.bytes().as_ptr());
+    let (values, ..): (SharedBuffer, _, _) = column.into_buffers();
+    assert_eq!((values.as_ref(), values.as_ptr()), (&bytes[..], address));
+}
+
+/// Conditions take columns as they are.
+#[test]
+fn conditions_over_columns() {
+    let mut tested = 0;
+    for (name, array) in arrays().filter(|(name, _)| name.starts_with("v22-")) {
+        for attribute in array.schema().attributes().iter().filter(|attribute| attribute.is_nullable()) {
+            let field = attribute.name();
+            let bound = Condition::field(field).is_null().bind(array.schema(), |_| None).unwrap();
+            for batch in array.read().select([field]).unwrap().batches().unwrap() {
+                let batch = batch.unwrap();
+                let column = batch.column(field).unwrap();
+                let mut truth = vec![false; column.len()];
+                bound.evaluate(&[Some(column.cells())], &mut truth);
+                let expected: Vec<bool> = (0..column.len()).map(|cell| !column.is_valid(cell)).collect();
+                assert_eq!(truth, expected, "{name}: {field}");
+                tested += column.null_count();
+            }
+        }
+    }
+    assert!(tested > 10, "{tested} nulls");
+    // Offsets of columns count values, those of tiles bytes.
+    let array = named("v22-by-2.30.0-dense-labels");
+    let label = array.label("name").unwrap();
+    let names = batch(label.array(), &[&label.description().attribute]);
+    let column = &names.columns()[0];
+    let bound = Condition::field(column.name()).ge("b").bind(label.array().schema(), |_| None).unwrap();
+    let mut truth = vec![false; column.len()];
+    bound.evaluate(&[Some(column.cells())], &mut truth);
+    assert_eq!(truth, [false, true, true, true, true, true]);
+}
+
+/// `height` increases along `y`: -1.5, 0, 0.25, 8 at 1 to 4. `name` increases along `x`: a, b, ba, c, d, zz at 0 to 5.
+#[test]
+fn labels_are_columns() {
+    let array = named("v22-by-2.30.0-dense-labels");
+    let (height, name) = (array.label("height").unwrap(), array.label("name").unwrap());
+    let cells = batch(&array, &["y", "x"]);
+    let heights = height.column(cells.column("y").unwrap()).unwrap();
+    let names = name.column(cells.column("x").unwrap()).unwrap();
+    assert_eq!((heights.name(), names.name()), ("height", "name"));
+    let expected: Vec<f64> = [-1.5, 0.0, 0.25, 8.0].into_iter().flat_map(|height| [height; 6]).collect();
+    assert_eq!(heights.values::<f64>().unwrap(), expected);
+    let text = |cell| String::from_utf8(names.cell(cell).unwrap().to_vec()).unwrap();
+    assert_eq!((0..24).map(text).collect::<Vec<_>>(), ["a", "b", "ba", "c", "d", "zz"].repeat(4));
+
+    // In any order, with gaps, and of no cells.
+    let some = array.read().select(["x"]).unwrap().range("x", 1..=1).unwrap().range("x", 5..=5).unwrap();
+    let some = some.range("x", 3..=3).unwrap().range("y", 2..=3).unwrap();
+    let some = some.batches().unwrap().next().unwrap().unwrap();
+    let names = name.column(some.column("x").unwrap()).unwrap();
+    let text = |cell| String::from_utf8(names.cell(cell).unwrap().to_vec()).unwrap();
+    assert_eq!((0..6).map(text).collect::<Vec<_>>(), ["b", "zz", "c"].repeat(2));
+    let none = name.column(&some.column("x").unwrap().slice(2..2)).unwrap();
+    assert_eq!((none.len(), none.offsets()), (0, Some(&[0][..])));
+    assert!(name.column(cells.column("y").unwrap()).is_ok(), "y has the type of x");
+    assert!(name.column(&heights).unwrap_err().to_string().contains("height"));
+}
+
+/// A definition that is read from an array of one format makes one of another.
+#[test]
+fn definitions_of_other_formats() {
+    let definition = named("v22-by-2.30.0-sparse-2d").definition().unwrap();
+    let cells = |array: &Array| {
+        let batch = array.read().order(Order::RowMajor).batches().unwrap().next().unwrap().unwrap();
+        batch.columns().to_vec()
+    };
+    let expected = cells(&named("v22-by-2.30.0-sparse-2d"));
+    for version in FormatVersion::all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("array");
+        Array::create(&path, &definition.clone().with_version(version).unwrap()).unwrap();
+        let array = Array::open(&path).unwrap();
+        assert_eq!(array.schema().version(), version);
+        array.write().cells(&batch(&named("v22-by-2.30.0-sparse-2d"), &names(&array))).unwrap();
+        assert_eq!(cells(&Array::open(&path).unwrap()), expected, "{version}");
+    }
+    // What a format doesn't have is refused by name.
+    let labelled = named("v22-by-2.30.0-dense-labels").definition().unwrap();
+    assert!(labelled.clone().with_version(FormatVersion::new(21).unwrap()).is_ok());
+    let error = labelled.with_version(FormatVersion::new(9).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("label"), "{error}");
+}
+
+fn names(array: &Array) -> Vec<&str> {
+    let schema = array.schema();
+    let dimensions = schema.dimensions().iter().map(|dimension| dimension.name());
+    dimensions.chain(schema.attributes().iter().map(|attribute| attribute.name())).collect()
+}
