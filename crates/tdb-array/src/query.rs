@@ -15,7 +15,7 @@ pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
 pub(crate) use region::Region;
 
-use crate::{Array, ArrayError, Batches, Plan, Result};
+use crate::{Array, ArrayError, Batches, Label, Plan, Result};
 use coordinate::Given;
 
 /// The order of the cells of a result.
@@ -51,17 +51,39 @@ impl std::fmt::Display for Order {
 #[must_use = "a query reads nothing until its batches are taken"]
 pub struct Query {
     array: Array,
-    fields: Option<Vec<FieldRef>>,
+    selected: Option<Vec<Selected>>,
     ranges: Vec<Vec<DimRange>>,
     order: Order,
     budget: Option<usize>,
+}
+
+/// What a query shows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Selected {
+    Field(FieldRef),
+    /// A label, by its name.
+    Label(String),
+}
+
+/// A label that a query shows.
+#[derive(Clone, Debug)]
+pub(crate) struct SelectedLabel {
+    pub(crate) label: Label,
+    /// Its place among the columns of the result.
+    pub(crate) place: usize,
+    /// The place of its dimension among the fields that are read.
+    pub(crate) coordinates: usize,
 }
 
 /// A query that is complete and sound.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckedQuery {
     pub(crate) array: Array,
+    /// What is read: the selected fields, and then dimensions that are needed for labels alone.
     pub(crate) fields: Arc<[FieldRef]>,
+    /// How many of the fields were selected.
+    pub(crate) shown: usize,
+    pub(crate) labels: Vec<SelectedLabel>,
     pub(crate) region: Region,
     pub(crate) order: Order,
     /// Bytes that a batch should not exceed, if the query says so.
@@ -85,26 +107,31 @@ impl Query {
             ArrayType::Sparse => Order::Unordered,
         };
         let ranges = vec![Vec::new(); schema.domain().dimensions().len()];
-        Self { array, fields: None, ranges, order, budget: None }
+        Self { array, selected: None, ranges, order, budget: None }
     }
 
-    /// Reads these attributes and dimensions, in this order, and no others.
+    /// Reads these attributes, dimensions and labels, in this order, and no others. A label's column holds for each cell the
+    /// label of its coordinate; where a label is called as a field is, the field is meant.
     ///
     /// # Errors
     /// [`ArrayError::UnknownField`], or a field named twice.
     pub fn select<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let schema = self.array.schema();
         let known = schema.fields_by_name();
-        let (mut fields, mut seen) = (Vec::new(), HashSet::new());
+        let (mut all, mut seen) = (Vec::new(), HashSet::new());
         for name in names {
             let name = name.as_ref();
-            let field = *known.get(name).ok_or_else(|| unknown_field(schema, name))?;
-            if !seen.insert(field) {
+            let selected = match known.get(name) {
+                Some(field) => Selected::Field(*field),
+                None if schema.labels().iter().any(|label| label.name == name) => Selected::Label(name.to_owned()),
+                None => return Err(unknown_field(schema, name)),
+            };
+            if !seen.insert(selected.clone()) {
                 return Err(ArrayError::Query(format!("field {name:?} is selected twice")));
             }
-            fields.push(field);
+            all.push(selected);
         }
-        self.fields = Some(fields);
+        self.selected = Some(all);
         Ok(self)
     }
 
@@ -189,17 +216,44 @@ impl Query {
             let what = "several ranges on a dimension can't be read in global order; read unordered, or range by range";
             return Err(ArrayError::Query(what.to_owned()));
         }
-        let fields = match &self.fields {
-            Some(fields) => fields.clone(),
-            None => all_fields(schema),
-        };
+        let (fields, shown, labels) = self.selection()?;
         Ok(CheckedQuery {
             array: self.array.clone(),
             fields: fields.into(),
+            shown,
+            labels,
             region,
             order: self.order,
             budget: self.budget,
         })
+    }
+
+    /// The fields to read, how many of them were selected, and the labels.
+    fn selection(&self) -> Result<(Vec<FieldRef>, usize, Vec<SelectedLabel>)> {
+        let Some(selected) = &self.selected else {
+            let fields = all_fields(self.array.schema());
+            let shown = fields.len();
+            return Ok((fields, shown, Vec::new()));
+        };
+        let (mut fields, mut labels) = (Vec::new(), Vec::new());
+        for (place, selected) in selected.iter().enumerate() {
+            match selected {
+                Selected::Field(field) => fields.push(*field),
+                Selected::Label(name) => labels.push((place, self.array.label(name)?)),
+            }
+        }
+        let shown = fields.len();
+        let labels = labels.into_iter().map(|(place, label)| {
+            let dimension = usize::try_from(label.description().dimension).unwrap_or(usize::MAX);
+            let field = FieldRef::Dimension(dimension);
+            let coordinates = fields.iter().position(|known| *known == field).unwrap_or_else(|| {
+                fields.push(field);
+                fields.len() - 1
+            });
+            SelectedLabel { label, place, coordinates }
+        });
+        let labels = labels.collect();
+        Ok((fields, shown, labels))
     }
 }
 
@@ -233,5 +287,6 @@ fn all_fields(schema: &ArraySchema) -> Vec<FieldRef> {
 pub(crate) fn unknown_field(schema: &ArraySchema, name: &str) -> ArrayError {
     let dimensions = schema.domain().dimensions().iter().map(|dimension| dimension.name().to_owned());
     let attributes = schema.attributes().iter().map(|attribute| attribute.name().to_owned());
-    ArrayError::UnknownField { name: name.to_owned(), known: dimensions.chain(attributes).collect() }
+    let labels = schema.labels().iter().map(|label| label.name.clone());
+    ArrayError::UnknownField { name: name.to_owned(), known: dimensions.chain(attributes).chain(labels).collect() }
 }

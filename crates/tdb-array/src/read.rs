@@ -1,6 +1,7 @@
 //! From a query to batches of cells.
 
 pub(crate) mod dense;
+mod labels;
 mod output;
 mod pool;
 pub(crate) mod sparse;
@@ -11,6 +12,7 @@ use tdb_types::ArrayType;
 use crate::query::CheckedQuery;
 use crate::workers::Workers;
 use crate::{Batch, Result};
+use labels::LabelColumns;
 
 pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
@@ -25,6 +27,7 @@ pub(crate) use pool::BufferPool;
 pub struct Batches {
     reader: Reader,
     workers: Workers,
+    labels: LabelColumns,
     /// Bytes that a batch may take, if the caller has said so.
     budget: Option<usize>,
     /// A batch that is given in parts, and how many of its cells were given.
@@ -44,11 +47,29 @@ impl Batches {
     pub(crate) fn of(query: CheckedQuery) -> Result<Self> {
         let workers = query.array.workers().clone();
         let budget = query.budget;
+        let labels = LabelColumns::new(query.labels.clone(), query.shown);
         let reader = match query.array.schema().array_type() {
             ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
             ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
         };
-        Ok(Self { reader, workers, budget, parts: None, begun: false, ended: false })
+        Ok(Self { reader, workers, labels, budget, parts: None, begun: false, ended: false })
+    }
+
+    /// The next batch that is read, or the first part of it.
+    fn read_next(&mut self) -> Option<Result<Batch>> {
+        if self.ended {
+            return None;
+        }
+        let batch = match &mut self.reader {
+            Reader::Dense(reader) => reader.next_batch(),
+            // The result is large: the array's threads take over, so that none has to be woken for each step.
+            Reader::Sparse(reader) if self.begun => self.workers.install(|| reader.next_batch()),
+            Reader::Sparse(reader) => reader.next_batch(),
+        };
+        let batch = batch.transpose();
+        self.begun = true;
+        self.ended = !matches!(batch, Some(Ok(_)));
+        batch.map(|batch| Ok(self.divided(batch?)))
     }
 
     /// The next part of the batch at hand; none if there is no more.
@@ -80,21 +101,11 @@ impl Iterator for Batches {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(part) = self.next_part() {
-            return Some(Ok(part));
+        let batch = self.next_part().map(Ok).or_else(|| self.read_next())?;
+        let batch = batch.and_then(|batch| self.labels.insert(batch));
+        if batch.is_err() {
+            (self.parts, self.ended) = (None, true);
         }
-        if self.ended {
-            return None;
-        }
-        let batch = match &mut self.reader {
-            Reader::Dense(reader) => reader.next_batch(),
-            // The result is large: the array's threads take over, so that none has to be woken for each step.
-            Reader::Sparse(reader) if self.begun => self.workers.install(|| reader.next_batch()),
-            Reader::Sparse(reader) => reader.next_batch(),
-        };
-        let batch = batch.transpose();
-        self.begun = true;
-        self.ended = !matches!(batch, Some(Ok(_)));
-        batch.map(|batch| Ok(self.divided(batch?)))
+        Some(batch)
     }
 }

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 
 use tdb_array::tdb_condition::Condition;
 use tdb_array::{Array, Batch, Coordinate, Order};
+use tdb_schema::{Attribute, Dimension};
 use tdb_types::{ArrayType, FormatVersion, SharedBuffer};
 
 /// The arrays of all fixtures that need no key, with their names.
@@ -198,6 +199,35 @@ fn labels_are_columns() {
     assert!(name.column(&heights).unwrap_err().to_string().contains("height"));
 }
 
+/// Labels are selected like fields, whether or not their dimensions are, and in whatever place.
+#[test]
+fn labels_are_selected() {
+    let array = named("v22-by-2.30.0-dense-labels");
+    for budget in [usize::MAX, 1] {
+        let select = ["name", "a", "height", "x"];
+        let query = array.read().select(select).unwrap().range("y", 2..=3).unwrap().range("x", 4..=5).unwrap();
+        let mut found = Vec::new();
+        for batch in query.budget(budget).batches().unwrap() {
+            let batch = batch.unwrap();
+            let names: Vec<&str> = batch.columns().iter().map(tdb_array::Column::name).collect();
+            assert_eq!(names, select);
+            for cell in 0..batch.len() {
+                let name = String::from_utf8(batch.columns()[0].cell(cell).unwrap().to_vec()).unwrap();
+                let height = batch.column("height").unwrap().values::<f64>().unwrap()[cell];
+                let [a, x] = ["a", "x"].map(|field| batch.column(field).unwrap().values::<i32>().unwrap()[cell]);
+                found.push((name, a, height, x));
+            }
+        }
+        let row = |name: &str, a, height, x| (name.to_owned(), a, height, x);
+        let expected = [row("d", 10, 0.0, 4), row("zz", 11, 0.0, 5), row("d", 16, 0.25, 4), row("zz", 17, 0.25, 5)];
+        assert_eq!(found, expected);
+    }
+    let error = array.read().select(["name", "name"]).unwrap_err().to_string();
+    assert!(error.contains("twice"), "{error}");
+    let error = array.read().select(["nam"]).unwrap_err().to_string();
+    assert!(error.contains("height"), "{error}");
+}
+
 /// A definition that is read from an array of one format makes one of another.
 #[test]
 fn definitions_of_other_formats() {
@@ -225,6 +255,6 @@ fn definitions_of_other_formats() {
 
 fn names(array: &Array) -> Vec<&str> {
     let schema = array.schema();
-    let dimensions = schema.dimensions().iter().map(|dimension| dimension.name());
-    dimensions.chain(schema.attributes().iter().map(|attribute| attribute.name())).collect()
+    let dimensions = schema.dimensions().iter().map(Dimension::name);
+    dimensions.chain(schema.attributes().iter().map(Attribute::name)).collect()
 }

@@ -54,6 +54,7 @@ fn fragments() {
     }
     assert_snapshot!("fragments_strings", run(&format!("fragments {STRINGS} --format table")));
     assert_snapshot!("fragments_none", run("fragments v22-by-2.30.0-sparse-empty/array --format table"));
+    assert_snapshot!("fragments_replaced", run("fragments v22-by-2.30.0-sparse-consolidated/array --replaced"));
     // Into a pipe, JSON lines.
     assert_eq!(run(&format!("fragments {SPARSE}")).stdout, run(&format!("fragments {SPARSE} --format jsonl")).stdout);
 }

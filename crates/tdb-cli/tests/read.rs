@@ -81,6 +81,12 @@ fn ranges() {
 }
 
 #[test]
+fn labels_are_selected() {
+    const LABELS: &str = "v22-by-2.30.0-dense-labels/array";
+    assert_snapshot!("label_selected", run(&format!("read {LABELS} --range y=2 --select name,a,height,day")));
+}
+
+#[test]
 fn ranges_of_labels() {
     const LABELS: &str = "v22-by-2.30.0-dense-labels/array";
     let by_label = run(&format!("read {LABELS} --range height=0.. --range day=1969-12-27..1970-01-11"));

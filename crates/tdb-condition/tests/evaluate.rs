@@ -296,21 +296,23 @@ proptest! {
         let valid: Vec<[u8; 2]> =
             cells.iter().map(|(number, text)| [number.is_some().into(), text.is_some().into()]).collect();
         let valid = [0, 1].map(|field| valid.iter().map(|both| both[field]).collect::<Vec<u8>>());
-        let columns = |validity: [Validity<'_>; 2]| -> Vec<_> {
-            let cells = bound.fields().iter().map(|field| match field.name.as_str() {
-                "a" => Cells::fixed(&numbers).with_validity(validity[0]),
-                _ => Cells::var(Offsets::in_bytes(&offsets), &data).with_validity(validity[1]),
-            });
-            cells.map(Some).collect()
-        };
-        let mut truth = vec![true; cells.len()];
-        bound.evaluate(&columns(valid.each_ref().map(|valid| Validity::Bytes(valid))), &mut truth);
-        // As columns have it: a bit for each cell.
+        // In tiles there is a byte for each cell, in columns a bit.
         let bits = valid.each_ref().map(|valid| -> Vec<u8> {
             valid.chunks(8).map(|eight| (0..).zip(eight).map(|(bit, valid)| valid << bit).sum()).collect()
         });
-        let mut of_columns = vec![true; cells.len()];
-        bound.evaluate(&columns(bits.each_ref().map(|bits| Validity::Bits(bits))), &mut of_columns);
+        let layouts = [
+            valid.each_ref().map(|valid| Validity::Bytes(valid)),
+            bits.each_ref().map(|bits| Validity::Bits(bits)),
+        ];
+        let [truth, of_columns] = layouts.map(|[of_numbers, of_text]| {
+            let columns = bound.fields().iter().map(|field| Some(match field.name.as_str() {
+                "a" => Cells::fixed(&numbers).with_validity(of_numbers),
+                _ => Cells::var(Offsets::in_bytes(&offsets), &data).with_validity(of_text),
+            }));
+            let mut truth = vec![true; cells.len()];
+            bound.evaluate(&columns.collect::<Vec<_>>(), &mut truth);
+            truth
+        });
         prop_assert_eq!(&truth, &of_columns);
         for (cell, (number, text)) in cells.iter().enumerate() {
             let expected = model(&condition, *number, text.as_deref().map(str::as_bytes)) == Some(true);

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use tdb_array::Fragment;
+use tdb_array::{Fragment, FragmentEntry};
+use tdb_types::ArrayType;
 
 use super::describe::{json_box, json_time, show_box, show_time};
 use crate::failure::Result;
@@ -19,6 +20,7 @@ use crate::time::TimeArgs;
 Examples:
   tdb fragments ARRAY
   tdb fragments ARRAY --at 2024-05-01T12:00Z
+  tdb fragments ARRAY --replaced
   tdb fragments ARRAY --format csv")]
 pub(crate) struct Args {
     /// The array
@@ -26,6 +28,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     time: TimeArgs,
+
+    /// List those that a vacuum would remove, because they were consolidated into others
+    #[arg(long)]
+    replaced: bool,
 
     /// How to print; a table on a terminal, else JSON lines
     #[arg(long, value_enum)]
@@ -45,33 +51,54 @@ const COLUMNS: [(&str, bool); 10] = [
     ("schema", false),
 ];
 
+/// Of fragments that are replaced no more is known than their names say.
+const REPLACED_COLUMNS: [(&str, bool); 4] = [("name", false), ("start", false), ("end", false), ("version", true)];
+
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (_, array) = target::open_array(&args.array, 1, &args.time, key, target::local_storage)?;
-    let mut sheet = Sheet::new(&COLUMNS);
-    for fragment in array.fragments() {
-        sheet.push(row(fragment)?);
-    }
+    let sheet = if args.replaced {
+        let mut sheet = Sheet::new(&REPLACED_COLUMNS);
+        array.directory().replaced.iter().for_each(|entry| sheet.push(replaced_row(entry)));
+        sheet
+    } else {
+        let mut sheet = Sheet::new(&COLUMNS);
+        for fragment in array.fragments() {
+            sheet.push(row(fragment)?);
+        }
+        sheet
+    };
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)
 }
 
+fn time(milliseconds: u64) -> Entry {
+    Entry::shown(show_time(milliseconds), json_time(milliseconds))
+}
+
+fn replaced_row(entry: &FragmentEntry) -> Vec<Entry> {
+    let (name, version) = (&entry.name, u64::from(entry.version.number()));
+    vec![name.as_str().into(), time(name.start()), time(name.end()), version.into()]
+}
+
 fn row(fragment: &Fragment) -> Result<Vec<Entry>> {
-    let (name, footer) = (fragment.name(), fragment.footer());
-    let time = |milliseconds| Entry::shown(show_time(milliseconds), json_time(milliseconds));
     let domain = fragment.schema().domain();
     let non_empty = fragment.non_empty_domain();
     let non_empty =
         non_empty.map_or_else(Entry::none, |ranges| Entry::shown(show_box(domain, ranges), json_box(domain, ranges)));
     let bytes = fragment.bytes()?;
+    let array_type = match fragment.array_type() {
+        ArrayType::Dense => "dense",
+        ArrayType::Sparse => "sparse",
+    };
     Ok(vec![
-        name.as_str().into(),
-        time(name.start()),
-        time(name.end()),
+        fragment.name().as_str().into(),
+        time(fragment.time().start),
+        time(fragment.time().end),
         u64::from(fragment.version().number()).into(),
-        if footer.is_dense() { "dense" } else { "sparse" }.into(),
-        footer.tiles().visible_cell_count().into(),
+        array_type.into(),
+        fragment.cell_count().into(),
         fragment.tile_count().into(),
         Entry::shown(Bytes(bytes).to_string(), bytes),
         non_empty,
-        footer.header().schema_name.as_str().into(),
+        fragment.schema_name().into(),
     ])
 }

@@ -1,21 +1,21 @@
 //! `tdb read`: cells.
 
 mod explain;
+mod selection;
 mod stream;
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 
 use clap::ValueEnum;
 use tdb_array::{Array, Order, Query};
-use tdb_schema::{ArraySchema, FieldRef};
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::key::Key;
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
 use crate::{range, session, size, target};
+use selection::{Selected, selected};
 
 /// Read cells
 ///
@@ -40,7 +40,8 @@ pub(crate) struct Args {
     /// The array
     array: OsString,
 
-    /// Attributes and dimensions to print, in this order; a name with a comma stands in quotes [default: all]
+    /// Attributes, dimensions and labels to print, in this order; a name with a comma stands in quotes [default: all
+    /// attributes and dimensions]
     #[arg(short, long, value_name = "NAME,…")]
     select: Vec<String>,
 
@@ -119,9 +120,9 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(())
 }
 
-fn query(array: &Array, args: &Args, fields: &[FieldRef]) -> Result<Query> {
+fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
     let schema = array.schema();
-    let names = fields.iter().map(|field| schema.field_name(*field).unwrap_or_default());
+    let names = fields.iter().map(|field| field.name(schema));
     let mut query = array.read().select(names)?;
     for text in &args.range {
         query = range::apply(query, schema, text)?;
@@ -130,81 +131,4 @@ fn query(array: &Array, args: &Args, fields: &[FieldRef]) -> Result<Query> {
         query = query.order(order.into());
     }
     Ok(query.budget(stream::budget(args, schema, fields)))
-}
-
-/// The fields to print: those asked for, else dimensions and attributes, so that everybody sees where a cell is.
-fn selected(schema: &ArraySchema, names: &[String]) -> Result<Vec<FieldRef>> {
-    if names.is_empty() {
-        let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
-        return Ok(dimensions.chain((0..schema.attributes().len()).map(FieldRef::Attribute)).collect());
-    }
-    let known = schema.fields_by_name();
-    let mut fields = Vec::new();
-    for name in names {
-        // A name may hold commas itself.
-        match known.get(name.as_str()) {
-            Some(field) => fields.push(*field),
-            None => {
-                for name in names_in(name)? {
-                    fields.push(*known.get(name.as_str()).ok_or_else(|| unknown(schema, &name))?);
-                }
-            }
-        }
-    }
-    let mut seen = HashSet::new();
-    let twice = fields.iter().find(|field| !seen.insert(**field));
-    match twice.and_then(|field| schema.field_name(*field)) {
-        Some(name) => Err(Failure::usage(format!("field {name:?} is selected twice"))),
-        None => Ok(fields),
-    }
-}
-
-/// The names between commas; those in quotes may hold commas themselves.
-fn names_in(text: &str) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start();
-        if rest.starts_with('"') {
-            let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-            let name = strings.next().and_then(std::result::Result::ok);
-            names.push(name.ok_or_else(|| {
-                Failure::usage(format!("select {text:?}: the name in quotes does not end"))
-                    .with_hint("write names in quotes as in JSON: --select 'a,\"b,c\"'")
-            })?);
-            rest = rest[strings.byte_offset()..].trim_start();
-            if !rest.is_empty() && !rest.starts_with(',') {
-                return Err(Failure::usage(format!("select {text:?}: expected a comma at {rest:?}")));
-            }
-        } else {
-            let end = rest.find(',').unwrap_or(rest.len());
-            names.push(rest[..end].trim().to_owned());
-            rest = &rest[end..];
-        }
-        match rest.strip_prefix(',') {
-            Some(more) => rest = more,
-            None => return Ok(names),
-        }
-    }
-}
-
-fn unknown(schema: &ArraySchema, name: &str) -> Failure {
-    let known = schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned).collect();
-    tdb_array::ArrayError::UnknownField { name: name.to_owned(), known }.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_fields() {
-        assert_eq!(names_in("a, b").unwrap(), ["a", "b"]);
-        assert_eq!(names_in(r#"a,"b,c" ,d"#).unwrap(), ["a", "b,c", "d"]);
-        assert_eq!(names_in(r#""a \"b\"""#).unwrap(), ["a \"b\""]);
-        assert_eq!(names_in(r#"a"b"#).unwrap(), ["a\"b"]);
-        assert_eq!(names_in("").unwrap(), [""]);
-        assert!(names_in(r#"a,"b"#).unwrap_err().message().contains("does not end"));
-        assert!(names_in(r#""a"b"#).unwrap_err().message().contains("a comma"));
-    }
 }

@@ -6,9 +6,7 @@
 
 use tdb_condition::{Condition, Update};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_types::{
-    ByteReader, ByteWriter, CellValNum, Cells, Datatype, Limits, Offsets, Scalar, Spans, Validity,
-};
+use tdb_types::{ByteReader, ByteWriter, CellValNum, Cells, Datatype, Limits, Offsets, Scalar, Spans, Validity};
 
 /// How many cells conditions are evaluated over.
 const CELLS: usize = 5;

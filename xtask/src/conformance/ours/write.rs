@@ -19,6 +19,8 @@ pub struct Manner {
     pub budget: usize,
     /// For writes in global order.
     pub max_fragment_size: Option<u64>,
+    /// For writes in global order: whether batches without cells come between the others, first and last.
+    pub empty_batches: bool,
 }
 
 impl Manner {
@@ -29,6 +31,7 @@ impl Manner {
             batch: [1, 7, 100, 1 << 20][(chance / 2 % 4) as usize],
             budget: [1, 4096, 64 << 20][(chance / 8 % 3) as usize],
             max_fragment_size: (chance / 24).is_multiple_of(3).then_some(500),
+            empty_batches: (chance / 72).is_multiple_of(2),
         }
     }
 }
@@ -52,7 +55,13 @@ pub fn write(uri: &str, case: &Case, spec: &WriteSpec, manner: Manner) -> Result
     }
     let mut writer = write.global_order().map_err(failed)?;
     let mut start = 0;
-    while start < cells.len {
+    loop {
+        if manner.empty_batches {
+            writer.push(cells.slice(start..start)).map_err(failed)?;
+        }
+        if start == cells.len {
+            break;
+        }
         let end = cells.len.min(start + manner.batch);
         writer.push(cells.slice(start..end)).map_err(failed)?;
         start = end;

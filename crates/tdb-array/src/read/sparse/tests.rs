@@ -5,7 +5,7 @@ mod sparse_support;
 
 use proptest::prelude::*;
 
-use super::*;
+use crate::read::Reader;
 use sparse_support::cases::cases;
 
 proptest! {
@@ -14,12 +14,10 @@ proptest! {
     #[test]
     fn little_room_gives_the_same_cells(case in cases(), room in prop_oneof![Just(1_usize), 100..3000_usize]) {
         let array = case.array();
-        let mut reader = SparseReader::new(case.query(&array).check().unwrap()).unwrap();
-        reader.context.room = room;
-        let mut batches = Vec::new();
-        while let Some(batch) = reader.next_batch().unwrap() {
-            batches.push(batch);
+        let mut batches = case.query(&array).batches().unwrap();
+        if let Reader::Sparse(reader) = &mut batches.reader {
+            reader.context.room = room;
         }
-        case.check(&batches)?;
+        case.check(&batches.map(Result::unwrap).collect::<Vec<_>>())?;
     }
 }

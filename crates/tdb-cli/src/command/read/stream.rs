@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use tdb_array::{Array, Query};
-use tdb_schema::{ArraySchema, FieldRef};
+use tdb_schema::ArraySchema;
 
 use super::Args;
-use crate::cells::Field;
+use super::selection::Selected;
 use crate::failure::Result;
 use crate::output::{RowFormat, cell_writer, stdout};
 use crate::progress::Progress;
@@ -18,19 +18,22 @@ const VAR_CELL: u64 = 64;
 const SMALLEST_BUDGET: u64 = 64 << 10;
 
 /// Bytes of a batch: what was asked for, but no more than the cells up to the limit are likely to take.
-pub(super) fn budget(args: &Args, schema: &ArraySchema, fields: &[FieldRef]) -> usize {
-    let size = |field: &FieldRef| {
-        let cell = schema.field_type(*field).and_then(tdb_schema::FieldType::cell_size);
-        cell.unwrap_or(VAR_CELL)
-    };
+pub(super) fn budget(args: &Args, schema: &ArraySchema, fields: &[Selected<'_>]) -> usize {
+    let size = |field: &Selected<'_>| field.cell_size(schema).unwrap_or(VAR_CELL);
     let row: u64 = fields.iter().map(size).fold(1, u64::saturating_add);
     let wanted = args.limit.map_or(u64::MAX, |limit| limit.saturating_mul(row)).max(SMALLEST_BUDGET);
     usize::try_from(args.budget.min(wanted)).unwrap_or(usize::MAX)
 }
 
 /// Runs the query and prints its cells; gives how many there were.
-pub(super) fn run(array: &Array, query: Query, fields: &[FieldRef], args: &Args, terminal: Terminal) -> Result<u64> {
-    let shown = fields.iter().map(|field| Field::of(array, *field, args.raw)).collect::<Result<Vec<_>>>()?;
+pub(super) fn run(
+    array: &Array,
+    query: Query,
+    fields: &[Selected<'_>],
+    args: &Args,
+    terminal: Terminal,
+) -> Result<u64> {
+    let shown = fields.iter().map(|field| field.field(array, args.raw)).collect::<Result<Vec<_>>>()?;
     let format = RowFormat::or_default(args.format, terminal);
     let mut writer = cell_writer(format, shown, &args.null, terminal);
     let mut out = stdout();

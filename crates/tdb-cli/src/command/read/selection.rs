@@ -1,0 +1,126 @@
+//! What `--select` names.
+
+use std::collections::{HashMap, HashSet};
+
+use tdb_array::Array;
+use tdb_schema::{ArraySchema, DimensionLabel, FieldRef, FieldType};
+
+use crate::cells::Field;
+use crate::failure::{Failure, Result};
+
+/// What is printed in one column.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Selected<'a> {
+    /// A dimension or an attribute.
+    Field(FieldRef),
+    /// A label of a dimension.
+    Label(&'a DimensionLabel),
+}
+
+impl<'a> Selected<'a> {
+    /// What it is called.
+    pub(super) fn name(self, schema: &'a ArraySchema) -> &'a str {
+        match self {
+            Self::Field(field) => schema.field_name(field).unwrap_or_default(),
+            Self::Label(label) => &label.name,
+        }
+    }
+
+    /// Bytes of a cell, unless they vary.
+    pub(super) fn cell_size(self, schema: &ArraySchema) -> Option<u64> {
+        match self {
+            Self::Field(field) => schema.field_type(field).and_then(FieldType::cell_size),
+            Self::Label(label) => {
+                label.cell_val_num.fixed().map(|number| u64::from(number) * label.datatype.size() as u64)
+            }
+        }
+    }
+
+    /// How its cells are shown.
+    pub(super) fn field(self, array: &Array, raw: bool) -> Result<Field> {
+        match self {
+            Self::Field(field) => Field::of(array, field, raw),
+            Self::Label(label) => Ok(Field::new(&label.name, label.datatype, label.cell_val_num, None, raw)),
+        }
+    }
+}
+
+/// The fields to print: those asked for, else dimensions and attributes, so that everybody sees where a cell is.
+pub(super) fn selected<'a>(schema: &'a ArraySchema, names: &[String]) -> Result<Vec<Selected<'a>>> {
+    if names.is_empty() {
+        let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
+        let attributes = (0..schema.attributes().len()).map(FieldRef::Attribute);
+        return Ok(dimensions.chain(attributes).map(Selected::Field).collect());
+    }
+    let mut known: HashMap<&str, Selected<'_>> =
+        schema.labels().iter().map(|label| (label.name.as_str(), Selected::Label(label))).collect();
+    known.extend(schema.fields_by_name().into_iter().map(|(name, field)| (name, Selected::Field(field))));
+    let mut fields = Vec::new();
+    for name in names {
+        // A name may hold commas itself.
+        match known.get(name.as_str()) {
+            Some(field) => fields.push(*field),
+            None => {
+                for name in names_in(name)? {
+                    fields.push(*known.get(name.as_str()).ok_or_else(|| unknown(schema, &name))?);
+                }
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    match fields.iter().map(|field| field.name(schema)).find(|name| !seen.insert(*name)) {
+        Some(name) => Err(Failure::usage(format!("field {name:?} is selected twice"))),
+        None => Ok(fields),
+    }
+}
+
+/// The names between commas; those in quotes may hold commas themselves.
+fn names_in(text: &str) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        if rest.starts_with('"') {
+            let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+            let name = strings.next().and_then(std::result::Result::ok);
+            names.push(name.ok_or_else(|| {
+                Failure::usage(format!("select {text:?}: the name in quotes does not end"))
+                    .with_hint("write names in quotes as in JSON: --select 'a,\"b,c\"'")
+            })?);
+            rest = rest[strings.byte_offset()..].trim_start();
+            if !rest.is_empty() && !rest.starts_with(',') {
+                return Err(Failure::usage(format!("select {text:?}: expected a comma at {rest:?}")));
+            }
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            names.push(rest[..end].trim().to_owned());
+            rest = &rest[end..];
+        }
+        match rest.strip_prefix(',') {
+            Some(more) => rest = more,
+            None => return Ok(names),
+        }
+    }
+}
+
+fn unknown(schema: &ArraySchema, name: &str) -> Failure {
+    let fields = schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned);
+    let known = fields.chain(schema.labels().iter().map(|label| label.name.clone())).collect();
+    tdb_array::ArrayError::UnknownField { name: name.to_owned(), known }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_fields() {
+        assert_eq!(names_in("a, b").unwrap(), ["a", "b"]);
+        assert_eq!(names_in(r#"a,"b,c" ,d"#).unwrap(), ["a", "b,c", "d"]);
+        assert_eq!(names_in(r#""a \"b\"""#).unwrap(), ["a \"b\""]);
+        assert_eq!(names_in(r#"a"b"#).unwrap(), ["a\"b"]);
+        assert_eq!(names_in("").unwrap(), [""]);
+        assert!(names_in(r#"a,"b"#).unwrap_err().message().contains("does not end"));
+        assert!(names_in(r#""a"b"#).unwrap_err().message().contains("a comma"));
+    }
+}
