@@ -5,7 +5,7 @@ mod layout;
 mod unfilter;
 mod var;
 
-use tdb_types::Buffer;
+use tdb_types::{Buffer, saturating_len};
 
 use super::cells::TileData;
 use super::context::Context;
@@ -37,7 +37,7 @@ impl Default for Gatherer {
 impl Gatherer {
     /// The batch that consists of these cells, which wait no longer.
     pub(super) fn gather(&mut self, context: &Context, tiles: &mut TileTable, runs: &[Run]) -> Result<Batch> {
-        let limit = usize::try_from(context.array.limits().tile_bytes).unwrap_or(usize::MAX);
+        let limit = saturating_len(context.array.limits().tile_bytes);
         let most_held = MOST_HELD.min(limit);
         tiles.trim(most_held);
         let mut held = 0;
