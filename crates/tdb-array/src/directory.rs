@@ -52,7 +52,7 @@ pub struct ArrayDirectory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddedDelete {
     /// The path of the file that it lies in.
-    pub file: String,
+    pub file: Arc<str>,
     /// What would stand in its own file.
     pub bytes: Arc<[u8]>,
 }
@@ -159,8 +159,7 @@ impl ArrayDirectory {
         time: TimeRange,
         findings: &mut Findings,
     ) -> Result<Self> {
-        let mut commits = commits::Commits::default();
-        commits.gather(listing, findings)?;
+        let commits = commits::Commits::gather(listing, findings)?;
         let mut fragments = Vec::new();
         for (name, files) in &listing.legacy_folders {
             fragments.extend(findings.of(name, FragmentEntry::without_commit(name, files))?.flatten());
@@ -171,7 +170,7 @@ impl ArrayDirectory {
         let visible = |entry: &FragmentEntry| is_visible(&entry.name, entry.version, array_type, time);
         fragments.retain(visible);
         let vacuumed = commits.vacuumed(|name, version| is_visible(name, version, array_type, time));
-        fragments.retain(|entry| !vacuumed.contains(&entry.folder));
+        fragments.retain(|entry| !vacuumed.contains(entry.folder.as_str()));
         // Equal start times: the larger name wins, as a stable sort of the sorted listing gives.
         fragments.sort_by(|a, b| (a.name.start(), a.name.as_str()).cmp(&(b.name.start(), b.name.as_str())));
         fragments.dedup_by(|a, b| a.folder == b.folder);
@@ -195,8 +194,7 @@ pub(crate) struct FragmentFiles {
 impl FragmentFiles {
     /// All committed fragments, of all times, those that others replace included.
     pub(crate) fn of(listing: &Listing) -> Result<Vec<Self>> {
-        let mut commits = commits::Commits::default();
-        commits.gather(listing, &mut Findings::strict())?;
+        let commits = commits::Commits::gather(listing, &mut Findings::strict())?;
         let mut all = Vec::new();
         for (name, files) in &listing.legacy_folders {
             let entry = FragmentEntry::without_commit(name, files)?;
@@ -204,7 +202,7 @@ impl FragmentFiles {
             all.extend(entry.map(plain));
         }
         for path in commits.fragments() {
-            let is_gathered = commits.gathered.contains(path);
+            let is_gathered = commits.is_gathered(path);
             let entry = FragmentEntry::committed_by(path)?;
             let committed =
                 |FragmentEntry { name, folder, .. }| Self { name, folder, commit: Some(path.to_owned()), is_gathered };
