@@ -10,12 +10,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, GroupOptions, Order};
+use tdb_fragment::{ConsolidatedFooters, GenericTileEncoder};
 use tdb_metadata::tdb_generic_tile::GenericTile;
 use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
-use tdb_storage::MemoryStorage;
+use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::allocations::peak_while;
 use tdb_testkit::fixtures;
-use tdb_types::ByteWriter;
+use tdb_types::{ByteWriter, FormatVersion, Limits};
 
 const TERABYTE: u64 = 1 << 40;
 
@@ -158,7 +159,7 @@ fn tiles_of_a_terabyte() {
         ("v22-by-2.30.0-sparse-strings", "/d0_var.tdb"),
         ("v22-by-2.30.0-sparse-strings", "/d0.tdb"),
         ("v22-by-2.30.0-sparse-long-strings", "/a0_var.tdb"),
-        ("v22-by-2.30.0-dense-var-partial", "/a0.tdb"),
+        ("v22-by-2.30.0-sparse-long-strings", "/a0.tdb"),
         ("v3-by-1.6.3-sparse", "/__coords.tdb"),
     ];
     for (fixture, end) in fixtures {
@@ -299,4 +300,28 @@ fn many_small_members_cost_a_small_multiple_of_their_bytes() {
     let times = peak as f64 / payload.len() as f64;
     println!("members: {times:.1} times their bytes");
     assert!(times < 20.0, "{times} times its bytes");
+}
+
+/// Files of consolidated metadata are held until the array is open: together they take no more than one may.
+#[test]
+fn footers_of_many_files_keep_to_the_limit_together() {
+    let storage = memory("v22-by-2.30.0-sparse-2d");
+    for fragment in storage.list("__fragments").unwrap() {
+        let name = fragment.name;
+        let metadata = storage.read(&format!("__fragments/{name}/__fragment_metadata.tdb")).unwrap();
+        let (rest, len) = metadata.split_last_chunk().unwrap();
+        let footer = &rest[rest.len() - u64::from_le_bytes(*len) as usize..];
+        let mut encoder = GenericTileEncoder::new(FormatVersion::DEFAULT);
+        let large = vec![0; 700_000];
+        let file = ConsolidatedFooters::write_file(&[(&name, footer), ("__9_9_x_22", &large)], &mut encoder).unwrap();
+        storage.insert(&format!("__fragment_meta/{name}.meta"), file).unwrap();
+    }
+    let open = |bytes| {
+        let limits = Limits::default().with_generic_tile_bytes(bytes);
+        ArrayOptions::new().threads(1).limits(limits).open_on(storage.clone())
+    };
+    let error = open(1 << 20).unwrap_err();
+    let said = error.to_string();
+    assert!(said.contains(".meta") && said.contains("above the limit generic_tile_bytes"), "{said}");
+    assert_eq!(open(2 << 20).unwrap().fragments().len(), 2);
 }
