@@ -29,6 +29,13 @@ impl Access {
         Ok(storage.read_up_to(path, self.limits.generic_tile_bytes)?)
     }
 
+    /// Most bytes that what is made of generic tiles may have as it is stored: filters make what doesn't compress a little
+    /// longer.
+    pub(crate) fn most_stored(&self) -> u64 {
+        let most = self.limits.generic_tile_bytes;
+        most.saturating_add(most / 16).saturating_add(64 << 10)
+    }
+
     /// For new generic tiles of the array, with this version in their headers.
     pub(crate) fn encoder(&self, version: FormatVersion) -> crate::Result<GenericTileEncoder> {
         let encoder = GenericTileEncoder::new(version);

@@ -55,7 +55,7 @@ pub struct ArrayDirectory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddedDelete {
     /// The path of the file that it lies in.
-    pub file: String,
+    pub file: Arc<str>,
     /// What would stand in its own file.
     pub bytes: Arc<[u8]>,
 }
@@ -162,8 +162,7 @@ impl ArrayDirectory {
         time: TimeRange,
         findings: &mut Findings,
     ) -> Result<Self> {
-        let mut commits = commits::Commits::default();
-        commits.gather(listing, findings)?;
+        let commits = commits::Commits::gather(listing, findings)?;
         let mut fragments = Vec::new();
         for (name, files) in &listing.legacy_folders {
             fragments.extend(findings.of(name, FragmentEntry::without_commit(name, files))?.flatten());
@@ -177,7 +176,7 @@ impl ArrayDirectory {
         // Equal start times: the larger name wins, as a stable sort of the sorted listing gives.
         fragments.sort_by(|a, b| (a.name.start(), a.name.as_str()).cmp(&(b.name.start(), b.name.as_str())));
         fragments.dedup_by(|a, b| a.folder == b.folder);
-        let (replaced, fragments) = fragments.into_iter().partition(|entry| vacuumed.contains(&entry.folder));
+        let (replaced, fragments) = fragments.into_iter().partition(|entry| vacuumed.contains(entry.folder.as_str()));
         Ok(Self { fragments, replaced, deletes: commits.deletes(time), embedded_deletes: commits.embedded })
     }
 }
@@ -198,8 +197,7 @@ pub(crate) struct FragmentFiles {
 impl FragmentFiles {
     /// All committed fragments, of all times, those that others replace included.
     pub(crate) fn of(listing: &Listing) -> Result<Vec<Self>> {
-        let mut commits = commits::Commits::default();
-        commits.gather(listing, &mut Findings::strict())?;
+        let commits = commits::Commits::gather(listing, &mut Findings::strict())?;
         let mut all = Vec::new();
         for (name, files) in &listing.legacy_folders {
             let entry = FragmentEntry::without_commit(name, files)?;
@@ -207,7 +205,7 @@ impl FragmentFiles {
             all.extend(entry.map(plain));
         }
         for path in commits.fragments() {
-            let is_gathered = commits.gathered.contains(path);
+            let is_gathered = commits.is_gathered(path);
             let entry = FragmentEntry::committed_by(path)?;
             let committed =
                 |FragmentEntry { name, folder, .. }| Self { name, folder, commit: Some(path.to_owned()), is_gathered };

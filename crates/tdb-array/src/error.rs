@@ -416,7 +416,9 @@ impl ArrayError {
             Self::NotFound { .. } | Self::NotAnArray { .. } | Self::NotAGroup { .. } | Self::NoMember { .. } => {
                 ErrorCategory::Unavailable
             }
-            Self::Storage(StorageError::OverLimit { .. }) => ErrorCategory::Unsupported,
+            Self::Storage(StorageError::OverLimit { .. } | StorageError::RangeOverLimit { .. }) => {
+                ErrorCategory::Unsupported
+            }
             // Paths below the array's folder are made of names that its files state.
             Self::Storage(StorageError::UnexpectedEnd { .. } | StorageError::BadPath { .. }) => ErrorCategory::Corrupt,
             Self::Storage(_) | Self::Randomness { .. } => ErrorCategory::Unavailable,

@@ -104,7 +104,7 @@ impl GroupOptions {
 
     /// Bounds on what the group's files may make a reader allocate.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.access.limits = limits;
+        self.access.limits = limits.addressable();
         self
     }
 

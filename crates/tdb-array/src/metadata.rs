@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-use tdb_metadata::{CommitKind, MetadataFile, MetadataValue, PathList};
+use tdb_metadata::{CommitKind, MetadataChange, MetadataFile, MetadataValue, PathList};
 use tdb_storage::{Entry, EntryKind, Storage, StorageError};
 use tdb_types::names::{METADATA_FOLDER, file_name};
 use tdb_types::{ByteReader, TimestampedName};
@@ -103,10 +103,12 @@ impl Metadata {
         for path in vacuum_files(&entries, time) {
             let bytes = storage.read_up_to(&path, left)?;
             left -= bytes.len() as u64;
-            let named = |line: &str| {
+            let named = |line: Cow<'_, str>| {
                 // Other lines name nothing that could count.
-                let name = file_name(PathList::target(line));
-                vacuumed.extend(TimestampedName::parse(name).map(|_| name.to_owned()));
+                let name = file_name(PathList::target(&line));
+                if TimestampedName::is_one(name) && !vacuumed.contains(name) {
+                    vacuumed.insert(name.to_owned());
+                }
             };
             PathList::for_each(&mut ByteReader::new(&bytes), named)
                 .map_err(|source| ArrayError::Commits { file: storage.describe(&path), source })?;
@@ -115,9 +117,11 @@ impl Metadata {
         for name in files(&entries, time).into_iter().filter(|name| !vacuumed.contains(name.as_str())) {
             let path = format!("{METADATA_FOLDER}/{name}");
             let bytes = access.read(storage, &path)?;
-            let file = MetadataFile::parse_file(&bytes, &mut decoder, None)
+            let tile = decoder.decode_file(&bytes, None);
+            drop(bytes);
+            let take = |change: MetadataChange| change.apply(&mut metadata.entries);
+            tile.and_then(|tile| Ok(tile.parse_payload(None, |reader| MetadataFile::for_each(reader, take))?))
                 .map_err(|source| ArrayError::GenericTile { file: storage.describe(&path), source })?;
-            file.apply(&mut metadata.entries);
         }
         Ok(metadata)
     }

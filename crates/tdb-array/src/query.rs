@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_types::{ArrayType, Scalar};
+use tdb_types::{ArrayType, Scalar, saturating_len};
 
 pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
@@ -161,7 +161,7 @@ impl Query {
         let found = self.array.label(label)?;
         let no_label = || ArrayError::Label { name: label.to_owned(), why: "no label lies in the range".to_owned() };
         let (first, last) = found.keys(range)?.ok_or_else(no_label)?;
-        let index = usize::try_from(found.description().dimension).unwrap_or(usize::MAX);
+        let index = saturating_len(found.description().dimension);
         let Some(dimension) = self.array.schema().dimensions().get(index) else { return Err(no_label()) };
         let coordinate = |key| Coordinate::from(Scalar::from_key(dimension.datatype().physical(), key));
         let (name, first, last) = (dimension.name().to_owned(), coordinate(first), coordinate(last));

@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tdb_filters::{BoundPipeline, ChunkIndex, FilterError, Scratch};
-use tdb_storage::ReadAt;
-use tdb_types::{Buffer, Limits};
+use tdb_storage::{ReadAt, read_behind};
+use tdb_types::{Buffer, Limits, memory_len};
 
+use crate::read::stream::TileStream;
 use crate::write::RawTile;
 use crate::{ArrayError, Result};
 
@@ -112,27 +113,21 @@ impl PartTiles {
         }
     }
 
-    /// Reads the tile as it lies in the file.
-    pub(crate) fn read<'s>(&self, tile: u64, buffer: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+    /// Reads the tile as it lies in the file, of `size` bytes without filters, and so many bytes of offsets that come with
+    /// them; how many bytes that is.
+    fn read(&self, tile: u64, name: &str, (size, offsets): (u64, u64), scratch: &mut TileScratch) -> Result<usize> {
+        let limit = scratch.filters.limits().tile_bytes;
+        TileStream::new(self, name, limit, scratch).check_stored(tile, size, offsets)?;
         let range = self.range(tile)?;
-        self.read_range(range, buffer)
-    }
-
-    /// Reads bytes of the file.
-    pub(crate) fn read_range<'s>(&self, range: Range<u64>, buffer: &'s mut Vec<u8>) -> Result<&'s [u8]> {
-        // The offsets were checked against the file's size, so that this allocates no more than is there.
-        let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-        if buffer.len() < len {
-            buffer.resize(len, 0);
-        }
-        let bytes = &mut buffer[..len];
-        self.file.read_into(range.start, bytes)?;
-        Ok(bytes)
+        let len = range.end - range.start;
+        read_behind(&*self.file, range.start, &mut scratch.filtered, 0, len, || self.path.clone())?;
+        // As many bytes are in memory.
+        Ok(len as usize)
     }
 
     fn unfilter(&self, tile: u64, name: &str, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
-        let filtered = self.read(tile, &mut scratch.filtered)?;
-        let result = self.pipeline.decode_tile(filtered, out, &mut scratch.filters);
+        let len = self.read(tile, name, (out.len() as u64, 0), scratch)?;
+        let result = self.pipeline.decode_tile(&scratch.filtered[..len], out, &mut scratch.filters);
         result.map_err(|source| self.error(tile, name, source))
     }
 
@@ -204,14 +199,20 @@ impl FieldTiles {
             return Err(ArrayError::Corrupt { file: self.fixed.path.clone(), what: "no variable-length data".into() });
         };
         let size = self.checked_var_size(tile)?;
-        out.data.resize(usize::try_from(size).unwrap_or(usize::MAX));
+        let len = tile_len("the tile", size, self.tile_limit).map_err(|source| data.error(tile, &self.name, source))?;
+        let offsets = (cells as u64).saturating_mul(8);
+        tile_len("the offsets of the tile", offsets, self.tile_limit)
+            .map_err(|source| self.fixed.error(tile, &self.name, source))?;
         out.offsets.clear();
         // Strings under run-length or dictionary encoding carry their offsets; their offsets tile then has no chunks.
         // Some releases wrote such tiles into arrays whose version doesn't have them yet.
-        let offsets_tile = self.fixed.read(tile, &mut scratch.filtered)?;
+        let offsets_len = self.fixed.read(tile, &self.name, (offsets, 0), scratch)?;
+        out.data.resize(len);
+        let offsets_tile = &scratch.filtered[..offsets_len];
         let embedded = cells > 0 && data.pipeline.can_carry_offsets() && is_without_chunks(offsets_tile);
         if embedded {
-            let filtered = data.read(tile, &mut scratch.filtered)?;
+            let stored = data.read(tile, &self.name, (size, offsets), scratch)?;
+            let filtered = &scratch.filtered[..stored];
             data.pipeline
                 .decode_strings(filtered, &mut out.data, &mut out.offsets, cells as u64, &mut scratch.filters)
                 .map_err(|source| data.error(tile, &self.name, source))?;
@@ -241,6 +242,12 @@ impl Combined {
             to.copy_from_slice(from);
         }
     }
+}
+
+/// Bytes of an unfiltered tile as a length in memory, if it keeps to the limit.
+pub(crate) fn tile_len(what: &'static str, size: u64, limit: u64) -> Result<usize, FilterError> {
+    let len = memory_len(size).filter(|_| size <= limit);
+    len.ok_or(FilterError::LimitExceeded { what, asked: size, max: limit })
 }
 
 /// Whether a filtered tile consists of the number of its chunks, zero, alone.

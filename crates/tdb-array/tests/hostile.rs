@@ -20,6 +20,7 @@ mod made;
 mod watch;
 
 use damage::{Damage, Tree};
+use tdb_testkit::Lie;
 use tdb_testkit::fixtures::{self, Fixture};
 use watch::Watch;
 
@@ -134,4 +135,27 @@ fn made_up_arrays_are_read_or_refused() {
         }
     }
     watch.finish(cases, 100);
+}
+
+/// Sizes come from whoever keeps the files: listings, open files, files with holes. Nothing is allocated because of them.
+#[test]
+fn lies_about_sizes_are_survived() {
+    let (fixtures, all) = chosen();
+    let watch = Watch::start();
+    let mut cases = 0;
+    let trees = fixtures.iter().map(Tree::of).chain(fixtures::groups().into_iter().map(|group| Tree::of_group(&group)));
+    for tree in trees {
+        let paths: Vec<&str> = tree.paths().collect();
+        for lie in Lie::ALL {
+            // The metadata of each fragment, and in turn each of the other files.
+            let others = if all { paths.len() } else { 2 };
+            let first = cases;
+            let about = ["", "__fragment_metadata.tdb"].into_iter();
+            for path in about.chain((0..others).map(|index| paths[(first + index) % paths.len()])) {
+                watch.lie(&tree, path, lie, cases);
+                cases += 1;
+            }
+        }
+    }
+    watch.finish(cases, 5000);
 }

@@ -66,12 +66,12 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
         return Err(Failure::new(Exit::Unavailable, format!("{}: not a regular file", path.display())));
     }
     let size = metadata.len();
-    let mut bytes = Vec::new();
-    let len = usize::try_from(size).ok().filter(|len| size <= MOST_BYTES && bytes.try_reserve_exact(*len).is_ok());
-    if len.is_none() {
+    if size > MOST_BYTES {
         let message = format!("{}: {size} bytes are too many to read at once", path.display());
         return Err(Failure::new(Exit::Unsupported, message));
     }
+    // Nothing is reserved because of the size: memory grows with what is read.
+    let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(fail)?;
     Ok(bytes)
 }
@@ -117,11 +117,14 @@ impl Inspection<'_> {
             FileKind::Data => data::tiles(self),
             FileKind::Metadata => {
                 let bytes = self.bytes()?;
-                let mut decoder = self.key.decoder();
-                let file = MetadataFile::parse_file(&bytes, &mut decoder, Some(self.spans));
-                let file = file.map_err(self.tile_error())?;
-                let deleted = file.changes.iter().filter(|change| change.value.is_none()).count();
-                self.notes.push(format!("{} keys, {deleted} of them deleted", file.changes.len()));
+                let (mut keys, mut deleted) = (0_u64, 0_u64);
+                self.generic_tile(&bytes, |reader| {
+                    MetadataFile::for_each(reader, |change| {
+                        keys += 1;
+                        deleted += u64::from(change.value.is_none());
+                    })
+                })?;
+                self.notes.push(format!("{keys} keys, {deleted} of them deleted"));
                 Ok(())
             }
             FileKind::GroupDetails => {
@@ -194,12 +197,12 @@ impl Inspection<'_> {
 
     /// A file that counts by being there.
     fn marker(&mut self) -> Result<()> {
-        let bytes = self.bytes()?;
-        if bytes.is_empty() {
+        let size = fs::metadata(self.path).map_err(|error| Failure::io(self.path.display(), &error))?.len();
+        if size == 0 {
             self.notes.push("empty, as it should be: it counts by being there".to_owned());
             return Ok(());
         }
-        Err(Failure::corrupt(format!("{}: {} bytes in a file that should be empty", self.file(), bytes.len())))
+        Err(Failure::corrupt(format!("{}: {size} bytes in a file that should be empty", self.file())))
     }
 
     /// A file whose name says nothing: a generic tile perhaps, else its first bytes.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_schema::{ArraySchema, Enumeration, FieldRef, FieldType};
-use tdb_types::{CellValNum, Datatype, PhysicalType};
+use tdb_types::{CellValNum, Datatype, PhysicalType, saturating_len};
 
 use crate::error::{ConditionError, Result};
 use crate::tree::{Condition, Members, Operator};
@@ -238,7 +238,7 @@ pub(crate) fn small(bytes: &[u8]) -> u64 {
 /// Bytes of a cell, unless they vary.
 fn cell_size(cells: FieldType) -> Option<usize> {
     // What doesn't fit an address is no cell that could be held; nothing has its size.
-    cells.cell_size().map(|size| usize::try_from(size).unwrap_or(usize::MAX))
+    cells.cell_size().map(saturating_len)
 }
 
 /// The datatypes whose cells are compared as strings of bytes.

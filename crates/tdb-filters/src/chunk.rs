@@ -60,6 +60,40 @@ impl ChunkHeader {
         u64::from(self.filtered) + u64::from(self.metadata)
     }
 
+    /// Most bytes that a chunk may have as it is stored, for `unfiltered` bytes under a limit on tiles of `tile_bytes`:
+    /// filters make what doesn't compress longer, but not as much longer as this, but for contrived chains of them.
+    #[must_use]
+    pub fn most_payload(unfiltered: u64, tile_bytes: u64) -> u64 {
+        /// A filter of windows, each of a single byte, comes to seven times its bytes.
+        const GROWTH: u64 = 64;
+        /// What initialisation vectors, checksums and headers need at most beside that.
+        const LEAST: u64 = 64 << 10;
+        let most = unfiltered.saturating_mul(GROWTH).min(tile_bytes.saturating_mul(2));
+        most.max(LEAST)
+    }
+
+    /// Checks that the chunk isn't stored in so many bytes that no filters can have made them of its own; `offsets` are
+    /// bytes of offsets that come with those of the tile.
+    ///
+    /// # Errors
+    /// [`ImplausibleChunk`](FilterError::ImplausibleChunk).
+    pub fn check_payload(self, offsets: u64, tile_bytes: u64) -> Result<(), FilterError> {
+        let unfiltered = u64::from(self.original).saturating_add(offsets);
+        let max = Self::most_payload(unfiltered, tile_bytes);
+        if self.payload() <= max {
+            return Ok(());
+        }
+        Err(FilterError::ImplausibleChunk { stored: self.payload(), unfiltered, max })
+    }
+
+    /// Most chunks that a tile of `unfiltered` bytes may have. Chunks may be empty, but the libraries write one of these at
+    /// most, and walking very many of them is work that no bytes of a tile ask for.
+    #[must_use]
+    pub fn most_in_tile(unfiltered: u64) -> u64 {
+        const MOST_EMPTY: u64 = 1024;
+        unfiltered.saturating_add(MOST_EMPTY)
+    }
+
     fn read(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             original: reader.u32("original length of the chunk")?,

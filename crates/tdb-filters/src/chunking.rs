@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tdb_types::{Datatype, Feature};
+use tdb_types::{Datatype, Feature, saturating_len};
 
 use crate::stage::strings::Cells;
 use crate::{Filter, FilterPipeline, TileKind, TileRole};
@@ -44,15 +44,13 @@ impl Chunking {
         let rule = match kind.role {
             _ if !obeys && pipeline.max_chunk_size == 0 => Rule::Whole,
             _ if is_whole(pipeline, kind) => Rule::Whole,
-            TileRole::Coordinates { dimensions } => {
-                Rule::PerDimension(usize::try_from(dimensions).unwrap_or(usize::MAX).max(1))
-            }
+            TileRole::Coordinates { dimensions } => Rule::PerDimension(saturating_len(dimensions).max(1)),
             TileRole::VarData => Rule::Cells,
             TileRole::Fixed | TileRole::Offsets | TileRole::Validity | TileRole::Generic => Rule::Even,
         };
         // The reference library can't read the deltas of nothing, whichever way they are written.
         let drop_empty = pipeline.filters.iter().any(|filter| matches!(filter, Filter::Delta { .. }));
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let limit = saturating_len(limit);
         Self { rule, limit, cell_size, drop_empty }
     }
 

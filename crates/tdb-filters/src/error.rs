@@ -100,6 +100,19 @@ pub enum FilterError {
         /// Bytes that are allowed.
         max: u64,
     },
+    /// A chunk claims to be stored in more bytes than filters can have made of its own.
+    #[error(
+        "a chunk of {unfiltered} bytes stored in {stored} is more than the {max} that filters make of it; \
+         the tile is damaged, or the limit on tiles too low"
+    )]
+    ImplausibleChunk {
+        /// Bytes that it is stored in.
+        stored: u64,
+        /// Bytes that it has without filters.
+        unfiltered: u64,
+        /// Bytes that are allowed.
+        max: u64,
+    },
     /// A chunk claims that more bytes lie between two of its filters than can be.
     #[error(
         "{asked} bytes between two filters are more than the {max} that a chunk of its size may need; \

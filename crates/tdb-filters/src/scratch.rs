@@ -40,7 +40,7 @@ impl Scratch {
     /// Empty; tiles and what lies between filters may have [`Limits::tile_bytes`] at most.
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
+        Self { limits: limits.addressable(), ..Self::default() }
     }
 
     /// The same with a source of initialisation vectors (IVs), of which encryption takes one for each part of each chunk.
@@ -53,7 +53,7 @@ impl Scratch {
         self
     }
 
-    /// The limits given.
+    /// The limits given, as far as memory goes.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits

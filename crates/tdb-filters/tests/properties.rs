@@ -5,8 +5,8 @@ mod common;
 
 use proptest::prelude::*;
 use tdb_filters::{
-    BoundPipeline, ChunkIndex, ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, Scratch, TileKind,
-    TileRole,
+    BoundPipeline, ChunkHeader, ChunkIndex, ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, Scratch,
+    TileKind, TileRole,
 };
 use tdb_testkit::hostile::{self, SplitMix64};
 use tdb_types::{Datatype, FormatVersion, Limits};
@@ -80,6 +80,51 @@ fn is_refusal(error: &FilterError) -> bool {
     matches!(error.root(), FilterError::PartialValue { .. } | FilterError::NotAscending { .. })
 }
 
+/// What was written must be within what readers believe: see `ChunkHeader::check_payload`.
+fn check_bounds(filtered: &[u8], offsets: u64) {
+    let index = ChunkIndex::parse(filtered).unwrap();
+    assert!(index.chunks().len() as u64 <= ChunkHeader::most_in_tile(index.unfiltered_len()));
+    let len = |range: &std::ops::Range<u64>| u32::try_from(range.end - range.start).unwrap();
+    for chunk in index.chunks() {
+        let (original, filtered) = (len(&chunk.unfiltered), len(&chunk.data));
+        let header = ChunkHeader { original, filtered, metadata: len(&chunk.metadata) };
+        header.check_payload(offsets, Limits::default().tile_bytes).unwrap();
+    }
+}
+
+#[test]
+fn noise_keeps_to_what_readers_believe() {
+    let mut rng = SplitMix64::new(9);
+    let noise: Vec<u8> = (0..100_000).map(|_| rng.next() as u8).collect();
+    let ascending: Vec<u8> = (0..100_000_u32).map(|index| (index / 400) as u8).collect();
+    // As short as they can be: of one value each.
+    let windows = Filter::BitWidthReduction { max_window: 2 };
+    let deltas = Filter::PositiveDelta { max_window: 2 };
+    let pipelines = [
+        vec![Filter::Rle { level: -1 }],
+        vec![deltas.clone()],
+        vec![deltas, windows.clone()],
+        vec![windows.clone(), Filter::Rle { level: -1 }],
+        vec![windows.clone(), windows.clone(), Filter::Sha256],
+        vec![windows.clone(), windows, Filter::Bzip2 { level: 1 }, Filter::Aes256Gcm],
+    ];
+    for filters in pipelines {
+        let (pipeline, kind) = (FilterPipeline::new(filters), common::cells(Datatype::UInt16));
+        let bound = BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)).unwrap();
+        for tile in [&noise, &ascending] {
+            let (mut scratch, mut filtered) = (common::scratch_with_ivs(), Vec::new());
+            match bound.encode_tile(tile, None, &mut filtered, &mut scratch) {
+                Err(error) if is_refusal(&error) => {}
+                result => {
+                    result.unwrap();
+                    println!("{pipeline}: {} times its bytes", filtered.len() / tile.len());
+                    check_bounds(&filtered, 0);
+                }
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -104,6 +149,7 @@ proptest! {
             result => result.unwrap(),
         }
         let filtered = &filtered[6..];
+        check_bounds(filtered, 0);
         let mut back = vec![0xa5; tile.len()];
         bound.decode_tile(filtered, &mut back, &mut scratch).unwrap();
         prop_assert!(back == tile, "{} over {:?}", pipeline, kind);
@@ -164,6 +210,7 @@ proptest! {
             Err(error) if is_refusal(&error) => return Err(TestCaseError::reject("refused")),
             result => result.unwrap(),
         }
+        check_bounds(&filtered, 8 * offsets.len() as u64);
         let (mut back, mut starts) = (vec![0xa5; values.len()], Vec::new());
         bound.decode_strings(&filtered, &mut back, &mut starts, cells.len() as u64, &mut scratch).unwrap();
         prop_assert_eq!((back, starts), (values.into_bytes(), offsets));

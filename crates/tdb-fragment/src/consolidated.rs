@@ -78,6 +78,12 @@ impl ConsolidatedFooters {
         self.entries.is_empty()
     }
 
+    /// Bytes of the file's payload, all of which is held.
+    #[must_use]
+    pub fn memory_used(&self) -> u64 {
+        self.payload.len() as u64
+    }
+
     /// The fragments' names, without the folder before them, and their footers, for
     /// [`FragmentFooter::parse`](crate::FragmentFooter::parse). The readers' offsets count from the payload's start.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, ByteReader<'_>)> {

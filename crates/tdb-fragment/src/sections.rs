@@ -17,7 +17,7 @@ pub use statistics::{
 };
 pub use values::TileValues;
 
-use tdb_types::{ByteReader, ByteWriter, DecodeError, Result};
+use tdb_types::{ByteReader, ByteWriter, DecodeError, Result, saturating_len};
 
 /// Reads a `u64` count and that many `u64`: one per tile, or none if the field has no such thing. With `surplus` there may be
 /// more, which mean nothing.
@@ -34,7 +34,7 @@ pub(crate) fn per_tile(
         return Err(error.inside(format!("{field} ({tiles} tiles)")));
     }
     let mut values = reader.u64_list(field, count)?;
-    values.truncate(usize::try_from(tiles).unwrap_or(usize::MAX));
+    values.truncate(saturating_len(tiles));
     Ok(values)
 }
 

@@ -1,7 +1,7 @@
 //! From stored bytes to payloads.
 
 use tdb_filters::{BoundPipeline, ChunkIndex, ElementTypes, EncryptionKey, FilterError, Scratch, TileKind, TileRole};
-use tdb_types::{ByteReader, DecodeError, DecodeErrorKind, Encryption, Limits, Spans};
+use tdb_types::{ByteReader, DecodeError, DecodeErrorKind, Encryption, Limits, Spans, memory_len};
 
 use crate::{GenericTile, GenericTileError, GenericTileHeader, Result};
 
@@ -17,6 +17,7 @@ impl GenericTileDecoder {
     /// For tiles that are not encrypted, with payloads of [`Limits::generic_tile_bytes`] at most.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
+        let limits = limits.addressable();
         // What lies between two filters is bounded like the payload.
         let scratch = Scratch::with_limits(limits.with_tile_bytes(limits.generic_tile_bytes));
         Self { limits, key: None, scratch }
@@ -98,7 +99,7 @@ impl GenericTileDecoder {
     /// The payload's length, if it is allowed.
     fn payload_len(&self, header: &GenericTileHeader, offset: u64) -> Result<usize, DecodeError> {
         let max = self.limits.generic_tile_bytes;
-        usize::try_from(header.tile_size).ok().filter(|_| header.tile_size <= max).ok_or_else(|| {
+        memory_len(header.tile_size).filter(|_| header.tile_size <= max).ok_or_else(|| {
             let kind = DecodeErrorKind::LimitExceeded { limit: "generic_tile_bytes", asked: header.tile_size, max };
             DecodeError::new(kind, "tile size", offset.saturating_add(TILE_SIZE_AT)).inside("generic tile")
         })

@@ -50,12 +50,23 @@ impl MetadataFile {
     /// Truncated, an unknown datatype, or a flag that is neither 0 nor 1.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         let mut changes = Vec::new();
+        Self::for_each(reader, |change| changes.push(change))?;
+        Ok(Self { changes })
+    }
+
+    /// Reads the payload, to its end, and hands over one change after the other, without keeping them: a deleted key takes
+    /// much less room in the file than in memory.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn for_each(reader: &mut ByteReader<'_>, mut take: impl FnMut(MetadataChange)) -> Result<(), DecodeError> {
+        let mut index = 0;
         while reader.remaining() > 0 {
             reader.count("entry", 1, Self::MIN_CHANGE)?;
-            let index = changes.len();
-            changes.push(reader.group(|| format!("entry {index}"), MetadataChange::parse)?);
+            take(reader.group(|| format!("entry {index}"), MetadataChange::parse)?);
+            index += 1;
         }
-        Ok(Self { changes })
+        Ok(())
     }
 
     /// Writes what [`parse`](Self::parse) reads.
@@ -72,16 +83,19 @@ impl MetadataFile {
 
     /// Changes `entries` as the file says.
     pub fn apply(self, entries: &mut BTreeMap<Vec<u8>, MetadataValue>) {
-        for MetadataChange { key, value } in self.changes {
-            match value {
-                Some(value) => entries.insert(key, value),
-                None => entries.remove(&key),
-            };
-        }
+        self.changes.into_iter().for_each(|change| change.apply(entries));
     }
 }
 
 impl MetadataChange {
+    /// Changes `entries` as the change says.
+    pub fn apply(self, entries: &mut BTreeMap<Vec<u8>, MetadataValue>) {
+        match self.value {
+            Some(value) => entries.insert(self.key, value),
+            None => entries.remove(&self.key),
+        };
+    }
+
     fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         let length = reader.u32("key length")?;
         let key = reader.bytes("key", u64::from(length))?.to_vec();

@@ -1,5 +1,7 @@
 //! Files that consist of paths, one per line.
 
+use std::borrow::Cow;
+
 use tdb_types::names::{self, FRAGMENTS_FOLDER, METADATA_FOLDER};
 use tdb_types::{ByteReader, ByteWriter, DecodeError};
 
@@ -21,16 +23,17 @@ impl PathList {
     /// The last component of a path is not UTF-8; those above are whatever the folder of the array was called.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         let mut paths = Vec::new();
-        Self::for_each(reader, |path| paths.push(path.to_owned()))?;
+        Self::for_each(reader, |path| paths.push(path.into_owned()))?;
         Ok(Self { paths })
     }
 
     /// Reads all that is left and hands over one path after the other, as they stand in [`paths`](Self::paths), without
-    /// keeping them: short lines take much less room in the file than in memory.
+    /// keeping them: short lines take much less room in the file than in memory. Paths are those of the reader's bytes,
+    /// unless some of these are no UTF-8.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
-    pub fn for_each(reader: &mut ByteReader<'_>, mut take: impl FnMut(&str)) -> Result<(), DecodeError> {
+    pub fn for_each<'a>(reader: &mut ByteReader<'a>, mut take: impl FnMut(Cow<'a, str>)) -> Result<(), DecodeError> {
         while reader.remaining() > 0 {
             let start = reader.offset();
             let path = line(reader)?;
@@ -38,8 +41,10 @@ impl PathList {
             if std::str::from_utf8(last.unwrap_or_default()).is_err() {
                 return Err(DecodeError::invalid("path", start, "other bytes", "UTF-8"));
             }
-            let path = String::from_utf8_lossy(path);
-            let path = path.trim_end_matches('/');
+            let path = match String::from_utf8_lossy(path) {
+                Cow::Borrowed(path) => Cow::Borrowed(path.trim_end_matches('/')),
+                Cow::Owned(path) => Cow::Owned(path.trim_end_matches('/').to_owned()),
+            };
             if !path.is_empty() {
                 take(path);
             }

@@ -4,6 +4,7 @@ mod build;
 mod format;
 
 use std::ops::Range;
+use tdb_types::saturating_len;
 
 use crate::column::Column;
 use crate::{DimRange, DimensionKind, NdRange};
@@ -133,7 +134,7 @@ impl RTree {
     }
 
     fn fanout_usize(&self) -> usize {
-        usize::try_from(self.fanout).unwrap_or(usize::MAX)
+        saturating_len(self.fanout)
     }
 
     fn node(&self, node: usize) -> Option<NdRange> {

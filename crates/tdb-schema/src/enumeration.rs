@@ -325,7 +325,13 @@ impl Enumeration {
             Some(_) => {}
             None => self.validate_offsets().map_err(invalid)?,
         }
-        let mut seen = HashSet::with_capacity(self.len());
+        // There are not many different values of a byte or two, however many bytes there are.
+        let different = self.value_size().map_or(usize::MAX, |size| match size {
+            1 => 1 << 8,
+            2 => 1 << 16,
+            _ => usize::MAX,
+        });
+        let mut seen = HashSet::with_capacity(self.len().min(different));
         match self.values().position(|value| !seen.insert(value)) {
             Some(position) => Err(invalid(format!("value {position} has been there before"))),
             None => Ok(()),

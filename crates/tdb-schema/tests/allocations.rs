@@ -68,3 +68,19 @@ fn the_shortest_values() {
         assert!(peak < 8 * damaged.len() as u64 + 1024, "{peak} bytes for {}", damaged.len());
     });
 }
+
+#[test]
+fn many_values_of_a_byte_repeat() {
+    let mut writer = ByteWriter::new();
+    writer.u32(0);
+    writer.string_u32("e");
+    writer.string_u32("__e_0");
+    tdb_types::Datatype::UInt8.write(&mut writer);
+    tdb_types::CellValNum::ONE.write(&mut writer);
+    writer.bool(false);
+    writer.u64(1 << 20);
+    writer.bytes(&vec![7; 1 << 20]);
+    let bytes = writer.into_bytes();
+    let peak = peak_while(|| assert!(Enumeration::parse(&mut ByteReader::new(&bytes)).is_err()));
+    assert!(peak < 2 * bytes.len() as u64, "{peak} bytes for {}", bytes.len());
+}

@@ -84,6 +84,18 @@ pub enum StorageError {
         /// How many it may have.
         limit: u64,
     },
+    /// Something in a file is larger than the caller lets it be.
+    #[error("{path}: {need} bytes at {offset:#x} are more than the limit of {limit}")]
+    RangeOverLimit {
+        /// The whole path.
+        path: String,
+        /// Where it begins.
+        offset: u64,
+        /// How many bytes it has.
+        need: u64,
+        /// How many it may have.
+        limit: u64,
+    },
     /// Any other trouble that the operating system reports.
     #[error("{path}: {source}")]
     Io {
@@ -129,6 +141,7 @@ impl StorageError {
             | Self::UnexpectedEnd { path, .. }
             | Self::TooLarge { path, .. }
             | Self::OverLimit { path, .. }
+            | Self::RangeOverLimit { path, .. }
             | Self::Io { path, .. } => path,
         }
     }

@@ -8,6 +8,8 @@
 //! - [`MemoryStorage`]: a folder that lives in this process, for tests and for places without files.
 //! - [`CountingStorage`]: wraps another storage and counts its requests and bytes. On an object store each request costs
 //!   money and twenty milliseconds; counts make that visible, and tests hold the line on them.
+//! - [`read_range`] and [`read_behind`]: bytes of a file in memory that grows with what was really read, whatever the file's
+//!   size is said to be.
 //! - [`coalesce`] and [`locate`]: merge neighbouring ranges into fewer reads, and find the pieces again.
 //!
 //! Nothing is ever written, locked or touched while reading. What is written is durable when the call returns
@@ -38,6 +40,7 @@
 mod coalesce;
 mod counting;
 mod error;
+mod growing;
 mod local;
 mod memory;
 mod path;
@@ -47,6 +50,7 @@ mod temporary;
 pub use coalesce::{coalesce, locate};
 pub use counting::{Counters, CountingStorage};
 pub use error::{Result, StorageError};
+pub use growing::{read_behind, read_range};
 pub use local::LocalStorage;
 pub use memory::MemoryStorage;
 pub use path::check_path;

@@ -218,8 +218,8 @@ impl ReadAt for MemoryFile {
     fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         check_end(self.size(), offset, buffer.len(), || self.path.clone())?;
         // The check says that the offset is at most the length of a slice.
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        if let Some(bytes) = self.bytes.get(start..).and_then(|rest| rest.get(..buffer.len())) {
+        let start = usize::try_from(offset).ok();
+        if let Some(bytes) = start.and_then(|start| self.bytes.get(start..)).and_then(|rest| rest.get(..buffer.len())) {
             buffer.copy_from_slice(bytes);
         }
         Ok(())

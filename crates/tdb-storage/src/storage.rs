@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Result, StorageError};
+use crate::{Result, StorageError, read_range};
 
 /// A tree of files and folders, rooted somewhere.
 ///
@@ -102,12 +102,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
         if size > limit {
             return Err(StorageError::OverLimit { path: self.describe(path), size, limit });
         }
-        let mut bytes = Vec::new();
-        let len = usize::try_from(size).ok().filter(|len| bytes.try_reserve_exact(*len).is_ok());
-        let len = len.ok_or_else(|| StorageError::TooLarge { path: self.describe(path), size })?;
-        bytes.resize(len, 0);
-        file.read_into(0, &mut bytes)?;
-        Ok(bytes)
+        read_range(&*file, 0..size, limit, || self.describe(path))
     }
 
     /// Whether a file or folder has this path.

@@ -4,6 +4,7 @@
 //! * [`replay`] and [`replay_target`]: run a fuzz body over the corpora that are committed;
 //! * [`fixtures`]: the arrays in `fixtures/`, and what the reference library reads from them;
 //! * [`FaultyStorage`]: a disk that fails, loses its power or whose machine stops at a chosen moment;
+//! * [`LyingStorage`]: a storage that doesn't tell the truth about sizes;
 //! * `allocations` (feature `allocations`): how much a piece of code allocates at its peak.
 //!
 //! Everything that runs a closure many times says on standard error which case was running when the
@@ -15,7 +16,9 @@ mod case;
 mod faulty;
 pub mod fixtures;
 pub mod hostile;
+mod lying;
 mod replay;
 
 pub use faulty::{Fault, FaultyStorage};
+pub use lying::{Lie, LyingStorage};
 pub use replay::{replay, replay_damaged, replay_target};

@@ -31,16 +31,15 @@ impl TimestampedName {
     /// Gives nothing for what isn't such a name: numbers missing or out of range, `t1` above `t2`.
     #[must_use]
     pub fn parse(file_name: &str) -> Option<Self> {
-        let name = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
-        let parts: Vec<&str> = name.strip_prefix("__")?.split('_').collect();
-        let (start, end, form) = match *parts.as_slice() {
-            [start, end, _, version] => (number(start)?, number(end)?, NameForm::Versioned(version_number(version)?)),
-            [start, end, uuid] if uuid.len() == 32 => (number(start)?, number(end)?, NameForm::Unversioned),
-            // Consolidated fragments of release 1.x end with two timestamps, of which the last one counts.
-            [_, .., time] => (number(time)?, number(time)?, NameForm::UuidFirst),
-            _ => return None,
-        };
-        (start <= end).then(|| Self { name: name.to_owned(), start, end, form })
+        let (name, start, end, form) = parts(file_name)?;
+        Some(Self { name: name.to_owned(), start, end, form })
+    }
+
+    /// Whether [`parse`](Self::parse) takes the last component of a path, without keeping anything of it: there may be
+    /// millions of them in a file.
+    #[must_use]
+    pub fn is_one(file_name: &str) -> bool {
+        parts(file_name).is_some()
     }
 
     /// The name of what was made from `start` to `end` (with `start` not above `end`, which no reader would take), told
@@ -129,6 +128,24 @@ pub fn is_safe_file_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
 }
 
+/// A name without its extension, its times and its form.
+fn parts(file_name: &str) -> Option<(&str, u64, u64, NameForm)> {
+    let name = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
+    let (rest, last) = name.strip_prefix("__")?.rsplit_once('_')?;
+    let mut first = rest.split('_');
+    let (start, end, form) = match (first.next(), first.next(), first.next(), first.next()) {
+        (Some(start), Some(end), Some(_), None) => {
+            (number(start)?, number(end)?, NameForm::Versioned(version_number(last)?))
+        }
+        (Some(start), Some(end), None, None) if last.len() == 32 => {
+            (number(start)?, number(end)?, NameForm::Unversioned)
+        }
+        // Consolidated fragments of release 1.x end with two timestamps, of which the last one counts.
+        _ => (number(last)?, number(last)?, NameForm::UuidFirst),
+    };
+    (start <= end).then_some((name, start, end, form))
+}
+
 fn number(text: &str) -> Option<u64> {
     // `parse` would also take a leading plus sign.
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
@@ -151,6 +168,9 @@ mod tests {
         assert_eq!(name.as_str(), format!("__10_20_{UUID}_22"));
         let name = TimestampedName::parse(&format!("__10_20_{UUID}")).unwrap();
         assert_eq!((name.start(), name.end(), name.form()), (10, 20, NameForm::Unversioned));
+        assert!(TimestampedName::is_one(name.as_str()));
+        let name = TimestampedName::parse(&format!("__{UUID}_10_30")).unwrap();
+        assert_eq!((name.start(), name.end(), name.form()), (30, 30, NameForm::UuidFirst));
         let name = TimestampedName::parse(&format!("__{UUID}_30")).unwrap();
         assert_eq!((name.start(), name.end(), name.form()), (30, 30, NameForm::UuidFirst));
     }
@@ -170,6 +190,7 @@ mod tests {
     fn what_is_no_name() {
         for text in ["", "__schema", "__fragments", "a_b", "__x_y", "__2_1_0_22", "__1_1_0_99999999999", "__+1_1_u_2"] {
             assert_eq!(TimestampedName::parse(text), None, "{text}");
+            assert!(!TimestampedName::is_one(text), "{text}");
         }
     }
 

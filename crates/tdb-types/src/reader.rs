@@ -280,7 +280,7 @@ impl<'a> ByteReader<'a> {
         {
             let len = self.offset() - offset;
             spans.field(self.space, offset, len, field, value());
-            let start = self.position.saturating_sub(usize::try_from(len).unwrap_or(usize::MAX));
+            let start = self.position.saturating_sub(crate::saturating_len(len));
             spans.keep_bytes_of_last(self.bytes.get(start..self.position).unwrap_or_default());
         }
     }

@@ -1,6 +1,6 @@
 //! Consolidated fragment metadata: the footers of many fragments for one read.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tdb_fragment::ConsolidatedFooters;
 use tdb_storage::{EntryKind, Storage};
@@ -16,6 +16,8 @@ use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result};
 #[derive(Debug, Default)]
 pub(super) struct Footers {
     files: Vec<(String, ConsolidatedFooters)>,
+    /// Which of the files has the footer of a fragment, by the fragment's name.
+    places: HashMap<String, usize>,
 }
 
 impl Footers {
@@ -36,6 +38,8 @@ impl Footers {
             return Ok(footers);
         }
         let files = findings.of(FRAGMENT_META_FOLDER, files(storage, listing))?.unwrap_or_default();
+        // All of them are held until the array is open, so that all together keep to the limit.
+        let mut access = access.clone();
         for (path, name) in files {
             let covers = |entry: &&FragmentEntry| name.start() <= entry.name.start() && entry.name.end() <= name.end();
             if !missing.iter().any(covers) {
@@ -49,7 +53,15 @@ impl Footers {
             };
             let parsed = access.read(storage, &path).and_then(parse);
             let Some(parsed) = findings.of(&path, parsed)? else { continue };
-            missing.retain(|entry| parsed.get(entry.name.as_str()).is_none());
+            access.limits.generic_tile_bytes = access.limits.generic_tile_bytes.saturating_sub(parsed.memory_used());
+            let index = footers.files.len();
+            missing.retain(|entry| {
+                let is_there = parsed.get(entry.name.as_str()).is_some();
+                if is_there {
+                    footers.places.insert(entry.name.as_str().to_owned(), index);
+                }
+                !is_there
+            });
             footers.files.push((file, parsed));
         }
         Ok(footers)
@@ -60,7 +72,8 @@ impl Footers {
         if !has_footer(entry) {
             return None;
         }
-        self.files.iter().find_map(|(file, footers)| Some((file.as_str(), footers.get(entry.name.as_str())?)))
+        let (file, footers) = self.files.get(*self.places.get(entry.name.as_str())?)?;
+        Some((file.as_str(), footers.get(entry.name.as_str())?))
     }
 }
 

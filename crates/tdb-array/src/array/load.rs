@@ -144,6 +144,9 @@ struct Loader<'a> {
 /// Schemas by their paths; none where one can't be had.
 type Schemas = BTreeMap<String, Option<Arc<ArraySchema>>>;
 
+/// So many fragments are read before it is seen what came of them.
+const AT_ONCE: usize = 1024;
+
 impl Loader<'_> {
     /// Reads the footers, then the schemas that they name, and parses the ones with the others.
     fn fragments(
@@ -153,12 +156,14 @@ impl Loader<'_> {
         current: &ArraySchema,
         findings: &mut Findings,
     ) -> Result<Vec<Fragment>> {
-        let weight = directory.fragments.len() as u64 * WEIGHT_OF_A_READ;
-        let entries = directory.fragments.iter().collect();
-        let read = self.workers.map(weight, entries, |entry, _| Ok((entry, self.read(entry))))?;
-        let mut unparsed = Vec::with_capacity(read.len());
-        for (entry, fragment) in read {
-            unparsed.extend(findings.of(&entry.folder, fragment)?);
+        let weight = |fragments: usize| fragments as u64 * WEIGHT_OF_A_READ;
+        let mut unparsed = Vec::new();
+        // A list of very many fragments that aren't there ends with the first of them, not with the last.
+        for entries in directory.fragments.chunks(AT_ONCE) {
+            let read = |entry, _: &mut _| Ok((entry, self.read(entry)));
+            for (entry, fragment) in self.workers.map(weight(entries.len()), entries.iter().collect(), read)? {
+                unparsed.extend(findings.of(&entry.folder, fragment)?);
+            }
         }
         let mut schemas: Schemas = schemas.into_iter().map(|(path, schema)| (path, Some(schema))).collect();
         let named: BTreeSet<String> = unparsed.iter().map(|fragment| schema_path(fragment.schema_name())).collect();
@@ -169,7 +174,7 @@ impl Loader<'_> {
                 vacant.insert(schema);
             }
         }
-        let parsed = self.workers.map(weight, unparsed, |fragment, _| {
+        let parsed = self.workers.map(weight(unparsed.len()), unparsed, |fragment, _| {
             let folder = fragment.folder().to_owned();
             Ok((
                 folder,

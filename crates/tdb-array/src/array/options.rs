@@ -56,7 +56,7 @@ impl ArrayOptions {
 
     /// Bounds on what the array's files may make a reader allocate.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.access.limits = limits;
+        self.access.limits = limits.addressable();
         self
     }
 

@@ -1,6 +1,9 @@
 //! What the commits of an array come to, with those that were gathered, ignored and replaced.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
 use tdb_metadata::{CommitKind, ConsolidatedCommits, PathList};
 use tdb_storage::EntryKind;
 use tdb_types::names::{OK_EXTENSION, WRITE_EXTENSION};
@@ -11,21 +14,33 @@ use crate::array::Findings;
 use crate::{ArrayError, Result, TimeRange};
 
 /// All commits of an array, before any question of time.
+///
+/// Names of gathered commits stay where they are, in the files' bytes: there may be millions of them.
 #[derive(Debug, Default)]
-pub(super) struct Commits {
-    /// Paths of committed writes, deletes and updates.
-    paths: BTreeSet<String>,
-    /// Those of them that were gathered.
-    pub(super) gathered: HashSet<String>,
+pub(super) struct Commits<'a> {
+    /// Paths of committed writes, deletes and updates, in order, none twice.
+    paths: Vec<Cow<'a, str>>,
+    /// Those of them that were gathered, as they stand there, in order.
+    gathered: Vec<&'a str>,
     /// The deletes that lie in a consolidated file, by their paths.
     pub(super) embedded: BTreeMap<String, EmbeddedDelete>,
-    /// For each vacuum file the name of the consolidated fragment and the folders that it replaces.
-    vacuums: Vec<(TimestampedName, FormatVersion, Vec<String>)>,
+    vacuums: Vec<Vacuum<'a>>,
 }
 
-impl Commits {
-    pub(super) fn gather(&mut self, listing: &Listing, findings: &mut Findings) -> Result<()> {
-        let mut ignored = HashSet::new();
+/// A vacuum file.
+#[derive(Debug)]
+struct Vacuum<'a> {
+    /// The consolidated fragment that it belongs to.
+    name: TimestampedName,
+    version: FormatVersion,
+    /// The folders of the fragments that this one replaces.
+    folders: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Commits<'a> {
+    pub(super) fn gather(listing: &'a Listing, findings: &mut Findings) -> Result<Self> {
+        let mut commits = Self::default();
+        let mut ignored = Vec::new();
         for (path, bytes) in &listing.commit_files {
             let fail = |source: DecodeError| ArrayError::Commits { file: path.clone(), source };
             match CommitKind::of(path) {
@@ -33,34 +48,56 @@ impl Commits {
                     // All of it or nothing counts.
                     let sound = ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |_| ()).map_err(fail);
                     if findings.of(path, sound)?.is_some() {
-                        self.take_gathered(path, bytes).map_err(fail)?;
+                        commits.take_gathered(path, bytes).map_err(fail)?;
                     }
                 }
                 Some(CommitKind::Ignore) => {
-                    findings
-                        .of(path, timestamped_paths(bytes, |path| path).map_err(fail))?
-                        .into_iter()
-                        .for_each(|list| ignored.extend(list));
+                    // Only writes that were gathered can be ignored: a commit file that is still there counts.
+                    let list =
+                        paths_of(bytes, |path| (CommitKind::of(path) == Some(CommitKind::Write)).then_some(path));
+                    ignored.extend(findings.of(path, list.map_err(fail))?.into_iter().flatten());
                 }
                 Some(CommitKind::Vacuum) => {
-                    let list = timestamped_paths(bytes, PathList::target).map_err(fail);
-                    let replaced = findings.of(path, list.and_then(|list| replaced(path, list)))?;
-                    self.vacuums.extend(replaced.flatten());
+                    let list = paths_of(bytes, |path| Some(PathList::target(path))).map_err(fail);
+                    let vacuum = findings.of(path, list.and_then(|folders| Vacuum::of(path, folders)))?;
+                    commits.vacuums.extend(vacuum.flatten());
                 }
                 _ => {}
             }
         }
-        // Only writes that were gathered can be ignored: a commit file that is still there counts.
-        let gathered = std::mem::take(&mut self.paths).into_iter();
-        let counting =
-            gathered.filter(|path| CommitKind::of(path) != Some(CommitKind::Write) || !ignored.contains(path));
-        self.paths = counting.map(as_own).collect();
+        commits.gathered.sort_unstable();
+        commits.gathered.dedup();
+        ignored.sort_unstable();
+        let counts = |path: &&&str| {
+            CommitKind::of(path) != Some(CommitKind::Write)
+                || ignored.binary_search_by(|other| (**other).cmp(**path)).is_err()
+        };
+        commits.paths = commits.gathered.iter().filter(counts).map(|path| as_own(path)).collect();
+        commits.take_files(listing);
+        Ok(commits)
+    }
+
+    /// Takes up what is gathered in a file. Names without a time say nothing, and aren't kept.
+    fn take_gathered(&mut self, file: &str, bytes: &'a [u8]) -> Result<(), DecodeError> {
+        let file: Arc<str> = file.into();
+        ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |entry| {
+            if CommitKind::of(entry.path).is_none_or(CommitKind::lists_files) || !has_time(entry.path) {
+                return;
+            }
+            let delete = |bytes: &[u8]| EmbeddedDelete { file: Arc::clone(&file), bytes: bytes.into() };
+            self.embedded.extend(entry.commit.map(|commit| (entry.path.to_owned(), delete(commit))));
+            self.gathered.push(entry.path);
+        })
+    }
+
+    /// Adds the commits that are files, and leaves out what commits a folder that isn't there.
+    fn take_files(&mut self, listing: &'a Listing) {
         for (entries, folder) in [(&listing.root, ""), (&listing.commits, COMMITS_FOLDER)] {
             let files = entries.iter().filter(|entry| entry.kind == EntryKind::File);
             let commits = files.filter(|entry| CommitKind::of(&entry.name).is_some_and(|kind| !kind.lists_files()));
             self.paths.extend(commits.map(|entry| match folder {
-                "" => entry.name.clone(),
-                folder => format!("{folder}/{}", entry.name),
+                "" => Cow::Borrowed(entry.name.as_str()),
+                folder => Cow::Owned(format!("{folder}/{}", entry.name)),
             }));
         }
         let folders = listing.root.iter().filter(|entry| entry.kind == EntryKind::Folder);
@@ -69,20 +106,13 @@ impl Commits {
             Some(fragment) => folders.contains(fragment),
             None => true,
         });
-        Ok(())
+        self.paths.sort_unstable();
+        self.paths.dedup();
     }
 
-    /// Takes up what is gathered in a file. Names without a time say nothing, and aren't kept.
-    fn take_gathered(&mut self, file: &str, bytes: &[u8]) -> Result<(), DecodeError> {
-        ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |entry| {
-            if !has_time(entry.path) {
-                return;
-            }
-            let delete = |bytes: &[u8]| EmbeddedDelete { file: file.to_owned(), bytes: bytes.into() };
-            self.embedded.extend(entry.commit.map(|commit| (entry.path.to_owned(), delete(commit))));
-            self.paths.insert(entry.path.to_owned());
-            self.gathered.insert(entry.path.to_owned());
-        })
+    /// Whether a commit was gathered with others.
+    pub(super) fn is_gathered(&self, path: &str) -> bool {
+        self.gathered.binary_search(&path).is_ok()
     }
 
     /// Paths of the committed writes.
@@ -103,45 +133,55 @@ impl Commits {
     }
 
     /// Folders of the fragments that are replaced by a consolidated fragment which `visible` says the reader sees.
-    pub(super) fn vacuumed(&self, visible: impl Fn(&TimestampedName, FormatVersion) -> bool) -> HashSet<&String> {
-        let visible = self.vacuums.iter().filter(|(name, version, _)| visible(name, *version));
-        visible.flat_map(|(_, _, folders)| folders).collect()
+    pub(super) fn vacuumed(&self, visible: impl Fn(&TimestampedName, FormatVersion) -> bool) -> HashSet<&str> {
+        let visible = self.vacuums.iter().filter(|vacuum| visible(&vacuum.name, vacuum.version));
+        visible.flat_map(|vacuum| &vacuum.folders).map(|folder| &**folder).collect()
     }
 
     fn of_kind(&self, kind: CommitKind) -> impl Iterator<Item = &str> {
-        self.paths.iter().map(String::as_str).filter(move |path| CommitKind::of(path) == Some(kind))
+        self.paths.iter().map(|path| &**path).filter(move |path| CommitKind::of(path) == Some(kind))
     }
 }
 
 /// Whether the last component of a path is a name with a time: all others can't be those of commits or fragments.
 fn has_time(path: &str) -> bool {
-    TimestampedName::parse(file_name(path)).is_some()
+    TimestampedName::is_one(file_name(path))
 }
 
-/// What the lines of a list of paths come to, of those that have a time.
-fn timestamped_paths(bytes: &[u8], target: impl Fn(&str) -> &str) -> Result<Vec<String>, DecodeError> {
+/// What the lines of a list of paths come to, of those that have a time; none twice.
+fn paths_of<'a>(bytes: &'a [u8], target: impl Fn(&str) -> Option<&str>) -> Result<Vec<Cow<'a, str>>, DecodeError> {
     let mut paths = Vec::new();
     PathList::for_each(&mut ByteReader::new(bytes), |path| {
-        let path = target(path);
-        if has_time(path) {
-            paths.push(path.to_owned());
-        }
+        let Some(found) = target(&path).filter(|path| has_time(path)) else { return };
+        // A target ends where its path does.
+        let start = path.len() - found.len();
+        paths.push(match path {
+            Cow::Borrowed(path) => Cow::Borrowed(&path[start..]),
+            Cow::Owned(path) => Cow::Owned(path[start..].to_owned()),
+        });
     })?;
+    paths.sort_unstable();
+    paths.dedup();
     Ok(paths)
 }
 
 /// What a gathered path means: a write belongs to this array whatever folder or array it names, as the reference library has
 /// it, but a file that commits what lies in the array's own folder has to lie there.
-fn as_own(path: String) -> String {
+fn as_own(path: &str) -> Cow<'_, str> {
+    let name = file_name(path);
+    let is_own = path.strip_prefix(COMMITS_FOLDER).and_then(|path| path.strip_prefix('/')) == Some(name);
     match path.rsplit_once('.') {
-        Some((_, WRITE_EXTENSION)) => format!("{COMMITS_FOLDER}/{}", file_name(&path)),
-        _ => path,
+        Some((_, WRITE_EXTENSION)) if !is_own => Cow::Owned(format!("{COMMITS_FOLDER}/{name}")),
+        _ => Cow::Borrowed(path),
     }
 }
 
-/// The consolidated fragment that a vacuum file belongs to, and the folders of those that it replaces.
-fn replaced(path: &str, targets: Vec<String>) -> Result<Option<(TimestampedName, FormatVersion, Vec<String>)>> {
-    let Some(name) = TimestampedName::parse(file_name(path)) else { return Ok(None) };
-    let version = name.fragment_version().map_err(|source| ArrayError::Version { file: path.to_owned(), source })?;
-    Ok(Some((name, version, targets)))
+impl<'a> Vacuum<'a> {
+    /// The vacuum file at this path, which names these folders; none if its own name says nothing.
+    fn of(path: &str, folders: Vec<Cow<'a, str>>) -> Result<Option<Self>> {
+        let Some(name) = TimestampedName::parse(file_name(path)) else { return Ok(None) };
+        let version =
+            name.fragment_version().map_err(|source| ArrayError::Version { file: path.to_owned(), source })?;
+        Ok(Some(Self { name, version, folders }))
+    }
 }

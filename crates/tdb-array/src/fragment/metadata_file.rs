@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use tdb_fragment::{FIRST_READ, FragmentError};
-use tdb_storage::{ReadAt, Storage};
+use tdb_storage::{ReadAt, Storage, read_range};
 
+use crate::access::Access;
 use crate::{ArrayError, Result};
 
 /// A `__fragment_metadata.tdb`: its last bytes are read once and kept, so that sections that lie in them, all of a small
@@ -18,12 +19,16 @@ pub(super) struct MetadataFile {
     path: String,
     /// The path for messages.
     described: String,
+    /// Most bytes of the file that are read at once: those of a section, of the footer, of all in formats without footers.
+    most: u64,
     open: OnceLock<Open>,
 }
 
 #[derive(Debug)]
 struct Open {
     file: Arc<dyn ReadAt>,
+    /// Its size, asked for once: everything is measured by the same.
+    size: u64,
     /// The end of the file.
     tail: Vec<u8>,
     /// Where the sections end and the footer begins, if that is known, else the file's size.
@@ -32,16 +37,17 @@ struct Open {
 
 impl MetadataFile {
     /// The file at `path`, to be opened when somebody wants something of it.
-    pub(super) fn closed(storage: Arc<dyn Storage>, path: String) -> Self {
+    pub(super) fn closed(storage: Arc<dyn Storage>, path: String, access: &Access) -> Self {
         let described = storage.describe(&path);
-        Self { storage, path, described, open: OnceLock::new() }
+        Self { storage, path, described, most: access.most_stored(), open: OnceLock::new() }
     }
 
     /// The same file, opened, with the bytes from `start` of its size on in memory.
     pub(super) fn open(mut self, start: impl FnOnce(u64) -> u64) -> Result<Self> {
         let file = self.storage.open(&self.path)?;
         let size = file.size();
-        self.open = OnceLock::from(Open { tail: read_tail(&*file, start(size))?, file, sections_end: size });
+        let tail = self.read(&*file, start(size)..size)?;
+        self.open = OnceLock::from(Open { file, size, tail, sections_end: size });
         Ok(self)
     }
 
@@ -52,16 +58,18 @@ impl MetadataFile {
         let file = self.storage.open(&self.path)?;
         let size = file.size();
         // Sections of a larger file that are wanted lie anywhere in it.
-        let tail = if size <= FIRST_READ { read_tail(&*file, 0)? } else { Vec::new() };
+        let tail = if size <= FIRST_READ { self.read(&*file, 0..size)? } else { Vec::new() };
         // Two threads may both open it; the first one's stays.
-        Ok(self.open.get_or_init(|| Open { file, tail, sections_end: size }))
+        Ok(self.open.get_or_init(|| Open { file, size, tail, sections_end: size }))
+    }
+
+    /// Reads bytes of the file, which may be many because of what the file says, but not more than are allowed.
+    fn read(&self, file: &dyn ReadAt, range: Range<u64>) -> Result<Vec<u8>> {
+        Ok(read_range(file, range, self.most, || self.described.clone())?)
     }
 
     pub(super) fn size(&self) -> Result<u64> {
-        if let Some(open) = self.open.get() {
-            return Ok(open.file.size());
-        }
-        Ok(self.opened()?.file.size())
+        Ok(self.opened()?.size)
     }
 
     /// The path for messages.
@@ -76,9 +84,10 @@ impl MetadataFile {
 
     /// Brings the end of the file, from `start` on, into memory.
     pub(super) fn read_tail(&mut self, start: u64) -> Result<()> {
-        self.opened()?;
+        let open = self.opened()?;
+        let tail = self.read(&*open.file, start..open.size)?;
         if let Some(open) = self.open.get_mut() {
-            open.tail = read_tail(&*open.file, start)?;
+            open.tail = tail;
         }
         Ok(())
     }
@@ -104,28 +113,19 @@ impl MetadataFile {
 
     /// Bytes of the file, from memory if they are there.
     pub(super) fn bytes(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
-        let Open { file, tail, .. } = self.opened()?;
-        let tail_start = file.size() - tail.len() as u64;
+        let Open { file, size, tail, .. } = self.opened()?;
+        let tail_start = size.saturating_sub(tail.len() as u64);
         if let (Some(start), Some(end)) = (range.start.checked_sub(tail_start), range.end.checked_sub(tail_start))
             && let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end))
             && let Some(bytes) = tail.get(start..end)
         {
             return Ok(Cow::Borrowed(bytes));
         }
-        // Ranges come from a footer whose offsets were checked against the file's size.
-        let mut bytes = vec![0; usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)];
-        file.read_into(range.start, &mut bytes)?;
-        Ok(Cow::Owned(bytes))
+        Ok(Cow::Owned(self.read(&**file, range)?))
     }
 
     #[cold]
     pub(super) fn error(&self, source: FragmentError) -> ArrayError {
         ArrayError::Fragment { file: self.described.clone(), source }.beside_the_schema()
     }
-}
-
-fn read_tail(file: &dyn ReadAt, start: u64) -> Result<Vec<u8>> {
-    let mut tail = vec![0; usize::try_from(file.size().saturating_sub(start)).unwrap_or(usize::MAX)];
-    file.read_into(start, &mut tail)?;
-    Ok(tail)
 }

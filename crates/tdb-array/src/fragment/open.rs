@@ -46,7 +46,7 @@ impl UnparsedFragment {
         // Without a footer all of the file is wanted.
         let whole = entry.version.has(Feature::LegacyFragmentMetadata);
         let start = |size| if whole { 0 } else { first_read(size).start };
-        let file = MetadataFile::closed(storage.clone(), path).open(start)?;
+        let file = MetadataFile::closed(storage.clone(), path, access).open(start)?;
         let mut fragment =
             Self { storage, entry: entry.clone(), file, access: access.clone(), schema_name: None, footer: None };
         if fragment.entry.version.has(Feature::SchemaFolder)
@@ -74,7 +74,7 @@ impl UnparsedFragment {
         if entry.version.has(Feature::SchemaFolder) {
             schema = Some(schema_name(footer, entry).map_err(|source| found.error(entry, &source))?);
         }
-        let closed = MetadataFile::closed(storage.clone(), path);
+        let closed = MetadataFile::closed(storage.clone(), path, access);
         let entry = entry.clone();
         Ok(Self { storage, entry, file: closed, access: access.clone(), schema_name: schema, footer: Some(found) })
     }

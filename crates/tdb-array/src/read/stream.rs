@@ -1,5 +1,6 @@
 //! From a tile in a file to the cells that are wanted of it, chunk by chunk.
 
+mod headers;
 mod wanted;
 mod window;
 
@@ -8,8 +9,9 @@ use std::ops::Range;
 use tdb_filters::{Chunk, ChunkHeader, FilterError};
 use tdb_types::Buffer;
 
-use crate::tiles::{PartTiles, TileScratch};
+use crate::tiles::{PartTiles, TileScratch, tile_len};
 use crate::{ArrayError, Result};
+use headers::{Walk, check_count};
 use window::Window;
 
 pub(crate) use wanted::{ByteRun, ByteRuns, Share, Wanted};
@@ -41,24 +43,10 @@ pub(crate) struct TileRequest {
     pub(crate) until: u64,
 }
 
-/// The place of a walk from chunk to chunk.
-struct Walk {
-    /// Where the next header lies in the file.
-    at: u64,
-    /// Where the tile ends in the file.
-    end: u64,
-    /// The next header, if it was read already.
-    header: Option<ChunkHeader>,
-    /// The byte of the tile that comes next.
-    start: u64,
-    /// Bytes of the tile, ending with that byte, that lie in the buffer for chunks and were not taken yet.
-    waiting: usize,
-}
-
 impl<'a> TileStream<'a> {
     pub(crate) fn new(part: &'a PartTiles, name: &'a str, limit: u64, scratch: &'a mut TileScratch) -> Self {
         let TileScratch { filters, filtered, tile, .. } = scratch;
-        Self { part, name, limit, window: Window::new(&*part.file, filtered), chunk: tile, filters }
+        Self { part, name, limit, window: Window::new(&*part.file, &part.path, filtered), chunk: tile, filters }
     }
 
     /// Reads what is wanted of a tile.
@@ -72,38 +60,8 @@ impl<'a> TileStream<'a> {
         match self.walk(request, range, &bounds, wanted, result) {
             Ok(true) => Ok(()),
             Ok(false) => self.read_whole(request, wanted, result),
-            Err(Trouble::Array(error)) => Err(error),
-            Err(Trouble::Filter(source)) => Err(self.part.error(request.tile, self.name, source)),
+            Err(trouble) => Err(self.error(request.tile, trouble)),
         }
-    }
-
-    /// Refuses tiles that are too large to be held.
-    pub(crate) fn check_size(&self, request: TileRequest) -> Result<()> {
-        let TileRequest { tile, size, .. } = request;
-        if size <= self.limit {
-            return Ok(());
-        }
-        let source = FilterError::LimitExceeded { what: "the tile", asked: size, max: self.limit };
-        Err(self.part.error(tile, self.name, source))
-    }
-
-    /// How many chunks the tile has.
-    pub(crate) fn chunk_count(&mut self, tile: u64) -> Result<u64> {
-        let range = self.part.range(tile)?;
-        let ahead = range.start.saturating_add(self.part.file.preferred_gap()).min(range.end);
-        self.count(&range, ahead).map_err(|trouble| match trouble {
-            Trouble::Array(error) => error,
-            Trouble::Filter(source) => self.part.error(tile, self.name, source),
-        })
-    }
-
-    fn count(&mut self, range: &Range<u64>, until: u64) -> Result<u64, Trouble> {
-        let len = ChunkHeader::COUNT_LEN as u64;
-        if range.end - range.start < len {
-            return Err(wrong_size("the filtered tile", len, range.end - range.start));
-        }
-        let bytes = self.window.bytes(range.start..range.start + len, until)?;
-        Ok(bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)))
     }
 
     /// Goes from chunk to chunk; false if a value straddles two of them.
@@ -116,11 +74,11 @@ impl<'a> TileStream<'a> {
         result: &mut [u8],
     ) -> Result<bool, Trouble> {
         let pace = Pace::new(&request, &range, bounds, wanted.amount(), wanted.stride() > 0, self.part);
-        let first = range.start + (ChunkHeader::COUNT_LEN + ChunkHeader::LEN) as u64;
+        let first = range.start.saturating_add((ChunkHeader::COUNT_LEN + ChunkHeader::LEN) as u64);
         let count = self.count(&range, pace.until(range.start, first.min(range.end), 0))?;
+        check_count(count, request.size)?;
         let pace = pace.with_count(count);
-        let at = range.start + ChunkHeader::COUNT_LEN as u64;
-        let mut walk = Walk { at, end: range.end, header: None, start: 0, waiting: 0 };
+        let mut walk = Walk::new(&range);
         let stride = wanted.stride();
         for _ in 0..count {
             // Who wants the tile's end looks at all chunks: they must be as many as the tile says, and nothing more.
@@ -133,6 +91,7 @@ impl<'a> TileStream<'a> {
             if chunk.end > request.size {
                 return Err(wrong_size("the unfiltered tile", request.size, chunk.end));
             }
+            header.check_payload(0, self.limit)?;
             match wanted.enter(chunk.clone()) {
                 Share::Straddling => return Ok(false),
                 Share::Part(_) if stride > 0 => {
@@ -164,25 +123,6 @@ impl<'a> TileStream<'a> {
         Ok(true)
     }
 
-    fn header(&mut self, walk: &mut Walk, until: u64) -> Result<ChunkHeader, Trouble> {
-        let header = match walk.header.take() {
-            Some(header) => header,
-            None => {
-                let end = walk.at + ChunkHeader::LEN as u64;
-                if end > walk.end {
-                    return Err(wrong_size("the filtered tile", end, walk.end));
-                }
-                let bytes = self.window.bytes(walk.at..end, until)?;
-                ChunkHeader::parse(bytes.first_chunk().unwrap_or(&[0; ChunkHeader::LEN]))
-            }
-        };
-        let end = walk.at + ChunkHeader::LEN as u64 + header.payload();
-        if end > walk.end {
-            return Err(wrong_size("the filtered tile", end, walk.end));
-        }
-        Ok(header)
-    }
-
     /// Unfilters a chunk into the result, or reads it into it.
     fn whole(
         &mut self,
@@ -206,7 +146,7 @@ impl<'a> TileStream<'a> {
         // The next header comes along; what it covers in the result is put back.
         const NEXT: usize = ChunkHeader::LEN;
         let room = result[to..].get(len..len + NEXT).and_then(|bytes| bytes.first_chunk::<NEXT>().copied());
-        match room.filter(|_| data_end + NEXT as u64 <= walk.end) {
+        match room.filter(|_| walk.end - data_end >= NEXT as u64) {
             Some(covered) => {
                 self.window.file().read_into(data, &mut result[to..][..len + NEXT])?;
                 let next = &mut result[to + len..][..NEXT];
@@ -246,7 +186,7 @@ impl<'a> TileStream<'a> {
         // The next header may come along.
         self.chunk.resize(end + ChunkHeader::LEN);
         let data = walk.at + ChunkHeader::LEN as u64;
-        let next = data + header.payload() + ChunkHeader::LEN as u64;
+        let next = (data + header.payload()).saturating_add(ChunkHeader::LEN as u64);
         if !self.is_verbatim(header) {
             let filtered = self.window.bytes(walk.at..data + header.payload(), until)?;
             let chunk = Chunk::locate(header, 0, walk.start);
@@ -290,8 +230,10 @@ impl<'a> TileStream<'a> {
     /// Reads all of a tile, to take what is wanted of it then.
     fn read_whole(&mut self, request: TileRequest, wanted: &mut impl Wanted, result: &mut [u8]) -> Result<()> {
         let TileRequest { tile, size, .. } = request;
+        let len = tile_len("the tile", size, self.limit).map_err(|source| self.part.error(tile, self.name, source))?;
+        self.check_stored(tile, size, 0)?;
         let range = self.part.range(tile)?;
-        self.chunk.resize(usize::try_from(size).unwrap_or(usize::MAX));
+        self.chunk.resize(len);
         let filtered = self.window.bytes(range.clone(), range.end)?;
         let decoded = self.part.pipeline.decode_tile(filtered, self.chunk, self.filters);
         decoded.map_err(|source| self.part.error(tile, self.name, source))?;
@@ -305,6 +247,14 @@ impl<'a> TileStream<'a> {
             Share::Whole(_) | Share::Part(_) => wanted.take(0..size, self.chunk, result),
         }
         Ok(())
+    }
+
+    #[cold]
+    fn error(&self, tile: u64, trouble: Trouble) -> ArrayError {
+        match trouble {
+            Trouble::Array(error) => error,
+            Trouble::Filter(source) => self.part.error(tile, self.name, source),
+        }
     }
 
     fn is_verbatim(&self, header: ChunkHeader) -> bool {

@@ -9,7 +9,7 @@ use bitvec::order::Lsb0;
 use bitvec::view::BitView;
 use tdb_fragment::{DenseGrid, Tiles};
 use tdb_rtree::{DimRange, NdRange};
-use tdb_types::Layout;
+use tdb_types::{Layout, saturating_len};
 
 use super::check::{CheckedCells, CheckedColumn, check};
 use super::fragment::FragmentWriter;
@@ -49,13 +49,13 @@ pub(super) fn write(
         return Err(ArrayError::Write("the array is sparse".to_owned()));
     };
     let slabs = TileSlabs::new(&target.schema, &grid, layout);
-    let tile_cells = usize::try_from(grid.cells_per_tile()).unwrap_or(usize::MAX);
+    let tile_cells = saturating_len(grid.cells_per_tile());
     let window = settings.window(target, &cells, tile_cells) as u64;
     let mut tile = 0;
     while tile < grid.tile_count() {
         let end = grid.tile_count().min(tile + window);
         let encoded = encode(target, &cells, &slabs, &grid, tile..end)?;
-        writer.append(encoded, &vec![tile_cells; usize::try_from(end - tile).unwrap_or(usize::MAX)])?;
+        writer.append(encoded, &vec![tile_cells; saturating_len(end - tile)])?;
         tile = end;
     }
     commit(vec![writer.seal()?], &settings.names, cells.len as u64)
@@ -89,7 +89,7 @@ fn encode(
 ) -> Result<Vec<Vec<EncodedTile>>> {
     let tiles: Vec<u64> = tiles.collect();
     let cells_of_tiles = (tiles.len() as u64).saturating_mul(grid.cells_per_tile());
-    let tile_cells = usize::try_from(grid.cells_per_tile()).unwrap_or(usize::MAX);
+    let tile_cells = saturating_len(grid.cells_per_tile());
     let bytes = cells_of_tiles.saturating_mul(target.cell_size() as u64);
     target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
         let slabs = slabs.of_tile(*tile);

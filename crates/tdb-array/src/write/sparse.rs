@@ -1,6 +1,7 @@
 //! Cells of a sparse array in any order: sorted, cut into tiles, written.
 
 use std::sync::Arc;
+use tdb_types::saturating_len;
 
 use super::check::{CheckedCells, CheckedColumn, check};
 use super::coordinates::coordinates;
@@ -23,7 +24,7 @@ pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<
     let workers = target.array.workers();
     let sorted = sorted(&target.schema, workers, columns, &ranges, duplicates, cells.len)?;
     let mut writer = FragmentWriter::sparse(target, &settings.names)?;
-    let capacity = usize::try_from(target.schema.capacity()).unwrap_or(usize::MAX);
+    let capacity = saturating_len(target.schema.capacity());
     let tiles: Vec<&[u32]> = sorted.chunks(capacity).collect();
     for window in tiles.chunks(settings.window(target, &cells, capacity.min(cells.len))) {
         let encoded = encode(target, &cells, window)?;

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tdb_rtree::NdRange;
+use tdb_types::saturating_len;
 
 use super::check::{CheckedCells, check};
 use super::coordinates::coordinates;
@@ -73,7 +74,7 @@ impl GlobalWriter {
             (Shape::Sparse(Box::new(Sequence::new(schema, duplicates)?)), schema.capacity())
         };
         let held_back = usize::from(!schema.is_dense() && settings.duplicates(schema) == Duplicates::KeepLast);
-        let tile_cells = usize::try_from(tile_cells).unwrap_or(usize::MAX);
+        let tile_cells = saturating_len(tile_cells);
         let window = settings.window_of(&target, target.cell_size(), tile_cells).saturating_mul(tile_cells);
         let pending = target.fields.iter().map(|_| Pending::default()).collect();
         Ok(Self {
@@ -254,7 +255,7 @@ impl GlobalWriter {
             }
             let Shape::Dense(slices) = &self.shape else { return Ok(sizes.len()) };
             let left = slices.tiles - slices.written % slices.tiles;
-            return Ok(sizes.len().min(start + usize::try_from(left).unwrap_or(usize::MAX)));
+            return Ok(sizes.len().min(start + saturating_len(left)));
         }
         if size > 0 && size + sizes[start] > max {
             self.end_fragment()?;

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tdb_array::{ArrayError, ErrorCategory};
-use tdb_storage::StorageError;
+use tdb_storage::{Storage, StorageError};
 use tdb_testkit::allocations::peak_while;
+use tdb_testkit::{Lie, LyingStorage};
 use tdb_types::Limits;
 
 use crate::attack::{BUDGET, read_everything, walk_everything};
@@ -101,6 +102,16 @@ impl Watch {
         assert!(tree.is_unchanged(), "{case}: reading has written");
     }
 
+    /// Reads a fixture through a storage that lies about it; of what isn't there, no more may be read than limits allow.
+    pub fn lie(&self, tree: &Tree, about: &str, lie: Lie, variant: usize) {
+        let case = format!("{}: {about}: {lie:?}, variant {}", tree.name(), variant % 12);
+        let storage = LyingStorage::new(tree.storage(), about, lie);
+        self.run_on(tree, storage.clone(), variant, &case);
+        if storage.hollow_bytes() > memory_bound(tree.size()) {
+            self.note(format!("{lie:?}: more read of holes than limits allow"), &case);
+        }
+    }
+
     /// Reads a fixture of which one file is another, and repairs it.
     pub fn attack(&self, tree: &Tree, path: &str, bytes: impl Into<Arc<[u8]>>, what: &dyn Display, variant: usize) {
         let bytes: Arc<[u8]> = bytes.into();
@@ -119,20 +130,36 @@ impl Watch {
     }
 
     fn run(&self, tree: &Tree, variant: usize, case: &str) -> Option<Result<u64, ArrayError>> {
-        let (elapsed, outcome) = self.run_once(tree, variant, case);
+        self.run_on(tree, tree.storage(), variant, case)
+    }
+
+    fn run_on(
+        &self,
+        tree: &Tree,
+        storage: impl Storage + Clone + 'static,
+        variant: usize,
+        case: &str,
+    ) -> Option<Result<u64, ArrayError>> {
+        let (elapsed, outcome) = self.run_once(tree, storage.clone(), variant, case);
         // A machine that was busy elsewhere is no finding: what really takes long does so again.
-        if elapsed > LONG && self.run_once(tree, variant, case).0 > LONG {
+        if elapsed > LONG && self.run_once(tree, storage, variant, case).0 > LONG {
             self.note(format!("took more than {LONG:?}"), case);
         }
         outcome
     }
 
-    fn run_once(&self, tree: &Tree, variant: usize, case: &str) -> (Duration, Option<Result<u64, ArrayError>>) {
+    fn run_once(
+        &self,
+        tree: &Tree,
+        storage: impl Storage + 'static,
+        variant: usize,
+        case: &str,
+    ) -> (Duration, Option<Result<u64, ArrayError>>) {
         let start = Instant::now();
         *self.current.lock().unwrap() = Some((start, case.to_owned()));
         let mut outcome = None;
         let variant = variant % 12;
-        let storage = tree.storage();
+        let storage: Arc<dyn Storage> = Arc::new(storage);
         ATTACKING.set(true);
         let peak = peak_while(|| {
             let attack = if tree.is_group() { walk_everything } else { read_everything };

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use tdb_schema::{ArrayDefinition, SchemaError};
+use tdb_types::saturating_len;
 
 use crate::failure::{Failure, Result};
 use crate::import::{Imported, Input, Reading, RowsFormat, Writing};
@@ -103,11 +104,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         ignore_others: args.ignore_others,
         skip_rejects: args.skip_rejects,
     };
-    let writing = Writing {
-        names: args.stamp.names(),
-        keep_last: args.keep_last,
-        budget: usize::try_from(args.budget).unwrap_or(usize::MAX),
-    };
+    let writing = Writing { names: args.stamp.names(), keep_last: args.keep_last, budget: saturating_len(args.budget) };
     let folder = location::local(&args.array)?;
     let is_new = !matches!(target::Kind::of(&folder), Ok(target::Kind::Array));
     if !is_new && (args.schema.is_some() || !args.dimensions.is_empty()) {

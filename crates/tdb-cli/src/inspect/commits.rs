@@ -10,8 +10,9 @@ use crate::failure::Result;
 /// A `.vac` or `.ign` file: one path per line.
 pub(super) fn paths(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
-    let list = PathList::parse(&mut inspection.reader(&bytes, 0)).map_err(inspection.decode_error())?;
-    inspection.notes.push(format!("{} paths", list.paths.len()));
+    let mut paths = 0_u64;
+    PathList::for_each(&mut inspection.reader(&bytes, 0), |_| paths += 1).map_err(inspection.decode_error())?;
+    inspection.notes.push(format!("{paths} paths"));
     Ok(())
 }
 

@@ -99,6 +99,11 @@ fn as_they_lie(inspection: &mut Inspection<'_>, file: &dyn ReadAt) -> Result<()>
             inspection.notes.push(format!("{} more bytes; --tiles shows more", file.size() - offset));
             break;
         }
+        // A hole in the file would be very many tiles without chunks.
+        if inspection.spans.left_out() > 0 {
+            inspection.notes.push(format!("{} more bytes, too many to be shown", file.size() - offset));
+            break;
+        }
         offset = walk(inspection, file, offset, tile)?;
         tile += 1;
     }
@@ -121,6 +126,7 @@ fn chunks(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64) -> Result
     let count = inspection.reader(&count, offset).u64("number of chunks").map_err(fail)?;
     let mut offset = offset + 8;
     let spans = inspection.spans;
+    let mut empty = 0;
     for chunk in 0..count {
         let mut header = [0; tdb_filters::ChunkHeader::LEN];
         read(file, offset, &mut header)?;
@@ -137,6 +143,12 @@ fn chunks(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64) -> Result
         preview(inspection, file, metadata, u64::from(header.metadata), "metadata")?;
         preview(inspection, file, data, u64::from(header.filtered), "data")?;
         spans.end(token, end);
+        // So is a hole very many chunks without bytes.
+        empty += u64::from(end == metadata);
+        if empty > tdb_filters::ChunkHeader::most_in_tile(0) {
+            let file = inspection.file();
+            return Err(Failure::corrupt(format!("{file}: {empty} chunks without bytes in one tile, at {offset:#x}")));
+        }
         offset = end;
     }
     Ok(offset)
@@ -147,7 +159,7 @@ fn preview(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64, len: u64
     if len == 0 {
         return Ok(());
     }
-    let shown = usize::try_from(len).unwrap_or(usize::MAX).min(tdb_types::Span::PREVIEW);
+    let shown = tdb_types::saturating_len(len).min(tdb_types::Span::PREVIEW);
     let mut bytes = vec![0; shown];
     read(file, offset, &mut bytes)?;
     // The end must be there, too.

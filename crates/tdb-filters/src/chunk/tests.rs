@@ -59,3 +59,25 @@ fn what_is_cut_off_or_follows_is_an_error() {
         @"chunks: need 18446744073709551615 bytes at 0x8, 12 left"
     );
 }
+
+#[test]
+fn chunks_are_not_stored_in_too_many_bytes() {
+    let header = |original, filtered, metadata| ChunkHeader { original, filtered, metadata };
+    let limit = 1 << 20;
+    header(10, 60_000, 5_536).check_payload(0, limit).unwrap();
+    header(0, 0, 0).check_payload(0, limit).unwrap();
+    header(10_000, 640_000, 0).check_payload(0, limit).unwrap();
+    header(10_000, 640_008, 0).check_payload(8, limit).unwrap();
+    // Twice the limit, whatever the chunk has.
+    header(1 << 20, 2 << 20, 0).check_payload(0, limit).unwrap();
+    for (header, max) in [
+        (header(10, 60_000, 5_537), 64 << 10),
+        (header(10_000, 640_001, 0), 640_000),
+        (header(1 << 20, 2 << 20, 1), 2 << 20),
+        (header(0, u32::MAX, u32::MAX), 64 << 10),
+    ] {
+        let error = header.check_payload(0, limit).unwrap_err();
+        assert!(matches!(error, FilterError::ImplausibleChunk { max: found, .. } if found == max), "{error}");
+    }
+    assert_eq!((ChunkHeader::most_in_tile(0), ChunkHeader::most_in_tile(u64::MAX)), (1024, u64::MAX));
+}

@@ -2,6 +2,8 @@
 
 use bzip2::{Action, Compress, Compression, Decompress, Status};
 
+use tdb_types::saturating_len;
+
 use crate::FilterError;
 
 const FILTER: &str = "bzip2";
@@ -14,7 +16,7 @@ pub(crate) fn decode(input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
     let mut status = stream.decompress(input, out).map_err(|_| corrupt.clone())?;
     if status == Status::Ok {
         // The last block is out, and its end was not looked at for want of room.
-        let used = usize::try_from(stream.total_in()).unwrap_or(usize::MAX);
+        let used = saturating_len(stream.total_in());
         let rest = input.get(used..).unwrap_or_default();
         status = stream.decompress(rest, &mut [0]).map_err(|_| corrupt.clone())?;
     }

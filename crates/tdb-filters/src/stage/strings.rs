@@ -12,7 +12,7 @@
 //!
 //! A dictionary follows. Integers in the data and in the dictionary are big-endian.
 
-use tdb_types::ByteReader;
+use tdb_types::{ByteReader, saturating_len};
 
 use crate::FilterError;
 use crate::flow::{Metadata, put_u32};
@@ -165,7 +165,7 @@ impl<'a> Cells<'a> {
         let values = self.values;
         let ends = self.offsets.iter().skip(1).copied().chain([values.len() as u64]);
         // Checked to lie within the values.
-        let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+        let place = |offset: u64| saturating_len(offset);
         self.offsets.iter().zip(ends).map(move |(&start, end)| values.get(place(start)..place(end)).unwrap_or_default())
     }
 }

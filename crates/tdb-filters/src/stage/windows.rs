@@ -1,5 +1,7 @@
 //! How bit-width reduction and positive delta cut a part into windows.
 
+use tdb_types::saturating_len;
+
 use crate::FilterError;
 
 /// The windows of `part`: as many whole values of `size` bytes as fit into `max_window` bytes and into the part, the
@@ -10,7 +12,7 @@ pub(crate) fn windows<'a>(
     size: usize,
     filter: &'static str,
 ) -> Result<std::slice::Chunks<'a, u8>, FilterError> {
-    let max_window_len = usize::try_from(max_window).unwrap_or(usize::MAX);
+    let max_window_len = saturating_len(max_window);
     if max_window_len < size {
         return Err(FilterError::InvalidOption {
             filter,

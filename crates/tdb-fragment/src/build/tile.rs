@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tdb_types::PhysicalType;
+use tdb_types::{PhysicalType, saturating_len};
 
 use super::kind::{Bounds, StatisticsKind};
 use super::numbers::{self, Overflow};
@@ -29,7 +29,7 @@ impl<'a> TileCells<'a> {
     pub(super) fn string(&self, cell: usize) -> &'a [u8] {
         let offsets = self.offsets.unwrap_or_default();
         let at = |cell: usize| match offsets.get(cell) {
-            Some(start) => usize::try_from(*start).unwrap_or(usize::MAX),
+            Some(start) => saturating_len(*start),
             None => self.values.len(),
         };
         self.values.get(at(cell)..at(cell.saturating_add(1))).unwrap_or_default()

@@ -1,6 +1,6 @@
 //! One value per tile: least and greatest values, first and last coordinates.
 
-use tdb_types::{ByteReader, ByteWriter, DecodeError, Result};
+use tdb_types::{ByteReader, ByteWriter, DecodeError, Result, saturating_len};
 
 /// One value per tile, of fixed or variable size; or none at all, where the format computes none.
 ///
@@ -76,7 +76,7 @@ impl TileValues {
                 }
                 let bytes = reader.bytes("values", fixed_len)?.to_vec();
                 // The bytes are there, so their length fits; a value is no longer than all of them.
-                Ok(Self::Fixed { size: usize::try_from(size).unwrap_or(usize::MAX), bytes })
+                Ok(Self::Fixed { size: saturating_len(size), bytes })
             }
         }
     }

@@ -1,7 +1,9 @@
 //! What the reference library asks of a schema that it creates, beyond what readers rely on.
 
 use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind, WebPFormat, WebPOptions};
-use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, PhysicalType, Scalar};
+use tdb_types::{
+    ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, PhysicalType, Scalar, saturating_len,
+};
 
 use super::{name_of_attribute, name_of_dimension, readable};
 use crate::builder::ANONYMOUS;
@@ -166,7 +168,7 @@ fn filters_accept(filters: &FilterPipeline, datatype: Datatype, kind: TileKind) 
             Filter::Xor => (is_float, counts) = (false, true),
             Filter::FloatScale { byte_width, .. } => {
                 (is_float, counts) = (false, true);
-                size = usize::try_from(*byte_width).unwrap_or(usize::MAX);
+                size = saturating_len(*byte_width);
             }
             _ => {}
         }

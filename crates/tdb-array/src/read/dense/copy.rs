@@ -1,6 +1,7 @@
 //! Boxes of cells on their way from a tile to a result.
 
 use std::ops::Range;
+use tdb_types::saturating_len;
 
 /// A box of cells of one tile, and where it goes.
 ///
@@ -133,7 +134,7 @@ impl<'a> Part<'a> {
     /// Copies the cells. `cells` are those of the tile from its cell `start` on.
     pub(super) fn copy<T: Copy>(&self, start: u64, cells: &[T], result: &mut [T]) {
         // Both lie in memory, so that the difference does, too.
-        let from = usize::try_from(self.from - start).unwrap_or(usize::MAX);
+        let from = saturating_len(self.from - start);
         match (self.first, self.rest) {
             (None | Some(Stride { len: 1, .. }), loops) => nest(loops, cells, from, result, self.to),
             (Some(first), []) => nest(&[first], cells, from, result, self.to),
@@ -162,7 +163,7 @@ fn parts_in<'a>(from: u64, to: usize, strides: &'a [Stride], window: &Range<u64>
     let Some((first, rest)) = strides.split_first() else { return };
     let inner = span(rest);
     // Rounds of the slowest loop: from which on they end in or behind the window, and which lie inside as a whole.
-    let rounds = |distance: u64| usize::try_from(distance.div_ceil(first.from)).unwrap_or(usize::MAX).min(first.len);
+    let rounds = |distance: u64| saturating_len(distance.div_ceil(first.from)).min(first.len);
     let touching = rounds(window.start.saturating_sub(from + inner));
     let behind = rounds(window.end.saturating_sub(from));
     let inside = rounds(window.start.saturating_sub(from)).max(touching);
@@ -312,7 +313,7 @@ impl<'a, T: Copy> Rows<'a, T> {
 
 /// A distance within cells that lie in memory.
 fn offset(distance: u64) -> usize {
-    usize::try_from(distance).unwrap_or(usize::MAX)
+    saturating_len(distance)
 }
 
 #[cfg(test)]

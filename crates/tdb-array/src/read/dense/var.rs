@@ -1,12 +1,14 @@
 //! Cells of variable length: first how long they are, then, once their places are known, what they hold.
 
+use tdb_types::saturating_len;
+
 use super::boxes::Boxes;
 use super::copy::BoxCopy;
 use super::fields::Field;
 use super::fixed::{Reach, each_file, repeat};
 use super::work::{Origin, Source, Work};
 use crate::read::stream::{ByteRun, ByteRuns, TileRequest, TileStream};
-use crate::tiles::{FieldTiles, TileScratch};
+use crate::tiles::{FieldTiles, TileScratch, tile_len};
 use crate::{ArrayError, Result};
 
 /// Where the bytes of the cells of one [`Work`] lie, source by source.
@@ -134,7 +136,9 @@ impl Finder<'_, '_> {
         let end = copies.iter().map(|copy| copy.last() + 1).max().unwrap_or(start);
         // A cell ends where the next one begins; the last one of a tile ends with the tile.
         let stored = (end + 1).min(self.cells) - start;
-        let stored = usize::try_from(stored).unwrap_or(usize::MAX);
+        let stored = tile_len("the offsets of the tile", stored.saturating_mul(8), self.tiles.tile_limit)
+            .map_err(|source| self.tiles.fixed.error(tile, &self.tiles.name, source))?
+            / 8;
         self.offsets.clear();
         self.offsets.resize(stored, 0);
         let span = [BoxCopy::run(start, 0, stored)];
@@ -154,7 +158,7 @@ impl Finder<'_, '_> {
         copies: &[BoxCopy],
         scratch: &mut TileScratch,
     ) -> Result<(Vec<ByteRun>, Option<Vec<u8>>)> {
-        let cells = usize::try_from(self.cells).unwrap_or(usize::MAX);
+        let cells = saturating_len(self.cells);
         let mut strings = std::mem::take(&mut scratch.var);
         let decoded = self.tiles.var(tile, cells, &mut strings, scratch);
         let result = decoded.map(|()| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_condition::BoundCondition;
 use tdb_fragment::FragmentField;
 use tdb_schema::{FieldRef, FieldType};
-use tdb_types::{Buffer, Cells, Offsets, Validity};
+use tdb_types::{Buffer, Cells, Offsets, Validity, saturating_len};
 
 use super::cells::{TileData, WantedCells, fixed_len};
 use super::context::Context;
@@ -139,7 +139,7 @@ impl ConditionField {
                 TileData::Var(values)
             }
             Some(size) => {
-                let size = usize::try_from(size).unwrap_or(usize::MAX);
+                let size = saturating_len(size);
                 let mut values = Buffer::new();
                 values.resize(fixed_len(&self.tiles, cells, size)?);
                 self.tiles.fixed(tile.tile, &mut values, scratch)?;

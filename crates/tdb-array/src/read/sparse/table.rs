@@ -1,6 +1,6 @@
 //! The tiles at hand, and the runs of their cells that come next in the result.
 
-use tdb_types::Buffer;
+use tdb_types::{Buffer, saturating_len};
 
 use super::cells::TileData;
 use super::context::Context;
@@ -165,7 +165,7 @@ pub(super) fn cell_bytes(context: &Context, source: usize, tile: u64, cells: u32
             (None, Some(tiles)) => {
                 // Tiles that say to be larger will be refused; until then they count as the largest that aren't.
                 let size = tiles.var_size(tile).min(tiles.tile_limit).div_ceil(u64::from(cells.max(1)));
-                8_usize.saturating_add(usize::try_from(size).unwrap_or(usize::MAX))
+                8_usize.saturating_add(saturating_len(size))
             }
         };
         values.saturating_add(usize::from(field.nullable))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tdb_storage::ReadAt;
+use tdb_storage::{ReadAt, read_behind};
 
 use crate::Result;
 
@@ -14,14 +14,16 @@ const WINDOW: u64 = 256 << 10;
 #[derive(Debug)]
 pub(super) struct Window<'a> {
     file: &'a dyn ReadAt,
+    /// The whole path, for messages.
+    path: &'a str,
     buffer: &'a mut Vec<u8>,
     start: u64,
     len: usize,
 }
 
 impl<'a> Window<'a> {
-    pub(super) fn new(file: &'a dyn ReadAt, buffer: &'a mut Vec<u8>) -> Self {
-        Self { file, buffer, start: 0, len: 0 }
+    pub(super) fn new(file: &'a dyn ReadAt, path: &'a str, buffer: &'a mut Vec<u8>) -> Self {
+        Self { file, path, buffer, start: 0, len: 0 }
     }
 
     pub(super) fn file(&self) -> &'a dyn ReadAt {
@@ -53,14 +55,13 @@ impl<'a> Window<'a> {
         // A store that prefers to read across gaps prefers to read more at once, too.
         let most = WINDOW.max(self.file.preferred_gap());
         let until = until.min(range.start.saturating_add(most)).min(self.file.size()).max(range.end);
-        let len = usize::try_from(until - range.start).unwrap_or(usize::MAX);
-        if self.buffer.len() < len {
-            self.buffer.resize(len, 0);
-        }
         // Until it is read, nothing but what was kept counts.
         (self.start, self.len) = (range.start, kept);
-        self.file.read_into(range.start + kept as u64, &mut self.buffer[kept..len])?;
-        self.len = len;
+        let begin = range.start + kept as u64;
+        let path = || self.path.to_owned();
+        read_behind(self.file, begin, self.buffer, kept, until.saturating_sub(begin), path)?;
+        // As many bytes are in memory.
+        self.len = kept + (until.saturating_sub(begin)) as usize;
         Ok(())
     }
 }
@@ -78,7 +79,7 @@ mod tests {
         storage.create_new("file", &bytes).unwrap();
         let file = storage.open("file").unwrap();
         let mut buffer = Vec::new();
-        let mut window = Window::new(&*file, &mut buffer);
+        let mut window = Window::new(&*file, "file", &mut buffer);
         for (start, end, until) in [(0, 8, 8), (8, 20, 100), (50, 120, 120), (115, 119, 0), (118, 256, 999), (0, 3, 0)]
         {
             assert_eq!(window.bytes(start..end, until).unwrap(), &bytes[start as usize..end as usize]);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tdb_fragment::DenseGrid;
 use tdb_schema::ArraySchema;
-use tdb_types::Layout;
+use tdb_types::{Layout, saturating_len};
 
 use crate::write::target::Run;
 
@@ -123,7 +123,7 @@ impl TileSlabs {
         let position = self.grid.tile_index(tile, dimension).unwrap_or(along.first) - along.first;
         let start = if position == 0 { along.before } else { 0 };
         let end = along.extent - if position + 1 == along.count { along.behind } else { 0 };
-        let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let index = |number: u64| saturating_len(number);
         Share {
             tile: index(start),
             region: index(position * along.extent + start - along.before),
@@ -138,7 +138,7 @@ fn strides(lens: &[u64], order: Layout) -> Vec<usize> {
     let mut stride = 1usize;
     let mut set = |dimension: usize| {
         strides[dimension] = stride;
-        stride = stride.saturating_mul(usize::try_from(lens[dimension]).unwrap_or(usize::MAX));
+        stride = stride.saturating_mul(saturating_len(lens[dimension]));
     };
     if order == Layout::ColMajor {
         (0..lens.len()).for_each(&mut set);

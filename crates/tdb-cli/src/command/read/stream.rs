@@ -4,6 +4,7 @@ use std::io::Write;
 
 use tdb_array::{Array, Query};
 use tdb_schema::ArraySchema;
+use tdb_types::saturating_len;
 
 use super::Args;
 use super::selection::Selected;
@@ -22,7 +23,7 @@ pub(super) fn budget(args: &Args, schema: &ArraySchema, fields: &[Selected<'_>])
     let size = |field: &Selected<'_>| field.cell_size(schema).unwrap_or(VAR_CELL);
     let row: u64 = fields.iter().map(size).fold(1, u64::saturating_add);
     let wanted = args.limit.map_or(u64::MAX, |limit| limit.saturating_mul(row)).max(SMALLEST_BUDGET);
-    usize::try_from(args.budget.min(wanted)).unwrap_or(usize::MAX)
+    saturating_len(args.budget.min(wanted))
 }
 
 /// Runs the query and prints its cells; gives how many there were.
@@ -48,7 +49,7 @@ pub(super) fn run(
         let result = batch.map_err(crate::failure::Failure::from);
         // What came before an error is worth having.
         let batch = result.or_else(|failure| out.flush().map_err(Into::into).and(Err(failure)))?;
-        let rows = batch.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let rows = batch.len().min(saturating_len(left));
         writer.rows(&batch, 0..rows, &mut out)?;
         if terminal.stdout {
             out.flush()?;

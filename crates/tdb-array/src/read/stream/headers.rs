@@ -1,0 +1,123 @@
+//! What stands before the chunks of a tile: how many they are, and how large.
+//!
+//! Where a tile lies in its file is what fragment metadata says, and where it ends may be as far as the file does, holes
+//! included. So headers are looked at before the bytes behind them are read.
+
+use std::ops::Range;
+
+use tdb_filters::{ChunkHeader, FilterError};
+
+use super::{TileRequest, TileStream, Trouble, wrong_size};
+use crate::Result;
+
+/// A tile that is stored in no more bytes than this is read without a look at its headers first.
+const SMALL: u64 = 4 << 20;
+
+/// The place of a walk from chunk to chunk.
+pub(super) struct Walk {
+    /// Where the next header lies in the file.
+    pub(super) at: u64,
+    /// Where the tile ends in the file.
+    pub(super) end: u64,
+    /// The next header, if it was read already.
+    pub(super) header: Option<ChunkHeader>,
+    /// The byte of the tile that comes next.
+    pub(super) start: u64,
+    /// Bytes of the tile, ending with that byte, that lie in the buffer for chunks and were not taken yet.
+    pub(super) waiting: usize,
+}
+
+impl Walk {
+    /// Before the first chunk of the tile in these bytes of the file, in which the number of chunks was found.
+    pub(super) fn new(range: &Range<u64>) -> Self {
+        let at = range.start + ChunkHeader::COUNT_LEN as u64;
+        Self { at, end: range.end, header: None, start: 0, waiting: 0 }
+    }
+}
+
+impl TileStream<'_> {
+    /// Refuses tiles that are too large to be held.
+    pub(crate) fn check_size(&self, request: TileRequest) -> Result<()> {
+        let TileRequest { tile, size, .. } = request;
+        if size <= self.limit {
+            return Ok(());
+        }
+        let source = FilterError::LimitExceeded { what: "the tile", asked: size, max: self.limit };
+        Err(self.part.error(tile, self.name, source))
+    }
+
+    /// Refuses a tile that is stored in more bytes than filters can have made of `size`, and of `offsets` that come with
+    /// them: before all of them are read, their headers must add up, unless the bytes are few.
+    pub(crate) fn check_stored(&mut self, tile: u64, size: u64, offsets: u64) -> Result<()> {
+        let range = self.part.range(tile)?;
+        let stored = range.end - range.start;
+        if stored <= SMALL.max(size.saturating_add(offsets).saturating_mul(4)) {
+            return Ok(());
+        }
+        self.walk_headers(&range, size, offsets).map_err(|trouble| self.error(tile, trouble))
+    }
+
+    fn walk_headers(&mut self, range: &Range<u64>, size: u64, offsets: u64) -> Result<(), Trouble> {
+        let count = self.count(range, range.start)?;
+        check_count(count, size)?;
+        let gap = self.part.file.preferred_gap();
+        let mut walk = Walk::new(range);
+        for _ in 0..count {
+            let until = walk.at.saturating_add(gap).min(range.end);
+            let header = self.header(&mut walk, until)?;
+            let end = walk.start + u64::from(header.original);
+            if end > size {
+                return Err(wrong_size("the unfiltered tile", size, end));
+            }
+            header.check_payload(offsets, self.limit)?;
+            walk.at += ChunkHeader::LEN as u64 + header.payload();
+            walk.start = end;
+        }
+        if walk.at != range.end {
+            return Err(wrong_size("the filtered tile", range.end - range.start, walk.at - range.start));
+        }
+        Ok(())
+    }
+
+    /// How many chunks the tile has.
+    pub(crate) fn chunk_count(&mut self, tile: u64) -> Result<u64> {
+        let range = self.part.range(tile)?;
+        let ahead = range.start.saturating_add(self.part.file.preferred_gap()).min(range.end);
+        self.count(&range, ahead).map_err(|trouble| self.error(tile, trouble))
+    }
+
+    pub(super) fn count(&mut self, range: &Range<u64>, until: u64) -> Result<u64, Trouble> {
+        let len = ChunkHeader::COUNT_LEN as u64;
+        if range.end - range.start < len {
+            return Err(wrong_size("the filtered tile", len, range.end - range.start));
+        }
+        let bytes = self.window.bytes(range.start..range.start + len, until)?;
+        Ok(bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)))
+    }
+
+    pub(super) fn header(&mut self, walk: &mut Walk, until: u64) -> Result<ChunkHeader, Trouble> {
+        const LEN: u64 = ChunkHeader::LEN as u64;
+        let left = walk.end - walk.at;
+        if left < LEN {
+            return Err(wrong_size("the filtered tile", walk.at.saturating_add(LEN), walk.end));
+        }
+        let header = match walk.header.take() {
+            Some(header) => header,
+            None => {
+                let bytes = self.window.bytes(walk.at..walk.at + LEN, until)?;
+                ChunkHeader::parse(bytes.first_chunk().unwrap_or(&[0; ChunkHeader::LEN]))
+            }
+        };
+        if left - LEN < header.payload() {
+            let end = walk.at.saturating_add(LEN).saturating_add(header.payload());
+            return Err(wrong_size("the filtered tile", end, walk.end));
+        }
+        Ok(header)
+    }
+}
+
+/// Refuses a number of chunks that a tile of `size` bytes can't have.
+pub(super) fn check_count(count: u64, size: u64) -> Result<(), Trouble> {
+    let most = ChunkHeader::most_in_tile(size);
+    if count > most { Err(wrong_size("the chunks of the tile", most, count)) } else { Ok(()) }
+}
