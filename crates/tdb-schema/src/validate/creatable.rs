@@ -146,30 +146,24 @@ fn tile_kind(datatype: Datatype, number: CellValNum, version: FormatVersion) -> 
 /// Whether each filter can do something with what reaches it.
 fn filters_accept(filters: &FilterPipeline, datatype: Datatype, kind: TileKind) -> Result<(), String> {
     BoundPipeline::bind(filters, kind).map_err(|error| error.to_string())?;
-    let (mut is_float, mut counts, mut size) = (datatype.is_float(), counts(datatype), datatype.size());
+    let mut datatype = datatype;
     for filter in &filters.filters {
         match filter {
-            Filter::Delta { reinterpret, .. } | Filter::DoubleDelta { reinterpret, .. }
-                if is_float && reinterpret.is_none_or(|other| other.is_float() || other == Datatype::Any) =>
-            {
+            Filter::Delta { .. } | Filter::DoubleDelta { .. } if filter.output_datatype(datatype).is_float() => {
                 return Err(format!("{} doesn't work on floats", filter.name()));
             }
             Filter::Delta { reinterpret: Some(other), .. } | Filter::DoubleDelta { reinterpret: Some(other), .. }
-                if other.size() > size =>
+                if other.size() > datatype.size() =>
             {
+                let size = datatype.size();
                 return Err(format!("{} can't take values of {size} bytes for {other}", filter.name()));
             }
-            Filter::BitWidthReduction { .. } | Filter::PositiveDelta { .. } if !counts => {
+            Filter::BitWidthReduction { .. } | Filter::PositiveDelta { .. } if !counts(datatype) => {
                 return Err(format!("{} works on integers, dates and times only", filter.name()));
-            }
-            // Both make integers of whatever comes.
-            Filter::Xor => (is_float, counts) = (false, true),
-            Filter::FloatScale { byte_width, .. } => {
-                (is_float, counts) = (false, true);
-                size = usize::try_from(*byte_width).unwrap_or(usize::MAX);
             }
             _ => {}
         }
+        datatype = filter.output_datatype(datatype);
     }
     Ok(())
 }
