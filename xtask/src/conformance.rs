@@ -15,6 +15,7 @@ mod create;
 mod defects;
 mod examine;
 mod facts;
+mod filters;
 mod generate;
 mod judged;
 mod limits;
@@ -86,6 +87,9 @@ pub struct Arguments {
     /// Schemas, metadata, deletes and groups that we change beside the library, which reads both
     #[arg(long, conflicts_with_all = ["releases", "create"])]
     change: bool,
+    /// Chains of filters over bytes that need not be whole values, each run by both sides
+    #[arg(long, conflicts_with_all = ["releases", "create", "change", "write"])]
+    filters: bool,
     /// The random numbers to begin with; the same seed gives the same cases
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -130,6 +134,9 @@ struct Tally {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    if arguments.filters {
+        return filters::run(arguments);
+    }
     if arguments.change {
         return create::changes::run(arguments);
     }

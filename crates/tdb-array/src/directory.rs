@@ -14,10 +14,10 @@ use std::sync::Arc;
 use tdb_metadata::CommitKind;
 use tdb_storage::{Entry, EntryKind};
 use tdb_types::names::{
-    COMMITS_FOLDER, COORDINATES, DATA_EXTENSION, FRAGMENT_METADATA, FRAGMENTS_FOLDER, GROUP_FOLDER, GROUP_MARKER,
-    LEGACY_SCHEMA, SCHEMA_FOLDER, file_name,
+    COMMITS_FOLDER, COORDINATES, DATA_EXTENSION, FIRST_SCHEMA, FRAGMENT_METADATA, FRAGMENTS_FOLDER, GROUP_FOLDER,
+    GROUP_MARKER, KEY_VALUE_SCHEMA, LEGACY_SCHEMA, SCHEMA_FOLDER, file_name,
 };
-use tdb_types::{ArrayType, Feature, FormatVersion, TimestampedName};
+use tdb_types::{ArrayType, BEFORE_VERSIONS, Feature, FormatVersion, TimestampedName};
 
 use crate::array::Findings;
 use crate::{ArrayError, Result, TimeRange};
@@ -89,6 +89,25 @@ impl Listing {
             EntryKind::Folder => entry.name == GROUP_FOLDER,
             EntryKind::File => entry.name == GROUP_MARKER,
         })
+    }
+
+    /// What nobody reads any more, if the folder is that: the file that tells, and what it is, to follow the file's name.
+    pub(crate) fn outlived(&self) -> Option<(&'static str, String)> {
+        let has = |name: &str| self.root.iter().any(|entry| entry.name == name && entry.kind == EntryKind::File);
+        if self.is_array() {
+            None
+        } else if has(FIRST_SCHEMA) {
+            Some((
+                FIRST_SCHEMA,
+                format!("the schema of an array that release 1.0 or 1.1 made, which is {BEFORE_VERSIONS}"),
+            ))
+        } else if has(KEY_VALUE_SCHEMA) {
+            let what = "the schema of a key-value store, which releases 1.2 to 1.7 of the reference library made beside \
+                        arrays, and only those read; have one of them read the items, and write them into an array";
+            Some((KEY_VALUE_SCHEMA, what.to_owned()))
+        } else {
+            None
+        }
     }
 
     /// Paths of the small files whose contents [`ArrayDirectory::resolve`] wants in `commit_files`.

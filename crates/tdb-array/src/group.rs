@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use tdb_filters::EncryptionKey;
 use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
 use tdb_storage::{Counters, CountingStorage, EntryKind, LocalStorage, Storage, StorageError};
-use tdb_types::names::GROUP_FOLDER;
+use tdb_types::names::{FIRST_SCHEMA, GROUP_FOLDER};
 use tdb_types::{Limits, NameForm};
 
 pub use place::MemberPlace;
@@ -295,6 +295,9 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
         Err(error) => return Err(error.into()),
     };
     let listing = Listing { root, ..Listing::default() };
+    if let Some((name, what)) = listing.outlived() {
+        return Err(ArrayError::Unsupported { file: storage.describe(name), what });
+    }
     // As in the reference library, what could be both is an array.
     if listing.is_array() || !listing.is_group() {
         let hint = if listing.is_array() { "; it is an array" } else { "" };
@@ -346,7 +349,8 @@ fn kind_of(storage: &dyn Storage) -> Result<MemberKind> {
         Err(error) => return Err(error.into()),
     };
     let listing = Listing { root, ..Listing::default() };
-    Ok(match (listing.is_array(), listing.is_group()) {
+    let is_array = listing.is_array() || listing.outlived().is_some_and(|(name, _)| name == FIRST_SCHEMA);
+    Ok(match (is_array, listing.is_group()) {
         (true, _) => MemberKind::Array,
         (false, true) => MemberKind::Group,
         (false, false) => MemberKind::Invalid,

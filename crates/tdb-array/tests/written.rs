@@ -422,9 +422,30 @@ fn entries(metadata: &Metadata) -> Vec<(Vec<u8>, MetadataValue)> {
     metadata.entries().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// All keys of the fixtures' metadata, put anew, and one of them deleted.
+/// All keys of the fixtures' metadata, put anew, and one of them deleted. Arrays of before there was metadata get it as those
+/// that release 2.30.0 gave it.
 #[test]
 fn metadata_of_arrays() {
+    let first = fixtures::named("v4-by-1.7.7-dense-metadata");
+    let wanted = entries(open(&first).metadata().unwrap());
+    for fixture in of_versions(&[1..=3], |fixture| features::version(fixture) < 4) {
+        let copy = Copy::empty(&fixture);
+        let root = |storage: &dyn Storage| {
+            storage.list("").unwrap().into_iter().map(|entry| entry.name).collect::<BTreeSet<_>>()
+        };
+        assert!(!root(&*copy.storage).contains("__meta"), "{}", fixture.name());
+        let writer = copy.array().write_metadata();
+        let writer = wanted.iter().fold(writer, |writer, (key, value)| writer.put(key.clone(), value.clone()));
+        writer.commit().unwrap();
+        assert_eq!(entries(copy.array().metadata().unwrap()), wanted, "{}", fixture.name());
+        let files = copy.storage.list("__meta").unwrap();
+        let [file] = &files[..] else { panic!("{files:?}") };
+        // Releases from 1.7 on, whose format is 4, read it.
+        let header = copy.storage.read(&format!("__meta/{}", file.name)).unwrap();
+        assert_eq!(header[..4], [4, 0, 0, 0], "{}", fixture.name());
+        copy.array().write_metadata().delete(wanted[0].0.clone()).commit().unwrap();
+        assert_eq!(entries(copy.array().metadata().unwrap()), wanted[1..], "{}", fixture.name());
+    }
     for fixture in of_versions(&[4..=5, 8..=8, 10..=10, 12..=12, 19..=19, 21..=23], |fixture| {
         !fixture.expected().metadata.is_empty()
     }) {

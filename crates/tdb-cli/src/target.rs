@@ -20,6 +20,8 @@ use crate::{location, session, suggest};
 pub(crate) enum Kind {
     Array,
     Group,
+    /// What releases 1.2 to 1.7 made beside arrays.
+    KeyValue,
     /// A folder of data files and their metadata, inside an array.
     Fragment,
     Folder,
@@ -31,8 +33,10 @@ pub(crate) enum Kind {
 impl Kind {
     /// With its article, for sentences.
     pub(crate) fn a(self) -> String {
-        if self == Self::Other {
-            return "neither a file nor a folder".to_owned();
+        match self {
+            Self::Other => return "neither a file nor a folder".to_owned(),
+            Self::KeyValue => return "a key-value store".to_owned(),
+            _ => {}
         }
         let article = if self == Self::Array { "an" } else { "a" };
         format!("{article} {}", self.name())
@@ -42,6 +46,7 @@ impl Kind {
         match self {
             Self::Array => "array",
             Self::Group => "group",
+            Self::KeyValue => "key-value",
             Self::Fragment => "fragment",
             Self::Folder => "folder",
             Self::File => "file",
@@ -57,8 +62,11 @@ impl Kind {
         }
         let has_folder = |name: &str| path.join(name).is_dir();
         let has_file = |name: &str| path.join(name).is_file();
-        Ok(if has_folder(names::SCHEMA_FOLDER) || has_file(names::LEGACY_SCHEMA) {
+        let has_schema = has_folder(names::SCHEMA_FOLDER) || has_file(names::LEGACY_SCHEMA);
+        Ok(if has_schema || has_file(names::FIRST_SCHEMA) {
             Self::Array
+        } else if has_file(names::KEY_VALUE_SCHEMA) {
+            Self::KeyValue
         } else if has_folder(names::GROUP_FOLDER) || has_file(names::GROUP_MARKER) {
             Self::Group
         } else if has_file(names::FRAGMENT_METADATA) {
@@ -113,7 +121,8 @@ pub(crate) fn open_array(
 ) -> Result<(PathBuf, Array)> {
     let (path, kind) = find(argument)?;
     match kind {
-        Kind::Array => {}
+        // What can't be opened is told by the library.
+        Kind::Array | Kind::KeyValue => {}
         _ => return Err(not_an_array(&path, kind)),
     }
     let array = options(threads, time, key).open_on(storage(&path))?;
@@ -150,7 +159,7 @@ fn not_an_array(folder: &Path, kind: Kind) -> Failure {
     let path = folder.display();
     let failure = Failure::new(Exit::Unavailable, format!("{path}: not an array, but {}", kind.a()));
     match kind {
-        Kind::Array | Kind::Other => failure,
+        Kind::Array | Kind::KeyValue | Kind::Other => failure,
         Kind::Group | Kind::Folder => match array_in(folder) {
             Some(array) => failure.with_hint(format!("did you mean {}?", array.display())),
             None => failure.with_hint(format!("`tdb ls --recursive {path}` lists the arrays in it")),

@@ -89,6 +89,33 @@ fn newer_format_version() {
     assert_eq!(copy.run("inspect", &name, "").code, Some(4));
 }
 
+/// The head of a schema by a release like 1.3: 200 filtered bytes of 99, `char`, 1 byte per cell, gzip, level 1.
+const BEFORE_VERSIONS: [u8; 30] =
+    [200, 0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0];
+
+/// What nobody reads any more is told by what it is, and never as newer.
+#[test]
+fn what_is_older_than_the_first_format_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = [&BEFORE_VERSIONS[..], &[0; 200]].concat();
+    for (name, file) in
+        [("old", "__array_schema.tdb"), ("oldest", "__array_metadata.tdb"), ("store", "__kv_schema.tdb")]
+    {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join(file), &schema).unwrap();
+        let path = folder.path().join(name).to_string_lossy().into_owned();
+        for words in [vec![path.as_str()], vec!["read", &path], vec!["fragments", &path]] {
+            let run = tdb(words);
+            assert_eq!(run.code, Some(4), "{run}");
+            let told = if name == "store" { "a key-value store" } else { "older than format version 1" };
+            assert!(run.stderr.contains(file) && run.stderr.contains(told), "{run}");
+            assert!(!run.stderr.contains("newer"), "{run}");
+        }
+    }
+    let listed = tdb(["ls", &folder.path().to_string_lossy(), "--format", "csv"]);
+    assert_eq!(listed.stdout.lines().skip(1).collect::<Vec<_>>(), ["array,,old", "array,,oldest", "key-value,,store"]);
+}
+
 /// The key of all encrypted fixtures, in hexadecimal.
 const KEY: &str = "3031323334353637383961626364656630313233343536373839414243444546";
 

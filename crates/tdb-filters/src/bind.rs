@@ -4,7 +4,7 @@ mod decode;
 mod encode;
 mod stages;
 
-use tdb_types::{Datatype, Feature};
+use tdb_types::{Datatype, Feature, FormatVersion};
 
 use crate::chunking::{Chunking, is_text};
 use crate::stage::Stage;
@@ -55,7 +55,7 @@ impl BoundPipeline {
         Ok(Self {
             chunking: Chunking::new(pipeline, &kind, chunk_unit(&kind, cell_size)),
             transposed: transposed(pipeline, &kind),
-            carries_offsets: strings.is_some_and(|codec| carries_offsets(codec, &kind)),
+            carries_offsets: strings.is_some_and(|codec| carries_offsets(codec, kind.datatype, kind.version)),
             verify: true,
             kind,
             stages,
@@ -67,6 +67,14 @@ impl BoundPipeline {
     #[must_use]
     pub fn verifying_checksums(mut self, verify: bool) -> Self {
         self.verify = verify;
+        self
+    }
+
+    /// The same pipeline for writing into an array whose schema has this version: readers of the reference library go by it,
+    /// and not by the fragment's version, to tell whether strings [carry their offsets](Self::carries_offsets).
+    #[must_use]
+    pub fn in_array_of(mut self, schema: FormatVersion) -> Self {
+        self.carries_offsets &= self.strings.is_some_and(|codec| carries_offsets(codec, self.kind.datatype, schema));
         self
     }
 
@@ -143,8 +151,8 @@ fn string_codec(pipeline: &FilterPipeline, kind: &TileKind) -> Option<StringCode
     }
 }
 
-fn carries_offsets(codec: StringCodec, kind: &TileKind) -> bool {
-    kind.version.has(match (kind.datatype, codec) {
+fn carries_offsets(codec: StringCodec, datatype: Datatype, version: FormatVersion) -> bool {
+    version.has(match (datatype, codec) {
         (Datatype::StringAscii, StringCodec::Rle) => Feature::RleStringOffsets,
         (Datatype::StringAscii, StringCodec::Dictionary) => Feature::DictionaryStringOffsets,
         _ => Feature::Utf8StringOffsets,

@@ -12,7 +12,7 @@ use crate::chunk::ChunkHeader;
 use crate::flow::{Metadata, Sink};
 use crate::scratch::Between;
 use crate::stage::strings::{Cells, StringCodec, Strings};
-use crate::stage::{Effect, Stage, frame};
+use crate::stage::{Effect, Stage, Tail, frame};
 
 /// A chunk as it lies in the file.
 #[derive(Debug)]
@@ -133,13 +133,17 @@ impl<'f, 'b> Unwinding<'f, 'b> {
             Place::File | Place::Out => self.file,
         };
         let budget = self.decoding.budget;
+        // The metadata of strings don't end with lengths: those of dictionaries end with strings.
+        let tail = if out.is_some() { Tail::Zeros } else { Tail::Refused };
         let mut sink = match out {
             Some(out) if last => Sink::Final(out),
             _ => Sink::Scratch { buffer: back, budget, taken: 0 },
         };
         let earlier = (&mut *meta_back, budget);
         let packed = match stage {
-            Stage::Codec(codec) => Some(frame::decode(*codec, &mut metadata, data, &mut sink, earlier, contexts)?),
+            Stage::Codec(codec) => {
+                Some(frame::decode((*codec, tail), &mut metadata, data, &mut sink, earlier, contexts)?)
+            }
             #[cfg(feature = "aes")]
             Stage::Encryption(cipher) => Some(cipher.decode(&mut metadata, data, &mut sink, earlier)?),
             _ => None,

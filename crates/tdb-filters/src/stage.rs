@@ -106,6 +106,30 @@ pub(crate) enum Codec {
     },
 }
 
+/// What to make of the bytes after the last whole value of a part, which the reference library's deltas don't write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// Nobody can tell what they were.
+    Refused,
+    /// Zeros. Metadata of filters before end with lengths, of which the high bytes are lost first: zeros, but in windows of
+    /// many bytes. Those filters hold all lengths against the data, so that a wrong one is found. (The reference library
+    /// leaves there what the memory held.)
+    Zeros,
+}
+
+impl Tail {
+    /// The whole values of a part that is to be decoded; what follows them is dealt with.
+    fn split<'a>(self, part: &'a mut [u8], size: usize, filter: &'static str) -> Result<&'a mut [u8], FilterError> {
+        let (values, lost) = part.split_at_mut(part.len() / size * size);
+        if self == Self::Refused && !lost.is_empty() {
+            let what = "the writer has lost the bytes after the last whole value of the part";
+            return Err(FilterError::Corrupt { filter, what });
+        }
+        lost.fill(0);
+        Ok(values)
+    }
+}
+
 /// What a stage did while encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
@@ -189,7 +213,13 @@ impl Stage {
 
 impl Codec {
     /// Decodes one part into `out`, all of which is written.
-    pub(crate) fn decode_part(self, input: &[u8], out: &mut [u8], contexts: &mut Contexts) -> Result<(), FilterError> {
+    pub(crate) fn decode_part(
+        self,
+        input: &[u8],
+        out: &mut [u8],
+        tail: Tail,
+        contexts: &mut Contexts,
+    ) -> Result<(), FilterError> {
         let _ = &contexts;
         match self {
             #[cfg(feature = "zlib")]
@@ -201,8 +231,8 @@ impl Codec {
             #[cfg(feature = "bzip2")]
             Self::Bzip2 { .. } => bzip2::decode(input, out),
             Self::Rle { unit } => rle::decode(unit, input, out),
-            Self::DoubleDelta { integer } => double_delta::decode(integer, input, out),
-            Self::Delta { integer } => delta::decode(integer, input, out),
+            Self::DoubleDelta { integer } => double_delta::decode(integer, input, out, tail),
+            Self::Delta { integer } => delta::decode(integer, input, out, tail),
         }
     }
 

@@ -38,7 +38,7 @@ fn filters_that_can_not_be_run_are_bound_and_refused_later() {
     unknown(code 17): chunk 0: filter code 17 is not known; a newer release of this library may have it
     unknown(code 99, options 0102): chunk 0: filter code 99 is not known; a newer release of this library may have it
     aes_256_gcm: chunk 0: the tile is encrypted; give the array's key
-    dictionary: chunk 0: dictionary does not work on uint8; it needs variable-size string_ascii or string_utf8, and to be the first filter
+    dictionary: chunk 0: dictionary does not work on uint8; it needs to be the first filter of variable-size string_ascii, in arrays of format version 13 on, or string_utf8, from 17 on
     ");
     let pipeline = FilterPipeline::new(vec![Filter::Aes256Gcm]);
     let key = EncryptionKey::new([7; 32]);

@@ -12,7 +12,7 @@
 //! | … | the filter pipeline |
 
 use tdb_filters::{Filter, FilterError, FilterPipeline};
-use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, Encryption, FormatVersion};
+use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, DecodeErrorKind, Encryption, FormatVersion};
 
 /// The header of a generic tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,11 @@ impl GenericTileHeader {
     }
 
     fn parse_fields(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
-        let version = FormatVersion::read(reader)?;
+        let (start, offset) = (reader.rest(), reader.offset());
+        let version = FormatVersion::read(reader).map_err(|error| match is_before_versions(start) {
+            true => DecodeError::new(DecodeErrorKind::BeforeVersions, "format version", offset),
+            false => error,
+        })?;
         let persisted_size = reader.u64("persisted size")?;
         let tile_size = reader.u64("tile size")?;
         let datatype = Datatype::read(reader, "datatype")?;
@@ -106,4 +110,22 @@ impl GenericTileHeader {
     pub fn stored_len(&self) -> u64 {
         self.header_len().saturating_add(self.persisted_size)
     }
+}
+
+/// Whether these are the first bytes of a generic tile by a release before 1.4. Its header had no version: `u64` filtered
+/// bytes, `u64` bytes of the payload, `u8` datatype, `u64` cell size, `u8` compressor (of 13), `i32` level. Whatever lies
+/// there is all of its file.
+fn is_before_versions(bytes: &[u8]) -> bool {
+    let mut reader = ByteReader::new(bytes);
+    let mut parse = || -> Result<bool, DecodeError> {
+        let persisted_size = reader.u64("persisted size")?;
+        let tile_size = reader.u64("tile size")?;
+        let datatype = Datatype::read(&mut reader, "datatype")?;
+        let cell_size = reader.u64("cell size")?;
+        let compressor = reader.u8("compressor")?;
+        reader.bytes("compression level", 4)?;
+        let fits = reader.remaining() as u64 <= persisted_size;
+        Ok(fits && tile_size > 0 && datatype == Datatype::Char && cell_size == 1 && compressor <= 12)
+    };
+    parse().unwrap_or(false)
 }

@@ -204,7 +204,14 @@ impl SchemaBuilder {
     ///
     /// # Errors
     /// [`SchemaError::Invalid`] for whatever the format, its version or the reference library doesn't allow.
-    pub fn build(mut self) -> Result<ArraySchema> {
+    pub fn build(self) -> Result<ArraySchema> {
+        let schema = self.build_evolved()?;
+        validate::dictionaries(&schema)?;
+        Ok(schema)
+    }
+
+    /// The schema of an array that may have fields through whose filters nothing can be written.
+    pub(crate) fn build_evolved(mut self) -> Result<ArraySchema> {
         if self.cell_order != Layout::Hilbert {
             self.dimensions = self.dimensions.into_iter().map(spanned).collect::<Result<_>>()?;
         }

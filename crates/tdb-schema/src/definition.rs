@@ -4,7 +4,7 @@ use tdb_filters::FilterPipeline;
 use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, FormatVersion, Scalar};
 
 use crate::error::Result;
-use crate::validate::name_of_label;
+use crate::validate::{dictionaries, name_of_label};
 use crate::{
     ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef, SchemaBuilder, SchemaError,
 };
@@ -141,12 +141,15 @@ impl ArrayDefinition {
         self.schema.labels().iter().zip(&self.labels).filter_map(|(label, array)| Some((label, array.as_ref()?)))
     }
 
-    /// Checks that nothing is missing, so that an array can be made.
+    /// Checks that nothing is missing, and that cells can go through the dictionaries of all fields, so that an array can be
+    /// made.
     ///
     /// # Errors
-    /// An enumeration that the schema names has no values, or more than an attribute can tell apart.
+    /// An enumeration that the schema names has no values, or more than an attribute can tell apart; a dictionary filter
+    /// where it doesn't work.
     pub fn check(&self) -> Result<()> {
         self.check_complete()?;
+        dictionaries(&self.schema)?;
         self.enumerations.iter().try_for_each(|enumeration| check_room(&self.schema, enumeration))
     }
 

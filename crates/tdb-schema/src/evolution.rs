@@ -5,7 +5,10 @@ use tdb_types::{Feature, FormatVersion};
 
 use crate::definition::check_room;
 use crate::error::Result;
-use crate::{ArrayDefinition, ArraySchema, Attribute, Enumeration, EnumerationRef, SchemaBuilder, SchemaError};
+use crate::{
+    ArrayDefinition, ArraySchema, Attribute, Enumeration, EnumerationRef, FieldRef, SchemaBuilder, SchemaError,
+    validate,
+};
 
 /// Changes to the schema of an array: what [`build`](Self::build) gives is checked as a new schema is.
 ///
@@ -116,6 +119,8 @@ impl SchemaEvolution {
         schema.attributes.extend(self.add_attributes.iter().cloned());
         // Checked here already, since what is dropped can hide that a name was given twice.
         let both = checked(&schema, self.target(&schema)?)?;
+        let added = definition.schema().attr_count()..both.attr_count();
+        added.map(FieldRef::Attribute).try_for_each(|added| validate::dictionaries_of(&both, added))?;
         let mut schema = both;
         for name in &self.drop_attributes {
             let Some(index) = schema.attributes.iter().position(|attribute| attribute.name() == name) else {
@@ -158,9 +163,10 @@ impl SchemaEvolution {
     }
 }
 
-/// The schema in a version, held to all rules of new schemas.
+/// The schema in a version, held to all rules of new schemas, but that fields which are there may have filters that no cell
+/// goes through.
 fn checked(schema: &ArraySchema, version: FormatVersion) -> Result<ArraySchema> {
-    SchemaBuilder::from(schema.clone()).version(version).build()
+    SchemaBuilder::from(schema.clone()).version(version).build_evolved()
 }
 
 fn expanded(old: Option<&NdRange>, wider: &NdRange) -> Result<NdRange> {

@@ -1,12 +1,15 @@
 //! What a schema must fulfil.
 //!
 //! [`readable`] is what readers rely on; it is asked of every schema, and lenient wherever some release wrote what later
-//! ones refuse. [`creatable`] is what the reference library asks of a schema that it creates; builders are held to it.
+//! ones refuse. [`creatable`] is what the reference library asks of a schema that it creates; builders are held to it, and to
+//! [`dictionaries`] in all that is new.
 
 mod creatable;
+mod dictionary;
 mod readable;
 
 pub(crate) use creatable::creatable;
+pub(crate) use dictionary::{dictionaries, dictionaries_of};
 pub(crate) use readable::readable;
 
 use crate::dimension::max_key;

@@ -366,3 +366,23 @@ fn fill_values_of_huge_cells_are_not_written_out() {
     assert!(message(many.build()).contains("attribute \"h7\""));
     assert!(dense().attribute(huge(1000)).build().is_ok());
 }
+
+/// Deltas that reinterpret hand on the type that they were told, as release 2.30.0 takes it.
+#[test]
+fn filters_are_held_against_what_reaches_them() {
+    let as_int16 = Filter::DoubleDelta { level: -1, reinterpret: Some(Datatype::Int16) };
+    let delta = |reinterpret| Filter::Delta { level: -1, reinterpret };
+    let bits = Filter::BitWidthReduction { max_window: 256 };
+    let positive = Filter::PositiveDelta { max_window: 256 };
+    let built = |datatype, filters: &[Filter]| {
+        let attribute = Attribute::new("b", datatype).with_filters(FilterPipeline::new(filters.to_vec()));
+        sparse().attribute(attribute).build().map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(built(Datatype::Float64, &[Filter::Bitshuffle, as_int16.clone(), Filter::Md5, bits.clone()]), Ok(()));
+    assert_eq!(built(Datatype::Float32, &[as_int16.clone(), delta(None)]), Ok(()));
+    assert_eq!(built(Datatype::Float32, &[as_int16.clone(), positive]), Ok(()));
+    let told = built(Datatype::Float64, &[as_int16, delta(Some(Datatype::Int32))]).unwrap_err();
+    assert!(told.contains("delta can't take values of 2 bytes for int32"), "{told}");
+    let told = built(Datatype::Int32, &[delta(Some(Datatype::Char)), bits]).unwrap_err();
+    assert!(told.contains("bit_width_reduction works on integers"), "{told}");
+}

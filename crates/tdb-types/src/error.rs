@@ -58,7 +58,13 @@ pub enum DecodeErrorKind {
         /// The highest version known.
         max: u32,
     },
+    /// The bytes are of before there were format versions.
+    BeforeVersions,
 }
+
+/// What is older than format version 1, and what to do with it, to follow "this is" and the like.
+pub const BEFORE_VERSIONS: &str = "older than format version 1, written by a release of the reference library before 1.4, and \
+                                   only those read it; have one of them read the cells, and write them into a new array";
 
 impl DecodeError {
     /// An error of `kind` in `field`, which begins at absolute `offset`.
@@ -101,10 +107,11 @@ impl DecodeError {
         self.0.offset
     }
 
-    /// Whether the bytes are sound but beyond what this library knows (a newer format version).
+    /// Whether the bytes are sound but beyond what this library knows (a newer format version, or bytes of before there were
+    /// any).
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
-        matches!(self.0.kind, DecodeErrorKind::UnsupportedVersion { .. })
+        matches!(self.0.kind, DecodeErrorKind::UnsupportedVersion { .. } | DecodeErrorKind::BeforeVersions)
     }
 }
 
@@ -155,6 +162,9 @@ impl fmt::Display for DecodeError {
                 "format version {found} at {offset:#x} is not known; this library reads versions {min} to {max}, \
                  a newer release of it may read this file"
             ),
+            DecodeErrorKind::BeforeVersions => {
+                write!(f, "there is none at {offset:#x}: this is {BEFORE_VERSIONS}")
+            }
         }
     }
 }

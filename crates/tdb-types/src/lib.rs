@@ -49,7 +49,7 @@ pub use buffer::{Buffer, SharedBuffer};
 pub use cells::{Cells, Offsets, Validity};
 pub use codes::{ArrayType, CellValNum, DataOrder, Encryption, Layout};
 pub use datatype::{Datatype, PhysicalType};
-pub use error::{DecodeError, DecodeErrorKind};
+pub use error::{BEFORE_VERSIONS, DecodeError, DecodeErrorKind};
 pub use limits::{Limits, memory_len, saturating_len};
 pub use name::{NameForm, TimestampedName, is_safe_file_name};
 pub use ordered_key::{from_ordered_key, ordered_key, ordered_keys};

@@ -14,8 +14,9 @@ pub struct FormatVersion(u32);
 /// A version number that this library doesn't know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "format version {found} is not known; this library reads versions {min} to {max}, a newer release of it may read this",
-    min = FormatVersion::MIN, max = FormatVersion::MAX
+    "format version {found} is not known; this library reads versions {min} to {max}{newer}",
+    min = FormatVersion::MIN, max = FormatVersion::MAX,
+    newer = if *.found > FormatVersion::MAX.0 { ", a newer release of it may read this" } else { "" }
 )]
 pub struct UnsupportedVersion {
     /// The number found.
@@ -63,11 +64,14 @@ impl FormatVersion {
     /// Reads a `u32` version.
     ///
     /// # Errors
-    /// Truncated, or [`DecodeErrorKind::UnsupportedVersion`].
+    /// Truncated, 0, or [`DecodeErrorKind::UnsupportedVersion`].
     pub fn read(reader: &mut ByteReader<'_>) -> Result<Self> {
         let offset = reader.offset();
         let found = reader.u32("format version")?;
         Self::new(found).map_err(|_| {
+            if found < Self::MIN.0 {
+                return DecodeError::invalid("format version", offset, found, "1 or above");
+            }
             let kind = DecodeErrorKind::UnsupportedVersion { found, min: Self::MIN.0, max: Self::MAX.0 };
             DecodeError::new(kind, "format version", offset)
         })
@@ -126,7 +130,7 @@ features! {
     LockFile: 1 ..= 10, "1.4", "An array has an empty file `__lock.tdb`, which its writers lock.";
     TypedRTree: 3 ..= 4, "1.6", "The R-tree states the number of dimensions and their one datatype.";
     UncomputedDateRanges: 3 ..= 4, "1.6", "Stored ranges of dates are whatever the memory held.";
-    MetadataFolder: 4, "1.7", "Arrays have metadata, in a folder of its own.";
+    MetadataFolder: 4, "1.7", "A new array has a folder for metadata; older ones get it with their first metadata.";
     PerDimensionFiles: 5, "2.0", "Each dimension has a datatype, cell length, filters and data files of its own.";
     AllowsDuplicates: 5, "2.0", "A schema says whether cells with equal coordinates may coexist.";
     UncertainStringRanges: 5 ..= 9, "2.0", "A stored range from the empty string to the empty string tells nothing of a tile's strings.";

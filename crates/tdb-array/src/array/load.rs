@@ -75,6 +75,9 @@ fn list(storage: &dyn Storage, workers: &Workers, limits: &Limits, findings: &mu
         Err(error) => return Err(error.into()),
     };
     let mut listing = Listing { root, ..Listing::default() };
+    if let Some((name, what)) = listing.outlived() {
+        return Err(ArrayError::Unsupported { file: storage.describe(name), what });
+    }
     if !listing.is_array() {
         let hint = if listing.is_group() { "; it is a group" } else { "" };
         return Err(ArrayError::NotAnArray { path: storage.describe(""), hint });

@@ -7,8 +7,8 @@ use tdb_filters::EncryptionKey;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaError};
 use tdb_storage::{EntryKind, LocalStorage, Storage, StorageError};
 use tdb_types::names::{
-    COMMITS_FOLDER, ENUMERATIONS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, LABELS_FOLDER, LEGACY_SCHEMA,
-    LOCK_FILE, METADATA_FOLDER, SCHEMA_FOLDER,
+    COMMITS_FOLDER, ENUMERATIONS_FOLDER, FIRST_SCHEMA, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, LABELS_FOLDER,
+    LEGACY_SCHEMA, LOCK_FILE, METADATA_FOLDER, SCHEMA_FOLDER,
 };
 use tdb_types::{ByteWriter, Feature, FormatVersion, NameForm};
 
@@ -172,6 +172,9 @@ pub(super) fn check_free(storage: &dyn Storage) -> Result<()> {
     let taken = |what| Err(ArrayError::AlreadyThere { path: storage.describe(""), what });
     if listing.root.iter().any(|entry| entry.name == SCHEMA_FOLDER && entry.kind == EntryKind::Folder) {
         listing.schemas = storage.list(SCHEMA_FOLDER)?;
+    }
+    if let Some((name, _)) = listing.outlived() {
+        return taken(if name == FIRST_SCHEMA { "an array" } else { "a key-value store" });
     }
     match (listing.schemas().is_empty(), listing.is_group()) {
         (false, _) => taken("an array"),

@@ -44,15 +44,21 @@ pub struct MetadataWriter {
 impl Array {
     /// Starts a change of the array's metadata.
     pub fn write_metadata(&self) -> MetadataWriter {
-        let version = self.schema().version();
         MetadataWriter {
             storage: Arc::clone(self.storage()),
             access: self.access().clone(),
-            version,
+            version: version_of_files(self.schema().version()),
             names: Names::new(),
             changes: BTreeMap::new(),
         }
     }
+}
+
+/// What the headers of an array's files of metadata state: the array's own version, so that releases of its age read them. In
+/// arrays of before there was metadata it is that of the first release that had it, which reads them there too.
+fn version_of_files(array: FormatVersion) -> FormatVersion {
+    let known = FormatVersion::all().find(|version| version.has(Feature::MetadataFolder));
+    known.map_or(array, |known| known.max(array))
 }
 
 impl Group {
@@ -91,8 +97,7 @@ impl MetadataWriter {
     /// Makes the changes, durably; without any, nothing is written.
     ///
     /// # Errors
-    /// An array of a format that has no metadata, a key that is too long, a value of type `any`; whatever the storage can't
-    /// do. Then nothing has changed.
+    /// A key that is too long, a value of type `any`; whatever the storage can't do. Then nothing has changed.
     pub fn commit(self) -> Result<()> {
         if self.changes.is_empty() {
             return Ok(());
@@ -102,10 +107,6 @@ impl MetadataWriter {
             return Err(ArrayError::Write(what.to_owned()));
         }
         let folder = || self.storage.describe(METADATA_FOLDER);
-        if !self.version.has(Feature::MetadataFolder) {
-            let what = format!("arrays of format version {} have no metadata; from version 4 on they do", self.version);
-            return Err(ArrayError::Unsupported { file: self.storage.describe(""), what });
-        }
         let changes = self.changes.into_iter().map(|(key, value)| MetadataChange { key, value });
         let mut payload = ByteWriter::new();
         MetadataFile { changes: changes.collect() }

@@ -185,7 +185,8 @@ impl FieldEncoder {
             }
             None => {
                 let offsets = bind(schema.offsets_filters(), TileKind::offsets(version))?;
-                (value_size, offsets, Some(bind(&filters, TileKind::var_data(kind.datatype, version))?))
+                let values = bind(&filters, TileKind::var_data(kind.datatype, version))?;
+                (value_size, offsets, Some(values.in_array_of(schema.version())))
             }
         };
         let validity = kind.nullable.then(|| bind(schema.validity_filters(), TileKind::validity(version)));

@@ -36,7 +36,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     match kind {
-        Kind::Array => {
+        Kind::Array | Kind::KeyValue => {
             let (path, array) = target::open_array(&args.path, 1, &args.time, key, target::local_storage)?;
             match args.format {
                 TextFormat::Text => print_text(&array::text(&path, &array, terminal.paint())),

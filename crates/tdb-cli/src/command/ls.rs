@@ -31,7 +31,7 @@ pub(crate) struct Args {
     recursive: bool,
 
     /// List only these
-    #[arg(long, value_name = "KIND", value_parser = ["array", "group", "folder", "file", "fragment", "other"])]
+    #[arg(long, value_name = "KIND", value_parser = ["array", "group", "key-value", "folder", "file", "fragment", "other"])]
     kind: Vec<String>,
 
     /// How to print; a table on a terminal, else JSON lines

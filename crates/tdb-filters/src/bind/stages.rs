@@ -18,29 +18,11 @@ pub(super) fn stages(
     for filter in &pipeline.filters {
         let stage = stage(filter, datatype, kind, cell_size, key)?;
         if kind.element_types == ElementTypes::Stage {
-            datatype = output(filter, datatype, stage.as_ref());
+            datatype = filter.output_datatype(datatype);
         }
         stages.extend(stage);
     }
     Ok(stages)
-}
-
-/// The datatype that a filter puts out.
-fn output(filter: &Filter, input: Datatype, stage: Option<&Stage>) -> Datatype {
-    match (filter, stage) {
-        (_, Some(Stage::FloatScale(scale))) => scale.output(),
-        (Filter::Xor, _) => match input.size() {
-            1 => Datatype::Int8,
-            2 => Datatype::Int16,
-            4 => Datatype::Int32,
-            _ => Datatype::Int64,
-        },
-        (Filter::Delta { reinterpret, .. } | Filter::DoubleDelta { reinterpret, .. }, _) => {
-            reinterpret.unwrap_or(input)
-        }
-        (Filter::Aes256Gcm, _) => Datatype::Blob,
-        _ => input,
-    }
 }
 
 /// The filter for values of `datatype`; none if it does nothing to them.
@@ -79,7 +61,8 @@ fn stage(
         Filter::Md5 | Filter::Sha256 => checksum(filter),
         // Where it can work, as the first filter of strings, it is not run as a stage; see `BoundPipeline::strings`.
         Filter::Dictionary { .. } => {
-            let hint = "it needs variable-size string_ascii or string_utf8, and to be the first filter";
+            let hint = "it needs to be the first filter of variable-size string_ascii, in arrays of format version 13 on, or \
+                        string_utf8, from 17 on";
             Stage::Refused(FilterError::UnsupportedDatatype { filter: filter.name(), datatype, hint })
         }
         Filter::Aes256Gcm => match key {

@@ -202,6 +202,22 @@ impl Filter {
         matches!(self.code(), code::GZIP..=code::DOUBLE_DELTA | code::DICTIONARY | code::DELTA)
     }
 
+    /// The datatype of what the filter makes of values of `input`, which the filter behind it works on.
+    #[must_use]
+    pub fn output_datatype(&self, input: Datatype) -> Datatype {
+        match *self {
+            Self::FloatScale { byte_width, .. } => signed_integer(byte_width),
+            Self::Xor => signed_integer(input.size() as u64),
+            Self::Delta { reinterpret: Some(datatype), .. } | Self::DoubleDelta { reinterpret: Some(datatype), .. }
+                if datatype != Datatype::Any =>
+            {
+                datatype
+            }
+            Self::Aes256Gcm => Datatype::Blob,
+            _ => input,
+        }
+    }
+
     pub(super) fn parse(reader: &mut ByteReader<'_>, version: FormatVersion) -> Result<Self, DecodeError> {
         let code = reader.u8("filter code")?;
         let length = reader.u32("length of filter options")?;
@@ -307,6 +323,16 @@ impl Filter {
             Self::Unknown { options: ref raw, .. } => options.bytes(raw),
         }
         Ok(())
+    }
+}
+
+/// The integer of so many bytes.
+fn signed_integer(bytes: u64) -> Datatype {
+    match bytes {
+        1 => Datatype::Int8,
+        2 => Datatype::Int16,
+        4 => Datatype::Int32,
+        _ => Datatype::Int64,
     }
 }
 

@@ -1,18 +1,19 @@
 //! Delta: `u64` count, the first value, then the difference of each value to the one before, all wrapping.
 
 use crate::FilterError;
+use crate::stage::Tail;
 use crate::word::{Integer, Word, with_unsigned};
 
 const FILTER: &str = "delta";
 
-pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
+pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail) -> Result<(), FilterError> {
     let corrupt = |what| FilterError::Corrupt { filter: FILTER, what };
     let (count, input) = input.split_first_chunk::<8>().ok_or_else(|| corrupt("the number of values is cut off"))?;
     let size = integer.size();
-    let expected = (out.len() / size) as u64;
-    if u64::from_le_bytes(*count) != expected || !out.len().is_multiple_of(size) {
+    if u64::from_le_bytes(*count) != (out.len() / size) as u64 {
         return Err(corrupt("the number of values is not that of the part"));
     }
+    let out = tail.split(out, size, FILTER)?;
     // Nothing but garbage follows a count of 0 in what the reference library writes.
     let input = input.get(..out.len()).ok_or_else(|| corrupt("values are cut off"))?;
     with_unsigned!(size, T => sum::<T, { size_of::<T>() }>(input, out));

@@ -10,6 +10,7 @@
 //! With at least as many bits as a value has beside its sign the part follows as it is (raw).
 
 use crate::FilterError;
+use crate::stage::Tail;
 use crate::word::{Integer, Word, with_integer, with_unsigned};
 
 const FILTER: &str = "double_delta";
@@ -30,7 +31,7 @@ fn raw_bits(integer: Integer) -> u8 {
     }
 }
 
-pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
+pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail) -> Result<(), FilterError> {
     let (header, input) = input.split_first_chunk::<HEADER>().ok_or_else(|| corrupt("the header is cut off"))?;
     let [bits, count @ ..] = *header;
     let size = integer.size();
@@ -42,9 +43,10 @@ pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8]) -> Result<(
         out.copy_from_slice(input);
         return Ok(());
     }
-    if u64::from_le_bytes(count) != (out.len() / size) as u64 || !out.len().is_multiple_of(size) {
+    if u64::from_le_bytes(count) != (out.len() / size) as u64 {
         return Err(corrupt("the number of values is not that of the part"));
     }
+    let out = tail.split(out, size, FILTER)?;
     with_unsigned!(size, T => unpack::<T, { size_of::<T>() }>(u32::from(bits) + 1, input, out))
 }
 

@@ -65,16 +65,6 @@ impl FloatScale {
         Ok(Self { scale, offset, width, float })
     }
 
-    /// The datatype of the integers.
-    pub(crate) fn output(self) -> Datatype {
-        match self.width {
-            Width::One => Datatype::Int8,
-            Width::Two => Datatype::Int16,
-            Width::Four => Datatype::Int32,
-            Width::Eight => Datatype::Int64,
-        }
-    }
-
     pub(crate) fn decode(self, meta: &mut ByteReader<'_>, data: &[u8], sink: &mut Sink<'_>) -> Result<(), FilterError> {
         let (width, size) = (self.width.bytes(), self.float.bytes());
         let partial = FilterError::Corrupt { filter: FILTER, what: "a part is not of whole integers" };

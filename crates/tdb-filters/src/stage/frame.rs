@@ -13,7 +13,7 @@ use tdb_types::ByteReader;
 
 use crate::FilterError;
 use crate::flow::{Metadata, Sink, finish, put_u32, room, split, split_mut};
-use crate::stage::{Codec, Contexts};
+use crate::stage::{Codec, Contexts, Tail};
 
 const FILTER: &str = "compressor";
 /// Two `u32`.
@@ -50,9 +50,10 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Decodes all parts: data into `sink`, earlier metadata into `earlier`, whose length is returned.
+/// Decodes all parts: data into `sink`, earlier metadata into `earlier`, whose length is returned. `tail` is for the
+/// metadata; of data nobody can tell what was lost.
 pub(crate) fn decode(
-    codec: Codec,
+    (codec, tail): (Codec, Tail),
     meta: &mut ByteReader<'_>,
     mut data: &[u8],
     sink: &mut Sink<'_>,
@@ -68,8 +69,9 @@ pub(crate) fn decode(
         let original = u64::from(header.pairs.u32("uncompressed length")?);
         let compressed = u64::from(header.pairs.u32("compressed length")?);
         let input = split(&mut data, FILTER, compressed)?;
-        let out = if part < header.metadata_parts { &mut metadata_out } else { &mut data_out };
-        codec.decode_part(input, split_mut(out, FILTER, original)?, contexts)?;
+        let (out, tail) =
+            if part < header.metadata_parts { (&mut metadata_out, tail) } else { (&mut data_out, Tail::Refused) };
+        codec.decode_part(input, split_mut(out, FILTER, original)?, tail, contexts)?;
         part = part.saturating_add(1);
     }
     finish(data, FILTER)?;

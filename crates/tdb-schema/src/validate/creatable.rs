@@ -1,9 +1,7 @@
 //! What the reference library asks of a schema that it creates, beyond what readers rely on.
 
 use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind, WebPFormat, WebPOptions};
-use tdb_types::{
-    ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, PhysicalType, Scalar, saturating_len,
-};
+use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, PhysicalType, Scalar};
 
 use super::{name_of_attribute, name_of_dimension, readable};
 use crate::builder::ANONYMOUS;
@@ -148,30 +146,24 @@ fn tile_kind(datatype: Datatype, number: CellValNum, version: FormatVersion) -> 
 /// Whether each filter can do something with what reaches it.
 fn filters_accept(filters: &FilterPipeline, datatype: Datatype, kind: TileKind) -> Result<(), String> {
     BoundPipeline::bind(filters, kind).map_err(|error| error.to_string())?;
-    let (mut is_float, mut counts, mut size) = (datatype.is_float(), counts(datatype), datatype.size());
+    let mut datatype = datatype;
     for filter in &filters.filters {
         match filter {
-            Filter::Delta { reinterpret, .. } | Filter::DoubleDelta { reinterpret, .. }
-                if is_float && reinterpret.is_none_or(|other| other.is_float() || other == Datatype::Any) =>
-            {
+            Filter::Delta { .. } | Filter::DoubleDelta { .. } if filter.output_datatype(datatype).is_float() => {
                 return Err(format!("{} doesn't work on floats", filter.name()));
             }
             Filter::Delta { reinterpret: Some(other), .. } | Filter::DoubleDelta { reinterpret: Some(other), .. }
-                if other.size() > size =>
+                if other.size() > datatype.size() =>
             {
+                let size = datatype.size();
                 return Err(format!("{} can't take values of {size} bytes for {other}", filter.name()));
             }
-            Filter::BitWidthReduction { .. } | Filter::PositiveDelta { .. } if !counts => {
+            Filter::BitWidthReduction { .. } | Filter::PositiveDelta { .. } if !counts(datatype) => {
                 return Err(format!("{} works on integers, dates and times only", filter.name()));
-            }
-            // Both make integers of whatever comes.
-            Filter::Xor => (is_float, counts) = (false, true),
-            Filter::FloatScale { byte_width, .. } => {
-                (is_float, counts) = (false, true);
-                size = saturating_len(*byte_width);
             }
             _ => {}
         }
+        datatype = filter.output_datatype(datatype);
     }
     Ok(())
 }

@@ -25,8 +25,8 @@ fn by_reference(error: impl std::fmt::Display) -> Failure {
     Failure::new(Kind::TheirError, error.to_string())
 }
 
-/// Puts metadata into both arrays, into ours by us, and has both releases read it. Gives how often the older one gets that of
-/// the newest no better than ours.
+/// Puts metadata into both arrays, into ours by us, and has both releases read it; the newest alone where the older one knows
+/// none. Gives how often the older one gets that of the newest no better than ours.
 pub(super) fn metadata(
     case: &Case,
     index: u64,
@@ -35,9 +35,7 @@ pub(super) fn metadata(
     shared: bool,
 ) -> std::result::Result<u64, Failure> {
     let release = judges.older.release();
-    if !release.can(Ability::Metadata) {
-        return Ok(0);
-    }
+    let shared = shared && release.can(Ability::Metadata);
     let random = &mut Random::new(!index);
     let mut some = || -> Vec<MetadataEntry> {
         entries(random).into_iter().filter(|entry| limits::knows(release, entry.datatype)).collect()
@@ -61,6 +59,9 @@ pub(super) fn metadata(
     let by_newest = read(&mut judges.newest);
     if !are_same(&by_newest) {
         return Err(Failure::new(Kind::Cells, format!("other metadata: {by_newest:?}")));
+    }
+    if !release.can(Ability::Metadata) {
+        return Ok(0);
     }
     let by_older = read(&mut judges.older);
     match by_older {

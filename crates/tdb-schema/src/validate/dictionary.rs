@@ -1,0 +1,73 @@
+//! Dictionaries through which cells can be written, and read by the reference library.
+//!
+//! It makes schemas with others, and writes through those of strings in any version, but can't read what it then wrote.
+
+use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind};
+use tdb_types::{CellValNum, Datatype, Feature};
+
+use super::{name_of_attribute, name_of_dimension};
+use crate::error::Result;
+use crate::{ArraySchema, FieldRef, SchemaError};
+
+/// Checks the filters of all fields.
+pub(crate) fn dictionaries(schema: &ArraySchema) -> Result<()> {
+    schema.fields().try_for_each(|field| dictionaries_of(schema, field))
+}
+
+/// Checks the filters of a field's cells, of their offsets, and of their validity.
+pub(crate) fn dictionaries_of(schema: &ArraySchema, field: FieldRef) -> Result<()> {
+    let filters = schema.filters_of(field);
+    let (name, datatype, number, nullable) = match field {
+        FieldRef::Dimension(index) => {
+            let Some(dimension) = schema.dimensions().get(index) else { return Ok(()) };
+            (name_of_dimension(dimension), dimension.datatype(), dimension.cell_val_num(), false)
+        }
+        FieldRef::Attribute(index) => {
+            let Some(attribute) = schema.attributes.get(index) else { return Ok(()) };
+            (name_of_attribute(attribute), attribute.datatype(), attribute.cell_val_num(), attribute.is_nullable())
+        }
+    };
+    let is_carrying = number == CellValNum::Var && carries_offsets(&filters, datatype, schema);
+    let why = if has_dictionary(&filters) {
+        works(&filters, datatype, is_carrying)
+    } else if number == CellValNum::Var && !is_carrying && has_dictionary(&schema.offsets_filters) {
+        Err("dictionary does not work on offsets".to_owned())
+    } else if nullable && has_dictionary(&schema.validity_filters) {
+        Err("dictionary does not work on validity".to_owned())
+    } else {
+        Ok(())
+    };
+    why.map_err(|why| SchemaError::invalid(name, why))
+}
+
+fn is_dictionary(filter: &Filter) -> bool {
+    matches!(filter, Filter::Dictionary { .. })
+}
+
+fn has_dictionary(filters: &FilterPipeline) -> bool {
+    filters.filters.iter().any(is_dictionary)
+}
+
+/// Whether readers take the offsets of the field's strings from the filtered values. They go by the version of the schema.
+fn carries_offsets(filters: &FilterPipeline, datatype: Datatype, schema: &ArraySchema) -> bool {
+    BoundPipeline::bind(filters, TileKind::var_data(datatype, schema.version))
+        .is_ok_and(|bound| bound.carries_offsets())
+}
+
+/// A dictionary works where strings carry their offsets through it, and nowhere else.
+fn works(filters: &FilterPipeline, datatype: Datatype, is_carrying: bool) -> Result<(), String> {
+    let (first, rest) =
+        filters.filters.split_first().map_or((false, &[][..]), |(first, rest)| (is_dictionary(first), rest));
+    let since = match datatype {
+        Datatype::StringAscii => Feature::DictionaryStringOffsets.row().since,
+        Datatype::StringUtf8 => Feature::Utf8StringOffsets.row().since,
+        _ => return Err("dictionary does not work on anything but string_ascii and string_utf8".to_owned()),
+    };
+    if first && is_carrying && !rest.iter().any(is_dictionary) {
+        return Ok(());
+    }
+    Err(format!(
+        "dictionary does not work here: it has to be the first filter of {datatype} of variable length, and none further \
+         back, in an array of format version {since} on"
+    ))
+}
