@@ -10,10 +10,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tdb_array::{Array, ArrayError, ArrayOptions, Coordinate, CreateOptions, NewCells, NewColumn, Order, Query, Write};
+use tdb_filters::FilterPipeline;
 use tdb_rtree::{DimRange, NdRange};
-use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, DimensionLabel, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_types::{ByteReader, ByteWriter, CellValNum, Datatype, FormatVersion, Layout, Scalar};
+use tdb_testkit::fixtures;
+use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, FormatVersion, Layout, Scalar};
 
 const TYPES: [Datatype; 6] =
     [Datatype::Int8, Datatype::UInt8, Datatype::Int16, Datatype::UInt16, Datatype::Int32, Datatype::UInt32];
@@ -340,4 +342,63 @@ fn domains_of_64_bits_that_end_with_the_datatype() {
         assert_eq!(numbers(read), [5, 6, 7]);
     }
     assert_eq!(array.fragments()[0].tile_count(), 2);
+}
+
+/// What release 2.30.0 crashes on, and so isn't among the answers of the fixtures.
+#[test]
+fn last_tiles_of_fixtures() {
+    let open = |name: &str| Array::open(fixtures::named(name).array_dir()).unwrap();
+    let array = open("v22-by-2.30.0-dense-int8-beyond");
+    let cells = |first: i8, last: i8| -> Vec<i8> {
+        let read = array.read().range("x", first..=last).unwrap();
+        read.batches()
+            .unwrap()
+            .flat_map(|batch| batch.unwrap().column("a").unwrap().values().unwrap().to_vec())
+            .collect()
+    };
+    assert_eq!(cells(114, 127), [-8, -9].into_iter().chain(50..62).collect::<Vec<_>>());
+    assert_eq!(cells(125, 127), [59, 60, 61]);
+
+    let array = open("v22-by-2.30.0-dense-int16-beyond");
+    let read = || array.read().range("x", 32762i16..).unwrap();
+    let fill = i32::MIN;
+    let rows = |first: i32| [&[first][..], &[fill; 5]].concat();
+    let row = |first: i32| (first..first + 6).collect::<Vec<_>>();
+    assert_eq!(numbers(read()), [rows(15), row(1001), row(1008), row(1015), rows(79)].concat());
+    let mut in_columns: Vec<i32> = vec![15, 1001, 1008, 1015, 79];
+    in_columns.extend((1..6).flat_map(|x| [fill, 1001 + x, 1008 + x, 1015 + x, fill]));
+    assert_eq!(numbers(read().order(Order::ColMajor).budget(1)), in_columns);
+
+    for name in ["v22-by-2.30.0-dense-int32-beyond", "v10-by-2.4.3-dense-int32-beyond"] {
+        let array = open(name);
+        let read = array.read().range("x", i32::MAX - 9..).unwrap().order(Order::Global);
+        assert_eq!(numbers(read), [131, 132, 133, 134, 135, 7, 8, 9, 139, fill], "{name}");
+    }
+    for name in ["v2-by-1.5.1-dense-int8-beyond", "v1-by-tdb-dense-int8-beyond"] {
+        let read = open(name).read().range("x", 118i8..).unwrap();
+        assert_eq!(numbers(read), [&[86, 87][..], &[fill; 8]].concat(), "{name}");
+    }
+}
+
+/// Labels lie in an array of the same domain and tiles.
+#[test]
+fn labels_of_the_last_tile() {
+    let schema = line(i32::MAX - 24, i32::MAX, 10)
+        .label(DimensionLabel::new(0, "l", DataOrder::Increasing, Datatype::Float64))
+        .build()
+        .unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    let extent = schema.dimensions()[0].tile_extent();
+    let definition = ArrayDefinition::new(schema).unwrap().with_label("l", extent, FilterPipeline::default()).unwrap();
+    CreateOptions::new().create_on(&storage, &definition).unwrap();
+    let array = open(&storage, 1);
+    let cells: Vec<i32> = (0..25).collect();
+    array.write().cells([("a", &cells)]).unwrap();
+    let label = array.label("l").unwrap();
+    let attribute = label.array().schema().attributes()[0].name().to_owned();
+    let labels: Vec<f64> = cells.iter().map(|cell| f64::from(*cell) / 2.0).collect();
+    label.array().write().cells([(attribute.as_str(), &labels)]).unwrap();
+    let array = open(&storage, 1);
+    assert_eq!(numbers(array.read().label_range("l", 11.0..).unwrap()), [22, 23, 24]);
+    assert_eq!(numbers(array.read().label_range("l", 9.5..=10.1).unwrap()), [19, 20]);
 }
