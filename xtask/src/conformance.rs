@@ -3,6 +3,7 @@
 //! * `generate`: cases from random numbers; everything is settled before anything is run;
 //! * `examine`: runs a case on both sides; `ours` reads, `facts` and `compare` say what differs;
 //! * `twins`: the same array written by both sides;
+//! * `overhang`: arrays in whose last tile the library crashes;
 //! * `judged`: arrays of older formats, written by ours, read by the releases of that time;
 //! * `limits` and `releases`: the same by older releases;
 //! * `defects`: what the library is known to get wrong;
@@ -20,6 +21,7 @@ mod generate;
 mod judged;
 mod limits;
 mod ours;
+mod overhang;
 mod print;
 mod random;
 mod releases;

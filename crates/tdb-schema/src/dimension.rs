@@ -160,7 +160,8 @@ impl Dimension {
     }
 
     /// The ordered keys of the first and the last coordinate of a tile, for integers and dates. The last tile of a
-    /// domain may reach beyond it, but not beyond the datatype.
+    /// domain may reach beyond it. Where it reaches beyond the datatype, too, its last coordinate is the datatype's
+    /// highest value, although the tile is stored with as many cells as every other.
     ///
     /// Nothing for floats and strings, nor for tiles that the domain doesn't have.
     #[must_use]

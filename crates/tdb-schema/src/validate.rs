@@ -12,7 +12,6 @@ pub(crate) use creatable::creatable;
 pub(crate) use dictionary::{dictionaries, dictionaries_of};
 pub(crate) use readable::readable;
 
-use crate::dimension::max_key;
 use crate::{Attribute, Dimension, DimensionLabel};
 
 /// How messages name a dimension.
@@ -28,12 +27,4 @@ fn name_of_attribute(attribute: &Attribute) -> String {
 /// How messages name a label.
 pub(crate) fn name_of_label(label: &DimensionLabel) -> String {
     format!("dimension label {:?}", label.name)
-}
-
-/// Whether the last tile of a dimension reaches beyond the highest value of the datatype.
-fn last_tile_overflows(dimension: &Dimension) -> bool {
-    let (Some((low, high)), Some(extent)) = (dimension.domain_keys(), dimension.extent_cells()) else { return false };
-    let tiles_before = dimension.tile_index(high);
-    let end = u128::from(low) + (u128::from(tiles_before) + 1) * u128::from(extent);
-    end > u128::from(max_key(dimension.physical())) + 1
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tdb_types::ArrayType;
 
 use super::case::{Case, Step};
+use super::overhang;
 use crate::model::Pipeline;
 
 /// How often each thing occurred, by kind of thing.
@@ -29,6 +30,12 @@ impl Coverage {
         }
         if array.current_domain.is_some() {
             self.count("features", "current domain");
+        }
+        if overhang::is_beyond(array) {
+            self.count("features", "dense last tile that ends with the datatype or beyond");
+            if overhang::is_written(case) {
+                self.count("features", "cells in such a last tile");
+            }
         }
         for dimension in &array.dimensions {
             let kind = if array.array_type == ArrayType::Dense { "dense dimensions" } else { "sparse dimensions" };

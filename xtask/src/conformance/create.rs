@@ -15,7 +15,7 @@ use tdb_array::{ArrayOptions, CreateOptions};
 use tdb_filters::EncryptionKey;
 use tdb_schema::tdb_generic_tile::GenericTileDecoder;
 use tdb_schema_text::{from_toml, to_toml};
-use tdb_types::{ArrayType, Datatype, FormatVersion, Layout, Limits};
+use tdb_types::{Datatype, FormatVersion, Layout, Limits};
 
 use super::case::{KEY, seed_of};
 use super::examine::set_key;
@@ -79,9 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     let Tally { same, refused_by_both, only_theirs, only_ours, let_through, encrypted, failed, reasons } = tally;
     println!("{only_theirs} times refused by the library alone: extents of more than half of a signed type");
-    println!(
-        "{only_ours} times refused by us alone: dense arrays whose last tile ends beyond a small datatype, scaled values of other sizes, dictionaries of dictionaries"
-    );
+    println!("{only_ours} times refused by us alone: scaled values of other sizes, dictionaries of dictionaries");
     for (reason, count) in reasons {
         println!("{count} times refused by both: {reason}");
     }
@@ -143,10 +141,6 @@ fn examine(
             tally.only_ours += 1;
             return Ok(());
         }
-        (Ok(()), Err(error)) if is_dense_beyond(spec, &error.to_string()) => {
-            tally.only_ours += 1;
-            return Ok(());
-        }
         (Err(error), Ok(_)) => return Err(format!("the library refuses what we take: {error}")),
         (Ok(()), Err(error)) => return Err(format!("we refuse what the library takes: {error}")),
         (Ok(()), Ok(definition)) => (definition, options(encrypted).1),
@@ -179,11 +173,6 @@ fn is_harsh(error: &str) -> bool {
 /// Whether we refuse filters through which nothing could ever be written.
 fn is_never_written(error: &str) -> bool {
     error.contains("float_scale does not work") || error.contains("dictionary does not work")
-}
-
-/// Whether we refuse a dense array whose last tile ends beyond a small datatype. The library makes such arrays.
-fn is_dense_beyond(spec: &ArraySpec, error: &str) -> bool {
-    spec.array_type == ArrayType::Dense && error.contains("the last tile reaches beyond")
 }
 
 /// The lines of a text; enumerations have no order.

@@ -5,7 +5,7 @@
 use tdb_types::{ArrayType, Layout};
 
 use super::case::{Case, Question, Step};
-use super::generate::order_of;
+use super::generate::{integer_bytes, order_of, type_limits};
 use super::limits::orders_otherwise;
 use crate::model::{Bytes, Column, QuerySpec, RangesSpec, ReadColumn, ReadResult};
 use crate::reference::Release;
@@ -91,6 +91,33 @@ fn writes_variable_cells(case: &Case) -> bool {
 
 /// Why the library's answer to a question isn't worth asking for; none if it is.
 pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
+    takes_strings_for_sorted(case, question).or_else(|| leaves_ranges_unmerged(case, question))
+}
+
+/// Ranges that overlap are merged before an unordered read searches them, but for those behind one that ends where the
+/// datatype does.
+fn leaves_ranges_unmerged(case: &Case, question: &Question) -> Option<&'static str> {
+    let is_unordered = case.array.array_type == ArrayType::Sparse && question.query.layout == Layout::Unordered;
+    let is_left = |ranges: &RangesSpec| {
+        let dimension = case.array.dimensions.iter().find(|spec| spec.name == ranges.dimension)?;
+        let physical = dimension.datatype.physical();
+        let numbers = dimension.domain.is_some() && !physical.is_float();
+        let greatest = integer_bytes(physical, type_limits(physical).1);
+        let order = |bytes: &Bytes| order_of(dimension.datatype, bytes);
+        let ranges = ranges.ranges.iter().enumerate();
+        let mut last = ranges.clone().filter(|(_, (_, high))| numbers && *high == greatest);
+        Some(last.any(|(index, (low, _))| {
+            let mut others = ranges.clone().filter(|(other, _)| *other != index);
+            others.any(|(_, (_, high))| order(high) >= order(low))
+        }))
+    };
+    let mut all = question.query.ranges.iter();
+    (is_unordered && all.any(|ranges| is_left(ranges) == Some(true)))
+        .then_some("doesn't merge ranges with one that ends where the datatype does, and loses cells of them")
+}
+
+/// String dimensions that lead the order of cells.
+fn takes_strings_for_sorted(case: &Case, question: &Question) -> Option<&'static str> {
     let dimensions = &case.array.dimensions;
     let leading = match case.array.cell_order {
         Layout::RowMajor => dimensions.first(),

@@ -6,12 +6,13 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use tdb_types::{ArrayType, Layout};
+use tdb_types::{ArrayType, FormatVersion, Layout};
 
 use super::case::{Case, KEY, Question, Step};
 use super::compare::{Settled, difference};
 use super::generate::order_of;
-use super::{defects, facts, ours};
+use super::overhang::{self, Beside};
+use super::{defects, facts, ours, twins};
 use crate::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
 use crate::reference::{Ability, Error, Reference, Release, Result};
 
@@ -150,6 +151,13 @@ pub fn examine(
     let whole_schema = writer.is_none();
     let made = match writer {
         Some(writer) => writer.make(case, &uri),
+        // Ours, where the library would crash.
+        None if overhang::is_written(case) => {
+            if let Some(verdict) = twins::write(case, (0, FormatVersion::DEFAULT), reference, &uri)? {
+                return Ok(verdict);
+            }
+            Ok(())
+        }
         None => make(case, reference, &uri),
     };
     if let Err(error) = made {
@@ -162,14 +170,27 @@ pub fn examine(
     if let Some(failure) = compare_facts(case, reference, &uri, whole_schema)? {
         return Ok(Verdict::Failed(failure));
     }
-    compare_questions(case, releases, reference, &uri)
+    match overhang::beside(case, reference, folder.path()) {
+        Ok(beside) => compare_questions(case, releases, reference, &uri, beside.as_ref()),
+        Err(error) => Ok(their_failure(case, None, &error)),
+    }
 }
 
-/// Has both sides answer all questions.
-fn compare_questions(case: &Case, releases: &[Release], reference: &mut Reference, uri: &str) -> Result<Verdict> {
+/// Has both sides answer all questions; what the library doesn't read from the array itself, from the one beside it.
+pub fn compare_questions(
+    case: &Case,
+    releases: &[Release],
+    reference: &mut Reference,
+    uri: &str,
+    beside: Option<&Beside>,
+) -> Result<Verdict> {
     let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
     for index in 0..case.questions.len() {
-        match compare_answers(case, index, releases, reference, uri, &mut excuses)? {
+        let answers = match beside {
+            None => compare_answers(case, index, releases, reference, uri, &mut excuses)?,
+            Some(beside) => compare_with(beside, case, index, reference, uri, &mut excuses)?,
+        };
+        match answers {
             ControlFlow::Continue(None) => {}
             ControlFlow::Continue(Some(count)) => {
                 reads += 1;
@@ -231,6 +252,47 @@ fn compare_answers(
         }
     }
     Ok(ControlFlow::Continue(Some(theirs.cells as u64)))
+}
+
+/// The same for an array whose last tile ends with the datatype or beyond: we have to read what the library reads from the array
+/// beside it, and so has the library where it doesn't crash.
+fn compare_with(
+    beside: &Beside,
+    case: &Case,
+    index: usize,
+    reference: &mut Reference,
+    uri: &str,
+    excuses: &mut Vec<String>,
+) -> Result<ControlFlow<Verdict, Option<u64>>> {
+    let question = &case.questions[index];
+    let failed = |failure| {
+        let failure = Failure { question: Some(index), ..failure };
+        Ok(ControlFlow::Break(Verdict::Failed(failure)))
+    };
+    let wide = with_coordinates(&beside.case, &beside.case.questions[index]);
+    let expected = match read_again(reference, &beside.uri, &wide).0 {
+        Ok(expected) => overhang::narrowed(case, expected),
+        Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
+    };
+    if overhang::is_read(case, question) {
+        let theirs = match read_again(reference, uri, &with_coordinates(case, question)).0 {
+            Ok(theirs) => theirs,
+            Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
+        };
+        if let Some(detail) = difference(&expected, &twins::reading(&theirs), &settled(case, question, &expected)) {
+            return failed(Failure::new(Kind::Cells, format!("the library reads from the array: {detail}")));
+        }
+    } else {
+        excuses.push(
+            "crashes on tiles that end with the datatype or beyond: another array of its own told their cells"
+                .to_owned(),
+        );
+    }
+    match catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &expected))) {
+        Ok(Ok(())) => Ok(ControlFlow::Continue(Some(expected.cells as u64))),
+        Ok(Err(failure)) => failed(failure),
+        Err(_) => failed(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())),
+    }
 }
 
 /// Whether the library gave other cells than we because of a defect in how it reads what that release wrote, and gives ours

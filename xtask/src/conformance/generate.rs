@@ -16,7 +16,7 @@ use super::case::{Case, Step, apply};
 use super::random::Random;
 use crate::model::{ArraySpec, AttributeSpec, Evolution};
 use axis::Axis;
-pub use axis::{integer_bytes, integer_of, order_of};
+pub use axis::{integer_bytes, integer_of, order_of, type_limits};
 pub use changes::AFTER_ALL;
 
 /// The time of the first write; each further step comes ten milliseconds later.
@@ -95,7 +95,9 @@ impl History<'_> {
                 steps.push(Step::Delete(condition, time));
             }
             // Of dense arrays with a current domain the library makes fragments that it can't read.
-            let cut = self.array.array_type == ArrayType::Dense && self.array.current_domain.is_some();
+            let is_dense = self.array.array_type == ArrayType::Dense;
+            let to_the_end = || self.axes.iter().any(Axis::is_written_to_the_end);
+            let cut = is_dense && (self.array.current_domain.is_some() || to_the_end());
             if index > 0 && !cut && random.percent(8) {
                 consolidation(random, &mut steps);
             }

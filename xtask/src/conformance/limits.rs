@@ -6,6 +6,7 @@ use tdb_types::{ArrayType, Datatype, Layout, PhysicalType};
 
 use super::case::{Case, Step};
 use super::generate::integer_of;
+use super::overhang;
 use crate::model::{ArraySpec, AttributeSpec, DimensionSpec, FilterSpec, Pipeline};
 use crate::reference::{Ability, Release};
 
@@ -86,6 +87,13 @@ pub fn keeps_names(case: &Case, release: Release) -> bool {
     release.can(Ability::OwnDimensions) || case.array.attributes.iter().all(|spec| !spec.name.is_empty())
 }
 
+/// Whether the release can make the array itself, as far as tiles go that end with the datatype or beyond: no release is to be
+/// relied on with cells in these, and before 2.10 none with cells beside them where the domain begins below zero.
+pub fn can_make_tiles(case: &Case, release: Release) -> bool {
+    let negative = case.array.dimensions.iter().any(is_negative) && release.numbers() < [2, 10, 0];
+    !overhang::is_beyond(&case.array) || !(negative || overhang::is_written(case))
+}
+
 /// Whether release 2.30.0 can read the footers of fragments that it joins: not those of format 11.
 pub fn footers_can_be_joined(case: &Case, release: Release) -> bool {
     let joins = case.steps.iter().any(|step| matches!(step, Step::Consolidate("fragment_meta")));
@@ -152,6 +160,11 @@ fn is_taken_by_the_first(dimension: &DimensionSpec) -> bool {
     let cells = high - low + 1;
     let counted = if cells > i128::from(i32::MAX) { cells + overflow } else { cells };
     low >= 0 || counted % extent == 0
+}
+
+fn is_negative(dimension: &DimensionSpec) -> bool {
+    let physical = dimension.datatype.physical();
+    !is_float(physical) && dimension.domain.as_ref().is_some_and(|(low, _)| integer_of(physical, low) < 0)
 }
 
 fn is_float(physical: PhysicalType) -> bool {

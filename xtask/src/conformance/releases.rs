@@ -72,6 +72,7 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
     while tally.arrays + tally.differences < wanted && tally.differences < arguments.failures as u64 {
         let case = limits::fit(generate::case(seed_of(arguments.seed, index)), writer)
             .and_then(|case| heirs.iter().try_fold(case, |case, heir| limits::fit(case, *heir)))
+            .filter(|case| heirs.iter().chain([&writer]).all(|release| limits::can_make_tiles(case, *release)))
             .filter(|case| heirs.is_empty() || can_be_passed_on(case, writer));
         index += 1;
         let Some(case) = case else {

@@ -15,12 +15,15 @@ use tdb_array::tdb_fragment::{
     TileStatistics, ValueStatistics,
 };
 use tdb_filters::Filter;
-use tdb_schema::{ArraySchema, FieldRef};
+use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_types::{FormatVersion, Limits, TimestampedName};
 
 use super::case::{Case, Step};
-use super::examine::{Failure, Kind, Verdict, carry_out, compare_facts, make, set_key, their_failure};
+use super::examine::{
+    Failure, Kind, Verdict, carry_out, compare_facts, compare_questions, make, set_key, their_failure,
+};
 use super::ours::{self, Manner};
+use super::overhang;
 use crate::model::Bytes;
 use crate::reference::{Reference, Result};
 
@@ -80,6 +83,9 @@ pub fn examine(
     let folder = tempfile::tempdir_in(folder)?;
     let [theirs, ours, given] =
         ["theirs", "ours", "given"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    if overhang::is_beyond(&case.array) {
+        return beyond(case, (index, version), reference, (folder.path(), &ours), files);
+    }
     let as_given = pixels::as_given(case);
     for (case, uri) in [(Some(case), &theirs), (as_given.as_ref(), &given)] {
         if let Some(case) = case
@@ -105,13 +111,44 @@ pub fn examine(
     })
 }
 
+/// The same for an array whose last tile ends with the datatype or beyond. The library's has other coordinates.
+fn beyond(
+    case: &Case,
+    (index, version): (u64, FormatVersion),
+    reference: &mut Reference,
+    (folder, ours): (&Path, &str),
+    files: &mut Files,
+) -> Result<Verdict> {
+    let beside = match overhang::beside(case, reference, folder) {
+        Ok(Some(beside)) => beside,
+        Ok(None) => return Ok(Verdict::Excused("no last tile".to_owned())),
+        Err(error) => return Ok(their_failure(case, None, &error)),
+    };
+    if let Some(verdict) = write(case, (index, version), reference, ours)? {
+        return Ok(verdict);
+    }
+    let is_newest = version == FormatVersion::DEFAULT;
+    if let Some(mut failure) = compare_facts(case, reference, ours, is_newest)? {
+        failure.detail = format!("of our array: {}", failure.detail);
+        return Ok(Verdict::Failed(failure));
+    }
+    if is_newest {
+        compare_files(case, &beside.uri, ours, files);
+    }
+    compare_questions(case, &[], reference, ours, Some(&beside))
+}
+
 /// Why two arrays can't hold the same; none if they can.
 pub fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
     pixels::as_given(case).map(|_| "images with loss, or whose colours the library changes where they are transparent")
 }
 
 /// Makes the array; but for consolidation all of it is ours.
-fn write(
+///
+/// # Errors
+///
+/// If the library's process can't be started.
+pub fn write(
     case: &Case,
     (index, version): (u64, FormatVersion),
     reference: &mut Reference,
@@ -292,7 +329,10 @@ fn metadata((_, array): &(String, Array), folder: &Path, bytes: Option<Vec<u8>>)
 /// wrong.
 fn unexplained(expected: &Metadata, got: &Metadata) -> Option<String> {
     let (theirs, ours) = (&expected.file, &got.file);
-    if theirs.contents.rtree != ours.contents.rtree {
+    // Those of dense fragments say where in the domain they lie.
+    let domains =
+        [expected, got].map(|side| side.schema.dimensions().iter().map(Dimension::domain).collect::<Vec<_>>());
+    if domains[0] == domains[1] && theirs.contents.rtree != ours.contents.rtree {
         return Some("other R-tree".to_owned());
     }
     let footer = &theirs.footer;

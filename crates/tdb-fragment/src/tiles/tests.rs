@@ -72,6 +72,17 @@ fn domains_by_old_consolidation_may_end_with_their_last_tile() {
 }
 
 #[test]
+fn the_last_tile_may_end_beyond_the_datatype() {
+    let dimensions = [(0, i32::MAX, 250_000)];
+    let grid = grid(Layout::RowMajor, &dimensions, &[(2_147_249_998, i32::MAX - 1)]).unwrap();
+    let along = grid.dimensions()[0];
+    assert_eq!((along.first, along.count, along.extent), (8588, 2, 250_000));
+    assert_eq!((along.before, along.behind), (249_998, 250_000 - 233_647));
+    assert_eq!([grid.visible_cells_in(0), grid.visible_cells_in(1)], [Some(2), Some(233_647)]);
+    assert_eq!(grid.visible_cell_count(), 233_649);
+}
+
+#[test]
 fn grids_beyond_all_measure_are_refused() {
     let whole = [(i32::MIN, i32::MAX - 1, 1); 3];
     let error = grid(Layout::RowMajor, &whole, &[(i32::MIN, i32::MAX - 1); 3]).unwrap_err();

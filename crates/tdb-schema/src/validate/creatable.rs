@@ -80,8 +80,9 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
             Some(extent) if !extent_fits(low, high, extent) => {
                 return invalid(format!("tile extent {extent} exceeds the domain from {low} to {high}"));
             }
-            // The reference library works it out in 64 bits, so that in smaller types the last tile may reach beyond.
-            _ if dimension.physical().size() == 8 && super::last_tile_overflows(dimension) => {
+            // The reference library works it out in 64 bits, so that in smaller types the last tile may reach beyond,
+            // in dense arrays too.
+            _ if dimension.physical().size() == 8 && last_tile_overflows(dimension) => {
                 return invalid(format!("the last tile reaches beyond what {} can hold", dimension.datatype()));
             }
             _ => {}
@@ -100,6 +101,14 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
         return invalid("run-length and dictionary encoding of strings must be the first filter".to_owned());
     }
     Ok(())
+}
+
+/// Whether the last tile of a dimension reaches beyond the highest value of the datatype.
+fn last_tile_overflows(dimension: &Dimension) -> bool {
+    let (Some((low, high)), Some(extent)) = (dimension.domain_keys(), dimension.extent_cells()) else { return false };
+    let tiles_before = dimension.tile_index(high);
+    let end = u128::from(low) + (u128::from(tiles_before) + 1) * u128::from(extent);
+    end > u128::from(max_key(dimension.physical())) + 1
 }
 
 /// Whether an extent is one that people may ask for: positive in its own type, not more than the domain.

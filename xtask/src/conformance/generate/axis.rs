@@ -15,6 +15,8 @@ pub struct Axis {
     pub low: i128,
     pub high: i128,
     pub extent: i128,
+    /// For dense arrays: the highest coordinate that is written.
+    pub written: i128,
     /// Coordinates of cells and ends of ranges, all inside the current domain; ascending, each once.
     pub pool: Vec<Bytes>,
 }
@@ -70,6 +72,9 @@ pub fn dense(random: &mut Random, name: String, datatype: Datatype, most: usize)
         1 => 1,
         _ => random.integer(1, size),
     };
+    if random.percent(25) {
+        return dense_to_the_end(random, name, datatype, most, (size, extent));
+    }
     let tiles = (size + extent - 1) / extent;
     // The last tile must end inside the type, whether or not the domain does.
     let most = greatest - least;
@@ -86,6 +91,32 @@ pub fn dense(random: &mut Random, name: String, datatype: Datatype, most: usize)
     integer_axis(random, name, datatype, (low, low + size - 1, extent), false)
 }
 
+/// A dimension whose domain ends where the datatype does, and whose last tile ends there, or beyond it if it can.
+fn dense_to_the_end(
+    random: &mut Random,
+    name: String,
+    datatype: Datatype,
+    most: usize,
+    (size, extent): (i128, i128),
+) -> Axis {
+    let physical = datatype.physical();
+    let (least, greatest) = type_limits(physical);
+    let (size, extent) = match physical.size() {
+        // The library refuses tiles that end beyond these.
+        8 => (size / extent * extent, extent),
+        // All coordinates but one.
+        1 if most > 255 && random.percent(30) => (255, random.integer(1, greatest)),
+        _ => (size, extent),
+    };
+    let low = if size == 255 { least + 1 } else { greatest + 1 - size };
+    let mut axis = integer_axis(random, name, datatype, (low, greatest, extent), false);
+    // Where nothing is in the last tile, the library writes too.
+    if random.percent(50) && axis.last_tile() > low {
+        axis.written = axis.last_tile() - 1;
+    }
+    axis
+}
+
 fn integer_axis(
     random: &mut Random,
     name: String,
@@ -100,7 +131,7 @@ fn integer_axis(
     let bytes = |value| integer_bytes(physical, value);
     let spec =
         DimensionSpec { name, datatype, domain: Some((bytes(low), bytes(high))), extent: Some(bytes(extent)), filters };
-    Axis { spec, low, high, extent, pool: Vec::new() }
+    Axis { spec, low, high, extent, written: high, pool: Vec::new() }
 }
 
 /// A dimension of a sparse array; `alone` if it is the only one, so that coordinates ascend in the files.
@@ -112,7 +143,7 @@ pub fn sparse(random: &mut Random, name: String, datatype: Datatype, alone: bool
             filters = Default::default();
         }
         let spec = DimensionSpec { name, datatype, domain: None, extent: None, filters };
-        return Axis { spec, low: 0, high: 0, extent: 1, pool: Vec::new() };
+        return Axis { spec, low: 0, high: 0, extent: 1, written: 0, pool: Vec::new() };
     }
     if datatype.is_float() {
         return float_axis(random, name, datatype);
@@ -132,6 +163,11 @@ pub fn sparse(random: &mut Random, name: String, datatype: Datatype, alone: bool
         2 => random.integer(1, extent_limit),
         _ => random.integer(1, 30.min(extent_limit)),
     };
+    if random.percent(20) {
+        // It ends where the datatype does; the last tile may end beyond it, but not beyond 64 bits.
+        let size = if datatype.size() == 8 { size / extent * extent } else { size };
+        return integer_axis(random, name, datatype, (greatest + 1 - size, greatest, extent), alone);
+    }
     let tiles = (size + extent - 1) / extent;
     // The last tile must end inside the type.
     let (size, tiles) = if tiles * extent > most { (most / extent * extent, most / extent) } else { (size, tiles) };
@@ -158,7 +194,7 @@ fn float_axis(random: &mut Random, name: String, datatype: Datatype) -> Axis {
         extent: Some(float_bytes(datatype, extent)),
         filters: Default::default(),
     };
-    let mut axis = Axis { spec, low: 0, high: 0, extent: 1, pool: Vec::new() };
+    let mut axis = Axis { spec, low: 0, high: 0, extent: 1, written: 0, pool: Vec::new() };
     if random.percent(60) {
         let purpose = Purpose::Values { datatype, var: false, ascending: false, constant: false };
         axis.spec.filters = filters::pipeline(random, purpose);
@@ -178,6 +214,28 @@ fn float_bytes(datatype: Datatype, value: f64) -> Bytes {
 }
 
 impl Axis {
+    /// Where the last tile of the domain begins.
+    fn last_tile(&self) -> i128 {
+        let (low, high) = self.ends();
+        low + (high - low) / self.extent * self.extent
+    }
+
+    /// The whole domain, also where there is a current one.
+    fn ends(&self) -> (i128, i128) {
+        let integer = |bytes: &Bytes| integer_of(self.spec.datatype.physical(), bytes);
+        self.spec.domain.as_ref().map_or((0, 0), |(low, high)| (integer(low), integer(high)))
+    }
+
+    /// Whether the last tile ends where the datatype does, or beyond it.
+    pub fn is_beyond(&self) -> bool {
+        self.last_tile() + self.extent > type_limits(self.spec.datatype.physical()).1
+    }
+
+    /// Whether cells are written in such a tile, which the library can't consolidate.
+    pub fn is_written_to_the_end(&self) -> bool {
+        self.is_beyond() && self.written >= self.last_tile()
+    }
+
     /// Chooses the coordinates that cells have.
     pub fn fill_pool(&mut self, random: &mut Random, count: usize) {
         let datatype = self.spec.datatype;

@@ -41,7 +41,8 @@ pub fn array(random: &mut Random) -> (ArraySpec, Vec<Axis>) {
         current_domain(random, &mut spec, &mut axes);
     }
     if dense && axes.len() == 2 && INTEGERS.contains(&axes[1].spec.datatype) && random.percent(40) {
-        spec.attributes.extend(image(random, &axes[1]));
+        let stays = |attribute: &AttributeSpec| !axes.iter().any(Axis::is_beyond) || keeps_pixels(attribute);
+        spec.attributes.extend(image(random, &axes[1]).filter(stays));
     }
     (spec, axes)
 }
@@ -60,6 +61,15 @@ fn image(random: &mut Random, x: &Axis) -> Option<AttributeSpec> {
     let (name, datatype) = ("image".to_owned(), Datatype::UInt8);
     let (nullable, enumeration) = (random.percent(20), None);
     Some(AttributeSpec { name, datatype, cell_val_num: Some(1), nullable, fill: None, filters, enumeration })
+}
+
+/// Whether images come back as they were given: the cells of arrays whose last tile ends with the datatype or beyond are told by
+/// another array.
+fn keeps_pixels(image: &AttributeSpec) -> bool {
+    image.filters.filters.iter().all(|filter| match filter {
+        FilterSpec::Webp { lossless, format, .. } => *lossless && matches!(format, WebpFormat::Rgb | WebpFormat::Bgr),
+        _ => true,
+    })
 }
 
 /// Whether an attribute holds images.
@@ -231,7 +241,7 @@ fn current_domain(random: &mut Random, spec: &mut ArraySpec, axes: &mut [Axis]) 
             Some(_) => {
                 let low = random.integer(axis.low, axis.high);
                 let high = random.integer(low, axis.high);
-                (axis.low, axis.high) = (low, high);
+                (axis.low, axis.high, axis.written) = (low, high, axis.written.clamp(low, high));
                 (integer_bytes(datatype.physical(), low), integer_bytes(datatype.physical(), high))
             }
         }

@@ -51,8 +51,8 @@ fn dense_place(random: &mut Random, axes: &[Axis]) -> (Layout, Vec<(i128, i128)>
     }
     let whole = random.percent(20);
     let ranges = axes.iter().map(|axis| {
-        let (first, last) = (random.integer(axis.low, axis.high), random.integer(axis.low, axis.high));
-        if whole { (axis.low, axis.high) } else { (first.min(last), first.max(last)) }
+        let (first, last) = (random.integer(axis.low, axis.written), random.integer(axis.low, axis.written));
+        if whole { (axis.low, axis.written) } else { (first.min(last), first.max(last)) }
     });
     let ranges = ranges.collect();
     (*random.pick(&[Layout::RowMajor, Layout::ColMajor]), ranges)
@@ -64,7 +64,7 @@ fn whole_tiles(random: &mut Random, axes: &[Axis]) -> Option<Vec<(i128, i128)>> 
         let physical = axis.spec.datatype.physical();
         let origin = super::axis::integer_of(physical, &axis.spec.domain.as_ref()?.0);
         let first = (axis.low - origin + axis.extent - 1) / axis.extent;
-        let end = (axis.high + 1 - origin) / axis.extent;
+        let end = (axis.written + 1 - origin) / axis.extent;
         if first >= end {
             return None;
         }
