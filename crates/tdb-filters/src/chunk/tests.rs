@@ -63,17 +63,17 @@ fn what_is_cut_off_or_follows_is_an_error() {
 #[test]
 fn chunks_are_not_stored_in_too_many_bytes() {
     let header = |original, filtered, metadata| ChunkHeader { original, filtered, metadata };
-    let limit = 1 << 20;
+    let limit = 4 << 20;
     header(10, 60_000, 5_536).check_payload(0, limit).unwrap();
     header(0, 0, 0).check_payload(0, limit).unwrap();
-    header(10_000, 640_000, 0).check_payload(0, limit).unwrap();
-    header(10_000, 640_008, 0).check_payload(8, limit).unwrap();
+    header(10_000, 5_120_000, 0).check_payload(0, limit).unwrap();
+    header(10_000, 5_124_096, 0).check_payload(8, limit).unwrap();
     // Twice the limit, whatever the chunk has.
-    header(1 << 20, 2 << 20, 0).check_payload(0, limit).unwrap();
+    header(1 << 20, 8 << 20, 0).check_payload(0, limit).unwrap();
     for (header, max) in [
         (header(10, 60_000, 5_537), 64 << 10),
-        (header(10_000, 640_001, 0), 640_000),
-        (header(1 << 20, 2 << 20, 1), 2 << 20),
+        (header(10_000, 5_120_001, 0), 5_120_000),
+        (header(1 << 20, 8 << 20, 1), 8 << 20),
         (header(0, u32::MAX, u32::MAX), 64 << 10),
     ] {
         let error = header.check_payload(0, limit).unwrap_err();
