@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let Tally { same, refused_by_both, only_theirs, only_ours, let_through, encrypted, failed, reasons } = tally;
     println!("{only_theirs} times refused by the library alone: extents of more than half of a signed type");
     println!(
-        "{only_ours} times refused by us alone: dense arrays whose last tile ends beyond a small datatype, scaled values of other sizes, dictionaries of dictionaries"
+        "{only_ours} times refused by us alone: dense arrays whose last tile ends beyond a small datatype, scaled values of other sizes, dictionaries that nothing can be written through"
     );
     for (reason, count) in reasons {
         println!("{count} times refused by both: {reason}");
