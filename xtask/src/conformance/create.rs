@@ -79,7 +79,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     let Tally { same, refused_by_both, only_theirs, only_ours, let_through, encrypted, failed, reasons } = tally;
     println!("{only_theirs} times refused by the library alone: extents of more than half of a signed type");
-    println!("{only_ours} times refused by us alone: scaled values of other sizes, dictionaries of dictionaries");
+    println!(
+        "{only_ours} times refused by us alone: scaled values of other sizes, dictionaries that nothing can be written through"
+    );
     for (reason, count) in reasons {
         println!("{count} times refused by both: {reason}");
     }
