@@ -23,6 +23,7 @@
 
 mod axis;
 mod column;
+mod ends;
 mod lanes;
 mod transform;
 

@@ -10,7 +10,7 @@ use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 
-use super::model::{self, Cell, Fragment, Version, Wanted};
+use super::model::{self, Cell, Fragment, Stored, Version, Wanted};
 use super::write_array;
 
 /// The types of dimensions that are tried, each with a few coordinates that cells may have.
@@ -175,13 +175,23 @@ pub fn versions(kinds: Vec<Kind>) -> impl Strategy<Value = Vec<(Cell, u8)>> {
     })
 }
 
-/// The versions of cells in a fragment, whether it is a consolidated one, and how much time it spans.
-pub type Numbers = (Vec<(Cell, u8)>, bool, u64);
+/// The versions of cells in a fragment, whether it is a consolidated one, how much time it spans, and how they are stored.
+pub type Numbers = (Vec<(Cell, u8)>, bool, u64, Stored);
+
+/// Half of the fragments have the order that they should have.
+pub fn stored() -> impl Strategy<Value = Stored> {
+    let disordered = (0..3_u8, any::<u64>()).prop_map(|(kind, seed)| match kind {
+        0 => Stored::GlobalTiles(seed >> 1),
+        1 => Stored::Exchanged(seed >> 1),
+        _ => Stored::Shuffled(seed >> 1),
+    });
+    prop_oneof![Just(Stored::Global), disordered]
+}
 
 /// Fragments at times 10, 20, …, some of them consolidated ones.
 pub fn fragments(kinds: Vec<Kind>, duplicates: bool) -> impl Strategy<Value = Vec<Fragment>> {
-    prop::collection::vec((versions(kinds), any::<bool>(), 0..4_u64), 1..5).prop_map(move |fragments| {
-        let build = |(index, (versions, is_consolidated, length)): (usize, Numbers)| {
+    prop::collection::vec((versions(kinds), any::<bool>(), 0..4_u64, stored()), 1..5).prop_map(move |fragments| {
+        let build = |(index, (versions, is_consolidated, length, stored)): (usize, Numbers)| {
             let start = 10 * (index as u64 + 1);
             let end = if is_consolidated { start + length } else { start };
             let mut seen = BTreeSet::new();
@@ -194,7 +204,7 @@ pub fn fragments(kinds: Vec<Kind>, duplicates: bool) -> impl Strategy<Value = Ve
                 let fresh = seen.insert((cell.coordinates.clone(), time));
                 (duplicates || fresh).then_some(Version { cell, time, deleted })
             });
-            Fragment { start, end, versions: versions.collect(), is_consolidated }
+            Fragment { start, end, versions: versions.collect(), is_consolidated, stored }
         };
         fragments.into_iter().enumerate().map(build).collect()
     })

@@ -50,7 +50,6 @@ impl Choice {
             Order::RowMajor | Order::ColMajor if is_stored_otherwise(context) || !is_global_order(context)? => {
                 Self { sorted: all(), ..none }
             }
-            _ if context.sources.len() <= 1 && !context.must_deduplicate() => Self { streamed: all(), ..none },
             _ => Self { merged: all(), ..none },
         })
     }
@@ -84,7 +83,7 @@ pub(super) fn engine(context: &Context) -> Result<Box<dyn Engine>> {
 }
 
 fn slabs<K: Key>(context: &Context, order: CellOrder, tiles: &Tiles) -> Box<dyn Engine> {
-    Box::new(Slabs::<K>::new(context, order, tiles))
+    Box::new(Slabs::<K>::new(context, order, tiles, None))
 }
 
 /// One engine after the other.
