@@ -128,7 +128,14 @@ pub fn set_key(side: &mut Reference, encrypted: bool) {
     }
 }
 
+/// Has the library believe what writes say of their order, or check it.
+fn set_order_check(side: &mut Reference, checks: bool) {
+    side.config().insert("sm.check_global_order".to_owned(), checks.to_string());
+}
+
 /// Runs a case in a new folder below `folder`. The array is made by the writer, or else by the release that also reads.
+/// Where its cells aren't in the order that they should have, the library gives them so; it is asked about an array with the
+/// same cells in order.
 ///
 /// # Errors
 ///
@@ -143,33 +150,39 @@ pub fn examine(
     let releases = releases.as_slice();
     for side in writer.iter_mut().flat_map(|writer| writer.sides()).chain([&mut *reference]) {
         set_key(side, case.encrypted);
+        set_order_check(side, !case.disordered);
     }
     let folder = tempfile::tempdir_in(folder)?;
-    let uri = folder.path().join("array").to_string_lossy().into_owned();
+    let [uri, twin] = ["array", "twin"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
     // What a schema holds differs between versions; the fixtures have some of each.
     let whole_schema = writer.is_none();
-    let made = match writer {
-        Some(writer) => writer.make(case, &uri),
-        None => make(case, reference, &uri),
-    };
-    if let Err(error) = made {
-        let reason = releases.iter().find_map(|release| defects::refusal(*release, &error.to_string()));
-        if let Some(reason) = reason {
-            return Ok(Verdict::Excused(reason.to_owned()));
+    let sorted = case.sorted();
+    for (case, uri) in [(Some(case), &uri), (sorted.as_ref(), &twin)] {
+        let Some(case) = case else { continue };
+        let made = match &mut writer {
+            Some(writer) => writer.make(case, uri),
+            None => make(case, reference, uri),
+        };
+        if let Err(error) = made {
+            let reason = releases.iter().find_map(|release| defects::refusal(*release, &error.to_string()));
+            if let Some(reason) = reason {
+                return Ok(Verdict::Excused(reason.to_owned()));
+            }
+            return Ok(their_failure(case, None, &error));
         }
-        return Ok(their_failure(case, None, &error));
     }
     if let Some(failure) = compare_facts(case, reference, &uri, whole_schema)? {
         return Ok(Verdict::Failed(failure));
     }
-    compare_questions(case, releases, reference, &uri)
+    let theirs = if sorted.is_some() { &twin } else { &uri };
+    compare_questions(case, releases, reference, [theirs, &uri])
 }
 
 /// Has both sides answer all questions.
-fn compare_questions(case: &Case, releases: &[Release], reference: &mut Reference, uri: &str) -> Result<Verdict> {
+fn compare_questions(case: &Case, releases: &[Release], reference: &mut Reference, uris: [&str; 2]) -> Result<Verdict> {
     let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
     for index in 0..case.questions.len() {
-        match compare_answers(case, index, releases, reference, uri, &mut excuses)? {
+        match compare_answers(case, index, releases, reference, uris, &mut excuses)? {
             ControlFlow::Continue(None) => {}
             ControlFlow::Continue(Some(count)) => {
                 reads += 1;
@@ -181,13 +194,13 @@ fn compare_questions(case: &Case, releases: &[Release], reference: &mut Referenc
     Ok(Verdict::Agreed { reads, cells, excuses })
 }
 
-/// Has both sides answer one question. Gives how many cells were compared, if any were, or how the case ends.
+/// Has both sides answer one question, the library about the first array and us about the second. Gives how many cells were compared, if any were, or how the case ends.
 fn compare_answers(
     case: &Case,
     index: usize,
     releases: &[Release],
     reference: &mut Reference,
-    uri: &str,
+    uris @ [their_uri, uri]: [&str; 2],
     excuses: &mut Vec<String>,
 ) -> Result<ControlFlow<Verdict, Option<u64>>> {
     let question = &case.questions[index];
@@ -195,7 +208,7 @@ fn compare_answers(
         excuses.push(reason.to_owned());
         return Ok(ControlFlow::Continue(None));
     }
-    let (theirs, crashed) = read_again(reference, uri, &with_coordinates(case, question));
+    let (theirs, crashed) = read_again(reference, their_uri, &with_coordinates(case, question));
     if crashed && theirs.is_ok() {
         excuses.push("crashed in a read, and answered when it was asked again".to_owned());
     }
@@ -206,7 +219,7 @@ fn compare_answers(
             let unread = Failure::new(Kind::Cells, error.to_string());
             let reason = match their_failure(case, Some(index), &error) {
                 Verdict::Excused(reason) => reason,
-                failed => match misread(case, question, releases, reference, uri, &unread)? {
+                failed => match misread(case, question, releases, reference, uris, &unread)? {
                     Some(rule) => rule.to_owned(),
                     None => return Ok(ControlFlow::Break(failed)),
                 },
@@ -222,7 +235,7 @@ fn compare_answers(
     let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &theirs)));
     let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
     if let Err(mut failure) = outcome {
-        match misread(case, question, releases, reference, uri, &failure)? {
+        match misread(case, question, releases, reference, uris, &failure)? {
             Some(rule) => excuses.push(rule.to_owned()),
             None => {
                 failure.question = Some(index);
@@ -240,17 +253,17 @@ pub fn misread(
     question: &Question,
     releases: &[Release],
     reference: &mut Reference,
-    uri: &str,
+    [theirs, ours]: [&str; 2],
     failure: &Failure,
 ) -> Result<Option<&'static str>> {
     let Some(rule) = defects::misreads(case, question, releases, reference.release()) else { return Ok(None) };
     if failure.kind != Kind::Cells {
         return Ok(None);
     }
-    let Ok(whole) = reference.read(uri, &defects::whole_question(case, question)) else { return Ok(None) };
+    let Ok(whole) = reference.read(theirs, &defects::whole_question(case, question)) else { return Ok(None) };
     let theirs = defects::choose(case, question, &whole);
     let read = || {
-        let array = ours::open(uri, case, question)?;
+        let array = ours::open(ours, case, question)?;
         ours::read(&array, &question.query, question.budget)
     };
     let Ok(reading) = read() else { return Ok(None) };

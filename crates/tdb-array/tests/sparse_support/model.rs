@@ -123,15 +123,19 @@ fn negative_zeros(schema: &ArraySchema, cell: &Cell) -> Vec<bool> {
 }
 
 impl Fragment {
-    /// The fragment as the writer of tests wants it.
-    pub fn to_columns(&self, schema: &ArraySchema) -> NewFragment {
-        let mut versions = self.versions.clone();
-        versions.sort_by(|a, b| {
+    /// Puts the versions in the order in which they are stored.
+    pub fn arrange(&mut self, schema: &ArraySchema) {
+        self.versions.sort_by(|a, b| {
             compare(schema, Order::Global, &a.cell, &b.cell)
                 .then_with(|| negative_zeros(schema, &b.cell).cmp(&negative_zeros(schema, &a.cell)))
                 .then(b.time.cmp(&a.time))
         });
-        self.stored.apply(&mut versions, usize::try_from(schema.capacity()).unwrap());
+        self.stored.apply(&mut self.versions, usize::try_from(schema.capacity()).unwrap());
+    }
+
+    /// The fragment as the writer of tests wants it.
+    pub fn to_columns(&self, schema: &ArraySchema) -> NewFragment {
+        let versions = &self.versions;
         let var = |is_var: bool| is_var.then(Vec::new);
         let dimensions = schema.dimensions().iter().enumerate().map(|(index, dimension)| {
             let mut cells = Cells { offsets: var(dimension.is_var()), ..Cells::default() };
@@ -182,7 +186,8 @@ pub fn read(schema: &ArraySchema, fragments: &[Fragment], wanted: &Wanted) -> Ve
         let mut newest: BTreeMap<&Vec<Vec<u8>>, (&Version, u64, usize)> = BTreeMap::new();
         for version in found {
             let held = newest.entry(&version.0.cell.coordinates).or_insert(version);
-            if (held.1, held.2) < (version.1, version.2) {
+            // Of versions of one time in a fragment the last one counts.
+            if (held.1, held.2) <= (version.1, version.2) {
                 *held = version;
             }
         }

@@ -5,6 +5,7 @@ mod layout;
 mod unfilter;
 mod var;
 
+use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::Buffer;
 
 use super::cells::TileData;
@@ -12,7 +13,7 @@ use super::context::Context;
 use super::table::{Run, TileTable};
 use crate::column::ColumnBuffers;
 use crate::read::{BufferPool, pack_validity};
-use crate::{Batch, Result};
+use crate::{Batch, Column, Result};
 use fixed::gather_fixed;
 use layout::BatchLayout;
 use unfilter::{FixedPart, unfilter_fixed, unfilter_var};
@@ -28,6 +29,36 @@ pub(super) struct Gatherer {
     pool: BufferPool,
 }
 
+/// A batch that some fields are missing of.
+#[derive(Debug)]
+pub(super) struct Unfinished {
+    columns: Vec<Option<Column>>,
+    len: usize,
+}
+
+impl Unfinished {
+    pub(super) fn new(context: &Context) -> Self {
+        Self { columns: vec![None; context.fields.len()], len: 0 }
+    }
+
+    /// How many cells there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The coordinates, dimension by dimension, if all are there.
+    pub(super) fn coordinates(&self, context: &Context) -> Vec<CoordinateColumn<'_>> {
+        let column = |field: &Option<usize>| {
+            let column = self.columns.get((*field)?)?.as_ref()?;
+            Some(match column.offsets() {
+                Some(offsets) => CoordinateColumn::Strings { offsets: &offsets[..self.len], values: column.bytes() },
+                None => CoordinateColumn::Values(column.bytes()),
+            })
+        };
+        context.field_of_dimension.iter().filter_map(column).collect()
+    }
+}
+
 impl Default for Gatherer {
     fn default() -> Self {
         Self { pool: BufferPool::of_pieces() }
@@ -37,13 +68,27 @@ impl Default for Gatherer {
 impl Gatherer {
     /// The batch that consists of these cells, which wait no longer.
     pub(super) fn gather(&mut self, context: &Context, tiles: &mut TileTable, runs: &[Run]) -> Result<Batch> {
+        let mut batch = Unfinished::new(context);
+        self.add(context, tiles, runs, |_| true, &mut batch)?;
+        Ok(self.finish(context, tiles, runs, batch))
+    }
+
+    /// Adds the `wanted` fields of these cells to a batch.
+    pub(super) fn add(
+        &mut self,
+        context: &Context,
+        tiles: &mut TileTable,
+        runs: &[Run],
+        wanted: impl Fn(usize) -> bool,
+        batch: &mut Unfinished,
+    ) -> Result<()> {
         let limit = usize::try_from(context.array.limits().tile_bytes).unwrap_or(usize::MAX);
         let most_held = MOST_HELD.min(limit);
         tiles.trim(most_held);
         let mut held = 0;
         let layout = BatchLayout::new(tiles, runs, context.array.workers().threads());
-        let mut columns = Vec::with_capacity(context.fields.len());
-        for (index, field) in context.fields.iter().enumerate() {
+        batch.len = layout.cells;
+        for (index, field) in context.fields.iter().enumerate().filter(|(index, _)| wanted(*index)) {
             let mut buffers = match field.cell_size() {
                 Some(size) => {
                     let values = self.fixed(context, tiles, &layout, index, size)?;
@@ -57,7 +102,7 @@ impl Gatherer {
             if field.nullable {
                 buffers.validity = Some(self.validity(context, tiles, &layout, index)?);
             }
-            columns.push(field.column(layout.cells, buffers));
+            batch.columns[index] = Some(field.column(layout.cells, buffers));
             for used in &layout.uses {
                 let tile = tiles.get_mut(used.slot);
                 held += tile.fields[index].memory();
@@ -67,10 +112,21 @@ impl Gatherer {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// The batch, once all its fields are there; its cells wait no longer.
+    pub(super) fn finish(
+        &mut self,
+        context: &Context,
+        tiles: &mut TileTable,
+        runs: &[Run],
+        batch: Unfinished,
+    ) -> Batch {
         tiles.release(context, runs);
-        let batch = Batch::new(columns, layout.cells);
+        let batch = Batch::new(batch.columns.into_iter().flatten().collect(), batch.len);
         self.pool.lend(&batch);
-        Ok(batch)
+        batch.with_columns(context.shown)
     }
 
     fn fixed(

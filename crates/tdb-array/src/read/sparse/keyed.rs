@@ -91,7 +91,20 @@ impl<K: Key> Keyed<K> {
     pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
         let (cells, times, deleted, repeats, columns, column_cells) = (None, None, None, None, None, None);
         let tile = SelectedTile { tile: slot.into(), cells: u32::MAX, full: true };
-        Self { slot, source, tile, keys, cells, times, time: 0, deleted, repeats, columns, column_cells, forgotten: false }
+        Self {
+            slot,
+            source,
+            tile,
+            keys,
+            cells,
+            times,
+            time: 0,
+            deleted,
+            repeats,
+            columns,
+            column_cells,
+            forgotten: false,
+        }
     }
 
     /// How many cells are wanted.

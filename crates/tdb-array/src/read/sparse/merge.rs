@@ -77,13 +77,7 @@ impl<K: Key> Merge<K> {
     }
 
     /// Merges what is at hand until there are about `most` bytes of cells, or a tile has to be loaded; whether it has.
-    fn advance(
-        &mut self,
-        context: &Context,
-        tiles: &mut TileTable,
-        queue: &mut RunQueue,
-        most: usize,
-    ) -> Result<bool> {
+    fn advance(&mut self, context: &Context, tiles: &mut TileTable, queue: &mut RunQueue, most: usize) -> Result<bool> {
         let lanes: Vec<Lane<'_, K>> = self.strands.iter().map(Strand::lane).collect();
         let gate = self.pending.gate();
         let rules = Rules { order: &self.order, deduplicate: self.deduplicate, tiles };
