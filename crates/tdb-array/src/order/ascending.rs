@@ -1,5 +1,7 @@
 //! Whether cells lie in global order.
 
+mod packed;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -10,15 +12,18 @@ use tdb_types::{PhysicalType, ordered_keys};
 
 use super::cell_order::global_order;
 use crate::Result;
+use packed::PackedCheck;
 
-/// Tells whether each cell comes after the one before it. It looks at each pair of neighbours, but makes no keys: as long as
-/// cells stay in one space tile, their coordinates alone tell.
+/// Tells whether each cell comes after the one before it. It looks at each pair of neighbours, but mostly makes no keys: as
+/// long as cells stay in one space tile their coordinates alone tell, and along the Hilbert curve the first bits of their
+/// positions do.
 #[derive(Clone, Debug)]
 pub(crate) struct AscendingCheck {
     global: GlobalOrder,
     dimensions: Vec<Dimension>,
     /// Whether equal cells are no longer in order.
     distinct: bool,
+    packed: Option<PackedCheck>,
 }
 
 /// Memory that is used from chunk to chunk.
@@ -27,6 +32,7 @@ struct Memory {
     /// Of each dimension; none for strings.
     keys: Vec<Vec<u64>>,
     words: Vec<Vec<u64>>,
+    packed: Vec<u64>,
 }
 
 /// Something that cells are compared by.
@@ -36,35 +42,58 @@ enum Compared<'a> {
     Strings(CoordinateColumn<'a>),
 }
 
-/// Pairs of neighbours that are looked at together: few enough that most are of one space tile.
-const PAIRS: usize = 256;
+/// Pairs of neighbours that are looked at together: few enough to stay in the fastest cache.
+const PAIRS: usize = 1024;
+/// So few are compared by all that there is; of more it is seen first whether they lie in one space tile.
+const FEW: usize = 64;
 
 impl AscendingCheck {
     pub(crate) fn new(schema: &ArraySchema, distinct: bool) -> Result<Self> {
-        Ok(Self { global: global_order(schema)?, dimensions: schema.dimensions().to_vec(), distinct })
+        let global = global_order(schema)?;
+        let packed = PackedCheck::new(schema, &global, distinct);
+        Ok(Self { global, dimensions: schema.dimensions().to_vec(), distinct, packed })
     }
 
-    /// Whether the cells in a range are in order; `columns` has their coordinates, dimension by
-    /// dimension.
+    /// Whether the cells in a range are in order; `columns` has their coordinates, dimension by dimension.
     pub(crate) fn holds(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>) -> bool {
         let mut memory = Memory::default();
         memory.keys.resize_with(self.dimensions.len(), Vec::new);
         memory.words.resize_with(self.global.leading_word_count(), Vec::new);
         let mut starts = cells.clone().step_by(PAIRS);
-        starts.all(|start| {
-            // The last cell of a chunk is the first one of the next.
-            let end = cells.end.min(start + PAIRS + 1);
-            let chunk: Vec<_> = columns
-                .iter()
-                .zip(&self.dimensions)
-                .map(|(column, dimension)| part_of(column, dimension.physical(), start..end))
-                .collect();
-            self.chunk_holds(&chunk, &mut memory)
-        })
+        // The last cell of a chunk is the first one of the next.
+        starts.all(|start| self.chunk_holds(columns, start..cells.end.min(start + PAIRS + 1), &mut memory))
     }
 
-    fn chunk_holds(&self, columns: &[CoordinateColumn<'_>], memory: &mut Memory) -> bool {
-        let Memory { keys, words } = memory;
+    /// Whether a chunk of cells is in order, which is cut in halves until its parts lie in one space tile each, or are small.
+    fn chunk_holds(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>, memory: &mut Memory) -> bool {
+        let chunk: Vec<_> = columns
+            .iter()
+            .zip(&self.dimensions)
+            .map(|(column, dimension)| part_of(column, dimension.physical(), cells.clone()))
+            .collect();
+        let known = match (&self.packed, self.global.hilbert()) {
+            (Some(packed), _) => packed.holds(&chunk, &mut memory.packed),
+            (None, Some(curve)) => {
+                memory.packed.clear();
+                curve.prefixes(&chunk, &mut memory.packed);
+                pairs_hold(memory.packed.iter(), |a, b| a < b)
+            }
+            (None, None) => self.dimensions.len() == 1 && strings_ascend(&chunk),
+        };
+        if known || cells.len() < 2 {
+            return true;
+        }
+        if cells.len() <= FEW {
+            return self.few_hold(&chunk, memory);
+        }
+        let middle = cells.start + cells.len() / 2;
+        self.chunk_holds(columns, cells.start..middle + 1, memory)
+            && self.chunk_holds(columns, middle..cells.end, memory)
+    }
+
+    /// Compares cells by all that there is.
+    fn few_hold(&self, columns: &[CoordinateColumn<'_>], memory: &mut Memory) -> bool {
+        let Memory { keys, words, .. } = memory;
         for ((dimension, column), keys) in self.dimensions.iter().zip(columns).zip(&mut *keys) {
             keys.clear();
             match column {
@@ -74,41 +103,21 @@ impl AscendingCheck {
             }
             make_comparable(dimension.physical(), keys);
         }
-        let words = if self.is_one_tile(keys) {
-            &words[..0]
-        } else {
-            let columns: Vec<_> = columns.iter().zip(&*keys).map(|(column, keys)| with_keys(column, keys)).collect();
-            for (word, words) in words.iter_mut().enumerate() {
-                words.clear();
-                self.global.leading_word(word, &columns, words);
-            }
-            &words[..]
-        };
+        let numbers: Vec<_> = columns.iter().zip(&*keys).map(|(column, keys)| with_keys(column, keys)).collect();
+        for (word, words) in words.iter_mut().enumerate() {
+            words.clear();
+            self.global.leading_word(word, &numbers, words);
+        }
         let coordinates = self.global.cell_dimensions().iter().map(|dimension| match columns[*dimension] {
             CoordinateColumn::Strings { .. } => Compared::Strings(columns[*dimension]),
             _ => Compared::Numbers(&keys[*dimension]),
         });
         let words = words.iter().map(|words| Compared::Numbers(words));
-        ascends(&words.chain(coordinates).collect::<Vec<_>>(), self.distinct)
-    }
-
-    /// Whether all cells are known to lie in one space tile.
-    fn is_one_tile(&self, keys: &[Vec<u64>]) -> bool {
-        if self.global.hilbert().is_some() {
-            return false;
-        }
-        self.global.tile_dimensions().into_iter().all(|index| {
-            let Some((&first, rest)) = keys[index].split_first() else { return true };
-            let tiling = self.dimensions[index].tiling();
-            let tile = tiling.index(first);
-            match self.dimensions[index].domain_keys().zip(tiling.extent_cells()) {
-                Some(((low, _), extent)) => {
-                    // One comparison without a branch: what lies before the tile wraps around to behind it.
-                    let start = low.wrapping_add(tile.wrapping_mul(extent));
-                    rest.iter().fold(true, |inside, key| inside & (key.wrapping_sub(start) < extent))
-                }
-                None => rest.iter().all(|key| tiling.index(*key) == tile),
-            }
+        let compared: Vec<_> = words.chain(coordinates).collect();
+        let cells = compared.iter().map(Compared::len).min().unwrap_or(0);
+        (1..cells).all(|cell| {
+            let mut orderings = compared.iter().map(|compared| compared.compare(cell - 1, cell));
+            orderings.find(|ordering| ordering.is_ne()).map_or(!self.distinct, Ordering::is_lt)
         })
     }
 }
@@ -137,25 +146,24 @@ fn part_of<'a>(column: &CoordinateColumn<'a>, physical: PhysicalType, cells: Ran
     }
 }
 
-/// Whether each cell comes after the one before it.
-fn ascends(compared: &[Compared<'_>], distinct: bool) -> bool {
-    match *compared {
-        [Compared::Numbers(numbers)] if distinct => pairs_hold(numbers.iter(), |a, b| a < b),
-        [Compared::Numbers(numbers)] => pairs_hold(numbers.iter(), |a, b| a <= b),
-        [Compared::Numbers(first), Compared::Numbers(second)] => {
-            let both = first.iter().zip(second).map(|(a, b)| u128::from(*a) << 64 | u128::from(*b));
-            if distinct { pairs_hold(both, |a, b| a < b) } else { pairs_hold(both, |a, b| a <= b) }
+/// Whether strings are different and in order, as far as their first bytes tell.
+fn strings_ascend(columns: &[CoordinateColumn<'_>]) -> bool {
+    let &[CoordinateColumn::Strings { offsets, values }] = columns else { return false };
+    let ends = offsets.iter().skip(1).copied().chain([values.len() as u64]);
+    let mut before: &[u8] = &[];
+    for (number, (start, end)) in offsets.iter().zip(ends).enumerate() {
+        let place = usize::try_from(*start).ok().zip(usize::try_from(end).ok());
+        let Some(string) = place.and_then(|(start, end)| values.get(start..end)) else { return false };
+        let is_after = match (before.first_chunk::<8>(), string.first_chunk::<8>()) {
+            (Some(a), Some(b)) if a != b => u64::from_be_bytes(*a) < u64::from_be_bytes(*b),
+            _ => before < string,
+        };
+        if number > 0 && !is_after {
+            return false;
         }
-        [Compared::Numbers(first), ..] if pairs_hold(first.iter(), |a, b| a < b) => true,
-        _ => {
-            let cells = compared.iter().map(Compared::len).min().unwrap_or(0);
-            (1..cells).all(|cell| {
-                let orderings = compared.iter().map(|compared| compared.compare(cell - 1, cell));
-                let ordering = orderings.into_iter().find(|ordering| ordering.is_ne());
-                ordering.map_or(!distinct, Ordering::is_lt)
-            })
-        }
+        before = string;
     }
+    true
 }
 
 /// Whether something holds for all neighbours. Nearly always it does: so there is no branch per pair.

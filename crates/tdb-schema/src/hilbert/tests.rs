@@ -236,6 +236,26 @@ proptest! {
         }
     }
 
+    #[test]
+    fn prefixes_are_what_values_begin_with(
+        dimensions in 1..17_usize,
+        cells in prop::collection::vec(prop::collection::vec(any::<u64>(), 16), 1..150),
+        shift in 0..64_u32,
+    ) {
+        let curve = plain(dimensions);
+        let bits = curve.bits();
+        let columns: Vec<Vec<u64>> = (0..dimensions)
+            .map(|axis| cells.iter().map(|cell| (cell[axis] >> (64 - bits)) >> (shift % bits)).collect())
+            .collect();
+        let columns: Vec<_> = columns.iter().map(|keys| CoordinateColumn::Keys(keys)).collect();
+        let kept = if dimensions == 1 { bits } else { bits.min(16) };
+        let mut found = Vec::new();
+        curve.prefixes(&columns, &mut found);
+        let dropped = (bits - kept) * u32::try_from(dimensions).expect("few dimensions");
+        let expected = values(&curve, &columns).into_iter().map(|value| value >> dropped);
+        prop_assert_eq!(found, expected.collect::<Vec<_>>());
+    }
+
     /// In a plane the ends are the least and the greatest position in the box.
     #[test]
     fn the_ends_of_a_small_box_are_in_it(at in [0..1_u64 << 31, 0..1_u64 << 31], size in [0..9_u64, 0..9_u64]) {

@@ -46,6 +46,11 @@ impl Unfinished {
         self.len
     }
 
+    /// Bytes of memory that the fields take which are there.
+    pub(super) fn memory(&self) -> usize {
+        self.columns.iter().flatten().map(Column::memory).sum()
+    }
+
     /// The coordinates, dimension by dimension, if all are there.
     pub(super) fn coordinates(&self, context: &Context) -> Vec<CoordinateColumn<'_>> {
         let column = |field: &Option<usize>| {

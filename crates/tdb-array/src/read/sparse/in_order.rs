@@ -121,12 +121,13 @@ impl InOrder {
         queue: &mut RunQueue,
         gatherer: &mut Gatherer,
     ) -> Result<Next> {
-        /// Batches whose coordinates are held at once; beyond, tiles are looked at for themselves.
-        const MOST_READY: usize = 2;
         loop {
+            // Where that takes too much memory, tiles are looked at for themselves, and then unfiltered once more.
+            let held: usize = self.ready.iter().skip(1).map(|ready| ready.batch.memory()).sum();
+            let is_full = held > context.room / 8;
             let is_disordered = match self.obstacle() {
                 Some(Obstacle::Disorder) => true,
-                Some(Obstacle::Tile(tile)) if self.ready.len() == MOST_READY => !self.look(context, tile)?,
+                Some(Obstacle::Tile(tile)) if is_full => !self.look(context, tile)?,
                 Some(Obstacle::Tile(_)) => !self.prepare(context, tiles, queue, gatherer)?,
                 None if self.ready.is_empty() => {
                     let in_order = self.prepare(context, tiles, queue, gatherer)?;

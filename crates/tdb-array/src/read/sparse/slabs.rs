@@ -248,7 +248,10 @@ impl<K: Key> Slabs<K> {
                 queue.push(table, run);
             }
         };
-        if !self.deduplicate {
+        // Looking for equal keys first is quicker than doing it cell by cell: mostly there are none.
+        let followers = entries.get(1..).unwrap_or_default();
+        let are_equal = |(a, b): (&K::Entry, &K::Entry)| a.key() == b.key();
+        if !self.deduplicate || !entries.iter().zip(followers).map(are_equal).fold(false, |any, equal| any | equal) {
             return entries.iter().for_each(give);
         }
         let version = |entry: &&K::Entry| {
