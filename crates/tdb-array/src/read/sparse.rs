@@ -39,7 +39,7 @@ pub(crate) use plan::plan;
 pub(crate) struct SparseReader {
     context: Context,
     /// Gives the first cells, or all, if they may lie in the order asked for.
-    in_order: Option<InOrder>,
+    in_order: Option<Box<InOrder>>,
     engine: Box<dyn Engine>,
     /// How many of the engine's first cells have been given already.
     given: usize,
@@ -65,7 +65,7 @@ impl SparseReader {
             None
         } else {
             context.gather_coordinates()?;
-            Some(InOrder::new(&context, in_order)?)
+            Some(Box::new(InOrder::new(&context, in_order)?))
         };
         let engine = choice::engine(&context, choice)?;
         Ok(Self {
