@@ -53,6 +53,8 @@ const LONG: u64 = 5000;
 const WRITTEN: u64 = 10;
 /// Of the cases that our library writes, every so manieth is written in an older format.
 const OLDER: u64 = 5;
+/// Every so manieth case that our library doesn't write has cells that aren't in the order that they should have.
+const DISORDERED: u64 = 7;
 /// After so many cases a run says how far it is.
 const STEP: u64 = 100;
 /// How long the library may take for one job: those of a case take a few milliseconds. Where it doesn't come to an end, it
@@ -231,7 +233,11 @@ impl Run<'_> {
 
     /// The case, and the format version in which our library writes it, if it does: now and then an older one.
     fn case(&self, index: u64) -> (Case, FormatVersion) {
-        let case = generate::case(seed_of(self.arguments.seed, index));
+        let seed = seed_of(self.arguments.seed, index);
+        if index.is_multiple_of(DISORDERED) && !self.is_written(index) {
+            return (generate::disordered(seed), FormatVersion::DEFAULT);
+        }
+        let case = generate::case(seed);
         let chosen = self.is_written(index) && (self.arguments.short || index.is_multiple_of(OLDER));
         let release = RELEASES[(index / OLDER) as usize % RELEASES.len()];
         // What has no name has none in the newest release's array either.

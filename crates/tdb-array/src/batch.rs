@@ -17,6 +17,12 @@ impl Batch {
         Self { columns, len }
     }
 
+    /// The first columns alone.
+    pub(crate) fn with_columns(mut self, count: usize) -> Self {
+        self.columns.truncate(count);
+        self
+    }
+
     /// How many cells there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -1,5 +1,7 @@
 //! One case: an array, how it comes about, and what is asked of it; plain data, so that it can be made smaller.
 
+use tdb_types::Layout;
+
 use crate::model::{ArraySpec, AttributeSpec, Condition, Evolution, QuerySpec, WriteSpec};
 
 /// An array with its history, and questions.
@@ -10,6 +12,8 @@ pub struct Case {
     pub questions: Vec<Question>,
     /// Whether all of it is encrypted, by [`KEY`].
     pub encrypted: bool,
+    /// Whether writes in global order give cells that aren't.
+    pub disordered: bool,
 }
 
 /// The key of encrypted cases.
@@ -45,6 +49,17 @@ impl Case {
             Step::Write(write) => Some(write),
             _ => None,
         })
+    }
+
+    /// The same case with writes whose cells the library sorts, if it has others.
+    pub fn sorted(&self) -> Option<Self> {
+        let mut sorted = Self { disordered: false, ..self.clone() };
+        for step in &mut sorted.steps {
+            if let Step::Write(write) = step {
+                write.layout = Layout::Unordered;
+            }
+        }
+        self.disordered.then_some(sorted)
     }
 
     /// The attributes after all steps.

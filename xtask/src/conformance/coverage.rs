@@ -28,6 +28,9 @@ impl Coverage {
         if case.encrypted {
             self.count("features", "encrypted");
         }
+        if case.disordered {
+            self.count("features", "cells stored in no order");
+        }
         if array.current_domain.is_some() {
             self.count("features", "current domain");
         }

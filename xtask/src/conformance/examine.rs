@@ -129,7 +129,14 @@ pub fn set_key(side: &mut Reference, encrypted: bool) {
     }
 }
 
+/// Has the library believe what writes say of their order, or check it.
+fn set_order_check(side: &mut Reference, checks: bool) {
+    side.config().insert("sm.check_global_order".to_owned(), checks.to_string());
+}
+
 /// Runs a case in a new folder below `folder`. The array is made by the writer, or else by the release that also reads.
+/// Where its cells aren't in the order that they should have, the library gives them so; it is asked about an array with the
+/// same cells in order.
 ///
 /// # Errors
 ///
@@ -144,51 +151,58 @@ pub fn examine(
     let releases = releases.as_slice();
     for side in writer.iter_mut().flat_map(|writer| writer.sides()).chain([&mut *reference]) {
         set_key(side, case.encrypted);
+        set_order_check(side, !case.disordered);
     }
     let folder = tempfile::tempdir_in(folder)?;
-    let uri = folder.path().join("array").to_string_lossy().into_owned();
+    let [uri, twin] = ["array", "twin"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
     // What a schema holds differs between versions; the fixtures have some of each.
     let whole_schema = writer.is_none();
-    let made = match writer {
-        Some(writer) => writer.make(case, &uri),
-        // Ours, where the library would crash.
-        None if overhang::is_written(case) => {
-            if let Some(verdict) = twins::write(case, (0, FormatVersion::DEFAULT), reference, &uri)? {
-                return Ok(verdict);
+    let sorted = case.sorted();
+    for (case, uri) in [(Some(case), &uri), (sorted.as_ref(), &twin)] {
+        let Some(case) = case else { continue };
+        let made = match &mut writer {
+            Some(writer) => writer.make(case, uri),
+            // Ours, where the library would crash.
+            None if overhang::is_written(case) => {
+                if let Some(verdict) = twins::write(case, (0, FormatVersion::DEFAULT), reference, uri)? {
+                    return Ok(verdict);
+                }
+                Ok(())
             }
-            Ok(())
+            None => make(case, reference, uri),
+        };
+        if let Err(error) = made {
+            let reason = releases.iter().find_map(|release| defects::refusal(*release, &error.to_string()));
+            if let Some(reason) = reason {
+                return Ok(Verdict::Excused(reason.to_owned()));
+            }
+            return Ok(their_failure(case, None, &error));
         }
-        None => make(case, reference, &uri),
-    };
-    if let Err(error) = made {
-        let reason = releases.iter().find_map(|release| defects::refusal(*release, &error.to_string()));
-        if let Some(reason) = reason {
-            return Ok(Verdict::Excused(reason.to_owned()));
-        }
-        return Ok(their_failure(case, None, &error));
     }
     if let Some(failure) = compare_facts(case, reference, &uri, whole_schema)? {
         return Ok(Verdict::Failed(failure));
     }
+    let theirs = if sorted.is_some() { &twin } else { &uri };
     match overhang::beside(case, reference, folder.path()) {
-        Ok(beside) => compare_questions(case, releases, reference, &uri, beside.as_ref()),
+        Ok(beside) => compare_questions(case, releases, reference, [theirs, &uri], beside.as_ref()),
         Err(error) => Ok(their_failure(case, None, &error)),
     }
 }
 
-/// Has both sides answer all questions; what the library doesn't read from the array itself, from the one beside it.
+/// Has both sides answer all questions, the library about the first array and us about the second; what the library doesn't read
+/// from the array itself, from the one beside it.
 pub fn compare_questions(
     case: &Case,
     releases: &[Release],
     reference: &mut Reference,
-    uri: &str,
+    uris: [&str; 2],
     beside: Option<&Beside>,
 ) -> Result<Verdict> {
     let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
     for index in 0..case.questions.len() {
         let answers = match beside {
-            None => compare_answers(case, index, releases, reference, uri, &mut excuses)?,
-            Some(beside) => compare_with(beside, case, index, reference, uri, &mut excuses)?,
+            None => compare_answers(case, index, releases, reference, uris, &mut excuses)?,
+            Some(beside) => compare_with(beside, case, index, reference, uris[1], &mut excuses)?,
         };
         match answers {
             ControlFlow::Continue(None) => {}
@@ -202,13 +216,13 @@ pub fn compare_questions(
     Ok(Verdict::Agreed { reads, cells, excuses })
 }
 
-/// Has both sides answer one question. Gives how many cells were compared, if any were, or how the case ends.
+/// Has both sides answer one question, the library about the first array and us about the second. Gives how many cells were compared, if any were, or how the case ends.
 fn compare_answers(
     case: &Case,
     index: usize,
     releases: &[Release],
     reference: &mut Reference,
-    uri: &str,
+    uris @ [their_uri, uri]: [&str; 2],
     excuses: &mut Vec<String>,
 ) -> Result<ControlFlow<Verdict, Option<u64>>> {
     let question = &case.questions[index];
@@ -216,7 +230,7 @@ fn compare_answers(
         excuses.push(reason.to_owned());
         return Ok(ControlFlow::Continue(None));
     }
-    let (theirs, crashed) = read_again(reference, uri, &with_coordinates(case, question));
+    let (theirs, crashed) = read_again(reference, their_uri, &with_coordinates(case, question));
     if crashed && theirs.is_ok() {
         excuses.push("crashed in a read, and answered when it was asked again".to_owned());
     }
@@ -227,7 +241,7 @@ fn compare_answers(
             let unread = Failure::new(Kind::Cells, error.to_string());
             let reason = match their_failure(case, Some(index), &error) {
                 Verdict::Excused(reason) => reason,
-                failed => match misread(case, question, releases, reference, uri, &unread)? {
+                failed => match misread(case, question, releases, reference, uris, &unread)? {
                     Some(rule) => rule.to_owned(),
                     None => return Ok(ControlFlow::Break(failed)),
                 },
@@ -243,7 +257,7 @@ fn compare_answers(
     let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &theirs)));
     let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
     if let Err(mut failure) = outcome {
-        match misread(case, question, releases, reference, uri, &failure)? {
+        match misread(case, question, releases, reference, uris, &failure)? {
             Some(rule) => excuses.push(rule.to_owned()),
             None => {
                 failure.question = Some(index);
@@ -302,17 +316,17 @@ pub fn misread(
     question: &Question,
     releases: &[Release],
     reference: &mut Reference,
-    uri: &str,
+    [theirs, ours]: [&str; 2],
     failure: &Failure,
 ) -> Result<Option<&'static str>> {
     let Some(rule) = defects::misreads(case, question, releases, reference.release()) else { return Ok(None) };
     if failure.kind != Kind::Cells {
         return Ok(None);
     }
-    let Ok(whole) = reference.read(uri, &defects::whole_question(case, question)) else { return Ok(None) };
+    let Ok(whole) = reference.read(theirs, &defects::whole_question(case, question)) else { return Ok(None) };
     let theirs = defects::choose(case, question, &whole);
     let read = || {
-        let array = ours::open(uri, case, question)?;
+        let array = ours::open(ours, case, question)?;
         ours::read(&array, &question.query, question.budget)
     };
     let Ok(reading) = read() else { return Ok(None) };

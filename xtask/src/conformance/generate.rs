@@ -4,6 +4,7 @@ mod axis;
 mod cells;
 mod changes;
 mod conditions;
+mod disorder;
 mod filters;
 mod questions;
 mod schema;
@@ -30,6 +31,13 @@ pub fn case(seed: u64) -> Case {
     make(&mut Random::new(seed)).0
 }
 
+/// The same case; where it can be, some of its writes say that cells are in global order which aren't.
+pub fn disordered(seed: u64) -> Case {
+    let (mut case, axes) = make(&mut Random::new(seed));
+    disorder::disorder(&mut Random::new(!seed), &mut case, &axes);
+    case
+}
+
 /// The same case, to which more happens.
 pub fn changed(seed: u64) -> Case {
     let random = &mut Random::new(seed);
@@ -51,7 +59,7 @@ fn make(random: &mut Random) -> (Case, Vec<Axis>) {
     // The library writes the new schemas of encrypted arrays in clear, and then refuses them.
     let evolved = steps.iter().any(|step| matches!(step, Step::Evolve(_)));
     let encrypted = random.percent(12) && !evolved;
-    (Case { array, steps, questions, encrypted }, axes)
+    (Case { array, steps, questions, encrypted, disordered: false }, axes)
 }
 
 /// An array while its history is being made up.

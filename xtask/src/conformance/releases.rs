@@ -9,7 +9,7 @@ use tdb_types::ArrayType;
 
 use super::case::{Case, seed_of};
 use super::examine::{Failure, Verdict, Writer, examine};
-use super::{Arguments, JOB_PATIENCE, generate, limits, print, scratch_folder, shrink};
+use super::{Arguments, DISORDERED, JOB_PATIENCE, generate, limits, print, scratch_folder, shrink};
 use crate::reference::{Ability, NEWEST, RELEASES, Reference, Release, release};
 
 /// Cases of each release, unless told otherwise.
@@ -70,7 +70,10 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
     let wanted = arguments.case.map_or(arguments.cases.unwrap_or(CASES), |_| 1);
     let (mut index, mut unfit) = (arguments.case.unwrap_or(0), 0);
     while tally.arrays + tally.differences < wanted && tally.differences < arguments.failures as u64 {
-        let case = limits::fit(generate::case(seed_of(arguments.seed, index)), writer)
+        let seed = seed_of(arguments.seed, index);
+        let is_disordered = heirs.is_empty() && index.is_multiple_of(DISORDERED);
+        let case = if is_disordered { generate::disordered(seed) } else { generate::case(seed) };
+        let case = limits::fit(case, writer)
             .and_then(|case| heirs.iter().try_fold(case, |case, heir| limits::fit(case, *heir)))
             .filter(|case| heirs.iter().chain([&writer]).all(|release| limits::can_make_tiles(case, *release)))
             .filter(|case| heirs.is_empty() || can_be_passed_on(case, writer));

@@ -169,20 +169,7 @@ fn keep_coordinates(
 
 /// Keeps some cells of a column.
 fn retain(column: &mut Column, cells: usize, keep: &dyn Fn(usize) -> bool) {
-    let size = if column.offsets.is_none() && cells > 0 { column.values.len() / cells } else { 0 };
-    let (mut values, mut offsets, mut validity) = (Vec::new(), vec![0], Vec::new());
-    for cell in (0..cells).filter(|&cell| keep(cell)) {
-        let range = match &column.offsets {
-            Some(offsets) => offsets[cell] as usize..offsets[cell + 1] as usize,
-            None => cell * size..(cell + 1) * size,
-        };
-        values.extend_from_slice(&column.values[range]);
-        offsets.push(values.len() as u64);
-        validity.extend(column.validity.as_ref().map(|validity| validity[cell]));
-    }
-    column.values = Bytes(values);
-    column.offsets = column.offsets.is_some().then_some(offsets);
-    column.validity = column.validity.is_some().then_some(Bytes(validity));
+    *column = column.of_places(cells, (0..cells).filter(|&cell| keep(cell)));
 }
 
 fn simpler_questions(index: usize, case: &Case, add: Add<'_>) {

@@ -135,7 +135,7 @@ fn beyond(
     if is_newest {
         compare_files(case, &beside.uri, ours, files);
     }
-    compare_questions(case, &[], reference, ours, Some(&beside))
+    compare_questions(case, &[], reference, [ours, ours], Some(&beside))
 }
 
 /// Why two arrays can't hold the same; none if they can.

@@ -22,6 +22,35 @@ pub struct Column {
     pub validity: Option<Bytes>,
 }
 
+impl Column {
+    /// The bytes of one of so many cells.
+    pub fn cell(&self, cells: usize, cell: usize) -> &[u8] {
+        match &self.offsets {
+            Some(offsets) => &self.values[offsets[cell] as usize..offsets[cell + 1] as usize],
+            None => {
+                let size = self.values.len() / cells.max(1);
+                &self.values[cell * size..(cell + 1) * size]
+            }
+        }
+    }
+
+    /// Some of so many cells, in the order of their places.
+    pub fn of_places(&self, cells: usize, places: impl IntoIterator<Item = usize>) -> Self {
+        let (mut values, mut offsets, mut validity) = (Vec::new(), vec![0], Vec::new());
+        for cell in places {
+            values.extend_from_slice(self.cell(cells, cell));
+            offsets.push(values.len() as u64);
+            validity.extend(self.validity.as_ref().map(|validity| validity[cell]));
+        }
+        Self {
+            name: self.name.clone(),
+            values: Bytes(values),
+            offsets: self.offsets.is_some().then_some(offsets),
+            validity: self.validity.is_some().then_some(Bytes(validity)),
+        }
+    }
+}
+
 /// What a read returned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReadResult {

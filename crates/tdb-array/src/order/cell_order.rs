@@ -19,7 +19,7 @@ use pack::{Packed, Part};
 /// coordinates each take 40 bits together, whatever their types. Cells with different keys are ordered as their keys are.
 /// If the order is [exact](Self::is_exact), cells with equal keys have equal coordinates; otherwise
 /// [`compare`](Self::compare) has to decide.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CellOrder {
     /// The words that come before the coordinates, in global order.
     leading: Option<GlobalOrder>,
@@ -78,11 +78,6 @@ impl CellOrder {
         let parts = order.parts(schema, bounds);
         order.pack(parts, bounds);
         Ok(order)
-    }
-
-    /// Whether it is the order in which arrays store cells.
-    pub(crate) fn is_global(&self) -> bool {
-        self.leading.is_some()
     }
 
     /// Bits of a key.

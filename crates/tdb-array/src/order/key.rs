@@ -23,6 +23,9 @@ pub(crate) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// The key with its lowest `bits` bits 0.
     fn clear_low(self, bits: u32) -> Self;
 
+    /// The key with its lowest `bits` bits 1.
+    fn fill_low(self, bits: u32) -> Self;
+
     /// How many bits it takes to tell the keys from `low` to this one apart.
     fn bits_above(self, low: Self) -> u32;
 
@@ -68,6 +71,10 @@ macro_rules! key {
 
             fn clear_low(self, bits: u32) -> Self {
                 if bits >= Self::BITS { 0 } else { self >> bits << bits }
+            }
+
+            fn fill_low(self, bits: u32) -> Self {
+                if bits >= Self::BITS { Self::MAX } else { self | ((1 << bits) - 1) }
             }
 
             fn bits_above(self, low: Self) -> u32 {
@@ -116,10 +123,13 @@ mod tests {
     }
 
     #[test]
-    fn clears_up_to_everything() {
+    fn clears_and_fills_up_to_everything() {
         assert_eq!(0x1ff_u64.clear_low(4), 0x1f0);
         assert_eq!(u64::MAX.clear_low(64), 0);
         assert_eq!(5_u128.clear_low(0), 5);
+        assert_eq!(0x100_u64.fill_low(4), 0x10f);
+        assert_eq!(7_u128.fill_low(128), u128::MAX);
+        assert_eq!(5_u64.fill_low(0), 5);
     }
 
     #[test]

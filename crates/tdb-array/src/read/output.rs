@@ -53,7 +53,7 @@ impl OutputField {
         query.fields.iter().map(field).collect()
     }
 
-    fn of(schema: &ArraySchema, field: FieldRef) -> Self {
+    pub(crate) fn of(schema: &ArraySchema, field: FieldRef) -> Self {
         match field {
             FieldRef::Attribute(index) => {
                 let attribute = &schema.attributes()[index];

@@ -2,7 +2,8 @@
 //!
 //! A query first finds the tiles that may hold wanted cells. An *engine* then says which cells come next, as runs of cells
 //! of tiles: [`Stream`] where tiles follow one another, [`Merge`] where fragments have to be merged in global order,
-//! [`Slabs`] where cells have to be sorted. What runs have gathered in the [`RunQueue`] becomes a batch, for which the
+//! [`Slabs`] where cells have to be sorted. That cells lie in that order is believed nowhere: [`InOrder`] looks whether those
+//! of a single fragment do before it gives them as they lie there. What runs have gathered in the [`RunQueue`] becomes a batch, for which the
 //! selected fields are unfiltered only now, and only of tiles that contribute.
 
 mod cells;
@@ -10,6 +11,7 @@ mod choice;
 mod conditions;
 mod context;
 mod gather;
+mod in_order;
 mod keyed;
 mod merge;
 mod plan;
@@ -24,8 +26,10 @@ use std::fmt;
 
 use crate::query::CheckedQuery;
 use crate::{Batch, Result};
+use choice::Choice;
 use context::Context;
 use gather::{Gathered, Gatherer};
+use in_order::{InOrder, Next};
 use table::{Run, RunQueue, TileTable};
 
 pub(crate) use plan::plan;
@@ -34,7 +38,11 @@ pub(crate) use plan::plan;
 #[derive(Debug)]
 pub(crate) struct SparseReader {
     context: Context,
+    /// Gives the first cells, or all, if they may lie in the order asked for.
+    in_order: Option<Box<InOrder>>,
     engine: Box<dyn Engine>,
+    /// How many of the engine's first cells have been given already.
+    given: usize,
     tiles: TileTable,
     queue: RunQueue,
     /// The cells of the last batch.
@@ -50,11 +58,21 @@ trait Engine: fmt::Debug + Send {
 
 impl SparseReader {
     pub(crate) fn new(query: CheckedQuery) -> Result<Self> {
-        let context = Context::new(query)?;
-        let engine = choice::engine(&context)?;
+        let mut context = Context::new(query)?;
+        let mut choice = Choice::of(&context)?;
+        let in_order = std::mem::take(&mut choice.in_order);
+        let in_order = if in_order.is_empty() {
+            None
+        } else {
+            context.gather_coordinates()?;
+            Some(Box::new(InOrder::new(&context, in_order)?))
+        };
+        let engine = choice::engine(&context, choice)?;
         Ok(Self {
             context,
+            in_order,
             engine,
+            given: 0,
             tiles: TileTable::default(),
             queue: RunQueue::default(),
             runs: Vec::new(),
@@ -64,12 +82,32 @@ impl SparseReader {
 
     /// The next batch; none after the last one.
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
-        if self.queue.is_empty() && !self.engine.fill(&self.context, &mut self.tiles, &mut self.queue)? {
-            return Ok(None);
-        }
-        self.runs.clear();
-        self.queue.take(&mut self.tiles, self.context.budget, &mut self.runs);
-        let Gathered { batch, has_passing } = self.gatherer.gather(&self.context, &mut self.tiles, &self.runs)?;
+        let Gathered { batch, has_passing } = match &mut self.in_order {
+            Some(in_order) => {
+                match in_order.next(&self.context, &mut self.tiles, &mut self.queue, &mut self.gatherer)? {
+                    Next::Batch(batch) => batch,
+                    Next::End => return Ok(None),
+                    Next::Disorder => {
+                        let (rest, given) = in_order.rest();
+                        (self.tiles, self.queue) = (TileTable::default(), RunQueue::default());
+                        (self.in_order, self.given) = (None, given);
+                        self.engine = choice::merging(&self.context, &rest)?;
+                        return self.next_batch();
+                    }
+                }
+            }
+            None => {
+                while self.queue.is_empty() {
+                    if !self.engine.fill(&self.context, &mut self.tiles, &mut self.queue)? {
+                        return Ok(None);
+                    }
+                    self.given -= self.queue.skip(&self.context, &mut self.tiles, self.given);
+                }
+                self.runs.clear();
+                self.queue.take(&mut self.tiles, self.context.budget, &mut self.runs);
+                self.gatherer.gather(&self.context, &mut self.tiles, &self.runs)?
+            }
+        };
         if has_passing {
             self.context.grow_budget();
         }

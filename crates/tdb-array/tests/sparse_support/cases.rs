@@ -10,7 +10,7 @@ use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 
-use super::model::{self, Cell, Fragment, Version, Wanted};
+use super::model::{self, Cell, Fragment, Stored, Version, Wanted};
 use super::write_array;
 
 /// The types of dimensions that are tried, each with a few coordinates that cells may have.
@@ -175,29 +175,41 @@ pub fn versions(kinds: Vec<Kind>) -> impl Strategy<Value = Vec<(Cell, u8)>> {
     })
 }
 
-/// The versions of cells in a fragment, whether it is a consolidated one, and how much time it spans.
-pub type Numbers = (Vec<(Cell, u8)>, bool, u64);
+/// The versions of cells in a fragment, whether it is a consolidated one, how much time it spans, how they are stored, and
+/// whether some may be there twice.
+pub type Numbers = (Vec<(Cell, u8)>, bool, u64, Stored, bool);
+
+/// Half of the fragments have the order that they should have.
+pub fn stored() -> impl Strategy<Value = Stored> {
+    let disordered = (0..3_u8, any::<u64>()).prop_map(|(kind, seed)| match kind {
+        0 => Stored::GlobalTiles(seed >> 1),
+        1 => Stored::Exchanged(seed >> 1),
+        _ => Stored::Shuffled(seed >> 1),
+    });
+    prop_oneof![Just(Stored::Global), disordered]
+}
 
 /// Fragments at times 10, 20, …, some of them consolidated ones.
 pub fn fragments(kinds: Vec<Kind>, duplicates: bool) -> impl Strategy<Value = Vec<Fragment>> {
-    prop::collection::vec((versions(kinds), any::<bool>(), 0..4_u64), 1..5).prop_map(move |fragments| {
-        let build = |(index, (versions, is_consolidated, length)): (usize, Numbers)| {
-            let start = 10 * (index as u64 + 1);
-            let end = if is_consolidated { start + length } else { start };
-            let mut seen = BTreeSet::new();
-            let versions = versions.into_iter().filter_map(|(cell, number)| {
-                let time = if is_consolidated { start + u64::from(number) % (length + 1) } else { start };
-                let deleted = match (is_consolidated, number % 4) {
-                    (true, 0) => time + u64::from(number / 4 % 32),
-                    _ => u64::MAX,
-                };
-                let fresh = seen.insert((cell.coordinates.clone(), time));
-                (duplicates || fresh).then_some(Version { cell, time, deleted })
-            });
-            Fragment { start, end, versions: versions.collect(), is_consolidated }
-        };
-        fragments.into_iter().enumerate().map(build).collect()
-    })
+    prop::collection::vec((versions(kinds), any::<bool>(), 0..4_u64, stored(), prop::bool::weighted(0.2)), 1..5)
+        .prop_map(move |fragments| {
+            let build = |(index, (versions, is_consolidated, length, stored, twice)): (usize, Numbers)| {
+                let start = 10 * (index as u64 + 1);
+                let end = if is_consolidated { start + length } else { start };
+                let mut seen = BTreeSet::new();
+                let versions = versions.into_iter().filter_map(|(cell, number)| {
+                    let time = if is_consolidated { start + u64::from(number) % (length + 1) } else { start };
+                    let deleted = match (is_consolidated, number % 4) {
+                        (true, 0) => time + u64::from(number / 4 % 32),
+                        _ => u64::MAX,
+                    };
+                    let fresh = seen.insert((cell.coordinates.clone(), time));
+                    (duplicates || twice || fresh).then_some(Version { cell, time, deleted })
+                });
+                Fragment { start, end, versions: versions.collect(), is_consolidated, stored }
+            };
+            fragments.into_iter().enumerate().map(build).collect()
+        })
 }
 
 pub fn cases() -> impl Strategy<Value = Case> {
@@ -211,7 +223,16 @@ pub fn cases() -> impl Strategy<Value = Case> {
     let times = prop_oneof![Just((0, 100)), (0..50_u64, 0..60_u64), Just((0, u64::MAX))];
     let budgets = prop_oneof![Just(1_usize), 20..2000_usize, Just(1 << 20)];
     (schema_and_fragments, orders, numbers, dimensions, times, budgets, 1..9_usize).prop_map(
-        |((kinds, schema, fragments), order, numbers, dimensions, (start, length), budget, threads)| {
+        |((kinds, schema, mut fragments), order, numbers, dimensions, (start, length), budget, threads)| {
+            for fragment in &mut fragments {
+                fragment.arrange(&schema);
+                // In no order, cells that no other fragment has come as often as they are there.
+                if order == Order::Unordered && !schema.allows_duplicates() {
+                    let mut seen = BTreeSet::new();
+                    let key = |version: &Version| (version.cell.coordinates.clone(), version.time);
+                    fragment.versions.retain(|version| seen.insert(key(version)));
+                }
+            }
             let time = TimeRange { start, end: length.saturating_add(start) };
             let mut ranges = vec![Vec::new(); kinds.len()];
             for dimension in dimensions.into_iter().filter(|dimension| *dimension < kinds.len()) {

@@ -1,4 +1,4 @@
-//! Writes sparse arrays into memory, for tests and benches: columns that are in global order already become fragments.
+//! Writes sparse arrays into memory, for tests and benches: columns become fragments in the order that they have.
 //!
 //! It is as plain as can be, serves no other purpose, and knows no way of being fast.
 
@@ -39,7 +39,7 @@ pub struct Cells {
     pub validity: Option<Vec<u8>>,
 }
 
-/// A fragment to be written: cells in global order.
+/// A fragment to be written: cells in the order in which it has them, mostly the global one.
 #[derive(Clone, Debug)]
 pub struct NewFragment {
     pub start: u64,

@@ -37,6 +37,52 @@ pub struct Fragment {
     pub versions: Vec<Version>,
     /// Whether the fragment says when each cell was written, and when it was deleted.
     pub is_consolidated: bool,
+    pub stored: Stored,
+}
+
+/// In which order a fragment has its cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// The global one, the newest of equal cells first.
+    Global,
+    /// Each tile has the cells that it should have, in no particular order.
+    GlobalTiles(u64),
+    /// Some tiles stand in each other's place.
+    Exchanged(u64),
+    /// None.
+    Shuffled(u64),
+}
+
+impl Stored {
+    fn apply(self, versions: &mut [Version], capacity: usize) {
+        let mut seed = 0;
+        let mut number = |below: usize| {
+            // Any numbers will do: this is splitmix64.
+            seed += 1;
+            let seed = match self {
+                Self::Global => 0,
+                Self::GlobalTiles(seed) | Self::Exchanged(seed) | Self::Shuffled(seed) => seed,
+            } + seed;
+            let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((mixed ^ (mixed >> 31)) % below as u64) as usize
+        };
+        let mut shuffle = |cells: &mut [Version]| (1..cells.len()).for_each(|at| cells.swap(at, number(at + 1)));
+        match self {
+            Self::Global => {}
+            Self::GlobalTiles(_) => versions.chunks_mut(capacity).for_each(shuffle),
+            Self::Exchanged(_) => {
+                let whole = versions.len() / capacity;
+                for _ in 0..2 {
+                    let (a, b) = (number(whole.max(1)), number(whole.max(1)));
+                    for cell in 0..if whole > 0 { capacity } else { 0 } {
+                        versions.swap(a * capacity + cell, b * capacity + cell);
+                    }
+                }
+            }
+            Self::Shuffled(_) => shuffle(versions),
+        }
+    }
 }
 
 /// The coordinates as the schema's crate compares them.
@@ -77,14 +123,19 @@ fn negative_zeros(schema: &ArraySchema, cell: &Cell) -> Vec<bool> {
 }
 
 impl Fragment {
-    /// The fragment as the writer of tests wants it: in global order, the newest of equal cells first.
-    pub fn to_columns(&self, schema: &ArraySchema) -> NewFragment {
-        let mut versions = self.versions.clone();
-        versions.sort_by(|a, b| {
+    /// Puts the versions in the order in which they are stored.
+    pub fn arrange(&mut self, schema: &ArraySchema) {
+        self.versions.sort_by(|a, b| {
             compare(schema, Order::Global, &a.cell, &b.cell)
                 .then_with(|| negative_zeros(schema, &b.cell).cmp(&negative_zeros(schema, &a.cell)))
                 .then(b.time.cmp(&a.time))
         });
+        self.stored.apply(&mut self.versions, usize::try_from(schema.capacity()).unwrap());
+    }
+
+    /// The fragment as the writer of tests wants it.
+    pub fn to_columns(&self, schema: &ArraySchema) -> NewFragment {
+        let versions = &self.versions;
         let var = |is_var: bool| is_var.then(Vec::new);
         let dimensions = schema.dimensions().iter().enumerate().map(|(index, dimension)| {
             let mut cells = Cells { offsets: var(dimension.is_var()), ..Cells::default() };
@@ -135,7 +186,8 @@ pub fn read(schema: &ArraySchema, fragments: &[Fragment], wanted: &Wanted) -> Ve
         let mut newest: BTreeMap<&Vec<Vec<u8>>, (&Version, u64, usize)> = BTreeMap::new();
         for version in found {
             let held = newest.entry(&version.0.cell.coordinates).or_insert(version);
-            if (held.1, held.2) < (version.1, version.2) {
+            // Of versions of one time in a fragment the last one counts.
+            if (held.1, held.2) <= (version.1, version.2) {
                 *held = version;
             }
         }

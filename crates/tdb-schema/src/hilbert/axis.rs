@@ -70,6 +70,28 @@ impl Axis {
             _ => buckets.fill(0),
         }
     }
+
+    /// Between which buckets lie those of all coordinates from the first to the second one of `column`; none if it hasn't
+    /// two.
+    pub(super) fn range(&self, column: &CoordinateColumn<'_>) -> Option<(u64, u64)> {
+        match (self, column) {
+            (Self::String { bits }, CoordinateColumn::Strings { offsets: [_, _], .. }) => {
+                let (low, high) = (column.string(0), column.string(1));
+                if low == high {
+                    return Some((string_bucket(low, *bits), string_bucket(low, *bits)));
+                }
+                // Bytes from 0x80 on bring a string into the upper half, wherever it begins; others compare as they are.
+                let ascii = low.split(|byte| !byte.is_ascii()).next().unwrap_or_default();
+                Some((string_bucket(ascii, *bits), (1 << bits) - 1))
+            }
+            (Self::Number { .. }, CoordinateColumn::Keys([_, _])) => {
+                let mut ends = [0; 2];
+                self.buckets(column, 0, &mut ends);
+                Some((ends[0], ends[1]))
+            }
+            _ => None,
+        }
+    }
 }
 
 #[allow(clippy::cast_precision_loss)] // rounding to a double is what the format does

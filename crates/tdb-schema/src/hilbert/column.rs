@@ -28,7 +28,8 @@ impl<'a> CoordinateColumn<'a> {
     }
 
     /// The string of a cell; empty if there is none.
-    pub(crate) fn string(&self, cell: usize) -> &'a [u8] {
+    #[must_use]
+    pub fn string(&self, cell: usize) -> &'a [u8] {
         let Self::Strings { offsets, values } = self else { return &[] };
         let position = |cell: usize| offsets.get(cell).and_then(|offset| usize::try_from(*offset).ok());
         let end = position(cell + 1).unwrap_or(values.len());

@@ -210,3 +210,80 @@ proptest! {
         prop_assert_eq!(by_value, by_key);
     }
 }
+
+/// A box of buckets: for each dimension the lower and the higher end.
+fn boxes() -> impl Strategy<Value = (Vec<(u64, u64)>, Vec<Vec<u64>>)> {
+    (1..17_usize).prop_flat_map(|dimensions| {
+        let bits = 63 / u32::try_from(dimensions).expect("few dimensions");
+        let bucket = move || (any::<u64>(), 0..bits).prop_map(move |(bucket, shift)| (bucket >> (64 - bits)) >> shift);
+        let range = (bucket(), bucket()).prop_map(|(a, b)| (a.min(b), a.max(b)));
+        let inside = prop::collection::vec(prop::collection::vec(any::<u64>(), dimensions), 1..20);
+        (prop::collection::vec(range, dimensions), inside)
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_box_lies_between_its_ends((ranges, inside) in boxes()) {
+        let curve = plain(ranges.len());
+        let corners: Vec<[u64; 2]> = ranges.iter().map(|(low, high)| [*low, *high]).collect();
+        let columns: Vec<_> = corners.iter().map(|ends| CoordinateColumn::Keys(ends)).collect();
+        let (low, high) = curve.ends(&columns);
+        for point in inside {
+            let at = point.iter().zip(&ranges).map(|(at, (low, high))| low + at % (high - low + 1));
+            let value = curve.value_of_buckets(&at.collect::<Vec<_>>());
+            prop_assert!((low..=high).contains(&value), "{value} is not between {low} and {high}");
+        }
+    }
+
+    #[test]
+    fn prefixes_are_what_values_begin_with(
+        dimensions in 1..17_usize,
+        cells in prop::collection::vec(prop::collection::vec(any::<u64>(), 16), 1..150),
+        shift in 0..64_u32,
+    ) {
+        let curve = plain(dimensions);
+        let bits = curve.bits();
+        let columns: Vec<Vec<u64>> = (0..dimensions)
+            .map(|axis| cells.iter().map(|cell| (cell[axis] >> (64 - bits)) >> (shift % bits)).collect())
+            .collect();
+        let columns: Vec<_> = columns.iter().map(|keys| CoordinateColumn::Keys(keys)).collect();
+        let kept = if dimensions == 1 { bits } else { bits.min(16) };
+        let mut found = Vec::new();
+        curve.prefixes(&columns, &mut found);
+        let dropped = (bits - kept) * u32::try_from(dimensions).expect("few dimensions");
+        let expected = values(&curve, &columns).into_iter().map(|value| value >> dropped);
+        prop_assert_eq!(found, expected.collect::<Vec<_>>());
+    }
+
+    /// In a plane the ends are the least and the greatest position in the box.
+    #[test]
+    fn the_ends_of_a_small_box_are_in_it(at in [0..1_u64 << 31, 0..1_u64 << 31], size in [0..9_u64, 0..9_u64]) {
+        let curve = plain(2);
+        let ends = |axis: usize| [at[axis], (at[axis] + size[axis]).min((1 << 31) - 1)];
+        let (x, y) = (ends(0), ends(1));
+        let found = curve.ends(&[CoordinateColumn::Keys(&x), CoordinateColumn::Keys(&y)]);
+        let all = (x[0]..=x[1]).flat_map(|x| (y[0]..=y[1]).map(move |y| [x, y]));
+        let all = all.map(|place| curve.value_of_buckets(&place)).collect::<Vec<_>>();
+        prop_assert_eq!(found, (*all.iter().min().expect("a place"), *all.iter().max().expect("a place")));
+    }
+
+    #[test]
+    fn strings_lie_between_the_ends_of_their_ranges(mut strings in prop::collection::vec(prop::collection::vec(
+        prop_oneof![Just(b'a'), Just(0x7f), Just(0x80), Just(0xff), Just(0)], 0..10), 3)) {
+        strings.sort();
+        let curve = HilbertCurve::new(&Domain::new(vec![Dimension::string("a"), Dimension::string("b")])).expect("a curve");
+        let column = |strings: &[Vec<u8>]| {
+            let starts = strings.iter().scan(0, |at, string| Some(std::mem::replace(at, *at + string.len() as u64)));
+            (starts.collect::<Vec<u64>>(), strings.concat())
+        };
+        let (offsets, values) = column(&[strings[0].clone(), strings[2].clone()]);
+        let corners = CoordinateColumn::Strings { offsets: &offsets, values: &values };
+        let (low, high) = curve.ends(&[corners, corners]);
+        let (offsets, values) = column(&strings);
+        let strings = CoordinateColumn::Strings { offsets: &offsets, values: &values };
+        for value in self::values(&curve, &[strings, strings]) {
+            prop_assert!((low..=high).contains(&value));
+        }
+    }
+}

@@ -3,11 +3,16 @@
 use super::lanes::{self, Lane};
 use super::{BLOCK, Buckets, MOST_DIMENSIONS};
 
+/// So many bits fit in lanes half as wide.
+const SHORT_BITS: u32 = 16;
+
 /// The transform for a number of dimensions and bits, with what is worth working out once.
 #[derive(Clone, Debug)]
 pub(super) struct Transform {
     dimensions: usize,
     bits: u32,
+    /// Low bits of buckets that are left out.
+    dropped: u32,
     /// The bits of each byte value, as many places apart as there are dimensions.
     spread: Box<[u64; 256]>,
 }
@@ -21,20 +26,32 @@ impl Transform {
                 *spread |= ((byte >> bit) & 1) << (u64::from(bit) * dimensions as u64);
             }
         }
-        Self { dimensions, bits, spread }
+        Self { dimensions, bits, dropped: 0, spread }
+    }
+
+    /// The transform of the highest bits: what becomes of them doesn't depend on lower ones.
+    pub(super) fn short(dimensions: usize, bits: u32) -> Self {
+        // Along one dimension there is nothing to be saved.
+        let kept = if dimensions == 1 { bits } else { bits.min(SHORT_BITS) };
+        Self { dropped: bits - kept, ..Self::new(dimensions, kept) }
     }
 
     /// The Hilbert values of a block of cells; leaves `buckets` in no particular state.
     pub(super) fn apply(&self, buckets: &mut [Buckets], values: &mut [u64; BLOCK]) {
         let all_bits = buckets.iter().flatten().fold(0, |all, bucket| all | bucket);
-        if all_bits >> self.bits != 0 {
+        if all_bits >> (self.bits + self.dropped) != 0 {
             return self.apply_one_by_one(buckets, values);
+        }
+        if self.dropped > 0 {
+            buckets.iter_mut().flatten().for_each(|bucket| *bucket >>= self.dropped);
         }
         macro_rules! lanes {
             ($($dimensions:literal)*) => {
                 match self.dimensions {
                     // Along one dimension the curve is the line itself.
                     1 => buckets.iter().for_each(|buckets| *values = *buckets),
+                    2 if self.bits <= SHORT_BITS => self.apply_lanes::<u16, 2, 32>(buckets, values),
+                    3 if self.bits <= SHORT_BITS => self.apply_lanes::<u16, 3, 32>(buckets, values),
                     2 => self.apply_lanes::<u32, 2, 8>(buckets, values),
                     3 => self.apply_lanes::<u32, 3, 8>(buckets, values),
                     $($dimensions => self.apply_lanes::<u16, $dimensions, 32>(buckets, values),)*
@@ -85,7 +102,8 @@ impl Transform {
             for (axis, buckets) in axes.iter_mut().zip(buckets) {
                 *axis = buckets[cell];
             }
-            *value = self::value(axes, self.bits);
+            let all = self::value(axes, self.bits + self.dropped);
+            *value = all >> (self.dropped * u32::try_from(axes.len()).unwrap_or(0));
         }
     }
 }

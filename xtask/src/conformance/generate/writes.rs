@@ -97,14 +97,14 @@ fn sparse_rows(random: &mut Random, array: &ArraySpec, axes: &[Axis]) -> (Layout
     (Layout::GlobalOrder, rows)
 }
 
-type Key = Vec<(u64, Vec<u8>)>;
+pub(super) type Key = Vec<(u64, Vec<u8>)>;
 
 fn key_of(axes: &[Axis], row: &[Bytes]) -> Key {
     axes.iter().zip(row).map(|(axis, bytes)| order_of(axis.spec.datatype, bytes)).collect()
 }
 
 /// Sorts as the array's global order does.
-fn global_key(array: &ArraySpec, axes: &[Axis], row: &[Bytes]) -> (Vec<u64>, Key) {
+pub(super) fn global_key(array: &ArraySpec, axes: &[Axis], row: &[Bytes]) -> (Vec<u64>, Key) {
     let mut tiles: Vec<u64> = axes.iter().zip(row).map(|(axis, bytes)| tile_of(axis, bytes)).collect();
     let mut cells = key_of(axes, row);
     if array.tile_order == Layout::ColMajor {

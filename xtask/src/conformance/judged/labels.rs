@@ -41,7 +41,8 @@ pub(super) fn labels(index: u64, judges: &mut Judges, folder: &Path) -> std::res
     let folder = tempfile::tempdir_in(folder).map_err(by_reference)?;
     let [theirs, ours] = ["theirs", "ours"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
     let labelled = Labelled::new(&mut Random::new(!index));
-    let case = Case { array: labelled.spec.clone(), steps: Vec::new(), questions: Vec::new(), encrypted: false };
+    let (steps, questions) = (Vec::new(), Vec::new());
+    let case = Case { array: labelled.spec.clone(), steps, questions, encrypted: false, disordered: false };
     let mut array = Twins { index, labelled, case, judges, theirs, ours, reads: LabelReads::default() };
     let outcome = array.make().and_then(|()| array.read());
     outcome.map_err(|failure| Failure { detail: format!("{:?}: {}", array.labelled, failure.detail), ..failure })?;

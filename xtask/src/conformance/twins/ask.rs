@@ -51,7 +51,7 @@ pub fn ask(
         Err(_) => Some(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())),
     });
     let Some(mut failure) = failure else { return Ok(Answer::Same(expected)) };
-    if let Some(rule) = misread(case, question, releases, reference, ours, &failure)? {
+    if let Some(rule) = misread(case, question, releases, reference, [ours, ours], &failure)? {
         return Ok(Answer::Excused(rule.to_owned()));
     }
     failure.question = Some(index);
@@ -82,7 +82,7 @@ pub(super) fn unanswered(
     }
     let failure = as_failure(Some(index), error);
     let unread = Failure { kind: Kind::Cells, ..failure.clone() };
-    Ok(match misread(case, &case.questions[index], releases, reference, ours, &unread)? {
+    Ok(match misread(case, &case.questions[index], releases, reference, [ours, ours], &unread)? {
         Some(rule) => Answer::Excused(rule.to_owned()),
         None => Answer::Failed(failure),
     })

@@ -2,6 +2,7 @@
 
 use tdb_rtree::DimRange;
 use tdb_schema::Tiling;
+use tdb_schema::global_order::GlobalOrder;
 
 use super::{CellOrder, positive_zero};
 use crate::order::coordinates::Coordinates;
@@ -148,32 +149,58 @@ impl CellOrder {
         }
     }
 
+    /// Keys between which those of all cells in a box lie.
+    pub(crate) fn ends<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
+        if let Some(curve) = self.leading.as_ref().and_then(GlobalOrder::hilbert) {
+            let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
+            let corners: Vec<_> = corners.iter().map(Coordinates::column).collect();
+            let (low, high) = if is_endless(bounds) { (0, u64::MAX) } else { curve.ends(&corners) };
+            let (low, high): (K, K) = (self.key_of_word(low), self.key_of_word(high));
+            return (low.clear_low(self.bits_after(1)), high.fill_low(self.bits_after(1)));
+        }
+        let (low, high): (K, K) = self.corners(bounds);
+        // Within a space tile the corners are as good as in any other order; where a box has several, they alone tell.
+        let is_word = |packed: &&Packed| matches!(packed.part, Part::Word(_));
+        let words = self.packed.iter().take_while(is_word).count();
+        let after = self.bits_after(words);
+        if words == 0 || low.clear_low(after) == high.clear_low(after) {
+            return (low, high);
+        }
+        (low.clear_low(self.bits_after(1)), high.fill_low(self.bits_after(1)))
+    }
+
     /// The keys of the lower and the upper corner of a box, between which those of all cells in the box lie. In global
     /// order that is so within a space tile only.
-    pub(crate) fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
+    fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
         let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
-        let is_endless = bounds.iter().any(|range| matches!(range, DimRange::Var { hi: None, .. }));
-        match self.keys(&corners, 2)[..] {
-            [low, _] if is_endless => (low, K::HIGHEST),
-            [low, high] => (low, high),
+        // A box that begins or ends with a zero may hold zeros of the other sign.
+        let is_sign = |packed: &&Packed| matches!(packed.part, Part::ZeroSign { .. });
+        let signs = self.packed.iter().rev().take_while(is_sign).map(|packed| packed.bits).sum();
+        match self.keys::<K>(&corners, 2)[..] {
+            [low, _] if is_endless(bounds) => (low.clear_low(signs), K::HIGHEST),
+            [low, high] => (low.clear_low(signs), high.fill_low(signs)),
             _ => (K::default(), K::HIGHEST),
         }
     }
+
+    /// Bits of the key behind the first `parts` parts.
+    fn bits_after(&self, parts: usize) -> u32 {
+        self.packed.iter().skip(parts).map(|packed| packed.bits).sum()
+    }
+
+    /// The key that begins with the first leading word; its other bits are 0.
+    fn key_of_word<K: Key>(&self, word: u64) -> K {
+        let mut keys = [K::default()];
+        for (place, packed) in self.packed.iter().enumerate() {
+            packed.append(&mut keys, std::iter::once(if place == 0 { word } else { packed.min }));
+        }
+        keys[0]
+    }
 }
 
-impl CellOrder {
-    /// A key not above that of any cell in a box, in global order.
-    pub(crate) fn lowest<K: Key>(&self, bounds: &[DimRange]) -> K {
-        if self.leading.as_ref().is_some_and(|global| global.hilbert().is_some()) {
-            return K::default();
-        }
-        let (low, high): (K, K) = self.corners(bounds);
-        // Within a space tile the lower corner is as good as in any other order; where a box has several, they alone tell.
-        let is_word = |packed: &&Packed| matches!(packed.part, Part::Word(_));
-        let below = |words: usize| self.packed.iter().skip(words).map(|packed| packed.bits).sum();
-        let words = self.packed.iter().take_while(is_word).count();
-        if low.clear_low(below(words)) == high.clear_low(below(words)) { low } else { low.clear_low(below(1)) }
-    }
+/// Whether the end of some range isn't known.
+fn is_endless(bounds: &[DimRange]) -> bool {
+    bounds.iter().any(|range| matches!(range, DimRange::Var { hi: None, .. }))
 }
 
 /// How many bytes all strings from `lo` to `hi` begin with in common.

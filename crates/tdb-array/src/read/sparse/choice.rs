@@ -22,6 +22,8 @@ pub(super) type Tiles = Vec<(usize, SelectedTile)>;
 pub(super) struct Choice {
     /// These simply follow one another, before any others.
     pub(super) streamed: Tiles,
+    /// These should follow one another in the order asked for, and are looked at whether they do.
+    pub(super) in_order: Tiles,
     /// These are merged in global order.
     pub(super) merged: Tiles,
     /// These are sorted.
@@ -34,7 +36,8 @@ impl Choice {
             let sources = context.sources.iter().enumerate();
             sources.flat_map(|(index, source)| source.tiles.iter().map(move |tile| (index, *tile))).collect()
         };
-        let none = Self { streamed: Vec::new(), merged: Vec::new(), sorted: Vec::new() };
+        let [streamed, in_order, merged, sorted] = [const { Vec::new() }; 4];
+        let none = Self { streamed, in_order, merged, sorted };
         Ok(match context.order {
             Order::Unordered if !context.must_deduplicate() => Self { streamed: all(), ..none },
             Order::Global if is_stored_otherwise(context) => Self { sorted: all(), ..none },
@@ -50,21 +53,17 @@ impl Choice {
             Order::RowMajor | Order::ColMajor if is_stored_otherwise(context) || !is_global_order(context)? => {
                 Self { sorted: all(), ..none }
             }
-            _ if context.sources.len() <= 1 && !context.must_deduplicate() => Self { streamed: all(), ..none },
+            _ if context.sources.len() <= 1 && !context.must_deduplicate() => Self { in_order: all(), ..none },
             _ => Self { merged: all(), ..none },
         })
     }
 }
 
-/// The engine for a query.
-pub(super) fn engine(context: &Context) -> Result<Box<dyn Engine>> {
-    let Choice { streamed, merged, sorted } = Choice::of(context)?;
+/// The engine for tiles that were chosen.
+pub(super) fn engine(context: &Context, choice: Choice) -> Result<Box<dyn Engine>> {
+    let Choice { streamed, merged, sorted, in_order: _ } = choice;
     let ordered: Option<Box<dyn Engine>> = if !merged.is_empty() {
-        let order = CellOrder::new(context.array.schema(), Order::Global, &bounds(context, &merged))?;
-        Some(match order.bits() <= <u64 as Key>::BITS {
-            true => Box::new(Merge::<u64>::new(context, order, &merged)),
-            false => Box::new(Merge::<u128>::new(context, order, &merged)),
-        })
+        Some(merging(context, &merged)?)
     } else if !sorted.is_empty() {
         // Where any order will do, this one is the cheapest to sort by.
         let order = if context.order == Order::Unordered { Order::RowMajor } else { context.order };
@@ -83,8 +82,17 @@ pub(super) fn engine(context: &Context) -> Result<Box<dyn Engine>> {
     })
 }
 
+/// The engine that merges tiles.
+pub(super) fn merging(context: &Context, tiles: &Tiles) -> Result<Box<dyn Engine>> {
+    let order = CellOrder::new(context.array.schema(), Order::Global, &bounds(context, tiles))?;
+    Ok(match order.bits() <= <u64 as Key>::BITS {
+        true => Box::new(Merge::<u64>::new(context, order, tiles)),
+        false => Box::new(Merge::<u128>::new(context, order, tiles)),
+    })
+}
+
 fn slabs<K: Key>(context: &Context, order: CellOrder, tiles: &Tiles) -> Box<dyn Engine> {
-    Box::new(Slabs::<K>::new(context, order, tiles))
+    Box::new(Slabs::<K>::new(context, order, tiles, None))
 }
 
 /// One engine after the other.
@@ -101,7 +109,7 @@ impl Engine for Chain {
 }
 
 /// The smallest box that holds all wanted cells of the tiles, as far as is known.
-fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
+pub(super) fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
     let mut boxes = tiles.iter().filter_map(|(source, tile)| context.bounds(*source, tile.tile));
     let Some(NdRange(first)) = boxes.next() else {
         return context.regions.iter().filter_map(|ranges| ranges.first().cloned()).collect();

@@ -19,8 +19,11 @@ const DEFAULT_ROOM: usize = 64 << 20;
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) array: Array,
+    /// What is gathered: the selected fields, and then coordinates that have to be looked at.
     pub(super) fields: Vec<OutputField>,
-    /// For each dimension, which of the selected fields it is.
+    /// How many fields are selected.
+    pub(super) shown: usize,
+    /// For each dimension, which of the fields it is.
     pub(super) field_of_dimension: Vec<Option<usize>>,
     /// For each dimension the ranges wanted, sorted and disjoint.
     pub(super) regions: Vec<Vec<DimRange>>,
@@ -46,6 +49,7 @@ impl Context {
         let sorted = matches!(query.order, Order::RowMajor | Order::ColMajor);
         let overlap = query.region.ranges().iter().any(|ranges| overlap(ranges));
         let mut context = Self {
+            shown: fields.len(),
             fields,
             field_of_dimension: (0..schema.dim_count()).map(position).collect(),
             regions: query.region.merged(),
@@ -67,6 +71,22 @@ impl Context {
     /// Makes the next batches larger, because the last one unfiltered tiles that the next will need once more.
     pub(super) fn grow_budget(&mut self) {
         self.budget = self.budget.max(self.budget.saturating_mul(2).min(self.room / 2));
+    }
+
+    /// Has all coordinates gathered, also those that aren't selected.
+    pub(super) fn gather_coordinates(&mut self) -> Result<()> {
+        let schema = self.array.schema();
+        for dimension in 0..schema.dim_count() {
+            let field = FieldRef::Dimension(dimension);
+            if self.field_of_dimension[dimension].is_none() {
+                self.field_of_dimension[dimension] = Some(self.fields.len());
+                self.fields.push(OutputField::of(schema, field));
+                for source in &mut self.sources {
+                    source.fields.push(source.fragment.field_tiles(schema, field)?);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether two cells of the array may have the same coordinates.

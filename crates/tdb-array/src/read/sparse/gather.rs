@@ -5,6 +5,7 @@ mod layout;
 mod unfilter;
 mod var;
 
+use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::Buffer;
 
 use super::cells::TileData;
@@ -12,7 +13,7 @@ use super::context::Context;
 use super::table::{Run, TileTable};
 use crate::column::ColumnBuffers;
 use crate::read::{BufferPool, pack_validity};
-use crate::{Batch, Result};
+use crate::{Batch, Column, Result};
 use fixed::gather_fixed;
 use layout::BatchLayout;
 use unfilter::{FixedPart, unfilter_fixed, unfilter_var};
@@ -32,6 +33,43 @@ pub(super) struct Gatherer {
     pool: BufferPool,
 }
 
+/// A batch that some fields are missing of.
+#[derive(Debug)]
+pub(super) struct Unfinished {
+    columns: Vec<Option<Column>>,
+    len: usize,
+    /// As in [`Gathered`].
+    has_passing: bool,
+}
+
+impl Unfinished {
+    pub(super) fn new(context: &Context) -> Self {
+        Self { columns: vec![None; context.fields.len()], len: 0, has_passing: false }
+    }
+
+    /// How many cells there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes of memory that the fields take which are there.
+    pub(super) fn memory(&self) -> usize {
+        self.columns.iter().flatten().map(Column::memory).sum()
+    }
+
+    /// The coordinates, dimension by dimension, if all are there.
+    pub(super) fn coordinates(&self, context: &Context) -> Vec<CoordinateColumn<'_>> {
+        let column = |field: &Option<usize>| {
+            let column = self.columns.get((*field)?)?.as_ref()?;
+            Some(match column.offsets() {
+                Some(offsets) => CoordinateColumn::Strings { offsets: &offsets[..self.len], values: column.bytes() },
+                None => CoordinateColumn::Values(column.bytes()),
+            })
+        };
+        context.field_of_dimension.iter().filter_map(column).collect()
+    }
+}
+
 impl Default for Gatherer {
     fn default() -> Self {
         Self { pool: BufferPool::of_pieces() }
@@ -39,14 +77,26 @@ impl Default for Gatherer {
 }
 
 impl Gatherer {
-    /// The batch that consists of these cells, which wait no longer. Tiles of which cells wait for the next batches are kept
-    /// as long as there is room.
+    /// The batch that consists of these cells, which wait no longer.
     pub(super) fn gather(&mut self, context: &Context, tiles: &mut TileTable, runs: &[Run]) -> Result<Gathered> {
+        let mut batch = Unfinished::new(context);
+        self.add(context, tiles, runs, |_| true, &mut batch)?;
+        Ok(self.finish(context, tiles, runs, batch))
+    }
+
+    /// Adds the `wanted` fields of these cells to a batch.
+    pub(super) fn add(
+        &mut self,
+        context: &Context,
+        tiles: &mut TileTable,
+        runs: &[Run],
+        wanted: impl Fn(usize) -> bool,
+        batch: &mut Unfinished,
+    ) -> Result<()> {
         let mut room = context.room - tiles.trim(context.room);
-        let mut has_passing = false;
         let layout = BatchLayout::new(tiles, runs, context.array.workers().threads());
-        let mut columns = Vec::with_capacity(context.fields.len());
-        for (index, field) in context.fields.iter().enumerate() {
+        batch.len = layout.cells;
+        for (index, field) in context.fields.iter().enumerate().filter(|(index, _)| wanted(*index)) {
             let mut buffers = match field.cell_size() {
                 Some(size) => {
                     let values = self.fixed(context, tiles, &layout, (index, size), &mut room)?;
@@ -60,21 +110,33 @@ impl Gatherer {
             if field.nullable {
                 buffers.validity = Some(self.validity(context, tiles, &layout, index, &mut room)?);
             }
-            columns.push(field.column(layout.cells, buffers));
+            batch.columns[index] = Some(field.column(layout.cells, buffers));
             for used in &layout.uses {
                 let tile = tiles.get_mut(used.slot);
                 let is_wanted = tile.is_wanted_after(used.runs);
                 let held = &mut tile.fields[index];
-                has_passing |= is_wanted && held.passing;
+                batch.has_passing |= is_wanted && held.passing;
                 if !is_wanted || held.passing {
                     context.spares.take_back(held);
                 }
             }
         }
+        Ok(())
+    }
+
+    /// The batch, once all its fields are there; its cells wait no longer.
+    pub(super) fn finish(
+        &mut self,
+        context: &Context,
+        tiles: &mut TileTable,
+        runs: &[Run],
+        batch: Unfinished,
+    ) -> Gathered {
         tiles.release(context, runs);
-        let batch = Batch::new(columns, layout.cells);
+        let has_passing = batch.has_passing;
+        let batch = Batch::new(batch.columns.into_iter().flatten().collect(), batch.len);
         self.pool.lend(&batch);
-        Ok(Gathered { batch, has_passing })
+        Gathered { batch: batch.with_columns(context.shown), has_passing }
     }
 
     fn fixed(

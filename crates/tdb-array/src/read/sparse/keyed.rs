@@ -19,6 +19,8 @@ pub(super) struct Keyed<K> {
     pub(super) slot: u32,
     /// Whose tile it is.
     pub(super) source: usize,
+    /// Which of its tiles.
+    pub(super) tile: SelectedTile,
     /// The key of each wanted cell.
     pub(super) keys: Vec<K>,
     /// The index of each wanted cell; none if it is the position.
@@ -70,6 +72,7 @@ impl<K: Key> Keyed<K> {
         let keyed = Self {
             slot: 0,
             source,
+            tile: *tile,
             keys,
             cells: wanted.kept,
             times: wanted.times.filter(|_| want == Want::Versions),
@@ -87,7 +90,21 @@ impl<K: Key> Keyed<K> {
     #[cfg(test)]
     pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
         let (cells, times, deleted, repeats, columns, column_cells) = (None, None, None, None, None, None);
-        Self { slot, source, keys, cells, times, time: 0, deleted, repeats, columns, column_cells, forgotten: false }
+        let tile = SelectedTile { tile: slot.into(), cells: u32::MAX, full: true };
+        Self {
+            slot,
+            source,
+            tile,
+            keys,
+            cells,
+            times,
+            time: 0,
+            deleted,
+            repeats,
+            columns,
+            column_cells,
+            forgotten: false,
+        }
     }
 
     /// How many cells are wanted.
@@ -129,9 +146,9 @@ impl<K: Key> Keyed<K> {
     }
 
     /// What decides between cells with equal coordinates: the greatest counts.
-    pub(super) fn version(&self, cell: u32) -> (u64, usize, u32) {
+    pub(super) fn version(&self, cell: u32) -> (u64, usize, u64, u32) {
         let time = self.times.as_ref().map_or(self.time, |times| times[cell as usize]);
-        (time, self.source, cell)
+        (time, self.source, self.tile.tile, cell)
     }
 
     /// Whether any cell stands for a deletion.
@@ -147,11 +164,6 @@ impl<K: Key> Keyed<K> {
     /// How often the cell is wanted.
     pub(super) fn repeats(&self, cell: u32) -> u32 {
         self.repeats.as_ref().map_or(1, |repeats| repeats[cell as usize])
-    }
-
-    /// Whether two neighbours in the tile may have equal coordinates.
-    pub(super) fn may_repeat_coordinates(&self) -> bool {
-        self.times.is_some()
     }
 
     /// Compares cells, given by their indices, whose keys are equal.
@@ -170,22 +182,20 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// Makes sure that the cells are in order, and of cells with equal coordinates leaves the one that counts.
-    pub(super) fn make_mergeable(&mut self, order: &CellOrder) {
-        if !self.keys.is_sorted() {
-            // No writer should leave a tile so, except that equally placed cells may differ in the sign of a zero.
-            let mut positions: Vec<usize> = (0..self.len()).collect();
-            positions.sort_by(|a, b| {
-                let equal = || self.compare_equal(order, self.cell(*a), self, self.cell(*b));
-                self.keys[*a].cmp(&self.keys[*b]).then_with(equal)
-            });
-            self.keep(&positions);
+    /// Puts the cells in order, whatever order the tile has them in. Where cells are to be told apart, leaves of those with
+    /// equal coordinates the one that counts.
+    pub(super) fn make_mergeable(&mut self, order: &CellOrder, deduplicate: bool) {
+        if self.ascends(order, deduplicate) {
+            return;
         }
-        if self.may_repeat_coordinates() {
-            let mut best: Vec<usize> = Vec::with_capacity(self.len());
-            for position in 0..self.len() {
+        let mut positions: Vec<usize> = (0..self.len()).collect();
+        // Cells that stay beside each other keep the order that they were stored in.
+        positions.sort_by(|a, b| self.compare(order, *a, *b));
+        if deduplicate {
+            let mut best: Vec<usize> = Vec::with_capacity(positions.len());
+            for position in positions {
                 match best.last_mut() {
-                    Some(last) if self.same_coordinates(order, *last, position) => {
+                    Some(last) if self.compare(order, *last, position).is_eq() => {
                         if self.version(self.cell(position)) > self.version(self.cell(*last)) {
                             *last = position;
                         }
@@ -193,14 +203,45 @@ impl<K: Key> Keyed<K> {
                     _ => best.push(position),
                 }
             }
-            if best.len() < self.len() {
-                self.keep(&best);
-            }
+            positions = best;
         }
+        self.keep(&positions);
     }
 
-    fn same_coordinates(&self, order: &CellOrder, a: usize, b: usize) -> bool {
-        self.keys[a] == self.keys[b] && self.compare_equal(order, self.cell(a), self, self.cell(b)).is_eq()
+    /// Whether the cells are in order, and all different if they have to be.
+    fn ascends(&self, order: &CellOrder, distinct: bool) -> bool {
+        // Without a branch per cell, as nearly all tiles are in order.
+        let followers = self.keys.get(1..).unwrap_or_default();
+        let pairs = || self.keys.iter().zip(followers);
+        if order.is_exact() && !distinct {
+            return pairs().fold(true, |ascends, (a, b)| ascends & (a <= b));
+        }
+        if pairs().fold(true, |ascends, (a, b)| ascends & (a < b)) {
+            return true;
+        }
+        let is_after = |position| match self.compare(order, position, position + 1) {
+            Ordering::Less => true,
+            Ordering::Equal => !distinct,
+            Ordering::Greater => false,
+        };
+        (0..followers.len()).all(is_after)
+    }
+
+    /// Compares the cells at two positions.
+    fn compare(&self, order: &CellOrder, a: usize, b: usize) -> Ordering {
+        self.keys[a].cmp(&self.keys[b]).then_with(|| self.compare_equal(order, self.cell(a), self, self.cell(b)))
+    }
+
+    /// Whether all cells come before those of `next`, both being [in order](Self::make_mergeable) and neither empty; with
+    /// `distinct`, equal ones don't.
+    pub(super) fn is_before(&self, order: &CellOrder, next: &Self, distinct: bool) -> bool {
+        let (Some(last), Some(first)) = (self.keys.last(), next.keys.first()) else { return true };
+        let equal = || self.compare_equal(order, self.cell(self.len() - 1), next, next.cell(0));
+        match last.cmp(first).then_with(equal) {
+            Ordering::Less => true,
+            Ordering::Equal => !distinct,
+            Ordering::Greater => false,
+        }
     }
 
     fn keep(&mut self, positions: &[usize]) {

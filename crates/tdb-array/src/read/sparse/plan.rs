@@ -13,9 +13,13 @@ use crate::tiles::FieldTiles;
 
 /// What reading would touch of each fragment.
 pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
-    let context = Context::new(query.clone())?;
+    let mut context = Context::new(query.clone())?;
     let choice = Choice::of(&context)?;
-    let streamed: BTreeSet<(usize, u64)> = choice.streamed.iter().map(|(source, tile)| (*source, tile.tile)).collect();
+    if !choice.in_order.is_empty() {
+        context.gather_coordinates()?;
+    }
+    let streamed = choice.streamed.iter().chain(&choice.in_order);
+    let streamed: BTreeSet<(usize, u64)> = streamed.map(|(source, tile)| (*source, tile.tile)).collect();
     let sources = context.sources.iter().enumerate();
     sources
         .map(|(index, source)| {

@@ -34,6 +34,10 @@ pub(super) struct Slabs<K: Key> {
     entries: Entries<K::Entry>,
     bytes: usize,
     sorter: Sorter<K::Entry>,
+    /// Whether of cells with equal coordinates only the newest counts.
+    deduplicate: bool,
+    /// Whether cells may come several times, or not at all.
+    must_look: bool,
 }
 
 /// A tile and where its cells lie in the order.
@@ -53,23 +57,20 @@ impl<K: Key> Slabs<K> {
     /// Bytes of a cell while it is sorted: its key, and two entries.
     const SORTING_BYTES: usize = size_of::<K>() + 2 * size_of::<K::Entry>();
 
-    pub(super) fn new(context: &Context, order: CellOrder, tiles: &Tiles) -> Self {
+    /// Sorts the cells of tiles, those with keys below `start` excepted.
+    pub(super) fn new(context: &Context, order: CellOrder, tiles: &Tiles, start: Option<K>) -> Self {
         let mut tiles: Vec<SlabTile<K>> = tiles
             .iter()
             .filter_map(|(source, tile)| {
                 let bounds = context.bounds(*source, tile.tile)?.0;
-                // In global order the corners tell little of a box that lies in several space tiles.
-                let (low, high): (K, K) = match order.is_global() {
-                    true => (order.lowest(&bounds), K::HIGHEST),
-                    false => order.corners(&bounds),
-                };
+                let (low, high): (K, K) = order.ends(&bounds);
                 let cell = cell_bytes(context, *source, tile.tile, tile.cells).max(Self::SORTING_BYTES);
                 let bytes = cell as f64 * f64::from(tile.cells);
                 Some(SlabTile { source: *source, tile: *tile, low, high: high.max(low), bytes, slot: None })
             })
             .collect();
         tiles.sort_by(|a, b| a.low.cmp(&b.low).then(a.high.cmp(&b.high)));
-        let start = tiles.first().map(|tile| tile.low);
+        let start = tiles.first().map(|tile| start.map_or(tile.low, |start| start.max(tile.low)));
         Self {
             order,
             tiles,
@@ -81,6 +82,8 @@ impl<K: Key> Slabs<K> {
             entries: Entries::default(),
             bytes: 0,
             sorter: Sorter::default(),
+            deduplicate: !context.allows_duplicates(),
+            must_look: context.must_deduplicate() || context.repeats.is_some(),
         }
     }
 
@@ -234,23 +237,21 @@ impl<K: Key> Slabs<K> {
     }
 
     /// Appends sorted cells to the queue.
-    fn give(&self, context: &Context, table: &mut TileTable, queue: &mut RunQueue, entries: &[K::Entry]) {
-        let run = |entry: &K::Entry| {
-            let (slot, start) = entry.place();
-            Run { slot, start, len: 1 }
-        };
-        if !context.must_deduplicate() && context.repeats.is_none() {
-            entries.iter().for_each(|entry| queue.push(table, run(entry)));
-            return;
-        }
+    fn give(&self, table: &mut TileTable, queue: &mut RunQueue, entries: &[K::Entry]) {
         let mut give = |entry: &K::Entry| {
-            let (slot, cell) = entry.place();
-            let Some(keyed) = self.keyed(slot) else { return };
-            if !keyed.is_deleted(cell) {
-                (0..keyed.repeats(cell)).for_each(|_| queue.push(table, run(entry)));
+            let (slot, start) = entry.place();
+            let run = Run { slot, start, len: 1 };
+            if self.must_look {
+                let Some(keyed) = self.keyed(slot).filter(|keyed| !keyed.is_deleted(start)) else { return };
+                (0..keyed.repeats(start)).for_each(|_| queue.push(table, run));
+            } else {
+                queue.push(table, run);
             }
         };
-        if !context.must_deduplicate() {
+        // Looking for equal keys first is quicker than doing it cell by cell: mostly there are none.
+        let followers = entries.get(1..).unwrap_or_default();
+        let are_equal = |(a, b): (&K::Entry, &K::Entry)| a.key() == b.key();
+        if !self.deduplicate || !entries.iter().zip(followers).map(are_equal).fold(false, |any, equal| any | equal) {
             return entries.iter().for_each(give);
         }
         let version = |entry: &&K::Entry| {
@@ -258,8 +259,9 @@ impl<K: Key> Slabs<K> {
             self.keyed(slot).map(|keyed| keyed.version(cell))
         };
         for equal in entries.chunk_by(|a, b| a.key() == b.key() && self.compare_equal(a, b).is_eq()) {
-            if let Some(newest) = equal.iter().max_by_key(version) {
-                give(newest);
+            match equal {
+                [entry] => give(entry),
+                _ => equal.iter().max_by_key(version).into_iter().for_each(&mut give),
             }
         }
     }
@@ -298,7 +300,7 @@ impl<K: Key> Engine for Slabs<K> {
             let mut entries = std::mem::take(&mut self.entries);
             let end = self.cut(context, &mut entries, end);
             self.sort(context, &mut entries, (start, end));
-            self.give(context, tiles, queue, &entries);
+            self.give(tiles, queue, &entries);
             self.entries = entries;
             self.span = Some(start.span(end));
             self.finish(context, tiles, end);

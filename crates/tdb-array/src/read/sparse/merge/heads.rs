@@ -1,16 +1,16 @@
-//! Where lanes stand that have cells left.
+//! Where lanes stand that have cells left, and how far they may go on.
 
 use std::cmp::Ordering;
 
 use crate::order::key::Key;
 
-/// The lowest place of cells that a lane has left.
+/// The lowest place of the cells that a lane has left, or of those that aren't at hand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head<K> {
-    /// The key of the next cell, or one not above it while its tile isn't at hand.
+    /// The key of the next cell, or one not above that of any cell that isn't at hand.
     pub(super) key: K,
-    pub(super) at_hand: bool,
-    pub(super) lane: usize,
+    /// The lane of the cell; none if it isn't at hand.
+    pub(super) lane: Option<usize>,
 }
 
 /// The heads of lanes, the lowest last.
@@ -19,7 +19,7 @@ pub(super) struct Head<K> {
 #[derive(Debug)]
 pub(super) struct Heads<K> {
     keys: Vec<K>,
-    rest: Vec<(bool, usize)>,
+    lanes: Vec<Option<usize>>,
 }
 
 impl<K: Key> Heads<K> {
@@ -27,7 +27,7 @@ impl<K: Key> Heads<K> {
     pub(super) fn new(mut heads: Vec<Head<K>>, compare: impl Fn(&Head<K>, &Head<K>) -> Ordering) -> Self {
         heads.sort_by(|a, b| b.key.cmp(&a.key).then_with(|| compare(b, a)));
         let keys = heads.iter().map(|head| head.key).collect();
-        Self { keys, rest: heads.iter().map(|head| (head.at_hand, head.lane)).collect() }
+        Self { keys, lanes: heads.iter().map(|head| head.lane).collect() }
     }
 
     /// Takes in a head; `compare` decides between heads with the same key.
@@ -42,7 +42,7 @@ impl<K: Key> Heads<K> {
             place += 1;
         }
         self.keys.insert(place, head.key);
-        self.rest.insert(place, (head.at_hand, head.lane));
+        self.lanes.insert(place, head.lane);
     }
 
     /// How many heads have keys above `key`.
@@ -59,8 +59,7 @@ impl<K: Key> Heads<K> {
 
     #[inline]
     fn get(&self, place: usize) -> Option<Head<K>> {
-        let (key, (at_hand, lane)) = (*self.keys.get(place)?, *self.rest.get(place)?);
-        Some(Head { key, at_hand, lane })
+        Some(Head { key: *self.keys.get(place)?, lane: *self.lanes.get(place)? })
     }
 
     /// The lowest head.
@@ -71,7 +70,6 @@ impl<K: Key> Heads<K> {
 
     /// Takes out the lowest head.
     pub(super) fn pop(&mut self) -> Option<Head<K>> {
-        let (key, (at_hand, lane)) = (self.keys.pop()?, self.rest.pop()?);
-        Some(Head { key, at_hand, lane })
+        Some(Head { key: self.keys.pop()?, lane: self.lanes.pop()? })
     }
 }

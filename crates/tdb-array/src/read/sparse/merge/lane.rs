@@ -1,11 +1,10 @@
-//! The cells of one fragment that take part in a merge.
+//! Cells that take part in a merge, one after the other.
 
 use super::super::keyed::Keyed;
 use super::super::table::{Run, Runs, TileTable, runs_of};
-use crate::order::cell_order::CellOrder;
 use crate::order::key::Key;
 
-/// A place among the tiles at hand of a fragment.
+/// A place among tiles that follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) tile: usize,
@@ -13,31 +12,29 @@ pub(super) struct Place {
     pub(super) position: usize,
 }
 
-/// Cells of one fragment, in order, tile by tile.
+/// Cells in order, tile by tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lane<'a, K> {
     tiles: &'a [Keyed<K>],
     /// Where the next cell is.
     pub(super) at: Place,
     end: Place,
-    /// A key not above that of any cell behind these, if there are more that aren't at hand.
-    pub(super) pending: Option<K>,
 }
 
 impl<'a, K: Key> Lane<'a, K> {
     /// All the cells from a place on.
-    pub(super) fn open(tiles: &'a [Keyed<K>], at: Place, pending: Option<K>) -> Self {
-        Self { tiles, at, end: Place { tile: tiles.len(), position: 0 }, pending }
+    pub(super) fn open(tiles: &'a [Keyed<K>], at: Place) -> Self {
+        Self { tiles, at, end: Place { tile: tiles.len(), position: 0 } }
     }
 
     /// Some of the cells.
     pub(super) fn between(&self, at: Place, end: Place) -> Self {
-        Self { tiles: self.tiles, at, end, pending: None }
+        Self { tiles: self.tiles, at, end }
     }
 
     /// The key of the next cell, in the next tile if this one has no more; none at the end.
     #[inline]
-    pub(super) fn settle(&mut self, order: &CellOrder) -> Option<K> {
+    pub(super) fn settle(&mut self) -> Option<K> {
         loop {
             if self.at >= self.end {
                 return None;
@@ -46,9 +43,7 @@ impl<'a, K: Key> Lane<'a, K> {
             if let Some(key) = current.keys.get(self.at.position) {
                 return Some(*key);
             }
-            let next = self.tiles.get(self.at.tile + 1)?;
-            let position = usize::from(is_continued(order, current, next));
-            self.at = Place { tile: self.at.tile + 1, position };
+            self.at = Place { tile: self.at.tile + 1, position: 0 };
         }
     }
 
@@ -56,11 +51,6 @@ impl<'a, K: Key> Lane<'a, K> {
     pub(super) fn current(&self) -> Option<(&'a Keyed<K>, u32)> {
         let current = self.tiles.get(self.at.tile)?;
         (self.at.position < current.len()).then(|| (current, current.cell(self.at.position)))
-    }
-
-    /// The last key at hand.
-    pub(super) fn last_key(&self) -> Option<K> {
-        self.tiles.last()?.keys.last().copied()
     }
 
     /// The keys at hand, tile by tile, from the next cell up to a place.
@@ -143,10 +133,4 @@ impl<'a, K: Key> Lane<'a, K> {
     fn stop(&self, tile: &Keyed<K>) -> usize {
         if self.at.tile == self.end.tile { self.end.position } else { tile.len() }
     }
-}
-
-/// Whether a tile begins with an older version of the cell that the tile before it ended with.
-fn is_continued<K: Key>(order: &CellOrder, done: &Keyed<K>, next: &Keyed<K>) -> bool {
-    let Some(last) = done.len().checked_sub(1).filter(|_| next.may_repeat_coordinates()) else { return false };
-    next.keys.first() == done.keys.last() && done.compare_equal(order, done.cell(last), next, next.cell(0)).is_eq()
 }

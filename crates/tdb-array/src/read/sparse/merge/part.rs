@@ -22,8 +22,8 @@ pub(super) struct Rules<'a> {
 pub(super) struct Reached {
     /// Where each lane stands.
     pub(super) places: Vec<Place>,
-    /// The lane whose next tile has to be at hand before the merge can go on.
-    pub(super) waits_for: Option<usize>,
+    /// Whether another tile has to be at hand before the merge can go on.
+    pub(super) waits: bool,
 }
 
 /// A merge of lanes.
@@ -39,25 +39,33 @@ struct Part<'a, K> {
     runs: &'a mut Runs,
 }
 
-/// Appends the cells of lanes to the runs until the lanes end, one of them waits, or there are `most` bytes.
-pub(super) fn merge<'a, K: Key>(rules: Rules<'a>, lanes: Vec<Lane<'a, K>>, most: usize, runs: &'a mut Runs) -> Reached {
-    let mut part = Part::new(rules, lanes, runs);
-    let mut waits_for = None;
+/// Appends the cells of lanes to the runs until the lanes end, there are `most` bytes, or cells that aren't at hand, none of
+/// which has a key below `gate`, may come next.
+pub(super) fn merge<'a, K: Key>(
+    rules: Rules<'a>,
+    lanes: Vec<Lane<'a, K>>,
+    gate: Option<K>,
+    most: usize,
+    runs: &'a mut Runs,
+) -> Reached {
+    let mut part = Part::new(rules, lanes, gate, runs);
+    let mut waits = false;
     while part.runs.bytes() < most
         && let Some(head) = part.heads.pop()
     {
-        if !head.at_hand {
-            waits_for = Some(head.lane);
+        let Some(lane) = head.lane else {
+            waits = true;
             break;
-        }
-        part.step(head);
+        };
+        part.step(head.key, lane);
     }
-    Reached { places: part.lanes.iter().map(|lane| lane.at).collect(), waits_for }
+    Reached { places: part.lanes.iter().map(|lane| lane.at).collect(), waits }
 }
 
 impl<'a, K: Key> Part<'a, K> {
-    fn new(rules: Rules<'a>, mut lanes: Vec<Lane<'a, K>>, runs: &'a mut Runs) -> Self {
-        let heads = lanes.iter_mut().enumerate().filter_map(|(index, lane)| head(rules.order, lane, index)).collect();
+    fn new(rules: Rules<'a>, mut lanes: Vec<Lane<'a, K>>, gate: Option<K>, runs: &'a mut Runs) -> Self {
+        let heads = lanes.iter_mut().enumerate().filter_map(|(index, lane)| head(lane, index));
+        let heads = heads.chain(gate.map(|key| Head { key, lane: None })).collect();
         let heads = Heads::new(heads, |a, b| compare_same_key(rules.order, &lanes, a, b));
         Self { rules, lanes, heads, equal: Vec::new(), runs }
     }
@@ -66,37 +74,37 @@ impl<'a, K: Key> Part<'a, K> {
     #[inline]
     fn settle(&mut self, index: usize) {
         let order = self.rules.order;
-        if let Some(head) = head(order, &mut self.lanes[index], index) {
+        if let Some(head) = head(&mut self.lanes[index], index) {
             self.heads.insert(head, |a, b| compare_same_key(order, &self.lanes, a, b));
         }
     }
 
     /// Gives cells of the lane with the lowest next cell, and moves on.
     #[inline]
-    fn step(&mut self, head: Head<K>) {
+    fn step(&mut self, key: K, lane: usize) {
         let (count, tie) = match self.heads.last() {
             None => (usize::MAX, false),
-            Some(next) if next.key == head.key => (1, self.are_equal(head.lane, next.lane)),
-            Some(next) => (self.lanes[head.lane].before(next.key), false),
+            Some(next) if next.key == key => (1, self.are_equal(lane, next)),
+            Some(next) => (self.lanes[lane].before(next.key), false),
         };
         if tie && self.rules.deduplicate {
-            self.resolve(head);
+            self.resolve(key, lane);
         } else {
-            self.lanes[head.lane].give(count, self.rules.tiles, self.runs);
-            self.settle(head.lane);
+            self.lanes[lane].give(count, self.rules.tiles, self.runs);
+            self.settle(lane);
         }
     }
 
     /// Gives the newest of several cells with equal coordinates, unless it stands for a deletion.
-    fn resolve(&mut self, head: Head<K>) {
+    fn resolve(&mut self, key: K, lane: usize) {
         let mut equal = std::mem::take(&mut self.equal);
         equal.clear();
-        equal.push(head.lane);
+        equal.push(lane);
         while let Some(next) = self.heads.last()
-            && next.key == head.key
-            && self.are_equal(head.lane, next.lane)
+            && next.key == key
+            && self.are_equal(lane, next)
         {
-            equal.push(next.lane);
+            equal.extend(next.lane);
             self.heads.pop();
         }
         let version = |lane: &usize| self.lanes[*lane].current().map(|(current, cell)| current.version(cell));
@@ -112,26 +120,27 @@ impl<'a, K: Key> Part<'a, K> {
         self.equal = equal;
     }
 
-    /// Whether the next cells of two lanes, whose keys are equal, have equal coordinates.
-    fn are_equal(&self, a: usize, b: usize) -> bool {
-        compare_equal(self.rules.order, &self.lanes[a], &self.lanes[b]).is_eq()
+    /// Whether a head, whose key is equal to that of a lane's next cell, has equal coordinates.
+    fn are_equal(&self, lane: usize, head: Head<K>) -> bool {
+        let equal = |other: usize| compare_equal(self.rules.order, &self.lanes[lane], &self.lanes[other]).is_eq();
+        head.lane.is_some_and(equal)
     }
 }
 
 /// Where a lane stands, if it has cells left.
 #[inline]
-fn head<K: Key>(order: &CellOrder, lane: &mut Lane<'_, K>, index: usize) -> Option<Head<K>> {
-    match lane.settle(order) {
-        Some(key) => Some(Head { key, at_hand: true, lane: index }),
-        None => lane.pending.map(|key| Head { key, at_hand: false, lane: index }),
-    }
+fn head<K: Key>(lane: &mut Lane<'_, K>, index: usize) -> Option<Head<K>> {
+    Some(Head { key: lane.settle()?, lane: Some(index) })
 }
 
-/// Compares heads with equal keys by their cells' coordinates as far as they are at hand, then by age. A tile that isn't at
-/// hand comes first: what it has may be lower.
+/// Compares heads with equal keys by their cells' coordinates, then by age. Cells that aren't at hand come first: they may
+/// be lower.
 fn compare_same_key<K: Key>(order: &CellOrder, lanes: &[Lane<'_, K>], a: &Head<K>, b: &Head<K>) -> Ordering {
-    let coordinates = || compare_equal(order, &lanes[a.lane], &lanes[b.lane]);
-    a.at_hand.cmp(&b.at_hand).then_with(coordinates).then(a.lane.cmp(&b.lane))
+    let coordinates = || match (a.lane, b.lane) {
+        (Some(a), Some(b)) => compare_equal(order, &lanes[a], &lanes[b]),
+        _ => Ordering::Equal,
+    };
+    a.lane.is_some().cmp(&b.lane.is_some()).then_with(coordinates).then(a.lane.cmp(&b.lane))
 }
 
 /// Compares the next cells of two lanes, whose keys are equal.

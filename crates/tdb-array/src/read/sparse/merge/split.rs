@@ -19,12 +19,11 @@ const SAMPLES: usize = 128;
 
 /// Where each part begins in each lane, and last where the last one ends; none if cutting isn't worth it.
 ///
-/// Cells with equal keys are in one part, and no part has a cell that a cell which isn't at hand may come before.
-pub(super) fn split<K: Key>(lanes: &[Lane<'_, K>], cut: Cut) -> Option<Vec<Vec<Place>>> {
-    // Behind the last cell at hand of a fragment that has more, other fragments' cells have to wait.
-    let limit = lanes.iter().filter_map(|lane| Some(lane.pending?.max(lane.last_key().unwrap_or_default()))).min();
-    let place = |lane: &Lane<'_, K>| match limit {
-        Some(limit) => lane.place_of(limit, lane.at),
+/// Cells with equal keys are in one part, and no part has a cell that one which isn't at hand may come before: none of those
+/// has a key below `gate`.
+pub(super) fn split<K: Key>(lanes: &[Lane<'_, K>], gate: Option<K>, cut: Cut) -> Option<Vec<Vec<Place>>> {
+    let place = |lane: &Lane<'_, K>| match gate {
+        Some(gate) => lane.place_of(gate, lane.at),
         None => lane.last_place().max(lane.at),
     };
     let mut ends: Vec<Place> = lanes.iter().map(place).collect();

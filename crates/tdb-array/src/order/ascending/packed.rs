@@ -1,0 +1,118 @@
+//! Cells of one space tile, compared as one number each.
+
+use tdb_schema::global_order::GlobalOrder;
+use tdb_schema::hilbert::CoordinateColumn;
+use tdb_schema::{ArraySchema, Dimension, Tiling};
+use tdb_types::PhysicalType;
+
+/// Compares cells by their distances from the low corner of their space tile, which fit in a word together. Nothing of it
+/// branches on a cell, so that several are compared at once.
+#[derive(Clone, Debug)]
+pub(super) struct PackedCheck {
+    /// From the most to the least significant.
+    parts: Vec<Part>,
+    distinct: bool,
+}
+
+/// A dimension's part of the word.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    dimension: usize,
+    physical: PhysicalType,
+    tiling: Option<Tiling>,
+    /// The key of the domain's low end.
+    low: u64,
+    /// Coordinates of a space tile, or of the domain if it isn't cut into tiles.
+    extent: u64,
+    bits: u32,
+}
+
+/// The sign of differences has to remain free.
+const MOST_BITS: u32 = 63;
+
+impl PackedCheck {
+    /// None if there are dimensions that aren't integers, or distances don't fit.
+    pub(super) fn new(schema: &ArraySchema, global: &GlobalOrder, distinct: bool) -> Option<Self> {
+        if global.hilbert().is_some() {
+            return None;
+        }
+        let tiled = global.tile_dimensions();
+        let part = |index: &usize| Part::of(*index, &schema.dimensions()[*index], tiled.contains(index));
+        let parts = global.cell_dimensions().iter().map(part).collect::<Option<Vec<_>>>()?;
+        let bits: u32 = parts.iter().map(|part| part.bits).sum();
+        (bits <= MOST_BITS).then_some(Self { parts, distinct })
+    }
+
+    /// Whether the cells are known to be in one space tile, and in order.
+    pub(super) fn holds(&self, columns: &[CoordinateColumn<'_>], packed: &mut Vec<u64>) -> bool {
+        packed.clear();
+        for (number, part) in self.parts.iter().enumerate() {
+            let (values, physical) = match columns[part.dimension] {
+                CoordinateColumn::Values(values) => (values, part.physical),
+                CoordinateColumn::Keys(keys) => (bytemuck::cast_slice(keys), PhysicalType::U64),
+                CoordinateColumn::Strings { .. } => return false,
+            };
+            if number == 0 {
+                packed.resize(values.len() / physical.size(), 0);
+            }
+            if !part.append(physical, values, packed) {
+                return false;
+            }
+        }
+        let least = u64::from(self.distinct);
+        let followers = packed.get(1..).unwrap_or_default();
+        // A difference that is too small has the highest bit, as all numbers have not.
+        let differences = packed.iter().zip(followers).map(|(a, b)| b.wrapping_sub(*a).wrapping_sub(least));
+        differences.fold(0, |all, difference| all | difference) >> MOST_BITS == 0
+    }
+}
+
+impl Part {
+    fn of(index: usize, dimension: &Dimension, is_tiled: bool) -> Option<Self> {
+        let physical = dimension.physical();
+        if dimension.is_var() || physical.is_float() {
+            return None;
+        }
+        let (low, high) = dimension.domain_keys()?;
+        let tiling = is_tiled.then(|| dimension.tiling());
+        let extent = match tiling {
+            Some(tiling) => tiling.extent_cells()?,
+            None => (high - low).checked_add(1)?,
+        };
+        let bits = u64::BITS - (extent - 1).leading_zeros();
+        Some(Self { dimension: index, physical, tiling, low, extent, bits })
+    }
+
+    /// Appends the distances of the coordinates; false if one isn't in the first one's space tile.
+    fn append(&self, physical: PhysicalType, values: &[u8], packed: &mut [u64]) -> bool {
+        match physical {
+            PhysicalType::U8 => self.append_keys(values, packed, |b: [u8; 1]| u64::from(b[0])),
+            PhysicalType::I8 => self.append_keys(values, packed, |b: [u8; 1]| u64::from(b[0] ^ 0x80)),
+            PhysicalType::U16 => self.append_keys(values, packed, |b| u64::from(u16::from_le_bytes(b))),
+            PhysicalType::I16 => self.append_keys(values, packed, |b| u64::from(u16::from_le_bytes(b) ^ (1 << 15))),
+            PhysicalType::U32 => self.append_keys(values, packed, |b| u64::from(u32::from_le_bytes(b))),
+            PhysicalType::I32 => self.append_keys(values, packed, |b| u64::from(u32::from_le_bytes(b) ^ (1 << 31))),
+            PhysicalType::U64 => self.append_keys(values, packed, u64::from_le_bytes),
+            PhysicalType::I64 => self.append_keys(values, packed, |b| u64::from_le_bytes(b) ^ (1 << 63)),
+            PhysicalType::F32 | PhysicalType::F64 => false,
+        }
+    }
+
+    #[inline]
+    fn append_keys<const N: usize>(&self, values: &[u8], packed: &mut [u64], key: impl Fn([u8; N]) -> u64) -> bool {
+        let (values, _) = values.as_chunks::<N>();
+        let Some(first) = values.first() else { return true };
+        let tile = self.tiling.map_or(0, |tiling| tiling.index(key(*first)));
+        let start = self.low.wrapping_add(tile.wrapping_mul(self.extent));
+        let bits = self.bits;
+        let mut all = 0;
+        for (packed, value) in packed.iter_mut().zip(values) {
+            // What lies before the tile wraps around to behind it.
+            let distance = key(*value).wrapping_sub(start);
+            all |= distance;
+            *packed = *packed << bits | distance;
+        }
+        // The distances are no greater than all their bits together.
+        all < self.extent || values.iter().all(|value| key(*value).wrapping_sub(start) < self.extent)
+    }
+}
