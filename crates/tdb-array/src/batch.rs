@@ -64,14 +64,18 @@ impl Batch {
 
     /// How many of the cells from `start` on take no more than `bytes` of memory: one at least.
     pub(crate) fn fitting(&self, start: usize, bytes: usize) -> usize {
-        let before = |cell| self.columns.iter().map(|column| column.memory_before(cell)).sum::<usize>();
-        let most = before(start).saturating_add(bytes);
+        let most = self.memory_before(start).saturating_add(bytes);
         let (mut low, mut high) = (start + 1, self.len);
         while low < high {
             let middle = low + (high - low).div_ceil(2);
-            if before(middle) <= most { low = middle } else { high = middle - 1 }
+            if self.memory_before(middle) <= most { low = middle } else { high = middle - 1 }
         }
         low - start
+    }
+
+    /// Bytes of memory that the cells before this one take.
+    pub(crate) fn memory_before(&self, cell: usize) -> usize {
+        self.columns.iter().map(|column| column.memory_before(cell)).sum()
     }
 
     /// The columns themselves.

@@ -171,7 +171,7 @@ impl Column {
         }
     }
 
-    /// The cells as conditions and others take them who need not know where cells lie.
+    /// The cells as a view that doesn't say whether they lie in a column or in a tile: what conditions are evaluated over.
     #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         let cells = match self.offsets() {

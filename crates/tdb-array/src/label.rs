@@ -4,10 +4,13 @@ mod column;
 
 use std::cmp::Ordering;
 use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
 
 use tdb_schema::{DimensionLabel, FieldRef};
 use tdb_storage::check_path;
-use tdb_types::{DataOrder, Scalar};
+use tdb_types::{DataOrder, Scalar, saturating_len};
+
+pub(crate) use column::FoundLabels;
 
 use crate::query::scalar_of;
 use crate::{Array, ArrayError, ArrayOptions, Coordinate, Result};
@@ -19,6 +22,8 @@ use crate::{Array, ArrayError, ArrayOptions, Coordinate, Result};
 pub struct Label {
     array: Array,
     label: DimensionLabel,
+    /// The name of the labelled dimension.
+    labelled: Arc<str>,
 }
 
 /// One value of a label, or one end of a range of them.
@@ -66,19 +71,25 @@ impl Label {
             )));
         }
         let values = options.open_on(array.storage().sub(&label.uri)?)?;
-        let own = Self { array: values, label: label.clone() };
+        let labelled = array.schema().dimensions().get(saturating_len(label.dimension));
+        let labelled = labelled.map_or("", |dimension| dimension.name()).into();
+        let own = Self { array: values, label: label.clone(), labelled };
         match own.mismatch(array) {
             Some(what) => Err(ArrayError::Corrupt { file: own.array.storage().describe(""), what }),
             None => Ok(own),
         }
     }
 
+    /// Which of the array's dimensions it labels.
+    #[must_use]
+    pub fn dimension_index(&self) -> usize {
+        saturating_len(self.label.dimension)
+    }
+
     /// What the label says of itself, that its array contradicts.
     fn mismatch(&self, labelled: &Array) -> Option<String> {
         let (schema, label) = (self.array.schema(), &self.label);
-        let dimension =
-            usize::try_from(label.dimension).ok().and_then(|index| labelled.schema().dimensions().get(index));
-        let Some(dimension) = dimension else {
+        let Some(dimension) = labelled.schema().dimensions().get(self.dimension_index()) else {
             return Some(format!("it labels dimension {}, which the array doesn't have", label.dimension));
         };
         if !schema.is_dense() || schema.dimensions().len() != 1 {

@@ -20,6 +20,8 @@ pub struct Plan {
     pub order: Order,
     /// The selected fields.
     pub fields: Vec<String>,
+    /// The selected labels. What is read of their arrays depends on the coordinates that are found, and isn't planned.
+    pub labels: Vec<String>,
     /// The fragments that hold something of the region, oldest first.
     pub fragments: Vec<FragmentPlan>,
 }
@@ -77,8 +79,10 @@ impl Plan {
             ArrayType::Dense => dense::plan(query)?,
             ArrayType::Sparse => sparse::plan(query)?,
         };
-        let fields = query.fields.iter().filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect();
-        Ok(Self { order: query.order, fields, fragments })
+        let shown = query.fields.iter().take(query.shown);
+        let labels = query.labels.iter().map(|selected| selected.label.description().name.clone()).collect();
+        let fields = shown.filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect();
+        Ok(Self { order: query.order, fields, labels, fragments })
     }
 
     /// How many tiles would be unfiltered, counted once per fragment and not per field.
@@ -114,6 +118,9 @@ impl FileReads {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "fields    {}", self.fields.join(", "))?;
+        if !self.labels.is_empty() {
+            writeln!(f, "labels    {}; what is read of their arrays comes on top", self.labels.join(", "))?;
+        }
         writeln!(f, "order     {}", self.order)?;
         writeln!(f, "touches   {} tiles, {} bytes", self.tile_count(), self.bytes())?;
         for fragment in &self.fragments {

@@ -161,7 +161,7 @@ impl Query {
         let found = self.array.label(label)?;
         let no_label = || ArrayError::Label { name: label.to_owned(), why: "no label lies in the range".to_owned() };
         let (first, last) = found.keys(range)?.ok_or_else(no_label)?;
-        let index = saturating_len(found.description().dimension);
+        let index = found.dimension_index();
         let Some(dimension) = self.array.schema().dimensions().get(index) else { return Err(no_label()) };
         let coordinate = |key| Coordinate::from(Scalar::from_key(dimension.datatype().physical(), key));
         let (name, first, last) = (dimension.name().to_owned(), coordinate(first), coordinate(last));
@@ -244,8 +244,7 @@ impl Query {
         }
         let shown = fields.len();
         let labels = labels.into_iter().map(|(place, label)| {
-            let dimension = usize::try_from(label.description().dimension).unwrap_or(usize::MAX);
-            let field = FieldRef::Dimension(dimension);
+            let field = FieldRef::Dimension(label.dimension_index());
             let coordinates = fields.iter().position(|known| *known == field).unwrap_or_else(|| {
                 fields.push(field);
                 fields.len() - 1

@@ -1,18 +1,18 @@
 //! From a query to batches of cells.
 
 pub(crate) mod dense;
-mod labels;
 mod output;
+mod parts;
 mod pool;
 pub(crate) mod sparse;
 pub(crate) mod stream;
 
 use tdb_types::ArrayType;
 
-use crate::query::CheckedQuery;
+use crate::query::{CheckedQuery, default_budget};
 use crate::workers::Workers;
 use crate::{Batch, Result};
-use labels::LabelColumns;
+use parts::Parts;
 
 pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
@@ -27,11 +27,8 @@ pub(crate) use pool::BufferPool;
 pub struct Batches {
     reader: Reader,
     workers: Workers,
-    labels: LabelColumns,
-    /// Bytes that a batch may take, if the caller has said so.
-    budget: Option<usize>,
-    /// A batch that is given in parts, and how many of its cells were given.
-    parts: Option<(Batch, usize)>,
+    /// Batches in the size that the caller wants, with the columns of labels.
+    parts: Parts,
     /// Whether a batch was given.
     begun: bool,
     ended: bool,
@@ -46,53 +43,42 @@ enum Reader {
 impl Batches {
     pub(crate) fn of(query: CheckedQuery) -> Result<Self> {
         let workers = query.array.workers().clone();
-        let budget = query.budget;
-        let labels = LabelColumns::new(query.labels.clone(), query.shown);
+        // Nobody else bounds what labels make of a batch.
+        let default = || match query.labels.is_empty() {
+            true => usize::MAX,
+            false => default_budget(4 << 20, workers.threads()),
+        };
+        let budget = query.budget.unwrap_or_else(default);
+        let parts = Parts::new(query.labels.clone(), query.shown, budget);
         let reader = match query.array.schema().array_type() {
             ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
             ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
         };
-        Ok(Self { reader, workers, labels, budget, parts: None, begun: false, ended: false })
+        Ok(Self { reader, workers, parts, begun: false, ended: false })
     }
 
-    /// The next batch that is read, or the first part of it.
-    fn read_next(&mut self) -> Option<Result<Batch>> {
-        if self.ended {
-            return None;
-        }
+    /// The next batch that is read.
+    fn read_next(&mut self) -> Result<Option<Batch>> {
         let batch = match &mut self.reader {
             Reader::Dense(reader) => reader.next_batch(),
             // The result is large: the array's threads take over, so that none has to be woken for each step.
             Reader::Sparse(reader) if self.begun => self.workers.install(|| reader.next_batch()),
             Reader::Sparse(reader) => reader.next_batch(),
         };
-        let batch = batch.transpose();
         self.begun = true;
-        self.ended = !matches!(batch, Some(Ok(_)));
-        batch.map(|batch| Ok(self.divided(batch?)))
+        batch
     }
 
-    /// The next part of the batch at hand; none if there is no more.
-    fn next_part(&mut self) -> Option<Batch> {
-        let (batch, given) = self.parts.take()?;
-        let budget = self.budget.unwrap_or(usize::MAX);
-        let end = given + batch.fitting(given, budget);
-        let part = batch.slice(given..end);
-        self.parts = (end < batch.len()).then_some((batch, end));
-        Some(part)
-    }
-
-    /// The batch, or if it is larger than the caller wants them, its first part.
-    fn divided(&mut self, batch: Batch) -> Batch {
-        // A little more than wanted is less trouble than a second, small batch.
-        match self.budget {
-            Some(budget) if batch.len() > 1 && batch.memory() > budget.saturating_add(budget / 4) => {
-                let first = batch.fitting(0, budget);
-                let part = batch.slice(0..first);
-                self.parts = (first < batch.len()).then_some((batch, first));
-                part
+    fn next_part(&mut self) -> Result<Option<Batch>> {
+        if let Some(part) = self.parts.next()? {
+            return Ok(Some(part));
+        }
+        match self.read_next()? {
+            Some(batch) => {
+                self.parts.push(batch);
+                self.parts.next()
             }
-            _ => batch,
+            None => Ok(None),
         }
     }
 }
@@ -101,11 +87,11 @@ impl Iterator for Batches {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.next_part().map(Ok).or_else(|| self.read_next())?;
-        let batch = batch.and_then(|batch| self.labels.insert(batch));
-        if batch.is_err() {
-            (self.parts, self.ended) = (None, true);
+        if self.ended {
+            return None;
         }
-        Some(batch)
+        let part = self.next_part().transpose();
+        self.ended = !matches!(part, Some(Ok(_)));
+        part
     }
 }

@@ -5,9 +5,9 @@
 use std::ops::RangeInclusive;
 
 use tdb_array::tdb_condition::Condition;
-use tdb_array::{Array, Batch, Coordinate, Order};
-use tdb_schema::{Attribute, Dimension};
-use tdb_types::{ArrayType, FormatVersion, SharedBuffer};
+use tdb_array::{Array, ArrayError, Batch, Coordinate, NewColumn, Order};
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, DimensionLabel, SchemaBuilder};
+use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, FormatVersion, Scalar, SharedBuffer};
 
 /// The arrays of all fixtures that need no key, with their names.
 fn arrays() -> impl Iterator<Item = (String, Array)> {
@@ -195,8 +195,12 @@ fn labels_are_columns() {
     assert_eq!((0..6).map(text).collect::<Vec<_>>(), ["b", "zz", "c"].repeat(2));
     let none = name.column(&some.column("x").unwrap().slice(2..2)).unwrap();
     assert_eq!((none.len(), none.offsets()), (0, Some(&[0][..])));
-    assert!(name.column(cells.column("y").unwrap()).is_ok(), "y has the type of x");
-    assert!(name.column(&heights).unwrap_err().to_string().contains("height"));
+    // Of the same type, but another dimension; no coordinates at all.
+    for other in [cells.column("y").unwrap(), &heights] {
+        let error = name.column(other).unwrap_err();
+        assert!(matches!(&error, ArrayError::Label { name, .. } if name == "name"), "{error}");
+        assert!(error.to_string().contains("it labels dimension \"x\" of int32"), "{error}");
+    }
 }
 
 /// Labels are selected like fields, whether or not their dimensions are, and in whatever place.
@@ -226,6 +230,56 @@ fn labels_are_selected() {
     assert!(error.contains("twice"), "{error}");
     let error = array.read().select(["nam"]).unwrap_err().to_string();
     assert!(error.contains("height"), "{error}");
+}
+
+/// Labels count as cells do: a batch with long ones has fewer cells.
+#[test]
+fn labels_keep_to_the_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array");
+    let side = |name, high| {
+        Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(high)).with_tile_extent(Scalar::I32(high + 1))
+    };
+    let label = DimensionLabel {
+        dimension: 0,
+        name: "long".to_owned(),
+        relative: true,
+        uri: String::new(),
+        attribute: "label".to_owned(),
+        order: DataOrder::Increasing,
+        datatype: Datatype::StringAscii,
+        cell_val_num: CellValNum::Var,
+        external: false,
+    };
+    let schema = SchemaBuilder::dense().dimension(side("x", 9)).dimension(side("y", 9_999)).label(label);
+    let schema = schema.attribute(Attribute::new("a", Datatype::Int8)).build().unwrap();
+    Array::create(&path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let array = Array::open(&path).unwrap();
+    array.write().cells([("a", &[7i8; 100_000])]).unwrap();
+    let long: Vec<String> = (0..10).map(|place| place.to_string().repeat(10_000)).collect();
+    let labels = array.label("long").unwrap();
+    labels.array().write().cells([("label", NewColumn::strings(&long))]).unwrap();
+
+    let array = Array::open(&path).unwrap();
+    for budget in [64 << 10, 1 << 20, 5_000] {
+        let query = array.read().select(["a", "long"]).unwrap().range("y", 0..=99).unwrap().budget(budget);
+        let mut cells = 0;
+        for batch in query.batches().unwrap() {
+            let batch = batch.unwrap();
+            assert!(batch.memory() <= budget + budget / 4 || batch.len() == 1, "{} bytes", batch.memory());
+            for cell in 0..batch.len() {
+                let label = batch.column("long").unwrap().cell(cell).unwrap();
+                assert_eq!(label, long[(cells + cell) / 100].as_bytes());
+            }
+            cells += batch.len();
+        }
+        assert_eq!(cells, 1000);
+    }
+    // Without a budget too.
+    let most = array.read().select(["long", "a"]).unwrap().batches().unwrap().map(|batch| batch.unwrap().memory());
+    assert!(most.take(3).all(|bytes| bytes <= 8 << 20));
+    let plan = array.read().select(["long", "a"]).unwrap().plan().unwrap();
+    assert_eq!((plan.fields, plan.labels), (vec!["a".to_owned()], vec!["long".to_owned()]));
 }
 
 /// A definition that is read from an array of one format makes one of another.

@@ -5,8 +5,8 @@ use std::ops::Range;
 /// The cells of one field, borrowed: values, and where cells vary in length or may be null, offsets and validity.
 ///
 /// Two memory layouts have this one view. In unfiltered **tiles** offsets count bytes, and a byte for each cell says
-/// whether it is null. In **columns** offsets count values, and it is a bit, as in Arrow. Whoever looks at cells (conditions,
-/// statistics, writers) takes both.
+/// whether it is null. In **columns** offsets count values, and it is a bit, as in Arrow. Conditions are evaluated over
+/// either.
 ///
 /// ```
 /// use tdb_types::{Cells, Offsets, Validity};

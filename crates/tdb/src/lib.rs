@@ -98,7 +98,10 @@ pub use tdb_schema::{
     SchemaBuilder, SchemaEvolution,
 };
 pub use tdb_storage::{CountingStorage, LocalStorage, MemoryStorage, Storage};
-pub use tdb_types::{ArrayType, Buffer, CellValNum, Datatype, FormatVersion, Layout, Limits, PhysicalType, Scalar};
+pub use tdb_types::{
+    ArrayType, Buffer, CellValNum, Cells, Datatype, FormatVersion, Layout, Limits, Offsets, PhysicalType, Scalar,
+    SharedBuffer, Validity,
+};
 
 pub use tdb_condition as condition;
 pub use tdb_filters as filters;

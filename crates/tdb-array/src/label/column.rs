@@ -1,6 +1,9 @@
 //! The labels of many coordinates at once.
 
-use tdb_types::{Buffer, Scalar, ordered_keys};
+use std::sync::Arc;
+
+use tdb_schema::DimensionLabel;
+use tdb_types::{Buffer, CellValNum, Datatype, Scalar, ordered_keys};
 
 use super::Label;
 use crate::column::{Column, ColumnBuffers};
@@ -9,7 +12,7 @@ use crate::{ArrayError, Coordinate, Result};
 
 impl Label {
     /// The labels of some coordinates: a column that is called as the label is, with a cell for each of those of
-    /// `coordinates`, a column of the labelled dimension. Coordinates that were never labelled have the fill value of the
+    /// `coordinates`, which is a column of the labelled dimension. Coordinates that were never labelled have the fill value of the
     /// label's attribute.
     ///
     /// Each coordinate is read once, however often it is there.
@@ -27,20 +30,32 @@ impl Label {
     /// ```
     ///
     /// # Errors
-    /// [`ArrayError::WrongType`] if the column is of another type than the labelled dimension; a coordinate outside of the
-    /// domain; labels that can't be read.
+    /// [`ArrayError::Label`] if the column isn't one of the labelled dimension, or holds a coordinate outside of its domain;
+    /// labels that can't be read.
     pub fn column(&self, coordinates: &Column) -> Result<Column> {
-        let dimension = &self.array().schema().dimensions()[0];
-        if coordinates.datatype() != dimension.datatype() || coordinates.cell_val_num() != dimension.cell_val_num() {
-            let (datatype, asked) = (coordinates.datatype(), dimension.physical());
-            return Err(ArrayError::WrongType { field: coordinates.name().to_owned(), datatype, asked });
-        }
+        let found = self.find(coordinates, usize::MAX)?.ok_or_else(|| ArrayError::Label {
+            name: self.label.name.clone(),
+            why: "more labels than memory can hold".to_owned(),
+        })?;
+        Ok(found.column(coordinates.len()))
+    }
+
+    /// Bytes that a cell of a column of labels takes at least.
+    pub(crate) fn least_cell(&self) -> usize {
+        let number = self.label.cell_val_num.fixed();
+        number.map_or(size_of::<u64>(), |number| (number as usize).saturating_mul(self.label.datatype.size()))
+    }
+
+    /// The labels of some coordinates; none if those of the distinct ones take more than `limit` bytes.
+    pub(crate) fn find(&self, coordinates: &Column, limit: usize) -> Result<Option<FoundLabels>> {
+        self.check_coordinates(coordinates)?;
+        let dimension = &self.array.schema().dimensions()[0];
         let mut keys = Vec::new();
         ordered_keys(dimension.physical(), coordinates.bytes(), &mut keys);
         let mut distinct = keys.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        let labels = self.labels_of(&distinct)?;
+        let Some(labels) = self.labels_of(&distinct, limit)? else { return Ok(None) };
         // Mostly the next coordinate is the last one found, or the one behind it.
         let mut last = 0;
         let place = |key: &u64| {
@@ -51,39 +66,98 @@ impl Label {
             last
         };
         let places: Vec<usize> = keys.iter().map(place).collect();
-        let name = self.label.name.as_str().into();
-        Ok(Column::new(name, self.label.datatype, self.label.cell_val_num, places.len(), labels.gather(&places)))
+        let ends = labels.ends(&places);
+        let DimensionLabel { name, datatype, cell_val_num, .. } = &self.label;
+        let (name, datatype, cell_val_num) = (name.as_str().into(), *datatype, *cell_val_num);
+        Ok(Some(FoundLabels { name, datatype, cell_val_num, labels, places, ends }))
     }
 
-    /// The labels of coordinates, given by their keys, which ascend.
-    fn labels_of(&self, keys: &[u64]) -> Result<Labels> {
+    fn check_coordinates(&self, coordinates: &Column) -> Result<()> {
+        let dimension = &self.array.schema().dimensions()[0];
+        let is_same = (coordinates.datatype(), coordinates.cell_val_num(), coordinates.name())
+            == (dimension.datatype(), dimension.cell_val_num(), &*self.labelled);
+        if is_same {
+            return Ok(());
+        }
+        let why = format!(
+            "it labels dimension {:?} of {}, not {:?} of {}",
+            self.labelled,
+            dimension.datatype(),
+            coordinates.name(),
+            coordinates.datatype()
+        );
+        Err(ArrayError::Label { name: self.label.name.clone(), why })
+    }
+
+    /// The labels of coordinates, given by their keys, which ascend; none if they take more than `limit` bytes.
+    fn labels_of(&self, keys: &[u64], limit: usize) -> Result<Option<Labels>> {
         let (schema, label) = (self.array.schema(), &self.label);
-        let is_nullable = schema.field(&label.attribute).and_then(|field| schema.field_type(field));
+        let kind = schema.field(&label.attribute).and_then(|field| schema.field_type(field));
         let mut labels = Labels {
             value_size: label.datatype.size(),
             values_per_cell: label.cell_val_num.fixed().map(|number| number as usize),
             values: Vec::new(),
             offsets: vec![0],
-            valid: is_nullable.is_some_and(|kind| kind.nullable).then(Vec::new),
+            valid: kind.is_some_and(|kind| kind.nullable).then(Vec::new),
         };
         let dimension = &schema.dimensions()[0];
         let coordinate = |key: u64| Coordinate::from(Scalar::from_key(dimension.physical(), key));
         let mut query = self.array.read().select([&label.attribute])?;
         for run in keys.chunk_by(|a, b| a.checked_add(1) == Some(*b)) {
             if let (Some(first), Some(last)) = (run.first(), run.last()) {
-                query = query.range(dimension.name(), coordinate(*first)..=coordinate(*last))?;
+                let range = query.range(dimension.name(), coordinate(*first)..=coordinate(*last));
+                query = range.map_err(|error| match error {
+                    // Which dimension that array has is nothing that the caller knows of.
+                    ArrayError::Range { range, why, .. } => {
+                        ArrayError::Label { name: label.name.clone(), why: format!("coordinates {range}: {why}") }
+                    }
+                    other => other,
+                })?;
             }
         }
         // Without a range all labels would be read.
         let batches = if keys.is_empty() { None } else { Some(query.batches()?) };
         for batch in batches.into_iter().flatten() {
             labels.append(batch?.column(&label.attribute)?);
+            if labels.values.len() > limit {
+                return Ok(None);
+            }
         }
-        Ok(labels)
+        Ok(Some(labels))
+    }
+}
+
+/// The labels of some cells, not put into a column yet.
+#[derive(Debug)]
+pub(crate) struct FoundLabels {
+    name: Arc<str>,
+    datatype: Datatype,
+    cell_val_num: CellValNum,
+    labels: Labels,
+    /// For each cell which label it has.
+    places: Vec<usize>,
+    /// For each cell the bytes of its label and of those before it.
+    ends: Vec<usize>,
+}
+
+impl FoundLabels {
+    /// Bytes of memory that the column takes up to a cell.
+    pub(crate) fn memory_before(&self, cell: usize) -> usize {
+        let bytes = cell.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0);
+        let offsets = if self.labels.values_per_cell.is_none() { 8 * (cell + 1) } else { 0 };
+        let validity = if self.labels.valid.is_some() { cell.div_ceil(8) } else { 0 };
+        bytes.saturating_add(offsets + validity)
+    }
+
+    /// The column of the first cells.
+    pub(crate) fn column(&self, cells: usize) -> Column {
+        let buffers = self.labels.gather(&self.places[..cells]);
+        Column::new(Arc::clone(&self.name), self.datatype, self.cell_val_num, cells, buffers)
     }
 }
 
 /// The labels of distinct coordinates.
+#[derive(Debug)]
 struct Labels {
     value_size: usize,
     /// How many values a label has, unless they vary.
@@ -104,6 +178,20 @@ impl Labels {
         if let Some(valid) = &mut self.valid {
             valid.extend((0..column.len()).map(|cell| column.is_valid(cell)));
         }
+    }
+
+    /// For each of some places the bytes of its label and of those before it.
+    fn ends(&self, places: &[usize]) -> Vec<usize> {
+        let len = |place: &usize| match self.values_per_cell {
+            Some(number) => number * self.value_size,
+            // Within the values, which are in memory.
+            None => (self.offsets[place + 1] - self.offsets[*place]) as usize,
+        };
+        let ends = places.iter().map(len).scan(0_usize, |end, len| {
+            *end = end.saturating_add(len);
+            Some(*end)
+        });
+        ends.collect()
     }
 
     /// The labels at some places, one after the other.

@@ -66,9 +66,9 @@ impl From<Scalar> for Coordinate {
 }
 
 impl Coordinate {
-    /// For each dimension the first and last coordinate of a box, whose ranges hold [ordered keys](tdb_types::ordered_key):
-    /// of a non-empty domain, a current domain, an MBR. A range of strings that has no end ends with the bytes that no
-    /// string of its length comes after.
+    /// For each dimension the first and last coordinate of a box (a non-empty domain, a current domain, an MBR), whose ranges
+    /// hold [ordered keys](tdb_types::ordered_key). A range of strings without an end, which only queries have, ends with one
+    /// byte of 255 more than its start has bytes. A box has a range for each dimension of the schema.
     #[must_use]
     pub fn of_box(schema: &ArraySchema, region: &NdRange) -> Vec<RangeInclusive<Self>> {
         let ranges = schema.dimensions().iter().zip(&region.0);

@@ -59,7 +59,7 @@ impl BufferPool {
         // What is no longer needed since the last batch is let go, so that the pool doesn't grow.
         let mut back = Vec::new();
         for buffer in self.lent.drain(..) {
-            back.extend(buffer.into_buffer());
+            back.extend(buffer.into_whole().ok());
         }
         self.spare = back;
     }

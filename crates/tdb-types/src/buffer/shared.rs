@@ -42,10 +42,13 @@ impl SharedBuffer {
         bytemuck::try_cast_slice(self).ok()
     }
 
-    /// The whole buffer, if nobody else holds a part of it.
-    #[must_use]
-    pub fn into_buffer(self) -> Option<Buffer> {
-        Arc::try_unwrap(self.buffer).ok()
+    /// The buffer that this is a part of, as a whole, to use its memory again.
+    ///
+    /// # Errors
+    /// The part itself, if others hold parts of the buffer too.
+    pub fn into_whole(self) -> Result<Buffer, Self> {
+        let Self { buffer, start, len } = self;
+        Arc::try_unwrap(buffer).map_err(|buffer| Self { buffer, start, len })
     }
 }
 
@@ -97,8 +100,10 @@ mod tests {
         // No value of that type begins there.
         assert_eq!(all.slice(1..5).values::<u32>(), None);
         assert_eq!(part, SharedBuffer::from(Buffer::from(&[2, 0, 0, 0][..])));
-        assert!(all.into_buffer().is_none());
-        assert_eq!(part.into_buffer().map(|buffer| buffer.len()), Some(12));
+        let all = all.into_whole().unwrap_err();
+        assert_eq!(all.len(), 12);
+        drop(all);
+        assert_eq!(part.into_whole().map(|buffer| buffer.len()), Ok(12));
         assert!(SharedBuffer::default().is_empty());
     }
 

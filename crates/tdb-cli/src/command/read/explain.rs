@@ -18,7 +18,7 @@ pub(super) fn print(plan: &Plan, format: TextFormat) -> Result<()> {
 fn printable_plan(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     let escape = |text: &mut String| *text = printable(text);
-    plan.fields.iter_mut().for_each(escape);
+    plan.fields.iter_mut().chain(&mut plan.labels).for_each(escape);
     for fragment in &mut plan.fragments {
         escape(&mut fragment.folder);
         for reads in &mut fragment.reads {
@@ -46,6 +46,7 @@ fn json(plan: &Plan) -> Value {
     });
     json!({
         "fields": plan.fields,
+        "labels": plan.labels,
         "order": plan.order.to_string(),
         "tiles": plan.tile_count(),
         "bytes": plan.bytes(),
