@@ -46,6 +46,10 @@ fn what_was_written_is_written_again() {
         if fixture.entry().writer == fixtures::OURS || fixture.expected().encryption_key.is_some() {
             continue;
         }
+        // Cells that were said to be in global order and aren't are written in order.
+        if fixture.entry().recipe.starts_with("sparse-unsorted") {
+            continue;
+        }
         let array = ArrayOptions::new().between(TimeRange::ALL).open(fixture.array_dir()).unwrap();
         for fragment in array.fragments() {
             match rewritten(&fixture, fragment) {

@@ -51,6 +51,9 @@ proptest! {
         case.fragments.iter_mut().for_each(|fragment| {
             fragment.stored = Stored::Global;
             fragment.arrange(&case.schema);
+            if !case.schema.allows_duplicates() {
+                fragment.leave_distinct();
+            }
         });
         let columns: Vec<_> = case.fragments.iter().map(|fragment| fragment.to_columns(&case.schema)).collect();
         let storage = CountingStorage::new(write_array(&case.schema, &columns));

@@ -41,8 +41,6 @@ pub(crate) struct SparseReader {
     /// Gives the first cells, or all, if they may lie in the order asked for.
     in_order: Option<Box<InOrder>>,
     engine: Box<dyn Engine>,
-    /// How many of the engine's first cells have been given already.
-    given: usize,
     tiles: TileTable,
     queue: RunQueue,
     /// The cells of the last batch.
@@ -72,7 +70,6 @@ impl SparseReader {
             context,
             in_order,
             engine,
-            given: 0,
             tiles: TileTable::default(),
             queue: RunQueue::default(),
             runs: Vec::new(),
@@ -88,20 +85,16 @@ impl SparseReader {
                     Next::Batch(batch) => batch,
                     Next::End => return Ok(None),
                     Next::Disorder => {
-                        let (rest, given) = in_order.rest();
                         (self.tiles, self.queue) = (TileTable::default(), RunQueue::default());
-                        (self.in_order, self.given) = (None, given);
-                        self.engine = choice::merging(&self.context, &rest)?;
+                        self.engine = choice::merging(&self.context, &in_order.rest())?;
+                        self.in_order = None;
                         return self.next_batch();
                     }
                 }
             }
             None => {
-                while self.queue.is_empty() {
-                    if !self.engine.fill(&self.context, &mut self.tiles, &mut self.queue)? {
-                        return Ok(None);
-                    }
-                    self.given -= self.queue.skip(&self.context, &mut self.tiles, self.given);
+                if self.queue.is_empty() && !self.engine.fill(&self.context, &mut self.tiles, &mut self.queue)? {
+                    return Ok(None);
                 }
                 self.runs.clear();
                 self.queue.take(&mut self.tiles, self.context.budget, &mut self.runs);

@@ -228,9 +228,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
                 fragment.arrange(&schema);
                 // In no order, cells that no other fragment has come as often as they are there.
                 if order == Order::Unordered && !schema.allows_duplicates() {
-                    let mut seen = BTreeSet::new();
-                    let key = |version: &Version| (version.cell.coordinates.clone(), version.time);
-                    fragment.versions.retain(|version| seen.insert(key(version)));
+                    fragment.leave_distinct();
                 }
             }
             let time = TimeRange { start, end: length.saturating_add(start) };

@@ -1,7 +1,7 @@
 //! What a sparse array is, in the plainest terms: fragments with cells, of which a query gives those that it asks for.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tdb_array::{Batch, Order, TimeRange};
 use tdb_rtree::DimRange;
@@ -131,6 +131,12 @@ impl Fragment {
                 .then(b.time.cmp(&a.time))
         });
         self.stored.apply(&mut self.versions, usize::try_from(schema.capacity()).unwrap());
+    }
+
+    /// Leaves one version of each cell of each time.
+    pub fn leave_distinct(&mut self) {
+        let mut seen = BTreeSet::new();
+        self.versions.retain(|version| seen.insert((version.cell.coordinates.clone(), version.time)));
     }
 
     /// The fragment as the writer of tests wants it.

@@ -81,6 +81,10 @@ impl WantedCells {
         let mut mask = Mask::new(std::mem::take(&mut scratch.mask), look.tile.cells as usize);
         let looked = wanted.compare(look, &mut mask, scratch);
         wanted.kept = mask.kept();
+        if look.tile.given > 0 {
+            let kept = wanted.kept.get_or_insert_with(|| (0..look.tile.cells).collect());
+            kept.drain(..kept.len().min(look.tile.given as usize));
+        }
         scratch.mask = mask.flags;
         looked?;
         if look.want == Want::Cells {

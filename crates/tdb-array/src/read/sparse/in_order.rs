@@ -108,10 +108,14 @@ impl InOrder {
         })
     }
 
-    /// The tiles of which not all cells were given away, and how many cells of the first of them were: they are the
-    /// first ones of all that are left.
-    pub(super) fn rest(&self) -> (Tiles, usize) {
-        (self.tiles.get(self.given.0..).unwrap_or_default().to_vec(), self.given.1)
+    /// The tiles of which not all cells were given away. Those that were are the first ones of all.
+    pub(super) fn rest(&self) -> Tiles {
+        let mut rest = self.tiles.get(self.given.0..).unwrap_or_default().to_vec();
+        if let Some((_, tile)) = rest.first_mut() {
+            // Fewer than the tile has.
+            tile.given = u32::try_from(self.given.1).unwrap_or(u32::MAX);
+        }
+        rest
     }
 
     pub(super) fn next(

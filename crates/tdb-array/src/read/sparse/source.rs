@@ -38,6 +38,8 @@ pub(super) struct SelectedTile {
     pub(super) cells: u32,
     /// Whether the whole of it lies in the region.
     pub(super) full: bool,
+    /// How many of its wanted cells, the first ones as they are stored, aren't wanted any more.
+    pub(super) given: u32,
 }
 
 impl Source {
@@ -63,7 +65,7 @@ impl Source {
                     what,
                 });
             };
-            tiles.push(SelectedTile { tile, cells, full: coverage == Coverage::Full });
+            tiles.push(SelectedTile { tile, cells, full: coverage == Coverage::Full, given: 0 });
         }
         if tiles.is_empty() {
             return Ok(None);

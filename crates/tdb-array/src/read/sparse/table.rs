@@ -276,28 +276,6 @@ impl RunQueue {
         Some(self.waiting.runs.get(self.next)?.slot)
     }
 
-    /// Drops the first `cells` cells, as far as there are so many; how many there were.
-    pub(super) fn skip(&mut self, context: &Context, tiles: &mut TileTable, cells: usize) -> usize {
-        let mut left = cells;
-        while let Some(run) = self.waiting.runs.get_mut(self.next).filter(|_| left > 0) {
-            let len = u32::try_from(left).unwrap_or(u32::MAX).min(run.len);
-            let bytes = tiles.get(run.slot).cell_bytes.saturating_mul(len as usize);
-            self.waiting.bytes = self.waiting.bytes.saturating_sub(bytes);
-            left -= len as usize;
-            run.start += len;
-            run.len -= len;
-            if run.len == 0 {
-                tiles.release(context, &[*run]);
-                self.next += 1;
-            }
-        }
-        if self.is_empty() {
-            self.waiting.runs.clear();
-            (self.next, self.waiting.bytes) = (0, 0);
-        }
-        cells - left
-    }
-
     /// Moves runs whose cells fill a batch of about `budget` bytes, one cell at least, into the empty `taken`.
     pub(super) fn take(&mut self, tiles: &mut TileTable, budget: usize, taken: &mut Vec<Run>) {
         // An engine stops when it has given enough: leaving the little that is too much would mean to copy the rest.
