@@ -325,3 +325,30 @@ fn footers_of_many_files_keep_to_the_limit_together() {
     assert!(said.contains(".meta") && said.contains("above the limit generic_tile_bytes"), "{said}");
     assert_eq!(open(2 << 20).unwrap().fragments().len(), 2);
 }
+
+/// Each footer within the limit, but all of them waiting for the schemas that they name.
+#[test]
+fn large_footers_of_many_fragments_are_not_kept_together() {
+    const LARGE: usize = 700 << 10;
+    let storage = memory("v22-by-2.30.0-sparse-2d");
+    let first = storage.list("__fragments").unwrap().remove(0).name;
+    let sound = storage.read(&format!("__fragments/{first}/__fragment_metadata.tdb")).unwrap();
+    let (rest, len) = sound.split_last_chunk().unwrap();
+    let footer = &rest[rest.len() - u64::from_le_bytes(*len) as usize..];
+    // A footer that is followed by bytes which belong to none.
+    let mut large = footer.to_vec();
+    large.resize(LARGE, 0);
+    large.extend_from_slice(&(LARGE as u64).to_le_bytes());
+    for place in 0..12 {
+        let name = format!("__1700000000000_1700000000000_{place:032x}_22");
+        storage.insert(&format!("__fragments/{name}/__fragment_metadata.tdb"), large.clone()).unwrap();
+        storage.insert(&format!("__commits/{name}.wrt"), Vec::new()).unwrap();
+    }
+    let mut opened = None;
+    let limits = Limits::default().with_generic_tile_bytes(1 << 20);
+    let options = ArrayOptions::new().threads(1).limits(limits);
+    let peak = peak_while(|| opened = Some(options.open_on(storage.clone())));
+    let error = opened.unwrap().unwrap_err().to_string();
+    assert!(error.contains("too many"), "{error}");
+    assert!(peak < 4 << 20, "{peak} bytes");
+}

@@ -3,6 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tdb_filters::KeyProblem;
 use tdb_generic_tile::GenericTileDecoder;
@@ -161,9 +162,20 @@ impl Loader<'_> {
     ) -> Result<Vec<Fragment>> {
         let weight = |fragments: usize| fragments as u64 * WEIGHT_OF_A_READ;
         let mut unparsed = Vec::new();
+        // What is read of all files together waits for the schemas, and keeps to the limit of one of them.
+        let kept = AtomicU64::new(0);
+        let read = |entry| {
+            let mut fragment = self.read(entry)?;
+            let bytes = fragment.kept();
+            if kept.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > self.access.limits.generic_tile_bytes {
+                kept.fetch_sub(bytes, Ordering::Relaxed);
+                fragment.let_go();
+            }
+            Ok(fragment)
+        };
         // A list of very many fragments that aren't there ends with the first of them, not with the last.
         for entries in directory.fragments.chunks(AT_ONCE) {
-            let read = |entry, _: &mut _| Ok((entry, self.read(entry)));
+            let read = |entry, _: &mut _| Ok((entry, read(entry)));
             for (entry, fragment) in self.workers.map(weight(entries.len()), entries.iter().collect(), read)? {
                 unparsed.extend(findings.of(&entry.folder, fragment)?);
             }

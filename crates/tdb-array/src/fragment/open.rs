@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use tdb_fragment::{FragmentError, FragmentFile, FragmentFolder, FragmentFooter, Step, first_read, locate};
+use tdb_fragment::{FIRST_READ, FragmentError, FragmentFile, FragmentFolder, FragmentFooter, Step, first_read, locate};
 use tdb_schema::ArraySchema;
 use tdb_storage::Storage;
 use tdb_types::names::FRAGMENT_METADATA;
@@ -89,6 +89,16 @@ impl UnparsedFragment {
         self.schema_name.as_deref()
     }
 
+    /// Bytes of the metadata that are in memory until it is parsed.
+    pub(crate) fn kept(&self) -> u64 {
+        self.file.tail().len() as u64
+    }
+
+    /// Gives them back: they are read once more then.
+    pub(crate) fn let_go(&mut self) {
+        self.file.forget_tail();
+    }
+
     /// The error of a fragment that names a schema which isn't there.
     #[cold]
     pub(crate) fn without_schema(&self) -> ArrayError {
@@ -152,10 +162,14 @@ fn with_footer(
     let footer = parse_footer(ByteReader::at(&bytes, range.start), entry, &schema);
     let footer = footer.map_err(|source| file.error(source))?;
     drop(bytes);
+    if file.tail().len() as u64 > FIRST_READ {
+        // A footer as large is parsed by now, and sections needn't lie beside it.
+        file.forget_tail();
+    }
     Ok(Metadata::stored(file, footer, schema, access))
 }
 
-/// Formats 1 and 2: all of the file, which was read, is one generic tile.
+/// Formats 1 and 2: all of the file is one generic tile.
 fn without_footer(
     mut file: MetadataFile,
     entry: &FragmentEntry,
@@ -164,6 +178,9 @@ fn without_footer(
 ) -> Result<Metadata> {
     let folder = FragmentFolder { version: entry.version, has_coordinates: entry.has_coordinates };
     let mut decoder = access.decoder();
+    if file.tail().is_empty() {
+        file.read_tail(0)?;
+    }
     let bytes = file.tail();
     let mut parse = || -> Result<_, FragmentError> {
         let read = FragmentFile::parse(bytes, folder, &schema, &mut decoder, None)?;
