@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 
 use tdb_array::tdb_condition::Condition;
-use tdb_array::{Array, ArrayError, Batch, Coordinate, NewColumn, Order};
+use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, NewColumn, Order};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, DimensionLabel, SchemaBuilder};
 use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, FormatVersion, Scalar, SharedBuffer};
 
@@ -41,6 +41,17 @@ fn fragments_say_what_they_are() {
                 continue;
             }
             dense += 1;
+            for tile in 0..fragment.tile_count() {
+                let sides = fragment.mbr(tile).unwrap().unwrap().into_iter().map(|side| match side.into_inner() {
+                    (Coordinate::Integer(low), Coordinate::Integer(high)) => high - low + 1,
+                    other => panic!("{other:?} in a dense array"),
+                });
+                assert_eq!(
+                    sides.product::<i128>(),
+                    fragment.cells_in_tile(tile).unwrap().into(),
+                    "{name}, tile {tile}"
+                );
+            }
             // The boxes of all tiles together are the box of the fragment.
             let boxes = (0..fragment.tile_count()).map(|tile| fragment.mbr(tile).unwrap().unwrap());
             let union = boxes.reduce(|union, next| union.into_iter().zip(next).map(hull).collect());
@@ -99,6 +110,16 @@ fn fragments_that_a_vacuum_would_remove() {
     }
 }
 
+/// Before what was consolidated was there to take their place, fragments count.
+#[test]
+fn fragments_are_replaced_from_some_time_on() {
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-dense-consolidated");
+    let at = |time| ArrayOptions::new().at(time).open(fixture.array_dir()).unwrap();
+    let counts = |array: &Array| (array.fragments().len(), array.directory().replaced.len());
+    assert_eq!(counts(&at(1_700_000_001_000)), (2, 0));
+    assert_eq!(counts(&at(1_700_000_002_000)), (1, 3));
+}
+
 /// Slices hold the cells that they should, of every kind of field, and share the memory of the values.
 #[test]
 fn slices_of_batches() {
@@ -117,7 +138,12 @@ fn slices_of_batches() {
                 let cells = (0..part.len()).map(|cell| part.cell(cell)).collect::<Vec<_>>();
                 let expected = range.clone().map(|cell| column.cell(cell)).collect::<Vec<_>>();
                 assert_eq!(cells, expected, "{name}: {} of {range:?}", part.name());
-                assert_eq!(part.null_count(), expected.iter().filter(|cell| cell.is_none()).count());
+                let valid = expected.iter().filter(|cell| cell.is_some()).count();
+                assert_eq!(part.null_count(), part.len() - valid);
+                // Nothing is set behind the last cell.
+                let bits =
+                    part.validity().map(|bits| bits.iter().map(|bits| bits.count_ones() as usize).sum::<usize>());
+                assert!(bits.is_none_or(|bits| bits == valid), "{name}: {} of {range:?}", part.name());
                 assert_eq!(part.offsets().and_then(|offsets| offsets.first()), part.offsets().map(|_| &0));
                 let shares = part.bytes().is_empty() || column.bytes().as_ptr_range().contains(&part.bytes().as_ptr());
                 assert!(shares, "{name}");
@@ -260,6 +286,19 @@ fn labels_keep_to_the_budget() {
     let labels = array.label("long").unwrap();
     labels.array().write().cells([("label", NewColumn::strings(&long))]).unwrap();
 
+    // The labels themselves are read in several batches.
+    let array = Array::open(&path).unwrap();
+    let huge: Vec<String> = (0..10).map(|place| place.to_string().repeat(600_000)).collect();
+    labels.array().write().cells([("label", NewColumn::strings(&huge))]).unwrap();
+    let column = Array::open(&path).unwrap().label("long").unwrap();
+    let column = column.column(&batch(&array, &["x"]).columns()[0].slice(0..1)).unwrap();
+    assert_eq!(column.cell(0).unwrap(), huge[0].as_bytes());
+    let every =
+        array.read().select(["x"]).unwrap().range("y", 0..=0).unwrap().batches().unwrap().next().unwrap().unwrap();
+    let column = Array::open(&path).unwrap().label("long").unwrap().column(&every.columns()[0]).unwrap();
+    assert!((0..10).all(|cell| column.cell(cell) == Some(huge[cell].as_bytes())));
+    labels.array().write().cells([("label", NewColumn::strings(&long))]).unwrap();
+
     let array = Array::open(&path).unwrap();
     for budget in [64 << 10, 1 << 20, 5_000] {
         let query = array.read().select(["a", "long"]).unwrap().range("y", 0..=99).unwrap().budget(budget);
@@ -302,7 +341,8 @@ fn definitions_of_other_formats() {
     }
     // What a format doesn't have is refused by name.
     let labelled = named("v22-by-2.30.0-dense-labels").definition().unwrap();
-    assert!(labelled.clone().with_version(FormatVersion::new(21).unwrap()).is_ok());
+    let older = labelled.clone().with_version(FormatVersion::new(21).unwrap()).unwrap();
+    assert!(older.labels().count() == 3 && older.labels().all(|(_, schema)| schema.version().number() == 21));
     let error = labelled.with_version(FormatVersion::new(9).unwrap()).unwrap_err().to_string();
     assert!(error.contains("label"), "{error}");
 }
