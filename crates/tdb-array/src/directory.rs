@@ -92,7 +92,7 @@ impl Listing {
     }
 
     /// What nobody reads any more, if the folder is that: the file that tells, and what it is, to follow the file's name.
-    pub(crate) fn outlived(&self) -> Option<(&'static str, String)> {
+    pub(crate) fn older_than_format_1(&self) -> Option<(&'static str, String)> {
         let has = |name: &str| self.root.iter().any(|entry| entry.name == name && entry.kind == EntryKind::File);
         if self.is_array() {
             None

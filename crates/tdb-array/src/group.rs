@@ -295,7 +295,7 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
         Err(error) => return Err(error.into()),
     };
     let listing = Listing { root, ..Listing::default() };
-    if let Some((name, what)) = listing.outlived() {
+    if let Some((name, what)) = listing.older_than_format_1() {
         return Err(ArrayError::Unsupported { file: storage.describe(name), what });
     }
     // As in the reference library, what could be both is an array.
@@ -349,7 +349,7 @@ fn kind_of(storage: &dyn Storage) -> Result<MemberKind> {
         Err(error) => return Err(error.into()),
     };
     let listing = Listing { root, ..Listing::default() };
-    let is_array = listing.is_array() || listing.outlived().is_some_and(|(name, _)| name == FIRST_SCHEMA);
+    let is_array = listing.is_array() || listing.older_than_format_1().is_some_and(|(name, _)| name == FIRST_SCHEMA);
     Ok(match (is_array, listing.is_group()) {
         (true, _) => MemberKind::Array,
         (false, true) => MemberKind::Group,

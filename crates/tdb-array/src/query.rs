@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_types::{ArrayType, Scalar, saturating_len};
+use tdb_types::{ArrayType, Scalar};
 
 pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;

@@ -43,7 +43,7 @@ fn dictionaries_of_strings_work_from_a_version_on() {
                     continue;
                 }
                 let error = plain.unwrap_err().to_string();
-                let told = format!("in an array of format version {} on", since(datatype));
+                let told = format!("before format version {}, and this is {version}", since(datatype));
                 assert!(error.contains("attribute \"word\"") && error.contains(&told), "{version}: {error}");
                 assert!(nullable.is_err());
             }
@@ -76,6 +76,10 @@ fn dictionaries_of_anything_else_are_refused() {
     for attribute in attributes {
         refused(rows().attribute(attribute).build(), "attribute \"word\"");
     }
+    let cause = |attribute| rows().attribute(attribute).build().unwrap_err().to_string();
+    let fixed = Attribute::new("word", Datatype::StringAscii).with_filters(pipeline(&[DICTIONARY]));
+    assert!(cause(fixed).ends_with("on strings of fixed length"));
+    assert!(cause(words(Datatype::StringAscii, &[DICTIONARY, DICTIONARY])).ends_with("twice in a pipeline"));
     refused(rows().coords_filters(pipeline(&[DICTIONARY])).build(), "dimension \"row\"");
     let offsets = || rows().offsets_filters(pipeline(&[DICTIONARY]));
     refused(offsets().attribute(words(Datatype::StringAscii, &[ZSTD])).build(), "attribute \"word\"");

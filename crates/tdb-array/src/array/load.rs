@@ -76,7 +76,7 @@ fn list(storage: &dyn Storage, workers: &Workers, limits: &Limits, findings: &mu
         Err(error) => return Err(error.into()),
     };
     let mut listing = Listing { root, ..Listing::default() };
-    if let Some((name, what)) = listing.outlived() {
+    if let Some((name, what)) = listing.older_than_format_1() {
         return Err(ArrayError::Unsupported { file: storage.describe(name), what });
     }
     if !listing.is_array() {

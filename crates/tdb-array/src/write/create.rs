@@ -173,7 +173,7 @@ pub(super) fn check_free(storage: &dyn Storage) -> Result<()> {
     if listing.root.iter().any(|entry| entry.name == SCHEMA_FOLDER && entry.kind == EntryKind::Folder) {
         listing.schemas = storage.list(SCHEMA_FOLDER)?;
     }
-    if let Some((name, _)) = listing.outlived() {
+    if let Some((name, _)) = listing.older_than_format_1() {
         return taken(if name == FIRST_SCHEMA { "an array" } else { "a key-value store" });
     }
     match (listing.schemas().is_empty(), listing.is_group()) {

@@ -3,7 +3,7 @@
 //! It makes schemas with others, and writes through those of strings in any version, but can't read what it then wrote.
 
 use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind};
-use tdb_types::{CellValNum, Datatype, Feature};
+use tdb_types::{CellValNum, Datatype, Feature, FormatVersion};
 
 use super::{name_of_attribute, name_of_dimension};
 use crate::error::Result;
@@ -29,7 +29,7 @@ pub(crate) fn dictionaries_of(schema: &ArraySchema, field: FieldRef) -> Result<(
     };
     let is_carrying = number == CellValNum::Var && carries_offsets(&filters, datatype, schema);
     let why = if has_dictionary(&filters) {
-        works(&filters, datatype, is_carrying)
+        works(&filters, datatype, number, schema.version, is_carrying)
     } else if number == CellValNum::Var && !is_carrying && has_dictionary(&schema.offsets_filters) {
         Err("dictionary does not work on offsets".to_owned())
     } else if nullable && has_dictionary(&schema.validity_filters) {
@@ -55,19 +55,28 @@ fn carries_offsets(filters: &FilterPipeline, datatype: Datatype, schema: &ArrayS
 }
 
 /// A dictionary works where strings carry their offsets through it, and nowhere else.
-fn works(filters: &FilterPipeline, datatype: Datatype, is_carrying: bool) -> Result<(), String> {
-    let (first, rest) =
-        filters.filters.split_first().map_or((false, &[][..]), |(first, rest)| (is_dictionary(first), rest));
+fn works(
+    filters: &FilterPipeline,
+    datatype: Datatype,
+    number: CellValNum,
+    version: FormatVersion,
+    is_carrying: bool,
+) -> Result<(), String> {
     let since = match datatype {
         Datatype::StringAscii => Feature::DictionaryStringOffsets.row().since,
         Datatype::StringUtf8 => Feature::Utf8StringOffsets.row().since,
         _ => return Err("dictionary does not work on anything but string_ascii and string_utf8".to_owned()),
     };
-    if first && is_carrying && !rest.iter().any(is_dictionary) {
-        return Ok(());
+    let dictionaries = filters.filters.iter().filter(|filter| is_dictionary(filter)).count();
+    match () {
+        () if number != CellValNum::Var => Err("dictionary does not work on strings of fixed length".to_owned()),
+        () if version.number() < since => {
+            Err(format!("dictionary does not work on {datatype} before format version {since}, and this is {version}"))
+        }
+        () if !filters.filters.first().is_some_and(is_dictionary) => {
+            Err("dictionary does not work behind other filters; it has to be the first".to_owned())
+        }
+        () if dictionaries > 1 || !is_carrying => Err("dictionary does not work twice in a pipeline".to_owned()),
+        () => Ok(()),
     }
-    Err(format!(
-        "dictionary does not work here: it has to be the first filter of {datatype} of variable length, and none further \
-         back, in an array of format version {since} on"
-    ))
 }
