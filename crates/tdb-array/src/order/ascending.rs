@@ -8,7 +8,7 @@ use std::ops::Range;
 use tdb_schema::global_order::{GlobalOrder, make_comparable};
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_schema::{ArraySchema, Dimension};
-use tdb_types::{PhysicalType, ordered_keys};
+use tdb_types::{PhysicalType, ordered_key, ordered_keys};
 
 use super::cell_order::global_order;
 use crate::Result;
@@ -117,8 +117,24 @@ impl AscendingCheck {
         let cells = compared.iter().map(Compared::len).min().unwrap_or(0);
         (1..cells).all(|cell| {
             let mut orderings = compared.iter().map(|compared| compared.compare(cell - 1, cell));
-            orderings.find(|ordering| ordering.is_ne()).map_or(!self.distinct, Ordering::is_lt)
+            let ordering = orderings.find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal);
+            ordering.is_lt() || ordering.is_eq() && (!self.distinct || self.differ_in_zeros(columns, cell))
         })
+    }
+
+    /// Whether a cell is another one than the one before it, which is at the same place, and comes after it as cells with
+    /// zeros of either sign do here.
+    fn differ_in_zeros(&self, columns: &[CoordinateColumn<'_>], cell: usize) -> bool {
+        let compare = |(dimension, column): (&Dimension, &CoordinateColumn<'_>)| match *column {
+            CoordinateColumn::Values(values) => {
+                let physical = dimension.physical();
+                let key = |cell: usize| ordered_key(physical, &values[cell * physical.size()..][..physical.size()]);
+                key(cell - 1).cmp(&key(cell))
+            }
+            CoordinateColumn::Keys(keys) => keys[cell - 1].cmp(&keys[cell]),
+            CoordinateColumn::Strings { .. } => Ordering::Equal,
+        };
+        self.dimensions.iter().zip(columns).map(compare).find(|ordering| ordering.is_ne()).is_some_and(Ordering::is_lt)
     }
 }
 
@@ -269,9 +285,11 @@ mod tests {
             for (a, b) in swaps.iter().filter(|_| count > 0) {
                 cells.swap(a.index(count), b.index(count));
             }
+            let zeros = |cell: &Vec<Vec<u8>>| -> Vec<bool> { cell.iter().map(|bytes| *bytes == [0; 8]).collect() };
             let expected = cells.windows(2).all(|pair| match compare(&pair[0], &pair[1]) {
                 Ordering::Less => true,
-                Ordering::Equal => !distinct,
+                // Zeros of either sign are at the same place.
+                Ordering::Equal => !distinct || zeros(&pair[0]) < zeros(&pair[1]),
                 Ordering::Greater => false,
             });
             let columns: Vec<(Vec<u64>, Vec<u8>)> = (0..kinds.len()).map(|dimension| {
