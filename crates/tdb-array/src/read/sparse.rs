@@ -3,8 +3,8 @@
 //! A query first finds the tiles that may hold wanted cells. An *engine* then says which cells come next, as runs of cells
 //! of tiles: [`Stream`] where tiles follow one another, [`Merge`] where fragments have to be merged in global order,
 //! [`Slabs`] where cells have to be sorted. That cells lie in that order is believed nowhere: [`InOrder`] looks whether those
-//! of a single fragment do before it gives them as they lie there. What runs have gathered in the [`RunQueue`] becomes a batch, for which the
-//! selected fields are unfiltered only now, and only of tiles that contribute.
+//! of a single fragment do before it gives them as they lie there. What runs have gathered in the [`RunQueue`] becomes a
+//! batch, for which the selected fields are unfiltered only now, and only of tiles that contribute.
 
 mod cells;
 mod choice;
