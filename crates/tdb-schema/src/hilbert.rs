@@ -68,7 +68,8 @@ impl HilbertCurve {
         }
         let bits = VALUE_BITS / u32::try_from(count).unwrap_or(VALUE_BITS);
         let axes = domain.dimensions().iter().map(|dimension| Axis::new(dimension, bits)).collect();
-        let (transform, short) = (Transform::new(count, bits), Transform::short(count, bits));
+        let needed = domain.dimensions().iter().map(Axis::telling_bits).max().unwrap_or(bits);
+        let (transform, short) = (Transform::new(count, bits), Transform::short(count, bits, needed));
         Ok(Self { axes, bits, transform, short })
     }
 
@@ -103,7 +104,7 @@ impl HilbertCurve {
     }
 
     /// Appends the first bits of each cell's Hilbert value to `values`, as [`values`](Self::values) does with all of them. It
-    /// takes a fraction of the time, and tells cells apart unless they are very near to each other.
+    /// takes a fraction of the time, and only cells very near to each other get the same number.
     pub fn prefixes(&self, columns: &[CoordinateColumn<'_>], values: &mut Vec<u64>) {
         self.values_by(&self.short, columns, values);
     }

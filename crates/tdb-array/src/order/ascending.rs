@@ -42,6 +42,16 @@ enum Compared<'a> {
     Strings(CoordinateColumn<'a>),
 }
 
+/// What is known of a chunk of cells.
+enum Ascending {
+    /// They are in order.
+    All,
+    /// So many of them are, from the first one on.
+    Some(usize),
+    /// They are not.
+    Never,
+}
+
 /// Pairs of neighbours that are looked at together: few enough to stay in the fastest cache.
 const PAIRS: usize = 1024;
 /// So few are compared by all that there is; of more it is seen first whether they lie in one space tile.
@@ -59,40 +69,86 @@ impl AscendingCheck {
         let mut memory = Memory::default();
         memory.keys.resize_with(self.dimensions.len(), Vec::new);
         memory.words.resize_with(self.global.leading_word_count(), Vec::new);
-        let mut starts = cells.clone().step_by(PAIRS);
-        // The last cell of a chunk is the first one of the next.
-        starts.all(|start| self.chunk_holds(columns, start..cells.end.min(start + PAIRS + 1), &mut memory))
+        let (mut start, mut pairs) = (cells.start, PAIRS);
+        while start + 1 < cells.end {
+            // The last cell of a chunk is the first one of the next.
+            let end = cells.end.min(start + pairs + 1);
+            let known = match self.ascending(columns, start..end, &mut memory) {
+                Ascending::All => end - start,
+                Ascending::Some(cells) if cells > FEW => cells,
+                Ascending::Some(_) => {
+                    let few = end.min(start + FEW + 1);
+                    if !self.few_hold(columns, start..few, &mut memory) {
+                        return false;
+                    }
+                    few - start
+                }
+                Ascending::Never => return false,
+            };
+            // A chunk is as long as half of what the last one told, so that looking at it is seldom in vain.
+            pairs = (2 * known).clamp(FEW, PAIRS);
+            start += known - 1;
+            // What follows a space tile is compared with its last cell.
+            if start + 1 < end && !self.few_hold(columns, start..start + 2, &mut memory) {
+                return false;
+            }
+            start += usize::from(start + 1 < end);
+        }
+        true
     }
 
-    /// Whether a chunk of cells is in order, which is cut in halves until its parts lie in one space tile each, or are small.
-    fn chunk_holds(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>, memory: &mut Memory) -> bool {
-        let chunk: Vec<_> = columns
-            .iter()
-            .zip(&self.dimensions)
-            .map(|(column, dimension)| part_of(column, dimension.physical(), cells.clone()))
-            .collect();
-        let known = match (&self.packed, self.global.hilbert()) {
-            (Some(packed), _) => packed.holds(&chunk, &mut memory.packed),
+    /// How many cells of a chunk are seen to be in order without comparing all that there is.
+    fn ascending(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>, memory: &mut Memory) -> Ascending {
+        let chunk = self.part_of(columns, cells.clone());
+        match (&self.packed, self.global.hilbert()) {
+            (Some(packed), _) => packed.ascending(&chunk, &mut memory.packed),
             (None, Some(curve)) => {
-                memory.packed.clear();
-                curve.prefixes(&chunk, &mut memory.packed);
-                pairs_hold(memory.packed.iter(), |a, b| a < b)
+                let mut prefixes = std::mem::take(&mut memory.packed);
+                prefixes.clear();
+                curve.prefixes(&chunk, &mut prefixes);
+                let ascending = self.along_curve(columns, cells, &prefixes, memory);
+                memory.packed = prefixes;
+                ascending
             }
-            (None, None) => self.dimensions.len() == 1 && strings_ascend(&chunk),
-        };
-        if known || cells.len() < 2 {
-            return true;
+            (None, None) if self.dimensions.len() == 1 && strings_ascend(&chunk) => Ascending::All,
+            (None, None) => Ascending::Some(0),
         }
-        if cells.len() <= FEW {
-            return self.few_hold(&chunk, memory);
+    }
+
+    /// The same along the Hilbert curve, where cells with different prefixes are in the order of these.
+    fn along_curve(
+        &self,
+        columns: &[CoordinateColumn<'_>],
+        cells: Range<usize>,
+        prefixes: &[u64],
+        memory: &mut Memory,
+    ) -> Ascending {
+        if pairs_hold(prefixes.iter(), |a, b| a < b) {
+            return Ascending::All;
         }
-        let middle = cells.start + cells.len() / 2;
-        self.chunk_holds(columns, cells.start..middle + 1, memory)
-            && self.chunk_holds(columns, middle..cells.end, memory)
+        if !pairs_hold(prefixes.iter(), |a, b| a <= b) {
+            return Ascending::Never;
+        }
+        let mut place = cells.start;
+        for equal in prefixes.chunk_by(|a, b| a == b) {
+            let end = place + equal.len();
+            if equal.len() > 1 && !self.few_hold(columns, place..end, memory) {
+                return Ascending::Never;
+            }
+            place = end;
+        }
+        Ascending::All
+    }
+
+    /// Some cells of all columns.
+    fn part_of<'a>(&self, columns: &[CoordinateColumn<'a>], cells: Range<usize>) -> Vec<CoordinateColumn<'a>> {
+        let both = columns.iter().zip(&self.dimensions);
+        both.map(|(column, dimension)| part_of(column, dimension.physical(), cells.clone())).collect()
     }
 
     /// Compares cells by all that there is.
-    fn few_hold(&self, columns: &[CoordinateColumn<'_>], memory: &mut Memory) -> bool {
+    fn few_hold(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>, memory: &mut Memory) -> bool {
+        let columns = &self.part_of(columns, cells);
         let Memory { keys, words, .. } = memory;
         for ((dimension, column), keys) in self.dimensions.iter().zip(columns).zip(&mut *keys) {
             keys.clear();

@@ -97,7 +97,8 @@ impl SparseReader {
                     return Ok(None);
                 }
                 self.runs.clear();
-                self.queue.take(&mut self.tiles, self.context.budget, &mut self.runs);
+                let threads = self.context.array.workers().threads();
+                self.queue.take(&mut self.tiles, self.context.budget, threads, &mut self.runs);
                 self.gatherer.gather(&self.context, &mut self.tiles, &self.runs)?
             }
         };

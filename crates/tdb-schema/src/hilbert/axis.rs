@@ -2,7 +2,7 @@
 
 use tdb_types::PhysicalType;
 
-use super::CoordinateColumn;
+use super::{BLOCK, CoordinateColumn};
 use crate::Dimension;
 use crate::tiling::{float32_of_key, float64_of_key, truncate};
 
@@ -24,9 +24,33 @@ pub(super) struct Scale {
 }
 
 impl Scale {
+    /// The buckets of values, up to a block of them.
     #[inline]
-    fn bucket(self, value: f64) -> u64 {
-        truncate((value - self.low) / self.width * self.most)
+    fn buckets(self, values: impl Iterator<Item = f64>, buckets: &mut [u64]) {
+        let mut places = [0.0; BLOCK];
+        for (place, value) in places.iter_mut().zip(values) {
+            *place = (value - self.low) / self.width * self.most;
+        }
+        truncate_block(&places, buckets);
+    }
+}
+
+/// Truncates doubles as [`truncate`] does. Without a branch per double as long as all of them are small and none negative,
+/// as those of coordinates within their domain are.
+fn truncate_block(places: &[f64; BLOCK], buckets: &mut [u64]) {
+    /// Doubles between this one and its double are integers: adding it rounds to the nearest one.
+    const ROUNDER: f64 = 4_503_599_627_370_496.0;
+    let are_small = places.iter().fold(true, |all, place| all & (*place >= 0.0) & (*place < ROUNDER));
+    if are_small {
+        for (bucket, place) in buckets.iter_mut().zip(places) {
+            let rounded = place + ROUNDER;
+            let is_above = rounded - ROUNDER > *place;
+            *bucket = rounded.to_bits() - ROUNDER.to_bits() - u64::from(is_above);
+        }
+    } else {
+        for (bucket, place) in buckets.iter_mut().zip(places) {
+            *bucket = truncate(*place);
+        }
     }
 }
 
@@ -40,6 +64,17 @@ impl Axis {
                 Self::Number { physical: dimension.physical(), scale: Scale { low, width: high - low, most } }
             }
             None => Self::String { bits },
+        }
+    }
+
+    /// How many of a bucket's highest bits differ between most coordinates of a dimension.
+    pub(super) fn telling_bits(dimension: &Dimension) -> u32 {
+        match dimension.domain_keys() {
+            // One more than the coordinates have, since rounding moves some of them together.
+            Some((low, high)) if !dimension.physical().is_float() => {
+                u64::BITS + 1 - high.saturating_sub(low).leading_zeros()
+            }
+            _ => u64::BITS,
         }
     }
 
@@ -96,42 +131,35 @@ impl Axis {
 
 #[allow(clippy::cast_precision_loss)] // rounding to a double is what the format does
 fn scale_keys(physical: PhysicalType, scale: Scale, keys: &[u64], buckets: &mut [u64]) {
-    fn each(keys: &[u64], buckets: &mut [u64], bucket: impl Fn(u64) -> u64) {
-        for (to, key) in buckets.iter_mut().zip(keys) {
-            *to = bucket(*key);
-        }
-    }
+    let keys = keys.iter().copied();
     match physical {
-        PhysicalType::F32 => each(keys, buckets, |key| scale.bucket(f64::from(float32_of_key(key)))),
-        PhysicalType::F64 => each(keys, buckets, |key| scale.bucket(float64_of_key(key))),
+        PhysicalType::F32 => scale.buckets(keys.map(|key| f64::from(float32_of_key(key))), buckets),
+        PhysicalType::F64 => scale.buckets(keys.map(float64_of_key), buckets),
         signed if signed.is_signed_integer() => {
             // The key of a signed integer is its distance from the lowest.
             let lowest = 1_u64 << (8 * signed.size() - 1);
-            each(keys, buckets, |key| scale.bucket(key.wrapping_sub(lowest).cast_signed() as f64));
+            scale.buckets(keys.map(|key| key.wrapping_sub(lowest).cast_signed() as f64), buckets);
         }
-        _ => each(keys, buckets, |key| scale.bucket(key as f64)),
+        _ => scale.buckets(keys.map(|key| key as f64), buckets),
     }
 }
 
 #[allow(clippy::cast_precision_loss)] // rounding to a double is what the format does
 fn scale_values(physical: PhysicalType, scale: Scale, bytes: &[u8], buckets: &mut [u64]) {
-    fn each<const N: usize>(bytes: &[u8], buckets: &mut [u64], bucket: impl Fn([u8; N]) -> u64) {
-        let (values, _) = bytes.as_chunks::<N>();
-        for (to, value) in buckets.iter_mut().zip(values) {
-            *to = bucket(*value);
-        }
+    fn values<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+        bytes.as_chunks::<N>().0.iter().copied()
     }
     match physical {
-        PhysicalType::I8 => each(bytes, buckets, |b| scale.bucket(f64::from(i8::from_le_bytes(b)))),
-        PhysicalType::U8 => each(bytes, buckets, |b| scale.bucket(f64::from(u8::from_le_bytes(b)))),
-        PhysicalType::I16 => each(bytes, buckets, |b| scale.bucket(f64::from(i16::from_le_bytes(b)))),
-        PhysicalType::U16 => each(bytes, buckets, |b| scale.bucket(f64::from(u16::from_le_bytes(b)))),
-        PhysicalType::I32 => each(bytes, buckets, |b| scale.bucket(f64::from(i32::from_le_bytes(b)))),
-        PhysicalType::U32 => each(bytes, buckets, |b| scale.bucket(f64::from(u32::from_le_bytes(b)))),
-        PhysicalType::I64 => each(bytes, buckets, |b| scale.bucket(i64::from_le_bytes(b) as f64)),
-        PhysicalType::U64 => each(bytes, buckets, |b| scale.bucket(u64::from_le_bytes(b) as f64)),
-        PhysicalType::F32 => each(bytes, buckets, |b| scale.bucket(f64::from(f32::from_le_bytes(b)))),
-        PhysicalType::F64 => each(bytes, buckets, |b| scale.bucket(f64::from_le_bytes(b))),
+        PhysicalType::I8 => scale.buckets(values(bytes).map(|b| f64::from(i8::from_le_bytes(b))), buckets),
+        PhysicalType::U8 => scale.buckets(values(bytes).map(|b| f64::from(u8::from_le_bytes(b))), buckets),
+        PhysicalType::I16 => scale.buckets(values(bytes).map(|b| f64::from(i16::from_le_bytes(b))), buckets),
+        PhysicalType::U16 => scale.buckets(values(bytes).map(|b| f64::from(u16::from_le_bytes(b))), buckets),
+        PhysicalType::I32 => scale.buckets(values(bytes).map(|b| f64::from(i32::from_le_bytes(b))), buckets),
+        PhysicalType::U32 => scale.buckets(values(bytes).map(|b| f64::from(u32::from_le_bytes(b))), buckets),
+        PhysicalType::I64 => scale.buckets(values(bytes).map(|b| i64::from_le_bytes(b) as f64), buckets),
+        PhysicalType::U64 => scale.buckets(values(bytes).map(|b| u64::from_le_bytes(b) as f64), buckets),
+        PhysicalType::F32 => scale.buckets(values(bytes).map(|b| f64::from(f32::from_le_bytes(b))), buckets),
+        PhysicalType::F64 => scale.buckets(values(bytes).map(f64::from_le_bytes), buckets),
     }
 }
 

@@ -29,10 +29,10 @@ impl Transform {
         Self { dimensions, bits, dropped: 0, spread }
     }
 
-    /// The transform of the highest bits: what becomes of them doesn't depend on lower ones.
-    pub(super) fn short(dimensions: usize, bits: u32) -> Self {
+    /// The transform of the highest bits, no more of them than `enough`: what becomes of them doesn't depend on lower ones.
+    pub(super) fn short(dimensions: usize, bits: u32, enough: u32) -> Self {
         // Along one dimension there is nothing to be saved.
-        let kept = if dimensions == 1 { bits } else { bits.min(SHORT_BITS) };
+        let kept = if dimensions == 1 { bits } else { bits.min(SHORT_BITS).min(enough.max(1)) };
         Self { dropped: bits - kept, ..Self::new(dimensions, kept) }
     }
 

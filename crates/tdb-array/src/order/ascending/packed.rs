@@ -5,6 +5,8 @@ use tdb_schema::hilbert::CoordinateColumn;
 use tdb_schema::{ArraySchema, Dimension, Tiling};
 use tdb_types::PhysicalType;
 
+use super::Ascending;
+
 /// Compares cells by their distances from the low corner of their space tile, which fit in a word together. Nothing of it
 /// branches on a cell, so that several are compared at once.
 #[derive(Clone, Debug)]
@@ -43,27 +45,33 @@ impl PackedCheck {
         (bits <= MOST_BITS).then_some(Self { parts, distinct })
     }
 
-    /// Whether the cells are known to be in one space tile, and in order.
-    pub(super) fn holds(&self, columns: &[CoordinateColumn<'_>], packed: &mut Vec<u64>) -> bool {
+    /// How many of the cells lie in the first one's space tile, if these are in order.
+    pub(super) fn ascending(&self, columns: &[CoordinateColumn<'_>], packed: &mut Vec<u64>) -> Ascending {
         packed.clear();
+        let mut inside = usize::MAX;
         for (number, part) in self.parts.iter().enumerate() {
             let (values, physical) = match columns[part.dimension] {
                 CoordinateColumn::Values(values) => (values, part.physical),
                 CoordinateColumn::Keys(keys) => (bytemuck::cast_slice(keys), PhysicalType::U64),
-                CoordinateColumn::Strings { .. } => return false,
+                CoordinateColumn::Strings { .. } => return Ascending::Some(0),
             };
             if number == 0 {
                 packed.resize(values.len() / physical.size(), 0);
             }
-            if !part.append(physical, values, packed) {
-                return false;
-            }
+            inside = inside.min(part.append(physical, values, packed));
         }
+        let is_all = inside >= packed.len();
+        packed.truncate(inside);
         let least = u64::from(self.distinct);
         let followers = packed.get(1..).unwrap_or_default();
         // A difference that is too small has the highest bit, as all numbers have not.
         let differences = packed.iter().zip(followers).map(|(a, b)| b.wrapping_sub(*a).wrapping_sub(least));
-        differences.fold(0, |all, difference| all | difference) >> MOST_BITS == 0
+        let is_ascending = differences.fold(0, |all, difference| all | difference) >> MOST_BITS == 0;
+        match (is_ascending, is_all) {
+            (true, true) => Ascending::All,
+            (true, false) => Ascending::Some(packed.len()),
+            (false, _) => Ascending::Never,
+        }
     }
 }
 
@@ -83,8 +91,8 @@ impl Part {
         Some(Self { dimension: index, physical, tiling, low, extent, bits })
     }
 
-    /// Appends the distances of the coordinates; false if one isn't in the first one's space tile.
-    fn append(&self, physical: PhysicalType, values: &[u8], packed: &mut [u64]) -> bool {
+    /// Appends the distances of the coordinates; how many there are before the first that isn't in the first one's space tile.
+    fn append(&self, physical: PhysicalType, values: &[u8], packed: &mut [u64]) -> usize {
         match physical {
             PhysicalType::U8 => self.append_keys(values, packed, |b: [u8; 1]| u64::from(b[0])),
             PhysicalType::I8 => self.append_keys(values, packed, |b: [u8; 1]| u64::from(b[0] ^ 0x80)),
@@ -94,14 +102,14 @@ impl Part {
             PhysicalType::I32 => self.append_keys(values, packed, |b| u64::from(u32::from_le_bytes(b) ^ (1 << 31))),
             PhysicalType::U64 => self.append_keys(values, packed, u64::from_le_bytes),
             PhysicalType::I64 => self.append_keys(values, packed, |b| u64::from_le_bytes(b) ^ (1 << 63)),
-            PhysicalType::F32 | PhysicalType::F64 => false,
+            PhysicalType::F32 | PhysicalType::F64 => 0,
         }
     }
 
     #[inline]
-    fn append_keys<const N: usize>(&self, values: &[u8], packed: &mut [u64], key: impl Fn([u8; N]) -> u64) -> bool {
+    fn append_keys<const N: usize>(&self, values: &[u8], packed: &mut [u64], key: impl Fn([u8; N]) -> u64) -> usize {
         let (values, _) = values.as_chunks::<N>();
-        let Some(first) = values.first() else { return true };
+        let Some(first) = values.first() else { return 0 };
         let tile = self.tiling.map_or(0, |tiling| tiling.index(key(*first)));
         let start = self.low.wrapping_add(tile.wrapping_mul(self.extent));
         let bits = self.bits;
@@ -113,6 +121,10 @@ impl Part {
             *packed = *packed << bits | distance;
         }
         // The distances are no greater than all their bits together.
-        all < self.extent || values.iter().all(|value| key(*value).wrapping_sub(start) < self.extent)
+        if all < self.extent {
+            return values.len();
+        }
+        let outside = values.iter().position(|value| key(*value).wrapping_sub(start) >= self.extent);
+        outside.unwrap_or(values.len())
     }
 }

@@ -162,7 +162,7 @@ impl InOrder {
             return Ok(true);
         }
         let mut runs = Vec::new();
-        queue.take(tiles, context.budget, &mut runs);
+        queue.take(tiles, context.budget, context.array.workers().threads(), &mut runs);
         let Some(last_run) = runs.last() else { return Ok(true) };
         let mut batch = Unfinished::new(context);
         let coordinates = |field: usize| context.field_of_dimension.contains(&Some(field));

@@ -277,12 +277,15 @@ impl RunQueue {
     }
 
     /// Moves runs whose cells fill a batch of about `budget` bytes, one cell at least, into the empty `taken`.
-    pub(super) fn take(&mut self, tiles: &mut TileTable, budget: usize, taken: &mut Vec<Run>) {
+    ///
+    /// A run that doesn't fit as a whole is cut only if the batch would be less than half full without it, or have fewer
+    /// than `least` runs: the rest of a cut tile has to be held, or unfiltered once more.
+    pub(super) fn take(&mut self, tiles: &mut TileTable, budget: usize, least: usize, taken: &mut Vec<Run>) {
         // An engine stops when it has given enough: leaving the little that is too much would mean to copy the rest.
         if self.next == 0 && self.waiting.bytes <= budget.saturating_add(budget / 8) {
             std::mem::swap(&mut self.waiting.runs, taken);
         } else {
-            self.take_some(tiles, budget, taken);
+            self.take_some(tiles, budget, least, taken);
         }
         if self.is_empty() {
             self.waiting.runs.clear();
@@ -290,13 +293,14 @@ impl RunQueue {
         }
     }
 
-    fn take_some(&mut self, tiles: &mut TileTable, budget: usize, taken: &mut Vec<Run>) {
+    fn take_some(&mut self, tiles: &mut TileTable, budget: usize, least: usize, taken: &mut Vec<Run>) {
         let mut room = budget;
         while let Some(run) = self.waiting.runs.get_mut(self.next) {
             let tile = tiles.get_mut(run.slot);
             let fitting = u32::try_from(room / tile.cell_bytes).unwrap_or(u32::MAX);
             let len = fitting.max(u32::from(taken.is_empty())).min(run.len);
-            if len == 0 {
+            let is_full = taken.len() >= least.max(1) && room <= budget / 2;
+            if len == 0 || len < run.len && is_full {
                 break;
             }
             let bytes = tile.cell_bytes.saturating_mul(len as usize);

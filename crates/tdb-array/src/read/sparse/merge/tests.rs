@@ -50,7 +50,7 @@ fn expected(tiles: &[Vec<Keyed<u64>>], limit: Option<u64>, distinct: bool) -> Ve
 fn cells(table: &mut TileTable, runs: Runs) -> Vec<(u32, u32)> {
     let (mut queue, mut taken) = (RunQueue::default(), Vec::new());
     queue.put_back(table, runs, 0);
-    queue.take(table, usize::MAX, &mut taken);
+    queue.take(table, usize::MAX, 1, &mut taken);
     taken.iter().flat_map(|run| (run.start..run.start + run.len).map(|cell| (run.slot, cell))).collect()
 }
 
