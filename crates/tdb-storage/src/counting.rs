@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::{Entry, EntryKind, ReadAt, Result, Storage, WriteFile};
+use crate::{Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, WriteFile};
 
 /// Wraps a storage and counts the requests that reach it. Clones and [`sub`](Storage::sub) storages share the counts.
 ///
@@ -92,6 +92,20 @@ impl CountingStorage {
         }
     }
 
+    /// Counts a request that opens a file and reads from it; a file whose size is known needn't be opened.
+    fn count(&self, request: &Request) {
+        let opens = !matches!(request.part, Part::Range { .. });
+        self.counts.opens.fetch_add(u64::from(opens), Relaxed);
+        self.counts.reads.fetch_add(1, Relaxed);
+    }
+
+    fn counted(&self, answer: Result<Fetched>) -> Result<Fetched> {
+        let fetched = answer?;
+        self.counts.bytes.fetch_add(fetched.bytes.len() as u64, Relaxed);
+        let file = Arc::new(CountingFile { inner: fetched.file, counts: Arc::clone(&self.counts) });
+        Ok(Fetched { file, ..fetched })
+    }
+
     fn write(&self) -> &dyn Storage {
         self.counts.writes.fetch_add(1, Relaxed);
         &*self.inner
@@ -116,6 +130,26 @@ impl Storage for CountingStorage {
         self.counts.opens.fetch_add(1, Relaxed);
         let inner = self.inner.open(path)?;
         Ok(Arc::new(CountingFile { inner, counts: Arc::clone(&self.counts) }))
+    }
+
+    fn open_sized(&self, path: &str, size: u64) -> Result<Arc<dyn ReadAt>> {
+        self.counts.opens.fetch_add(1, Relaxed);
+        let inner = self.inner.open_sized(path, size)?;
+        Ok(Arc::new(CountingFile { inner, counts: Arc::clone(&self.counts) }))
+    }
+
+    fn profile(&self) -> ReadProfile {
+        self.inner.profile()
+    }
+
+    fn fetch_one(&self, request: &Request) -> Result<Fetched> {
+        self.count(request);
+        self.counted(self.inner.fetch_one(request))
+    }
+
+    fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
+        requests.iter().for_each(|request| self.count(request));
+        self.inner.fetch(requests).into_iter().map(|answer| self.counted(answer)).collect()
     }
 
     fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
@@ -177,8 +211,8 @@ impl ReadAt for CountingFile {
         Ok(())
     }
 
-    fn preferred_gap(&self) -> u64 {
-        self.inner.preferred_gap()
+    fn profile(&self) -> ReadProfile {
+        self.inner.profile()
     }
 }
 

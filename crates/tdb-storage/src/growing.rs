@@ -99,8 +99,8 @@ mod tests {
             Ok(())
         }
 
-        fn preferred_gap(&self) -> u64 {
-            0
+        fn profile(&self) -> crate::ReadProfile {
+            crate::ReadProfile::LOCAL
         }
     }
 

@@ -10,6 +10,8 @@
 //!   money and twenty milliseconds; counts make that visible, and tests hold the line on them.
 //! - [`read_range`] and [`read_behind`]: bytes of a file in memory that grows with what was really read, whatever the file's
 //!   size is said to be.
+//! - [`Storage::fetch`]: many ranges of many files in one call, as many at once as the storage's [`ReadProfile`] says.
+//! - [`AheadStorage`]: wraps a storage whose answers take long, so that bytes are there when they are read.
 //! - [`coalesce`] and [`locate`]: merge neighbouring ranges into fewer reads, and find the pieces again.
 //!
 //! Nothing is ever written, locked or touched while reading. What is written is durable when the call returns
@@ -37,9 +39,11 @@
 //! # Ok::<(), StorageError>(())
 //! ```
 
+mod ahead;
 mod coalesce;
 mod counting;
 mod error;
+mod fetch;
 mod growing;
 mod local;
 mod memory;
@@ -47,9 +51,11 @@ mod path;
 mod storage;
 mod temporary;
 
+pub use ahead::{AheadStorage, PlannedFile, ReadAhead};
 pub use coalesce::{coalesce, locate};
 pub use counting::{Counters, CountingStorage};
 pub use error::{Result, StorageError};
+pub use fetch::{Fetched, Part, ReadProfile, Request, at_once};
 pub use growing::{read_behind, read_range};
 pub use local::LocalStorage;
 pub use memory::MemoryStorage;

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::path::{check_below_root, check_path, join, parent};
 use crate::storage::check_end;
-use crate::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile};
+use crate::{Entry, EntryKind, ReadAt, ReadProfile, Result, Storage, StorageError, WriteFile};
 
 /// Files and folders in memory. Clones and [`sub`](Storage::sub) storages share them.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +90,14 @@ fn below<'t>(tree: &'t Tree, folder: &str) -> impl Iterator<Item = (&'t str, &'t
     tree.range(start..).take_while(move |(path, _)| path.starts_with(&prefix)).map(|(path, node)| (path.as_str(), node))
 }
 
+/// Copying a gap is never better than skipping it.
+const PROFILE: ReadProfile = ReadProfile { gap: 0, ..ReadProfile::LOCAL };
+
 impl Storage for MemoryStorage {
+    fn profile(&self) -> ReadProfile {
+        PROFILE
+    }
+
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         check_path(folder)?;
         let tree = self.tree();
@@ -225,9 +232,8 @@ impl ReadAt for MemoryFile {
         Ok(())
     }
 
-    /// Copying a gap is never better than skipping it.
-    fn preferred_gap(&self) -> u64 {
-        0
+    fn profile(&self) -> ReadProfile {
+        PROFILE
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Result, StorageError, read_range};
+use crate::{Fetched, ReadProfile, Request, Result, StorageError, at_once, fetch, read_range};
 
 /// A tree of files and folders, rooted somewhere.
 ///
@@ -22,6 +22,37 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// # Errors
     /// As [`list`](Self::list), but [`NotAFile`](StorageError::NotAFile) where a folder has the path.
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>>;
+
+    /// Opens a file of which the size is known, as from a listing: a store has nothing to ask for then. What is said of the size
+    /// may be believed or not.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), or later, when bytes are read.
+    fn open_sized(&self, path: &str, size: u64) -> Result<Arc<dyn ReadAt>> {
+        let _ = size;
+        self.open(path)
+    }
+
+    /// How this storage likes to be asked.
+    fn profile(&self) -> ReadProfile {
+        ReadProfile::LOCAL
+    }
+
+    /// Opens a file and reads from it. A store does both in one request.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`UnexpectedEnd`](StorageError::UnexpectedEnd), and those of limits.
+    fn fetch_one(&self, request: &Request) -> Result<Fetched> {
+        fetch::fetch_one(self, request)
+    }
+
+    /// Answers many requests, in their order: as many at once as the storage thinks best.
+    ///
+    /// # Errors
+    /// For each request, those of [`fetch_one`](Self::fetch_one).
+    fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
+        at_once(self.profile().in_flight, requests, |request| self.fetch_one(request))
+    }
 
     /// What has this path; none if nothing has.
     ///
@@ -125,9 +156,8 @@ pub trait ReadAt: Send + Sync + fmt::Debug {
     /// [`UnexpectedEnd`](StorageError::UnexpectedEnd) if the file has fewer; then the buffer's content is unspecified.
     fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
 
-    /// Ranges that lie at most so many bytes apart are better read as one, gap included
-    /// (see [`coalesce`](crate::coalesce)).
-    fn preferred_gap(&self) -> u64;
+    /// How the file's storage likes to be asked.
+    fn profile(&self) -> ReadProfile;
 }
 
 /// A file that is being written, from its beginning to its end.
@@ -174,6 +204,18 @@ macro_rules! forward {
         }
         fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
             (**self).open(path)
+        }
+        fn open_sized(&self, path: &str, size: u64) -> Result<Arc<dyn ReadAt>> {
+            (**self).open_sized(path, size)
+        }
+        fn profile(&self) -> ReadProfile {
+            (**self).profile()
+        }
+        fn fetch_one(&self, request: &Request) -> Result<Fetched> {
+            (**self).fetch_one(request)
+        }
+        fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
+            (**self).fetch(requests)
         }
         fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
             (**self).kind(path)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use tdb_storage::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile};
+use tdb_storage::{Entry, EntryKind, ReadAt, ReadProfile, Result, Storage, StorageError, WriteFile};
 
 /// What a [`LyingStorage`] says of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,7 +237,7 @@ impl ReadAt for LyingFile {
         }
     }
 
-    fn preferred_gap(&self) -> u64 {
-        self.inner.preferred_gap()
+    fn profile(&self) -> ReadProfile {
+        self.inner.profile()
     }
 }

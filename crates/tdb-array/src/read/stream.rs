@@ -292,7 +292,7 @@ impl Pace {
         let all = amount >= bounds.end - bounds.start;
         let straight = part.pipeline.is_verbatim() && (all || gathers);
         let filtered = range.end - range.start;
-        let gap = part.file.preferred_gap();
+        let gap = part.file.profile().gap;
         let until = range.end.max(request.until);
         let (bounds, size) = (bounds.clone(), request.size.max(1));
         Self { bounds, most, straight, small_chunks: filtered <= gap, gap, filtered, size, until }

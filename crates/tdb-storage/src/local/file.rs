@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::storage::check_end;
-use crate::{ReadAt, Result, StorageError};
+use crate::{ReadAt, ReadProfile, Result, StorageError};
 
 /// How many files are held open at once: systems allow a process about a thousand unless told otherwise, and an array may
 /// have many more. The others are opened for each read.
@@ -76,9 +76,8 @@ impl ReadAt for LocalFile {
         })
     }
 
-    /// A read costs about as much as copying 16 KiB out of the page cache.
-    fn preferred_gap(&self) -> u64 {
-        16 << 10
+    fn profile(&self) -> ReadProfile {
+        ReadProfile::LOCAL
     }
 }
 

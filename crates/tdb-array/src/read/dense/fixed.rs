@@ -87,7 +87,7 @@ impl<'a> Reach<'a> {
 
     /// Up to where in the file to read on from the tile of the source at `index`; the sources are asked for in order.
     pub(super) fn until(&mut self, index: usize) -> Result<u64> {
-        let gap = self.part.file.preferred_gap();
+        let gap = self.part.file.profile().gap;
         while let Some(source) = self.sources.get(self.next) {
             let Origin::Tile { tile, .. } = source.origin else { break };
             let range = self.part.range(tile)?;

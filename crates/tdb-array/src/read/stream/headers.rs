@@ -60,7 +60,7 @@ impl TileStream<'_> {
     fn walk_headers(&mut self, range: &Range<u64>, size: u64, offsets: u64) -> Result<(), Trouble> {
         let count = self.count(range, range.start)?;
         check_count(count, size)?;
-        let gap = self.part.file.preferred_gap();
+        let gap = self.part.file.profile().gap;
         let mut walk = Walk::new(range);
         for _ in 0..count {
             let until = walk.at.saturating_add(gap).min(range.end);
@@ -82,7 +82,7 @@ impl TileStream<'_> {
     /// How many chunks the tile has.
     pub(crate) fn chunk_count(&mut self, tile: u64) -> Result<u64> {
         let range = self.part.range(tile)?;
-        let ahead = range.start.saturating_add(self.part.file.preferred_gap()).min(range.end);
+        let ahead = range.start.saturating_add(self.part.file.profile().gap).min(range.end);
         self.count(&range, ahead).map_err(|trouble| self.error(tile, trouble))
     }
 

@@ -53,7 +53,7 @@ impl<'a> Window<'a> {
             self.buffer.copy_within(start..self.len, 0);
         }
         // A store that prefers to read across gaps prefers to read more at once, too.
-        let most = WINDOW.max(self.file.preferred_gap());
+        let most = WINDOW.max(self.file.profile().gap);
         let until = until.min(range.start.saturating_add(most)).min(self.file.size()).max(range.end);
         // Until it is read, nothing but what was kept counts.
         (self.start, self.len) = (range.start, kept);

@@ -1,0 +1,166 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::*;
+use crate::{CountingStorage, MemoryStorage, StorageError};
+
+/// A storage that takes a while to answer, and says so.
+#[derive(Debug)]
+struct Slow {
+    inner: MemoryStorage,
+    fetches: AtomicUsize,
+    /// Fetches of so many ranges at least fail.
+    fails_from: usize,
+}
+
+impl Slow {
+    fn new(len: usize) -> Arc<Self> {
+        let inner = MemoryStorage::new();
+        let bytes: Vec<u8> = (0..len).map(byte).collect();
+        inner.create_new("a", &bytes).unwrap();
+        inner.create_new("b", &bytes).unwrap();
+        Arc::new(Self { inner, fetches: AtomicUsize::new(0), fails_from: usize::MAX })
+    }
+}
+
+fn byte(place: usize) -> u8 {
+    (place % 251) as u8
+}
+
+impl Storage for Slow {
+    fn list(&self, folder: &str) -> Result<Vec<Entry>> {
+        self.inner.list(folder)
+    }
+    fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
+        self.inner.open(path)
+    }
+    fn profile(&self) -> ReadProfile {
+        ReadProfile::new(8, 100, 4)
+    }
+    fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
+        thread::sleep(Duration::from_millis(5));
+        self.fetches.fetch_add(1, Ordering::SeqCst);
+        let fails = requests.len() >= self.fails_from;
+        let fail = |request: &Request| Err(StorageError::NotFound { path: request.path.clone() });
+        requests.iter().map(|request| if fails { fail(request) } else { self.inner.fetch_one(request) }).collect()
+    }
+    fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
+        self.inner.kind(path)
+    }
+    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
+        self.inner.sub(folder)
+    }
+    fn describe(&self, path: &str) -> String {
+        self.inner.describe(path)
+    }
+    fn create_folder(&self, folder: &str) -> Result<()> {
+        self.inner.create_folder(folder)
+    }
+    fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.inner.create_new(path, bytes)
+    }
+    fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
+        self.inner.create_file(path)
+    }
+    fn sync_folder(&self, folder: &str) -> Result<()> {
+        self.inner.sync_folder(folder)
+    }
+    fn remove_file(&self, path: &str) -> Result<()> {
+        self.inner.remove_file(path)
+    }
+    fn remove_folder(&self, folder: &str) -> Result<()> {
+        self.inner.remove_folder(folder)
+    }
+}
+
+fn planned(path: &str, ranges: Vec<Range<u64>>) -> PlannedFile {
+    PlannedFile { path: path.to_owned(), size: 10_000, ranges }
+}
+
+/// Reads the range, and sees that its bytes are those of the file.
+fn check(file: &dyn ReadAt, range: Range<usize>) {
+    let mut bytes = vec![0; range.len()];
+    file.read_into(range.start as u64, &mut bytes).unwrap();
+    assert!(bytes.iter().zip(range.clone()).all(|(found, place)| *found == byte(place)), "{range:?}");
+}
+
+#[test]
+fn what_fits_is_fetched_in_one_call() {
+    let slow = Slow::new(10_000);
+    let counting = CountingStorage::new(slow.clone());
+    let storage = AheadStorage::new(Arc::new(counting.clone()));
+    let ahead =
+        storage.read_ahead(vec![planned("a", vec![0..50, 55..300, 900..1000]), planned("b", vec![0..10])], 1000);
+    let (a, b) = (storage.open_sized("a", 10_000).unwrap(), storage.open_sized("b", 10_000).unwrap());
+    for range in [0..50, 250..300, 40..60, 900..1000, 10..290] {
+        check(&*a, range);
+    }
+    check(&*b, 0..10);
+    assert_eq!(slow.fetches.load(Ordering::SeqCst), 1);
+    // Four blocks of 100 bytes at most, of which gaps are a part, and the one of the other file.
+    assert_eq!((counting.counters().reads, counting.counters().opens), (5, 0));
+    // What wasn't planned is read plainly, also where it begins with what was.
+    check(&*a, 990..1100);
+    check(&*a, 5000..5001);
+    assert_eq!(counting.counters().reads, 7);
+    drop(ahead);
+    check(&*a, 0..50);
+    assert_eq!(counting.counters().reads, 8);
+}
+
+#[test]
+fn what_does_not_fit_comes_window_by_window() {
+    let slow = Slow::new(10_000);
+    let counting = CountingStorage::new(slow.clone());
+    let storage = AheadStorage::new(Arc::new(counting.clone()));
+    let ahead = storage.read_ahead(vec![planned("a", vec![0..10_000])], 1500);
+    let file = storage.open_sized("a", 10_000).unwrap();
+    let held = || ahead.schedules[0].1.held();
+    let mut most = 0;
+    for start in (0..10_000).step_by(70) {
+        check(&*file, start..10_000.min(start + 70));
+        most = most.max(held());
+    }
+    // 100 blocks in 20 windows of 5.
+    assert_eq!((counting.counters().reads, slow.fetches.load(Ordering::SeqCst)), (100, 20));
+    assert!(most <= 15, "{most}");
+    // Back to the beginning: gone, so it is read plainly.
+    check(&*file, 0..70);
+    assert_eq!(counting.counters().reads, 101);
+}
+
+#[test]
+fn errors_come_from_plain_reads() {
+    let slow = Arc::new(Slow { fails_from: 2, ..Arc::into_inner(Slow::new(10_000)).unwrap() });
+    let storage = AheadStorage::new(slow);
+    let _ahead = storage.read_ahead(vec![planned("a", vec![0..300])], 1000);
+    check(&*storage.open_sized("a", 10_000).unwrap(), 0..300);
+    let _ahead = storage.read_ahead(vec![planned("nowhere", vec![0..30])], 1000);
+    let error = storage.open_sized("nowhere", 100).unwrap().read_into(3, &mut [0; 2]).unwrap_err();
+    assert!(matches!(error, StorageError::NotFound { .. }), "{error}");
+    let error = storage.open_sized("a", 20).unwrap().read_into(19, &mut [0; 2]).unwrap_err();
+    assert!(matches!(error, StorageError::UnexpectedEnd { .. }), "{error}");
+}
+
+#[test]
+fn supplied_bytes_need_no_request() {
+    let counting = CountingStorage::new(Slow::new(10_000));
+    let storage = AheadStorage::new(Arc::new(counting.clone()));
+    let supplied = storage.supply("a", 10_000, 9_000, (9_000..10_000).map(byte).collect());
+    let fetched = storage.fetch(&[Request::last("a", 500)]).remove(0).unwrap();
+    assert_eq!((fetched.start, fetched.bytes.len(), fetched.bytes[0]), (9_500, 500, byte(9_500)));
+    check(&*storage.open("a").unwrap(), 9_000..10_000);
+    assert_eq!(counting.counters(), crate::Counters::default());
+    drop(supplied);
+    check(&*storage.open("a").unwrap(), 9_000..10_000);
+    assert_eq!(counting.counters().reads, 1);
+}
+
+#[test]
+fn threads_read_one_file() {
+    let storage = AheadStorage::new(Slow::new(10_000));
+    let _ahead = storage.read_ahead(vec![planned("a", vec![0..10_000])], 2000);
+    let file = storage.open_sized("a", 10_000).unwrap();
+    let starts: Vec<usize> = (0..10_000).step_by(30).collect();
+    crate::at_once(4, &starts, |start| check(&*file, *start..10_000.min(start + 30)));
+}
