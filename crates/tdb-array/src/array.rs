@@ -3,6 +3,7 @@
 mod damage;
 mod deletes;
 mod footers;
+mod fragments;
 mod load;
 mod options;
 
@@ -12,24 +13,28 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use tdb_rtree::NdRange;
 use tdb_schema::{ArraySchema, Enumeration, SchemaError};
-use tdb_storage::{Counters, CountingStorage, Storage};
+use tdb_storage::{AheadStorage, Counters, CountingStorage, PlannedFile, ReadAhead, Storage};
 use tdb_types::Limits;
 use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
 
 pub use damage::Damaged;
 pub(crate) use damage::Findings;
 use deletes::Delete;
+use footers::FooterFiles;
+use fragments::Loaded;
 pub(crate) use load::load_schema;
 pub use options::ArrayOptions;
 
 use crate::access::Access;
+use crate::plan::FileReads;
+use crate::query::CheckedQuery;
 use crate::workers::Workers;
-use crate::{ArrayDirectory, ArrayError, Coordinate, Fragment, Label, Metadata, Query, Result, TimeRange};
+use crate::{ArrayDirectory, ArrayError, Coordinate, Fragment, Label, Metadata, Plan, Query, Result, TimeRange};
 
 /// An array as it was at one time: its schema and its committed fragments.
 ///
 /// It is an immutable snapshot, cheap to clone and to share between threads. Nothing that a query doesn't need has been
-/// read: R-trees, tile offsets and statistics are loaded on first use and kept.
+/// read: footers of fragments, R-trees and tile offsets are loaded on first use and kept.
 #[derive(Clone, Debug)]
 pub struct Array {
     inner: Arc<Inner>,
@@ -40,24 +45,37 @@ struct Inner {
     /// What `storage` is, for its counts.
     counting: CountingStorage,
     storage: Arc<dyn Storage>,
+    /// The same, if bytes of it are worth to be fetched before they are wanted.
+    ahead: Option<AheadStorage>,
     access: Access,
     workers: Workers,
     time: TimeRange,
     schema_path: String,
+    /// The paths of all schemas.
+    schema_paths: Vec<String>,
     schema: Arc<ArraySchema>,
     directory: ArrayDirectory,
-    fragments: Vec<Fragment>,
+    /// Where footers of several fragments are.
+    footers: FooterFiles,
+    skip_damaged: bool,
+    /// What was left out of the directory.
     damaged: Vec<Damaged>,
+    fragments: OnceLock<Loaded>,
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
     metadata: OnceLock<Metadata>,
     deletes: OnceLock<Arc<[Delete]>>,
 }
 
+/// Bytes that may be on their way or waiting for being read, where answers take long; and those that may be whatever a query's
+/// budget.
+const MOST_AHEAD: u64 = 64 << 20;
+const LEAST_AHEAD: u64 = 8 << 20;
+
 impl Array {
     /// Opens the array in the folder `path` as it is now; see [`ArrayOptions`] for more to say.
     ///
     /// # Errors
-    /// The folder is missing or no array, or its schema or the metadata of a fragment can't be read.
+    /// The folder is missing or no array, or its schema or a commit file can't be read.
     pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self> {
         ArrayOptions::new().open(path)
     }
@@ -74,16 +92,30 @@ impl Array {
         &self.inner.schema_path
     }
 
-    /// The committed fragments, oldest first; where they overlap, the later one wins.
-    #[must_use]
-    pub fn fragments(&self) -> &[Fragment] {
-        &self.inner.fragments
+    /// The committed fragments, oldest first; where they overlap, the later one wins. Their footers, and the schemas that these
+    /// name, are read on first use; the [`directory`](Self::directory) has the fragments' names for nothing.
+    ///
+    /// # Errors
+    /// The metadata or the schema of a fragment can't be read, unless [`ArrayOptions::skip_damaged`] leaves such fragments out.
+    pub fn fragments(&self) -> Result<&[Fragment]> {
+        Ok(&self.loaded()?.fragments)
     }
 
-    /// What was left out because it can't be read: nothing, unless [`ArrayOptions::skip_damaged`] asked for it.
+    /// What was left out so far because it can't be read: nothing, unless [`ArrayOptions::skip_damaged`] asked for it.
+    /// [`fragments`](Self::fragments) finds out which of them can be.
     #[must_use]
-    pub fn damaged(&self) -> &[Damaged] {
-        &self.inner.damaged
+    pub fn damaged(&self) -> Vec<&Damaged> {
+        let of_fragments = self.inner.fragments.get().map_or(&[][..], |loaded| &loaded.damaged);
+        self.inner.damaged.iter().chain(of_fragments).collect()
+    }
+
+    fn loaded(&self) -> Result<&Loaded> {
+        if let Some(loaded) = self.inner.fragments.get() {
+            return Ok(loaded);
+        }
+        // Two threads may both load them; the first one's stay.
+        let loaded = Loaded::of(self)?;
+        Ok(self.inner.fragments.get_or_init(|| loaded))
     }
 
     /// What the array has asked of its storage so far, opening included: requests by kind, and bytes.
@@ -116,6 +148,15 @@ impl Array {
         &self.inner.access.limits
     }
 
+    /// Has the bytes fetched that a query will read, where answers take long.
+    pub(crate) fn read_ahead(&self, query: &CheckedQuery) -> Result<Option<ReadAhead>> {
+        let Some(ahead) = &self.inner.ahead else { return Ok(None) };
+        let reads = Plan::of(query)?.fragments.into_iter().flat_map(|fragment| fragment.reads);
+        let file = |reads: FileReads| PlannedFile { path: reads.file, size: reads.size, ranges: reads.ranges };
+        let budget = query.budget.map_or(MOST_AHEAD, |budget| (budget as u64).clamp(LEAST_AHEAD, MOST_AHEAD));
+        Ok(Some(ahead.read_ahead(reads.map(file).collect(), budget)))
+    }
+
     pub(crate) fn workers(&self) -> &Workers {
         &self.inner.workers
     }
@@ -125,19 +166,23 @@ impl Array {
         Query::new(self.clone())
     }
 
-    /// The smallest box that holds every cell that was ever written; none if nothing was.
-    #[must_use]
-    pub fn non_empty_domain(&self) -> Option<NdRange> {
-        let mut boxes = self.fragments().iter().filter_map(Fragment::non_empty_domain);
-        let mut union = boxes.next()?.clone();
+    /// The smallest box that holds every cell that was ever written; `None` if nothing was.
+    ///
+    /// # Errors
+    /// Those of [`fragments`](Self::fragments).
+    pub fn non_empty_domain(&self) -> Result<Option<NdRange>> {
+        let mut boxes = self.fragments()?.iter().filter_map(Fragment::non_empty_domain);
+        let Some(mut union) = boxes.next().cloned() else { return Ok(None) };
         boxes.for_each(|next| union.expand(next));
-        Some(union)
+        Ok(Some(union))
     }
 
     /// For each dimension the first and last coordinate of that box.
-    #[must_use]
-    pub fn non_empty_coordinates(&self) -> Option<Vec<RangeInclusive<Coordinate>>> {
-        Some(Coordinate::of_box(self.schema(), &self.non_empty_domain()?))
+    ///
+    /// # Errors
+    /// Those of [`fragments`](Self::fragments).
+    pub fn non_empty_coordinates(&self) -> Result<Option<Vec<RangeInclusive<Coordinate>>>> {
+        Ok(self.non_empty_domain()?.map(|domain| Coordinate::of_box(self.schema(), &domain)))
     }
 
     /// What reading the array's files takes.

@@ -31,6 +31,8 @@ pub struct Listing {
     pub schemas: Vec<Entry>,
     /// `__commits`.
     pub commits: Vec<Entry>,
+    /// `__fragment_meta`, if it was listed: what counts doesn't depend on it.
+    pub footers: Option<Vec<Entry>>,
     /// The contents of the `.con`, `.ign` and `.vac` files of both folders, with their paths.
     pub commit_files: Vec<(String, Vec<u8>)>,
     /// What lies in the folders of the array's folder that may be fragments of formats 1 to 4, by their names.

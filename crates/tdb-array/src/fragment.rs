@@ -5,6 +5,7 @@ mod fields;
 mod metadata;
 mod metadata_file;
 mod open;
+mod prefetch;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -21,6 +22,7 @@ use crate::tiles::FieldTiles;
 use crate::{ArrayError, Result};
 use metadata::Metadata;
 pub(crate) use open::UnparsedFragment;
+pub(crate) use prefetch::prefetch;
 
 /// A committed fragment of an open array.
 ///

@@ -127,7 +127,7 @@ impl Label {
     pub fn keys<C: Into<Coordinate> + Clone>(&self, range: impl RangeBounds<C>) -> Result<Option<(u64, u64)>> {
         let start = self.bound(&range.start_bound().cloned().map(Into::into))?;
         let end = self.bound(&range.end_bound().cloned().map(Into::into))?;
-        let Some(labelled) = self.array.non_empty_domain() else { return Ok(None) };
+        let Some(labelled) = self.array.non_empty_domain()? else { return Ok(None) };
         let Some(&tdb_rtree::DimRange::Fixed { lo, hi }) = labelled.0.first() else { return Ok(None) };
         let below = |value: &LabelValue| match &start {
             Bound::Unbounded => false,

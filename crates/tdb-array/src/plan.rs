@@ -57,6 +57,8 @@ pub struct FileReads {
     pub field: String,
     /// The data file below the array's folder.
     pub file: String,
+    /// The file's size in bytes.
+    pub size: u64,
     /// Where the tiles lie in it: ascending, neighbours merged.
     pub ranges: Vec<Range<u64>>,
 }
@@ -64,7 +66,8 @@ pub struct FileReads {
 impl FileReads {
     /// Those of some tiles of one file of a field.
     pub(crate) fn of(field: &str, part: &PartTiles, tiles: impl IntoIterator<Item = u64>) -> Result<Self> {
-        let mut reads = Self { field: field.to_owned(), file: part.name.clone(), ranges: Vec::new() };
+        let mut reads =
+            Self { field: field.to_owned(), file: part.name.clone(), size: part.file.size(), ranges: Vec::new() };
         for tile in tiles {
             reads.push(part.range(tile)?);
         }

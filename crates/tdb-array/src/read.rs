@@ -7,6 +7,7 @@ mod pool;
 pub(crate) mod sparse;
 pub(crate) mod stream;
 
+use tdb_storage::ReadAhead;
 use tdb_types::ArrayType;
 
 use crate::query::{CheckedQuery, default_budget};
@@ -32,6 +33,8 @@ pub struct Batches {
     /// Whether a batch was given.
     begun: bool,
     ended: bool,
+    /// Bytes that are on their way.
+    _ahead: Option<ReadAhead>,
 }
 
 #[derive(Debug)]
@@ -50,11 +53,12 @@ impl Batches {
         };
         let budget = query.budget.unwrap_or_else(default);
         let parts = Parts::new(query.labels.clone(), query.shown, budget);
+        let ahead = query.array.read_ahead(&query)?;
         let reader = match query.array.schema().array_type() {
             ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
             ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
         };
-        Ok(Self { reader, workers, parts, begun: false, ended: false })
+        Ok(Self { reader, workers, parts, begun: false, ended: false, _ahead: ahead })
     }
 
     /// The next batch that is read.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::tiles::TileScratch;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use tdb_storage::{ReadProfile, at_once};
 use tdb_types::Limits;
 
 use crate::Result;
@@ -84,6 +85,21 @@ impl Workers {
                     .collect()
             }),
         }
+    }
+
+    /// Runs jobs that ask a storage for something small, and wait: as many at once as the storage says, whatever the number
+    /// of threads that compute; if its answers take no time, as [`map`](Self::map) does.
+    pub(crate) fn ask<T: Send + Sync, R: Send + Sync>(
+        &self,
+        profile: ReadProfile,
+        items: Vec<T>,
+        job: impl Fn(&T) -> Result<R> + Send + Sync,
+    ) -> Result<Vec<R>> {
+        if profile.is_remote() {
+            return at_once(profile.in_flight, &items, job).into_iter().collect();
+        }
+        let weight = items.len() as u64 * WEIGHT_OF_A_READ;
+        self.map(weight, items, |item, _| job(&item))
     }
 
     /// Runs `job` where rayon's own parallel iterators use this array's threads.

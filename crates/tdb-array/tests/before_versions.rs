@@ -65,7 +65,8 @@ fn fragments() {
         storage.insert(fragment, bytes(FRAGMENT)).unwrap();
         let storage: Arc<dyn Storage> = Arc::new(storage);
         CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
-        is_told(&ArrayOptions::new().open_on(storage).unwrap_err(), fragment);
+        let array = ArrayOptions::new().open_on(storage).unwrap();
+        is_told(&array.fragments().unwrap_err(), fragment);
     }
 }
 

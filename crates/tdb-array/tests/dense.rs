@@ -272,7 +272,8 @@ fn check_plan(case: &Case, wanted: &Wanted, array: &Array, planned: &HashMap<Str
         let has =
             |fragment: &&NewFragment| fragment.bounds.iter().zip(&keys).all(|((lo, hi), key)| lo <= key && key <= hi);
         let Some(newest) = case.fragments.iter().rev().find(has) else { continue };
-        let fragment = array.fragments().iter().find(|fragment| fragment.name().start() == newest.time).unwrap();
+        let fragment =
+            array.fragments().unwrap().iter().find(|fragment| fragment.name().start() == newest.time).unwrap();
         let tdb_fragment::Tiles::Dense(grid) = fragment.footer().tiles() else { unreachable!() };
         let tile: Vec<u64> =
             case.schema.dimensions().iter().zip(&keys).map(|(dimension, key)| dimension.tile_index(*key)).collect();

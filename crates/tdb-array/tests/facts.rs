@@ -29,7 +29,7 @@ fn batch(array: &Array, fields: &[&str]) -> Batch {
 fn fragments_say_what_they_are() {
     let (mut dense, mut sparse) = (0, 0);
     for (name, array) in arrays() {
-        for fragment in array.fragments() {
+        for fragment in array.fragments().unwrap() {
             let time = fragment.time();
             assert_eq!((time.start, time.end), (fragment.name().start(), fragment.name().end()), "{name}");
             let cells: u64 = (0..fragment.tile_count()).map(|tile| fragment.cells_in_tile(tile).unwrap()).sum();
@@ -75,7 +75,7 @@ fn hull((a, b): (RangeInclusive<Coordinate>, RangeInclusive<Coordinate>)) -> Ran
 fn mbrs_are_coordinates() {
     for name in ["v22-by-2.30.0-sparse-2d", "v22-by-2.30.0-sparse-mixed", "v5-by-2.0.8-sparse-strings"] {
         let array = named(name);
-        for fragment in array.fragments() {
+        for fragment in array.fragments().unwrap() {
             for tile in 0..fragment.tile_count() {
                 let mbr = fragment.mbr(tile).unwrap().unwrap();
                 let dimensions = array.schema().dimensions().iter().zip(mbr);
@@ -115,7 +115,7 @@ fn fragments_that_a_vacuum_would_remove() {
 fn fragments_are_replaced_from_some_time_on() {
     let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-dense-consolidated");
     let at = |time| ArrayOptions::new().at(time).open(fixture.array_dir()).unwrap();
-    let counts = |array: &Array| (array.fragments().len(), array.directory().replaced.len());
+    let counts = |array: &Array| (array.fragments().unwrap().len(), array.directory().replaced.len());
     assert_eq!(counts(&at(1_700_000_001_000)), (2, 0));
     assert_eq!(counts(&at(1_700_000_002_000)), (1, 3));
 }

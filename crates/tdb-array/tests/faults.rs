@@ -57,7 +57,7 @@ fn open(storage: &Arc<dyn Storage>) -> Result<Array> {
 fn state(disk: &MemoryStorage) -> String {
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let Ok(array) = open(&storage) else { return "no array".to_owned() };
-    let fragments: Vec<_> = array.fragments().iter().map(|fragment| fragment.name().to_string()).collect();
+    let fragments: Vec<_> = array.fragments().unwrap().iter().map(|fragment| fragment.name().to_string()).collect();
     let cells: usize = array.read().batches().unwrap().map(|batch| batch.unwrap().len()).sum();
     let definition = array.definition().unwrap();
     format!("{definition:?} {:?} {fragments:?} {:?} {cells}", array.metadata().unwrap(), array.directory().deletes)

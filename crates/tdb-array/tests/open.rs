@@ -13,7 +13,7 @@ fn every_fixture_opens() {
         }
         let array = Array::open(fixture.array_dir()).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
         assert!(!array.schema().domain().dimensions().is_empty());
-        for fragment in array.fragments() {
+        for fragment in array.fragments().unwrap() {
             let tree = fragment.rtree().unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
             let tiles = if fragment.footer().is_dense() { 0 } else { fragment.tile_count() };
             assert_eq!(tree.leaf_count(), tiles, "{}", fixture.name());

@@ -243,7 +243,7 @@ proptest! {
             prop_assert_eq!(found, expected, "{:?} {:?}", ranges, order);
         }
         let array = open(&storage, 1);
-        let domain = array.non_empty_domain();
+        let domain = array.non_empty_domain().unwrap();
         let ends = |dimension: usize| {
             let lows = case.boxes.iter().map(|(ranges, _)| ranges[dimension].0);
             let highs = case.boxes.iter().map(|(ranges, _)| ranges[dimension].1);
@@ -341,7 +341,7 @@ fn domains_of_64_bits_that_end_with_the_datatype() {
         let read = array.read().range("x", i64::MAX - 2..).unwrap().order(order).budget(4);
         assert_eq!(numbers(read), [5, 6, 7]);
     }
-    assert_eq!(array.fragments()[0].tile_count(), 2);
+    assert_eq!(array.fragments().unwrap()[0].tile_count(), 2);
 }
 
 /// What release 2.30.0 crashes on, and so isn't among the answers of the fixtures.

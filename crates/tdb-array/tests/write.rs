@@ -67,7 +67,7 @@ proptest! {
         prop_assert!(written.fragments.len() <= tiles && (max > 1 || written.fragments.len() == tiles));
         let array = array_on(&storage, 1);
         prop_assert_eq!(rows_of(&array), in_order);
-        for fragment in array.fragments() {
+        for fragment in array.fragments().unwrap() {
             prop_assert!(fragment.tile_count() == 1 || fragment.bytes().unwrap() <= max + 8000);
         }
     }

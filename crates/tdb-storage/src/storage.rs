@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Fetched, ReadProfile, Request, Result, StorageError, at_once, fetch, read_range};
+use crate::{Fetched, ReadProfile, Request, Result, StorageError, at_once, fetch};
 
 /// A tree of files and folders, rooted somewhere.
 ///
@@ -128,12 +128,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// # Errors
     /// As [`read`](Self::read), and [`OverLimit`](StorageError::OverLimit).
     fn read_up_to(&self, path: &str, limit: u64) -> Result<Vec<u8>> {
-        let file = self.open(path)?;
-        let size = file.size();
-        if size > limit {
-            return Err(StorageError::OverLimit { path: self.describe(path), size, limit });
-        }
-        read_range(&*file, 0..size, limit, || self.describe(path))
+        Ok(self.fetch_one(&Request::all(path, limit))?.bytes)
     }
 
     /// Whether a file or folder has this path.

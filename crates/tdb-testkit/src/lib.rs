@@ -4,6 +4,7 @@
 //! * [`replay`] and [`replay_target`]: run a fuzz body over the corpora that are committed;
 //! * [`fixtures`]: the arrays in `fixtures/`, and what the reference library reads from them;
 //! * [`FaultyStorage`]: a disk that fails, loses its power or whose machine stops at a chosen moment;
+//! * [`LatentStorage`]: a storage whose answers take as long as those of an object store;
 //! * [`LyingStorage`]: a storage that doesn't tell the truth about sizes;
 //! * `allocations` (feature `allocations`): how much a piece of code allocates at its peak.
 //!
@@ -16,9 +17,11 @@ mod case;
 mod faulty;
 pub mod fixtures;
 pub mod hostile;
+mod latent;
 mod lying;
 mod replay;
 
 pub use faulty::{Fault, FaultyStorage};
+pub use latent::LatentStorage;
 pub use lying::{Lie, LyingStorage};
 pub use replay::{replay, replay_damaged, replay_target};

@@ -143,14 +143,18 @@ pub fn fragment_difference(theirs: &[FragmentSummary], array: &Array) -> Option<
     fragment_facts(theirs, array).err()
 }
 
+fn fragments(array: &Array) -> Result<&[tdb_array::Fragment], String> {
+    array.fragments().map_err(|error| error.to_string())
+}
+
 fn fragment_facts(theirs: &[FragmentSummary], array: &Array) -> Result<(), String> {
     let mut expected: Vec<String> = theirs.iter().map(|fragment| fragment.name.clone()).collect();
-    let mut got: Vec<String> = array.fragments().iter().map(|fragment| fragment.name().to_string()).collect();
+    let mut got: Vec<String> = fragments(array)?.iter().map(|fragment| fragment.name().to_string()).collect();
     expected.sort_unstable();
     got.sort_unstable();
     equal("fragments", &expected, &got)?;
     for theirs in theirs {
-        let ours = array.fragments().iter().find(|ours| ours.name().to_string() == theirs.name);
+        let ours = fragments(array)?.iter().find(|ours| ours.name().to_string() == theirs.name);
         let Some(ours) = ours else { continue };
         let what = |fact: &str| format!("{fact} of fragment {}", theirs.name);
         equal(&what("density"), &theirs.dense, &ours.footer().header().dense)?;

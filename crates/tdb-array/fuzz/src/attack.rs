@@ -68,8 +68,8 @@ fn read(array: &Array, variant: usize) -> Result<u64, ArrayError> {
     };
     // The ways to read differ most where batches are small.
     let budget = if variant.is_multiple_of(2) { BUDGET } else { 1 + variant * 61 % 400 };
-    let _ = array.non_empty_domain();
-    let _: Result<Vec<u64>, _> = array.fragments().iter().map(tdb_array::Fragment::bytes).collect();
+    let _ = array.non_empty_domain()?;
+    let _: Result<Vec<u64>, _> = array.fragments()?.iter().map(tdb_array::Fragment::bytes).collect();
     let _ = array.metadata().map(|metadata| metadata.iter().count());
     let _ = array.leftovers().map(|leftovers| leftovers.len());
     // What enumerations hold is no part of the cells: damage there must not keep anybody from reading them.

@@ -1,16 +1,16 @@
 //! Consolidated fragment metadata: the footers of many fragments for one read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use tdb_fragment::ConsolidatedFooters;
-use tdb_storage::{EntryKind, Storage};
+use tdb_storage::{EntryKind, Storage, at_once};
 use tdb_types::names::FRAGMENT_META_FOLDER;
 use tdb_types::{ByteReader, Feature, TimestampedName};
 
-use super::damage::Findings;
+use super::damage::{Damaged, Findings};
 use crate::access::Access;
 use crate::directory::Listing;
-use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result};
+use crate::{ArrayError, FragmentEntry, Result};
 
 /// Files of consolidated fragment metadata that were read, the newest first.
 #[derive(Debug, Default)]
@@ -21,50 +21,48 @@ pub(super) struct Footers {
 }
 
 impl Footers {
-    /// Reads as many files, from the newest on, as have footers of the fragments that count. Without them each footer
-    /// takes a read of its own: one fragment isn't worth a look.
+    /// Reads as many files, from the newest on, as have footers of the fragments that count, as far as the files' names tell.
+    /// Without them each footer takes a read of its own: one fragment isn't worth a look.
     ///
-    /// A file that can't be read is damage, though everything in it can be had elsewhere.
+    /// A file that can't be read is damage, though everything in it can be had elsewhere: `skip` says whether it is only
+    /// noted.
     pub(super) fn read(
         storage: &dyn Storage,
-        listing: &Listing,
-        directory: &ArrayDirectory,
+        files: &FooterFiles,
+        entries: &[FragmentEntry],
         access: &Access,
-        findings: &mut Findings,
-    ) -> Result<Self> {
-        let mut footers = Self::default();
-        let mut missing: Vec<&FragmentEntry> = directory.fragments.iter().filter(|entry| has_footer(entry)).collect();
+        skip: bool,
+    ) -> Result<(Self, Vec<Damaged>)> {
+        let (mut footers, mut findings) = (Self::default(), Findings::new(skip));
+        let mut missing: Vec<&FragmentEntry> = entries.iter().filter(|entry| has_footer(entry)).collect();
         if missing.len() < 2 {
-            return Ok(footers);
+            return Ok((footers, Vec::new()));
         }
-        let files = findings.of(FRAGMENT_META_FOLDER, files(storage, listing))?.unwrap_or_default();
-        // All of them are held until the array is open, so that all together keep to the limit.
+        let mut files = findings.of(FRAGMENT_META_FOLDER, files.list(storage))?.unwrap_or_default();
+        // All of them are held until the fragments are loaded, so that all together keep to the limit.
         let mut access = access.clone();
-        for (path, name) in files {
-            let covers = |entry: &&FragmentEntry| name.start() <= entry.name.start() && entry.name.end() <= name.end();
-            if !missing.iter().any(covers) {
-                continue;
+        loop {
+            let chosen = choose(&mut files, &missing);
+            if chosen.is_empty() {
+                return Ok((footers, findings.into_damaged()));
             }
-            let file = storage.describe(&path);
-            let parse = |bytes: Vec<u8>| {
-                let mut decoder = access.decoder();
-                ConsolidatedFooters::parse_file(&bytes, &mut decoder, None)
-                    .map_err(|source| ArrayError::Fragment { file: file.clone(), source }.beside_the_schema())
-            };
-            let parsed = access.read(storage, &path).and_then(parse);
-            let Some(parsed) = findings.of(&path, parsed)? else { continue };
-            access.limits.generic_tile_bytes = access.limits.generic_tile_bytes.saturating_sub(parsed.memory_used());
-            let index = footers.files.len();
-            missing.retain(|entry| {
-                let is_there = parsed.get(entry.name.as_str()).is_some();
-                if is_there {
-                    footers.places.insert(entry.name.as_str().to_owned(), index);
-                }
-                !is_there
-            });
-            footers.files.push((file, parsed));
+            let read = at_once(storage.profile().in_flight, &chosen, |path| access.read(storage, path));
+            for (path, bytes) in chosen.into_iter().zip(read) {
+                let parsed = bytes.and_then(|bytes| parse(storage, &path, &bytes, &access));
+                let Some(parsed) = findings.of(&path, parsed)? else { continue };
+                let left = access.limits.generic_tile_bytes.saturating_sub(parsed.memory_used());
+                access.limits.generic_tile_bytes = left;
+                let index = footers.files.len();
+                missing.retain(|entry| {
+                    let is_there = parsed.get(entry.name.as_str()).is_some();
+                    if is_there {
+                        footers.places.insert(entry.name.as_str().to_owned(), index);
+                    }
+                    !is_there
+                });
+                footers.files.push((storage.describe(&path), parsed));
+            }
         }
-        Ok(footers)
     }
 
     /// The footer of a fragment, and the file that it stands in.
@@ -77,6 +75,27 @@ impl Footers {
     }
 }
 
+/// Takes the files out, from the newest on, that have footers of the fragments if each has all that its name says.
+fn choose(files: &mut Vec<(String, TimestampedName)>, missing: &[&FragmentEntry]) -> Vec<String> {
+    let mut missing = missing.to_vec();
+    let chosen = files.extract_if(.., |(_, name)| {
+        let before = missing.len();
+        missing.retain(|entry| !covers(name, entry));
+        missing.len() < before
+    });
+    chosen.map(|(path, _)| path).collect()
+}
+
+/// Whether a file of this name may have the footer of the fragment.
+fn covers(file: &TimestampedName, entry: &FragmentEntry) -> bool {
+    file.start() <= entry.name.start() && entry.name.end() <= file.end()
+}
+
+fn parse(storage: &dyn Storage, path: &str, bytes: &[u8], access: &Access) -> Result<ConsolidatedFooters> {
+    ConsolidatedFooters::parse_file(bytes, &mut access.decoder(), None)
+        .map_err(|source| ArrayError::Fragment { file: storage.describe(path), source }.beside_the_schema())
+}
+
 /// Whether the fragment's format has footers at all, and such that copies of them can be relied on: newer releases make them
 /// longer by eight bytes where statistics came without a place for those of the whole fragment, but count them as they were,
 /// so that all but the first lie behind where they should.
@@ -86,19 +105,44 @@ fn has_footer(entry: &FragmentEntry) -> bool {
     !version.has(Feature::LegacyFragmentMetadata) && !grows
 }
 
-/// Paths of all files of consolidated fragment metadata, the newest first. Before format 12 they lie in the array's folder.
-fn files(storage: &dyn Storage, listing: &Listing) -> Result<Vec<(String, TimestampedName)>> {
-    let of = |entries: &[tdb_storage::Entry], folder: &str| -> Vec<(String, TimestampedName)> {
-        let files = entries.iter().filter(|entry| entry.kind == EntryKind::File && entry.name.ends_with(".meta"));
-        files
-            .filter_map(|entry| Some((format!("{folder}{}", entry.name), TimestampedName::parse(&entry.name)?)))
-            .collect()
-    };
-    let mut files = of(&listing.root, "");
-    let folders: HashSet<&str> = listing.root.iter().map(|entry| entry.name.as_str()).collect();
-    if folders.contains(FRAGMENT_META_FOLDER) {
-        files.extend(of(&storage.list(FRAGMENT_META_FOLDER)?, &format!("{FRAGMENT_META_FOLDER}/")));
+/// Where files of consolidated fragment metadata are.
+#[derive(Debug)]
+pub(super) struct FooterFiles {
+    /// Their paths, as far as they were listed.
+    listed: Vec<(String, TimestampedName)>,
+    /// Whether the folder is still to be listed in which most are.
+    has_more: bool,
+}
+
+impl FooterFiles {
+    /// Those of a listing. Before format 12 they lie in the array's folder.
+    pub(super) fn of(listing: &Listing) -> Self {
+        let mut listed = metadata_files(&listing.root, "");
+        listed.extend(metadata_files(
+            listing.footers.as_deref().unwrap_or_default(),
+            &format!("{FRAGMENT_META_FOLDER}/"),
+        ));
+        let is_there = listing.root.iter().any(|entry| entry.name == FRAGMENT_META_FOLDER);
+        Self { listed, has_more: is_there && listing.footers.is_none() }
     }
-    files.sort_by(|(_, a), (_, b)| (b.end(), b.start(), b.as_str()).cmp(&(a.end(), a.start(), a.as_str())));
-    Ok(files)
+
+    /// Whether one of them may have the footer of a fragment, as far as their names tell.
+    pub(super) fn may_have(&self, entry: &FragmentEntry) -> bool {
+        has_footer(entry) && (self.has_more || self.listed.iter().any(|(_, name)| covers(name, entry)))
+    }
+
+    /// Paths of all of them, the newest first.
+    fn list(&self, storage: &dyn Storage) -> Result<Vec<(String, TimestampedName)>> {
+        let mut files = self.listed.clone();
+        if self.has_more {
+            files.extend(metadata_files(&storage.list(FRAGMENT_META_FOLDER)?, &format!("{FRAGMENT_META_FOLDER}/")));
+        }
+        files.sort_by(|(_, a), (_, b)| (b.end(), b.start(), b.as_str()).cmp(&(a.end(), a.start(), a.as_str())));
+        Ok(files)
+    }
+}
+
+fn metadata_files(entries: &[tdb_storage::Entry], folder: &str) -> Vec<(String, TimestampedName)> {
+    let files = entries.iter().filter(|entry| entry.kind == EntryKind::File && entry.name.ends_with(".meta"));
+    files.filter_map(|entry| Some((format!("{folder}{}", entry.name), TimestampedName::parse(&entry.name)?))).collect()
 }

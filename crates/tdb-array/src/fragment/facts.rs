@@ -63,7 +63,7 @@ impl Fragment {
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
     /// let array = tdb_array::Array::open(folder)?;
-    /// let mbr = array.fragments()[0].mbr(0)?.expect("the fragment has cells");
+    /// let mbr = array.fragments()?[0].mbr(0)?.expect("the fragment has cells");
     /// let mut query = array.read();
     /// for (dimension, range) in array.schema().dimensions().iter().zip(mbr) {
     ///     query = query.range(dimension.name(), range)?;

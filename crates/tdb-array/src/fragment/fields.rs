@@ -29,20 +29,23 @@ impl Fragment {
     ///
     /// Fields are matched by name, for their places differ between the schemas of an array that evolved.
     pub(crate) fn field_tiles(&self, array: &ArraySchema, field: FieldRef) -> Result<Option<Arc<FieldTiles>>> {
-        let own = match field {
-            FieldRef::Dimension(index) => FragmentField::Dimension(index),
-            FieldRef::Attribute(index) => {
-                let attribute = &array.attributes()[index];
-                let own = self.schema().attributes().iter().position(|own| own.name() == attribute.name());
-                match own {
-                    Some(own) if is_same_type(&self.schema().attributes()[own], attribute) => {
-                        FragmentField::Attribute(own)
-                    }
-                    _ => return Ok(None),
-                }
-            }
+        self.own_field(array, field).map(|own| self.tiles_of(own)).transpose()
+    }
+
+    /// Which of this fragment's fields stands for a field of the array's schema, if any does.
+    pub(super) fn own_field(&self, array: &ArraySchema, field: FieldRef) -> Option<FragmentField> {
+        let index = match field {
+            FieldRef::Dimension(index) => return Some(FragmentField::Dimension(index)),
+            FieldRef::Attribute(index) => index,
         };
-        self.tiles_of(own).map(Some)
+        let attribute = &array.attributes()[index];
+        let own = self.schema().attributes().iter().position(|own| own.name() == attribute.name())?;
+        is_same_type(&self.schema().attributes()[own], attribute).then_some(FragmentField::Attribute(own))
+    }
+
+    /// Whether the tiles of a field are ready already.
+    pub(super) fn has_tiles_of(&self, field: FragmentField) -> bool {
+        self.inner.fields.lock().is_ok_and(|ready| ready.contains_key(&field))
     }
 
     /// The tiles of a field of this fragment.
@@ -115,7 +118,8 @@ impl Fragment {
             .map_err(|source| self.error(source))?;
         let path = format!("{}/{name}", self.folder());
         let described = self.inner.storage.describe(&path);
-        let file = self.inner.storage.open(&path)?;
+        let said = self.footer().file_size(field, part).unwrap_or(0);
+        let file = self.inner.storage.open_sized(&path, said)?;
         // Before lists are read that have an entry for each tile: where there are many, so are the bytes of the file.
         if file.size() / LEAST_TILE < self.tile_count() {
             let what = format!("{} bytes, too few for the {} tiles of its fragment", file.size(), self.tile_count());

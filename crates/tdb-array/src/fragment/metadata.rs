@@ -23,13 +23,13 @@ pub(super) struct Metadata {
     pub(super) footer: FragmentFooter,
     pub(super) schema: Arc<ArraySchema>,
     access: Access,
-    file: MetadataFile,
-    sections: Sections,
+    pub(super) file: MetadataFile,
+    pub(super) sections: Sections,
 }
 
 /// Where the sections are.
 #[derive(Debug)]
-enum Sections {
+pub(super) enum Sections {
     /// In the file, each to be read when it is needed.
     Stored,
     /// Here: formats 1 and 2 have all of them in one generic tile, which had to be read for the sake of the footer.

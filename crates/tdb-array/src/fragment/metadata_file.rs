@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tdb_fragment::{FIRST_READ, FragmentError};
-use tdb_storage::{ReadAt, Storage, read_range};
+use tdb_storage::{Fetched, ReadAt, Request, Storage, read_range};
 
 use crate::access::Access;
 use crate::{ArrayError, Result};
+
+/// Most bytes of a file's end that are kept in memory for the sake of sections.
+pub(super) const MOST_FIRST: u64 = 32 << 10;
 
 /// A `__fragment_metadata.tdb`: its last bytes are read once and kept, so that sections that lie in them, all of a small
 /// fragment, cost no further read. If the footer came from somewhere else, nobody has opened it yet.
@@ -33,6 +36,8 @@ struct Open {
     tail: Vec<u8>,
     /// Where the sections end and the footer begins, if that is known, else the file's size.
     sections_end: u64,
+    /// Sections that were fetched together, until each is wanted.
+    sections: Mutex<Vec<(Range<u64>, Vec<u8>)>>,
 }
 
 impl MetadataFile {
@@ -42,25 +47,42 @@ impl MetadataFile {
         Self { storage, path, described, most: access.most_stored(), open: OnceLock::new() }
     }
 
-    /// The same file, opened, with the bytes from `start` of its size on in memory.
-    pub(super) fn open(mut self, start: impl FnOnce(u64) -> u64) -> Result<Self> {
-        let file = self.storage.open(&self.path)?;
+    /// The same file, opened, with its last bytes in memory: all, or as many as mostly hold the footer.
+    pub(super) fn open(mut self, whole: bool) -> Result<Self> {
+        let request = match whole {
+            true => Request::all(self.path.clone(), self.most),
+            false => Request::last(self.path.clone(), self.first_read()),
+        };
+        let Fetched { file, bytes: tail, .. } = self.storage.fetch_one(&request)?;
         let size = file.size();
-        let tail = self.read(&*file, start(size)..size)?;
-        self.open = OnceLock::from(Open { file, size, tail, sections_end: size });
+        self.open = OnceLock::from(Open { file, size, tail, sections_end: size, sections: Mutex::default() });
         Ok(self)
+    }
+
+    /// How many bytes of the file's end are read first: where answers take long, as many as cost no more, for sections lie
+    /// there as well.
+    fn first_read(&self) -> u64 {
+        let profile = self.storage.profile();
+        if profile.is_remote() { profile.gap.clamp(FIRST_READ, MOST_FIRST) } else { FIRST_READ }
     }
 
     fn opened(&self) -> Result<&Open> {
         if let Some(open) = self.open.get() {
             return Ok(open);
         }
-        let file = self.storage.open(&self.path)?;
+        let (file, tail) = if self.storage.profile().is_remote() {
+            let fetched = self.storage.fetch_one(&Request::last(self.path.clone(), self.first_read()))?;
+            (fetched.file, fetched.bytes)
+        } else {
+            let file = self.storage.open(&self.path)?;
+            // Sections of a larger file that are wanted lie anywhere in it.
+            let tail = if file.size() <= FIRST_READ { self.read(&*file, 0..file.size())? } else { Vec::new() };
+            (file, tail)
+        };
         let size = file.size();
-        // Sections of a larger file that are wanted lie anywhere in it.
-        let tail = if size <= FIRST_READ { self.read(&*file, 0..size)? } else { Vec::new() };
         // Two threads may both open it; the first one's stays.
-        Ok(self.open.get_or_init(|| Open { file, size, tail, sections_end: size }))
+        let sections = Mutex::default();
+        Ok(self.open.get_or_init(|| Open { file, size, tail, sections_end: size, sections }))
     }
 
     /// Reads bytes of the file, which may be many because of what the file says, but not more than are allowed.
@@ -113,7 +135,7 @@ impl MetadataFile {
 
     /// Bytes of the file, from memory if they are there.
     pub(super) fn bytes(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
-        let Open { file, size, tail, .. } = self.opened()?;
+        let Open { file, size, tail, sections, .. } = self.opened()?;
         let tail_start = size.saturating_sub(tail.len() as u64);
         if let (Some(start), Some(end)) = (range.start.checked_sub(tail_start), range.end.checked_sub(tail_start))
             && let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end))
@@ -121,7 +143,30 @@ impl MetadataFile {
         {
             return Ok(Cow::Borrowed(bytes));
         }
+        if let Ok(mut sections) = sections.lock()
+            && let Some(index) = sections.iter().position(|(section, _)| *section == range)
+        {
+            return Ok(Cow::Owned(sections.swap_remove(index).1));
+        }
         Ok(Cow::Owned(self.read(&**file, range)?))
+    }
+
+    /// What to ask for so that a range of the file will be at hand; `None` if it is already, or is more than is allowed.
+    pub(super) fn request(&self, range: &Range<u64>) -> Result<Option<Request>> {
+        let Open { size, tail, .. } = self.opened()?;
+        let is_wanted = range.start < size.saturating_sub(tail.len() as u64)
+            && range.end <= *size
+            && range.end.saturating_sub(range.start) <= self.most;
+        Ok(is_wanted.then(|| Request::range(self.path.clone(), range.clone(), *size)))
+    }
+
+    /// Takes the answer.
+    pub(super) fn supply(&self, range: Range<u64>, bytes: Vec<u8>) {
+        if let Some(open) = self.open.get()
+            && let Ok(mut sections) = open.sections.lock()
+        {
+            sections.push((range, bytes));
+        }
     }
 
     #[cold]

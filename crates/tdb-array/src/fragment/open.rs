@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use tdb_fragment::{FIRST_READ, FragmentError, FragmentFile, FragmentFolder, FragmentFooter, Step, first_read, locate};
+use tdb_fragment::{FragmentError, FragmentFile, FragmentFolder, FragmentFooter, Step, locate};
 use tdb_schema::ArraySchema;
 use tdb_storage::Storage;
 use tdb_types::names::FRAGMENT_METADATA;
 use tdb_types::{ByteReader, Feature};
 
 use super::metadata::Metadata;
-use super::metadata_file::MetadataFile;
+use super::metadata_file::{MOST_FIRST, MetadataFile};
 use super::{Fragment, Inner};
 use crate::access::Access;
 use crate::directory::FragmentEntry;
@@ -45,8 +45,7 @@ impl UnparsedFragment {
         let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
         // Without a footer all of the file is wanted.
         let whole = entry.version.has(Feature::LegacyFragmentMetadata);
-        let start = |size| if whole { 0 } else { first_read(size).start };
-        let file = MetadataFile::closed(storage.clone(), path, access).open(start)?;
+        let file = MetadataFile::closed(storage.clone(), path, access).open(whole)?;
         let mut fragment =
             Self { storage, entry: entry.clone(), file, access: access.clone(), schema_name: None, footer: None };
         if fragment.entry.version.has(Feature::SchemaFolder)
@@ -162,7 +161,7 @@ fn with_footer(
     let footer = parse_footer(ByteReader::at(&bytes, range.start), entry, &schema);
     let footer = footer.map_err(|source| file.error(source))?;
     drop(bytes);
-    if file.tail().len() as u64 > FIRST_READ {
+    if file.tail().len() as u64 > MOST_FIRST {
         // A footer as large is parsed by now, and sections needn't lie beside it.
         file.forget_tail();
     }

@@ -50,7 +50,7 @@ impl Array {
         condition.bind(self.schema(), enumerations).map_err(failed)?;
         let name = names.next(NameForm::Versioned(version.number()))?;
         let has_no_times = |fragment: &&crate::Fragment| !fragment.version().has(Feature::PartialTimeOverlap);
-        let mut old = self.fragments().iter().filter(has_no_times).map(crate::Fragment::name);
+        let mut old = self.fragments()?.iter().filter(has_no_times).map(crate::Fragment::name);
         if let Some(fragment) = old.find(|old| old.start() < name.start() && name.start() < old.end()) {
             return refuse(format!(
                 "fragment {fragment} doesn't tell which of its cells are older than the time of the deletion; choose a later one"

@@ -49,7 +49,7 @@ fn sections(array: &Array) -> Vec<(String, Vec<usize>)> {
         starts.dedup();
         (format!("{}/__fragment_metadata.tdb", fragment.folder()), starts)
     };
-    array.fragments().iter().map(of_fragment).collect()
+    array.fragments().unwrap().iter().map(of_fragment).collect()
 }
 
 /// A generic tile that holds the payload, encrypted if there is a key.

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
 /// its place wouldn't think so.
 fn check_all_have(array: &Array, condition: &Condition) -> Result<()> {
     for field in condition.fields() {
-        let lacking = array.fragments().iter().filter(|fragment| fragment.schema().field(field).is_none()).count();
+        let lacking = array.fragments()?.iter().filter(|fragment| fragment.schema().field(field).is_none()).count();
         if lacking > 0 {
             let fragments = if lacking == 1 { "one fragment was" } else { "some fragments were" };
             let what = format!("{fragments} written before there was a field {field:?}: all of their cells would go");

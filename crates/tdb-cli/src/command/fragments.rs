@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         sheet
     } else {
         let mut sheet = Sheet::new(&COLUMNS);
-        for fragment in array.fragments() {
+        for fragment in array.fragments()? {
             sheet.push(row(fragment)?);
         }
         sheet

@@ -39,8 +39,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         Kind::Array | Kind::KeyValue => {
             let (path, array) = target::open_array(&args.path, 1, &args.time, key, target::local_storage)?;
             match args.format {
-                TextFormat::Text => print_text(&array::text(&path, &array, terminal.paint())),
-                TextFormat::Json => print_json(&array::json(&path, &array)),
+                TextFormat::Text => print_text(&array::text(&path, &array, terminal.paint())?),
+                TextFormat::Json => print_json(&array::json(&path, &array)?),
             }
         }
         Kind::Group => {

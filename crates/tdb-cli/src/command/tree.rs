@@ -78,6 +78,10 @@ fn row(node: &TreeNode, args: &Args, key: &Key) -> Vec<Entry> {
     let array = match (&node.kind, &node.storage) {
         (NodeKind::Array, Some(storage)) => match target::options(1, &args.time, key).open_on(storage.clone()) {
             Ok(array) => {
+                if let Err(error) = array.fragments() {
+                    session::found();
+                    note = Some(error.to_string());
+                }
                 let left_out: Vec<&str> = array.damaged().iter().map(|damaged| damaged.path.as_str()).collect();
                 if !left_out.is_empty() {
                     session::found();

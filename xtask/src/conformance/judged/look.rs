@@ -278,13 +278,13 @@ impl Twins<'_> {
             ours::options(self.case).open(uri).map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))
         };
         let (theirs, ours) = (open(&self.theirs)?, open(&self.ours)?);
-        let count = theirs.fragments().len();
-        if count == 0 || count != ours.fragments().len() {
+        let count = theirs.directory().fragments.len();
+        if count == 0 || count != ours.directory().fragments.len() {
             return Ok(false);
         }
         let place = Random::new(self.index).below(count);
         let times = [&theirs, &ours].map(|array| {
-            let name = array.fragments()[place].name();
+            let name = &array.directory().fragments[place].name;
             (name.start(), name.end())
         });
         self.delete(times)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tdb_schema::FieldRef;
 
 use super::work::{Origin, Source, Work};
+use crate::fragment::prefetch;
 use crate::query::CheckedQuery;
 use crate::read::OutputField;
 use crate::tiles::FieldTiles;
@@ -27,7 +28,11 @@ impl Fields {
     pub(super) fn new(query: &CheckedQuery) -> Result<Self> {
         let array = query.array.clone();
         let outputs = OutputField::all(query)?;
-        let tiles = vec![vec![None; array.fragments().len()]; outputs.len()];
+        let tiles = vec![vec![None; array.fragments()?.len()]; outputs.len()];
+        let fields: Vec<FieldRef> = outputs.iter().map(|output| output.field).collect();
+        let attributes: Vec<FieldRef> =
+            fields.into_iter().filter(|field| matches!(field, FieldRef::Attribute(_))).collect();
+        prefetch(&array, array.fragments()?, &attributes)?;
         Ok(Self { array, outputs, tiles })
     }
 
@@ -61,7 +66,7 @@ impl Fields {
         let (array, outputs) = (&self.array, &self.outputs);
         let weight = missing.len() as u64 * WEIGHT_OF_A_READ;
         let found = array.workers().map(weight, missing.clone(), |(field, fragment), _| {
-            array.fragments()[fragment].field_tiles(array.schema(), outputs[field].field)
+            array.fragments()?[fragment].field_tiles(array.schema(), outputs[field].field)
         })?;
         for ((field, fragment), found) in missing.into_iter().zip(found) {
             self.tiles[field][fragment] = Some(found);

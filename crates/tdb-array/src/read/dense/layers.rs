@@ -67,7 +67,7 @@ impl Layers {
             .map(|dimension| dimension.domain_keys().unwrap_or_default().0)
             .collect();
         let mut layers = Vec::new();
-        for (index, fragment) in array.fragments().iter().enumerate() {
+        for (index, fragment) in array.fragments()?.iter().enumerate() {
             match fragment.footer().tiles() {
                 Tiles::Dense(grid) => layers.extend(Layer::of(index, fragment, grid, &lows)),
                 _ => scattered::add_layers(array, index, fragment, &lows, &mut layers)?,

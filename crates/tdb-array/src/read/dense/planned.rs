@@ -30,7 +30,7 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
     for index in 0..layers.len() {
         let fragment = layers.get(index).fragment;
         // More tiles are believed in once as many are known to be stored.
-        if query.array.fragments()[fragment].tile_count() > MANY_TILES {
+        if query.array.fragments()?[fragment].tile_count() > MANY_TILES {
             fields.load_fragments(&[fragment])?;
         }
         wanted.entry(fragment).or_default().extend(tiles(index, &layers, &shape));
@@ -40,7 +40,7 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
         tiles.sort_unstable_by_key(|tile| tile.tile);
         tiles.dedup_by_key(|tile| tile.tile);
         fields.load_fragments(&[index])?;
-        let fragment = &query.array.fragments()[index];
+        let fragment = &query.array.fragments()?[index];
         let reads = reads(index, &tiles, &fields)?;
         fragments.push(FragmentPlan {
             folder: fragment.folder().to_owned(),

@@ -5,6 +5,7 @@ use tdb_schema::FieldRef;
 
 use super::source::Source;
 use super::spares::Spares;
+use crate::fragment::prefetch;
 use crate::query::{CheckedQuery, default_budget};
 use crate::read::OutputField;
 use crate::{Array, Order, Result, TimeRange};
@@ -62,7 +63,8 @@ impl Context {
             spares: Spares::default(),
             array: query.array,
         };
-        let fragments = context.array.fragments().iter();
+        prefetch_sections(&context)?;
+        let fragments = context.array.fragments()?.iter();
         let sources = fragments.map(|fragment| Source::of(fragment, &context));
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
         Ok(context)
@@ -111,6 +113,15 @@ impl Context {
         let hull = NdRange(self.regions.iter().map(hull).collect::<Option<_>>()?);
         self.sources[source].mbr(tile).intersection(&hull)
     }
+}
+
+/// Has the sections of all fragments fetched that sources will want.
+fn prefetch_sections(context: &Context) -> Result<()> {
+    let dimensions = (0..context.array.schema().dim_count()).map(FieldRef::Dimension);
+    let attributes =
+        context.fields.iter().map(|output| output.field).filter(|field| matches!(field, FieldRef::Attribute(_)));
+    let fields: Vec<FieldRef> = dimensions.chain(attributes).collect();
+    prefetch(&context.array, context.array.fragments()?, &fields)
 }
 
 fn overlap(ranges: &[DimRange]) -> bool {

@@ -9,12 +9,13 @@ use tdb_array::Array;
 use tdb_schema::{ArraySchema, Attribute, Dimension};
 
 use crate::command::describe::{cell_type, extent, json_box, json_domain, json_extent, json_time, show_box, show_time};
+use crate::failure::Result;
 use crate::range;
 use crate::size::Bytes;
 use crate::terminal::{Paint, printable};
 
 /// The summary for people.
-pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> String {
+pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> Result<String> {
     let mut out = String::new();
     let schema = array.schema();
     let mut line = |name: &str, text: String| {
@@ -33,29 +34,29 @@ pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> String {
     if let Some(current) = schema.current_domain() {
         line("current domain", show_box(schema.domain(), current));
     }
-    let (cells, what) = cells(array);
+    let (cells, what) = cells(array)?;
     line("cells", format!("{cells} {what}"));
     line(
         "non-empty domain",
-        match array.non_empty_domain() {
+        match array.non_empty_domain()? {
             Some(domain) => show_box(schema.domain(), &domain),
             None => "nothing was written yet".to_owned(),
         },
     );
-    let fragments = array.fragments().len();
+    let fragments = array.fragments()?.len();
     line(
         "fragments",
-        match times(array) {
+        match times(array)? {
             Some((first, last)) => format!("{fragments}, written {} to {}", show_time(first), show_time(last)),
             None => fragments.to_string(),
         },
     );
     line("size", Bytes(disk_size(path)).to_string());
-    out
+    Ok(out)
 }
 
 /// The summary for machines.
-pub(super) fn json(path: &Path, array: &Array) -> Value {
+pub(super) fn json(path: &Path, array: &Array) -> Result<Value> {
     let schema = array.schema();
     let dimensions = schema.dimensions().iter().map(|dimension| {
         json!({
@@ -74,8 +75,8 @@ pub(super) fn json(path: &Path, array: &Array) -> Value {
         })
     });
     let domain = schema.domain();
-    let times = times(array);
-    json!({
+    let times = times(array)?;
+    Ok(json!({
         "path": path.display().to_string(),
         "kind": "array",
         "type": schema.array_type().to_string(),
@@ -86,13 +87,13 @@ pub(super) fn json(path: &Path, array: &Array) -> Value {
         "dimensions": dimensions.collect::<Vec<_>>(),
         "attributes": attributes.collect::<Vec<_>>(),
         "current_domain": schema.current_domain().map(|ranges| json_box(domain, ranges)),
-        "cells": cells(array).0,
-        "non_empty_domain": array.non_empty_domain().map(|ranges| json_box(domain, &ranges)),
-        "fragments": array.fragments().len(),
+        "cells": cells(array)?.0,
+        "non_empty_domain": array.non_empty_domain()?.map(|ranges| json_box(domain, &ranges)),
+        "fragments": array.fragments()?.len(),
         "first_written": times.map(|(first, _)| json_time(first)),
         "last_written": times.map(|(_, last)| json_time(last)),
         "bytes": disk_size(path),
-    })
+    }))
 }
 
 fn order(schema: &ArraySchema) -> String {
@@ -129,18 +130,18 @@ fn show_attribute(attribute: &Attribute) -> String {
 }
 
 /// How many cells were written. What was overwritten or deleted since still counts, as only reading would tell.
-fn cells(array: &Array) -> (u64, &'static str) {
-    let count = array.fragments().iter().map(|fragment| fragment.footer().tiles().visible_cell_count());
+fn cells(array: &Array) -> Result<(u64, &'static str)> {
+    let count = array.fragments()?.iter().map(|fragment| fragment.footer().tiles().visible_cell_count());
     let count = count.fold(0, u64::saturating_add);
-    let several = array.fragments().len() > 1;
-    (count, if several { "written, overwritten ones included" } else { "written" })
+    let several = array.fragments()?.len() > 1;
+    Ok((count, if several { "written, overwritten ones included" } else { "written" }))
 }
 
 /// The first and the last millisecond in which something was written.
-fn times(array: &Array) -> Option<(u64, u64)> {
-    let names = || array.fragments().iter().map(tdb_array::Fragment::name);
-    let first = names().map(tdb_types::TimestampedName::start).min()?;
-    Some((first, names().map(tdb_types::TimestampedName::end).max()?))
+fn times(array: &Array) -> Result<Option<(u64, u64)>> {
+    let names = array.fragments()?.iter().map(tdb_array::Fragment::name);
+    let first = names.clone().map(tdb_types::TimestampedName::start).min();
+    Ok(first.zip(names.map(tdb_types::TimestampedName::end).max()))
 }
 
 /// Bytes of all files below a folder; links are not followed.

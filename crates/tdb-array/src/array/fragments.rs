@@ -1,0 +1,239 @@
+//! The fragments of an array, loaded when somebody asks for them: one read per footer or per file of consolidated footers,
+//! and one per schema that they name.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tdb_schema::{ArraySchema, Dimension};
+use tdb_storage::{Storage, StorageError, at_once};
+use tdb_types::Layout;
+use tdb_types::names::{LEGACY_SCHEMA, SCHEMA_FOLDER};
+
+use super::damage::Findings;
+use super::footers::Footers;
+use super::load::load_schema;
+use super::{Array, Damaged, Inner};
+use crate::access::Access;
+use crate::fragment::UnparsedFragment;
+use crate::workers::{WEIGHT_OF_A_READ, Workers};
+use crate::{ArrayError, Fragment, FragmentEntry, Result};
+
+/// Fragments, and what was left out of them because it can't be read.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) fragments: Vec<Fragment>,
+    pub(super) damaged: Vec<Damaged>,
+}
+
+impl Loaded {
+    /// Those of an array.
+    pub(super) fn of(array: &Array) -> Result<Self> {
+        let inner = &*array.inner;
+        let entries = &inner.directory.fragments;
+        let loader = Loader { storage: &inner.storage, workers: &inner.workers, access: &inner.access, inner };
+        let mut findings = Findings::new(inner.skip_damaged);
+        let footers = || Footers::read(&*inner.storage, &inner.footers, entries, &inner.access, inner.skip_damaged);
+        let (footers, early) = match inner.storage.profile().is_remote() {
+            false => (footers()?, Early::default()),
+            true => both(footers, || loader.early(entries))?,
+        };
+        findings.extend(footers.1);
+        let fragments = loader.fragments(entries, &footers.0, early, &mut findings)?;
+        Ok(Self { fragments, damaged: findings.into_damaged() })
+    }
+}
+
+/// Two things at once that wait for a storage.
+fn both<A: Send + Sync, B: Send + Sync>(
+    first: impl Fn() -> Result<A> + Sync,
+    second: impl Fn() -> Result<B> + Sync,
+) -> Result<(A, B)> {
+    let (mut a, mut b) = (None, None);
+    for (left, right) in at_once(2, &[true, false], |is_first| match is_first {
+        true => (Some(first()), None),
+        false => (None, Some(second())),
+    }) {
+        a = a.or(left);
+        b = b.or(right);
+    }
+    match (a, b) {
+        (Some(a), Some(b)) => Ok((a?, b?)),
+        // Both are there.
+        _ => Ok((first()?, second()?)),
+    }
+}
+
+/// What it takes to load fragments.
+struct Loader<'a> {
+    storage: &'a Arc<dyn Storage>,
+    workers: &'a Workers,
+    access: &'a Access,
+    inner: &'a Inner,
+}
+
+/// What was read before it was known whether it takes a read of its own, since waiting for that takes longer.
+#[derive(Default)]
+struct Early {
+    /// By their folders.
+    fragments: HashMap<String, Result<UnparsedFragment>>,
+    schemas: HashMap<String, Result<Option<Arc<ArraySchema>>>>,
+}
+
+/// Schemas by their paths; `None` for one that can't be read.
+type Schemas = BTreeMap<String, Option<Arc<ArraySchema>>>;
+
+/// So many fragments are read before it is seen what came of them.
+const AT_ONCE: usize = 1024;
+
+/// More schemas are read only as they are needed.
+const FEW_SCHEMAS: usize = 64;
+
+impl Loader<'_> {
+    /// Reads the footers, then the schemas that they name, and parses the ones with the others.
+    fn fragments(
+        &self,
+        entries: &[FragmentEntry],
+        footers: &Footers,
+        mut early: Early,
+        findings: &mut Findings,
+    ) -> Result<Vec<Fragment>> {
+        let mut unparsed = Vec::new();
+        // What is read of all files together waits for the schemas, and keeps to the limit of one of them.
+        let kept = AtomicU64::new(0);
+        let keep = |mut fragment: UnparsedFragment| {
+            let bytes = fragment.kept();
+            if kept.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > self.access.limits.generic_tile_bytes {
+                kept.fetch_sub(bytes, Ordering::Relaxed);
+                fragment.let_go();
+            }
+            fragment
+        };
+        // A list of very many fragments that aren't there ends with the first of them, not with the last.
+        for entries in entries.chunks(AT_ONCE) {
+            let missing = entries.iter().filter(|entry| !early.fragments.contains_key(&entry.folder)).collect();
+            let read = |entry: &&FragmentEntry| Ok(self.read(footers, entry).map(keep));
+            let mut read = self.workers.ask(self.storage.profile(), missing, read)?.into_iter();
+            for entry in entries {
+                if let Some(fragment) = early.fragments.remove(&entry.folder).or_else(|| read.next()) {
+                    unparsed.extend(findings.of(&entry.folder, fragment)?);
+                }
+            }
+        }
+        let schemas = self.schemas(&unparsed, early.schemas, findings)?;
+        let weight = unparsed.len() as u64 * WEIGHT_OF_A_READ;
+        let parsed = self.workers.map(weight, unparsed, |fragment, _| {
+            let folder = fragment.folder().to_owned();
+            Ok((
+                folder,
+                match schemas.get(&schema_path(fragment.schema_name())) {
+                    Some(Some(schema)) => fragment.parse(schema.clone()),
+                    _ => Err(fragment.without_schema()),
+                },
+            ))
+        })?;
+        let mut fragments = Vec::with_capacity(parsed.len());
+        for (folder, fragment) in parsed {
+            fragments.extend(findings.of(&folder, fragment)?);
+        }
+        Ok(fragments)
+    }
+
+    /// The schemas that fragments name.
+    fn schemas(
+        &self,
+        unparsed: &[UnparsedFragment],
+        mut early: HashMap<String, Result<Option<Arc<ArraySchema>>>>,
+        findings: &mut Findings,
+    ) -> Result<Schemas> {
+        let mut schemas = Schemas::from([(self.inner.schema_path.clone(), Some(self.inner.schema.clone()))]);
+        let named: BTreeSet<String> = unparsed.iter().map(|fragment| schema_path(fragment.schema_name())).collect();
+        let named: Vec<String> = named.into_iter().filter(|path| !schemas.contains_key(path)).collect();
+        let missing = named.iter().filter(|path| !early.contains_key(*path)).cloned().collect();
+        let read = |path: &String| Ok((path.clone(), self.schema(path)));
+        early.extend(self.workers.ask(self.storage.profile(), missing, read)?);
+        for path in named {
+            let schema = early.remove(&path).unwrap_or(Ok(None));
+            let schema = findings.of(&path, schema)?.flatten();
+            schemas.insert(path, schema);
+        }
+        Ok(schemas)
+    }
+
+    /// Reads at once what files of footers probably don't have, and the schemas that footers may name.
+    fn early(&self, entries: &[FragmentEntry]) -> Result<Early> {
+        enum Wanted<'a> {
+            Fragment(&'a FragmentEntry),
+            Schema(&'a String),
+        }
+        enum Found {
+            Fragment(String, Result<UnparsedFragment>),
+            Schema(String, Result<Option<Arc<ArraySchema>>>),
+        }
+        let none = Footers::default();
+        let fragments = entries.iter().take(AT_ONCE).filter(|entry| !self.inner.footers.may_have(entry));
+        let others = || self.inner.schema_paths.iter().filter(|path| **path != self.inner.schema_path);
+        let schemas = others().take(if others().count() > FEW_SCHEMAS { 0 } else { FEW_SCHEMAS });
+        let wanted = fragments.map(Wanted::Fragment).chain(schemas.map(Wanted::Schema)).collect();
+        let mut early = Early::default();
+        for found in self.workers.ask(self.storage.profile(), wanted, |wanted| {
+            Ok(match wanted {
+                Wanted::Fragment(entry) => Found::Fragment(entry.folder.clone(), self.read(&none, entry)),
+                Wanted::Schema(path) => Found::Schema((*path).clone(), self.schema(path)),
+            })
+        })? {
+            match found {
+                Found::Fragment(folder, fragment) => drop(early.fragments.insert(folder, fragment)),
+                Found::Schema(path, schema) => drop(early.schemas.insert(path, schema)),
+            }
+        }
+        Ok(early)
+    }
+
+    fn read(&self, footers: &Footers, entry: &FragmentEntry) -> Result<UnparsedFragment> {
+        match footers.get(entry) {
+            Some((file, footer)) => {
+                UnparsedFragment::consolidated(self.storage.clone(), entry, self.access, file, footer)
+            }
+            None => UnparsedFragment::read(self.storage.clone(), entry, self.access),
+        }
+    }
+
+    /// A schema that some fragment names; `None` if it isn't there, which that fragment will say.
+    fn schema(&self, path: &str) -> Result<Option<Arc<ArraySchema>>> {
+        let schema = match load_schema(&**self.storage, path, self.access) {
+            Err(ArrayError::Storage(StorageError::NotFound { .. })) => return Ok(None),
+            schema => schema.map_err(ArrayError::beside_the_schema)?,
+        };
+        if let Some(what) = differs_in_space(&schema, &self.inner.schema) {
+            let what = format!("{what}, although an array can change in its attributes only");
+            return Err(ArrayError::Corrupt { file: self.storage.describe(path), what });
+        }
+        Ok(Some(Arc::new(schema)))
+    }
+}
+
+/// In what two schemas of an array differ that decides where its cells lie; reading relies on their agreement.
+fn differs_in_space(schema: &ArraySchema, current: &ArraySchema) -> Option<String> {
+    let orders = |schema: &ArraySchema| (schema.array_type(), schema.tile_order(), schema.cell_order());
+    if orders(schema) != orders(current) {
+        return Some("array type or orders are not those of the current schema".to_owned());
+    }
+    let (own, others) = (schema.dimensions(), current.dimensions());
+    if own.len() != others.len() {
+        return Some(format!("it has {} dimensions, the current schema {}", own.len(), others.len()));
+    }
+    // Along the Hilbert curve tiles don't count, and evolution gives an extent to dimensions that had none.
+    let tiling = |dimension: &Dimension| (current.cell_order() != Layout::Hilbert).then(|| dimension.tiling());
+    let space = |dimension: &Dimension| (dimension.kind(), dimension.domain_keys(), tiling(dimension));
+    let differing = own.iter().zip(others).find(|(own, other)| space(own) != space(other))?.0;
+    Some(format!("dimension {:?} is not that of the current schema", differing.name()))
+}
+
+/// Where the schema lies that a footer names; before format 10 footers name none, and there was only one.
+fn schema_path(name: Option<&str>) -> String {
+    match name {
+        None | Some(LEGACY_SCHEMA) => LEGACY_SCHEMA.to_owned(),
+        Some(name) => format!("{SCHEMA_FOLDER}/{name}"),
+    }
+}
