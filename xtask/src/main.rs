@@ -1,18 +1,15 @@
 //! Maintenance tasks: `cargo xtask help`.
-#![deny(unsafe_code)]
 
 mod check;
-mod conformance;
 mod fixtures;
-mod memory;
-mod model;
-mod reference;
-mod speed;
 
 use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tdb_conformance as conformance;
+use tdb_reference::{self as reference, model};
+use tdb_speed as speed;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Maintenance tasks of the workspace")]
@@ -43,15 +40,12 @@ enum Task {
     /// The process that reads for `speed`; started by it
     #[command(hide = true)]
     SpeedWorker(speed::WorkerArguments),
-    /// The process that holds one release of the reference library; started by other tasks
-    #[command(hide = true)]
-    ReferenceWorker {
-        /// The release, such as 2.30.0
-        release: String,
-    },
 }
 
 fn main() -> ExitCode {
+    if let Some(result) = reference::serve() {
+        return exit_code(result.map_err(Into::into));
+    }
     let result = match Arguments::parse().task {
         Task::Conformance(arguments) => conformance::run(&arguments),
         Task::Fixtures(arguments) => fixtures::run(&arguments),
@@ -60,8 +54,11 @@ fn main() -> ExitCode {
         Task::Check => fixtures::check().and_then(|()| check::run()),
         Task::Speed(arguments) => speed::run(&arguments),
         Task::SpeedWorker(arguments) => speed::run_worker(&arguments),
-        Task::ReferenceWorker { release } => reference::run_worker(&release).map_err(Into::into),
     };
+    exit_code(result)
+}
+
+fn exit_code(result: Result<(), Box<dyn Error>>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

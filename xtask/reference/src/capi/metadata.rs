@@ -1,0 +1,104 @@
+//! Metadata of arrays.
+
+use std::ptr;
+
+use tdb_types::Datatype;
+
+use super::array::purpose;
+use super::context::{Context, c_string};
+use super::handle::call;
+use super::symbols::{In, Text};
+use crate::model::{Bytes, MetadataEntry};
+use crate::{Error, Result};
+
+impl Context {
+    /// Puts entries and deletes keys, in one file.
+    pub(crate) fn change_metadata(
+        &self,
+        uri: &str,
+        put: &[MetadataEntry],
+        delete: &[String],
+        timestamp: Option<u64>,
+    ) -> Result<()> {
+        let array = self.open_to_change(uri, purpose::WRITE, timestamp)?;
+        for entry in put {
+            let key = c_string(&entry.key)?;
+            let (datatype, value) = (u32::from(entry.datatype.code()), value_pointer(entry));
+            let pointer = array.pointer();
+            call!(self, tiledb_array_put_metadata(pointer, key.as_ptr(), datatype, entry.count, value))?;
+        }
+        for key in delete {
+            call!(self, tiledb_array_delete_metadata(array.pointer(), c_string(key)?.as_ptr()))?;
+        }
+        self.close(&array)
+    }
+
+    /// All entries, in the order of their keys.
+    pub(crate) fn metadata(&self, uri: &str, timestamps: Option<(u64, u64)>) -> Result<Vec<MetadataEntry>> {
+        let array = self.open_to_read(uri, timestamps)?;
+        let mut count = 0;
+        call!(self, tiledb_array_get_metadata_num(array.pointer(), &mut count))?;
+        let mut entries = Vec::new();
+        for index in 0..count {
+            let mut raw = RawEntry::default();
+            call!(
+                self,
+                tiledb_array_get_metadata_from_index(
+                    array.pointer(),
+                    index,
+                    &mut raw.key,
+                    &mut raw.key_length,
+                    &mut raw.datatype,
+                    &mut raw.count,
+                    &mut raw.value,
+                )
+            )?;
+            entries.push(raw.copied()?);
+        }
+        self.close(&array)?;
+        Ok(entries)
+    }
+}
+
+/// Null for a value of no bytes.
+pub(super) fn value_pointer(entry: &MetadataEntry) -> In {
+    if entry.value.is_empty() { ptr::null() } else { entry.value.as_ptr().cast() }
+}
+
+/// An entry in the library's memory.
+pub(super) struct RawEntry {
+    pub(super) key: Text,
+    pub(super) key_length: u32,
+    pub(super) datatype: u32,
+    pub(super) count: u32,
+    pub(super) value: In,
+}
+
+impl Default for RawEntry {
+    fn default() -> Self {
+        Self { key: ptr::null(), key_length: 0, datatype: 0, count: 0, value: ptr::null() }
+    }
+}
+
+impl RawEntry {
+    pub(super) fn copied(&self) -> Result<MetadataEntry> {
+        // SAFETY: the library has just returned this key and its length.
+        let key = unsafe { copied_bytes(self.key.cast(), self.key_length as usize) };
+        let datatype = u8::try_from(self.datatype).ok().and_then(Datatype::from_code);
+        let datatype =
+            datatype.ok_or_else(|| Error::Library(format!("metadata of unknown datatype {}", self.datatype)))?;
+        // A value without bytes comes back as one value behind a null pointer.
+        let count = if self.value.is_null() { 0 } else { self.count };
+        // SAFETY: the library has just returned this value, which holds that many values of that type.
+        let value = unsafe { copied_bytes(self.value.cast(), count as usize * datatype.size()) };
+        Ok(MetadataEntry { key: String::from_utf8_lossy(&key).into_owned(), datatype, count, value: Bytes(value) })
+    }
+}
+
+/// # Safety
+///
+/// Unless it is null, `pointer` must point to `length` bytes.
+unsafe fn copied_bytes(pointer: *const u8, length: usize) -> Vec<u8> {
+    // SAFETY: the caller's promise.
+    if pointer.is_null() { Vec::new() } else { unsafe { std::slice::from_raw_parts(pointer, length) }.to_vec() }
+}
