@@ -5,7 +5,7 @@ use std::ptr;
 use super::array::purpose;
 use super::context::{Context, c_string, copied};
 use super::handle::{Handle, allocate, call};
-use super::metadata::{RawEntry, value_pointer};
+use super::metadata::{all_entries, change_entries};
 use crate::Result;
 use crate::model::{GroupMember, MetadataEntry, ObjectKind};
 
@@ -33,14 +33,7 @@ impl Context {
         for name in remove {
             call!(self, tiledb_group_remove_member(group, c_string(name)?.as_ptr()))?;
         }
-        for entry in put {
-            let (key, datatype) = (c_string(&entry.key)?, u32::from(entry.datatype.code()));
-            let value = value_pointer(entry);
-            call!(self, tiledb_group_put_metadata(group, key.as_ptr(), datatype, entry.count, value))?;
-        }
-        for key in delete {
-            call!(self, tiledb_group_delete_metadata(group, c_string(key)?.as_ptr()))?;
-        }
+        change_entries!(self, group, put, delete, tiledb_group_put_metadata, tiledb_group_delete_metadata);
         call!(self, tiledb_group_close(group))
     }
 
@@ -57,29 +50,14 @@ impl Context {
     /// The members, in the library's order, and the metadata.
     pub(crate) fn describe_group(&self, uri: &str) -> Result<(Vec<GroupMember>, Vec<MetadataEntry>)> {
         let group = self.group(uri, purpose::READ)?;
-        let (mut members, mut entries) = (Vec::new(), Vec::new());
+        let mut members = Vec::new();
         let mut count = 0;
         call!(self, tiledb_group_get_member_count(group.pointer(), &mut count))?;
         for index in 0..count {
             members.push(self.member(&group, index)?);
         }
-        call!(self, tiledb_group_get_metadata_num(group.pointer(), &mut count))?;
-        for index in 0..count {
-            let mut raw = RawEntry::default();
-            call!(
-                self,
-                tiledb_group_get_metadata_from_index(
-                    group.pointer(),
-                    index,
-                    &mut raw.key,
-                    &mut raw.key_length,
-                    &mut raw.datatype,
-                    &mut raw.count,
-                    &mut raw.value,
-                )
-            )?;
-            entries.push(raw.copied()?);
-        }
+        let pointer = group.pointer();
+        let entries = all_entries!(self, pointer, tiledb_group_get_metadata_num, tiledb_group_get_metadata_from_index)?;
         call!(self, tiledb_group_close(group.pointer()))?;
         Ok((members, entries))
     }

@@ -1,4 +1,4 @@
-//! Metadata of arrays.
+//! Metadata of arrays; and of groups, whose functions are the same by other names.
 
 use std::ptr;
 
@@ -11,6 +11,48 @@ use super::symbols::{In, Text};
 use crate::model::{Bytes, MetadataEntry};
 use crate::{Error, Result};
 
+/// Puts entries and deletes keys of what is open to be written, by the functions that do it there.
+macro_rules! change_entries {
+    ($context:expr, $pointer:expr, $put:expr, $delete:expr, $put_one:ident, $delete_one:ident) => {
+        for entry in $put {
+            let (key, datatype) = (c_string(&entry.key)?, u32::from(entry.datatype.code()));
+            let value = $crate::capi::metadata::value_pointer(entry);
+            call!($context, $put_one($pointer, key.as_ptr(), datatype, entry.count, value))?;
+        }
+        for key in $delete {
+            call!($context, $delete_one($pointer, c_string(key)?.as_ptr()))?;
+        }
+    };
+}
+
+/// All entries of what is open to be read, in the order of their keys, by the functions that tell them there.
+macro_rules! all_entries {
+    ($context:expr, $pointer:expr, $count:ident, $entry:ident) => {{
+        let mut count = 0;
+        call!($context, $count($pointer, &mut count)).and_then(|()| {
+            let entry = |index| {
+                let mut raw = $crate::capi::metadata::RawEntry::default();
+                call!(
+                    $context,
+                    $entry(
+                        $pointer,
+                        index,
+                        &mut raw.key,
+                        &mut raw.key_length,
+                        &mut raw.datatype,
+                        &mut raw.count,
+                        &mut raw.value,
+                    )
+                )?;
+                raw.copied()
+            };
+            (0..count).map(entry).collect::<Result<Vec<MetadataEntry>>>()
+        })
+    }};
+}
+
+pub(super) use {all_entries, change_entries};
+
 impl Context {
     /// Puts entries and deletes keys, in one file.
     pub(crate) fn change_metadata(
@@ -21,40 +63,15 @@ impl Context {
         timestamp: Option<u64>,
     ) -> Result<()> {
         let array = self.open_to_change(uri, purpose::WRITE, timestamp)?;
-        for entry in put {
-            let key = c_string(&entry.key)?;
-            let (datatype, value) = (u32::from(entry.datatype.code()), value_pointer(entry));
-            let pointer = array.pointer();
-            call!(self, tiledb_array_put_metadata(pointer, key.as_ptr(), datatype, entry.count, value))?;
-        }
-        for key in delete {
-            call!(self, tiledb_array_delete_metadata(array.pointer(), c_string(key)?.as_ptr()))?;
-        }
+        change_entries!(self, array.pointer(), put, delete, tiledb_array_put_metadata, tiledb_array_delete_metadata);
         self.close(&array)
     }
 
     /// All entries, in the order of their keys.
     pub(crate) fn metadata(&self, uri: &str, timestamps: Option<(u64, u64)>) -> Result<Vec<MetadataEntry>> {
         let array = self.open_to_read(uri, timestamps)?;
-        let mut count = 0;
-        call!(self, tiledb_array_get_metadata_num(array.pointer(), &mut count))?;
-        let mut entries = Vec::new();
-        for index in 0..count {
-            let mut raw = RawEntry::default();
-            call!(
-                self,
-                tiledb_array_get_metadata_from_index(
-                    array.pointer(),
-                    index,
-                    &mut raw.key,
-                    &mut raw.key_length,
-                    &mut raw.datatype,
-                    &mut raw.count,
-                    &mut raw.value,
-                )
-            )?;
-            entries.push(raw.copied()?);
-        }
+        let entries =
+            all_entries!(self, array.pointer(), tiledb_array_get_metadata_num, tiledb_array_get_metadata_from_index)?;
         self.close(&array)?;
         Ok(entries)
     }
