@@ -2,7 +2,6 @@
 //! bytes; and schemas that the format forbids, which both must refuse.
 
 pub mod build;
-pub mod changes;
 mod mutate;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,17 +17,17 @@ use tdb_schema_text::{from_toml, to_toml};
 use tdb_types::{Datatype, FormatVersion, Layout, Limits};
 
 use super::case::{KEY, seed_of};
-use super::examine::set_key;
 use super::generate::integer_of;
 use super::ours::describe;
 use super::random::Random;
+use super::writer::set_key;
 use super::{Arguments, JOB_PATIENCE, generate, scratch_folder};
 use tdb_reference::model::{ArraySpec, Bytes};
 use tdb_reference::{NEWEST, Reference};
 
 /// Cases, unless told otherwise.
 const CASES: u64 = 2000;
-/// Every so manieth case is made illegal, or nearly so.
+/// One case in `MUTATED` is made illegal, or nearly so.
 const MUTATED: u64 = 2;
 
 #[derive(Default)]

@@ -3,136 +3,21 @@
 use std::ops::{ControlFlow, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 use tdb_types::{ArrayType, FormatVersion, Layout};
 
-use super::case::{Case, KEY, Question, Step};
+use super::case::{Case, Question};
 use super::compare::{Settled, difference};
 use super::generate::order_of;
-use super::overhang::{self, Beside};
-use super::{defects, facts, ours, twins};
+use super::overhang::{self, WideArray};
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::{Writer, make, set_key, set_order_check};
+use super::{both_write, defects, facts, ours};
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
-use tdb_reference::{Ability, Error, Reference, Release, Result};
+use tdb_reference::{Error, Reference, Release, Result};
 
 /// About how many batches the second reading has at most.
 const MOST_BATCHES: usize = 100;
-
-/// How a case went.
-#[derive(Debug)]
-pub enum Verdict {
-    /// Both sides agree; so many cells were compared, in so many reads, and so many reads left out.
-    Agreed {
-        reads: u64,
-        cells: u64,
-        excuses: Vec<String>,
-    },
-    /// The library couldn't do its part, for a reason that is known.
-    Excused(String),
-    Failed(Failure),
-}
-
-/// An older release, and its process; and newer ones that write to its arrays.
-pub struct Writer {
-    pub release: Release,
-    pub reference: Reference,
-    pub heirs: Vec<(Release, Reference)>,
-}
-
-impl Writer {
-    /// Every release that writes.
-    pub fn releases(&self) -> Vec<Release> {
-        let heirs = self.heirs.iter().map(|(release, _)| *release);
-        std::iter::once(self.release).chain(heirs).collect()
-    }
-
-    /// Every process.
-    fn sides(&mut self) -> impl Iterator<Item = &mut Reference> {
-        std::iter::once(&mut self.reference).chain(self.heirs.iter_mut().map(|(_, heir)| heir))
-    }
-
-    /// Whether the heir has a place for fragments before anything is written there: releases 2.8 to 2.11 can't consolidate
-    /// into an array of formats 1 to 6, whose new fragments lie in another folder than its own.
-    fn has_folder(&self, heir: Release) -> bool {
-        let makes_it = heir.can(Ability::Deletes) || !heir.can(Ability::ConsolidatedCommits);
-        self.release.can(Ability::Nullable) || makes_it
-    }
-
-    /// Creates the array and writes first; what comes then is shared out among the heirs, if there are any, in their order.
-    fn make(&mut self, case: &Case, uri: &str) -> Result<()> {
-        self.reference.create(uri, &case.array)?;
-        let (count, heirs) = (case.steps.len(), self.heirs.len());
-        let mut is_begun = false;
-        for (index, step) in case.steps.iter().enumerate() {
-            let heir = (index * (heirs + 1) / count.max(1)).checked_sub(1);
-            let can = |heir: &usize| is_begun || matches!(step, Step::Write(_)) || self.has_folder(self.heirs[*heir].0);
-            match heir.filter(can) {
-                None => carry_out(step, &mut self.reference, uri)?,
-                Some(heir) => {
-                    carry_out(step, &mut self.heirs[heir].1, uri)?;
-                    is_begun |= matches!(step, Step::Write(_));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What went wrong.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    pub kind: Kind,
-    /// Which of the case's questions it is about.
-    pub question: Option<usize>,
-    pub detail: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Both sides read, but not the same.
-    Cells,
-    /// Our second reading, in small batches, isn't the same as the first.
-    Batches,
-    Schema,
-    Fragments,
-    /// The library reads, we refuse.
-    OurError,
-    OurPanic,
-    /// The library refuses something that the generator took for legal.
-    TheirError,
-    TheirCrash,
-}
-
-impl Failure {
-    pub fn new(kind: Kind, detail: String) -> Self {
-        Self { kind, question: None, detail }
-    }
-
-    /// Whether the other one looks like the same mistake.
-    pub fn resembles(&self, other: &Self) -> bool {
-        let start = |text: &str| text.chars().filter(|letter| letter.is_alphabetic()).take(100).collect::<String>();
-        let by_message = matches!(self.kind, Kind::OurError | Kind::OurPanic | Kind::TheirError | Kind::Schema);
-        self.kind == other.kind && (!by_message || start(&self.detail) == start(&other.detail))
-    }
-}
-
-/// Has all arrays from now on be encrypted, or none.
-pub fn set_key(side: &mut Reference, encrypted: bool) {
-    for (setting, value) in
-        [("sm.encryption_type", "AES_256_GCM".into()), ("sm.encryption_key", String::from_utf8_lossy(KEY))]
-    {
-        match encrypted {
-            true => side.config().insert(setting.to_owned(), value.into_owned()),
-            false => side.config().remove(setting),
-        };
-    }
-}
-
-/// Has the library believe what writes say of their order, or check it.
-fn set_order_check(side: &mut Reference, checks: bool) {
-    side.config().insert("sm.check_global_order".to_owned(), checks.to_string());
-}
 
 /// Runs a case in a new folder below `folder`. The array is made by the writer, or else by the release that also reads.
 /// Where its cells aren't in the order that they should have, the library gives them so; it is asked about an array with the
@@ -154,17 +39,17 @@ pub fn examine(
         set_order_check(side, !case.disordered);
     }
     let folder = tempfile::tempdir_in(folder)?;
-    let [uri, twin] = ["array", "twin"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    let [uri, in_order] = ["array", "in order"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
     // What a schema holds differs between versions; the fixtures have some of each.
     let whole_schema = writer.is_none();
     let sorted = case.sorted();
-    for (case, uri) in [(Some(case), &uri), (sorted.as_ref(), &twin)] {
+    for (case, uri) in [(Some(case), &uri), (sorted.as_ref(), &in_order)] {
         let Some(case) = case else { continue };
         let made = match &mut writer {
             Some(writer) => writer.make(case, uri),
             // Ours, where the library would crash.
             None if overhang::is_written(case) => {
-                if let Some(verdict) = twins::write(case, (0, FormatVersion::DEFAULT), reference, uri)? {
+                if let Some(verdict) = both_write::write(case, (0, FormatVersion::DEFAULT), reference, uri)? {
                     return Ok(verdict);
                 }
                 Ok(())
@@ -182,27 +67,27 @@ pub fn examine(
     if let Some(failure) = compare_facts(case, reference, &uri, whole_schema)? {
         return Ok(Verdict::Failed(failure));
     }
-    let theirs = if sorted.is_some() { &twin } else { &uri };
-    match overhang::beside(case, reference, folder.path()) {
-        Ok(beside) => compare_questions(case, releases, reference, [theirs, &uri], beside.as_ref()),
+    let theirs = if sorted.is_some() { &in_order } else { &uri };
+    match overhang::wide_array(case, reference, folder.path()) {
+        Ok(wide) => compare_questions(case, releases, reference, [theirs, &uri], wide.as_ref()),
         Err(error) => Ok(their_failure(case, None, &error)),
     }
 }
 
 /// Has both sides answer all questions, the library about the first array and us about the second; what the library doesn't read
-/// from the array itself, from the one beside it.
+/// from the array itself, from the wide one.
 pub fn compare_questions(
     case: &Case,
     releases: &[Release],
     reference: &mut Reference,
     uris: [&str; 2],
-    beside: Option<&Beside>,
+    wide: Option<&WideArray>,
 ) -> Result<Verdict> {
     let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
     for index in 0..case.questions.len() {
-        let answers = match beside {
+        let answers = match wide {
             None => compare_answers(case, index, releases, reference, uris, &mut excuses)?,
-            Some(beside) => compare_with(beside, case, index, reference, uris[1], &mut excuses)?,
+            Some(wide) => compare_with_wide(wide, case, index, reference, uris[1], &mut excuses)?,
         };
         match answers {
             ControlFlow::Continue(None) => {}
@@ -268,10 +153,10 @@ fn compare_answers(
     Ok(ControlFlow::Continue(Some(theirs.cells as u64)))
 }
 
-/// The same for an array whose last tile ends with the datatype or beyond: we have to read what the library reads from the array
-/// beside it, and so has the library where it doesn't crash.
-fn compare_with(
-    beside: &Beside,
+/// The same for an array whose last tile ends with the datatype or beyond: we have to read what the library reads from the wide
+/// array, and so has the library where it doesn't crash.
+fn compare_with_wide(
+    wide: &WideArray,
     case: &Case,
     index: usize,
     reference: &mut Reference,
@@ -283,8 +168,8 @@ fn compare_with(
         let failure = Failure { question: Some(index), ..failure };
         Ok(ControlFlow::Break(Verdict::Failed(failure)))
     };
-    let wide = with_coordinates(&beside.case, &beside.case.questions[index]);
-    let expected = match read_again(reference, &beside.uri, &wide).0 {
+    let query = with_coordinates(&wide.case, &wide.case.questions[index]);
+    let expected = match read_again(reference, &wide.uri, &query).0 {
         Ok(expected) => overhang::narrowed(case, expected),
         Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
     };
@@ -293,7 +178,8 @@ fn compare_with(
             Ok(theirs) => theirs,
             Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
         };
-        if let Some(detail) = difference(&expected, &twins::reading(&theirs), &settled(case, question, &expected)) {
+        if let Some(detail) = difference(&expected, &both_write::reading(&theirs), &settled(case, question, &expected))
+        {
             return failed(Failure::new(Kind::Cells, format!("the library reads from the array: {detail}")));
         }
     } else {
@@ -339,32 +225,6 @@ pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (R
         Err(Error::Crashed { .. }) => (reference.read(uri, query), true),
         read => (read, false),
     }
-}
-
-pub fn make(case: &Case, reference: &mut Reference, uri: &str) -> Result<()> {
-    reference.create(uri, &case.array)?;
-    case.steps.iter().try_for_each(|step| carry_out(step, reference, uri))
-}
-
-pub fn carry_out(step: &Step, reference: &mut Reference, uri: &str) -> Result<()> {
-    match step {
-        Step::Write(write) => {
-            reference.write(uri, write)?;
-            if write.timestamp.is_none() {
-                // Fragments of one millisecond come in no order.
-                thread::sleep(Duration::from_millis(2));
-            }
-        }
-        Step::Evolve(evolution) => {
-            // Of schemas of one millisecond chance decides which is the newest.
-            thread::sleep(Duration::from_millis(2));
-            reference.evolve(uri, evolution)?;
-        }
-        Step::Delete(condition, time) => reference.delete(uri, condition, Some(*time))?,
-        Step::Consolidate(mode) => reference.consolidate(uri, mode)?,
-        Step::Vacuum(mode) => reference.vacuum(uri, mode)?,
-    }
-    Ok(())
 }
 
 /// What to make of an error of the library.

@@ -2,14 +2,16 @@
 //!
 //! * `generate`: cases from random numbers; everything is settled before anything is run;
 //! * `examine`: runs a case on both sides; `ours` reads, `facts` and `compare` say what differs;
-//! * `twins`: the same array written by both sides;
+//! * `both_write`: the same array written by both sides;
 //! * `overhang`: arrays in whose last tile the library crashes;
-//! * `judged`: arrays of older formats, written by ours, read by the releases of that time;
+//! * `old_formats`: arrays of older formats, written by ours, read by the releases of that time;
 //! * `limits` and `releases`: the same by older releases;
 //! * `defects`: what the library is known to get wrong;
 //! * `shrink` and `print`: what differs, as small and as readable as it can be made.
 
+mod both_write;
 mod case;
+mod change;
 mod compare;
 mod coverage;
 mod create;
@@ -18,15 +20,16 @@ mod examine;
 mod facts;
 mod filters;
 mod generate;
-mod judged;
 mod limits;
+mod old_formats;
 mod ours;
 mod overhang;
 mod print;
 mod random;
 mod releases;
 mod shrink;
-mod twins;
+mod verdict;
+mod writer;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -39,21 +42,22 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use tdb_types::FormatVersion;
 
+use both_write::Files;
 use case::{Case, Step, seed_of};
 use coverage::Coverage;
-use examine::{Failure, Kind, Verdict, examine};
+use examine::examine;
 use tdb_reference::{NEWEST, RELEASES, Reference};
-use twins::Files;
+use verdict::{Failure, Kind, Verdict};
 
 /// Cases of the short form, which fits a run of continuous integration.
 const SHORT: u64 = 400;
 /// Cases of the long form.
 const LONG: u64 = 5000;
-/// Of the short form every so manieth case is written by our library too.
+/// Of the short form one case in `WRITTEN` is written by our library too.
 const WRITTEN: u64 = 10;
-/// Of the cases that our library writes, every so manieth is written in an older format.
+/// Of the cases that our library writes, one in `OLDER` is written in an older format.
 const OLDER: u64 = 5;
-/// Every so manieth case that our library doesn't write has cells that aren't in the order that they should have.
+/// Of the cases that our library doesn't write, one in `DISORDERED` has cells that aren't in the order that they should have.
 const DISORDERED: u64 = 7;
 /// After so many cases a run says how far it is.
 const STEP: u64 = 100;
@@ -142,13 +146,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         return filters::run(arguments);
     }
     if arguments.change {
-        return create::changes::run(arguments);
+        return change::run(arguments);
     }
     if arguments.create {
         return create::run(arguments);
     }
     if arguments.releases && arguments.write {
-        return judged::run(arguments);
+        return old_formats::run(arguments);
     }
     if arguments.releases {
         return releases::run(arguments);
@@ -260,7 +264,7 @@ impl Run<'_> {
             return examine(case, None, reference, &self.folder).map_err(|error| error.to_string());
         }
         let mut files = Files::default();
-        let verdict = twins::examine(case, (index, self.case(index).1), reference, &self.folder, &mut files)
+        let verdict = both_write::examine(case, (index, self.case(index).1), reference, &self.folder, &mut files)
             .map_err(|error| error.to_string())?;
         if self.arguments.bytes {
             files.others.iter().for_each(|other| println!("case {index}: {other}"));
@@ -338,7 +342,7 @@ impl Run<'_> {
         shrink::shrink(case, failure, |smaller| {
             self.begin(job);
             let verdict = match self.is_written(index) {
-                true => twins::examine(smaller, as_written, reference, &self.folder, &mut Files::default()),
+                true => both_write::examine(smaller, as_written, reference, &self.folder, &mut Files::default()),
                 false => examine(smaller, None, reference, &self.folder),
             };
             match verdict {

@@ -9,13 +9,13 @@ use std::path::Path;
 use tdb_types::{ArrayType, Datatype};
 
 use super::case::{Case, Question, Step};
-use super::examine::make;
 use super::generate::{integer_bytes, integer_of, type_limits};
+use super::writer::make;
 use tdb_reference::model::{ArraySpec, Bytes, DimensionSpec, Pipeline, ReadResult};
 use tdb_reference::{Reference, Result};
 
 /// An array of the library's with the same cells.
-pub struct Beside {
+pub struct WideArray {
     pub case: Case,
     pub uri: String,
 }
@@ -92,13 +92,13 @@ pub fn is_read(case: &Case, question: &Question) -> bool {
 ///
 /// # Errors
 /// What the library doesn't do.
-pub fn beside(case: &Case, reference: &mut Reference, folder: &Path) -> Result<Option<Beside>> {
+pub fn wide_array(case: &Case, reference: &mut Reference, folder: &Path) -> Result<Option<WideArray>> {
     if !is_beyond(&case.array) {
         return Ok(None);
     }
-    let beside = Beside { case: widened(case), uri: folder.join("beside").to_string_lossy().into_owned() };
-    make(&beside.case, reference, &beside.uri)?;
-    Ok(Some(beside))
+    let wide = WideArray { case: widened(case), uri: folder.join("wide").to_string_lossy().into_owned() };
+    make(&wide.case, reference, &wide.uri)?;
+    Ok(Some(wide))
 }
 
 /// A dimension's lowest coordinate.

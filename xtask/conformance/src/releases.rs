@@ -8,7 +8,9 @@ use std::time::Instant;
 use tdb_types::ArrayType;
 
 use super::case::{Case, seed_of};
-use super::examine::{Failure, Verdict, Writer, examine};
+use super::examine::examine;
+use super::verdict::{Failure, Verdict};
+use super::writer::Writer;
 use super::{Arguments, DISORDERED, JOB_PATIENCE, generate, limits, print, scratch_folder, shrink};
 use tdb_reference::{Ability, NEWEST, RELEASES, Reference, Release, release};
 
@@ -64,19 +66,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 }
 
 fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<Tally, Box<dyn Error>> {
-    let heirs = if arguments.append { heirs(writer) } else { Vec::new() };
-    let mut sides = start(writer, &heirs)?;
+    let later_writers = if arguments.append { later_writers(writer) } else { Vec::new() };
+    let mut sides = start(writer, &later_writers)?;
     let mut tally = Tally::default();
     let wanted = arguments.case.map_or(arguments.cases.unwrap_or(CASES), |_| 1);
     let (mut index, mut unfit) = (arguments.case.unwrap_or(0), 0);
     while tally.arrays + tally.differences < wanted && tally.differences < arguments.failures as u64 {
         let seed = seed_of(arguments.seed, index);
-        let is_disordered = heirs.is_empty() && index.is_multiple_of(DISORDERED);
+        let is_disordered = later_writers.is_empty() && index.is_multiple_of(DISORDERED);
         let case = if is_disordered { generate::disordered(seed) } else { generate::case(seed) };
         let case = limits::fit(case, writer)
-            .and_then(|case| heirs.iter().try_fold(case, |case, heir| limits::fit(case, *heir)))
-            .filter(|case| heirs.iter().chain([&writer]).all(|release| limits::can_make_tiles(case, *release)))
-            .filter(|case| heirs.is_empty() || can_be_passed_on(case, writer));
+            .and_then(|case| later_writers.iter().try_fold(case, |case, later| limits::fit(case, *later)))
+            .filter(|case| later_writers.iter().chain([&writer]).all(|release| limits::can_make_tiles(case, *release)))
+            .filter(|case| later_writers.is_empty() || can_be_passed_on(case, writer));
         index += 1;
         let Some(case) = case else {
             unfit += 1;
@@ -108,16 +110,17 @@ fn of_release(arguments: &Arguments, writer: Release, folder: &Path) -> Result<T
 }
 
 /// Starts the release, those that write to its arrays, and the one that says what they hold.
-fn start(writer: Release, heirs: &[Release]) -> Result<Sides, Box<dyn Error>> {
-    let started = heirs.iter().map(|heir| Reference::start(heir.library).map(|reference| (*heir, reference)));
+fn start(writer: Release, later_writers: &[Release]) -> Result<Sides, Box<dyn Error>> {
+    let started =
+        later_writers.iter().map(|later| Reference::start(later.library).map(|reference| (*later, reference)));
     let made_by = Writer {
         release: writer,
         reference: Reference::start(writer.library)?,
-        heirs: started.collect::<tdb_reference::Result<_>>()?,
+        later_writers: started.collect::<tdb_reference::Result<_>>()?,
     };
-    let mut sides = (made_by, Reference::start(reader(heirs))?);
-    let Writer { reference, heirs: appenders, .. } = &mut sides.0;
-    for side in appenders.iter_mut().map(|(_, heir)| heir).chain([reference, &mut sides.1]) {
+    let mut sides = (made_by, Reference::start(reader(later_writers))?);
+    let Writer { reference, later_writers: appenders, .. } = &mut sides.0;
+    for side in appenders.iter_mut().map(|(_, later)| later).chain([reference, &mut sides.1]) {
         for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
             side.config().insert(setting.to_owned(), "1".to_owned());
         }
@@ -157,14 +160,14 @@ impl Tally {
 ///
 /// Releases from 2.17 on read no coordinates that releases 2.0 to 2.16 wrote into an array of before 2.0, and the other way
 /// round: to such arrays only the last of those writes, and reads them.
-fn heirs(writer: Release) -> Vec<Release> {
+fn later_writers(writer: Release) -> Vec<Release> {
     if !writer.can(Ability::OwnDimensions) {
         return RELEASES.iter().copied().rfind(|release| !release.can(Ability::Enumerations)).into_iter().collect();
     }
     let newer: Vec<Release> = RELEASES.iter().copied().filter(|release| release.numbers() > writer.numbers()).collect();
-    let mut heirs: Vec<Release> = newer.get(newer.len() / 2).into_iter().chain(newer.last()).copied().collect();
-    heirs.dedup();
-    heirs
+    let mut later_writers: Vec<Release> = newer.get(newer.len() / 2).into_iter().chain(newer.last()).copied().collect();
+    later_writers.dedup();
+    later_writers
 }
 
 /// Whether newer releases can go on with the array.
@@ -175,8 +178,8 @@ fn can_be_passed_on(case: &Case, writer: Release) -> bool {
 }
 
 /// The release that says what the arrays hold.
-fn reader(heirs: &[Release]) -> &'static str {
-    heirs.last().map_or(NEWEST, |heir| heir.library)
+fn reader(later_writers: &[Release]) -> &'static str {
+    later_writers.last().map_or(NEWEST, |later| later.library)
 }
 
 fn look(case: &Case, (writer, newest): &mut Sides, folder: &Path) -> tdb_reference::Result<Verdict> {

@@ -3,9 +3,9 @@
 //! Each array is made twice: once with us as one of its writers, and once with the newest release in our place. The newest
 //! has to read the same from both, and so has the older release, as far as it reads what the newest writes.
 
-mod beside;
 mod labels;
-mod look;
+mod made_twice;
+mod metadata_and_groups;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,16 +15,16 @@ use std::time::Instant;
 use tdb_types::Layout;
 
 use super::case::{Case, seed_of};
-use super::examine::{Failure, Verdict};
+use super::verdict::{Failure, Verdict};
 use super::{Arguments, JOB_PATIENCE, create, generate, limits, overhang, print, scratch_folder, shrink};
-use look::{Counts, Judges, Share, look};
+use made_twice::{Counts, Share, Sides, look};
 use tdb_reference::{Ability, NEWEST, RELEASES, Reference, Release, release};
 
 /// Cases of each release, unless told otherwise.
 const CASES: u64 = 60;
 /// After so many random cases in a row that a release can't carry out, something is wrong with the limits.
 const MOST_UNFIT: u64 = 10_000;
-/// Every so manieth case brings a group, where the release has them, and the one after it an array with labels.
+/// One case in `GROUPS` brings a group, where the release has them, and the one after it an array with labels.
 const GROUPS: u64 = 4;
 
 /// What came of the cases of one release.
@@ -99,14 +99,14 @@ impl Tally {
 
 fn of_release(arguments: &Arguments, older: Release) -> Result<Tally, Box<dyn Error>> {
     let folder = tempfile::tempdir_in(scratch_folder())?;
-    let mut judges = Judges { older: Reference::start(older.library)?, newest: Reference::start(NEWEST)? };
-    for side in [&mut judges.older, &mut judges.newest] {
+    let mut sides = Sides { older: Reference::start(older.library)?, newest: Reference::start(NEWEST)? };
+    for side in [&mut sides.older, &mut sides.newest] {
         for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
             side.config().insert(setting.to_owned(), "1".to_owned());
         }
         side.patience(JOB_PATIENCE);
     }
-    let mut run = Run { arguments, older, judges, folder: folder.path(), tally: Tally::default() };
+    let mut run = Run { arguments, older, sides, folder: folder.path(), tally: Tally::default() };
     let wanted = arguments.case.map_or(arguments.cases.unwrap_or(CASES), |_| 1);
     let (mut index, mut unfit) = (arguments.case.unwrap_or(0), 0);
     while run.tally.arrays + run.tally.differences < wanted && run.tally.differences < arguments.failures as u64 {
@@ -128,7 +128,7 @@ fn of_release(arguments: &Arguments, older: Release) -> Result<Tally, Box<dyn Er
 struct Run<'a> {
     arguments: &'a Arguments,
     older: Release,
-    judges: Judges,
+    sides: Sides,
     folder: &'a Path,
     tally: Tally,
 }
@@ -151,7 +151,7 @@ impl Run<'_> {
     }
 
     fn look(&mut self, case: &Case, index: u64, counts: &mut Counts) -> tdb_reference::Result<Verdict> {
-        look(case, index, &mut self.judges, self.folder, counts)
+        look(case, index, &mut self.sides, self.folder, counts)
     }
 
     fn judge(&mut self, case: Case, index: u64) -> Result<(), Box<dyn Error>> {
@@ -202,7 +202,7 @@ impl Run<'_> {
             return Ok(());
         }
         counts.groups += 1;
-        beside::group(index, &mut self.judges, self.folder)
+        metadata_and_groups::group(index, &mut self.sides, self.folder)
     }
 
     /// Some cases bring an array with labels.
@@ -210,7 +210,7 @@ impl Run<'_> {
         if index % GROUPS != 1 || !self.older.can(Ability::Labels) {
             return Ok(());
         }
-        let reads = labels::labels(index, &mut self.judges, self.folder)?;
+        let reads = labels::labels(index, &mut self.sides, self.folder)?;
         counts.labels += 1;
         counts.newest += reads.newest;
         counts.older += reads.older;

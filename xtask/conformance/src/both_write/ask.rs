@@ -5,10 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::case::Case;
 use crate::compare::difference;
 use crate::defects;
-use crate::examine::{
-    Failure, Kind, as_failure, compare_cells, excuse, has_no_end, misread, read_again, settled, with_coordinates,
-};
+use crate::examine::{as_failure, compare_cells, excuse, has_no_end, misread, read_again, settled, with_coordinates};
 use crate::ours::Reading;
+use crate::verdict::{Failure, Kind};
 use tdb_reference::model::{QuerySpec, ReadResult};
 use tdb_reference::{Error, Reference, Release, Result};
 

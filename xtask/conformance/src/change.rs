@@ -6,15 +6,16 @@ use std::time::Instant;
 
 use tdb_array::{ArrayOptions, CreateOptions, Group, MetadataValue, Names, TimeRange};
 
-use super::super::case::{Case, Step, seed_of};
-use super::super::compare::difference;
-use super::super::examine::{carry_out, compare_cells, read_again, set_key, settled, with_coordinates};
-use super::super::ours::{self, Manner, describe};
-use super::super::overhang;
-use super::super::random::Random;
-use super::super::twins::reading;
-use super::super::{Arguments, JOB_PATIENCE, defects, generate, print, scratch_folder};
-use super::options;
+use super::both_write::reading;
+use super::case::{Case, Step, seed_of};
+use super::compare::difference;
+use super::create::options;
+use super::examine::{compare_cells, read_again, settled, with_coordinates};
+use super::ours::{self, Manner, describe};
+use super::overhang;
+use super::random::Random;
+use super::writer::{carry_out, set_key};
+use super::{Arguments, JOB_PATIENCE, defects, generate, print, scratch_folder};
 use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
 use tdb_reference::{Job, NEWEST, Reference};
 use tdb_types::{Datatype, FormatVersion, Layout};
@@ -60,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             continue;
         }
         if case.array.cell_order == Layout::Hilbert {
-            super::state_extents(&mut case.array);
+            super::create::state_extents(&mut case.array);
         }
         let folder = tempfile::tempdir_in(scratch_folder())?;
         if arguments.case.is_some() {
@@ -125,7 +126,8 @@ impl Sides<'_> {
 
     /// Whether the files of enumerations say the same, and the schemas.
     fn compare_schemas(&self) -> Result<(), String> {
-        let files = |uri: &str, encrypted| super::tree(&Path::new(uri).join("__schema/__enumerations"), encrypted);
+        let files =
+            |uri: &str, encrypted| super::create::tree(&Path::new(uri).join("__schema/__enumerations"), encrypted);
         let (theirs, ours) = (files(&self.theirs, self.encrypted)?, files(&self.ours, self.case.encrypted)?);
         if theirs != ours {
             return Err(format!("other enumerations:\n theirs {theirs:02x?}\n ours   {ours:02x?}"));
@@ -283,7 +285,7 @@ fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {
         }
         writer.commit().map_err(|error| describe(&error))?;
     }
-    let files = |uri: &str, encrypted| super::tree(&Path::new(uri).join("__meta"), encrypted);
+    let files = |uri: &str, encrypted| super::create::tree(&Path::new(uri).join("__meta"), encrypted);
     let folders = [files(&theirs, sides.encrypted)?, files(&ours, sides.case.encrypted)?];
     if folders[0] != folders[1] {
         return Err(format!("other files of metadata: {folders:?}"));

@@ -5,16 +5,15 @@ use std::path::Path;
 use tdb_array::TimeRange;
 use tdb_types::FormatVersion;
 
-use super::beside;
+use super::metadata_and_groups;
+use crate::both_write::{Answer, ask, by_us, cannot_be_the_same, reading};
 use crate::case::{Case, Step};
 use crate::compare::difference;
-use crate::examine::{
-    Failure, Kind, Verdict, carry_out, compare_facts, has_no_end, read_again, set_key, settled, their_failure,
-    with_coordinates,
-};
+use crate::examine::{compare_facts, has_no_end, read_again, settled, their_failure, with_coordinates};
 use crate::ours::{self, Manner};
 use crate::random::Random;
-use crate::twins::{Answer, ask, by_us, cannot_be_the_same, reading};
+use crate::verdict::{Failure, Kind, Verdict};
+use crate::writer::{carry_out, set_key};
 use crate::{create, defects};
 use tdb_reference::model::ReadResult;
 use tdb_reference::{Error, Reference, Result};
@@ -28,7 +27,7 @@ const PATIENT_READS: usize = 8;
 const LOSING: u64 = 5;
 
 /// The older release, and the newest.
-pub struct Judges {
+pub struct Sides {
     pub older: Reference,
     pub newest: Reference,
 }
@@ -109,16 +108,16 @@ impl From<Failure> for End {
 ///
 /// # Errors
 /// If the folder can't be made, or a library's process can't be started.
-pub fn look(case: &Case, index: u64, judges: &mut Judges, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
+pub fn look(case: &Case, index: u64, sides: &mut Sides, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
     if let Some(reason) = cannot_be_the_same(case) {
         return Ok(Verdict::Excused(reason.to_owned()));
     }
     let folder = tempfile::tempdir_in(folder)?;
     let [theirs, ours] = ["theirs", "ours"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
-    for side in [&mut judges.older, &mut judges.newest] {
+    for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, case.encrypted);
     }
-    let mut array = Twins { case, index, judges, counts, theirs, ours, excuses: Vec::new() };
+    let mut array = Pair { case, index, sides, counts, theirs, ours, excuses: Vec::new() };
     let outcome = array.make().and_then(|()| array.read());
     match outcome.and_then(|cells| Ok(cells + array.without_some()?)) {
         Ok(cells) => Ok(Verdict::Agreed { reads: array.counts.newest, cells, excuses: array.excuses }),
@@ -127,17 +126,17 @@ pub fn look(case: &Case, index: u64, judges: &mut Judges, folder: &Path, counts:
     }
 }
 
-struct Twins<'a> {
+struct Pair<'a> {
     case: &'a Case,
     index: u64,
-    judges: &'a mut Judges,
+    sides: &'a mut Sides,
     counts: &'a mut Counts,
     theirs: String,
     ours: String,
     excuses: Vec<String>,
 }
 
-impl Twins<'_> {
+impl Pair<'_> {
     fn make(&mut self) -> std::result::Result<(), End> {
         let share = Share::of(self.index);
         let begun = if share == Share::All { 0 } else { self.case.steps.len() / 2 };
@@ -157,7 +156,7 @@ impl Twins<'_> {
                     match self.is_kept() {
                         true => self.by_older(step, uri)?,
                         false => {
-                            carry_out(step, &mut self.judges.newest, uri).map_err(|error| self.refused(uri, &error))?
+                            carry_out(step, &mut self.sides.newest, uri).map_err(|error| self.refused(uri, &error))?
                         }
                     }
                 }
@@ -166,9 +165,7 @@ impl Twins<'_> {
             match step {
                 // The newest would give the schema its own version, which the older one can't read; we keep the array's.
                 Step::Evolve(_) => self.by_older(step, &theirs)?,
-                _ => {
-                    carry_out(step, &mut self.judges.newest, &theirs).map_err(|error| self.refused(&theirs, &error))?
-                }
+                _ => carry_out(step, &mut self.sides.newest, &theirs).map_err(|error| self.refused(&theirs, &error))?,
             }
             let manner = Manner::by(self.index.wrapping_mul(31).wrapping_add(number));
             let failure = by_us(&format!("step {number}"), || ours::carry_out(step, self.case, &ours, manner));
@@ -176,22 +173,23 @@ impl Twins<'_> {
             self.counts.writes += u64::from(matches!(step, Step::Write(_)));
         }
         self.counts.vacuumed += u64::from(self.case.steps.iter().any(|step| matches!(step, Step::Vacuum(_))));
-        let metadata = beside::metadata(self.case, self.index, self.judges, [&theirs, &ours], share != Share::All);
+        let metadata =
+            metadata_and_groups::metadata(self.case, self.index, self.sides, [&theirs, &ours], share != Share::All);
         self.counts.neither += metadata?;
         Ok(())
     }
 
     /// Whether new fragments have the version of the array.
     fn is_kept(&self) -> bool {
-        self.judges.older.release().format >= KEPT
+        self.sides.older.release().format >= KEPT
     }
 
     /// Makes both arrays, and compares what is in them if one of them is ours.
     fn create(&mut self, share: Share) -> std::result::Result<(), End> {
-        let older = &mut self.judges.older;
+        let older = &mut self.sides.older;
         let made = older.create(&self.theirs, &self.case.array);
         made.map_err(|error| self.refused(&self.theirs, &error))?;
-        let older = &mut self.judges.older;
+        let older = &mut self.sides.older;
         if share == Share::Second {
             return older.create(&self.ours, &self.case.array).map_err(|error| self.refused(&self.ours, &error));
         }
@@ -206,12 +204,12 @@ impl Twins<'_> {
     }
 
     fn by_older(&mut self, step: &Step, uri: &str) -> std::result::Result<(), End> {
-        carry_out(step, &mut self.judges.older, uri).map_err(|error| self.refused(uri, &error))
+        carry_out(step, &mut self.sides.older, uri).map_err(|error| self.refused(uri, &error))
     }
 
     /// What to make of a step that a library doesn't carry out: with what none of us has made, nothing can be compared.
     fn refused(&self, uri: &str, error: &Error) -> End {
-        let known = defects::refusal(self.judges.older.release(), &error.to_string()).map(str::to_owned);
+        let known = defects::refusal(self.sides.older.release(), &error.to_string()).map(str::to_owned);
         match known.or_else(|| (uri == self.theirs).then(|| in_short(error))) {
             Some(reason) => End::Verdict(Verdict::Excused(reason)),
             None => End::Verdict(their_failure(self.case, None, error)),
@@ -231,7 +229,7 @@ impl Twins<'_> {
     fn ask_older_about_both(&mut self) -> std::result::Result<(), End> {
         for (index, question) in self.case.questions.iter().enumerate() {
             let query = with_coordinates(self.case, question);
-            let older = &mut self.judges.older;
+            let older = &mut self.sides.older;
             let [theirs, ours] = [&self.theirs, &self.ours].map(|uri| read_again(older, uri, &query).0);
             let failure = match (&theirs, &ours) {
                 (Ok(theirs), ours) => self.unlike(index, theirs, ours),
@@ -292,7 +290,7 @@ impl Twins<'_> {
 
     /// Has the newest release delete fragments of its array, and us of ours. Says whether there were any.
     fn delete(&mut self, times: [(u64, u64); 2]) -> std::result::Result<bool, End> {
-        let deleted = self.judges.newest.delete_fragments(&self.theirs, times[0]);
+        let deleted = self.sides.newest.delete_fragments(&self.theirs, times[0]);
         deleted.map_err(|error| self.refused(&self.theirs, &error))?;
         let (start, end) = times[1];
         let mut count = 0;
@@ -308,7 +306,7 @@ impl Twins<'_> {
 
     /// How the older release gets wrong what isn't ours: its words without names and numbers.
     fn misreading(&self, theirs: &Result<ReadResult>) -> String {
-        let library = self.judges.older.release().library;
+        let library = self.sides.older.release().library;
         match theirs {
             Ok(_) => format!("release {library} itself gives other cells than the newest"),
             Err(error) => format!("release {library} itself doesn't read: {}", in_short(error)),
@@ -318,7 +316,7 @@ impl Twins<'_> {
     /// How what the older release reads from ours differs from what it should read.
     fn unlike(&self, index: usize, expected: &ReadResult, got: &Result<ReadResult>) -> Option<Failure> {
         let order = settled(self.case, &self.case.questions[index], expected);
-        let library = self.judges.older.release().library;
+        let library = self.sides.older.release().library;
         let (kind, detail) = match got {
             Ok(got) => (Kind::Cells, difference(expected, &reading(got), &order)?),
             Err(error) => (Kind::TheirError, error.to_string()),
@@ -330,12 +328,12 @@ impl Twins<'_> {
     /// Gives how many cells were compared.
     fn read(&mut self) -> std::result::Result<u64, End> {
         let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
-        let facts = compare_facts(self.case, &mut self.judges.newest, &ours, false).map_err(End::Broken)?;
+        let facts = compare_facts(self.case, &mut self.sides.newest, &ours, false).map_err(End::Broken)?;
         facts.map_or(Ok(()), Err)?;
-        let releases = [self.judges.older.release(), self.judges.newest.release()];
+        let releases = [self.sides.older.release(), self.sides.newest.release()];
         let mut cells = 0;
         for index in 0..self.case.questions.len() {
-            let newest = &mut self.judges.newest;
+            let newest = &mut self.sides.newest;
             match ask(self.case, index, &releases, newest, [&theirs, &ours]).map_err(End::Broken)? {
                 Answer::Same(expected) => {
                     self.counts.newest += 1;
@@ -355,7 +353,7 @@ impl Twins<'_> {
     /// The older release has to read the same, if it does so from what the newest wrote.
     fn ask_older(&mut self, index: usize, expected: &ReadResult) -> std::result::Result<(), End> {
         let query = with_coordinates(self.case, &self.case.questions[index]);
-        let older = &mut self.judges.older;
+        let older = &mut self.sides.older;
         let got = read_again(older, &self.ours, &query).0;
         if let Err(error) = got.as_ref()
             && has_no_end(error)
@@ -368,7 +366,7 @@ impl Twins<'_> {
         };
         // What it gets wrong by chance, such as memory that it hasn't set, it may get right for once.
         for _ in 0..PATIENT_READS {
-            let theirs = read_again(&mut self.judges.older, &self.theirs, &query).0;
+            let theirs = read_again(&mut self.sides.older, &self.theirs, &query).0;
             if self.unlike(index, expected, &theirs).is_some() {
                 self.counts.neither += 1;
                 self.excuses.push(self.misreading(&theirs));

@@ -4,13 +4,15 @@ use std::path::Path;
 
 use tdb_types::{DataOrder, Datatype, FormatVersion, Layout};
 
-use super::look::{Judges, Share};
+use super::made_twice::{Share, Sides};
+use crate::both_write::{by_us, reading};
 use crate::case::Case;
 use crate::create;
-use crate::examine::{Failure, Kind, read_again, set_key};
+use crate::examine::read_again;
 use crate::ours::{self, Manner, Reading, describe};
 use crate::random::Random;
-use crate::twins::{by_us, reading};
+use crate::verdict::{Failure, Kind};
+use crate::writer::set_key;
 use tdb_reference::model::{
     ArraySpec, Bytes, Column, DimensionSpec, FilterSpec, LabelSpec, Pipeline, QuerySpec, RangesSpec, WriteSpec,
     attribute, bytes_of, column, dimension,
@@ -34,8 +36,8 @@ pub(super) struct LabelReads {
 }
 
 /// Makes an array with labels twice, once with us as one of its writers, and has both releases read both, and us ours.
-pub(super) fn labels(index: u64, judges: &mut Judges, folder: &Path) -> std::result::Result<LabelReads, Failure> {
-    for side in [&mut judges.older, &mut judges.newest] {
+pub(super) fn labels(index: u64, sides: &mut Sides, folder: &Path) -> std::result::Result<LabelReads, Failure> {
+    for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, false);
     }
     let folder = tempfile::tempdir_in(folder).map_err(by_reference)?;
@@ -43,7 +45,7 @@ pub(super) fn labels(index: u64, judges: &mut Judges, folder: &Path) -> std::res
     let labelled = Labelled::new(&mut Random::new(!index));
     let (steps, questions) = (Vec::new(), Vec::new());
     let case = Case { array: labelled.spec.clone(), steps, questions, encrypted: false, disordered: false };
-    let mut array = Twins { index, labelled, case, judges, theirs, ours, reads: LabelReads::default() };
+    let mut array = Pair { index, labelled, case, sides, theirs, ours, reads: LabelReads::default() };
     let outcome = array.make().and_then(|()| array.read());
     outcome.map_err(|failure| Failure { detail: format!("{:?}: {}", array.labelled, failure.detail), ..failure })?;
     Ok(array.reads)
@@ -222,19 +224,19 @@ impl Half<'_> {
     }
 }
 
-struct Twins<'a> {
+struct Pair<'a> {
     index: u64,
     labelled: Labelled,
     case: Case,
-    judges: &'a mut Judges,
+    sides: &'a mut Sides,
     theirs: String,
     ours: String,
     reads: LabelReads,
 }
 
-impl Twins<'_> {
+impl Pair<'_> {
     fn make(&mut self) -> Done {
-        let (older, share) = (&mut self.judges.older, Share::of(self.index));
+        let (older, share) = (&mut self.sides.older, Share::of(self.index));
         older.create(&self.theirs, &self.labelled.spec).map_err(by_reference)?;
         if share == Share::Second {
             older.create(&self.ours, &self.labelled.spec).map_err(by_reference)?;
@@ -250,7 +252,7 @@ impl Twins<'_> {
             Share::All => self.by_us(&first)?,
             _ => older.write(&self.ours, &first.whole()).map_err(by_reference)?,
         }
-        self.judges.newest.write(&self.theirs, &second.whole()).map_err(by_reference)?;
+        self.sides.newest.write(&self.theirs, &second.whole()).map_err(by_reference)?;
         self.by_us(&second)
     }
 
@@ -274,7 +276,7 @@ impl Twins<'_> {
     fn read(&mut self) -> Done {
         for query in self.labelled.questions(&mut Random::new(self.index)) {
             let read = |side: &mut Reference| [&self.theirs, &self.ours].map(|uri| read_again(side, uri, &query).0);
-            let [expected, got] = read(&mut self.judges.newest);
+            let [expected, got] = read(&mut self.sides.newest);
             let expected = expected.map_err(by_reference)?;
             let expected = reading(&expected);
             let differs = |who: &str, detail| {
@@ -286,12 +288,12 @@ impl Twins<'_> {
             if own.columns != expected.columns {
                 return Err(differs("ours", format!("{:?} instead of {:?}", own.columns, expected.columns)));
             }
-            let by_older = read(&mut self.judges.older);
+            let by_older = read(&mut self.sides.older);
             match unlike(&expected, &by_older[1]) {
                 None => self.reads.older += 1,
                 Some(_) if unlike(&expected, &by_older[0]).is_some() => self.reads.neither += 1,
                 Some(detail) => {
-                    let library = self.judges.older.release().library;
+                    let library = self.sides.older.release().library;
                     return Err(differs(&format!("release {library}"), detail));
                 }
             }

@@ -19,11 +19,11 @@ use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_types::{FormatVersion, Limits, TimestampedName};
 
 use super::case::{Case, Step};
-use super::examine::{
-    Failure, Kind, Verdict, carry_out, compare_facts, compare_questions, make, set_key, their_failure,
-};
+use super::examine::{compare_facts, compare_questions, their_failure};
 use super::ours::{self, Manner};
 use super::overhang;
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::{carry_out, make, set_key};
 use tdb_reference::model::Bytes;
 use tdb_reference::{Reference, Result};
 
@@ -119,8 +119,8 @@ fn beyond(
     (folder, ours): (&Path, &str),
     files: &mut Files,
 ) -> Result<Verdict> {
-    let beside = match overhang::beside(case, reference, folder) {
-        Ok(Some(beside)) => beside,
+    let wide = match overhang::wide_array(case, reference, folder) {
+        Ok(Some(wide)) => wide,
         Ok(None) => return Ok(Verdict::Excused("no last tile".to_owned())),
         Err(error) => return Ok(their_failure(case, None, &error)),
     };
@@ -133,9 +133,9 @@ fn beyond(
         return Ok(Verdict::Failed(failure));
     }
     if is_newest {
-        compare_files(case, &beside.uri, ours, files);
+        compare_files(case, &wide.uri, ours, files);
     }
-    compare_questions(case, &[], reference, [ours, ours], Some(&beside))
+    compare_questions(case, &[], reference, [ours, ours], Some(&wide))
 }
 
 /// Why two arrays can't hold the same; none if they can.

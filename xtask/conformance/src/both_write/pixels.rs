@@ -11,7 +11,8 @@ use super::ask::{Answer, reading, unanswered};
 use crate::case::Case;
 use crate::compare::difference;
 use crate::defects;
-use crate::examine::{Failure, Kind, compare_cells, read_again, settled, with_coordinates};
+use crate::examine::{compare_cells, read_again, settled, with_coordinates};
+use crate::verdict::{Failure, Kind};
 use tdb_reference::model::{AttributeSpec, FilterSpec, ReadResult, WebpFormat};
 use tdb_reference::{Reference, Result};
 

@@ -8,13 +8,14 @@ use std::time::Duration;
 use tdb_array::{CreateOptions, Group, Names};
 use tdb_types::Datatype;
 
-use super::look::Judges;
+use super::made_twice::Sides;
 use crate::case::Case;
-use crate::create::changes::{entries, value};
-use crate::examine::{Failure, Kind, set_key};
+use crate::change::{entries, value};
 use crate::limits;
 use crate::ours::{self, describe};
 use crate::random::Random;
+use crate::verdict::{Failure, Kind};
+use crate::writer::set_key;
 use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
 use tdb_reference::{Ability, Job, Reference, Result};
 
@@ -30,11 +31,11 @@ fn by_reference(error: impl std::fmt::Display) -> Failure {
 pub(super) fn metadata(
     case: &Case,
     index: u64,
-    judges: &mut Judges,
+    sides: &mut Sides,
     [theirs, ours]: [&str; 2],
     shared: bool,
 ) -> std::result::Result<u64, Failure> {
-    let release = judges.older.release();
+    let release = sides.older.release();
     let shared = shared && release.can(Ability::Metadata);
     let random = &mut Random::new(!index);
     let mut some = || -> Vec<MetadataEntry> {
@@ -44,7 +45,7 @@ pub(super) fn metadata(
     if shared {
         let time = release.can(Ability::WriteTimes).then_some(TIME);
         for uri in [theirs, ours] {
-            judges.older.put_metadata(uri, &first, time).map_err(by_reference)?;
+            sides.older.put_metadata(uri, &first, time).map_err(by_reference)?;
         }
         thread::sleep(Duration::from_millis(2));
     }
@@ -53,17 +54,17 @@ pub(super) fn metadata(
     let time = (!shared || release.can(Ability::WriteTimes)).then_some(TIME + 1);
     let job =
         Job::ChangeMetadata { uri: theirs.to_owned(), put: second.clone(), delete: delete.clone(), timestamp: time };
-    judges.newest.done(job).map_err(by_reference)?;
+    sides.newest.done(job).map_err(by_reference)?;
     by_us(case, ours, &second, delete, time).map_err(|detail| Failure::new(Kind::OurError, detail))?;
     let read = |side: &mut Reference| [theirs, ours].map(|uri| side.metadata(uri, None));
-    let by_newest = read(&mut judges.newest);
+    let by_newest = read(&mut sides.newest);
     if !are_same(&by_newest) {
         return Err(Failure::new(Kind::Cells, format!("other metadata: {by_newest:?}")));
     }
     if !release.can(Ability::Metadata) {
         return Ok(0);
     }
-    let by_older = read(&mut judges.older);
+    let by_older = read(&mut sides.older);
     match by_older {
         [Err(_), _] => Ok(1),
         same if are_same(&same) => Ok(0),
@@ -96,18 +97,18 @@ fn by_us(
 
 /// A group that the older release has made, or we; the older release has put members into it. We change it, and the older release one like it;
 /// both have to be the same for everyone.
-pub(super) fn group(index: u64, judges: &mut Judges, folder: &Path) -> std::result::Result<(), Failure> {
-    for side in [&mut judges.older, &mut judges.newest] {
+pub(super) fn group(index: u64, sides: &mut Sides, folder: &Path) -> std::result::Result<(), Failure> {
+    for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, false);
     }
     let folder = tempfile::tempdir_in(folder).map_err(by_reference)?;
-    let release = judges.older.release();
+    let release = sides.older.release();
     let random = &mut Random::new(index);
     let put: Vec<_> = entries(random).into_iter().filter(|entry| limits::knows(release, entry.datatype)).collect();
     let paths = ["theirs", "ours"].map(|name| folder.path().join(name));
     let makes = index.is_multiple_of(8);
     for path in &paths {
-        begin_group(&mut judges.older, path, makes && path == &paths[1], &put)?;
+        begin_group(&mut sides.older, path, makes && path == &paths[1], &put)?;
     }
     thread::sleep(Duration::from_millis(2));
     let more =
@@ -120,9 +121,9 @@ pub(super) fn group(index: u64, judges: &mut Judges, folder: &Path) -> std::resu
         put: vec![more.clone()],
         delete: gone.iter().cloned().collect(),
     };
-    judges.older.done(job).map_err(by_reference)?;
+    sides.older.done(job).map_err(by_reference)?;
     change_group(&paths[1], &more, gone).map_err(|detail| Failure::new(Kind::OurError, detail))?;
-    for side in [&mut judges.older, &mut judges.newest] {
+    for side in [&mut sides.older, &mut sides.newest] {
         let library = side.release().library;
         let told = paths.each_ref().map(|path| listed(side, path));
         match told {
