@@ -22,6 +22,7 @@ use super::case::{Case, Step};
 use super::examine::{compare_facts, compare_questions, their_failure};
 use super::ours::{self, Manner};
 use super::overhang;
+use super::tally::Counts;
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::{carry_out, make, set_key};
 use tdb_reference::model::Bytes;
@@ -44,27 +45,41 @@ pub struct Files {
     pub others: Vec<String>,
 }
 
-impl Files {
-    pub fn add(&mut self, other: &Self) {
-        for (sum, more) in [(&mut self.data, other.data), (&mut self.metadata, other.metadata)] {
-            sum.0 += more.0;
-            sum.1 += more.1;
-        }
-        self.explained += other.explained;
-        self.free += other.free;
-        self.loss.add(&other.loss);
-    }
+/// What is counted of files.
+const DATA: &str = "data files";
+const SAME_DATA: &str = "data files that are the same";
+const FREE_DATA: &str = "data files that a filter leaves open";
+const METADATA: &str = "files of fragment metadata";
+const SAME_METADATA: &str = "files of fragment metadata that say the same";
+const EXPLAINED_METADATA: &str = "files of fragment metadata whose differences are known";
 
-    pub fn print(&self) {
-        if self.data.1 > 0 {
-            println!("of arrays without encryption and duplicates:");
-            println!("{} of {} data files are the same, byte for byte", self.data.0, self.data.1);
-            println!("{} more differ by what gzip, bit-width reduction or images leave open", self.free);
-            println!("{} of {} files of fragment metadata say the same", self.metadata.0, self.metadata.1);
-            println!("{} more do but for compressed sizes, or statistics that the library gets wrong", self.explained);
-        }
-        self.loss.print();
+impl Files {
+    /// Adds them to what is counted.
+    pub fn count(&self, counts: &mut Counts) {
+        counts.add(SAME_DATA, self.data.0);
+        counts.add(DATA, self.data.1);
+        counts.add(FREE_DATA, self.free);
+        counts.add(SAME_METADATA, self.metadata.0);
+        counts.add(METADATA, self.metadata.1);
+        counts.add(EXPLAINED_METADATA, self.explained);
+        self.loss.count(counts);
     }
+}
+
+/// What the summary says of files.
+pub fn lines(counts: &Counts) -> Vec<String> {
+    let mut lines = Vec::new();
+    if counts.get(DATA) > 0 {
+        let [same, all, free] = [SAME_DATA, DATA, FREE_DATA].map(|name| counts.get(name));
+        lines.push("of arrays without encryption and duplicates:".to_owned());
+        lines.push(format!("{same} of {all} data files are the same, byte for byte"));
+        lines.push(format!("{free} more differ by what gzip, bit-width reduction or images leave open"));
+        let [same, all, explained] = [SAME_METADATA, METADATA, EXPLAINED_METADATA].map(|name| counts.get(name));
+        lines.push(format!("{same} of {all} files of fragment metadata say the same"));
+        lines.push(format!("{explained} more do but for compressed sizes, or statistics that the library gets wrong"));
+    }
+    lines.extend(pixels::line(counts));
+    lines
 }
 
 /// Runs a case in a new folder below `folder`; our array is of that format version.

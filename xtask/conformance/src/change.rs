@@ -1,93 +1,134 @@
 //! Arrays and groups that we change beside those that the reference library changes: it must read the same from both.
 
-use std::error::Error;
 use std::path::Path;
-use std::time::Instant;
 
 use tdb_array::{ArrayOptions, CreateOptions, Group, MetadataValue, Names, TimeRange};
-
-use super::both_write::reading;
-use super::case::{Case, Step, seed_of};
-use super::compare::difference;
-use super::create::options;
-use super::examine::{compare_cells, read_again, settled, with_coordinates};
-use super::ours::{self, Manner, describe};
-use super::overhang;
-use super::random::Random;
-use super::writer::{carry_out, set_key};
-use super::{Arguments, JOB_PATIENCE, defects, generate, print, scratch_folder};
 use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
 use tdb_reference::{Job, NEWEST, Reference};
 use tdb_types::{Datatype, FormatVersion, Layout};
 
-/// Cases, unless told otherwise.
-const CASES: u64 = 500;
+use super::both_write::reading;
+use super::case::{Case, Step, seed_of};
+use super::compare::difference;
+use super::create::{self, options};
+use super::examine::{compare_cells, read_again, settled, with_coordinates};
+use super::ours::{self, Manner, describe};
+use super::random::Random;
+use super::runner::CaseKind;
+use super::tally::Counts;
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::{carry_out, set_key, start};
+use super::{defects, generate, overhang, print, shrink};
 
-#[derive(Default)]
-struct Tally {
-    arrays: u64,
-    groups: u64,
-    evolutions: u64,
-    /// Of encrypted arrays.
-    encrypted: u64,
-    /// Of enumerations.
-    extensions: u64,
-    /// Of current domains.
-    expansions: u64,
-    deletes: u64,
-    metadata: u64,
-    reads: u64,
-    /// Those that we did too.
-    own_reads: u64,
-    refused_by_both: u64,
-    left_out: u64,
-    failed: u64,
+/// One case in `GROUP` brings a group.
+const GROUP: u64 = 10;
+
+/// What is counted.
+const ARRAYS: &str = "arrays";
+const GROUPS: &str = "groups";
+const EVOLUTIONS: &str = "evolutions";
+const ENCRYPTED: &str = "evolutions of encrypted arrays";
+const EXTENSIONS: &str = "evolutions of enumerations";
+const EXPANSIONS: &str = "evolutions of current domains";
+const DELETES: &str = "deletes";
+const METADATA: &str = "changes of metadata";
+const READS: &str = "reads";
+const OWN_READS: &str = "reads that we did too";
+const REFUSED: &str = "changes refused by both";
+
+/// See the module.
+pub struct Change {
+    pub seed: u64,
 }
 
-/// Changes arrays on both sides, and has the library read both.
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let mut reference = Reference::start(NEWEST)?;
-    for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
-        reference.config().insert(setting.to_owned(), "1".to_owned());
+/// How a case ends early.
+enum End {
+    /// It was refused by both, or left out.
+    Verdict(Verdict),
+    Failed(Failure),
+}
+
+impl From<String> for End {
+    fn from(detail: String) -> Self {
+        Self::Failed(Failure::new(Kind::Changed, detail))
     }
-    reference.patience(JOB_PATIENCE);
-    let (started, mut tally) = (Instant::now(), Tally::default());
-    let cases = arguments.cases.unwrap_or(CASES);
-    for index in arguments.case.map_or(0..cases, |case| case..case + 1) {
-        let seed = seed_of(arguments.seed ^ 0xc4a9_6e00, index);
-        let mut case = generate::changed(seed);
+}
+
+impl CaseKind for Change {
+    type Case = Case;
+    type Sides = Reference;
+
+    fn command(&self) -> String {
+        "change".to_owned()
+    }
+
+    fn start(&self) -> tdb_reference::Result<Reference> {
+        start(NEWEST)
+    }
+
+    fn case(&self, index: u64) -> Option<Case> {
+        let mut case = generate::changed(self.seed_of(index));
         // Tiles that end with the datatype or beyond can't be read by the library.
         if overhang::is_beyond(&case.array) {
-            continue;
+            return None;
         }
         if case.array.cell_order == Layout::Hilbert {
-            super::create::state_extents(&mut case.array);
+            create::state_extents(&mut case.array);
         }
-        let folder = tempfile::tempdir_in(scratch_folder())?;
-        if arguments.case.is_some() {
-            println!("{}", print::case(&case, None));
-        }
-        let result = array(&case, seed, &mut reference, folder.path(), &mut tally).and_then(|()| {
-            if index % 10 == 0 { group(seed, &mut reference, folder.path(), &mut tally) } else { Ok(()) }
-        });
-        if let Err(detail) = result {
-            tally.failed += 1;
-            println!("\nFAILED: replay with --change --seed {} --case {index}\n{detail}", arguments.seed);
-            if tally.failed >= arguments.failures as u64 {
-                break;
-            }
-        }
+        Some(case)
     }
-    let Tally { arrays, groups, evolutions, encrypted, extensions, expansions, deletes, metadata, .. } = tally;
-    let Tally { reads, own_reads, refused_by_both, left_out, failed, .. } = tally;
-    println!(
-        "{evolutions} evolutions, {encrypted} of them of encrypted arrays, {extensions} of enumerations, {expansions} of current domains; {deletes} deletes, {metadata} changes of metadata"
-    );
-    println!(
-        "{arrays} arrays and {groups} groups changed alike: {reads} reads by the library agreed, {own_reads} of them with ours; {refused_by_both} changes refused by both, {left_out} arrays left out, {failed} differences, in {:.1} seconds",
-        started.elapsed().as_secs_f64()
-    );
-    if failed > 0 { Err(format!("{failed} differences").into()) } else { Ok(()) }
+
+    fn examine(
+        &self,
+        case: &Case,
+        index: u64,
+        reference: &mut Reference,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> tdb_reference::Result<Verdict> {
+        let folder = tempfile::tempdir_in(folder)?;
+        let verdict = match array(case, self.seed_of(index), reference, folder.path(), counts) {
+            Ok(verdict) | Err(End::Verdict(verdict)) => verdict,
+            Err(End::Failed(failure)) => return Ok(Verdict::Failed(failure)),
+        };
+        if index.is_multiple_of(GROUP)
+            && let Err(detail) = group(self.seed_of(index), reference, folder.path())
+        {
+            return Ok(Verdict::Failed(Failure { of_index: true, ..Failure::new(Kind::Changed, detail) }));
+        }
+        counts.add(GROUPS, u64::from(index.is_multiple_of(GROUP)));
+        Ok(verdict)
+    }
+
+    fn shrink(&self, case: Case, failure: Failure, fails: &mut dyn FnMut(&Case) -> Option<Failure>) -> (Case, Failure) {
+        shrink::shrink(case, failure, fails)
+    }
+
+    fn print(&self, case: &Case, _: u64, question: Option<usize>) -> String {
+        print::case(case, question)
+    }
+}
+
+impl Change {
+    fn seed_of(&self, index: u64) -> u64 {
+        seed_of(self.seed ^ 0xc4a9_6e00, index)
+    }
+}
+
+/// What the summary says.
+pub fn lines(counts: &Counts) -> Vec<String> {
+    let [evolutions, encrypted, extensions, expansions, deletes, metadata] =
+        [EVOLUTIONS, ENCRYPTED, EXTENSIONS, EXPANSIONS, DELETES, METADATA].map(|name| counts.get(name));
+    let [arrays, groups, reads, own_reads, refused] =
+        [ARRAYS, GROUPS, READS, OWN_READS, REFUSED].map(|name| counts.get(name));
+    vec![
+        format!(
+            "{evolutions} evolutions, {encrypted} of them of encrypted arrays, {extensions} of enumerations, {expansions} of current domains; {deletes} deletes, {metadata} changes of metadata"
+        ),
+        format!(
+            "{arrays} arrays and {groups} groups changed alike: {reads} reads by the library agreed, {own_reads} of them with ours; {refused} changes refused by both"
+        ),
+    ]
 }
 
 /// The array of a case by both sides. Of encrypted arrays that evolve the library's is not encrypted: it couldn't read it.
@@ -124,10 +165,27 @@ impl Sides<'_> {
         [by_library, own]
     }
 
+    /// Has both sides do a step, and compares whether they do it.
+    fn both_carry_out(&mut self, step: &Step, counts: &mut Counts) -> Result<(), End> {
+        match self.carry_out(step) {
+            [Ok(()), Ok(())] => Ok(()),
+            // What the library can't do to its own array, nothing can be compared of.
+            [Err(_), Err(_)] => {
+                counts.add(REFUSED, 1);
+                Err(End::Verdict(Verdict::Agreed { reads: 0, cells: 0, excuses: Vec::new() }))
+            }
+            // Of evolved arrays ours alone is encrypted; and a job may come to no end.
+            [Ok(()), Err(error)] if is_theirs(self.case, step, &error) => {
+                Err(End::Verdict(Verdict::Excused("can't do to our array what it did to its own".to_owned())))
+            }
+            [Err(error), Ok(())] => Err(format!("the library refuses what we do: {error} ({step:?})").into()),
+            [Ok(()), Err(error)] => Err(format!("we refuse what the library does: {error} ({step:?})").into()),
+        }
+    }
+
     /// Whether the files of enumerations say the same, and the schemas.
     fn compare_schemas(&self) -> Result<(), String> {
-        let files =
-            |uri: &str, encrypted| super::create::tree(&Path::new(uri).join("__schema/__enumerations"), encrypted);
+        let files = |uri: &str, encrypted| create::tree(&Path::new(uri).join("__schema/__enumerations"), encrypted);
         let (theirs, ours) = (files(&self.theirs, self.encrypted)?, files(&self.ours, self.case.encrypted)?);
         if theirs != ours {
             return Err(format!("other enumerations:\n theirs {theirs:02x?}\n ours   {ours:02x?}"));
@@ -141,11 +199,13 @@ impl Sides<'_> {
         if alike { Ok(()) } else { Err(format!("other schemas:\n theirs {theirs:#?}\n ours   {ours:#?}")) }
     }
 
-    /// Has the library read both, and us ours.
-    fn compare_reads(&mut self, tally: &mut Tally) -> Result<(), String> {
+    /// Has the library read both, and us ours. Gives how many cells were compared.
+    fn compare_reads(&mut self, counts: &mut Counts) -> Result<u64, Failure> {
         let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
         let (before, after) = (self.case, &as_it_became(self.case));
-        for question in &before.questions {
+        let mut cells = 0;
+        for (index, question) in before.questions.iter().enumerate() {
+            let failed = |detail| Failure { question: Some(index), ..Failure::new(Kind::Changed, detail) };
             // All schemas are younger than what questions of the past see, and then the first one counts.
             let is_past = question.query.timestamps.is_some_and(|(_, end)| end < generate::AFTER_ALL);
             let case = if is_past { before } else { after };
@@ -156,22 +216,24 @@ impl Sides<'_> {
                 (Ok(expected), Ok(got)) => (expected, got),
                 // Paths stand in messages.
                 (Err(_), Err(_)) => {
-                    tally.refused_by_both += 1;
+                    counts.add(REFUSED, 1);
                     continue;
                 }
-                other => return Err(format!("{query:?}:\n{other:?}")),
+                other => return Err(failed(format!("{query:?}:\n{other:?}"))),
             };
             if let Some(detail) = difference(&expected, &reading(&got), &settled(case, question, &expected)) {
-                return Err(format!("{query:?}:\n{detail}"));
+                return Err(failed(format!("{query:?}:\n{detail}")));
             }
-            tally.reads += 1;
+            counts.add(READS, 1);
+            cells += expected.cells as u64;
             let known = defects::is_wrong(case, question).or_else(|| defects::lacks_cells(case, question, &expected));
             if known.is_none() {
-                compare_cells(case, question, &ours, &expected).map_err(|failure| failure.detail)?;
-                tally.own_reads += 1;
+                compare_cells(case, question, &ours, &expected)
+                    .map_err(|failure| Failure { question: Some(index), ..failure })?;
+                counts.add(OWN_READS, 1);
             }
         }
-        Ok(())
+        Ok(cells)
     }
 }
 
@@ -185,49 +247,45 @@ fn as_it_became(case: &Case) -> Case {
     case
 }
 
-fn array(case: &Case, seed: u64, reference: &mut Reference, folder: &Path, tally: &mut Tally) -> Result<(), String> {
+fn array(
+    case: &Case,
+    seed: u64,
+    reference: &mut Reference,
+    folder: &Path,
+    counts: &mut Counts,
+) -> Result<Verdict, End> {
     let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
     let evolves = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));
     let mut sides = Sides { case, reference, theirs, ours, encrypted: case.encrypted && !evolves };
     let uri = sides.theirs.clone();
     if sides.on_theirs().create(&uri, &case.array).is_err() {
-        tally.left_out += 1;
-        return Ok(());
+        return Ok(Verdict::Excused("refuses to create the array".to_owned()));
     }
     ours::create(&sides.ours, case, FormatVersion::DEFAULT)?;
     for step in &case.steps {
-        match step {
-            Step::Evolve(evolution) => {
-                tally.evolutions += 1;
-                tally.encrypted += u64::from(case.encrypted);
-                tally.extensions += u64::from(!evolution.extend_enumerations.is_empty());
-                tally.expansions += u64::from(evolution.expand_current_domain.is_some());
-            }
-            Step::Delete(..) => tally.deletes += 1,
-            _ => {}
-        }
-        match sides.carry_out(step) {
-            [Ok(()), Ok(())] => {}
-            // What the library can't do to its own array, nothing can be compared of.
-            [Err(_), Err(_)] => {
-                tally.refused_by_both += 1;
-                return Ok(());
-            }
-            // Of evolved arrays ours alone is encrypted; and a job may come to no end.
-            [Ok(()), Err(error)] if is_theirs(case, step, &error) => {
-                tally.left_out += 1;
-                return Ok(());
-            }
-            [Err(error), Ok(())] => return Err(format!("the library refuses what we do: {error} ({step:?})")),
-            [Ok(()), Err(error)] => return Err(format!("we refuse what the library does: {error} ({step:?})")),
-        }
+        count_step(case, step, counts);
+        sides.both_carry_out(step, counts)?;
     }
     sides.compare_schemas()?;
     metadata(&mut sides, seed)?;
-    tally.metadata += 1;
-    sides.compare_reads(tally)?;
-    tally.arrays += 1;
-    Ok(())
+    counts.add(METADATA, 1);
+    let before = counts.get(READS);
+    let cells = sides.compare_reads(counts).map_err(End::Failed)?;
+    counts.add(ARRAYS, 1);
+    Ok(Verdict::Agreed { reads: counts.get(READS) - before, cells, excuses: Vec::new() })
+}
+
+fn count_step(case: &Case, step: &Step, counts: &mut Counts) {
+    match step {
+        Step::Evolve(evolution) => {
+            counts.add(EVOLUTIONS, 1);
+            counts.add(ENCRYPTED, u64::from(case.encrypted));
+            counts.add(EXTENSIONS, u64::from(!evolution.extend_enumerations.is_empty()));
+            counts.add(EXPANSIONS, u64::from(evolution.expand_current_domain.is_some()));
+        }
+        Step::Delete(..) => counts.add(DELETES, 1),
+        _ => {}
+    }
 }
 
 /// Whether the library couldn't do to our array what it did to its own, for a reason that is known.
@@ -285,7 +343,7 @@ fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {
         }
         writer.commit().map_err(|error| describe(&error))?;
     }
-    let files = |uri: &str, encrypted| super::create::tree(&Path::new(uri).join("__meta"), encrypted);
+    let files = |uri: &str, encrypted| create::tree(&Path::new(uri).join("__meta"), encrypted);
     let folders = [files(&theirs, sides.encrypted)?, files(&ours, sides.case.encrypted)?];
     if folders[0] != folders[1] {
         return Err(format!("other files of metadata: {folders:?}"));
@@ -296,7 +354,7 @@ fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {
 }
 
 /// A group with members that come and go, and metadata.
-fn group(seed: u64, reference: &mut Reference, folder: &Path, tally: &mut Tally) -> Result<(), String> {
+fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), String> {
     set_key(reference, false);
     let random = &mut Random::new(seed);
     let path = folder.join("group");
@@ -344,6 +402,5 @@ fn group(seed: u64, reference: &mut Reference, folder: &Path, tally: &mut Tally)
     if theirs != own || own_metadata != their_metadata || !told.metadata.contains(&entry) {
         return Err(format!("groups:\n theirs {told:?}\n ours   {own:?} {own_metadata:?}"));
     }
-    tally.groups += 1;
     Ok(())
 }

@@ -17,6 +17,14 @@ impl Coverage {
         *self.0.entry(kind).or_default().entry(name.into()).or_default() += 1;
     }
 
+    pub fn merge(&mut self, other: Self) {
+        for (kind, counts) in other.0 {
+            for (name, count) in counts {
+                *self.0.entry(kind).or_default().entry(name).or_default() += count;
+            }
+        }
+    }
+
     /// Counts a case that both sides agreed upon.
     pub fn case(&mut self, case: &Case) {
         let array = &case.array;

@@ -5,90 +5,109 @@ pub mod build;
 mod mutate;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::error::Error;
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
 use tdb_array::{ArrayOptions, CreateOptions};
 use tdb_filters::EncryptionKey;
+use tdb_reference::model::{ArraySpec, Bytes};
+use tdb_reference::{NEWEST, Reference};
 use tdb_schema::tdb_generic_tile::GenericTileDecoder;
 use tdb_schema_text::{from_toml, to_toml};
 use tdb_types::{Datatype, FormatVersion, Layout, Limits};
 
-use super::case::{KEY, seed_of};
+use super::case::{Case, KEY, seed_of};
 use super::generate::integer_of;
 use super::ours::describe;
 use super::random::Random;
-use super::writer::set_key;
-use super::{Arguments, JOB_PATIENCE, generate, scratch_folder};
-use tdb_reference::model::{ArraySpec, Bytes};
-use tdb_reference::{NEWEST, Reference};
+use super::runner::CaseKind;
+use super::tally::Counts;
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::{set_key, start};
+use super::{generate, shrink};
 
-/// Cases, unless told otherwise.
-const CASES: u64 = 2000;
 /// One case in `MUTATED` is made illegal, or nearly so.
 const MUTATED: u64 = 2;
 
-#[derive(Default)]
-struct Tally {
-    same: u64,
-    refused_by_both: u64,
-    /// Refused by one side, for a known reason.
-    only_theirs: u64,
-    only_ours: u64,
-    /// Of schemas that both made: those that were made illegal in vain.
-    let_through: u64,
-    encrypted: u64,
-    failed: u64,
-    /// How often each of our reasons to refuse was given.
-    reasons: BTreeMap<String, u64>,
+/// What is counted.
+const SAME: &str = "arrays created alike";
+const REFUSED: &str = "schemas refused by both";
+/// Of schemas that both made: those that were made illegal in vain.
+const LET_THROUGH: &str = "arrays created alike that are nearly illegal";
+const ENCRYPTED: &str = "arrays created alike that are encrypted";
+
+/// See the module.
+pub struct Create {
+    pub seed: u64,
 }
 
-/// Creates arrays on both sides and compares them.
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let mut reference = Reference::start(NEWEST)?;
-    reference.patience(JOB_PATIENCE);
-    let (started, mut tally) = (Instant::now(), Tally::default());
-    let cases = arguments.cases.unwrap_or(CASES);
-    let range = arguments.case.map_or(0..cases, |case| case..case + 1);
-    for index in range {
-        let seed = seed_of(arguments.seed ^ 0xc4ea_7e00, index);
-        let (mut spec, encrypted) = {
-            let case = generate::case(seed);
-            (case.array, case.encrypted)
-        };
-        let mutation = (index % MUTATED == 1).then(|| mutate::mutate(&mut spec, &mut Random::new(!seed)));
-        if spec.cell_order == Layout::Hilbert {
-            state_extents(&mut spec);
-        }
-        if arguments.case.is_some() {
-            println!("{mutation:?} {spec:#?}");
-        }
-        let folder = tempfile::tempdir_in(scratch_folder())?;
-        set_key(&mut reference, encrypted);
-        if let Err(detail) = examine(&spec, mutation.is_some(), encrypted, &mut reference, folder.path(), &mut tally) {
-            tally.failed += 1;
-            println!("\nFAILED: replay with --create --seed {} --case {index}", arguments.seed);
-            println!("{}{detail}", mutation.map_or(String::new(), |what| format!("({what}) ")));
-            if tally.failed >= arguments.failures as u64 {
-                break;
-            }
-        }
+/// A schema, and what was changed in it so that it breaks a rule, or comes near to it.
+#[derive(Clone)]
+pub struct CreateCase {
+    /// Without steps and questions.
+    case: Case,
+    mutation: Option<&'static str>,
+}
+
+impl CaseKind for Create {
+    type Case = CreateCase;
+    type Sides = Reference;
+
+    fn command(&self) -> String {
+        "create".to_owned()
     }
-    let Tally { same, refused_by_both, only_theirs, only_ours, let_through, encrypted, failed, reasons } = tally;
-    println!("{only_theirs} times refused by the library alone: extents of more than half of a signed type");
-    println!(
-        "{only_ours} times refused by us alone: scaled values of other sizes, dictionaries that nothing can be written through"
-    );
-    for (reason, count) in reasons {
-        println!("{count} times refused by both: {reason}");
+
+    fn start(&self) -> tdb_reference::Result<Reference> {
+        start(NEWEST)
     }
-    println!(
-        "{same} arrays created alike ({let_through} of them nearly illegal, {encrypted} encrypted), {refused_by_both} refused by both, {failed} differences, in {:.1} seconds",
-        started.elapsed().as_secs_f64()
-    );
-    if failed > 0 { Err(format!("{failed} differences").into()) } else { Ok(()) }
+
+    fn case(&self, index: u64) -> Option<CreateCase> {
+        let seed = seed_of(self.seed ^ 0xc4ea_7e00, index);
+        let mut case = Case { steps: Vec::new(), questions: Vec::new(), ..generate::case(seed) };
+        let mutated = index % MUTATED == 1;
+        let mutation = mutated.then(|| mutate::mutate(&mut case.array, &mut Random::new(!seed)));
+        if case.array.cell_order == Layout::Hilbert {
+            state_extents(&mut case.array);
+        }
+        Some(CreateCase { case, mutation })
+    }
+
+    fn examine(
+        &self,
+        case: &CreateCase,
+        _: u64,
+        reference: &mut Reference,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> tdb_reference::Result<Verdict> {
+        let folder = tempfile::tempdir_in(folder)?;
+        set_key(reference, case.case.encrypted);
+        let outcome = examine(case, reference, folder.path(), counts);
+        Ok(outcome.unwrap_or_else(|detail| Verdict::Failed(Failure::new(Kind::Schema, detail))))
+    }
+
+    fn shrink(
+        &self,
+        CreateCase { case, mutation }: CreateCase,
+        failure: Failure,
+        fails: &mut dyn FnMut(&CreateCase) -> Option<Failure>,
+    ) -> (CreateCase, Failure) {
+        let (case, failure) =
+            shrink::shrink(case, failure, |smaller| fails(&CreateCase { case: smaller.clone(), mutation }));
+        (CreateCase { case, mutation }, failure)
+    }
+
+    fn print(&self, CreateCase { case, mutation }: &CreateCase, _: u64, _: Option<usize>) -> String {
+        format!("{mutation:?}, encrypted: {}, {:#?}", case.encrypted, case.array)
+    }
+}
+
+/// What the summary says.
+pub fn lines(counts: &Counts) -> Vec<String> {
+    let [same, let_through, encrypted, refused] = [SAME, LET_THROUGH, ENCRYPTED, REFUSED].map(|name| counts.get(name));
+    vec![format!(
+        "{same} arrays created alike ({let_through} of them nearly illegal, {encrypted} encrypted), {refused} refused by both"
+    )]
 }
 
 /// Says what extents of Hilbert arrays are left out: the library, which is told the order after the domain, takes them for
@@ -115,53 +134,55 @@ pub fn state_extents(spec: &mut ArraySpec) {
 }
 
 fn examine(
-    spec: &ArraySpec,
-    mutated: bool,
-    encrypted: bool,
+    CreateCase { case, mutation }: &CreateCase,
     reference: &mut Reference,
     folder: &Path,
-    tally: &mut Tally,
-) -> Result<(), String> {
+    counts: &mut Counts,
+) -> Result<Verdict, String> {
     let (theirs, ours) = (folder.join("theirs"), folder.join("ours"));
-    let made = reference.create(&theirs.to_string_lossy(), spec);
-    let definition = build::definition(spec, FormatVersion::DEFAULT);
-    let (definition, create) = match (made, definition) {
+    let made = reference.create(&theirs.to_string_lossy(), &case.array);
+    let definition = match (made, build::definition(&case.array, FormatVersion::DEFAULT)) {
         (Err(_), Err(reason)) => {
-            tally.refused_by_both += 1;
+            counts.add(REFUSED, 1);
             let rule = reason.to_string().split_once(": ").map_or(String::new(), |(_, why)| why.to_owned());
             let words = rule.split(' ').filter(|word| !word.contains(|c: char| c.is_ascii_digit() || c == '"'));
-            *tally.reasons.entry(words.collect::<Vec<_>>().join(" ")).or_default() += 1;
-            return Ok(());
+            let rule = format!("refused by both: {}", words.collect::<Vec<_>>().join(" "));
+            return Ok(Verdict::Agreed { reads: 0, cells: 0, excuses: vec![rule] });
         }
         (Err(error), Ok(_)) if is_harsh(&error.to_string()) => {
-            tally.only_theirs += 1;
-            return Ok(());
+            return excused("refused by the library alone: extents of more than half of a signed type");
         }
         // It could never be written: the library says so then.
         (Ok(()), Err(error)) if is_never_written(&error.to_string()) => {
-            tally.only_ours += 1;
-            return Ok(());
+            return excused(
+                "refused by us alone: scaled values of other sizes, dictionaries that nothing can be written through",
+            );
         }
         (Err(error), Ok(_)) => return Err(format!("the library refuses what we take: {error}")),
         (Ok(()), Err(error)) => return Err(format!("we refuse what the library takes: {error}")),
-        (Ok(()), Ok(definition)) => (definition, options(encrypted).1),
+        (Ok(()), Ok(definition)) => definition,
     };
     // The text must say everything.
     let text = to_toml(&definition).map_err(|error| describe(&error))?;
     let read = from_toml(&text).map_err(|error| format!("{}\n{text}", describe(&error)))?;
+    let (open, create) = options(case.encrypted);
     create.create(&ours, &read).map_err(|error| describe(&error))?;
-    compare(&theirs, &ours, encrypted)?;
-    let theirs = options(encrypted).0.open(&theirs).and_then(|array| array.definition());
+    compare(&theirs, &ours, case.encrypted)?;
+    let theirs = open.open(&theirs).and_then(|array| array.definition());
     let printed = to_toml(&theirs.map_err(|error| describe(&error))?).map_err(|error| describe(&error))?;
     if sorted(&printed) != sorted(&text) {
         return Err(format!("the text of theirs:\n{printed}\nthe text of ours:\n{text}"));
     }
     // The library opens it.
     reference.fragments(&ours.to_string_lossy()).map_err(|error| format!("the library can't open ours: {error}"))?;
-    tally.same += 1;
-    tally.let_through += u64::from(mutated);
-    tally.encrypted += u64::from(encrypted);
-    Ok(())
+    counts.add(SAME, 1);
+    counts.add(LET_THROUGH, u64::from(mutation.is_some()));
+    counts.add(ENCRYPTED, u64::from(case.encrypted));
+    Ok(Verdict::Agreed { reads: 0, cells: 0, excuses: Vec::new() })
+}
+
+fn excused(reason: &str) -> Result<Verdict, String> {
+    Ok(Verdict::Excused(reason.to_owned()))
 }
 
 /// Whether the library refuses an extent that it would have chosen itself: one of more than half of a signed type.

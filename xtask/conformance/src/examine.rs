@@ -250,7 +250,7 @@ pub fn has_no_end(error: &Error) -> bool {
 /// An unexpected error of the library.
 pub fn as_failure(question: Option<usize>, error: &Error) -> Failure {
     let kind = if matches!(error, Error::Library(_)) { Kind::TheirError } else { Kind::TheirCrash };
-    Failure { kind, question, detail: error.to_string() }
+    Failure { question, ..Failure::new(kind, error.to_string()) }
 }
 
 pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<Option<Failure>> {

@@ -4,90 +4,113 @@
 //! The library loses bytes in some chains and then reads whatever its memory holds, so it is asked several times, each time in
 //! a new process. Where it reads right every time, so must we; and what we write it must read right.
 
-use std::error::Error;
 use std::path::Path;
-use std::time::Instant;
 
 use tdb_array::{Array, CreateOptions};
+use tdb_reference::model::{ArraySpec, Column, FilterSpec, QuerySpec, WriteSpec, attribute, dimension, var_column};
+use tdb_reference::{NEWEST, Reference};
 use tdb_types::Datatype::{
     self, DatetimePs, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64,
 };
 use tdb_types::{FormatVersion, Layout};
 
 use super::case::{Case, seed_of};
+use super::create;
 use super::ours::{self, Manner, describe};
 use super::random::Random;
-use super::{Arguments, JOB_PATIENCE, create, scratch_folder};
-use tdb_reference::model::{ArraySpec, Column, FilterSpec, QuerySpec, WriteSpec, attribute, dimension, var_column};
-use tdb_reference::{NEWEST, Reference};
+use super::runner::CaseKind;
+use super::tally::Counts;
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::start;
 
-/// Cases, unless told otherwise.
-const CASES: u64 = 300;
 /// How often the library is asked.
 const TIMES: usize = 3;
 
 const VALUES: [Datatype; 11] = [Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float32, Float64, DatetimePs];
 const REINTERPRETED: [Datatype; 7] = [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32];
 
-#[derive(Default)]
-struct Tally {
-    /// Both wrote, and both read both.
-    agreed: u64,
-    /// The library wrote what it doesn't read right, or not every time; of these, what we read right.
-    unread: u64,
-    unread_but_ours: u64,
-    /// Values that the library lost, which we refuse to guess.
-    lost: u64,
-    /// Refused by us as it can't be read back, although the library wrote it.
-    partial: u64,
-    refused_by_both: u64,
-    /// Written by us alone, and read by both.
-    only_ours: u64,
-    not_created: u64,
-    failed: u64,
+/// What is counted.
+const BOTH: &str = "tiles filtered by both sides and read by both";
+/// The library wrote what it doesn't read right, or not every time; of these, what we read right.
+const UNREAD: &str = "tiles that the library wrote but doesn't always read";
+const UNREAD_BUT_OURS: &str = "tiles that it doesn't always read, and we do";
+/// Values that the library lost, which we refuse to guess.
+const LOST: &str = "tiles with values lost";
+/// Refused by us as it can't be read back, although the library wrote it.
+const PARTIAL: &str = "tiles refused by us since the library loses bytes";
+const REFUSED: &str = "tiles refused by both";
+/// Written by us alone, and read by both.
+const ONLY_OURS: &str = "tiles filtered by us alone and read by both";
+
+/// See the module.
+pub struct Filters {
+    pub seed: u64,
 }
 
-/// Filters on both sides.
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let mut reference = Reference::start(NEWEST)?;
-    reference.patience(JOB_PATIENCE);
-    let (started, mut tally) = (Instant::now(), Tally::default());
-    let cases = arguments.cases.unwrap_or(CASES);
-    for index in arguments.case.map_or(0..cases, |case| case..case + 1) {
-        let random = &mut Random::new(seed_of(arguments.seed ^ 0xf117_e200, index));
-        let tile = Tile::random(random);
-        if arguments.case.is_some() {
-            println!("{tile:?}");
-        }
-        let folder = tempfile::tempdir_in(scratch_folder())?;
-        if let Err(detail) = tile.examine(&mut reference, folder.path(), &mut tally) {
-            tally.failed += 1;
-            let chain = &tile.spec.attributes[0].filters.filters;
-            let seed = arguments.seed;
-            let datatype = tile.spec.attributes[0].datatype;
-            println!(
-                "\nFAILED: replay with --filters --seed {seed} --case {index}\n{datatype} {chain:?}\n{detail:.2000}"
-            );
-            if tally.failed >= arguments.failures as u64 {
-                break;
-            }
-        }
+impl CaseKind for Filters {
+    type Case = Tile;
+    type Sides = Reference;
+
+    fn command(&self) -> String {
+        "filters".to_owned()
     }
-    let Tally { agreed, unread, unread_but_ours, lost, partial, refused_by_both, only_ours, not_created, failed } =
-        tally;
-    println!(
-        "{agreed} tiles filtered by both sides and read by both, {only_ours} by ours alone; {refused_by_both} refused by both, {partial} by ours alone since the library loses bytes, {not_created} not created"
-    );
-    println!(
-        "{unread} that the library wrote but doesn't always read, of which ours read {unread_but_ours}; values lost in {lost}; {failed} differences, in {:.1} seconds",
-        started.elapsed().as_secs_f64()
-    );
-    if failed > 0 { Err(format!("{failed} differences").into()) } else { Ok(()) }
+
+    fn start(&self) -> tdb_reference::Result<Reference> {
+        start(NEWEST)
+    }
+
+    fn case(&self, index: u64) -> Option<Tile> {
+        Some(Tile::random(&mut Random::new(seed_of(self.seed ^ 0xf117_e200, index))))
+    }
+
+    fn examine(
+        &self,
+        tile: &Tile,
+        _: u64,
+        reference: &mut Reference,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> tdb_reference::Result<Verdict> {
+        let folder = tempfile::tempdir_in(folder)?;
+        let outcome = tile.examine(reference, folder.path(), counts);
+        Ok(outcome.unwrap_or_else(|detail| Verdict::Failed(Failure::new(Kind::Changed, format!("{detail:.2000}")))))
+    }
+
+    /// Leaves out filters and cells, as long as it fails in the same way.
+    fn shrink(&self, tile: Tile, failure: Failure, fails: &mut dyn FnMut(&Tile) -> Option<Failure>) -> (Tile, Failure) {
+        let (mut best, mut how) = (tile, failure);
+        while let Some(found) = best.smaller().into_iter().find_map(|smaller| {
+            let failure = fails(&smaller).filter(|failure| failure.resembles(&how))?;
+            Some((smaller, failure))
+        }) {
+            (best, how) = found;
+        }
+        (best, how)
+    }
+
+    fn print(&self, tile: &Tile, _: u64, _: Option<usize>) -> String {
+        let attribute = &tile.spec.attributes[0];
+        format!("{} {:?}\n{:?}", attribute.datatype, attribute.filters.filters, tile.column)
+    }
+}
+
+/// What the summary says.
+pub fn lines(counts: &Counts) -> Vec<String> {
+    let [both, only_ours, refused, partial] = [BOTH, ONLY_OURS, REFUSED, PARTIAL].map(|name| counts.get(name));
+    let [unread, unread_but_ours, lost] = [UNREAD, UNREAD_BUT_OURS, LOST].map(|name| counts.get(name));
+    vec![
+        format!(
+            "{both} tiles filtered by both sides and read by both, {only_ours} by ours alone; {refused} refused by both, {partial} by ours alone since the library loses bytes"
+        ),
+        format!(
+            "{unread} that the library wrote but doesn't always read, of which ours read {unread_but_ours}; values lost in {lost}"
+        ),
+    ]
 }
 
 /// One tile and its filters.
-#[derive(Debug)]
-struct Tile {
+#[derive(Clone, Debug)]
+pub struct Tile {
     spec: ArraySpec,
     column: Column,
     /// Whether the filters round: then the sides are held against each other.
@@ -125,20 +148,39 @@ impl Tile {
         Self { spec, column: var_column("a", cells), rounds }
     }
 
-    fn examine(&self, reference: &mut Reference, folder: &Path, tally: &mut Tally) -> Result<(), String> {
+    /// The tile without one of its filters, or without half of its cells.
+    fn smaller(&self) -> Vec<Self> {
+        let filters = &self.spec.attributes[0].filters.filters;
+        let mut smaller: Vec<Self> = (0..filters.len()).map(|_| self.clone()).collect();
+        for (index, tile) in smaller.iter_mut().enumerate() {
+            tile.spec.attributes[0].filters.filters.remove(index);
+        }
+        let count = self.column.offsets.as_ref().map_or(0, |offsets| offsets.len() - 1);
+        for half in [0..count / 2, count / 2..count] {
+            if !half.is_empty() && half.len() < count {
+                let column = self.column.of_places(count, half.clone());
+                let dimension = dimension("i", UInt64, [0, half.len() as u64 - 1], half.len() as u64);
+                let spec = ArraySpec::dense([dimension], self.spec.attributes.clone());
+                smaller.push(Self { spec, column, rounds: self.rounds });
+            }
+        }
+        smaller
+    }
+
+    fn examine(&self, reference: &mut Reference, folder: &Path, counts: &mut Counts) -> Result<Verdict, String> {
         let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
         let definition = create::build::definition(&self.spec, FormatVersion::DEFAULT);
         if let Err(refusal) = reference.create(&theirs, &self.spec) {
-            tally.not_created += 1;
-            // What comes of it is for `--create`.
-            return if definition.is_err() { Ok(()) } else { Err(format!("the library doesn't create it: {refusal}")) };
+            // What comes of it is for `create`.
+            return if definition.is_err() {
+                not_created()
+            } else {
+                Err(format!("the library doesn't create it: {refusal}"))
+            };
         }
         let definition = match definition {
             Ok(definition) => definition,
-            Err(error) if error.to_string().contains("does not work") => {
-                tally.not_created += 1;
-                return Ok(());
-            }
+            Err(error) if error.to_string().contains("does not work") => return not_created(),
             Err(error) => return Err(format!("we don't create what the library creates: {error}")),
         };
         CreateOptions::new().create(&ours, &definition).map_err(|error| describe(&error))?;
@@ -148,24 +190,23 @@ impl Tile {
         let array = self.spec.clone();
         let case = Case { array, steps: Vec::new(), questions: Vec::new(), encrypted: false, disordered: false };
         let by_us = ours::write(&ours, &case, &write, Manner { max_fragment_size: None, ..Manner::by(0) });
-        let read_theirs = if by_library.is_ok() { self.theirs(reference, &theirs, tally)? } else { None };
+        let read_theirs = if by_library.is_ok() { self.theirs(reference, &theirs, counts)? } else { None };
         match (&by_library, &by_us) {
             (_, Ok(())) => self.ours(reference, &ours, read_theirs.as_ref())?,
-            (Err(_), Err(_)) => tally.refused_by_both += 1,
+            (Err(_), Err(_)) => counts.add(REFUSED, 1),
             // Some parts are of so many bytes by chance.
-            (Ok(()), Err(error)) if error.contains("not a whole number of values") => tally.partial += 1,
-            (Ok(()), Err(_)) if read_theirs.is_none() => tally.refused_by_both += 1,
+            (Ok(()), Err(error)) if error.contains("not a whole number of values") => counts.add(PARTIAL, 1),
+            (Ok(()), Err(_)) if read_theirs.is_none() => counts.add(REFUSED, 1),
             (Ok(()), Err(error)) => return Err(format!("we don't write what the library writes and reads: {error}")),
         }
         if by_us.is_ok() {
-            let count = if read_theirs.is_some() { &mut tally.agreed } else { &mut tally.only_ours };
-            *count += 1;
+            counts.add(if read_theirs.is_some() { BOTH } else { ONLY_OURS }, 1);
         }
-        Ok(())
+        Ok(Verdict::Agreed { reads: 0, cells: 0, excuses: Vec::new() })
     }
 
     /// Has both sides read what the library wrote. Gives the cells if it reads them every time, and right, where it can.
-    fn theirs(&self, reference: &mut Reference, uri: &str, tally: &mut Tally) -> Result<Option<Column>, String> {
+    fn theirs(&self, reference: &mut Reference, uri: &str, counts: &mut Counts) -> Result<Option<Column>, String> {
         let read: Vec<_> = (0..TIMES).map(|_| by_library(reference, uri)).collect();
         let settled = match &read[0] {
             Ok(first) if read.iter().all(|read| read.as_ref().ok() == Some(first)) => Some(first.clone()),
@@ -177,14 +218,14 @@ impl Tile {
             (Some(theirs), Ok(ours)) if theirs == ours => {}
             // It is right by what happened to lie in the memory.
             (_, Err(error)) if error.contains("the writer has lost the bytes") => {
-                tally.lost += 1;
+                counts.add(LOST, 1);
                 return Ok(None);
             }
             (Some(_), Ok(ours)) => return Err(format!("the library reads its own right, we read {ours:?}")),
             (Some(_), Err(error)) => return Err(format!("the library reads its own right, we don't: {error}")),
             (None, own) => {
-                tally.unread += 1;
-                tally.unread_but_ours += u64::from(own.as_ref().is_ok_and(|own| self.is_right(own)));
+                counts.add(UNREAD, 1);
+                counts.add(UNREAD_BUT_OURS, u64::from(own.as_ref().is_ok_and(|own| self.is_right(own))));
             }
         }
         Ok(settled)
@@ -207,6 +248,10 @@ impl Tile {
     fn is_right(&self, read: &Column) -> bool {
         read.offsets == self.column.offsets && (self.rounds || read.values == self.column.values)
     }
+}
+
+fn not_created() -> Result<Verdict, String> {
+    Ok(Verdict::Excused("the array isn't created".to_owned()))
 }
 
 /// The cells as the library reads them, in a process of its own.

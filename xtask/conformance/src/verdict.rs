@@ -21,6 +21,8 @@ pub struct Failure {
     /// Which of the case's questions it is about.
     pub question: Option<usize>,
     pub detail: String,
+    /// Whether it is about something that follows from the case's index alone, such as a group: then no smaller case helps.
+    pub of_index: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,17 +39,22 @@ pub enum Kind {
     /// The library refuses something that the generator took for legal.
     TheirError,
     TheirCrash,
+    /// The same change by both sides doesn't come to the same.
+    Changed,
+    /// The case didn't come to an end.
+    NoEnd,
 }
 
 impl Failure {
     pub fn new(kind: Kind, detail: String) -> Self {
-        Self { kind, question: None, detail }
+        Self { kind, question: None, detail, of_index: false }
     }
 
     /// Whether the other one looks like the same mistake.
     pub fn resembles(&self, other: &Self) -> bool {
         let start = |text: &str| text.chars().filter(|letter| letter.is_alphabetic()).take(100).collect::<String>();
-        let by_message = matches!(self.kind, Kind::OurError | Kind::OurPanic | Kind::TheirError | Kind::Schema);
+        let by_message =
+            matches!(self.kind, Kind::OurError | Kind::OurPanic | Kind::TheirError | Kind::Schema | Kind::Changed);
         self.kind == other.kind && (!by_message || start(&self.detail) == start(&other.detail))
     }
 }

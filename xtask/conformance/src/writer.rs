@@ -7,6 +7,24 @@ use tdb_reference::{Ability, Reference, Release, Result};
 
 use super::case::{Case, KEY, Step};
 
+/// How long the library may take for one job: those of a case take a few milliseconds. Where it doesn't come to an end, it
+/// takes a gigabyte of memory every few seconds.
+const JOB_PATIENCE: Duration = Duration::from_secs(15);
+
+/// A release, with one thread of its own: cases run at the same time.
+///
+/// # Errors
+///
+/// If it can't be fetched.
+pub fn start(library: &str) -> Result<Reference> {
+    let mut reference = Reference::start(library)?;
+    for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
+        reference.config().insert(setting.to_owned(), "1".to_owned());
+    }
+    reference.patience(JOB_PATIENCE);
+    Ok(reference)
+}
+
 /// An older release, and its process; and newer ones that write to its arrays.
 pub struct Writer {
     pub release: Release,

@@ -12,6 +12,7 @@ use crate::case::Case;
 use crate::compare::difference;
 use crate::defects;
 use crate::examine::{compare_cells, read_again, settled, with_coordinates};
+use crate::tally::Counts;
 use crate::verdict::{Failure, Kind};
 use tdb_reference::model::{AttributeSpec, FilterSpec, ReadResult, WebpFormat};
 use tdb_reference::{Reference, Result};
@@ -22,10 +23,14 @@ const ALLOWED: (f64, f64) = (1.5, 100.0);
 /// Squared errors of images with loss, and of how many bytes.
 #[derive(Debug, Default)]
 pub struct Loss {
-    theirs: f64,
-    ours: f64,
+    theirs: u64,
+    ours: u64,
     bytes: u64,
 }
+
+const THEIRS: &str = "squared error of the library's images";
+const OURS: &str = "squared error of our images";
+const BYTES: &str = "bytes of images with loss";
 
 impl Loss {
     pub fn add(&mut self, other: &Self) {
@@ -34,17 +39,23 @@ impl Loss {
         self.bytes += other.bytes;
     }
 
-    pub fn print(&self) {
-        if self.bytes > 0 {
-            let mean = |sum: f64| sum / self.bytes as f64;
-            println!(
-                "images with loss, {} bytes read: a mean squared error of {:.1}, and of {:.1} in the library's",
-                self.bytes,
-                mean(self.ours),
-                mean(self.theirs)
-            );
-        }
+    pub fn count(&self, counts: &mut Counts) {
+        counts.add(THEIRS, self.theirs);
+        counts.add(OURS, self.ours);
+        counts.add(BYTES, self.bytes);
     }
+}
+
+/// What the summary says of images with loss, if there were any.
+pub fn line(counts: &Counts) -> Option<String> {
+    let [theirs, ours, bytes] = [THEIRS, OURS, BYTES].map(|name| counts.get(name) as f64);
+    (bytes > 0.0).then(|| {
+        format!(
+            "images with loss, {bytes} bytes read: a mean squared error of {:.1}, and of {:.1} in the library's",
+            ours / bytes,
+            theirs / bytes
+        )
+    })
 }
 
 /// The case with pixels that stay as they are given; none if all do.
@@ -126,12 +137,13 @@ fn loss(attribute: &AttributeSpec, results: [&ReadResult; 3]) -> std::result::Re
     if given.len() != ours.len() || given.len() != theirs.len() {
         return Err(format!("{name:?}: {} bytes given, {} and {} read", given.len(), theirs.len(), ours.len()));
     }
-    let error = |values: &[u8]| given.iter().zip(values).map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2)).sum::<f64>();
+    let error = |values: &[u8]| given.iter().zip(values).map(|(a, b)| u64::from(a.abs_diff(*b)).pow(2)).sum::<u64>();
     let loss = Loss { theirs: error(theirs), ours: error(ours), bytes: given.len() as u64 };
     let (times, more) = ALLOWED;
-    if loss.ours <= loss.theirs * times + more * loss.bytes as f64 {
+    let [theirs, ours, bytes] = [loss.theirs, loss.ours, loss.bytes].map(|sum| sum as f64);
+    if ours <= theirs * times + more * bytes {
         return Ok(loss);
     }
-    let [theirs, ours] = [loss.theirs, loss.ours].map(|sum| sum / loss.bytes as f64);
+    let [theirs, ours] = [theirs / bytes, ours / bytes];
     Err(format!("{name:?}: a mean squared error of {ours:.1}, and of {theirs:.1} in the library's array"))
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use tdb_array::TimeRange;
 use tdb_types::FormatVersion;
 
+use super::counted::{CREATED, DELETED, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
 use super::metadata_and_groups;
 use crate::both_write::{Answer, ask, by_us, cannot_be_the_same, reading};
 use crate::case::{Case, Step};
@@ -12,6 +13,7 @@ use crate::compare::difference;
 use crate::examine::{compare_facts, has_no_end, read_again, settled, their_failure, with_coordinates};
 use crate::ours::{self, Manner};
 use crate::random::Random;
+use crate::tally::Counts;
 use crate::verdict::{Failure, Kind, Verdict};
 use crate::writer::{carry_out, set_key};
 use crate::{create, defects};
@@ -54,44 +56,6 @@ impl Share {
     }
 }
 
-/// How much of ours was judged.
-#[derive(Default)]
-pub struct Counts {
-    /// Arrays that we made, whose files say what those of the release's own say.
-    pub created: u64,
-    pub writes: u64,
-    /// Reads by the newest release.
-    pub newest: u64,
-    /// Reads by the older one.
-    pub older: u64,
-    /// Reads in which the older one gets what the newest wrote no better than what we wrote.
-    pub neither: u64,
-    pub groups: u64,
-    /// Arrays with labels.
-    pub labels: u64,
-    /// Fragments that we deleted.
-    pub deleted: u64,
-    /// Reads of the past by the older release; they stand among its reads.
-    pub past: u64,
-    /// Arrays that were vacuumed.
-    pub vacuumed: u64,
-}
-
-impl Counts {
-    pub fn add(&mut self, other: &Self) {
-        self.created += other.created;
-        self.writes += other.writes;
-        self.newest += other.newest;
-        self.older += other.older;
-        self.neither += other.neither;
-        self.groups += other.groups;
-        self.labels += other.labels;
-        self.deleted += other.deleted;
-        self.past += other.past;
-        self.vacuumed += other.vacuumed;
-    }
-}
-
 /// Why a case ends early.
 enum End {
     Verdict(Verdict),
@@ -108,7 +72,7 @@ impl From<Failure> for End {
 ///
 /// # Errors
 /// If the folder can't be made, or a library's process can't be started.
-pub fn look(case: &Case, index: u64, sides: &mut Sides, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
+pub fn examine(case: &Case, index: u64, sides: &mut Sides, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
     if let Some(reason) = cannot_be_the_same(case) {
         return Ok(Verdict::Excused(reason.to_owned()));
     }
@@ -117,10 +81,11 @@ pub fn look(case: &Case, index: u64, sides: &mut Sides, folder: &Path, counts: &
     for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, case.encrypted);
     }
+    let before = counts.get(NEWEST);
     let mut array = Pair { case, index, sides, counts, theirs, ours, excuses: Vec::new() };
     let outcome = array.make().and_then(|()| array.read());
     match outcome.and_then(|cells| Ok(cells + array.without_some()?)) {
-        Ok(cells) => Ok(Verdict::Agreed { reads: array.counts.newest, cells, excuses: array.excuses }),
+        Ok(cells) => Ok(Verdict::Agreed { reads: array.counts.get(NEWEST) - before, cells, excuses: array.excuses }),
         Err(End::Verdict(verdict)) => Ok(verdict),
         Err(End::Broken(error)) => Err(error),
     }
@@ -170,12 +135,12 @@ impl Pair<'_> {
             let manner = Manner::by(self.index.wrapping_mul(31).wrapping_add(number));
             let failure = by_us(&format!("step {number}"), || ours::carry_out(step, self.case, &ours, manner));
             failure.map_or(Ok(()), Err)?;
-            self.counts.writes += u64::from(matches!(step, Step::Write(_)));
+            self.counts.add(WRITES, u64::from(matches!(step, Step::Write(_))));
         }
-        self.counts.vacuumed += u64::from(self.case.steps.iter().any(|step| matches!(step, Step::Vacuum(_))));
+        self.counts.add(VACUUMED, u64::from(self.case.steps.iter().any(|step| matches!(step, Step::Vacuum(_)))));
         let metadata =
             metadata_and_groups::metadata(self.case, self.index, self.sides, [&theirs, &ours], share != Share::All);
-        self.counts.neither += metadata?;
+        self.counts.add(NEITHER, metadata?);
         Ok(())
     }
 
@@ -199,7 +164,7 @@ impl Pair<'_> {
         let [theirs, ours] = [&self.theirs, &self.ours].map(Path::new);
         create::compare(theirs, ours, self.case.encrypted)
             .map_err(|detail| Failure::new(Kind::Schema, format!("created otherwise: {detail}")))?;
-        self.counts.created += 1;
+        self.counts.add(CREATED, 1);
         Ok(())
     }
 
@@ -234,7 +199,7 @@ impl Pair<'_> {
             let failure = match (&theirs, &ours) {
                 (Ok(theirs), ours) => self.unlike(index, theirs, ours),
                 (Err(_), _) => {
-                    self.counts.neither += 1;
+                    self.counts.add(NEITHER, 1);
                     self.excuses.push(self.misreading(&theirs));
                     continue;
                 }
@@ -246,8 +211,8 @@ impl Pair<'_> {
     }
 
     fn count_older(&mut self, question: usize) {
-        self.counts.older += 1;
-        self.counts.past += u64::from(self.case.questions[question].query.timestamps.is_some());
+        self.counts.add(OLDER, 1);
+        self.counts.add(PAST, u64::from(self.case.questions[question].query.timestamps.is_some()));
     }
 
     /// Whether fragments are deleted from the arrays. Those that were consolidated, but not vacuumed, only we delete.
@@ -300,7 +265,7 @@ impl Pair<'_> {
             Ok(())
         });
         by_ours.map_or(Ok(()), Err)?;
-        self.counts.deleted += count as u64;
+        self.counts.add(DELETED, count as u64);
         Ok(count > 0)
     }
 
@@ -322,7 +287,7 @@ impl Pair<'_> {
             Err(error) => (Kind::TheirError, error.to_string()),
         };
         let detail = format!("release {library} reads from our array: {detail}");
-        Some(Failure { kind, question: Some(index), detail })
+        Some(Failure { question: Some(index), ..Failure::new(kind, detail) })
     }
 
     /// Gives how many cells were compared.
@@ -336,7 +301,7 @@ impl Pair<'_> {
             let newest = &mut self.sides.newest;
             match ask(self.case, index, &releases, newest, [&theirs, &ours]).map_err(End::Broken)? {
                 Answer::Same(expected) => {
-                    self.counts.newest += 1;
+                    self.counts.add(NEWEST, 1);
                     cells += expected.cells as u64;
                     if self.is_kept() {
                         self.ask_older(index, &expected)?;
@@ -368,7 +333,7 @@ impl Pair<'_> {
         for _ in 0..PATIENT_READS {
             let theirs = read_again(&mut self.sides.older, &self.theirs, &query).0;
             if self.unlike(index, expected, &theirs).is_some() {
-                self.counts.neither += 1;
+                self.counts.add(NEITHER, 1);
                 self.excuses.push(self.misreading(&theirs));
                 return Ok(());
             }
