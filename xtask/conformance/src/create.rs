@@ -146,8 +146,7 @@ fn examine(
             counts.add(REFUSED, 1);
             let rule = reason.to_string().split_once(": ").map_or(String::new(), |(_, why)| why.to_owned());
             let words = rule.split(' ').filter(|word| !word.contains(|c: char| c.is_ascii_digit() || c == '"'));
-            let rule = format!("refused by both: {}", words.collect::<Vec<_>>().join(" "));
-            return Ok(Verdict::Agreed { reads: 0, cells: 0, excuses: vec![rule] });
+            return Ok(Verdict::Refused(words.collect::<Vec<_>>().join(" ")));
         }
         (Err(error), Ok(_)) if is_harsh(&error.to_string()) => {
             return excused("refused by the library alone: extents of more than half of a signed type");

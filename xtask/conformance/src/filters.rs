@@ -127,7 +127,7 @@ impl Tile {
             index += 1;
             index == 1 || !matches!(filter, FilterSpec::ScaleFloat { .. })
         });
-        let rounds = filters.iter().any(|filter| matches!(filter, FilterSpec::ScaleFloat { .. }));
+        let rounds = rounds(&filters);
         let count = *random.pick(&[1, 2, 3, 5, 9, 20, 60, 400]);
         // Some tiles are of several chunks.
         let longest = *random.pick(&[1, 3, 12, 12, 300]);
@@ -153,7 +153,9 @@ impl Tile {
         let filters = &self.spec.attributes[0].filters.filters;
         let mut smaller: Vec<Self> = (0..filters.len()).map(|_| self.clone()).collect();
         for (index, tile) in smaller.iter_mut().enumerate() {
-            tile.spec.attributes[0].filters.filters.remove(index);
+            let filters = &mut tile.spec.attributes[0].filters.filters;
+            filters.remove(index);
+            tile.rounds = rounds(filters);
         }
         let count = self.column.offsets.as_ref().map_or(0, |offsets| offsets.len() - 1);
         for half in [0..count / 2, count / 2..count] {
@@ -248,6 +250,11 @@ impl Tile {
     fn is_right(&self, read: &Column) -> bool {
         read.offsets == self.column.offsets && (self.rounds || read.values == self.column.values)
     }
+}
+
+/// Whether values are rounded on their way.
+fn rounds(filters: &[FilterSpec]) -> bool {
+    filters.iter().any(|filter| matches!(filter, FilterSpec::ScaleFloat { .. }))
 }
 
 fn not_created() -> Result<Verdict, String> {

@@ -119,7 +119,7 @@ impl CaseKind for OldFormat {
             Verdict::Excused(reason) => {
                 return Ok(Verdict::Excused(format!("{reason} (release {})", self.older.library)));
             }
-            failed @ Verdict::Failed(_) => return Ok(failed),
+            other @ (Verdict::Refused(_) | Verdict::Failed(_)) => return Ok(other),
         };
         let more = self.group(index, sides, folder, &mut found);
         if let Err(failure) = more.and_then(|()| self.labels(index, sides, folder, &mut found)) {

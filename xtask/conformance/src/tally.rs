@@ -25,6 +25,9 @@ impl Counts {
     }
 }
 
+/// Some of what is counted with its reason.
+const READS_LEFT_OUT: &str = "reads left out, or decided by another read";
+
 /// What came of the cases of a run, of whatever kind they were.
 #[derive(Debug, Default)]
 pub struct Tally {
@@ -39,7 +42,7 @@ pub struct Tally {
     pub hung: u64,
     pub reads: u64,
     pub cells: u64,
-    /// How often a case or a read was left out, or a read decided in another way, by reason.
+    /// How often a case or a read was left out, or something was refused, by what it was and the reason.
     pub reasons: BTreeMap<String, u64>,
     pub counts: Counts,
     pub coverage: Coverage,
@@ -53,11 +56,15 @@ impl Tally {
                 self.agreed += 1;
                 self.reads += reads;
                 self.cells += cells;
-                excuses.iter().for_each(|reason| self.leave_out("read", reason));
+                excuses.iter().for_each(|reason| self.count_reason(READS_LEFT_OUT, reason));
+            }
+            Verdict::Refused(reason) => {
+                self.agreed += 1;
+                self.count_reason("times refused by both", &reason);
             }
             Verdict::Excused(reason) => {
                 self.left_out += 1;
-                self.leave_out("case", &reason);
+                self.count_reason("cases left out", &reason);
             }
             Verdict::Failed(failure) => return self.fail(&failure),
         }
@@ -71,8 +78,8 @@ impl Tally {
         self.hung += u64::from(failure.kind == Kind::NoEnd);
     }
 
-    /// Counts why something was left out.
-    pub fn leave_out(&mut self, what: &str, reason: &str) {
+    /// Counts why something came out in another way than that both sides did it.
+    pub fn count_reason(&mut self, what: &str, reason: &str) {
         *self.reasons.entry(format!("{what}: {reason}")).or_default() += 1;
     }
 
@@ -104,7 +111,7 @@ impl Tally {
             let _ = writeln!(text, "\nWhat was covered:\n{coverage}");
         }
         for (reason, count) in &self.reasons {
-            let _ = writeln!(text, "{count} times left out, or decided by another read: {reason}");
+            let _ = writeln!(text, "{count} {reason}");
         }
         for line in lines {
             let _ = writeln!(text, "{line}");

@@ -9,6 +9,8 @@ pub enum Verdict {
         cells: u64,
         excuses: Vec<String>,
     },
+    /// Both sides refuse, as they should: why we do.
+    Refused(String),
     /// The library couldn't do its part, for a reason that is known.
     Excused(String),
     Failed(Failure),

@@ -143,7 +143,7 @@ impl<K: CaseKind> Shared<K> {
             let (mut verdict, mut counts) = self.examine(job, index, &case, &mut sides)?;
             if matches!(&verdict, Verdict::Failed(failure) if failure.kind == Kind::TheirCrash) {
                 // An earlier case may have left the process damaged; now it is a new one.
-                self.state().tally.leave_out("case", "crashed, and was asked again");
+                self.state().tally.count_reason("cases run again", "the library crashed");
                 (verdict, counts) = self.examine(job, index, &case, &mut sides)?;
             }
             self.settle(job, index, case, verdict, &counts, &mut sides);
@@ -235,7 +235,7 @@ impl<K: CaseKind> Shared<K> {
             return;
         }
         let Verdict::Failed(failure) = verdict else {
-            if matches!(verdict, Verdict::Agreed { .. }) {
+            if matches!(verdict, Verdict::Agreed { .. } | Verdict::Refused(_)) {
                 self.kind.cover(&case, &mut state.tally.coverage);
             }
             state.tally.settle(verdict, counts);

@@ -146,7 +146,7 @@ fn each_case_is_run_once_by_any_number_of_threads() {
         assert_eq!(seen, (3..40).collect::<Vec<_>>());
         assert_eq!((tally.agreed, tally.failed, tally.reads, tally.cells), (37, 0, 74, 370));
         assert_eq!(tally.counts.get("numbers"), 37);
-        assert_eq!(tally.reasons["read: a read"], 37);
+        assert_eq!(tally.reasons["reads left out, or decided by another read: a read"], 37);
     }
 }
 
@@ -164,7 +164,7 @@ fn each_outcome_is_counted_as_what_it_is() {
     assert_eq!((tally.agreed, tally.left_out, tally.failed, tally.panicked, tally.hung), (10, 10, 20, 10, 0));
     // What was counted in cases that failed is of no worth.
     assert_eq!(tally.counts.get("numbers"), 20);
-    assert_eq!(tally.reasons["case: known"], 10);
+    assert_eq!(tally.reasons["cases left out: known"], 10);
     let summary = tally.summary(&["a line".to_owned()], 1.5);
     let end = "a line\n10 cases agreed, 20 failed (10 by a panic, 0 without coming to an end), 10 left out: 20 reads, \
                100 cells, in 1.5 seconds";
@@ -244,7 +244,7 @@ fn what_the_library_crashes_over_is_asked_again() {
     let (tally, _) = run_all(fate, Amount::Indices(0..5), &settings(1));
     let tally = tally.expect("nothing breaks");
     assert_eq!((tally.agreed, tally.failed), (5, 0));
-    assert_eq!(tally.reasons["case: crashed, and was asked again"], 1);
+    assert_eq!(tally.reasons["cases run again: the library crashed"], 1);
     assert_eq!(tally.counts.get("numbers"), 5);
 }
 
@@ -314,7 +314,14 @@ fn tallies_add_up() {
         sum.merge(tally.expect("nothing breaks"));
     }
     assert_eq!((sum.agreed, sum.failed, sum.left_out, sum.reads, sum.cells), (4, 4, 4, 8, 40));
-    assert_eq!((sum.counts.get("numbers"), sum.reasons["case: known"], sum.reasons["read: a read"]), (8, 4, 4));
+    assert_eq!(
+        (
+            sum.counts.get("numbers"),
+            sum.reasons["cases left out: known"],
+            sum.reasons["reads left out, or decided by another read: a read"]
+        ),
+        (8, 4, 4)
+    );
     assert_eq!(
         sum.summary(&[], 2.0).lines().last(),
         Some("4 cases agreed, 4 failed, 4 left out: 8 reads, 40 cells, in 2.0 seconds")
