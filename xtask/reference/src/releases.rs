@@ -13,7 +13,7 @@ pub struct Release {
     pub format: u32,
 }
 
-/// The newest release: the judge of what every array holds.
+/// The newest release, which says what every array holds.
 pub const NEWEST: &str = "2.30.0";
 
 const fn entry(library: &'static str, wheel: &'static str, format: u32) -> Release {
