@@ -204,3 +204,69 @@ fn scratch_folder() -> PathBuf {
     let usable = tempfile::tempfile_in(memory).is_ok();
     if usable { memory.to_owned() } else { std::env::temp_dir() }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::{Amount, Arguments, READ, SHORT, What};
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn parse(line: &str) -> Result<Arguments, String> {
+        let words = std::iter::once("conformance").chain(line.split_whitespace());
+        Command::try_parse_from(words).map(|command| command.arguments).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_subcommand_takes_what_all_take() {
+        for what in ["", "read", "write --bytes", "create", "change", "filters", "releases --append", "old-formats"] {
+            let arguments = parse(&format!("{what} --cases 20 --seed 3 --jobs 2")).expect("it is understood");
+            assert_eq!((arguments.shared.cases, arguments.shared.seed, arguments.shared.jobs), (Some(20), 3, Some(2)));
+            assert_eq!(arguments.what.is_none(), what.is_empty());
+            let first = parse(&format!("--seed 3 --case 81 {what}")).expect("it is understood");
+            assert_eq!((first.shared.seed, first.shared.case), (3, Some(81)));
+        }
+    }
+
+    #[test]
+    fn releases_can_be_named() {
+        let arguments = parse("old-formats --only 2.2.2").expect("it is understood");
+        let Some(What::OldFormats { only }) = arguments.what else { panic!("{arguments:?}") };
+        assert_eq!(only.release().expect("it is known").map(|release| release.library), Some("2.2.2"));
+        let arguments = parse("releases --only 2.2.3").expect("it is understood");
+        let Some(What::Releases { only, append: false }) = arguments.what else { panic!("{arguments:?}") };
+        only.release().expect_err("no such release is known");
+    }
+
+    #[test]
+    fn the_short_form_is_one_of_reading() {
+        for line in ["--short", "read --short"] {
+            parse(line).expect("it is understood");
+        }
+        for line in ["create --short", "--short --cases 3", "read --short --cases 3", "write --append", "--write"] {
+            parse(line).expect_err(line);
+        }
+        let error = super::run(&parse("--short create").expect("the pieces are understood")).expect_err("not together");
+        assert_eq!(error.to_string(), "`--short` is a form of `conformance` and `conformance read`");
+    }
+
+    #[test]
+    fn one_case_or_many_are_run() {
+        let shared = |line| parse(line).expect("it is understood").shared;
+        let indices = |amount| match amount {
+            Amount::Indices(range) => range,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(indices(shared("").amount(READ)), 0..READ);
+        assert_eq!(indices(shared("--short").amount(SHORT)), 0..SHORT);
+        assert_eq!(indices(shared("--cases 7").amount(READ)), 0..7);
+        assert_eq!(indices(shared("--case 7").amount(READ)), 7..8);
+        let of_release = shared("--cases 7").amount_of_release(100);
+        assert!(matches!(of_release, Amount::Compared { first: 0, count: 7 }), "{of_release:?}");
+    }
+}

@@ -274,3 +274,23 @@ fn hide_chance(bytes: &mut [u8]) {
         run = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_made_smaller_as_long_as_it_fails() {
+        let kind = Create { seed: 1 };
+        let is_large = |case: &CreateCase| case.case.array.attributes.len() > 2 && case.case.array.dimensions.len() > 2;
+        let mut cases = (0..).filter_map(|index| kind.case(index));
+        let case = cases.find(|case| is_large(case) && case.mutation.is_some()).expect("one of many");
+        let wanted = case.case.array.attributes[1].name.clone();
+        let has_it = |case: &CreateCase| case.case.array.attributes.iter().any(|attribute| attribute.name == wanted);
+        let failure = || Failure::new(Kind::Schema, "it has the attribute".to_owned());
+        let (smaller, _) = kind.shrink(case.clone(), failure(), &mut |smaller| has_it(smaller).then(failure));
+        let array = &smaller.case.array;
+        assert_eq!((array.attributes.len(), array.dimensions.len(), smaller.mutation), (1, 1, case.mutation));
+        assert!(array.attributes[0].filters.filters.is_empty() && !smaller.case.encrypted);
+    }
+}

@@ -306,3 +306,23 @@ fn filter(random: &mut Random) -> FilterSpec {
         _ => random.pick(&[FilterSpec::ChecksumMd5, FilterSpec::GZIP, FilterSpec::LZ4, FilterSpec::Rle]).clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tile_is_made_smaller_as_long_as_it_fails() {
+        let kind = Filters { seed: 1 };
+        let has_xor = |tile: &Tile| tile.spec.attributes[0].filters.filters.contains(&FilterSpec::Xor);
+        let cells = |tile: &Tile| tile.column.offsets.as_ref().map_or(0, |offsets| offsets.len() - 1);
+        let mut tiles = (0..).filter_map(|index| kind.case(index));
+        let tile =
+            tiles.find(|tile| has_xor(tile) && tile.smaller().len() > 3 && cells(tile) > 8).expect("one of many");
+        let failure = || Failure::new(Kind::Changed, "it has the filter".to_owned());
+        let (tile, _) = kind.shrink(tile, failure(), &mut |smaller| has_xor(smaller).then(failure));
+        assert_eq!(tile.spec.attributes[0].filters.filters, [FilterSpec::Xor]);
+        assert_eq!((cells(&tile), tile.rounds), (1, false));
+        assert_eq!(tile.spec.dimensions, [dimension("i", UInt64, [0, 0u64], 1u64)]);
+    }
+}
