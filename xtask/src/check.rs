@@ -2,9 +2,11 @@
 //! codecs, the examples of downstream crates.
 
 use std::collections::BTreeSet;
-use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+
+use crate::Result;
+use crate::cargo::{cargo, output, workspace};
 
 /// A crate that others are meant to depend on alone, and the most packages from elsewhere that it may pull in, its
 /// build-time macros aside.
@@ -37,34 +39,12 @@ const WITHOUT_CODECS: [&str; 6] =
 /// Packages that build C code, or look for it.
 const BUILD_C: [&str; 4] = ["cc", "cmake", "pkg-config", "bindgen"];
 
-type Result<T = (), E = Box<dyn Error>> = std::result::Result<T, E>;
-
 pub fn run() -> Result {
     dependencies()?;
     builds()?;
     pure_rust()?;
     without_features()?;
     examples()
-}
-
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// Runs cargo and gives what it prints.
-fn cargo(folder: &Path, arguments: &[&str]) -> Result<String> {
-    Ok(output(folder, arguments)?.0)
-}
-
-/// Runs cargo and gives what it prints, and what it says beside.
-fn output(folder: &Path, arguments: &[&str]) -> Result<(String, String)> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo).args(arguments).current_dir(folder).output()?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("cargo {}: {}\n{message}", arguments.join(" "), output.status).into());
-    }
-    Ok((String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
 }
 
 fn dependencies() -> Result {

@@ -1,18 +1,22 @@
 //! Maintenance tasks: `cargo xtask help`.
-#![deny(unsafe_code)]
 
+mod cargo;
 mod check;
-mod conformance;
+mod ci;
 mod fixtures;
-mod memory;
-mod model;
-mod reference;
-mod speed;
+mod fuzz;
+mod snapshots;
 
 use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tdb_conformance as conformance;
+use tdb_reference::{self as reference, model};
+use tdb_speed as speed;
+
+/// What a task gives, and any failure of it.
+type Result<T = (), E = Box<dyn Error>> = std::result::Result<T, E>;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Maintenance tasks of the workspace")]
@@ -27,6 +31,12 @@ enum Task {
     Conformance(conformance::Arguments),
     /// The arrays in `fixtures/`: make, check, replace
     Fixtures(fixtures::Arguments),
+    /// Snapshots of tests that are pending: show, accept, or write them anew
+    Snapshots(snapshots::Arguments),
+    /// The fuzz targets of all crates: list, build, run
+    Fuzz(fuzz::Arguments),
+    /// What continuous integration does behind the tests
+    Ci(ci::Arguments),
     /// See whether a release of the reference library can be driven on this machine, fetching it first
     ReferenceCheck {
         /// The release
@@ -43,25 +53,28 @@ enum Task {
     /// The process that reads for `speed`; started by it
     #[command(hide = true)]
     SpeedWorker(speed::WorkerArguments),
-    /// The process that holds one release of the reference library; started by other tasks
-    #[command(hide = true)]
-    ReferenceWorker {
-        /// The release, such as 2.30.0
-        release: String,
-    },
 }
 
 fn main() -> ExitCode {
+    if let Some(result) = reference::serve() {
+        return exit_code(result.map_err(Into::into));
+    }
     let result = match Arguments::parse().task {
         Task::Conformance(arguments) => conformance::run(&arguments),
         Task::Fixtures(arguments) => fixtures::run(&arguments),
+        Task::Snapshots(arguments) => snapshots::run(&arguments),
+        Task::Fuzz(arguments) => fuzz::run(&arguments),
+        Task::Ci(arguments) => ci::run(&arguments),
         Task::ReferenceCheck { all: true, .. } => reference::check_all(),
         Task::ReferenceCheck { release, .. } => reference::check(&release),
-        Task::Check => fixtures::check().and_then(|()| check::run()),
+        Task::Check => check_all(),
         Task::Speed(arguments) => speed::run(&arguments),
         Task::SpeedWorker(arguments) => speed::run_worker(&arguments),
-        Task::ReferenceWorker { release } => reference::run_worker(&release).map_err(Into::into),
     };
+    exit_code(result)
+}
+
+fn exit_code(result: Result) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -69,6 +82,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// `cargo xtask check`.
+fn check_all() -> Result {
+    fixtures::check()?;
+    check::run()
 }
 
 /// Writes an error with all its causes to standard error.

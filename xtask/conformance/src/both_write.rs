@@ -1,0 +1,396 @@
+//! The same array twice: once written by the library, once by ours. The library has to read the same from both, and where
+//! the format leaves no freedom, the files are the same.
+
+mod ask;
+mod pixels;
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_array::Array;
+use tdb_array::tdb_fragment::{
+    FRAGMENT_METADATA_FILE, FooterHeader, FragmentFile, FragmentFolder, GenericTileDecoder, StatisticsRules, Sum,
+    TileStatistics, ValueStatistics,
+};
+use tdb_filters::Filter;
+use tdb_schema::{ArraySchema, Dimension, FieldRef};
+use tdb_types::{FormatVersion, Limits, TimestampedName};
+
+use super::case::{Case, Step};
+use super::examine::{compare_facts, compare_questions, their_failure};
+use super::ours::{self, Manner};
+use super::overhang;
+use super::tally::Counts;
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::{carry_out, make, set_key};
+use tdb_reference::model::Bytes;
+use tdb_reference::{Reference, Result};
+
+pub use ask::{Answer, ask, reading};
+
+/// How many files are the same on both sides, and which are not.
+#[derive(Debug, Default)]
+pub struct Files {
+    data: (u64, u64),
+    /// Data files that differ, which a filter leaves room for.
+    free: u64,
+    metadata: (u64, u64),
+    /// Files of metadata that differ in compressed sizes and in statistics that the library gets wrong.
+    explained: u64,
+    /// How far images with loss are from what was given.
+    loss: pixels::Loss,
+    /// What differs.
+    pub others: Vec<String>,
+}
+
+/// What is counted of files.
+const DATA: &str = "data files";
+const SAME_DATA: &str = "data files that are the same";
+const FREE_DATA: &str = "data files that a filter leaves open";
+const METADATA: &str = "files of fragment metadata";
+const SAME_METADATA: &str = "files of fragment metadata that say the same";
+const EXPLAINED_METADATA: &str = "files of fragment metadata whose differences are known";
+
+impl Files {
+    /// Adds them to what is counted.
+    pub fn count(&self, counts: &mut Counts) {
+        counts.add(SAME_DATA, self.data.0);
+        counts.add(DATA, self.data.1);
+        counts.add(FREE_DATA, self.free);
+        counts.add(SAME_METADATA, self.metadata.0);
+        counts.add(METADATA, self.metadata.1);
+        counts.add(EXPLAINED_METADATA, self.explained);
+        self.loss.count(counts);
+    }
+}
+
+/// What the summary says of files.
+pub fn lines(counts: &Counts) -> Vec<String> {
+    let mut lines = Vec::new();
+    if counts.get(DATA) > 0 {
+        let [same, all, free] = [SAME_DATA, DATA, FREE_DATA].map(|name| counts.get(name));
+        lines.push("of arrays without encryption and duplicates:".to_owned());
+        lines.push(format!("{same} of {all} data files are the same, byte for byte"));
+        lines.push(format!("{free} more differ by what gzip, bit-width reduction or images leave open"));
+        let [same, all, explained] = [SAME_METADATA, METADATA, EXPLAINED_METADATA].map(|name| counts.get(name));
+        lines.push(format!("{same} of {all} files of fragment metadata say the same"));
+        lines.push(format!("{explained} more do but for compressed sizes, or statistics that the library gets wrong"));
+    }
+    lines.extend(pixels::line(counts));
+    lines
+}
+
+/// Runs a case in a new folder below `folder`; our array is of that format version.
+///
+/// # Errors
+///
+/// If the folder can't be made, or the library's process can't be started.
+pub fn examine(
+    case: &Case,
+    (index, version): (u64, FormatVersion),
+    reference: &mut Reference,
+    folder: &Path,
+    files: &mut Files,
+) -> Result<Verdict> {
+    set_key(reference, case.encrypted);
+    let folder = tempfile::tempdir_in(folder)?;
+    let [theirs, ours, given] =
+        ["theirs", "ours", "given"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    if overhang::is_beyond(&case.array) {
+        return beyond(case, (index, version), reference, (folder.path(), &ours), files);
+    }
+    let as_given = pixels::as_given(case);
+    for (case, uri) in [(Some(case), &theirs), (as_given.as_ref(), &given)] {
+        if let Some(case) = case
+            && let Err(error) = make(case, reference, uri)
+        {
+            return Ok(their_failure(case, None, &error));
+        }
+    }
+    if let Some(verdict) = write(case, (index, version), reference, &ours)? {
+        return Ok(verdict);
+    }
+    let is_newest = version == FormatVersion::DEFAULT;
+    if let Some(mut failure) = compare_facts(case, reference, &ours, is_newest)? {
+        failure.detail = format!("of our array: {}", failure.detail);
+        return Ok(Verdict::Failed(failure));
+    }
+    if is_newest {
+        compare_files(case, &theirs, &ours, files);
+    }
+    compare_reads(case, |index| match &as_given {
+        Some(_) => pixels::ask(case, index, reference, [&given, &theirs, &ours], files),
+        None => ask(case, index, &[], reference, [&theirs, &ours]),
+    })
+}
+
+/// The same for an array whose last tile ends with the datatype or beyond. The library's has other coordinates.
+fn beyond(
+    case: &Case,
+    (index, version): (u64, FormatVersion),
+    reference: &mut Reference,
+    (folder, ours): (&Path, &str),
+    files: &mut Files,
+) -> Result<Verdict> {
+    let wide = match overhang::wide_array(case, reference, folder) {
+        Ok(Some(wide)) => wide,
+        Ok(None) => return Ok(Verdict::Excused("no last tile".to_owned())),
+        Err(error) => return Ok(their_failure(case, None, &error)),
+    };
+    if let Some(verdict) = write(case, (index, version), reference, ours)? {
+        return Ok(verdict);
+    }
+    let is_newest = version == FormatVersion::DEFAULT;
+    if let Some(mut failure) = compare_facts(case, reference, ours, is_newest)? {
+        failure.detail = format!("of our array: {}", failure.detail);
+        return Ok(Verdict::Failed(failure));
+    }
+    if is_newest {
+        compare_files(case, &wide.uri, ours, files);
+    }
+    compare_questions(case, &[], reference, [ours, ours], Some(&wide))
+}
+
+/// Why two arrays can't hold the same; none if they can.
+pub fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
+    pixels::as_given(case).map(|_| "images with loss, or whose colours the library changes where they are transparent")
+}
+
+/// Makes the array; but for consolidation all of it is ours.
+///
+/// # Errors
+///
+/// If the library's process can't be started.
+pub fn write(
+    case: &Case,
+    (index, version): (u64, FormatVersion),
+    reference: &mut Reference,
+    uri: &str,
+) -> Result<Option<Verdict>> {
+    if let Some(failure) = by_us("create", || ours::create(uri, case, version)) {
+        return Ok(Some(Verdict::Failed(failure)));
+    }
+    for (number, step) in (0..).zip(&case.steps) {
+        if matches!(step, Step::Consolidate(_) | Step::Vacuum(_)) {
+            if let Err(error) = carry_out(step, reference, uri) {
+                return Ok(Some(their_failure(case, None, &error)));
+            }
+            continue;
+        }
+        let manner = Manner::by(index.wrapping_mul(31).wrapping_add(number));
+        if let Some(failure) = by_us(&format!("step {number}"), || ours::carry_out(step, case, uri, manner)) {
+            return Ok(Some(Verdict::Failed(failure)));
+        }
+    }
+    Ok(None)
+}
+
+/// Has our library do something; a failure if it refuses, or panics.
+pub fn by_us(what: &str, act: impl FnOnce() -> std::result::Result<(), String>) -> Option<Failure> {
+    match catch_unwind(AssertUnwindSafe(act)) {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(Failure::new(Kind::OurError, format!("{what}: {error}"))),
+        Err(_) => Some(Failure::new(Kind::OurPanic, format!("our library panicked: {what}"))),
+    }
+}
+
+fn compare_reads(case: &Case, mut ask: impl FnMut(usize) -> Result<Answer>) -> Result<Verdict> {
+    let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
+    for index in 0..case.questions.len() {
+        match ask(index)? {
+            Answer::Same(expected) => {
+                reads += 1;
+                cells += expected.cells as u64;
+            }
+            Answer::Excused(reason) => excuses.push(reason),
+            Answer::Endless(reason) => return Ok(Verdict::Excused(reason)),
+            Answer::Failed(failure) => return Ok(Verdict::Failed(failure)),
+        }
+    }
+    Ok(Verdict::Agreed { reads, cells, excuses })
+}
+
+/// Compares the fragments that both sides wrote: those of one time. Encryption is never the same twice.
+fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files) {
+    // Nor do cells of equal coordinates come in any order that is settled.
+    if case.encrypted || case.array.allows_dups {
+        return;
+    }
+    let open = |uri: &str| ours::options(case).open(uri).map(|array| (uri.to_owned(), array)).ok();
+    let (Some(theirs), Some(ours)) = (open(theirs), open(ours)) else { return };
+    let (their_fragments, our_fragments) = (fragments(&theirs.0), fragments(&ours.0));
+    for (time, their_name) in &their_fragments {
+        let mut of_that_time = our_fragments.iter().filter(|(other, _)| other == time);
+        // Several are those of a bounded size.
+        let (Some((_, our_name)), None) = (of_that_time.next(), of_that_time.next()) else { continue };
+        let is_read = |side: &(String, Array), name: &str| {
+            side.1.directory().fragments.iter().any(|fragment| fragment.name.as_str() == name)
+        };
+        if !is_read(&theirs, their_name) || !is_read(&ours, our_name) {
+            // Consolidated since.
+            continue;
+        }
+        let folder = |side: &(String, Array), name: &str| Path::new(&side.0).join("__fragments").join(name);
+        compare_fragment(&theirs, &ours, &folder(&theirs, their_name), &folder(&ours, our_name), files);
+    }
+}
+
+/// The times and names of the fragments that were written, not consolidated.
+fn fragments(uri: &str) -> Vec<(u64, String)> {
+    let entries = fs::read_dir(Path::new(uri).join("__fragments")).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let named = names.filter_map(|name| TimestampedName::parse(&name));
+    named.filter(|name| name.start() == name.end()).map(|name| (name.start(), name.as_str().to_owned())).collect()
+}
+
+fn compare_fragment(
+    theirs: &(String, Array),
+    ours: &(String, Array),
+    their_folder: &Path,
+    our_folder: &Path,
+    files: &mut Files,
+) {
+    let mut names: Vec<_> = [their_folder, our_folder]
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let [expected, got] = [their_folder, our_folder].map(|folder| fs::read(folder.join(&name)).ok());
+        if name != FRAGMENT_METADATA_FILE {
+            files.data.1 += 1;
+            if expected.is_some() && expected == got {
+                files.data.0 += 1;
+            } else if is_free(&ours.1, &name) {
+                files.free += 1;
+            } else {
+                files.others.push(format!("{}/{name}: {}", our_folder.display(), first_difference(expected, got)));
+            }
+            continue;
+        }
+        files.metadata.1 += 1;
+        let said = metadata(theirs, their_folder, expected).zip(metadata(ours, our_folder, got));
+        match said {
+            Some((expected, got)) if expected == got => files.metadata.0 += 1,
+            Some((expected, got)) => match unexplained(&expected, &got) {
+                None => files.explained += 1,
+                Some(line) => files.others.push(format!("{}: metadata: {line}", our_folder.display())),
+            },
+            None => files.others.push(format!("{}: no metadata", our_folder.display())),
+        }
+    }
+}
+
+/// Whether a filter of a data file leaves room: how hard to look for matches is left to whoever writes gzip, how to pack
+/// pixels to whoever writes images, and bit-width reduction writes half of each window's least value from memory that the
+/// library hasn't set.
+fn is_free(array: &Array, file: &str) -> bool {
+    let schema = array.schema();
+    let name = file.trim_end_matches(".tdb");
+    let field = |name: &str| {
+        let index = name.get(1..).and_then(|index| index.parse().ok())?;
+        Some(if name.starts_with('a') { FieldRef::Attribute(index) } else { FieldRef::Dimension(index) })
+    };
+    let filters = match (name.strip_suffix("_validity"), name.strip_suffix("_var"), field(name)) {
+        (Some(_), _, _) => schema.validity_filters().clone(),
+        (_, Some(name), _) => field(name).map(|field| schema.filters_of(field).into_owned()).unwrap_or_default(),
+        (_, _, Some(field)) if schema.field_type(field).is_some_and(|kind| kind.is_var()) => {
+            schema.offsets_filters().clone()
+        }
+        (_, _, field) => field.map(|field| schema.filters_of(field).into_owned()).unwrap_or_default(),
+    };
+    let is_open =
+        |filter: &Filter| matches!(filter, Filter::Gzip { .. } | Filter::BitWidthReduction { .. } | Filter::WebP(_));
+    filters.filters.iter().any(is_open)
+}
+
+/// How many bytes each has, and those where they differ first.
+fn first_difference(expected: Option<Vec<u8>>, got: Option<Vec<u8>>) -> String {
+    let (expected, got) = (expected.unwrap_or_default(), got.unwrap_or_default());
+    let at = expected.iter().zip(&got).position(|(a, b)| a != b).unwrap_or(expected.len().min(got.len()));
+    let some = |bytes: &[u8]| Bytes(bytes[at..bytes.len().min(at + 16)].to_vec()).to_hex();
+    format!("{} bytes, ours {}; at {at} {}, ours {}", expected.len(), got.len(), some(&expected), some(&got))
+}
+
+/// What a fragment's metadata says, and by which schema.
+#[derive(Debug)]
+struct Metadata {
+    file: FragmentFile,
+    schema: Arc<ArraySchema>,
+}
+
+impl PartialEq for Metadata {
+    /// Apart from the names of schemas and the places of sections.
+    fn eq(&self, other: &Self) -> bool {
+        let header = |side: &Self| FooterHeader { schema_name: String::new(), ..side.file.footer.header().clone() };
+        header(self) == header(other) && self.file.contents == other.file.contents
+    }
+}
+
+fn metadata((_, array): &(String, Array), folder: &Path, bytes: Option<Vec<u8>>) -> Option<Metadata> {
+    let name = folder.file_name()?.to_str()?;
+    let fragment = array.fragments().ok()?.iter().find(|fragment| fragment.name().as_str() == name)?;
+    let place = FragmentFolder { version: fragment.version(), has_coordinates: !array.schema().is_dense() };
+    let mut decoder = GenericTileDecoder::new(Limits::default());
+    let file = FragmentFile::parse(&bytes?, place, fragment.schema(), &mut decoder, None).ok()?;
+    Some(Metadata { file, schema: Arc::clone(fragment.schema()) })
+}
+
+/// The first difference that comes neither from compressed sizes nor from a statistic that the library is known to get
+/// wrong.
+fn unexplained(expected: &Metadata, got: &Metadata) -> Option<String> {
+    let (theirs, ours) = (&expected.file, &got.file);
+    // Those of dense fragments say where in the domain they lie.
+    let domains =
+        [expected, got].map(|side| side.schema.dimensions().iter().map(Dimension::domain).collect::<Vec<_>>());
+    if domains[0] == domains[1] && theirs.contents.rtree != ours.contents.rtree {
+        return Some("other R-tree".to_owned());
+    }
+    let footer = &theirs.footer;
+    for (slot, field) in footer.slots().iter().enumerate() {
+        let rules = StatisticsRules::new(footer, &expected.schema, field)?;
+        let [a, b] = [theirs, ours].map(|file| &file.contents.fields[slot]);
+        if a.tile_var_sizes != b.tile_var_sizes {
+            return Some(format!("other var sizes of {field}"));
+        }
+        for tile in 0..footer.tile_count() {
+            let known = a.statistics.tile(tile, footer.tiles(), &rules);
+            if let Some(what) = other_statistic(&known, [&a.statistics, &b.statistics].map(|all| raw(all, tile))) {
+                return Some(format!("{what} of tile {tile} of {field}: {known:?}"));
+            }
+        }
+        let totals = [theirs, ours].map(|file| &file.contents.fragment_statistics.0[slot]);
+        let known = totals[0].judge(footer.tiles(), &rules);
+        let raw = totals.map(|of| ([Some(&*of.min), Some(&*of.max)], [Some(of.sum), Some(of.null_count)]));
+        if let Some(what) = other_statistic(&known, raw) {
+            return Some(format!("{what} of {field}: {known:?}"));
+        }
+    }
+    None
+}
+
+type Raw<'a> = ([Option<&'a [u8]>; 2], [Option<u64>; 2]);
+
+fn raw(statistics: &TileStatistics, tile: u64) -> Raw<'_> {
+    let at = |values: &[u64]| usize::try_from(tile).ok().and_then(|tile| values.get(tile).copied());
+    let bounds = [&statistics.mins, &statistics.maxs].map(|values| values.get(tile));
+    (bounds, [at(&statistics.sums), at(&statistics.null_counts)])
+}
+
+/// Which of the statistics differs, although the library's can be relied on.
+fn other_statistic(known: &ValueStatistics<'_>, [theirs, ours]: [Raw<'_>; 2]) -> Option<&'static str> {
+    // Which of many NaNs a sum is was up to the compiler.
+    let is_nan = |bits: Option<u64>| bits.is_some_and(|bits| f64::from_bits(bits).is_nan());
+    let of_nans = matches!(known.sum.stored(), Some(Sum::F64(_))) && is_nan(theirs.1[0]) && is_nan(ours.1[0]);
+    let values = [
+        ("min", theirs.0[0] != ours.0[0] && known.min.trusted().is_some()),
+        ("max", theirs.0[1] != ours.0[1] && known.max.trusted().is_some()),
+        ("sum", theirs.1[0] != ours.1[0] && !of_nans && known.sum.trusted().is_some()),
+        ("null count", theirs.1[1] != ours.1[1] && known.null_count.trusted().is_some()),
+    ];
+    values.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)
+}

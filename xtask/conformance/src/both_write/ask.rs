@@ -1,0 +1,94 @@
+//! One question about both arrays.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::case::Case;
+use crate::compare::difference;
+use crate::defects;
+use crate::examine::{as_failure, compare_cells, excuse, has_no_end, misread, read_again, settled, with_coordinates};
+use crate::ours::Reading;
+use crate::verdict::{Failure, Kind};
+use tdb_reference::model::{QuerySpec, ReadResult};
+use tdb_reference::{Error, Reference, Release, Result};
+
+/// What came of a question about both arrays.
+#[derive(Debug)]
+pub enum Answer {
+    /// The library reads the same from both, and we from ours.
+    Same(ReadResult),
+    Excused(String),
+    /// The library didn't come to an end, and would take as long over other questions.
+    Endless(String),
+    Failed(Failure),
+}
+
+/// Asks the library about both arrays, and us about ours. `releases` are those that wrote, if they are older ones.
+pub fn ask(
+    case: &Case,
+    index: usize,
+    releases: &[Release],
+    reference: &mut Reference,
+    [theirs, ours]: [&str; 2],
+) -> Result<Answer> {
+    let question = &case.questions[index];
+    if let Some(reason) = defects::is_wrong(case, question) {
+        return Ok(Answer::Excused(reason.to_owned()));
+    }
+    let [expected, got] = match read_both(reference, [theirs, ours], &with_coordinates(case, question)) {
+        Ok(both) => both,
+        Err(error) => return unanswered(case, index, releases, reference, ours, &error),
+    };
+    if let Some(reason) = defects::lacks_cells(case, question, &expected) {
+        return Ok(Answer::Excused(reason.to_owned()));
+    }
+    let order = settled(case, question, &expected);
+    let by_them = difference(&expected, &reading(&got), &order)
+        .map(|detail| Failure::new(Kind::Cells, format!("the library reads from our array: {detail}")));
+    let by_us = || catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, ours, &expected)));
+    let failure = by_them.or_else(|| match by_us() {
+        Ok(result) => result.err(),
+        Err(_) => Some(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())),
+    });
+    let Some(mut failure) = failure else { return Ok(Answer::Same(expected)) };
+    if let Some(rule) = misread(case, question, releases, reference, [ours, ours], &failure)? {
+        return Ok(Answer::Excused(rule.to_owned()));
+    }
+    failure.question = Some(index);
+    Ok(Answer::Failed(failure))
+}
+
+/// What it refuses of its own array it needn't be asked about ours.
+fn read_both(reference: &mut Reference, [theirs, ours]: [&str; 2], query: &QuerySpec) -> Result<[ReadResult; 2]> {
+    let expected = read_again(reference, theirs, query).0?;
+    let got = read_again(reference, ours, query).0?;
+    Ok([expected, got])
+}
+
+/// What to make of a question that the library didn't answer.
+pub(super) fn unanswered(
+    case: &Case,
+    index: usize,
+    releases: &[Release],
+    reference: &mut Reference,
+    ours: &str,
+    error: &Error,
+) -> Result<Answer> {
+    if has_no_end(error) {
+        return Ok(Answer::Endless(error.to_string()));
+    }
+    if let Some(reason) = excuse(case, Some(index), error) {
+        return Ok(Answer::Excused(reason));
+    }
+    let failure = as_failure(Some(index), error);
+    let unread = Failure { kind: Kind::Cells, ..failure.clone() };
+    Ok(match misread(case, &case.questions[index], releases, reference, [ours, ours], &unread)? {
+        Some(rule) => Answer::Excused(rule.to_owned()),
+        None => Answer::Failed(failure),
+    })
+}
+
+/// What the library read, in the form of what we read.
+pub fn reading(result: &ReadResult) -> Reading {
+    let columns = result.columns.iter().map(|column| column.column.clone()).collect();
+    Reading { cells: result.cells, columns, batches: 1 }
+}

@@ -1,0 +1,406 @@
+//! Arrays and groups that we change beside those that the reference library changes: it must read the same from both.
+
+use std::path::Path;
+
+use tdb_array::{ArrayOptions, CreateOptions, Group, MetadataValue, Names, TimeRange};
+use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
+use tdb_reference::{Job, NEWEST, Reference};
+use tdb_types::{Datatype, FormatVersion, Layout};
+
+use super::both_write::reading;
+use super::case::{Case, Step, seed_of};
+use super::compare::difference;
+use super::create::{self, options};
+use super::examine::{compare_cells, read_again, settled, with_coordinates};
+use super::ours::{self, Manner, describe};
+use super::random::Random;
+use super::runner::CaseKind;
+use super::tally::Counts;
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::{carry_out, set_key, start};
+use super::{defects, generate, overhang, print, shrink};
+
+/// One case in `GROUP` brings a group.
+const GROUP: u64 = 10;
+
+/// What is counted.
+const ARRAYS: &str = "arrays";
+const GROUPS: &str = "groups";
+const EVOLUTIONS: &str = "evolutions";
+const ENCRYPTED: &str = "evolutions of encrypted arrays";
+const EXTENSIONS: &str = "evolutions of enumerations";
+const EXPANSIONS: &str = "evolutions of current domains";
+const DELETES: &str = "deletes";
+const METADATA: &str = "changes of metadata";
+const READS: &str = "reads";
+const OWN_READS: &str = "reads that we did too";
+const REFUSED: &str = "changes refused by both";
+
+/// See the module.
+pub struct Change {
+    pub seed: u64,
+}
+
+/// How a case ends early.
+enum End {
+    /// It was refused by both, or left out.
+    Verdict(Verdict),
+    Failed(Failure),
+}
+
+impl From<String> for End {
+    fn from(detail: String) -> Self {
+        Self::Failed(Failure::new(Kind::Changed, detail))
+    }
+}
+
+impl CaseKind for Change {
+    type Case = Case;
+    type Sides = Reference;
+
+    fn command(&self) -> String {
+        "change".to_owned()
+    }
+
+    fn start(&self) -> tdb_reference::Result<Reference> {
+        start(NEWEST)
+    }
+
+    fn case(&self, index: u64) -> Option<Case> {
+        let mut case = generate::changed(self.seed_of(index));
+        // Tiles that end with the datatype or beyond can't be read by the library.
+        if overhang::is_beyond(&case.array) {
+            return None;
+        }
+        if case.array.cell_order == Layout::Hilbert {
+            create::state_extents(&mut case.array);
+        }
+        Some(case)
+    }
+
+    fn examine(
+        &self,
+        case: &Case,
+        index: u64,
+        reference: &mut Reference,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> tdb_reference::Result<Verdict> {
+        let folder = tempfile::tempdir_in(folder)?;
+        let verdict = match array(case, self.seed_of(index), reference, folder.path(), counts) {
+            Ok(verdict) | Err(End::Verdict(verdict)) => verdict,
+            Err(End::Failed(failure)) => return Ok(Verdict::Failed(failure)),
+        };
+        if index.is_multiple_of(GROUP)
+            && let Err(detail) = group(self.seed_of(index), reference, folder.path())
+        {
+            return Ok(Verdict::Failed(Failure { of_index: true, ..Failure::new(Kind::Changed, detail) }));
+        }
+        counts.add(GROUPS, u64::from(index.is_multiple_of(GROUP)));
+        Ok(verdict)
+    }
+
+    fn shrink(&self, case: Case, failure: Failure, fails: &mut dyn FnMut(&Case) -> Option<Failure>) -> (Case, Failure) {
+        shrink::shrink(case, failure, fails)
+    }
+
+    fn print(&self, case: &Case, _: u64, question: Option<usize>) -> String {
+        print::case(case, question)
+    }
+}
+
+impl Change {
+    fn seed_of(&self, index: u64) -> u64 {
+        seed_of(self.seed ^ 0xc4a9_6e00, index)
+    }
+}
+
+/// What the summary says.
+pub fn lines(counts: &Counts) -> Vec<String> {
+    let [evolutions, encrypted, extensions, expansions, deletes, metadata] =
+        [EVOLUTIONS, ENCRYPTED, EXTENSIONS, EXPANSIONS, DELETES, METADATA].map(|name| counts.get(name));
+    let [arrays, groups, reads, own_reads, refused] =
+        [ARRAYS, GROUPS, READS, OWN_READS, REFUSED].map(|name| counts.get(name));
+    vec![
+        format!(
+            "{evolutions} evolutions, {encrypted} of them of encrypted arrays, {extensions} of enumerations, {expansions} of current domains; {deletes} deletes, {metadata} changes of metadata"
+        ),
+        format!(
+            "{arrays} arrays and {groups} groups changed alike: {reads} reads by the library agreed, {own_reads} of them with ours; {refused} changes refused by both"
+        ),
+    ]
+}
+
+/// The array of a case by both sides. Of encrypted arrays that evolve the library's is not encrypted: it couldn't read it.
+struct Sides<'a> {
+    case: &'a Case,
+    reference: &'a mut Reference,
+    theirs: String,
+    ours: String,
+    /// Whether the library's array is encrypted.
+    encrypted: bool,
+}
+
+impl Sides<'_> {
+    /// Has the library work on its own array from now on.
+    fn on_theirs(&mut self) -> &mut Reference {
+        set_key(self.reference, self.encrypted);
+        self.reference
+    }
+
+    /// Has the library work on our array from now on.
+    fn on_ours(&mut self) -> &mut Reference {
+        set_key(self.reference, self.case.encrypted);
+        self.reference
+    }
+
+    /// Has both sides do a step.
+    fn carry_out(&mut self, step: &Step) -> [Result<(), String>; 2] {
+        let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
+        let by_library = carry_out(step, self.on_theirs(), &theirs).map_err(|error| error.to_string());
+        let own = match step {
+            Step::Evolve(_) | Step::Delete(..) => ours::carry_out(step, self.case, &ours, Manner::by(0)),
+            _ => carry_out(step, self.on_ours(), &ours).map_err(|error| error.to_string()),
+        };
+        [by_library, own]
+    }
+
+    /// Has both sides do a step, and compares whether they do it.
+    fn both_carry_out(&mut self, step: &Step, counts: &mut Counts) -> Result<(), End> {
+        match self.carry_out(step) {
+            [Ok(()), Ok(())] => Ok(()),
+            // What the library can't do to its own array, nothing can be compared of.
+            [Err(_), Err(_)] => {
+                counts.add(REFUSED, 1);
+                Err(End::Verdict(Verdict::Agreed { reads: 0, cells: 0, excuses: Vec::new() }))
+            }
+            // Of evolved arrays ours alone is encrypted; and a job may come to no end.
+            [Ok(()), Err(error)] if is_theirs(self.case, step, &error) => {
+                Err(End::Verdict(Verdict::Excused("can't do to our array what it did to its own".to_owned())))
+            }
+            [Err(error), Ok(())] => Err(format!("the library refuses what we do: {error} ({step:?})").into()),
+            [Ok(()), Err(error)] => Err(format!("we refuse what the library does: {error} ({step:?})").into()),
+        }
+    }
+
+    /// Whether the files of enumerations say the same, and the schemas.
+    fn compare_schemas(&self) -> Result<(), String> {
+        let files = |uri: &str, encrypted| create::tree(&Path::new(uri).join("__schema/__enumerations"), encrypted);
+        let (theirs, ours) = (files(&self.theirs, self.encrypted)?, files(&self.ours, self.case.encrypted)?);
+        if theirs != ours {
+            return Err(format!("other enumerations:\n theirs {theirs:02x?}\n ours   {ours:02x?}"));
+        }
+        let [theirs, ours] = [open(&self.theirs, self.encrypted)?, open(&self.ours, self.case.encrypted)?];
+        let (theirs, ours) = (theirs.schema(), ours.schema());
+        let alike = theirs.attributes() == ours.attributes()
+            && theirs.current_domain() == ours.current_domain()
+            && theirs.version() == ours.version();
+        // The library gives dimensions without filters those of the coordinates as their own.
+        if alike { Ok(()) } else { Err(format!("other schemas:\n theirs {theirs:#?}\n ours   {ours:#?}")) }
+    }
+
+    /// Has the library read both, and us ours. Gives how many cells were compared.
+    fn compare_reads(&mut self, counts: &mut Counts) -> Result<u64, Failure> {
+        let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
+        let (before, after) = (self.case, &as_it_became(self.case));
+        let mut cells = 0;
+        for (index, question) in before.questions.iter().enumerate() {
+            let failed = |detail| Failure { question: Some(index), ..Failure::new(Kind::Changed, detail) };
+            // All schemas are younger than what questions of the past see, and then the first one counts.
+            let is_past = question.query.timestamps.is_some_and(|(_, end)| end < generate::AFTER_ALL);
+            let case = if is_past { before } else { after };
+            let query = with_coordinates(case, question);
+            let expected = read_again(self.on_theirs(), &theirs, &query).0;
+            let got = read_again(self.on_ours(), &ours, &query).0;
+            let (expected, got) = match (expected, got) {
+                (Ok(expected), Ok(got)) => (expected, got),
+                // Paths stand in messages.
+                (Err(_), Err(_)) => {
+                    counts.add(REFUSED, 1);
+                    continue;
+                }
+                other => return Err(failed(format!("{query:?}:\n{other:?}"))),
+            };
+            if let Some(detail) = difference(&expected, &reading(&got), &settled(case, question, &expected)) {
+                return Err(failed(format!("{query:?}:\n{detail}")));
+            }
+            counts.add(READS, 1);
+            cells += expected.cells as u64;
+            let known = defects::is_wrong(case, question).or_else(|| defects::lacks_cells(case, question, &expected));
+            if known.is_none() {
+                compare_cells(case, question, &ours, &expected)
+                    .map_err(|failure| Failure { question: Some(index), ..failure })?;
+                counts.add(OWN_READS, 1);
+            }
+        }
+        Ok(cells)
+    }
+}
+
+/// The case as questions see it: a current domain that became wider doesn't narrow them.
+fn as_it_became(case: &Case) -> Case {
+    let widens = |step: &Step| matches!(step, Step::Evolve(evolution) if evolution.expand_current_domain.is_some());
+    let mut case = case.clone();
+    if case.steps.iter().any(widens) {
+        case.array.current_domain = None;
+    }
+    case
+}
+
+fn array(
+    case: &Case,
+    seed: u64,
+    reference: &mut Reference,
+    folder: &Path,
+    counts: &mut Counts,
+) -> Result<Verdict, End> {
+    let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
+    let evolves = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));
+    let mut sides = Sides { case, reference, theirs, ours, encrypted: case.encrypted && !evolves };
+    let uri = sides.theirs.clone();
+    if sides.on_theirs().create(&uri, &case.array).is_err() {
+        return Ok(Verdict::Excused("refuses to create the array".to_owned()));
+    }
+    ours::create(&sides.ours, case, FormatVersion::DEFAULT)?;
+    for step in &case.steps {
+        count_step(case, step, counts);
+        sides.both_carry_out(step, counts)?;
+    }
+    sides.compare_schemas()?;
+    metadata(&mut sides, seed)?;
+    counts.add(METADATA, 1);
+    let before = counts.get(READS);
+    let cells = sides.compare_reads(counts).map_err(End::Failed)?;
+    counts.add(ARRAYS, 1);
+    Ok(Verdict::Agreed { reads: counts.get(READS) - before, cells, excuses: Vec::new() })
+}
+
+fn count_step(case: &Case, step: &Step, counts: &mut Counts) {
+    match step {
+        Step::Evolve(evolution) => {
+            counts.add(EVOLUTIONS, 1);
+            counts.add(ENCRYPTED, u64::from(case.encrypted));
+            counts.add(EXTENSIONS, u64::from(!evolution.extend_enumerations.is_empty()));
+            counts.add(EXPANSIONS, u64::from(evolution.expand_current_domain.is_some()));
+        }
+        Step::Delete(..) => counts.add(DELETES, 1),
+        _ => {}
+    }
+}
+
+/// Whether the library couldn't do to our array what it did to its own, for a reason that is known.
+fn is_theirs(case: &Case, step: &Step, error: &str) -> bool {
+    let ours = matches!(step, Step::Evolve(_) | Step::Delete(..));
+    !ours && (defects::explanation(case, None, error).is_some() || error.contains("was stopped after"))
+}
+
+fn open(uri: &str, encrypted: bool) -> Result<tdb_array::Array, String> {
+    let options: ArrayOptions = options(encrypted).0.between(TimeRange::ALL).threads(1);
+    options.open(uri).map_err(|error| describe(&error))
+}
+
+/// Some keys with values of any type.
+pub fn entries(random: &mut Random) -> Vec<MetadataEntry> {
+    let count = random.between(1, 5);
+    (0..count)
+        .map(|index| {
+            // The library has no metadata of any type at all.
+            let datatype = *random.pick(Datatype::ALL);
+            let datatype = if datatype == Datatype::Any { Datatype::Blob } else { datatype };
+            let count = random.between(1, 4);
+            let bytes = (0..count * datatype.size()).map(|_| random.below(256) as u8).collect();
+            let key = if random.percent(10) { format!("k é {index}") } else { format!("k{index}") };
+            MetadataEntry { key, datatype, count: count as u32, value: Bytes(bytes) }
+        })
+        .collect()
+}
+
+/// As we are told it.
+pub fn value(entry: &MetadataEntry) -> Result<MetadataValue, String> {
+    MetadataValue::new(entry.datatype, entry.value.0.clone()).map_err(|error| error.to_string())
+}
+
+fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {
+    let (theirs, ours) = (sides.theirs.clone(), sides.ours.clone());
+    let random = &mut Random::new(!seed);
+    for time in 0..random.between(1, 3) as u64 {
+        let time = 1_700_000_500_000 + 10 * time;
+        let put = entries(random);
+        let delete = random.subset(&put, 30).into_iter().map(|entry| entry.key).collect::<Vec<_>>();
+        let job = Job::ChangeMetadata {
+            uri: theirs.clone(),
+            put: put.clone(),
+            delete: delete.clone(),
+            timestamp: Some(time),
+        };
+        sides.on_theirs().done(job).map_err(|error| error.to_string())?;
+        let mut writer = open(&ours, sides.case.encrypted)?.write_metadata().names(Names::new().at(time));
+        for entry in &put {
+            writer = writer.put(entry.key.as_str(), value(entry)?);
+        }
+        for key in delete {
+            writer = writer.delete(key);
+        }
+        writer.commit().map_err(|error| describe(&error))?;
+    }
+    let files = |uri: &str, encrypted| create::tree(&Path::new(uri).join("__meta"), encrypted);
+    let folders = [files(&theirs, sides.encrypted)?, files(&ours, sides.case.encrypted)?];
+    if folders[0] != folders[1] {
+        return Err(format!("other files of metadata: {folders:?}"));
+    }
+    let read = [sides.on_theirs().metadata(&theirs, None), sides.on_ours().metadata(&ours, None)];
+    let read = read.map(|read| read.map_err(|error| error.to_string()));
+    if read[0] == read[1] && read[0].is_ok() { Ok(()) } else { Err(format!("other metadata: {read:?}")) }
+}
+
+/// A group with members that come and go, and metadata.
+fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), String> {
+    set_key(reference, false);
+    let random = &mut Random::new(seed);
+    let path = folder.join("group");
+    let ours = |error: tdb_array::ArrayError| describe(&error);
+    CreateOptions::new().create_group(&path).map_err(ours)?;
+    let count = random.between(1, 5);
+    for index in 0..count {
+        CreateOptions::new().create_group(path.join(format!("m{index}"))).map_err(ours)?;
+        let open = Group::open(&path).map_err(ours)?;
+        let (name, uri) = (format!("n{index}"), format!("m{index}"));
+        let absolute = random.percent(30);
+        let uri = if absolute { path.join(&uri).to_string_lossy().into_owned() } else { uri };
+        let name = random.percent(70).then_some(name);
+        open.change().add(uri, !absolute, name.as_deref()).commit().map_err(ours)?;
+    }
+    // The library goes on with what we made, and we with what it made.
+    let group = Group::open(&path).map_err(ours)?;
+    let gone = group.members().first().map(|member| member.key().to_owned());
+    if let Some(gone) = gone.filter(|_| random.percent(50)) {
+        group.change().remove(gone).commit().map_err(ours)?;
+    }
+    let uri = path.to_string_lossy().into_owned();
+    let by_library =
+        GroupMember { uri: "m0".into(), name: Some("again".into()), kind: ObjectKind::Group, relative: true };
+    let put = entries(random);
+    let job = Job::ChangeGroup { uri: uri.clone(), add: vec![by_library], remove: Vec::new(), put, delete: Vec::new() };
+    reference.done(job).map_err(|error| error.to_string())?;
+    // Names of one millisecond by different libraries are in no order.
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    let entry = MetadataEntry { key: "k0".into(), datatype: Datatype::Int8, count: 1, value: Bytes(vec![7]) };
+    let group = Group::open(&path).map_err(ours)?;
+    group.write_metadata().put("k0", value(&entry)?).delete("k1").commit().map_err(ours)?;
+    let group = Group::open(&path).map_err(ours)?;
+    let told = reference.describe_group(&uri).map_err(|error| error.to_string())?;
+    let mut theirs: Vec<_> = told.members.iter().map(|member| (member.uri.clone(), member.name.clone())).collect();
+    let whole = |member: &tdb_array::Member| match member.relative {
+        true => format!("file://{uri}/{}", member.uri),
+        false => member.uri.clone(),
+    };
+    let mut own: Vec<_> = group.members().iter().map(|member| (whole(member), member.name.clone())).collect();
+    theirs.sort();
+    own.sort();
+    let own_metadata: Vec<_> = group.metadata().map_err(ours)?.iter().map(|(key, _)| key.into_owned()).collect();
+    let their_metadata: Vec<_> = told.metadata.iter().map(|entry| entry.key.clone()).collect();
+    if theirs != own || own_metadata != their_metadata || !told.metadata.contains(&entry) {
+        return Err(format!("groups:\n theirs {told:?}\n ours   {own:?} {own_metadata:?}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! What `cargo xtask conformance` can be asked for.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::{Args, Subcommand};
+use tdb_reference::{NEWEST, Reference, Release, release};
+
+use super::change::{self, Change};
+use super::create::{self, Create};
+use super::filters::{self, Filters};
+use super::read::{Read, Written};
+use super::runner::{self, Amount, CaseKind, Settings};
+use super::tally::{Counts, Tally};
+use super::{both_write, old_formats, releases};
+
+/// Cases of the short form of reading, which fits a run of continuous integration.
+const SHORT: u64 = 400;
+/// Cases of each kind, unless told otherwise; of each release where releases make the arrays.
+const READ: u64 = 5000;
+const CREATE: u64 = 2000;
+const CHANGE: u64 = 500;
+const FILTERS: u64 = 300;
+const OF_RELEASE: u64 = 100;
+const OLD_FORMATS: u64 = 60;
+
+/// What to compare; without a subcommand it is `read`.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    #[command(subcommand)]
+    what: Option<What>,
+    #[command(flatten)]
+    read: ReadArguments,
+    #[command(flatten)]
+    shared: SharedArguments,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum What {
+    /// Arrays that the newest release writes, read by both sides
+    Read(ReadArguments),
+    /// Arrays that both sides write, each read by the newest release, and ours by us
+    Write {
+        /// Names the files that our library wrote otherwise than the release did
+        #[arg(long)]
+        bytes: bool,
+    },
+    /// Arrays that both sides create, and schemas that both must refuse
+    Create,
+    /// Schemas, metadata, deletes and groups that both sides change; the newest release reads both
+    Change,
+    /// Chains of filters over bytes that need not be whole values, each run by both sides
+    Filters,
+    /// Arrays that every release writes, as far as each can make them, read by the newest and by us
+    Releases {
+        #[command(flatten)]
+        only: Only,
+        /// Lets newer releases write to the arrays, one after the other
+        #[arg(long)]
+        append: bool,
+    },
+    /// Arrays in the formats of all releases, written by us, read by each of these and by the newest
+    OldFormats {
+        #[command(flatten)]
+        only: Only,
+    },
+}
+
+#[derive(Args, Clone, Copy, Debug, Default)]
+struct ReadArguments {
+    /// Few cases, as for every change; our library writes some of them too, in older formats
+    #[arg(long, conflicts_with = "cases")]
+    short: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+struct Only {
+    /// This release alone
+    #[arg(long, value_name = "RELEASE")]
+    only: Option<String>,
+}
+
+impl Only {
+    fn release(&self) -> tdb_reference::Result<Option<Release>> {
+        self.only.as_deref().map(release).transpose()
+    }
+}
+
+/// What all subcommands take.
+#[derive(Args, Clone, Debug)]
+struct SharedArguments {
+    /// How many cases; of each release where releases make the arrays
+    #[arg(long, global = true)]
+    cases: Option<u64>,
+    /// The random numbers to begin with; the same seed gives the same cases
+    #[arg(long, global = true, default_value_t = 1)]
+    seed: u64,
+    /// Runs this one case, and prints it
+    #[arg(long, global = true)]
+    case: Option<u64>,
+    /// How many cases run at the same time; as many as there are processors if absent
+    #[arg(long, global = true)]
+    jobs: Option<usize>,
+    /// Stops after this many failures
+    #[arg(long, global = true, default_value_t = 5)]
+    failures: u64,
+    /// Prints failing cases as they are, which is quicker
+    #[arg(long, global = true)]
+    no_shrink: bool,
+    /// Seconds after which a case that hasn't come to an end has failed, and ends the run
+    #[arg(long, global = true, default_value_t = 120)]
+    patience: u64,
+}
+
+impl SharedArguments {
+    fn settings(&self) -> Settings {
+        Settings {
+            seed: self.seed,
+            jobs: self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)),
+            failures: self.failures,
+            shrinks: !self.no_shrink,
+            patience: Duration::from_secs(self.patience),
+            prints: self.case.is_some(),
+        }
+    }
+
+    fn amount(&self, count: u64) -> Amount {
+        Amount::new(self.case, self.cases.unwrap_or(count))
+    }
+
+    /// The amount of each release, where cases that are left out are made up for.
+    fn amount_of_release(&self, count: u64) -> Amount {
+        Amount::compared(self.case, self.cases.unwrap_or(count))
+    }
+}
+
+/// Runs `cargo xtask conformance`.
+///
+/// # Errors
+///
+/// If cases failed, or none could be run.
+pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    if arguments.read.short && arguments.what.is_some() {
+        return Err("`--short` is a form of `conformance` and `conformance read`".into());
+    }
+    // Fetches the library before the threads begin.
+    Reference::start(NEWEST)?;
+    let folder = tempfile::tempdir_in(scratch_folder())?;
+    let what = arguments.what.clone().unwrap_or(What::Read(arguments.read));
+    let started = Instant::now();
+    let (tally, lines) = run_kind(&what, &arguments.shared, folder.path())?;
+    println!("{}", tally.summary(&lines(&tally.counts), started.elapsed().as_secs_f64()));
+    if tally.failed > 0 { Err(format!("{} cases failed", tally.failed).into()) } else { Ok(()) }
+}
+
+/// What came of the cases, and what their kind says of it in the summary.
+type Outcome = (Tally, fn(&Counts) -> Vec<String>);
+
+fn run_kind(what: &What, shared: &SharedArguments, folder: &Path) -> Result<Outcome, Box<dyn Error>> {
+    let (seed, settings) = (shared.seed, shared.settings());
+    Ok(match what {
+        What::Read(ReadArguments { short }) => {
+            let written = if *short { Written::Some } else { Written::None };
+            let amount = shared.amount(if *short { SHORT } else { READ });
+            (of_newest(Read { seed, written, names_files: false }, amount, &settings, folder)?, both_write::lines)
+        }
+        What::Write { bytes } => {
+            let kind = Read { seed, written: Written::All, names_files: *bytes };
+            (of_newest(kind, shared.amount(READ), &settings, folder)?, both_write::lines)
+        }
+        What::Create => (of_newest(Create { seed }, shared.amount(CREATE), &settings, folder)?, create::lines),
+        What::Change => (of_newest(Change { seed }, shared.amount(CHANGE), &settings, folder)?, change::lines),
+        What::Filters => (of_newest(Filters { seed }, shared.amount(FILTERS), &settings, folder)?, filters::lines),
+        What::Releases { only, append } => {
+            let amount = shared.amount_of_release(OF_RELEASE);
+            (releases::run((only.release()?, *append), &amount, &settings, folder)?, |_| Vec::new())
+        }
+        What::OldFormats { only } => {
+            let amount = shared.amount_of_release(OLD_FORMATS);
+            (old_formats::run(only.release()?, &amount, &settings, folder)?, |_| Vec::new())
+        }
+    })
+}
+
+/// Runs cases of which the newest release makes the arrays.
+fn of_newest<K: CaseKind>(kind: K, amount: Amount, settings: &Settings, folder: &Path) -> Result<Tally, String> {
+    if let Amount::Indices(range) = &amount {
+        println!(
+            "{}: seed {}, cases {} to {}, release {NEWEST}",
+            kind.command(),
+            settings.seed,
+            range.start,
+            range.end.saturating_sub(1)
+        );
+    }
+    runner::run(kind, amount, settings, folder)
+}
+
+/// Arrays are made and thrown away by the thousand: in memory, if there is a place for that.
+fn scratch_folder() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let usable = tempfile::tempfile_in(memory).is_ok();
+    if usable { memory.to_owned() } else { std::env::temp_dir() }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::{Amount, Arguments, READ, SHORT, What};
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn parse(line: &str) -> Result<Arguments, String> {
+        let words = std::iter::once("conformance").chain(line.split_whitespace());
+        Command::try_parse_from(words).map(|command| command.arguments).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_subcommand_takes_what_all_take() {
+        for what in ["", "read", "write --bytes", "create", "change", "filters", "releases --append", "old-formats"] {
+            let arguments = parse(&format!("{what} --cases 20 --seed 3 --jobs 2")).expect("it is understood");
+            assert_eq!((arguments.shared.cases, arguments.shared.seed, arguments.shared.jobs), (Some(20), 3, Some(2)));
+            assert_eq!(arguments.what.is_none(), what.is_empty());
+            let first = parse(&format!("--seed 3 --case 81 {what}")).expect("it is understood");
+            assert_eq!((first.shared.seed, first.shared.case), (3, Some(81)));
+        }
+    }
+
+    #[test]
+    fn releases_can_be_named() {
+        let arguments = parse("old-formats --only 2.2.2").expect("it is understood");
+        let Some(What::OldFormats { only }) = arguments.what else { panic!("{arguments:?}") };
+        assert_eq!(only.release().expect("it is known").map(|release| release.library), Some("2.2.2"));
+        let arguments = parse("releases --only 2.2.3").expect("it is understood");
+        let Some(What::Releases { only, append: false }) = arguments.what else { panic!("{arguments:?}") };
+        only.release().expect_err("no such release is known");
+    }
+
+    #[test]
+    fn the_short_form_is_one_of_reading() {
+        for line in ["--short", "read --short"] {
+            parse(line).expect("it is understood");
+        }
+        for line in ["create --short", "--short --cases 3", "read --short --cases 3", "write --append", "--write"] {
+            parse(line).expect_err(line);
+        }
+        let error = super::run(&parse("--short create").expect("the pieces are understood")).expect_err("not together");
+        assert_eq!(error.to_string(), "`--short` is a form of `conformance` and `conformance read`");
+    }
+
+    #[test]
+    fn one_case_or_many_are_run() {
+        let shared = |line| parse(line).expect("it is understood").shared;
+        let indices = |amount| match amount {
+            Amount::Indices(range) => range,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(indices(shared("").amount(READ)), 0..READ);
+        assert_eq!(indices(shared("--short").amount(SHORT)), 0..SHORT);
+        assert_eq!(indices(shared("--cases 7").amount(READ)), 0..7);
+        assert_eq!(indices(shared("--case 7").amount(READ)), 7..8);
+        let of_release = shared("--cases 7").amount_of_release(100);
+        assert!(matches!(of_release, Amount::Compared { first: 0, count: 7 }), "{of_release:?}");
+    }
+}

@@ -1,0 +1,128 @@
+//! Counts what the cases are made of.
+
+use std::collections::BTreeMap;
+
+use tdb_types::ArrayType;
+
+use super::case::{Case, Step};
+use super::overhang;
+use tdb_reference::model::Pipeline;
+
+/// How often each thing occurred, by kind of thing.
+#[derive(Debug, Default)]
+pub struct Coverage(BTreeMap<&'static str, BTreeMap<String, u64>>);
+
+impl Coverage {
+    pub fn count(&mut self, kind: &'static str, name: impl Into<String>) {
+        *self.0.entry(kind).or_default().entry(name.into()).or_default() += 1;
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        for (kind, counts) in other.0 {
+            for (name, count) in counts {
+                *self.0.entry(kind).or_default().entry(name).or_default() += count;
+            }
+        }
+    }
+
+    /// Counts a case that both sides agreed upon.
+    pub fn case(&mut self, case: &Case) {
+        let array = &case.array;
+        self.count("arrays", format!("{}, {} dimensions", array.array_type.name(), array.dimensions.len()));
+        self.count("orders", format!("tiles {}, cells {}", array.tile_order.name(), array.cell_order.name()));
+        if array.allows_dups {
+            self.count("features", "duplicates allowed");
+        }
+        if case.encrypted {
+            self.count("features", "encrypted");
+        }
+        if case.disordered {
+            self.count("features", "cells stored in no order");
+        }
+        if array.current_domain.is_some() {
+            self.count("features", "current domain");
+        }
+        if overhang::is_beyond(array) {
+            self.count("features", "dense last tile that ends with the datatype or beyond");
+            if overhang::is_written(case) {
+                self.count("features", "cells in such a last tile");
+            }
+        }
+        for dimension in &array.dimensions {
+            let kind = if array.array_type == ArrayType::Dense { "dense dimensions" } else { "sparse dimensions" };
+            self.count(kind, dimension.datatype.name());
+            self.pipeline("filters of dimensions", &dimension.filters);
+        }
+        for pipeline in array.coords_filters.iter() {
+            self.pipeline("filters of coordinates", pipeline);
+        }
+        for pipeline in array.offsets_filters.iter() {
+            self.pipeline("filters of offsets", pipeline);
+        }
+        for pipeline in array.validity_filters.iter() {
+            self.pipeline("filters of validity", pipeline);
+        }
+        for attribute in &array.attributes {
+            self.count("attributes", attribute.datatype.name());
+            let number = match attribute.cell_val_num {
+                None => "variable",
+                Some(1) => "one value",
+                Some(_) => "several values",
+            };
+            self.count("cells of attributes", number);
+            for (feature, has) in [
+                ("nullable", attribute.nullable),
+                ("fill value", attribute.fill.is_some()),
+                ("enumeration", attribute.enumeration.is_some()),
+                ("anonymous attribute", attribute.name.is_empty()),
+            ] {
+                if has {
+                    self.count("features", feature);
+                }
+            }
+            self.pipeline("filters of attributes", &attribute.filters);
+        }
+        self.count("attributes per array", array.attributes.len().to_string());
+        self.steps(case);
+        for question in &case.questions {
+            self.count("reads", format!("{} {}", array.array_type.name(), question.query.layout.name()));
+            let ranges: usize = question.query.ranges.iter().map(|ranges| ranges.ranges.len()).sum();
+            self.count("ranges per read", ranges.min(6).to_string());
+            if question.query.timestamps.is_some() {
+                self.count("features", "time travel");
+            }
+        }
+    }
+
+    fn steps(&mut self, case: &Case) {
+        self.count("writes per array", case.writes().count().to_string());
+        for step in &case.steps {
+            match step {
+                Step::Write(write) => {
+                    self.count("writes", format!("{} {}", case.array.array_type.name(), write.layout.name()));
+                }
+                Step::Evolve(_) => self.count("features", "schema evolution"),
+                Step::Delete(..) => self.count("features", "deletion by a condition"),
+                Step::Consolidate(mode) => self.count("features", format!("consolidation of {mode}")),
+                Step::Vacuum(mode) => self.count("features", format!("vacuum of {mode}")),
+            }
+        }
+    }
+
+    fn pipeline(&mut self, kind: &'static str, pipeline: &Pipeline) {
+        for filter in &pipeline.filters {
+            let name = format!("{filter:?}");
+            let name = name.split([' ', '{']).next().unwrap_or_default().to_lowercase();
+            self.count(kind, name);
+        }
+    }
+
+    /// One line for each kind of thing.
+    pub fn text(&self) -> String {
+        let line = |(kind, counts): (&&str, &BTreeMap<String, u64>)| {
+            let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+            format!("{kind}: {}\n", counts.join("; "))
+        };
+        self.0.iter().map(line).collect()
+    }
+}

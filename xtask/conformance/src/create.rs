@@ -1,0 +1,296 @@
+//! Arrays that we create beside those that the reference library creates: the same folders, the same files, the same
+//! bytes; and schemas that the format forbids, which both must refuse.
+
+pub mod build;
+mod mutate;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use tdb_array::{ArrayOptions, CreateOptions};
+use tdb_filters::EncryptionKey;
+use tdb_reference::model::{ArraySpec, Bytes};
+use tdb_reference::{NEWEST, Reference};
+use tdb_schema::tdb_generic_tile::GenericTileDecoder;
+use tdb_schema_text::{from_toml, to_toml};
+use tdb_types::{Datatype, FormatVersion, Layout, Limits};
+
+use super::case::{Case, KEY, seed_of};
+use super::generate::integer_of;
+use super::ours::describe;
+use super::random::Random;
+use super::runner::CaseKind;
+use super::tally::Counts;
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::{set_key, start};
+use super::{generate, shrink};
+
+/// One case in `MUTATED` is made illegal, or nearly so.
+const MUTATED: u64 = 2;
+
+/// What is counted.
+const SAME: &str = "arrays created alike";
+const REFUSED: &str = "schemas refused by both";
+/// Of schemas that both made: those that were made illegal in vain.
+const LET_THROUGH: &str = "arrays created alike that are nearly illegal";
+const ENCRYPTED: &str = "arrays created alike that are encrypted";
+
+/// See the module.
+pub struct Create {
+    pub seed: u64,
+}
+
+/// A schema, and what was changed in it so that it breaks a rule, or comes near to it.
+#[derive(Clone)]
+pub struct CreateCase {
+    /// Without steps and questions.
+    case: Case,
+    mutation: Option<&'static str>,
+}
+
+impl CaseKind for Create {
+    type Case = CreateCase;
+    type Sides = Reference;
+
+    fn command(&self) -> String {
+        "create".to_owned()
+    }
+
+    fn start(&self) -> tdb_reference::Result<Reference> {
+        start(NEWEST)
+    }
+
+    fn case(&self, index: u64) -> Option<CreateCase> {
+        let seed = seed_of(self.seed ^ 0xc4ea_7e00, index);
+        let mut case = Case { steps: Vec::new(), questions: Vec::new(), ..generate::case(seed) };
+        let mutated = index % MUTATED == 1;
+        let mutation = mutated.then(|| mutate::mutate(&mut case.array, &mut Random::new(!seed)));
+        if case.array.cell_order == Layout::Hilbert {
+            state_extents(&mut case.array);
+        }
+        Some(CreateCase { case, mutation })
+    }
+
+    fn examine(
+        &self,
+        case: &CreateCase,
+        _: u64,
+        reference: &mut Reference,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> tdb_reference::Result<Verdict> {
+        let folder = tempfile::tempdir_in(folder)?;
+        set_key(reference, case.case.encrypted);
+        let outcome = examine(case, reference, folder.path(), counts);
+        Ok(outcome.unwrap_or_else(|detail| Verdict::Failed(Failure::new(Kind::Schema, detail))))
+    }
+
+    fn shrink(
+        &self,
+        CreateCase { case, mutation }: CreateCase,
+        failure: Failure,
+        fails: &mut dyn FnMut(&CreateCase) -> Option<Failure>,
+    ) -> (CreateCase, Failure) {
+        let (case, failure) =
+            shrink::shrink(case, failure, |smaller| fails(&CreateCase { case: smaller.clone(), mutation }));
+        (CreateCase { case, mutation }, failure)
+    }
+
+    fn print(&self, CreateCase { case, mutation }: &CreateCase, _: u64, _: Option<usize>) -> String {
+        format!("{mutation:?}, encrypted: {}, {:#?}", case.encrypted, case.array)
+    }
+}
+
+/// What the summary says.
+pub fn lines(counts: &Counts) -> Vec<String> {
+    let [same, let_through, encrypted, refused] = [SAME, LET_THROUGH, ENCRYPTED, REFUSED].map(|name| counts.get(name));
+    vec![format!(
+        "{same} arrays created alike ({let_through} of them nearly illegal, {encrypted} encrypted), {refused} refused by both"
+    )]
+}
+
+/// Says what extents of Hilbert arrays are left out: the library, which is told the order after the domain, takes them for
+/// those of another order, and so spans the domain.
+pub fn state_extents(spec: &mut ArraySpec) {
+    for dimension in spec.dimensions.iter_mut().filter(|dimension| dimension.extent.is_none()) {
+        let Some((low, high)) = &dimension.domain else { continue };
+        dimension.extent = Some(match dimension.datatype {
+            Datatype::Float32 => {
+                let value = |bytes: &Bytes| f32::from_le_bytes(bytes[..].try_into().unwrap_or_default());
+                Bytes((value(high) - value(low)).to_le_bytes().to_vec())
+            }
+            Datatype::Float64 => {
+                let value = |bytes: &Bytes| f64::from_le_bytes(bytes[..].try_into().unwrap_or_default());
+                Bytes((value(high) - value(low)).to_le_bytes().to_vec())
+            }
+            datatype => {
+                let value = |bytes: &Bytes| integer_of(datatype.physical(), bytes);
+                let cells = value(high) - value(low) + 1;
+                Bytes(cells.to_le_bytes()[..datatype.size()].to_vec())
+            }
+        });
+    }
+}
+
+fn examine(
+    CreateCase { case, mutation }: &CreateCase,
+    reference: &mut Reference,
+    folder: &Path,
+    counts: &mut Counts,
+) -> Result<Verdict, String> {
+    let (theirs, ours) = (folder.join("theirs"), folder.join("ours"));
+    let made = reference.create(&theirs.to_string_lossy(), &case.array);
+    let definition = match (made, build::definition(&case.array, FormatVersion::DEFAULT)) {
+        (Err(_), Err(reason)) => {
+            counts.add(REFUSED, 1);
+            let rule = reason.to_string().split_once(": ").map_or(String::new(), |(_, why)| why.to_owned());
+            let words = rule.split(' ').filter(|word| !word.contains(|c: char| c.is_ascii_digit() || c == '"'));
+            return Ok(Verdict::Refused(words.collect::<Vec<_>>().join(" ")));
+        }
+        (Err(error), Ok(_)) if is_harsh(&error.to_string()) => {
+            return excused("refused by the library alone: extents of more than half of a signed type");
+        }
+        // It could never be written: the library says so then.
+        (Ok(()), Err(error)) if is_never_written(&error.to_string()) => {
+            return excused(
+                "refused by us alone: scaled values of other sizes, dictionaries that nothing can be written through",
+            );
+        }
+        (Err(error), Ok(_)) => return Err(format!("the library refuses what we take: {error}")),
+        (Ok(()), Err(error)) => return Err(format!("we refuse what the library takes: {error}")),
+        (Ok(()), Ok(definition)) => definition,
+    };
+    // The text must say everything.
+    let text = to_toml(&definition).map_err(|error| describe(&error))?;
+    let read = from_toml(&text).map_err(|error| format!("{}\n{text}", describe(&error)))?;
+    let (open, create) = options(case.encrypted);
+    create.create(&ours, &read).map_err(|error| describe(&error))?;
+    compare(&theirs, &ours, case.encrypted)?;
+    let theirs = open.open(&theirs).and_then(|array| array.definition());
+    let printed = to_toml(&theirs.map_err(|error| describe(&error))?).map_err(|error| describe(&error))?;
+    if sorted(&printed) != sorted(&text) {
+        return Err(format!("the text of theirs:\n{printed}\nthe text of ours:\n{text}"));
+    }
+    // The library opens it.
+    reference.fragments(&ours.to_string_lossy()).map_err(|error| format!("the library can't open ours: {error}"))?;
+    counts.add(SAME, 1);
+    counts.add(LET_THROUGH, u64::from(mutation.is_some()));
+    counts.add(ENCRYPTED, u64::from(case.encrypted));
+    Ok(Verdict::Agreed { reads: 0, cells: 0, excuses: Vec::new() })
+}
+
+fn excused(reason: &str) -> Result<Verdict, String> {
+    Ok(Verdict::Excused(reason.to_owned()))
+}
+
+/// Whether the library refuses an extent that it would have chosen itself: one of more than half of a signed type.
+fn is_harsh(error: &str) -> bool {
+    let negative = error.contains("Tile extent -") && error.contains("exceeds range on dimension domain");
+    // Nor the extent 0 of a domain of one float, which it stores where it is told none.
+    negative || error.contains("Tile extent must be greater than 0")
+}
+
+/// Whether we refuse filters through which nothing could ever be written.
+fn is_never_written(error: &str) -> bool {
+    error.contains("float_scale does not work") || error.contains("dictionary does not work")
+}
+
+/// The lines of a text; enumerations have no order.
+fn sorted(text: &str) -> BTreeSet<&str> {
+    text.lines().collect()
+}
+
+/// How to open and how to make an array.
+pub(super) fn options(encrypted: bool) -> (ArrayOptions, CreateOptions) {
+    let key = || EncryptionKey::new(*KEY);
+    match encrypted {
+        true => (ArrayOptions::new().key(key()), CreateOptions::new().key(key())),
+        false => (ArrayOptions::new(), CreateOptions::new()),
+    }
+}
+
+/// Whether two arrays have the same folders and files, which say the same, but for the names that chance gives.
+///
+/// What zlib makes of the same bytes is its own affair: files are compared as they are after decompression.
+pub fn compare(theirs: &Path, ours: &Path, encrypted: bool) -> Result<(), String> {
+    let (theirs, ours) = (tree(theirs, encrypted)?, tree(ours, encrypted)?);
+    let shapes = [&theirs, &ours].map(|tree| tree.keys().collect::<Vec<_>>());
+    if shapes[0] != shapes[1] {
+        return Err(format!("other files:\n theirs {:?}\n ours   {:?}", shapes[0], shapes[1]));
+    }
+    match theirs.iter().find(|(path, bytes)| ours.get(*path) != Some(bytes)) {
+        Some((path, bytes)) => Err(format!("{path}:\n theirs {bytes:02x?}\n ours   {:02x?}", ours.get(path))),
+        None => Ok(()),
+    }
+}
+
+/// What all files say by their paths, and nothing for folders; names with a time or chance are put plainly.
+pub(super) fn tree(root: &Path, encrypted: bool) -> Result<BTreeMap<String, Option<Vec<u8>>>, String> {
+    let mut decoder = GenericTileDecoder::new(Limits::default());
+    if encrypted {
+        decoder = decoder.with_key(EncryptionKey::new(*KEY));
+    }
+    let mut tree = BTreeMap::new();
+    let mut folders = vec![(root.to_owned(), String::new())];
+    while let Some((folder, path)) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|error| error.to_string())? {
+            let entry = entry.map_err(|error| error.to_string())?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_folder = entry.path().is_dir();
+            let is_plain = is_folder || !name.bytes().any(|byte| byte.is_ascii_digit());
+            let mut inside = format!("{path}{}", if is_plain { name } else { "__N".to_owned() });
+            while tree.contains_key(&inside) {
+                inside.push('+');
+            }
+            if is_folder {
+                folders.push((entry.path(), format!("{inside}/")));
+                tree.insert(inside, None);
+                continue;
+            }
+            let mut bytes = fs::read(entry.path()).map_err(|error| error.to_string())?;
+            if let Ok(tile) = decoder.decode_file(&bytes, None) {
+                bytes = [tile.header.version.to_string().as_bytes(), b" ", &tile.payload].concat();
+            }
+            hide_chance(&mut bytes);
+            tree.insert(inside, Some(bytes));
+        }
+    }
+    Ok(tree)
+}
+
+/// Overwrites what stands for a UUID: 32 hexadecimal digits.
+fn hide_chance(bytes: &mut [u8]) {
+    let mut run = 0;
+    for index in 0..=bytes.len() {
+        let is_digit = bytes.get(index).is_some_and(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte));
+        if is_digit {
+            run += 1;
+            continue;
+        }
+        if run == 32 {
+            bytes[index - 32..index].fill(b'-');
+        }
+        run = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_made_smaller_as_long_as_it_fails() {
+        let kind = Create { seed: 1 };
+        let is_large = |case: &CreateCase| case.case.array.attributes.len() > 2 && case.case.array.dimensions.len() > 2;
+        let mut cases = (0..).filter_map(|index| kind.case(index));
+        let case = cases.find(|case| is_large(case) && case.mutation.is_some()).expect("one of many");
+        let wanted = case.case.array.attributes[1].name.clone();
+        let has_it = |case: &CreateCase| case.case.array.attributes.iter().any(|attribute| attribute.name == wanted);
+        let failure = || Failure::new(Kind::Schema, "it has the attribute".to_owned());
+        let (smaller, _) = kind.shrink(case.clone(), failure(), &mut |smaller| has_it(smaller).then(failure));
+        let array = &smaller.case.array;
+        assert_eq!((array.attributes.len(), array.dimensions.len(), smaller.mutation), (1, 1, case.mutation));
+        assert!(array.attributes[0].filters.filters.is_empty() && !smaller.case.encrypted);
+    }
+}

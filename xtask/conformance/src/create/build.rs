@@ -1,0 +1,175 @@
+//! What the reference library is told of an array, told to our builder.
+
+use std::num::NonZeroU32;
+
+use tdb_filters::{Filter, FilterPipeline, WebPFormat, WebPOptions};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::{
+    ArrayDefinition, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef, Result, SchemaBuilder,
+};
+use tdb_types::{ArrayType, CellValNum, Datatype, FormatVersion, Scalar};
+
+use tdb_reference::model::{
+    ArraySpec, AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FilterSpec, Pipeline, WebpFormat,
+};
+
+/// The same array, of a format version.
+pub(crate) fn definition(spec: &ArraySpec, version: FormatVersion) -> Result<ArrayDefinition> {
+    let mut builder = match spec.array_type {
+        ArrayType::Dense => SchemaBuilder::dense(),
+        ArrayType::Sparse => SchemaBuilder::sparse(),
+    }
+    .version(version);
+    builder = builder.tile_order(spec.tile_order).cell_order(spec.cell_order).allows_duplicates(spec.allows_dups);
+    if let Some(capacity) = spec.capacity {
+        builder = builder.capacity(capacity);
+    }
+    if let Some(filters) = &spec.coords_filters {
+        builder = builder.coords_filters(pipeline(filters));
+    }
+    if let Some(filters) = &spec.offsets_filters {
+        builder = builder.offsets_filters(pipeline(filters));
+    }
+    if let Some(filters) = &spec.validity_filters {
+        builder = builder.validity_filters(pipeline(filters));
+    }
+    builder = spec.dimensions.iter().fold(builder, |builder, spec| builder.dimension(dimension(spec)));
+    builder = spec.attributes.iter().fold(builder, |builder, spec| builder.attribute(attribute(spec)));
+    for enumeration in &spec.enumerations {
+        builder = builder.enumeration(EnumerationRef::unplaced(enumeration.name.as_str()));
+    }
+    for label in &spec.labels {
+        let label = DimensionLabel::new(label.dimension, label.name.as_str(), label.order, label.datatype);
+        builder = builder.label(label);
+    }
+    if let Some(ranges) = &spec.current_domain {
+        builder = builder.current_domain(current_domain(&spec.dimensions, ranges));
+    }
+    let mut definition = ArrayDefinition::new(builder.build()?)?;
+    for spec in &spec.enumerations {
+        definition = definition.with_enumeration(enumeration(spec)?)?;
+    }
+    for label in &spec.labels {
+        let filters = label.filters.as_ref().map(pipeline).unwrap_or_default();
+        definition = definition.with_label(&label.name, None, filters)?;
+    }
+    Ok(definition)
+}
+
+fn scalar(datatype: Datatype, bytes: &Bytes) -> Scalar {
+    Scalar::from_le_bytes(datatype.physical(), bytes).unwrap_or(Scalar::U8(0))
+}
+
+fn dimension(spec: &DimensionSpec) -> Dimension {
+    let dimension = match &spec.domain {
+        Some((low, high)) => {
+            let bound = |bytes| scalar(spec.datatype, bytes);
+            Dimension::new(spec.name.as_str(), spec.datatype, bound(low), bound(high))
+        }
+        None => Dimension::string(spec.name.as_str()),
+    };
+    let dimension = match &spec.extent {
+        Some(extent) => dimension.with_tile_extent(scalar(spec.datatype, extent)),
+        None => dimension,
+    };
+    dimension.with_filters(pipeline(&spec.filters))
+}
+
+/// An attribute.
+pub(crate) fn attribute(spec: &AttributeSpec) -> Attribute {
+    // One value is what the library isn't told, so that `any` stays what it is.
+    let number = spec.cell_val_num.filter(|number| spec.datatype != Datatype::Any || *number != 1);
+    let number = number.and_then(NonZeroU32::new).map_or(CellValNum::Var, CellValNum::Fixed);
+    let mut attribute = Attribute::new(spec.name.as_str(), spec.datatype).with_cell_val_num(number);
+    if let Some((fill, _)) = &spec.fill {
+        attribute = attribute.with_fill_value(fill.0.clone());
+    }
+    if spec.nullable {
+        attribute = attribute.nullable(spec.fill.as_ref().is_some_and(|(_, valid)| *valid));
+    }
+    if let Some(enumeration) = &spec.enumeration {
+        attribute = attribute.with_enumeration(enumeration.as_str());
+    }
+    attribute.with_filters(pipeline(&spec.filters))
+}
+
+/// The values of an enumeration, one by one.
+pub(crate) fn enumeration_values(spec: &EnumerationSpec) -> Vec<&[u8]> {
+    match (&spec.offsets, spec.cell_val_num) {
+        (Some(offsets), _) => {
+            let ends = offsets.iter().skip(1).copied().chain([spec.values.len() as u64]);
+            offsets.iter().zip(ends).map(|(start, end)| &spec.values[*start as usize..end as usize]).collect()
+        }
+        (None, number) => spec.values.chunks(number.unwrap_or(1) as usize * spec.datatype.size()).collect(),
+    }
+}
+
+/// An enumeration.
+pub(crate) fn enumeration(spec: &EnumerationSpec) -> Result<Enumeration> {
+    let values = enumeration_values(spec);
+    let enumeration = match spec.cell_val_num.and_then(NonZeroU32::new) {
+        None => Enumeration::strings(spec.name.as_str(), "", spec.datatype, values)?,
+        Some(number) => {
+            let empty = Enumeration::fixed(spec.name.as_str(), "", spec.datatype, Vec::new())?;
+            empty.with_values_per_value(number)?.extended(values)?
+        }
+    };
+    Ok(if spec.ordered { enumeration.ordered() } else { enumeration })
+}
+
+/// Ranges of a current domain.
+pub(crate) fn current_domain(dimensions: &[DimensionSpec], ranges: &[(Bytes, Bytes)]) -> NdRange {
+    let ranges = dimensions.iter().zip(ranges).map(|(dimension, (low, high))| match &dimension.domain {
+        None => DimRange::strings(low.0.clone(), high.0.clone()),
+        Some(_) => {
+            let key = |bytes| scalar(dimension.datatype, bytes).key();
+            DimRange::Fixed { lo: key(low), hi: key(high) }
+        }
+    });
+    NdRange(ranges.collect())
+}
+
+fn pipeline(spec: &Pipeline) -> FilterPipeline {
+    let mut pipeline = FilterPipeline::new(spec.filters.iter().map(filter).collect());
+    if let Some(size) = spec.max_chunk_size {
+        pipeline.max_chunk_size = size;
+    }
+    pipeline
+}
+
+fn filter(spec: &FilterSpec) -> Filter {
+    let level = |level: &Option<i32>| level.unwrap_or(-1);
+    match spec {
+        FilterSpec::None => Filter::None,
+        FilterSpec::Gzip { level: given } => Filter::Gzip { level: level(given) },
+        FilterSpec::Zstd { level: given } => Filter::Zstd { level: level(given) },
+        FilterSpec::Lz4 { level: given } => Filter::Lz4 { level: level(given) },
+        FilterSpec::Bzip2 { level: given } => Filter::Bzip2 { level: level(given) },
+        FilterSpec::Rle => Filter::Rle { level: -1 },
+        FilterSpec::Dictionary => Filter::Dictionary { level: -1 },
+        FilterSpec::DoubleDelta { reinterpret } => Filter::DoubleDelta { level: -1, reinterpret: *reinterpret },
+        FilterSpec::Delta { reinterpret } => Filter::Delta { level: -1, reinterpret: *reinterpret },
+        FilterSpec::BitWidthReduction { window } => Filter::BitWidthReduction { max_window: window.unwrap_or(256) },
+        FilterSpec::PositiveDelta { window } => Filter::PositiveDelta { max_window: window.unwrap_or(1024) },
+        FilterSpec::Bitshuffle => Filter::Bitshuffle,
+        FilterSpec::Byteshuffle => Filter::Byteshuffle,
+        FilterSpec::ChecksumMd5 => Filter::Md5,
+        FilterSpec::ChecksumSha256 => Filter::Sha256,
+        FilterSpec::Xor => Filter::Xor,
+        FilterSpec::ScaleFloat { factor, offset, byte_width } => {
+            Filter::FloatScale { scale: *factor, offset: *offset, byte_width: *byte_width }
+        }
+        FilterSpec::Webp { quality, format, lossless } => Filter::WebP(WebPOptions {
+            quality: *quality,
+            format: match format {
+                WebpFormat::Rgb => WebPFormat::Rgb,
+                WebpFormat::Bgr => WebPFormat::Bgr,
+                WebpFormat::Rgba => WebPFormat::Rgba,
+                WebpFormat::Bgra => WebPFormat::Bgra,
+            },
+            lossless: *lossless,
+            y_extent: 0,
+            x_extent: 0,
+        }),
+    }
+}

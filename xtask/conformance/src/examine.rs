@@ -1,0 +1,358 @@
+//! Runs a case on both sides.
+
+use std::ops::{ControlFlow, Range};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use tdb_types::{ArrayType, FormatVersion, Layout};
+
+use super::case::{Case, Question};
+use super::compare::{Settled, difference};
+use super::generate::order_of;
+use super::overhang::{self, WideArray};
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::{Writer, make, set_key, set_order_check};
+use super::{both_write, defects, facts, ours};
+use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
+use tdb_reference::{Error, Reference, Release, Result};
+
+/// About how many batches the second reading has at most.
+const MOST_BATCHES: usize = 100;
+
+/// Runs a case in a new folder below `folder`. The array is made by the writer, or else by the release that also reads.
+/// Where its cells aren't in the order that they should have, the library gives them so; it is asked about an array with the
+/// same cells in order.
+///
+/// # Errors
+///
+/// If the folder can't be made, or the library's process can't be started.
+pub fn examine(
+    case: &Case,
+    mut writer: Option<&mut Writer>,
+    reference: &mut Reference,
+    folder: &Path,
+) -> Result<Verdict> {
+    let releases = writer.as_ref().map(|writer| writer.releases()).unwrap_or_default();
+    let releases = releases.as_slice();
+    for side in writer.iter_mut().flat_map(|writer| writer.sides()).chain([&mut *reference]) {
+        set_key(side, case.encrypted);
+        set_order_check(side, !case.disordered);
+    }
+    let folder = tempfile::tempdir_in(folder)?;
+    let [uri, in_order] = ["array", "in order"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    // What a schema holds differs between versions; the fixtures have some of each.
+    let whole_schema = writer.is_none();
+    let sorted = case.sorted();
+    for (case, uri) in [(Some(case), &uri), (sorted.as_ref(), &in_order)] {
+        let Some(case) = case else { continue };
+        let made = match &mut writer {
+            Some(writer) => writer.make(case, uri),
+            // Ours, where the library would crash.
+            None if overhang::is_written(case) => {
+                if let Some(verdict) = both_write::write(case, (0, FormatVersion::DEFAULT), reference, uri)? {
+                    return Ok(verdict);
+                }
+                Ok(())
+            }
+            None => make(case, reference, uri),
+        };
+        if let Err(error) = made {
+            let reason = releases.iter().find_map(|release| defects::refusal(*release, &error.to_string()));
+            if let Some(reason) = reason {
+                return Ok(Verdict::Excused(reason.to_owned()));
+            }
+            return Ok(their_failure(case, None, &error));
+        }
+    }
+    if let Some(failure) = compare_facts(case, reference, &uri, whole_schema)? {
+        return Ok(Verdict::Failed(failure));
+    }
+    let theirs = if sorted.is_some() { &in_order } else { &uri };
+    match overhang::wide_array(case, reference, folder.path()) {
+        Ok(wide) => compare_questions(case, releases, reference, [theirs, &uri], wide.as_ref()),
+        Err(error) => Ok(their_failure(case, None, &error)),
+    }
+}
+
+/// Has both sides answer all questions, the library about the first array and us about the second; what the library doesn't read
+/// from the array itself, from the wide one.
+pub fn compare_questions(
+    case: &Case,
+    releases: &[Release],
+    reference: &mut Reference,
+    uris: [&str; 2],
+    wide: Option<&WideArray>,
+) -> Result<Verdict> {
+    let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
+    for index in 0..case.questions.len() {
+        let answers = match wide {
+            None => compare_answers(case, index, releases, reference, uris, &mut excuses)?,
+            Some(wide) => compare_with_wide(wide, case, index, reference, uris[1], &mut excuses)?,
+        };
+        match answers {
+            ControlFlow::Continue(None) => {}
+            ControlFlow::Continue(Some(count)) => {
+                reads += 1;
+                cells += count;
+            }
+            ControlFlow::Break(verdict) => return Ok(verdict),
+        }
+    }
+    Ok(Verdict::Agreed { reads, cells, excuses })
+}
+
+/// Has both sides answer one question, the library about the first array and us about the second. Gives how many cells were compared, if any were, or how the case ends.
+fn compare_answers(
+    case: &Case,
+    index: usize,
+    releases: &[Release],
+    reference: &mut Reference,
+    uris @ [their_uri, uri]: [&str; 2],
+    excuses: &mut Vec<String>,
+) -> Result<ControlFlow<Verdict, Option<u64>>> {
+    let question = &case.questions[index];
+    if let Some(reason) = defects::is_wrong(case, question) {
+        excuses.push(reason.to_owned());
+        return Ok(ControlFlow::Continue(None));
+    }
+    let (theirs, crashed) = read_again(reference, their_uri, &with_coordinates(case, question));
+    if crashed && theirs.is_ok() {
+        excuses.push("crashed in a read, and answered when it was asked again".to_owned());
+    }
+    let theirs = match theirs {
+        Ok(theirs) => theirs,
+        Err(error) if has_no_end(&error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
+        Err(error) => {
+            let unread = Failure::new(Kind::Cells, error.to_string());
+            let reason = match their_failure(case, Some(index), &error) {
+                Verdict::Excused(reason) => reason,
+                failed => match misread(case, question, releases, reference, uris, &unread)? {
+                    Some(rule) => rule.to_owned(),
+                    None => return Ok(ControlFlow::Break(failed)),
+                },
+            };
+            excuses.push(reason);
+            return Ok(ControlFlow::Continue(None));
+        }
+    };
+    if let Some(reason) = defects::lacks_cells(case, question, &theirs) {
+        excuses.push(reason.to_owned());
+        return Ok(ControlFlow::Continue(None));
+    }
+    let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &theirs)));
+    let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
+    if let Err(mut failure) = outcome {
+        match misread(case, question, releases, reference, uris, &failure)? {
+            Some(rule) => excuses.push(rule.to_owned()),
+            None => {
+                failure.question = Some(index);
+                return Ok(ControlFlow::Break(Verdict::Failed(failure)));
+            }
+        }
+    }
+    Ok(ControlFlow::Continue(Some(theirs.cells as u64)))
+}
+
+/// The same for an array whose last tile ends with the datatype or beyond: we have to read what the library reads from the wide
+/// array, and so has the library where it doesn't crash.
+fn compare_with_wide(
+    wide: &WideArray,
+    case: &Case,
+    index: usize,
+    reference: &mut Reference,
+    uri: &str,
+    excuses: &mut Vec<String>,
+) -> Result<ControlFlow<Verdict, Option<u64>>> {
+    let question = &case.questions[index];
+    let failed = |failure| {
+        let failure = Failure { question: Some(index), ..failure };
+        Ok(ControlFlow::Break(Verdict::Failed(failure)))
+    };
+    let query = with_coordinates(&wide.case, &wide.case.questions[index]);
+    let expected = match read_again(reference, &wide.uri, &query).0 {
+        Ok(expected) => overhang::narrowed(case, expected),
+        Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
+    };
+    if overhang::is_read(case, question) {
+        let theirs = match read_again(reference, uri, &with_coordinates(case, question)).0 {
+            Ok(theirs) => theirs,
+            Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
+        };
+        if let Some(detail) = difference(&expected, &both_write::reading(&theirs), &settled(case, question, &expected))
+        {
+            return failed(Failure::new(Kind::Cells, format!("the library reads from the array: {detail}")));
+        }
+    } else {
+        excuses.push(
+            "crashes on tiles that end with the datatype or beyond: another array of its own told their cells"
+                .to_owned(),
+        );
+    }
+    match catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &expected))) {
+        Ok(Ok(())) => Ok(ControlFlow::Continue(Some(expected.cells as u64))),
+        Ok(Err(failure)) => failed(failure),
+        Err(_) => failed(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())),
+    }
+}
+
+/// Whether the library gave other cells than we because of a defect in how it reads what that release wrote, and gives ours
+/// when it is asked in a way that the defect doesn't touch. Says which defect.
+pub fn misread(
+    case: &Case,
+    question: &Question,
+    releases: &[Release],
+    reference: &mut Reference,
+    [theirs, ours]: [&str; 2],
+    failure: &Failure,
+) -> Result<Option<&'static str>> {
+    let Some(rule) = defects::misreads(case, question, releases, reference.release()) else { return Ok(None) };
+    if failure.kind != Kind::Cells {
+        return Ok(None);
+    }
+    let Ok(whole) = reference.read(theirs, &defects::whole_question(case, question)) else { return Ok(None) };
+    let theirs = defects::choose(case, question, &whole);
+    let read = || {
+        let array = ours::open(ours, case, question)?;
+        ours::read(&array, &question.query, question.budget)
+    };
+    let Ok(reading) = read() else { return Ok(None) };
+    Ok(difference(&theirs, &reading, &Settled::Nothing).is_none().then_some(rule))
+}
+
+/// What the library reads; asked a second time if it crashes, for it does so now and then. Says whether it crashed.
+pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (Result<ReadResult>, bool) {
+    match reference.read(uri, query) {
+        Err(Error::Crashed { .. }) => (reference.read(uri, query), true),
+        read => (read, false),
+    }
+}
+
+/// What to make of an error of the library.
+pub fn their_failure(case: &Case, question: Option<usize>, error: &Error) -> Verdict {
+    match excuse(case, question, error) {
+        Some(reason) => Verdict::Excused(reason),
+        None => Verdict::Failed(as_failure(question, error)),
+    }
+}
+
+/// Why an error of the library is no surprise; none if it is.
+pub fn excuse(case: &Case, question: Option<usize>, error: &Error) -> Option<String> {
+    let asked = question.map(|index| &case.questions[index]);
+    let known = defects::explanation(case, asked, &error.to_string()).map(str::to_owned);
+    known.or_else(|| has_no_end(error).then(|| format!("{error}, without having come to an end")))
+}
+
+/// Whether the library was given up; what else it would be asked about the array may take as long.
+pub fn has_no_end(error: &Error) -> bool {
+    matches!(error, Error::TimedOut { .. })
+}
+
+/// An unexpected error of the library.
+pub fn as_failure(question: Option<usize>, error: &Error) -> Failure {
+    let kind = if matches!(error, Error::Library(_)) { Kind::TheirError } else { Kind::TheirCrash };
+    Failure { question, ..Failure::new(kind, error.to_string()) }
+}
+
+pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<Option<Failure>> {
+    let array = match ours::options(case).open(uri) {
+        Ok(array) => array,
+        Err(error) => return Ok(Some(Failure::new(Kind::OurError, ours::describe(&error)))),
+    };
+    if whole_schema && let Some(detail) = facts::schema_difference(case, &array) {
+        return Ok(Some(Failure::new(Kind::Schema, detail)));
+    }
+    let fragments = match reference.fragments(uri) {
+        Ok(fragments) => fragments,
+        Err(error) => return Ok(Some(Failure::new(Kind::TheirError, error.to_string()))),
+    };
+    let detail = facts::fragment_difference(&fragments, &array);
+    Ok(detail.map(|detail| Failure::new(Kind::Fragments, detail)))
+}
+
+/// Whether the coordinates are needed to tell which cells may change places.
+fn needs_coordinates(case: &Case, question: &Question) -> bool {
+    let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
+    let ties = case.array.allows_dups && question.query.layout == Layout::GlobalOrder;
+    case.array.array_type == ArrayType::Sparse && (ordered || ties)
+}
+
+/// The query for the library: with all dimensions behind the fields asked for, where they are needed to compare.
+pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
+    let mut query = question.query.clone();
+    if needs_coordinates(case, question) && !query.fields.is_empty() {
+        let missing =
+            case.array.dimension_names().filter(|name| !question.query.fields.iter().any(|field| field == name));
+        query.fields.extend(missing.map(str::to_owned));
+    }
+    if case.array.array_type == ArrayType::Dense
+        && let Some(current) = &case.array.current_domain
+    {
+        // Where a dimension has no range, we read its current domain, and the library its whole domain.
+        for (dimension, ends) in case.array.dimensions.iter().zip(current) {
+            if query.ranges.iter().all(|ranges| ranges.dimension != dimension.name) {
+                query.ranges.push(RangesSpec { dimension: dimension.name.clone(), ranges: vec![ends.clone()] });
+            }
+        }
+    }
+    query
+}
+
+pub fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled {
+    if question.query.layout == Layout::Unordered {
+        return Settled::Nothing;
+    }
+    if !needs_coordinates(case, question) {
+        return Settled::Fully;
+    }
+    let mut keys: Vec<Vec<(u64, Vec<u8>)>> = vec![Vec::new(); theirs.cells];
+    for dimension in &case.array.dimensions {
+        let column = theirs.columns.iter().find(|column| column.column.name == dimension.name);
+        let cells = column.map(ReadColumn::cells).unwrap_or_default();
+        keys.iter_mut().zip(cells).for_each(|(key, cell)| key.push(order_of(dimension.datatype, cell)));
+    }
+    match question.query.layout {
+        Layout::RowMajor => {}
+        Layout::ColMajor => keys.iter_mut().for_each(|key| key.reverse()),
+        _ => return Settled::Runs(runs(&keys)),
+    }
+    // Now and then the library puts cells in another order than it was told: docs/conformance.md.
+    if keys.is_sorted() { Settled::Runs(runs(&keys)) } else { Settled::Nothing }
+}
+
+/// The runs of equal keys.
+fn runs<K: PartialEq>(keys: &[K]) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let chunks = keys.chunk_by(|a, b| a == b);
+    chunks
+        .map(|chunk| {
+            start += chunk.len();
+            start - chunk.len()..start
+        })
+        .collect()
+}
+
+pub fn compare_cells(
+    case: &Case,
+    question: &Question,
+    uri: &str,
+    theirs: &ReadResult,
+) -> std::result::Result<(), Failure> {
+    let our_error = |detail| Failure::new(Kind::OurError, detail);
+    let array = ours::open(uri, case, question).map_err(our_error)?;
+    ours::plan(&array, &question.query).map_err(our_error)?;
+    let reading = ours::read(&array, &question.query, question.budget).map_err(our_error)?;
+    let order = settled(case, question, theirs);
+    if let Some(detail) = difference(theirs, &reading, &order) {
+        return Err(Failure::new(Kind::Cells, detail));
+    }
+    // So many batches are enough; each costs time.
+    let tiny = question.tiny_budget.max(reading.bytes() / MOST_BATCHES);
+    let again = ours::read(&array, &question.query, Some(tiny)).map_err(our_error)?;
+    if reading.columns == again.columns {
+        return Ok(());
+    }
+    match difference(theirs, &again, &order) {
+        Some(detail) => Err(Failure::new(Kind::Batches, detail)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,170 @@
+//! Compares what both sides say of an array before a cell is read: its schema and its fragments.
+
+use tdb_array::Array;
+use tdb_filters::FilterPipeline;
+use tdb_rtree::DimRange;
+use tdb_types::{ByteWriter, Scalar};
+
+use super::case::Case;
+use super::ours::describe;
+use tdb_reference::model::{AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FragmentSummary};
+
+/// Says what differs between the schema that the library was told and the one that we read.
+pub fn schema_difference(case: &Case, array: &Array) -> Option<String> {
+    schema_facts(case, array).err()
+}
+
+fn equal<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, got: &T) -> Result<(), String> {
+    if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected:?}, got {got:?}")) }
+}
+
+fn schema_facts(case: &Case, array: &Array) -> Result<(), String> {
+    let (told, schema) = (&case.array, array.schema());
+    equal("array type", &told.array_type, &schema.array_type())?;
+    equal("tile order", &told.tile_order, &schema.tile_order())?;
+    equal("cell order", &told.cell_order, &schema.cell_order())?;
+    equal("capacity", &told.capacity.unwrap_or(10_000), &schema.capacity())?;
+    equal("duplicates", &told.allows_dups, &schema.allows_duplicates())?;
+    for (what, told, ours) in [
+        ("coordinates' filters", &told.coords_filters, schema.coords_filters()),
+        ("offsets' filters", &told.offsets_filters, schema.offsets_filters()),
+        ("validity's filters", &told.validity_filters, schema.validity_filters()),
+    ] {
+        if let Some(told) = told {
+            equal(what, &told.to_bytes(), &pipeline_bytes(ours, array)?)?;
+        }
+    }
+    equal("number of dimensions", &told.dimensions.len(), &schema.dimensions().len())?;
+    for (told, ours) in told.dimensions.iter().zip(schema.dimensions()) {
+        dimension_facts(told, ours, case, array).map_err(|what| format!("dimension {:?}: {what}", told.name))?;
+    }
+    let attributes = case.final_attributes();
+    equal("number of attributes", &attributes.len(), &schema.attributes().len())?;
+    for (told, ours) in attributes.iter().zip(schema.attributes()) {
+        attribute_facts(told, ours, case, array).map_err(|what| format!("attribute {:?}: {what}", told.name))?;
+    }
+    for told in &told.enumerations {
+        enumeration_facts(told, array).map_err(|what| format!("enumeration {:?}: {what}", told.name))?;
+    }
+    let ours = schema.current_domain().map(|domain| domain.0.iter().map(ends).collect::<Vec<_>>());
+    let expected = told.current_domain.as_ref().map(|told| {
+        told.iter().zip(schema.dimensions()).map(|(told, dimension)| keys(told, dimension)).collect::<Vec<_>>()
+    });
+    equal("current domain", &expected, &ours)
+}
+
+fn pipeline_bytes(pipeline: &FilterPipeline, array: &Array) -> Result<Vec<u8>, String> {
+    let mut writer = ByteWriter::new();
+    pipeline.write(&mut writer, array.schema().version()).map_err(|error| describe(&error))?;
+    Ok(writer.into_bytes())
+}
+
+fn dimension_facts(
+    told: &DimensionSpec,
+    ours: &tdb_schema::Dimension,
+    case: &Case,
+    array: &Array,
+) -> Result<(), String> {
+    equal("name", &told.name.as_str(), &ours.name())?;
+    equal("datatype", &told.datatype, &ours.datatype())?;
+    let bytes = |scalar: Scalar| Bytes(scalar.to_le_bytes().to_vec());
+    equal("domain", &told.domain, &ours.domain().map(|(low, high)| (bytes(low), bytes(high))))?;
+    // The library fills missing extents in, unless it hears of the Hilbert order first.
+    if told.extent.is_some() || told.domain.is_none() {
+        equal("extent", &told.extent, &ours.tile_extent().map(bytes))?;
+    }
+    // Evolution writes the inherited filters down as the dimension's own.
+    let evolved = case.steps.iter().any(|step| matches!(step, super::case::Step::Evolve(_)));
+    if evolved && told.filters.filters.is_empty() {
+        return Ok(());
+    }
+    equal("filters", &told.filters.to_bytes(), &pipeline_bytes(ours.own_filters(), array)?)
+}
+
+fn attribute_facts(
+    told: &AttributeSpec,
+    ours: &tdb_schema::Attribute,
+    case: &Case,
+    array: &Array,
+) -> Result<(), String> {
+    equal("name", &told.name.as_str(), &ours.name())?;
+    equal("datatype", &told.datatype, &ours.datatype())?;
+    equal("values per cell", &told.cell_val_num, &ours.cell_val_num().fixed())?;
+    equal("nullable", &told.nullable, &ours.is_nullable())?;
+    equal("enumeration", &told.enumeration.as_deref(), &ours.enumeration())?;
+    if let Some((fill, valid)) = &told.fill {
+        equal("fill value", &fill.0, &ours.fill_value().to_vec())?;
+        equal("validity of the fill value", &(*valid && told.nullable), &ours.fill_valid())?;
+    }
+    equal("filters", &told.filters.to_bytes_in(extents(case)), &pipeline_bytes(ours.filters(), array)?)
+}
+
+/// The extents of the tiles of images: those of the first two dimensions.
+fn extents(case: &Case) -> [u16; 2] {
+    let mut extents = case.array.dimensions.iter().map(|dimension| {
+        let bytes = dimension.extent.as_ref().map_or(&[][..], |bytes| bytes);
+        let byte = |index: usize| bytes.get(index).copied().unwrap_or(0);
+        u16::from_le_bytes([byte(0), byte(1)])
+    });
+    [(); 2].map(|()| extents.next().unwrap_or(0))
+}
+
+fn enumeration_facts(told: &EnumerationSpec, array: &Array) -> Result<(), String> {
+    let ours = array.enumeration(&told.name).map_err(|error| describe(&error))?;
+    equal("datatype", &told.datatype, &ours.datatype())?;
+    equal("ordered", &told.ordered, &ours.is_ordered())?;
+    equal("values", &told.values.0, &ours.data().to_vec())?;
+    if let Some(offsets) = &told.offsets {
+        equal("offsets", offsets, &ours.offsets().to_vec())?;
+    }
+    Ok(())
+}
+
+type Ends = (Vec<u8>, Option<Vec<u8>>);
+
+/// The ends of a range as bytes that can be compared: keys of numbers, or strings.
+fn ends(range: &DimRange) -> Ends {
+    match range {
+        DimRange::Fixed { lo, hi } => (lo.to_le_bytes().to_vec(), Some(hi.to_le_bytes().to_vec())),
+        DimRange::Var { lo, hi } => (lo.clone(), hi.clone()),
+    }
+}
+
+fn keys((low, high): &(Bytes, Bytes), dimension: &tdb_schema::Dimension) -> Ends {
+    let key = |bytes: &Bytes| match Scalar::from_le_bytes(dimension.physical(), bytes) {
+        Some(scalar) if !dimension.is_var() => scalar.key().to_le_bytes().to_vec(),
+        _ => bytes.to_vec(),
+    };
+    (key(low), Some(key(high)))
+}
+
+/// Says what differs between the fragments that the library and we see.
+pub fn fragment_difference(theirs: &[FragmentSummary], array: &Array) -> Option<String> {
+    fragment_facts(theirs, array).err()
+}
+
+fn fragments(array: &Array) -> Result<&[tdb_array::Fragment], String> {
+    array.fragments().map_err(|error| error.to_string())
+}
+
+fn fragment_facts(theirs: &[FragmentSummary], array: &Array) -> Result<(), String> {
+    let mut expected: Vec<String> = theirs.iter().map(|fragment| fragment.name.clone()).collect();
+    let mut got: Vec<String> = fragments(array)?.iter().map(|fragment| fragment.name().to_string()).collect();
+    expected.sort_unstable();
+    got.sort_unstable();
+    equal("fragments", &expected, &got)?;
+    for theirs in theirs {
+        let ours = fragments(array)?.iter().find(|ours| ours.name().to_string() == theirs.name);
+        let Some(ours) = ours else { continue };
+        let what = |fact: &str| format!("{fact} of fragment {}", theirs.name);
+        equal(&what("density"), &theirs.dense, &ours.footer().header().dense)?;
+        let domain = ours.non_empty_domain().map(|domain| domain.0.iter().map(ends).collect::<Vec<_>>());
+        let dimensions = array.schema().dimensions();
+        let expected = theirs.non_empty_domain.iter().zip(dimensions).map(|(told, dimension)| keys(told, dimension));
+        equal(&what("non-empty domain"), &Some(expected.collect()), &domain)?;
+        if let Some(mbrs) = theirs.mbrs {
+            equal(&what("tiles"), &mbrs, &ours.tile_count())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,328 @@
+//! Random chains of filters behind each other, over bytes that need not be whole values: each tile is filtered by both sides,
+//! and both read what the other wrote.
+//!
+//! The library loses bytes in some chains and then reads whatever its memory holds, so it is asked several times, each time in
+//! a new process. Where it reads right every time, so must we; and what we write it must read right.
+
+use std::path::Path;
+
+use tdb_array::{Array, CreateOptions};
+use tdb_reference::model::{ArraySpec, Column, FilterSpec, QuerySpec, WriteSpec, attribute, dimension, var_column};
+use tdb_reference::{NEWEST, Reference};
+use tdb_types::Datatype::{
+    self, DatetimePs, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64,
+};
+use tdb_types::{FormatVersion, Layout};
+
+use super::case::{Case, seed_of};
+use super::create;
+use super::ours::{self, Manner, describe};
+use super::random::Random;
+use super::runner::CaseKind;
+use super::tally::Counts;
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::start;
+
+/// How often the library is asked.
+const TIMES: usize = 3;
+
+const VALUES: [Datatype; 11] = [Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float32, Float64, DatetimePs];
+const REINTERPRETED: [Datatype; 7] = [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32];
+
+/// What is counted.
+const BOTH: &str = "tiles filtered by both sides and read by both";
+/// The library wrote what it doesn't read right, or not every time; of these, what we read right.
+const UNREAD: &str = "tiles that the library wrote but doesn't always read";
+const UNREAD_BUT_OURS: &str = "tiles that it doesn't always read, and we do";
+/// Values that the library lost, which we refuse to guess.
+const LOST: &str = "tiles with values lost";
+/// Refused by us as it can't be read back, although the library wrote it.
+const PARTIAL: &str = "tiles refused by us since the library loses bytes";
+const REFUSED: &str = "tiles refused by both";
+/// Written by us alone, and read by both.
+const ONLY_OURS: &str = "tiles filtered by us alone and read by both";
+
+/// See the module.
+pub struct Filters {
+    pub seed: u64,
+}
+
+impl CaseKind for Filters {
+    type Case = Tile;
+    type Sides = Reference;
+
+    fn command(&self) -> String {
+        "filters".to_owned()
+    }
+
+    fn start(&self) -> tdb_reference::Result<Reference> {
+        start(NEWEST)
+    }
+
+    fn case(&self, index: u64) -> Option<Tile> {
+        Some(Tile::random(&mut Random::new(seed_of(self.seed ^ 0xf117_e200, index))))
+    }
+
+    fn examine(
+        &self,
+        tile: &Tile,
+        _: u64,
+        reference: &mut Reference,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> tdb_reference::Result<Verdict> {
+        let folder = tempfile::tempdir_in(folder)?;
+        let outcome = tile.examine(reference, folder.path(), counts);
+        Ok(outcome.unwrap_or_else(|detail| Verdict::Failed(Failure::new(Kind::Changed, format!("{detail:.2000}")))))
+    }
+
+    /// Leaves out filters and cells, as long as it fails in the same way.
+    fn shrink(&self, tile: Tile, failure: Failure, fails: &mut dyn FnMut(&Tile) -> Option<Failure>) -> (Tile, Failure) {
+        let (mut best, mut how) = (tile, failure);
+        while let Some(found) = best.smaller().into_iter().find_map(|smaller| {
+            let failure = fails(&smaller).filter(|failure| failure.resembles(&how))?;
+            Some((smaller, failure))
+        }) {
+            (best, how) = found;
+        }
+        (best, how)
+    }
+
+    fn print(&self, tile: &Tile, _: u64, _: Option<usize>) -> String {
+        let attribute = &tile.spec.attributes[0];
+        format!("{} {:?}\n{:?}", attribute.datatype, attribute.filters.filters, tile.column)
+    }
+}
+
+/// What the summary says.
+pub fn lines(counts: &Counts) -> Vec<String> {
+    let [both, only_ours, refused, partial] = [BOTH, ONLY_OURS, REFUSED, PARTIAL].map(|name| counts.get(name));
+    let [unread, unread_but_ours, lost] = [UNREAD, UNREAD_BUT_OURS, LOST].map(|name| counts.get(name));
+    vec![
+        format!(
+            "{both} tiles filtered by both sides and read by both, {only_ours} by ours alone; {refused} refused by both, {partial} by ours alone since the library loses bytes"
+        ),
+        format!(
+            "{unread} that the library wrote but doesn't always read, of which ours read {unread_but_ours}; values lost in {lost}"
+        ),
+    ]
+}
+
+/// One tile and its filters.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    spec: ArraySpec,
+    column: Column,
+    /// Whether the filters round: then the sides are held against each other.
+    rounds: bool,
+}
+
+impl Tile {
+    fn random(random: &mut Random) -> Self {
+        let datatype = *random.pick(&VALUES);
+        let mut filters: Vec<FilterSpec> = (0..random.between(1, 4)).map(|_| filter(random)).collect();
+        // It rounds, and so changes what filters before it have made.
+        let mut index = 0;
+        filters.retain(|filter| {
+            index += 1;
+            index == 1 || !matches!(filter, FilterSpec::ScaleFloat { .. })
+        });
+        let rounds = rounds(&filters);
+        let count = *random.pick(&[1, 2, 3, 5, 9, 20, 60, 400]);
+        // Some tiles are of several chunks.
+        let longest = *random.pick(&[1, 3, 12, 12, 300]);
+        let highest = *random.pick(&[5, 50, 120, 300, 30_000, 70_000, 1 << 30, 1 << 40]);
+        let (ascends, mut last) = (random.percent(50), 0);
+        let mut cells = Vec::new();
+        for _ in 0..count {
+            let mut cell = Vec::new();
+            for _ in 0..random.between(1, longest) {
+                let drawn = random.between(0, highest);
+                last = if ascends { (last + drawn % (highest / 500 + 2)).min(highest) } else { drawn };
+                cell.extend(value(datatype, last as u64));
+            }
+            cells.push(cell);
+        }
+        let attribute = attribute("a", datatype).var().filters(filters);
+        let spec = ArraySpec::dense([dimension("i", UInt64, [0, count as u64 - 1], count as u64)], [attribute]);
+        Self { spec, column: var_column("a", cells), rounds }
+    }
+
+    /// The tile without one of its filters, or without half of its cells.
+    fn smaller(&self) -> Vec<Self> {
+        let filters = &self.spec.attributes[0].filters.filters;
+        let mut smaller: Vec<Self> = (0..filters.len()).map(|_| self.clone()).collect();
+        for (index, tile) in smaller.iter_mut().enumerate() {
+            let filters = &mut tile.spec.attributes[0].filters.filters;
+            filters.remove(index);
+            tile.rounds = rounds(filters);
+        }
+        let count = self.column.offsets.as_ref().map_or(0, |offsets| offsets.len() - 1);
+        for half in [0..count / 2, count / 2..count] {
+            if !half.is_empty() && half.len() < count {
+                let column = self.column.of_places(count, half.clone());
+                let dimension = dimension("i", UInt64, [0, half.len() as u64 - 1], half.len() as u64);
+                let spec = ArraySpec::dense([dimension], self.spec.attributes.clone());
+                smaller.push(Self { spec, column, rounds: self.rounds });
+            }
+        }
+        smaller
+    }
+
+    fn examine(&self, reference: &mut Reference, folder: &Path, counts: &mut Counts) -> Result<Verdict, String> {
+        let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
+        let definition = create::build::definition(&self.spec, FormatVersion::DEFAULT);
+        if let Err(refusal) = reference.create(&theirs, &self.spec) {
+            // What comes of it is for `create`.
+            return if definition.is_err() {
+                not_created()
+            } else {
+                Err(format!("the library doesn't create it: {refusal}"))
+            };
+        }
+        let definition = match definition {
+            Ok(definition) => definition,
+            Err(error) if error.to_string().contains("does not work") => return not_created(),
+            Err(error) => return Err(format!("we don't create what the library creates: {error}")),
+        };
+        CreateOptions::new().create(&ours, &definition).map_err(|error| describe(&error))?;
+        let write =
+            WriteSpec { layout: Layout::RowMajor, subarray: None, timestamp: None, cells: vec![self.column.clone()] };
+        let by_library = reference.write(&theirs, &write).map_err(|error| error.to_string());
+        let array = self.spec.clone();
+        let case = Case { array, steps: Vec::new(), questions: Vec::new(), encrypted: false, disordered: false };
+        let by_us = ours::write(&ours, &case, &write, Manner { max_fragment_size: None, ..Manner::by(0) });
+        let read_theirs = if by_library.is_ok() { self.theirs(reference, &theirs, counts)? } else { None };
+        match (&by_library, &by_us) {
+            (_, Ok(())) => self.ours(reference, &ours, read_theirs.as_ref())?,
+            (Err(_), Err(_)) => counts.add(REFUSED, 1),
+            // Some parts are of so many bytes by chance.
+            (Ok(()), Err(error)) if error.contains("not a whole number of values") => counts.add(PARTIAL, 1),
+            (Ok(()), Err(_)) if read_theirs.is_none() => counts.add(REFUSED, 1),
+            (Ok(()), Err(error)) => return Err(format!("we don't write what the library writes and reads: {error}")),
+        }
+        if by_us.is_ok() {
+            counts.add(if read_theirs.is_some() { BOTH } else { ONLY_OURS }, 1);
+        }
+        Ok(Verdict::Agreed { reads: 0, cells: 0, excuses: Vec::new() })
+    }
+
+    /// Has both sides read what the library wrote. Gives the cells if it reads them every time, and right, where it can.
+    fn theirs(&self, reference: &mut Reference, uri: &str, counts: &mut Counts) -> Result<Option<Column>, String> {
+        let read: Vec<_> = (0..TIMES).map(|_| by_library(reference, uri)).collect();
+        let settled = match &read[0] {
+            Ok(first) if read.iter().all(|read| read.as_ref().ok() == Some(first)) => Some(first.clone()),
+            _ => None,
+        };
+        let settled = settled.filter(|read| self.is_right(read));
+        let own = by_us(uri);
+        match (&settled, &own) {
+            (Some(theirs), Ok(ours)) if theirs == ours => {}
+            // It is right by what happened to lie in the memory.
+            (_, Err(error)) if error.contains("the writer has lost the bytes") => {
+                counts.add(LOST, 1);
+                return Ok(None);
+            }
+            (Some(_), Ok(ours)) => return Err(format!("the library reads its own right, we read {ours:?}")),
+            (Some(_), Err(error)) => return Err(format!("the library reads its own right, we don't: {error}")),
+            (None, own) => {
+                counts.add(UNREAD, 1);
+                counts.add(UNREAD_BUT_OURS, u64::from(own.as_ref().is_ok_and(|own| self.is_right(own))));
+            }
+        }
+        Ok(settled)
+    }
+
+    /// Has both sides read what we wrote.
+    fn ours(&self, reference: &mut Reference, uri: &str, theirs: Option<&Column>) -> Result<(), String> {
+        let own = by_us(uri).map_err(|error| format!("we don't read our own: {error}"))?;
+        let read = by_library(reference, uri).map_err(|error| format!("the library doesn't read ours: {error}"))?;
+        if own != read {
+            return Err(format!("of ours the library reads {read:?}, and we {own:?}"));
+        }
+        if !self.is_right(&own) || (self.rounds && theirs.is_some_and(|theirs| *theirs != own)) {
+            return Err(format!("what we wrote isn't what was given, or what the library makes of it: {own:?}"));
+        }
+        Ok(())
+    }
+
+    /// Whether these are the cells that were given, as far as no filter rounds.
+    fn is_right(&self, read: &Column) -> bool {
+        read.offsets == self.column.offsets && (self.rounds || read.values == self.column.values)
+    }
+}
+
+/// Whether values are rounded on their way.
+fn rounds(filters: &[FilterSpec]) -> bool {
+    filters.iter().any(|filter| matches!(filter, FilterSpec::ScaleFloat { .. }))
+}
+
+fn not_created() -> Result<Verdict, String> {
+    Ok(Verdict::Excused("the array isn't created".to_owned()))
+}
+
+/// The cells as the library reads them, in a process of its own.
+fn by_library(reference: &mut Reference, uri: &str) -> Result<Column, String> {
+    reference.restart();
+    let mut read = reference.read(uri, &QuerySpec::all(Layout::RowMajor)).map_err(|error| error.to_string())?;
+    let place = read.columns.iter().position(|column| column.column.name == "a").ok_or("no cells")?;
+    Ok(read.columns.swap_remove(place).column)
+}
+
+/// The cells as we read them.
+fn by_us(uri: &str) -> Result<Column, String> {
+    let array = Array::open(uri).map_err(|error| describe(&error))?;
+    let mut read = ours::read(&array, &QuerySpec::all(Layout::RowMajor), None)?;
+    let place = read.columns.iter().position(|column| column.name == "a").ok_or("no cells")?;
+    Ok(read.columns.swap_remove(place))
+}
+
+/// A number as a value.
+fn value(datatype: Datatype, number: u64) -> Vec<u8> {
+    match datatype {
+        Float32 => (number as f32).to_le_bytes().to_vec(),
+        Float64 => (number as f64).to_le_bytes().to_vec(),
+        // The low bytes, but no sign.
+        datatype => {
+            let size = datatype.size();
+            let most = u64::MAX >> (65 - 8 * size as u32);
+            number.min(most).to_le_bytes()[..size].to_vec()
+        }
+    }
+}
+
+fn filter(random: &mut Random) -> FilterSpec {
+    let window = |random: &mut Random| Some(*random.pick(&[8, 16, 24, 64, 100, 256, 1000, 4096]));
+    let reinterpret = |random: &mut Random| random.percent(70).then(|| *random.pick(&REINTERPRETED));
+    match random.weighted(&[20, 8, 12, 20, 9, 9, 9, 5, 8]) {
+        0 => FilterSpec::BitWidthReduction { window: window(random) },
+        1 => FilterSpec::PositiveDelta { window: window(random) },
+        2 => FilterSpec::Delta { reinterpret: reinterpret(random) },
+        3 => FilterSpec::DoubleDelta { reinterpret: reinterpret(random) },
+        4 => FilterSpec::Xor,
+        5 => FilterSpec::Byteshuffle,
+        6 => FilterSpec::Bitshuffle,
+        7 => FilterSpec::ScaleFloat { factor: 1.0, offset: 0.0, byte_width: *random.pick(&[1, 2, 4, 8]) },
+        _ => random.pick(&[FilterSpec::ChecksumMd5, FilterSpec::GZIP, FilterSpec::LZ4, FilterSpec::Rle]).clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tile_is_made_smaller_as_long_as_it_fails() {
+        let kind = Filters { seed: 1 };
+        let has_xor = |tile: &Tile| tile.spec.attributes[0].filters.filters.contains(&FilterSpec::Xor);
+        let cells = |tile: &Tile| tile.column.offsets.as_ref().map_or(0, |offsets| offsets.len() - 1);
+        let mut tiles = (0..).filter_map(|index| kind.case(index));
+        let tile =
+            tiles.find(|tile| has_xor(tile) && tile.smaller().len() > 3 && cells(tile) > 8).expect("one of many");
+        let failure = || Failure::new(Kind::Changed, "it has the filter".to_owned());
+        let (tile, _) = kind.shrink(tile, failure(), &mut |smaller| has_xor(smaller).then(failure));
+        assert_eq!(tile.spec.attributes[0].filters.filters, [FilterSpec::Xor]);
+        assert_eq!((cells(&tile), tile.rounds), (1, false));
+        assert_eq!(tile.spec.dimensions, [dimension("i", UInt64, [0, 0u64], 1u64)]);
+    }
+}

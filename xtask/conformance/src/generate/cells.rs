@@ -1,0 +1,142 @@
+//! Random cells of attributes.
+
+use tdb_types::{Datatype, PhysicalType};
+
+use super::super::random::Random;
+use super::filters;
+use tdb_reference::model::{AttributeSpec, Bytes, Column};
+
+/// How the values of a column are distributed.
+#[derive(Clone, Copy)]
+enum Style {
+    AnyBits,
+    Small,
+    Runs,
+    Constant,
+    Extreme,
+}
+
+/// A column of so many cells; `full` if none may be without bytes.
+pub fn column(random: &mut Random, attribute: &AttributeSpec, cells: usize, full: bool) -> Column {
+    let mut source = Source::new(random, attribute);
+    source.needs_bytes |= full;
+    let size = attribute.datatype.size();
+    let mut values = Vec::new();
+    let offsets = match attribute.cell_val_num {
+        Some(number) => {
+            (0..cells * number as usize).for_each(|_| source.push(random, &mut values));
+            None
+        }
+        None => {
+            let mut offsets = vec![0];
+            let huge = (cells > 0 && source.may_be_huge && random.percent(2)).then(|| random.below(cells));
+            for cell in 0..cells {
+                let count =
+                    if huge == Some(cell) { random.between(60_000, 200_000) / size } else { source.length(random) };
+                (0..count).for_each(|_| source.push(random, &mut values));
+                offsets.push(values.len() as u64);
+            }
+            Some(offsets)
+        }
+    };
+    let nulls = *random.pick(&[0, 10, 50, 100]);
+    let validity = attribute.nullable.then(|| Bytes((0..cells).map(|_| u8::from(!random.percent(nulls))).collect()));
+    Column { name: attribute.name.clone(), values: Bytes(values), offsets, validity }
+}
+
+/// A fill cell, which the attribute's filters may meet too.
+pub fn fill_value(random: &mut Random, attribute: &AttributeSpec, fill: &mut [u8]) {
+    let mut source = Source::new(random, attribute);
+    let mut values = Vec::new();
+    while values.len() < fill.len() {
+        source.push(random, &mut values);
+    }
+    fill.copy_from_slice(&values);
+}
+
+struct Source {
+    datatype: Datatype,
+    style: Style,
+    scale: Option<(f64, f64)>,
+    run: Vec<u8>,
+    needs_bytes: bool,
+    may_be_huge: bool,
+    longest: usize,
+}
+
+impl Source {
+    fn new(random: &mut Random, attribute: &AttributeSpec) -> Self {
+        let filters = &attribute.filters;
+        let style = if filters::needs_order(filters) {
+            Style::Constant
+        } else if filters::needs_small_steps(filters) {
+            *random.pick(&[Style::Small, Style::Runs])
+        } else {
+            *random.pick(&[Style::AnyBits, Style::AnyBits, Style::Small, Style::Runs, Style::Constant, Style::Extreme])
+        };
+        let needs_bytes = filters::needs_bytes(filters);
+        let mut source = Self {
+            datatype: attribute.datatype,
+            style,
+            scale: filters::scale_of(filters),
+            run: Vec::new(),
+            needs_bytes,
+            // String encodings take lengths up to 255 for granted in the library.
+            may_be_huge: filters.filters.is_empty(),
+            longest: *random.pick(&[1, 4, 4, 30]),
+        };
+        // Every fragment's constant is the same, so that fragments can be merged.
+        source.run = vec![b'7'; source.datatype.size()];
+        if attribute.datatype.is_float() || attribute.datatype == Datatype::Bool {
+            source.run = vec![0; source.datatype.size()];
+        }
+        source
+    }
+
+    fn length(&self, random: &mut Random) -> usize {
+        random.between(usize::from(self.needs_bytes), self.longest)
+    }
+
+    fn push(&mut self, random: &mut Random, values: &mut Vec<u8>) {
+        match self.style {
+            Style::Constant => {}
+            Style::Runs if random.percent(80) => {}
+            _ => self.run = self.value(random),
+        }
+        values.extend_from_slice(&self.run);
+    }
+
+    fn value(&self, random: &mut Random) -> Vec<u8> {
+        if let Some((factor, offset)) = self.scale {
+            let value = (random.below(200) as f64 - 100.0) * factor * 0.75 + offset;
+            return self.float(value);
+        }
+        if self.datatype == Datatype::Bool {
+            return vec![u8::from(random.percent(50))];
+        }
+        let size = self.datatype.size();
+        match self.style {
+            Style::Small | Style::Runs if self.datatype.is_float() => self.float(random.below(1000) as f64 / 8.0),
+            Style::Small | Style::Runs => {
+                let value = random.integer(-50, 100);
+                let unsigned =
+                    matches!(self.datatype.physical(), PhysicalType::U16 | PhysicalType::U32 | PhysicalType::U64);
+                let value = if unsigned { value.abs() } else { value };
+                value.to_le_bytes()[..size].to_vec()
+            }
+            Style::Extreme => {
+                let mut bytes = vec![*random.pick(&[0, 0xff]); size];
+                bytes[size - 1] = *random.pick(&[0, 0x7f, 0x80, 0xff]);
+                bytes
+            }
+            _ => random.bits().to_le_bytes()[..size].to_vec(),
+        }
+    }
+
+    fn float(&self, value: f64) -> Vec<u8> {
+        match self.datatype {
+            Datatype::Float32 => (value as f32).to_le_bytes().to_vec(),
+            _ => value.to_le_bytes().to_vec(),
+        }
+    }
+}

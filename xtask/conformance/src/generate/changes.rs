@@ -1,0 +1,77 @@
+//! More that can happen to an array: enumerations that get more values, current domains that become wider, evolution of
+//! encrypted arrays.
+
+use tdb_types::ArrayType;
+
+use super::super::case::{Case, Step};
+use super::super::random::Random;
+use super::axis::{Axis, integer_of};
+use super::{FIRST_TIMESTAMP, conditions, writes};
+use tdb_reference::model::{AttributeSpec, Bytes, EnumerationSpec, Evolution};
+
+/// When what comes at last is written.
+const LATE: u64 = FIRST_TIMESTAMP + 1000;
+
+/// A time to come, before which all schemas are made.
+pub const AFTER_ALL: u64 = 2_000_000_000_000;
+
+/// Adds steps that change the array further.
+pub(super) fn extend(random: &mut Random, case: &mut Case, axes: &mut [Axis], attributes: &[AttributeSpec]) {
+    let mut array = case.array.clone();
+    if let Some(enumeration) = array.enumerations.first_mut() {
+        let added = more_values(random, enumeration);
+        append(enumeration, &added);
+        case.steps.push(Step::Evolve(Evolution { extend_enumerations: vec![added], ..Evolution::default() }));
+        let write = writes::write(random, &array, axes, attributes, LATE);
+        let kept = |attribute: &&AttributeSpec| attributes.contains(attribute);
+        array.attributes = array.attributes.iter().filter(kept).cloned().collect();
+        let condition = (array.array_type == ArrayType::Sparse)
+            .then(|| conditions::condition(random, &array, axes, &write))
+            .flatten();
+        case.steps.push(Step::Write(write));
+        if let Some(condition) = condition {
+            // Of the past the library sees the first schema alone, since all of them are made now.
+            case.steps.push(Step::Delete(condition, AFTER_ALL));
+            for question in case.questions.iter_mut().filter(|question| question.query.timestamps.is_none()) {
+                question.query.timestamps = Some((0, AFTER_ALL));
+            }
+        }
+    }
+    if let Some(current) = &array.current_domain {
+        let wider: Vec<_> = axes.iter_mut().zip(current).map(|(axis, old)| widened(axis, old)).collect();
+        axes.iter_mut().for_each(|axis| axis.fill_pool(random, 20));
+        case.steps.push(Step::Evolve(Evolution { expand_current_domain: Some(wider), ..Evolution::default() }));
+        case.steps.push(Step::Write(writes::write(random, &array, axes, attributes, LATE + 10)));
+    }
+    let evolved = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));
+    case.encrypted |= evolved && random.percent(25);
+}
+
+/// Values that the enumeration hasn't yet.
+fn more_values(random: &mut Random, old: &EnumerationSpec) -> EnumerationSpec {
+    let count = random.between(1, 4);
+    if old.cell_val_num.is_some() {
+        let values = (0..count).flat_map(|value| (value as u32 * 7 + 1).to_le_bytes()).collect();
+        return EnumerationSpec { values: Bytes(values), ..old.clone() };
+    }
+    // No string of the generator has a `+`.
+    let strings: Vec<String> = (0..count).map(|value| format!("+{value}")).collect();
+    let starts = (0..count).map(|value| 2 * value as u64).collect();
+    EnumerationSpec { values: Bytes(strings.concat().into_bytes()), offsets: Some(starts), ..old.clone() }
+}
+
+fn append(old: &mut EnumerationSpec, added: &EnumerationSpec) {
+    let before = old.values.len() as u64;
+    old.values.0.extend_from_slice(&added.values);
+    if let (Some(offsets), Some(more)) = (&mut old.offsets, &added.offsets) {
+        offsets.extend(more.iter().map(|offset| before + offset));
+    }
+}
+
+/// All of the dimension's domain, as a current domain; what of it cells may use from then on.
+fn widened(axis: &mut Axis, old: &(Bytes, Bytes)) -> (Bytes, Bytes) {
+    let Some(domain) = axis.spec.domain.clone().filter(|_| !axis.spec.datatype.is_float()) else { return old.clone() };
+    let physical = axis.spec.datatype.physical();
+    (axis.low, axis.high) = (integer_of(physical, &domain.0), integer_of(physical, &domain.1));
+    domain
+}

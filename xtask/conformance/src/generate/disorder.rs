@@ -1,0 +1,67 @@
+//! Cells that a writer gives in another order than the one that it says they have.
+
+use tdb_types::{ArrayType, Layout};
+
+use super::super::case::{Case, Step};
+use super::super::random::Random;
+use super::axis::Axis;
+use super::writes::global_key;
+use tdb_reference::model::{ArraySpec, Bytes, WriteSpec};
+
+/// Has some of the writes say that their cells are in global order, which they aren't: within what become tiles, or at all.
+/// False if the case has none that could.
+pub fn disorder(random: &mut Random, case: &mut Case, axes: &[Axis]) -> bool {
+    // What a consolidation makes of such fragments is the library's own mistake.
+    let is_merged = case.steps.contains(&Step::Consolidate("fragments"));
+    if case.array.array_type != ArrayType::Sparse || is_merged {
+        return false;
+    }
+    for step in &mut case.steps {
+        if let Step::Write(write) = step
+            && random.percent(70)
+        {
+            disorder_write(random, &case.array, axes, write);
+            case.disordered = true;
+        }
+    }
+    case.disordered
+}
+
+fn disorder_write(random: &mut Random, array: &ArraySpec, axes: &[Axis], write: &mut WriteSpec) {
+    let count = cell_count(axes, write);
+    let mut places: Vec<usize> = (0..count).collect();
+    // Along the Hilbert curve nobody here knows where cells belong.
+    if array.cell_order != Layout::Hilbert {
+        let cell = |axis: &Axis, place| {
+            let column = write.cells.iter().find(|column| column.name == axis.spec.name);
+            Bytes(column.map(|column| column.cell(count, place).to_vec()).unwrap_or_default())
+        };
+        let row = |place: &usize| axes.iter().map(|axis| cell(axis, *place)).collect::<Vec<_>>();
+        places.sort_by_cached_key(|place| global_key(array, axes, &row(place)));
+    }
+    let capacity = usize::try_from(array.capacity.unwrap_or(10_000)).unwrap_or(usize::MAX).max(1);
+    match random.below(3) {
+        0 => places.chunks_mut(capacity).for_each(|tile| random.shuffle(tile)),
+        1 => {
+            let mut tiles: Vec<Vec<usize>> = places.chunks(capacity).map(<[usize]>::to_vec).collect();
+            // A tile that isn't full stays the last one.
+            random.shuffle(&mut tiles[..count / capacity]);
+            places = tiles.concat();
+        }
+        _ => random.shuffle(&mut places),
+    }
+    write.layout = Layout::GlobalOrder;
+    for column in &mut write.cells {
+        *column = column.of_places(count, places.iter().copied());
+    }
+}
+
+/// How many cells a write has.
+fn cell_count(axes: &[Axis], write: &WriteSpec) -> usize {
+    let Some(axis) = axes.first() else { return 0 };
+    let column = write.cells.iter().find(|column| column.name == axis.spec.name);
+    column.map_or(0, |column| match &column.offsets {
+        Some(offsets) => offsets.len() - 1,
+        None => column.values.len() / axis.spec.datatype.size(),
+    })
+}

@@ -1,0 +1,48 @@
+//! Random arrays, written and read by the reference library and by ours, and compared.
+//!
+//! * `command`: what `cargo xtask conformance` can be asked for;
+//! * `runner`, `tally`, `verdict`: runs cases of any kind, several at the same time, and counts what comes of them;
+//! * `generate`: cases from random numbers; everything is settled before anything is run;
+//! * `print` and `shrink`: cases as readable and as small as they can be made;
+//! * `writer`: who makes the arrays; `ours` makes and reads them with our library;
+//! * `examine`: runs a case on both sides; `facts` and `compare` say what differs;
+//! * `both_write`: the same array written by both sides;
+//! * `overhang`: arrays in whose last tile the library crashes;
+//! * `defects`: what the library is known to get wrong; `limits`: what older releases can't do.
+//!
+//! The kinds of cases:
+//!
+//! * `read`: arrays that the newest release writes, and ours too if asked for;
+//! * `create` and `change`: arrays that are created and changed by both sides;
+//! * `filters`: chains of filters;
+//! * `releases`: arrays that older releases write;
+//! * `old_formats`: arrays of older formats, written by ours, read by the releases of that time.
+#![forbid(unsafe_code)]
+
+mod both_write;
+mod case;
+mod change;
+mod command;
+mod compare;
+mod coverage;
+mod create;
+mod defects;
+mod examine;
+mod facts;
+mod filters;
+mod generate;
+mod limits;
+mod old_formats;
+mod ours;
+mod overhang;
+mod print;
+mod random;
+mod read;
+mod releases;
+mod runner;
+mod shrink;
+mod tally;
+mod verdict;
+mod writer;
+
+pub use command::{Arguments, run};

@@ -1,0 +1,282 @@
+//! Cases that an older release can carry out: those of the newest, with what the release lacks taken away.
+
+mod steps;
+
+use tdb_types::{ArrayType, Datatype, Layout, PhysicalType};
+
+use super::case::{Case, Step};
+use super::generate::integer_of;
+use super::overhang;
+use tdb_reference::model::{ArraySpec, AttributeSpec, DimensionSpec, FilterSpec, Pipeline};
+use tdb_reference::{Ability, Release};
+
+/// The case as far as the release can carry it out; none if too little of it would be left.
+pub fn fit(mut case: Case, release: Release) -> Option<Case> {
+    let attributes = all_attributes(&case);
+    let datatypes = attributes.iter().map(|attribute| attribute.datatype);
+    let dimensions = case.array.dimensions.iter().map(|dimension| dimension.datatype);
+    if datatypes.chain(dimensions).any(|datatype| !knows(release, datatype)) || !can_have(&case, release) {
+        return None;
+    }
+    // Only sparse arrays could have one at first.
+    let dense = case.array.array_type == ArrayType::Dense;
+    if !release.can(Ability::CurrentDomains) || (dense && release.library == "2.25.0") {
+        case.array.current_domain = None;
+    }
+    let is_enumerated = |attribute: &&AttributeSpec| attribute.enumeration.is_some();
+    let enumerated = attributes.iter().filter(is_enumerated).map(|attribute| attribute.name.clone());
+    let enumerated: Vec<String> = enumerated.collect();
+    if !release.can(Ability::Enumerations) {
+        case.array.enumerations.clear();
+    }
+    if !release.can(Ability::ValidityFilters) {
+        case.array.validity_filters = None;
+    }
+    change_attributes(&mut case, |attribute| limit_attribute(attribute, release));
+    let spec = &mut case.array;
+    for dimension in &mut spec.dimensions {
+        let var = dimension.domain.is_none();
+        limit_pipeline(&mut dimension.filters, dimension.datatype, var, release);
+        if !release.can(Ability::OwnDimensions) {
+            dimension.filters = Pipeline::default();
+        }
+    }
+    // Coordinates of all datatypes go through the first of these.
+    for pipeline in
+        [&mut spec.coords_filters, &mut spec.offsets_filters, &mut spec.validity_filters].into_iter().flatten()
+    {
+        limit_pipeline(pipeline, Datatype::UInt64, false, release);
+    }
+    // Until 2.10 dense writes told the filters of validity the attribute's datatype, which no release does when it reads.
+    if let Some(pipeline) = &mut spec.validity_filters
+        && !release.can(Ability::CellTimestamps)
+        && spec.array_type == ArrayType::Dense
+    {
+        pipeline.filters.retain(|filter| !sees_datatype(filter));
+    }
+    steps::limit(&mut case, release, &enumerated);
+    if !release.can(Ability::OwnDimensions) {
+        name_anonymous(&mut case);
+    }
+    if !release.can(Ability::WriteTimes) {
+        case.questions.iter_mut().for_each(|question| question.query.timestamps = None);
+    }
+    Some(case)
+}
+
+/// Every attribute that the array has at some time.
+fn all_attributes(case: &Case) -> Vec<AttributeSpec> {
+    let added = case.steps.iter().filter_map(|step| match step {
+        Step::Evolve(evolution) => Some(&evolution.add_attributes),
+        _ => None,
+    });
+    case.array.attributes.iter().chain(added.flatten()).cloned().collect()
+}
+
+fn change_attributes(case: &mut Case, mut change: impl FnMut(&mut AttributeSpec)) {
+    case.array.attributes.iter_mut().for_each(&mut change);
+    for step in &mut case.steps {
+        if let Step::Evolve(evolution) = step {
+            evolution.add_attributes.iter_mut().for_each(&mut change);
+        }
+    }
+}
+
+/// Whether all fields are called the same by the release and by those that come after it.
+pub fn keeps_names(case: &Case, release: Release) -> bool {
+    release.can(Ability::OwnDimensions) || case.array.attributes.iter().all(|spec| !spec.name.is_empty())
+}
+
+/// Whether the release can make the array itself, as far as tiles go that end with the datatype or beyond: no release is to be
+/// relied on with cells in these, and before 2.10 none with cells beside them where the domain begins below zero.
+pub fn can_make_tiles(case: &Case, release: Release) -> bool {
+    let negative = case.array.dimensions.iter().any(is_negative) && release.numbers() < [2, 10, 0];
+    !overhang::is_beyond(&case.array) || !(negative || overhang::is_written(case))
+}
+
+/// Whether release 2.30.0 can read the footers of fragments that it joins: not those of format 11.
+pub fn footers_can_be_joined(case: &Case, release: Release) -> bool {
+    let joins = case.steps.iter().any(|step| matches!(step, Step::Consolidate("fragment_meta")));
+    release.format != 11 || !joins
+}
+
+/// Before 2.0 an attribute without a name was given this one, by which all releases know it from then on.
+fn name_anonymous(case: &mut Case) {
+    let questions = case.questions.iter_mut().flat_map(|question| &mut question.query.fields);
+    let writes = case.steps.iter_mut().filter_map(|step| match step {
+        Step::Write(write) => Some(write.cells.iter_mut().map(|column| &mut column.name)),
+        _ => None,
+    });
+    for field in questions.chain(writes.flatten()).filter(|field| field.is_empty()) {
+        "__attr".clone_into(field);
+    }
+}
+
+/// Whether the release has the datatype.
+pub fn knows(release: Release, datatype: Datatype) -> bool {
+    match datatype {
+        Datatype::Bool => release.can(Ability::Booleans),
+        Datatype::Blob => release.can(Ability::Blobs),
+        Datatype::GeomWkb | Datatype::GeomWkt => release.can(Ability::Geometries),
+        _ if datatype.is_datetime() => release.can(Ability::Dates),
+        _ if datatype.is_time() => release.can(Ability::Times),
+        _ => true,
+    }
+}
+
+/// Whether the release can have an array of that shape.
+fn can_have(case: &Case, release: Release) -> bool {
+    let spec = &case.array;
+    let dense = spec.array_type == ArrayType::Dense;
+    let of_one_type = spec
+        .dimensions
+        .iter()
+        .all(|dimension| dimension.domain.is_some() && dimension.datatype == spec.dimensions[0].datatype);
+    let combined = release.can(Ability::OwnDimensions) || (of_one_type && !spec.attributes.is_empty());
+    let ordered = spec.cell_order != Layout::Hilbert || release.can(Ability::Hilbert);
+    let duplicates = !spec.allows_dups || release.can(Ability::Duplicates);
+    let evolved = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));
+    let evolves = !evolved || release.can(Ability::Evolution);
+    let names = spec.dimension_names().chain(spec.attributes.iter().map(|attribute| attribute.name.as_str()));
+    // Fields name files until 2.2.2.
+    let named = release.numbers() >= [2, 2, 3] || names.into_iter().all(|name| !name.contains('/'));
+    // Releases 2.3 to 2.9 refuse to write over negative coordinates of 8 or 16 bits, or crash.
+    let negative = dense && matches!(spec.dimensions[0].datatype, Datatype::Int8 | Datatype::Int16);
+    let damaged = negative && release.numbers() >= [2, 3, 0] && release.numbers() < [2, 10, 0];
+    let extended = release.can(Ability::OwnDimensions) || spec.dimensions.iter().all(is_taken_by_the_first);
+    combined && ordered && duplicates && evolves && named && !damaged && extended
+}
+
+/// Whether releases before 2.0 take the tile extent: below zero they are mistaken about where the last tile ends.
+fn is_taken_by_the_first(dimension: &DimensionSpec) -> bool {
+    let physical = dimension.datatype.physical();
+    let (Some((low, high)), Some(extent), false) = (&dimension.domain, &dimension.extent, is_float(physical)) else {
+        return true;
+    };
+    let integer = |bytes: &[u8]| integer_of(physical, bytes);
+    let (low, high, extent) = (integer(low), integer(high), integer(extent));
+    // They count the domain's coordinates in the type, as far as C++ does, and take what overflows for a length of 64 bits.
+    let overflow = if physical == PhysicalType::I32 { (1_i128 << 64) - (1 << 32) } else { 0 };
+    let cells = high - low + 1;
+    let counted = if cells > i128::from(i32::MAX) { cells + overflow } else { cells };
+    low >= 0 || counted % extent == 0
+}
+
+fn is_negative(dimension: &DimensionSpec) -> bool {
+    let physical = dimension.datatype.physical();
+    !is_float(physical) && dimension.domain.as_ref().is_some_and(|(low, _)| integer_of(physical, low) < 0)
+}
+
+fn is_float(physical: PhysicalType) -> bool {
+    matches!(physical, PhysicalType::F32 | PhysicalType::F64)
+}
+
+/// Whether the release takes another order of cells for the global one, as far as the array is concerned: see
+/// `docs/format-notes.md`.
+pub fn orders_otherwise(array: &ArraySpec, release: Release) -> bool {
+    let mut numbers = array.dimensions.iter().filter(|dimension| dimension.domain.is_some());
+    if array.array_type == ArrayType::Dense {
+        return false;
+    }
+    if array.cell_order == Layout::Hilbert {
+        let open = release.numbers() < [2, 3, 0];
+        let strings = array.dimensions.iter().any(|dimension| dimension.domain.is_none());
+        let loose = release.numbers() >= [2, 7, 0] && release.numbers() < [2, 9, 0];
+        return (open && numbers.any(|dimension| !is_float(dimension.datatype.physical()))) || (loose && strings);
+    }
+    numbers.any(|dimension| has_other_tiles(dimension, release))
+}
+
+fn has_other_tiles(dimension: &DimensionSpec, release: Release) -> bool {
+    let physical = dimension.datatype.physical();
+    if is_float(physical) {
+        return release.numbers() < [2, 0, 0];
+    }
+    let Some((low, high)) = &dimension.domain else { return false };
+    let (low, high) = (integer_of(physical, low), integer_of(physical, high));
+    let greatest = (1_i128 << (8 * physical.size() - 1)) - 1;
+    let wraps = release.numbers() < [2, 4, 0] && physical.is_signed_integer() && high - low > greatest;
+    let is_promoted = release.numbers() >= [2, 3, 0] && release.numbers() < [2, 10, 0] && physical.size() < 4;
+    wraps || (is_promoted && low < 0 && high >= 0)
+}
+
+/// Whether what a filter does depends on a datatype.
+fn sees_datatype(filter: &FilterSpec) -> bool {
+    !matches!(
+        filter,
+        FilterSpec::None
+            | FilterSpec::Gzip { .. }
+            | FilterSpec::Zstd { .. }
+            | FilterSpec::Lz4 { .. }
+            | FilterSpec::Bzip2 { .. }
+            | FilterSpec::Rle
+            | FilterSpec::ChecksumMd5
+            | FilterSpec::ChecksumSha256
+    )
+}
+
+fn limit_attribute(attribute: &mut AttributeSpec, release: Release) {
+    if !release.can(Ability::Enumerations) {
+        attribute.enumeration = None;
+    }
+    if !can_have_nulls(release) {
+        attribute.nullable = false;
+        attribute.fill = attribute.fill.take().map(|(value, _)| (value, false));
+    }
+    if !release.can(Ability::FillValues) {
+        attribute.fill = None;
+    }
+    limit_pipeline(&mut attribute.filters, attribute.datatype, attribute.cell_val_num.is_none(), release);
+}
+
+/// Release 2.2.2 writes validity tiles of the wrong size.
+fn can_have_nulls(release: Release) -> bool {
+    release.can(Ability::Nullable) && release.library != "2.2.2"
+}
+
+/// Takes out of a pipeline what the release doesn't have.
+fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, release: Release) {
+    if !release.can(Ability::Unchunked) {
+        pipeline.max_chunk_size = None;
+    }
+    let strings = var && matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8);
+    let coded = !strings || release.can(Ability::Utf8RunLengths) || datatype == Datatype::StringAscii;
+    let last = pipeline.filters.len().saturating_sub(1);
+    let mut index = 0;
+    pipeline.filters.retain(|filter| {
+        index += 1;
+        // Until 2.16 later filters worked on the field's datatype, which 2.30.0 doesn't know.
+        let staged = release.can(Ability::DeltaReinterpreted) || index > last;
+        match filter {
+            FilterSpec::ChecksumMd5 | FilterSpec::ChecksumSha256 => release.can(Ability::Checksums),
+            FilterSpec::Rle => !var || (release.can(Ability::RleStrings) && coded),
+            FilterSpec::Dictionary => release.can(Ability::DictionaryStrings) && coded,
+            FilterSpec::ScaleFloat { .. } => release.can(Ability::FloatScale) && staged,
+            FilterSpec::Xor => release.can(Ability::Xor) && staged,
+            FilterSpec::Webp { .. } => release.can(Ability::Webp),
+            FilterSpec::Delta { reinterpret } => {
+                release.can(Ability::Delta)
+                    && staged
+                    && (reinterpret.is_none() || release.can(Ability::DeltaReinterpreted))
+            }
+            FilterSpec::DoubleDelta { reinterpret: Some(_) } => release.can(Ability::DeltaReinterpreted),
+            _ => true,
+        }
+    });
+    let whole = datatype.is_integer() || datatype.is_datetime() || datatype.is_time() || datatype.is_bytes();
+    let (mut counts, mut is_float) = (whole, datatype.is_float());
+    pipeline.filters.retain(|filter| match filter {
+        // They make integers for those behind them.
+        FilterSpec::ScaleFloat { .. } | FilterSpec::Xor => {
+            (counts, is_float) = (true, false);
+            true
+        }
+        FilterSpec::BitWidthReduction { .. } | FilterSpec::PositiveDelta { .. } => counts,
+        FilterSpec::Delta { reinterpret: None } | FilterSpec::DoubleDelta { reinterpret: None } => !is_float,
+        _ => true,
+    });
+    let alone = [FilterSpec::Dictionary, FilterSpec::Rle].into_iter().find(|filter| pipeline.filters.contains(filter));
+    if let Some(alone) = alone.filter(|_| strings && !release.can(Ability::FiltersBehindDictionaries)) {
+        pipeline.filters.retain(|filter| *filter == alone);
+    }
+}

@@ -1,0 +1,96 @@
+//! What an older release can be told to do with an array.
+
+use tdb_types::{ArrayType, Datatype, Layout};
+
+use super::super::case::{Case, Step};
+use super::{all_attributes, orders_otherwise};
+use tdb_reference::model::{AttributeSpec, Column, Condition};
+use tdb_reference::{Ability, NEWEST, Release};
+
+/// Takes away what the release can't do; `enumerated` are the attributes that were made to be enumerated.
+pub(super) fn limit(case: &mut Case, release: Release, enumerated: &[String]) {
+    let attributes = all_attributes(case);
+    let sizes: Vec<(String, usize)> =
+        attributes.iter().map(|attribute| (attribute.name.clone(), attribute.datatype.size())).collect();
+    let nullable: Vec<String> =
+        attributes.iter().filter(|attribute| attribute.nullable).map(|attribute| attribute.name.clone()).collect();
+    // Of these the first releases that delete know none but ASCII.
+    let is_text = |attribute: &&AttributeSpec| attribute.cell_val_num.is_none() || attribute.datatype.is_string();
+    let other = attributes.iter().filter(is_text).filter(|attribute| attribute.datatype != Datatype::StringAscii);
+    let text: Vec<String> = other.map(|attribute| attribute.name.clone()).collect();
+    let dense = case.array.array_type == ArrayType::Dense;
+    let unsorted = orders_otherwise(&case.array, release);
+    case.steps.retain(|step| match step {
+        Step::Consolidate(mode) | Step::Vacuum(mode) => can_consolidate(release, mode, dense, !nullable.is_empty()),
+        Step::Delete(condition, _) => can_delete(condition, release, enumerated, &text),
+        _ => true,
+    });
+    if !release.can(Ability::Vacuum) {
+        case.steps.retain(|step| !matches!(step, Step::Vacuum(_)));
+    }
+    for step in &mut case.steps {
+        let Step::Write(write) = step else { continue };
+        if !release.can(Ability::WriteTimes) {
+            write.timestamp = None;
+        }
+        // Release 2.2.9 crashes where it writes nullable cells in global order.
+        let nulls = release.library == "2.2.9" && !dense && !nullable.is_empty();
+        if unsorted || nulls {
+            write.layout = Layout::Unordered;
+        }
+        for column in &mut write.cells {
+            if !nullable.contains(&column.name) {
+                column.validity = None;
+            }
+            let size = sizes.iter().find(|(name, _)| *name == column.name).map_or(1, |(_, size)| *size);
+            if !release.can(Ability::EmptyCells) {
+                fill_empty_cells(column, size, 0);
+            } else if release.numbers() < [2, 4, 0] {
+                // The offset behind the last value was refused.
+                let last = column.offsets.as_ref().map_or(0, |offsets| offsets.len().saturating_sub(2));
+                fill_empty_cells(column, size, last);
+            }
+        }
+    }
+}
+
+fn can_delete(condition: &Condition, release: Release, enumerated: &[String], text: &[String]) -> bool {
+    // Releases between 2.17 and the newest lose their way in conditions on enumerations; older ones have none.
+    let enumerated = if release.library == NEWEST { &[] } else { enumerated };
+    let unknown = if release.can(Ability::Utf8RunLengths) { &[][..] } else { text };
+    let is_free_of = |names: &[String]| !names.iter().any(|name| condition.has_field(name));
+    release.can(Ability::Deletes) && can_tell(condition, release) && is_free_of(enumerated) && is_free_of(unknown)
+}
+
+fn can_tell(condition: &Condition, release: Release) -> bool {
+    match condition {
+        Condition::Compare { .. } => true,
+        Condition::Member { .. } => release.can(Ability::Membership),
+        Condition::And(left, right) | Condition::Or(left, right) => can_tell(left, release) && can_tell(right, release),
+        Condition::Not(inner) => release.can(Ability::Negation) && can_tell(inner, release),
+    }
+}
+
+fn can_consolidate(release: Release, mode: &str, dense: bool, has_nulls: bool) -> bool {
+    match mode {
+        // Garbage in variable-size cells that nobody wrote, or a crash, before 2.1; no nulls before 2.3.
+        "fragments" => (!dense || release.numbers() >= [2, 1, 0]) && (!has_nulls || release.numbers() >= [2, 3, 0]),
+        "fragment_meta" => release.can(Ability::Vacuum),
+        // Behind a consolidation of fragments these leave arrays that 2.30.0 doesn't open.
+        _ => release.can(Ability::CurrentDomains),
+    }
+}
+
+/// Puts one value into each empty cell from the `first` on.
+fn fill_empty_cells(column: &mut Column, size: usize, first: usize) {
+    let Some(offsets) = &column.offsets else { return };
+    let (mut values, mut starts) = (Vec::new(), vec![0]);
+    for (index, ends) in offsets.windows(2).enumerate() {
+        values.extend_from_slice(&column.values[ends[0] as usize..ends[1] as usize]);
+        if ends[0] == ends[1] && index >= first {
+            values.extend(std::iter::repeat_n(b'e', size));
+        }
+        starts.push(values.len() as u64);
+    }
+    (column.values, column.offsets) = (values.into(), Some(starts));
+}

@@ -1,0 +1,175 @@
+//! What we write in the formats of older releases, read by those releases and by the newest.
+//!
+//! Each array is made twice: once with us as one of its writers, and once with the newest release in our place. The newest
+//! has to read the same from both, and so has the older release, as far as it reads what the newest writes.
+
+mod counted;
+mod labels;
+mod made_twice;
+mod metadata_and_groups;
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use tdb_reference::{Ability, NEWEST, RELEASES, Release, Result};
+use tdb_types::Layout;
+
+use super::case::{Case, seed_of};
+use super::runner::{self, Amount, CaseKind, Settings};
+use super::tally::{Counts, Tally};
+use super::verdict::{Failure, Verdict};
+use super::writer::start;
+use super::{create, generate, limits, overhang, print, shrink};
+use counted::{CREATED, DELETED, GROUPS, LABELS, NEITHER, NEWEST as BY_NEWEST, OLDER, PAST, VACUUMED, WRITES};
+use made_twice::{Share, Sides};
+
+/// One case in `GROUP` brings a group, where the release has them, and the one after it an array with labels.
+const GROUP: u64 = 4;
+
+/// Runs cases of every release, or of one; prints a line for each. Gives the sums of all.
+///
+/// # Errors
+///
+/// If a release can't be started, or make its arrays.
+pub fn run(
+    only: Option<Release>,
+    amount: &Amount,
+    settings: &Settings,
+    folder: &Path,
+) -> std::result::Result<Tally, Box<dyn Error>> {
+    let mut all = Tally::default();
+    let headings: Vec<&str> = row("release", &all).into_iter().map(|(heading, _)| heading).collect();
+    println!("{}", headings.join(" | "));
+    let line = |name: &str, tally: &Tally| {
+        row(name, tally).into_iter().map(|(_, cell)| format!("| {cell} ")).collect::<String>() + "|"
+    };
+    for &older in RELEASES.iter().filter(|release| only.is_none_or(|only| only == **release)) {
+        let started = Instant::now();
+        let tally = runner::run(OldFormat { seed: settings.seed, older }, amount.clone(), settings, folder)?;
+        println!("{} in {:.1} seconds", line(older.library, &tally), started.elapsed().as_secs_f64());
+        let is_hung = tally.hung > 0;
+        all.merge(tally);
+        if is_hung {
+            break;
+        }
+    }
+    println!("{}", line("all", &all));
+    Ok(all)
+}
+
+/// What stands in the columns of the table, with its heading.
+fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
+    let count = |name: &'static str| (name, tally.counts.get(name).to_string());
+    let mut row = vec![("release", name.to_owned()), ("arrays", tally.agreed.to_string())];
+    row.extend([CREATED, WRITES, BY_NEWEST, OLDER].map(count));
+    row.push(("cells", tally.cells.to_string()));
+    row.push(count(NEITHER));
+    row.push(("left out", tally.left_out.to_string()));
+    row.push(("differences", tally.failed.to_string()));
+    row.extend([GROUPS, LABELS, DELETED, PAST, VACUUMED].map(count));
+    row
+}
+
+/// Arrays of one release's format.
+struct OldFormat {
+    seed: u64,
+    older: Release,
+}
+
+impl CaseKind for OldFormat {
+    type Case = Case;
+    type Sides = Sides;
+
+    fn command(&self) -> String {
+        format!("old-formats --only {}", self.older.library)
+    }
+
+    fn start(&self) -> Result<Sides> {
+        Ok(Sides { older: start(self.older.library)?, newest: start(NEWEST)? })
+    }
+
+    /// A case as far as the release can carry it out, if it can.
+    fn case(&self, index: u64) -> Option<Case> {
+        let mut case = limits::fit(generate::case(seed_of(self.seed, index)), self.older)?;
+        if Share::of(index) != Share::All && !limits::footers_can_be_joined(&case, self.older) {
+            return None;
+        }
+        // Older releases crash in tiles that end with the datatype or beyond, each in its way.
+        if overhang::is_beyond(&case.array) {
+            return None;
+        }
+        if case.array.cell_order == Layout::Hilbert {
+            create::state_extents(&mut case.array);
+        }
+        Some(case)
+    }
+
+    fn examine(
+        &self,
+        case: &Case,
+        index: u64,
+        sides: &mut Sides,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> Result<Verdict> {
+        let mut found = Counts::default();
+        let (cells, excuses) = match made_twice::examine(case, index, sides, folder, &mut found)? {
+            Verdict::Agreed { cells, excuses, .. } => (cells, excuses),
+            Verdict::Excused(reason) => {
+                return Ok(Verdict::Excused(format!("{reason} (release {})", self.older.library)));
+            }
+            other @ (Verdict::Refused(_) | Verdict::Failed(_)) => return Ok(other),
+        };
+        let more = self.group(index, sides, folder, &mut found);
+        if let Err(failure) = more.and_then(|()| self.labels(index, sides, folder, &mut found)) {
+            return Ok(Verdict::Failed(Failure { of_index: true, ..failure }));
+        }
+        counts.merge(&found);
+        Ok(Verdict::Agreed { reads: found.get(BY_NEWEST), cells, excuses })
+    }
+
+    fn shrink(&self, case: Case, failure: Failure, fails: &mut dyn FnMut(&Case) -> Option<Failure>) -> (Case, Failure) {
+        shrink::shrink(case, failure, fails)
+    }
+
+    fn print(&self, case: &Case, index: u64, question: Option<usize>) -> String {
+        format!("{:?}\n{}", Share::of(index), print::case(case, question))
+    }
+}
+
+impl OldFormat {
+    /// Some cases bring a group.
+    fn group(
+        &self,
+        index: u64,
+        sides: &mut Sides,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> std::result::Result<(), Failure> {
+        if !index.is_multiple_of(GROUP) || !self.older.can(Ability::Groups) {
+            return Ok(());
+        }
+        counts.add(GROUPS, 1);
+        metadata_and_groups::group(index, sides, folder)
+    }
+
+    /// Some cases bring an array with labels.
+    fn labels(
+        &self,
+        index: u64,
+        sides: &mut Sides,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> std::result::Result<(), Failure> {
+        if index % GROUP != 1 || !self.older.can(Ability::Labels) {
+            return Ok(());
+        }
+        let reads = labels::labels(index, sides, folder)?;
+        counts.add(LABELS, 1);
+        counts.add(BY_NEWEST, reads.newest);
+        counts.add(OLDER, reads.older);
+        counts.add(NEITHER, reads.neither);
+        Ok(())
+    }
+}

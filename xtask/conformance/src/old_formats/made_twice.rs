@@ -1,0 +1,350 @@
+//! One array, made twice.
+
+use std::path::Path;
+
+use tdb_array::TimeRange;
+use tdb_types::FormatVersion;
+
+use super::counted::{CREATED, DELETED, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
+use super::metadata_and_groups;
+use crate::both_write::{Answer, ask, by_us, cannot_be_the_same, reading};
+use crate::case::{Case, Step};
+use crate::compare::difference;
+use crate::examine::{compare_facts, has_no_end, read_again, settled, their_failure, with_coordinates};
+use crate::ours::{self, Manner};
+use crate::random::Random;
+use crate::tally::Counts;
+use crate::verdict::{Failure, Kind, Verdict};
+use crate::writer::{carry_out, set_key};
+use crate::{create, defects};
+use tdb_reference::model::ReadResult;
+use tdb_reference::{Error, Reference, Result};
+
+/// The first format version of which new fragments keep the array's version, so that its release can read them.
+const KEPT: u32 = 7;
+/// How often the older release has to read rightly what the newest wrote before it is ours that is wrong.
+const PATIENT_READS: usize = 8;
+
+/// Of so many cases two lose fragments.
+const LOSING: u64 = 5;
+
+/// The older release, and the newest.
+pub struct Sides {
+    pub older: Reference,
+    pub newest: Reference,
+}
+
+/// Who makes the array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// All of it is ours, but for consolidation.
+    All,
+    /// The older release makes it and writes the first half, we the rest.
+    Second,
+    /// We make it, the older release writes the first half, we the rest.
+    FirstAndLast,
+}
+
+impl Share {
+    /// That of a case, by turns.
+    pub fn of(index: u64) -> Self {
+        match index % 3 {
+            0 => Self::All,
+            1 => Self::Second,
+            _ => Self::FirstAndLast,
+        }
+    }
+}
+
+/// Why a case ends early.
+enum End {
+    Verdict(Verdict),
+    Broken(Error),
+}
+
+impl From<Failure> for End {
+    fn from(failure: Failure) -> Self {
+        Self::Verdict(Verdict::Failed(failure))
+    }
+}
+
+/// Makes the array of a case both ways below `folder`, and has everyone read it.
+///
+/// # Errors
+/// If the folder can't be made, or a library's process can't be started.
+pub fn examine(case: &Case, index: u64, sides: &mut Sides, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
+    if let Some(reason) = cannot_be_the_same(case) {
+        return Ok(Verdict::Excused(reason.to_owned()));
+    }
+    let folder = tempfile::tempdir_in(folder)?;
+    let [theirs, ours] = ["theirs", "ours"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    for side in [&mut sides.older, &mut sides.newest] {
+        set_key(side, case.encrypted);
+    }
+    let before = counts.get(NEWEST);
+    let mut array = Pair { case, index, sides, counts, theirs, ours, excuses: Vec::new() };
+    let outcome = array.make().and_then(|()| array.read());
+    match outcome.and_then(|cells| Ok(cells + array.without_some()?)) {
+        Ok(cells) => Ok(Verdict::Agreed { reads: array.counts.get(NEWEST) - before, cells, excuses: array.excuses }),
+        Err(End::Verdict(verdict)) => Ok(verdict),
+        Err(End::Broken(error)) => Err(error),
+    }
+}
+
+struct Pair<'a> {
+    case: &'a Case,
+    index: u64,
+    sides: &'a mut Sides,
+    counts: &'a mut Counts,
+    theirs: String,
+    ours: String,
+    excuses: Vec<String>,
+}
+
+impl Pair<'_> {
+    fn make(&mut self) -> std::result::Result<(), End> {
+        let share = Share::of(self.index);
+        let begun = if share == Share::All { 0 } else { self.case.steps.len() / 2 };
+        self.create(share)?;
+        let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
+        for step in &self.case.steps[..begun] {
+            for uri in [&theirs, &ours] {
+                self.by_older(step, uri)?;
+            }
+        }
+        if !self.is_kept() {
+            self.hand_over()?;
+        }
+        for (number, step) in (0..).zip(&self.case.steps[begun..]) {
+            if matches!(step, Step::Consolidate(_) | Step::Vacuum(_)) {
+                for uri in [&theirs, &ours] {
+                    match self.is_kept() {
+                        true => self.by_older(step, uri)?,
+                        false => {
+                            carry_out(step, &mut self.sides.newest, uri).map_err(|error| self.refused(uri, &error))?
+                        }
+                    }
+                }
+                continue;
+            }
+            match step {
+                // The newest would give the schema its own version, which the older one can't read; we keep the array's.
+                Step::Evolve(_) => self.by_older(step, &theirs)?,
+                _ => carry_out(step, &mut self.sides.newest, &theirs).map_err(|error| self.refused(&theirs, &error))?,
+            }
+            let manner = Manner::by(self.index.wrapping_mul(31).wrapping_add(number));
+            let failure = by_us(&format!("step {number}"), || ours::carry_out(step, self.case, &ours, manner));
+            failure.map_or(Ok(()), Err)?;
+            self.counts.add(WRITES, u64::from(matches!(step, Step::Write(_))));
+        }
+        self.counts.add(VACUUMED, u64::from(self.case.steps.iter().any(|step| matches!(step, Step::Vacuum(_)))));
+        let metadata =
+            metadata_and_groups::metadata(self.case, self.index, self.sides, [&theirs, &ours], share != Share::All);
+        self.counts.add(NEITHER, metadata?);
+        Ok(())
+    }
+
+    /// Whether new fragments have the version of the array.
+    fn is_kept(&self) -> bool {
+        self.sides.older.release().format >= KEPT
+    }
+
+    /// Makes both arrays, and compares what is in them if one of them is ours.
+    fn create(&mut self, share: Share) -> std::result::Result<(), End> {
+        let older = &mut self.sides.older;
+        let made = older.create(&self.theirs, &self.case.array);
+        made.map_err(|error| self.refused(&self.theirs, &error))?;
+        let older = &mut self.sides.older;
+        if share == Share::Second {
+            return older.create(&self.ours, &self.case.array).map_err(|error| self.refused(&self.ours, &error));
+        }
+        let unknown = |error: tdb_types::UnsupportedVersion| Failure::new(Kind::OurError, error.to_string());
+        let version = FormatVersion::new(older.release().format).map_err(unknown)?;
+        by_us("create", || ours::create(&self.ours, self.case, version)).map_or(Ok(()), Err)?;
+        let [theirs, ours] = [&self.theirs, &self.ours].map(Path::new);
+        create::compare(theirs, ours, self.case.encrypted)
+            .map_err(|detail| Failure::new(Kind::Schema, format!("created otherwise: {detail}")))?;
+        self.counts.add(CREATED, 1);
+        Ok(())
+    }
+
+    fn by_older(&mut self, step: &Step, uri: &str) -> std::result::Result<(), End> {
+        carry_out(step, &mut self.sides.older, uri).map_err(|error| self.refused(uri, &error))
+    }
+
+    /// What to make of a step that a library doesn't carry out: with what none of us has made, nothing can be compared.
+    fn refused(&self, uri: &str, error: &Error) -> End {
+        let known = defects::refusal(self.sides.older.release(), &error.to_string()).map(str::to_owned);
+        match known.or_else(|| (uri == self.theirs).then(|| in_short(error))) {
+            Some(reason) => End::Verdict(Verdict::Excused(reason)),
+            None => End::Verdict(their_failure(self.case, None, error)),
+        }
+    }
+
+    /// Before fragments come that the older release can't read: it has to read the same from both arrays, and from what is
+    /// left of them when one fragment is deleted.
+    fn hand_over(&mut self) -> std::result::Result<(), End> {
+        self.ask_older_about_both()?;
+        if self.loses_fragments() && self.delete_one()? {
+            self.ask_older_about_both()?;
+        }
+        Ok(())
+    }
+
+    fn ask_older_about_both(&mut self) -> std::result::Result<(), End> {
+        for (index, question) in self.case.questions.iter().enumerate() {
+            let query = with_coordinates(self.case, question);
+            let older = &mut self.sides.older;
+            let [theirs, ours] = [&self.theirs, &self.ours].map(|uri| read_again(older, uri, &query).0);
+            let failure = match (&theirs, &ours) {
+                (Ok(theirs), ours) => self.unlike(index, theirs, ours),
+                (Err(_), _) => {
+                    self.counts.add(NEITHER, 1);
+                    self.excuses.push(self.misreading(&theirs));
+                    continue;
+                }
+            };
+            failure.map_or(Ok(()), Err)?;
+            self.count_older(index);
+        }
+        Ok(())
+    }
+
+    fn count_older(&mut self, question: usize) {
+        self.counts.add(OLDER, 1);
+        self.counts.add(PAST, u64::from(self.case.questions[question].query.timestamps.is_some()));
+    }
+
+    /// Whether fragments are deleted from the arrays. Those that were consolidated, but not vacuumed, only we delete.
+    fn loses_fragments(&self) -> bool {
+        let gather = |step: &&Step| matches!(step, Step::Consolidate("fragments"));
+        let remove = |step: &&Step| matches!(step, Step::Vacuum("fragments"));
+        let steps = &self.case.steps;
+        self.index % LOSING < 2 && steps.iter().filter(gather).count() == steps.iter().filter(remove).count()
+    }
+
+    /// Deletes fragments that lie within some time, and has everyone read what is left. Gives how many cells were compared.
+    fn without_some(&mut self) -> std::result::Result<u64, End> {
+        let random = &mut Random::new(self.index);
+        let times: Vec<u64> = self.case.writes().filter_map(|write| write.timestamp).collect();
+        if !self.loses_fragments() || times.is_empty() {
+            return Ok(0);
+        }
+        let (a, b) = (*random.pick(&times), *random.pick(&times));
+        let times = (a.min(b), a.max(b));
+        if !self.delete([times, times])? { Ok(0) } else { self.read() }
+    }
+
+    /// Deletes one fragment of each array, the same; their times may be those of the clock.
+    fn delete_one(&mut self) -> std::result::Result<bool, End> {
+        let open = |uri: &str| {
+            ours::options(self.case).open(uri).map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))
+        };
+        let (theirs, ours) = (open(&self.theirs)?, open(&self.ours)?);
+        let count = theirs.directory().fragments.len();
+        if count == 0 || count != ours.directory().fragments.len() {
+            return Ok(false);
+        }
+        let place = Random::new(self.index).below(count);
+        let times = [&theirs, &ours].map(|array| {
+            let name = &array.directory().fragments[place].name;
+            (name.start(), name.end())
+        });
+        self.delete(times)
+    }
+
+    /// Has the newest release delete fragments of its array, and us of ours. Says whether there were any.
+    fn delete(&mut self, times: [(u64, u64); 2]) -> std::result::Result<bool, End> {
+        let deleted = self.sides.newest.delete_fragments(&self.theirs, times[0]);
+        deleted.map_err(|error| self.refused(&self.theirs, &error))?;
+        let (start, end) = times[1];
+        let mut count = 0;
+        let by_ours = by_us("delete fragments", || {
+            let array = ours::options(self.case).open(&self.ours).map_err(|error| ours::describe(&error))?;
+            count = array.delete_fragments(TimeRange { start, end }).map_err(|error| ours::describe(&error))?;
+            Ok(())
+        });
+        by_ours.map_or(Ok(()), Err)?;
+        self.counts.add(DELETED, count as u64);
+        Ok(count > 0)
+    }
+
+    /// How the older release gets wrong what isn't ours: its words without names and numbers.
+    fn misreading(&self, theirs: &Result<ReadResult>) -> String {
+        let library = self.sides.older.release().library;
+        match theirs {
+            Ok(_) => format!("release {library} itself gives other cells than the newest"),
+            Err(error) => format!("release {library} itself doesn't read: {}", in_short(error)),
+        }
+    }
+
+    /// How what the older release reads from ours differs from what it should read.
+    fn unlike(&self, index: usize, expected: &ReadResult, got: &Result<ReadResult>) -> Option<Failure> {
+        let order = settled(self.case, &self.case.questions[index], expected);
+        let library = self.sides.older.release().library;
+        let (kind, detail) = match got {
+            Ok(got) => (Kind::Cells, difference(expected, &reading(got), &order)?),
+            Err(error) => (Kind::TheirError, error.to_string()),
+        };
+        let detail = format!("release {library} reads from our array: {detail}");
+        Some(Failure { question: Some(index), ..Failure::new(kind, detail) })
+    }
+
+    /// Gives how many cells were compared.
+    fn read(&mut self) -> std::result::Result<u64, End> {
+        let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
+        let facts = compare_facts(self.case, &mut self.sides.newest, &ours, false).map_err(End::Broken)?;
+        facts.map_or(Ok(()), Err)?;
+        let releases = [self.sides.older.release(), self.sides.newest.release()];
+        let mut cells = 0;
+        for index in 0..self.case.questions.len() {
+            let newest = &mut self.sides.newest;
+            match ask(self.case, index, &releases, newest, [&theirs, &ours]).map_err(End::Broken)? {
+                Answer::Same(expected) => {
+                    self.counts.add(NEWEST, 1);
+                    cells += expected.cells as u64;
+                    if self.is_kept() {
+                        self.ask_older(index, &expected)?;
+                    }
+                }
+                Answer::Excused(reason) => self.excuses.push(reason),
+                Answer::Endless(reason) => return Err(End::Verdict(Verdict::Excused(reason))),
+                Answer::Failed(failure) => return Err(failure.into()),
+            }
+        }
+        Ok(cells)
+    }
+
+    /// The older release has to read the same, if it does so from what the newest wrote.
+    fn ask_older(&mut self, index: usize, expected: &ReadResult) -> std::result::Result<(), End> {
+        let query = with_coordinates(self.case, &self.case.questions[index]);
+        let older = &mut self.sides.older;
+        let got = read_again(older, &self.ours, &query).0;
+        if let Err(error) = got.as_ref()
+            && has_no_end(error)
+        {
+            return Err(End::Verdict(Verdict::Excused(error.to_string())));
+        }
+        let Some(failure) = self.unlike(index, expected, &got) else {
+            self.count_older(index);
+            return Ok(());
+        };
+        // What it gets wrong by chance, such as memory that it hasn't set, it may get right for once.
+        for _ in 0..PATIENT_READS {
+            let theirs = read_again(&mut self.sides.older, &self.theirs, &query).0;
+            if self.unlike(index, expected, &theirs).is_some() {
+                self.counts.add(NEITHER, 1);
+                self.excuses.push(self.misreading(&theirs));
+                return Ok(());
+            }
+        }
+        Err(failure.into())
+    }
+}
+
+/// A library's words without names and numbers.
+fn in_short(error: &Error) -> String {
+    let message = error.to_string();
+    let is_word = |word: &&str| word.chars().all(|c| c.is_alphabetic() || ":;.,-[]()".contains(c));
+    message.split(' ').filter(is_word).take(24).collect::<Vec<_>>().join(" ")
+}

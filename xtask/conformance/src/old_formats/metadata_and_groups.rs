@@ -1,0 +1,185 @@
+//! Metadata and groups.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use tdb_array::{CreateOptions, Group, Names};
+use tdb_types::Datatype;
+
+use super::made_twice::Sides;
+use crate::case::Case;
+use crate::change::{entries, value};
+use crate::limits;
+use crate::ours::{self, describe};
+use crate::random::Random;
+use crate::verdict::{Failure, Kind};
+use crate::writer::set_key;
+use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
+use tdb_reference::{Ability, Job, Reference, Result};
+
+/// When metadata is put; after all else.
+const TIME: u64 = 1_700_000_500_000;
+
+fn by_reference(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Kind::TheirError, error.to_string())
+}
+
+/// Puts metadata into both arrays, into ours by us, and has both releases read it; the newest alone where the older one knows
+/// none. Gives how often the older one gets that of the newest no better than ours.
+pub(super) fn metadata(
+    case: &Case,
+    index: u64,
+    sides: &mut Sides,
+    [theirs, ours]: [&str; 2],
+    shared: bool,
+) -> std::result::Result<u64, Failure> {
+    let release = sides.older.release();
+    let shared = shared && release.can(Ability::Metadata);
+    let random = &mut Random::new(!index);
+    let mut some = || -> Vec<MetadataEntry> {
+        entries(random).into_iter().filter(|entry| limits::knows(release, entry.datatype)).collect()
+    };
+    let (first, second) = (some(), some());
+    if shared {
+        let time = release.can(Ability::WriteTimes).then_some(TIME);
+        for uri in [theirs, ours] {
+            sides.older.put_metadata(uri, &first, time).map_err(by_reference)?;
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    let delete: Vec<String> = first.iter().take(1).map(|entry| entry.key.clone()).collect();
+    // What the first of these releases write is dated now.
+    let time = (!shared || release.can(Ability::WriteTimes)).then_some(TIME + 1);
+    let job =
+        Job::ChangeMetadata { uri: theirs.to_owned(), put: second.clone(), delete: delete.clone(), timestamp: time };
+    sides.newest.done(job).map_err(by_reference)?;
+    by_us(case, ours, &second, delete, time).map_err(|detail| Failure::new(Kind::OurError, detail))?;
+    let read = |side: &mut Reference| [theirs, ours].map(|uri| side.metadata(uri, None));
+    let by_newest = read(&mut sides.newest);
+    if !are_same(&by_newest) {
+        return Err(Failure::new(Kind::Cells, format!("other metadata: {by_newest:?}")));
+    }
+    if !release.can(Ability::Metadata) {
+        return Ok(0);
+    }
+    let by_older = read(&mut sides.older);
+    match by_older {
+        [Err(_), _] => Ok(1),
+        same if are_same(&same) => Ok(0),
+        other => Err(Failure::new(Kind::Cells, format!("release {} reads metadata: {other:?}", release.library))),
+    }
+}
+
+fn are_same(read: &[Result<Vec<MetadataEntry>>; 2]) -> bool {
+    matches!(read, [Ok(theirs), Ok(ours)] if theirs == ours)
+}
+
+fn by_us(
+    case: &Case,
+    uri: &str,
+    put: &[MetadataEntry],
+    delete: Vec<String>,
+    time: Option<u64>,
+) -> std::result::Result<(), String> {
+    let array = ours::options(case).open(uri).map_err(|error| describe(&error))?;
+    let names = time.map_or_else(Names::new, |time| Names::new().at(time));
+    let mut writer = array.write_metadata().names(names);
+    for entry in put {
+        writer = writer.put(entry.key.as_str(), value(entry)?);
+    }
+    for key in delete {
+        writer = writer.delete(key);
+    }
+    writer.commit().map_err(|error| describe(&error))
+}
+
+/// A group that the older release has made, or we; the older release has put members into it. We change it, and the older release one like it;
+/// both have to be the same for everyone.
+pub(super) fn group(index: u64, sides: &mut Sides, folder: &Path) -> std::result::Result<(), Failure> {
+    for side in [&mut sides.older, &mut sides.newest] {
+        set_key(side, false);
+    }
+    let folder = tempfile::tempdir_in(folder).map_err(by_reference)?;
+    let release = sides.older.release();
+    let random = &mut Random::new(index);
+    let put: Vec<_> = entries(random).into_iter().filter(|entry| limits::knows(release, entry.datatype)).collect();
+    let paths = ["theirs", "ours"].map(|name| folder.path().join(name));
+    let makes = index.is_multiple_of(8);
+    for path in &paths {
+        begin_group(&mut sides.older, path, makes && path == &paths[1], &put)?;
+    }
+    thread::sleep(Duration::from_millis(2));
+    let more =
+        MetadataEntry { key: "more".to_owned(), datatype: Datatype::Int32, count: 1, value: Bytes(vec![1, 2, 3, 4]) };
+    let gone = put.first().map(|entry| entry.key.clone());
+    let job = Job::ChangeGroup {
+        uri: paths[0].to_string_lossy().into_owned(),
+        add: vec![member("third")],
+        remove: vec!["the first".to_owned()],
+        put: vec![more.clone()],
+        delete: gone.iter().cloned().collect(),
+    };
+    sides.older.done(job).map_err(by_reference)?;
+    change_group(&paths[1], &more, gone).map_err(|detail| Failure::new(Kind::OurError, detail))?;
+    for side in [&mut sides.older, &mut sides.newest] {
+        let library = side.release().library;
+        let told = paths.each_ref().map(|path| listed(side, path));
+        match told {
+            [Ok(theirs), Ok(ours)] if theirs == ours => {}
+            [theirs, ours] => {
+                let detail = format!("release {library} finds in the group {ours:?} instead of {theirs:?}");
+                return Err(Failure::new(Kind::Cells, detail));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn member(name: &str) -> GroupMember {
+    GroupMember { uri: name.to_owned(), name: Some(format!("the {name}")), kind: ObjectKind::Group, relative: true }
+}
+
+/// A group with two members, and one more that it could have.
+fn begin_group(
+    older: &mut Reference,
+    path: &Path,
+    is_ours: bool,
+    put: &[MetadataEntry],
+) -> std::result::Result<(), Failure> {
+    let ours = |error: tdb_array::ArrayError| Failure::new(Kind::OurError, describe(&error));
+    let uri = path.to_string_lossy().into_owned();
+    match is_ours {
+        true => CreateOptions::new().create_group(path).map_err(ours)?,
+        false => older.done(Job::CreateGroup { uri: uri.clone() }).map_err(by_reference)?,
+    }
+    for name in ["first", "second", "third"] {
+        CreateOptions::new().create_group(path.join(name)).map_err(ours)?;
+    }
+    let add = vec![member("first"), member("second")];
+    let job = Job::ChangeGroup { uri, add, remove: Vec::new(), put: put.to_vec(), delete: Vec::new() };
+    older.done(job).map_err(by_reference)
+}
+
+fn change_group(path: &Path, more: &MetadataEntry, gone: Option<String>) -> std::result::Result<(), String> {
+    let ours = |error: tdb_array::ArrayError| describe(&error);
+    let change = Group::open(path).map_err(ours)?.change();
+    change.remove("the first").add("third", true, Some("the third")).commit().map_err(ours)?;
+    let mut writer = Group::open(path).map_err(ours)?.write_metadata().put(more.key.as_str(), value(more)?);
+    if let Some(gone) = gone {
+        writer = writer.delete(gone);
+    }
+    writer.commit().map_err(ours)
+}
+
+/// The names and folders of a group's members, and its metadata.
+type Listed = (BTreeSet<(String, String)>, Vec<MetadataEntry>);
+
+/// What a library lists of a group.
+fn listed(side: &mut Reference, path: &Path) -> Result<Listed> {
+    let told = side.describe_group(&path.to_string_lossy())?;
+    let folder = |uri: &str| uri.rsplit('/').next().unwrap_or_default().to_owned();
+    let members = told.members.iter().map(|member| (member.name.clone().unwrap_or_default(), folder(&member.uri)));
+    Ok((members.collect(), told.metadata))
+}

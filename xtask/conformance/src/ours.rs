@@ -1,0 +1,205 @@
+//! The same reads and writes by our library.
+
+mod change;
+mod write;
+
+use std::ops::Bound;
+use std::thread;
+use std::time::Duration;
+
+use tdb_array::{Array, ArrayOptions, Batch, Coordinate, Order, Query, TimeRange};
+use tdb_filters::EncryptionKey;
+use tdb_types::{Layout, Scalar};
+
+use super::case::{Case, KEY, Question, Step};
+use tdb_reference::model::{Bytes, Column, QuerySpec};
+
+pub use change::{create, delete, evolve};
+pub use write::{Manner, write};
+
+/// What one reading of ours gave.
+#[derive(Debug, Default, PartialEq)]
+pub struct Reading {
+    pub cells: usize,
+    pub columns: Vec<Column>,
+    pub batches: usize,
+}
+
+impl Reading {
+    /// How much memory the values take.
+    pub fn bytes(&self) -> usize {
+        self.columns.iter().map(|column| column.values.len()).sum()
+    }
+}
+
+/// Carries out a step of a case; none that is left to the library.
+pub fn carry_out(step: &Step, case: &Case, uri: &str, manner: Manner) -> Result<(), String> {
+    let open = || options(case).threads(1).open(uri).map_err(|error| describe(&error));
+    match step {
+        Step::Write(spec) => {
+            // What a consolidation takes depends on how many fragments there are.
+            let whole = case.steps.contains(&Step::Consolidate("fragments"));
+            let max_fragment_size = manner.max_fragment_size.filter(|_| !whole);
+            write(uri, case, spec, Manner { max_fragment_size, ..manner })?;
+            if spec.timestamp.is_none() {
+                // Others may write next, whose names of one millisecond are in no order with ours.
+                thread::sleep(Duration::from_millis(2));
+            }
+            Ok(())
+        }
+        Step::Evolve(evolution) => {
+            thread::sleep(Duration::from_millis(2));
+            evolve(&open()?, evolution, &case.array.dimensions)
+        }
+        Step::Delete(condition, time) => delete(&open()?, condition, *time),
+        Step::Consolidate(mode) | Step::Vacuum(mode) => Err(format!("consolidation of {mode} is the library's")),
+    }
+}
+
+/// More cells than any case has: a reader that gives more than that doesn't stop.
+const MOST_CELLS: usize = 20_000_000;
+
+/// How to open the array of a case.
+pub fn options(case: &Case) -> ArrayOptions {
+    match case.encrypted {
+        true => ArrayOptions::new().key(EncryptionKey::new(*KEY)),
+        false => ArrayOptions::new(),
+    }
+}
+
+/// Opens the array as a question wants it.
+pub fn open(uri: &str, case: &Case, question: &Question) -> Result<Array, String> {
+    let mut options = options(case).threads(question.threads);
+    if let Some((start, end)) = question.query.timestamps {
+        options = options.between(TimeRange { start, end });
+    }
+    options.open(uri).map_err(|error| describe(&error))
+}
+
+/// Reads with batches of some bytes, or of the default size.
+pub fn read(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Reading, String> {
+    let mut query = query(array, spec)?;
+    if let Some(budget) = budget {
+        query = query.budget(budget);
+    }
+    let mut reading = Reading::default();
+    for batch in query.batches().map_err(|error| describe(&error))? {
+        let batch = batch.map_err(|error| describe(&error))?;
+        check(&batch)?;
+        append(&mut reading, &batch);
+        if reading.cells > MOST_CELLS {
+            return Err("the batches don't come to an end".to_owned());
+        }
+    }
+    Ok(reading)
+}
+
+/// The plan as text.
+pub fn plan(array: &Array, spec: &QuerySpec) -> Result<String, String> {
+    query(array, spec)?.plan().map(|plan| plan.to_string()).map_err(|error| describe(&error))
+}
+
+/// An error with its causes.
+pub fn describe(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+fn query(array: &Array, spec: &QuerySpec) -> Result<Query, String> {
+    let failed = |error: tdb_array::ArrayError| describe(&error);
+    let mut query = array.read().order(match spec.layout {
+        Layout::RowMajor => Order::RowMajor,
+        Layout::ColMajor => Order::ColMajor,
+        Layout::GlobalOrder => Order::Global,
+        _ => Order::Unordered,
+    });
+    if !spec.fields.is_empty() {
+        query = query.select(&spec.fields).map_err(failed)?;
+    }
+    for ranges in &spec.ranges {
+        let (name, schema) = (ranges.dimension.as_str(), array.schema());
+        let dimension = schema.dimensions().iter().find(|dimension| dimension.name() == name);
+        let label = schema.labels().iter().find(|label| label.name == name);
+        let of_dimension = dimension.map(|dimension| (dimension.datatype(), dimension.is_var()));
+        let of_label = label.map(|label| (label.datatype, label.cell_val_num.fixed().is_none()));
+        let (datatype, is_var) = of_dimension.or(of_label).ok_or("no such dimension")?;
+        for (low, high) in &ranges.ranges {
+            let bound = |bytes: &Bytes| {
+                if is_var {
+                    return Ok(Bound::Included(Coordinate::Bytes(bytes.to_vec())));
+                }
+                let scalar = Scalar::from_le_bytes(datatype.physical(), bytes);
+                scalar.map(|scalar| Bound::Included(scalar.into())).ok_or("a bound of another size")
+            };
+            let range = (bound(low)?, bound(high)?);
+            let ranged = if dimension.is_some() { query.range(name, range) } else { query.label_range(name, range) };
+            query = ranged.map_err(failed)?;
+        }
+    }
+    Ok(query)
+}
+
+/// Whether a batch keeps what its documentation promises.
+fn check(batch: &Batch) -> Result<(), String> {
+    if batch.is_empty() {
+        return Err("a batch without cells".to_owned());
+    }
+    for column in batch.columns() {
+        let name = column.name();
+        if column.len() != batch.len() {
+            return Err(format!("column {name:?} has {} cells in a batch of {}", column.len(), batch.len()));
+        }
+        let values = column.bytes().len() / column.datatype().size();
+        match (column.offsets(), column.cell_val_num().fixed()) {
+            (Some(offsets), None) => {
+                let sound = offsets.len() == batch.len() + 1
+                    && offsets.first() == Some(&0)
+                    && offsets.last() == Some(&(values as u64))
+                    && offsets.is_sorted();
+                if !sound {
+                    return Err(format!("the offsets of column {name:?} don't fit {values} values: {offsets:?}"));
+                }
+            }
+            (None, Some(number)) if values == batch.len() * number as usize => {}
+            _ => return Err(format!("column {name:?} has {values} values in {} cells", batch.len())),
+        }
+        if column.validity().is_some_and(|bits| bits.len() < batch.len().div_ceil(8)) {
+            return Err(format!("column {name:?} has too few validity bits"));
+        }
+    }
+    Ok(())
+}
+
+fn append(reading: &mut Reading, batch: &Batch) {
+    if reading.columns.is_empty() {
+        reading.columns = batch
+            .columns()
+            .iter()
+            .map(|column| Column {
+                name: column.name().to_owned(),
+                values: Bytes::default(),
+                offsets: column.offsets().map(|_| vec![0]),
+                validity: column.validity().map(|_| Bytes::default()),
+            })
+            .collect();
+    }
+    reading.cells += batch.len();
+    reading.batches += 1;
+    for (whole, part) in reading.columns.iter_mut().zip(batch.columns()) {
+        let before = whole.values.len() as u64;
+        whole.values.0.extend_from_slice(part.bytes());
+        if let (Some(offsets), Some(new)) = (&mut whole.offsets, part.offsets()) {
+            let size = part.datatype().size() as u64;
+            offsets.extend(new.iter().skip(1).map(|offset| before + offset * size));
+        }
+        if let Some(validity) = &mut whole.validity {
+            validity.0.extend((0..part.len()).map(|cell| u8::from(part.is_valid(cell))));
+        }
+    }
+}

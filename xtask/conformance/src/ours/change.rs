@@ -1,0 +1,72 @@
+//! Changes by our library: schemas, deletes.
+
+use tdb_array::{Array, Names};
+use tdb_condition::{Condition, Operator};
+use tdb_schema::SchemaEvolution;
+use tdb_types::FormatVersion;
+
+use super::describe;
+use crate::case::Case;
+use crate::create::{build, options};
+use tdb_reference::model::{self, Comparison, Evolution};
+
+/// Makes the array of a case, in a format version.
+pub fn create(uri: &str, case: &Case, version: FormatVersion) -> Result<(), String> {
+    let definition = build::definition(&case.array, version).map_err(|error| describe(&error))?;
+    options(case.encrypted).1.create(uri, &definition).map_err(|error| describe(&error))
+}
+
+/// Changes the array's schema.
+pub fn evolve(array: &Array, spec: &Evolution, dimensions: &[model::DimensionSpec]) -> Result<(), String> {
+    let mut evolution = SchemaEvolution::new();
+    for attribute in &spec.add_attributes {
+        evolution = evolution.add_attribute(build::attribute(attribute));
+    }
+    for name in &spec.drop_attributes {
+        evolution = evolution.drop_attribute(name);
+    }
+    for enumeration in &spec.add_enumerations {
+        evolution = evolution.add_enumeration(build::enumeration(enumeration).map_err(|error| describe(&error))?);
+    }
+    for enumeration in &spec.extend_enumerations {
+        evolution = evolution.extend_enumeration(&enumeration.name, build::enumeration_values(enumeration));
+    }
+    if let Some(ranges) = &spec.expand_current_domain {
+        evolution = evolution.expand_current_domain(build::current_domain(dimensions, ranges));
+    }
+    let names = spec.timestamp.map_or_else(Names::new, |time| Names::new().at(time));
+    array.evolve(&evolution, &names).map_err(|error| describe(&error))
+}
+
+/// Deletes the cells that fulfil a condition.
+pub fn delete(array: &Array, condition: &model::Condition, time: u64) -> Result<(), String> {
+    array.delete_cells(&condition_of(condition), &Names::new().at(time)).map_err(|error| describe(&error))
+}
+
+/// The same condition, as we are told it.
+fn condition_of(condition: &model::Condition) -> Condition {
+    match condition {
+        model::Condition::Compare { field, comparison, value: Some(value) } => {
+            let operator = match comparison {
+                Comparison::Less => Operator::Less,
+                Comparison::LessOrEqual => Operator::LessOrEqual,
+                Comparison::Greater => Operator::Greater,
+                Comparison::GreaterOrEqual => Operator::GreaterOrEqual,
+                Comparison::Equal => Operator::Equal,
+                Comparison::NotEqual => Operator::NotEqual,
+            };
+            Condition::Compare { field: field.clone(), operator, value: value.0.clone() }
+        }
+        model::Condition::Compare { field, comparison, value: None } => {
+            Condition::Null { field: field.clone(), negated: *comparison == Comparison::NotEqual }
+        }
+        model::Condition::Member { field, values, negated } => Condition::Member {
+            field: field.clone(),
+            negated: *negated,
+            values: values.iter().map(|value| &value.0).collect(),
+        },
+        model::Condition::And(left, right) => condition_of(left).and(condition_of(right)),
+        model::Condition::Or(left, right) => condition_of(left).or(condition_of(right)),
+        model::Condition::Not(inner) => condition_of(inner).not(),
+    }
+}

@@ -1,0 +1,167 @@
+//! Dense arrays whose last tile ends where the datatype does, or beyond it.
+//!
+//! The library makes them, and reads and writes all but the cells of that tile: there it computes coordinates that wrap, and
+//! crashes or reads without end. What such an array holds is therefore asked of another one, which the library makes with
+//! the same cells at coordinates of 64 bits that count from 0.
+
+use std::path::Path;
+
+use tdb_types::{ArrayType, Datatype};
+
+use super::case::{Case, Question, Step};
+use super::generate::{integer_bytes, integer_of, type_limits};
+use super::writer::make;
+use tdb_reference::model::{ArraySpec, Bytes, DimensionSpec, Pipeline, ReadResult};
+use tdb_reference::{Reference, Result};
+
+/// An array of the library's with the same cells.
+pub struct WideArray {
+    pub case: Case,
+    pub uri: String,
+}
+
+/// What is known of an integer dimension.
+struct Tiles {
+    /// Where the last tile begins.
+    last: i128,
+    /// How many coordinates all tiles have.
+    span: i128,
+    high: i128,
+    /// Whether they end where the datatype does, or beyond it.
+    is_beyond: bool,
+}
+
+impl Tiles {
+    fn of(dimension: &DimensionSpec) -> Option<Self> {
+        let physical = dimension.datatype.physical();
+        let (low, high) = dimension.domain.as_ref().filter(|_| !physical.is_float())?;
+        let (low, high) = (integer_of(physical, low), integer_of(physical, high));
+        let extent = integer_of(physical, dimension.extent.as_ref()?);
+        let span = (high - low + extent) / extent * extent;
+        let is_beyond = low + span > type_limits(physical).1;
+        Some(Self { last: low + span - extent, span, high, is_beyond })
+    }
+}
+
+/// Whether the last tile of a dense array ends with the datatype or beyond it, along some dimension.
+pub fn is_beyond(array: &ArraySpec) -> bool {
+    let mut tiles = array.dimensions.iter().filter_map(Tiles::of);
+    array.array_type == ArrayType::Dense && tiles.any(|tiles| tiles.is_beyond)
+}
+
+/// Whether a box touches such a tile; `high` is its highest coordinate along a dimension.
+fn touches(array: &ArraySpec, high: impl Fn(usize, &Tiles) -> i128) -> bool {
+    let mut dimensions = array.dimensions.iter().enumerate();
+    array.array_type == ArrayType::Dense
+        && dimensions.any(|(index, dimension)| {
+            Tiles::of(dimension).is_some_and(|tiles| tiles.is_beyond && high(index, &tiles) >= tiles.last)
+        })
+}
+
+/// Whether cells are written in such a tile.
+pub fn is_written(case: &Case) -> bool {
+    let array = &case.array;
+    case.writes().any(|write| {
+        touches(array, |index, tiles| match &write.subarray {
+            Some(ranges) => integer_of(array.dimensions[index].datatype.physical(), &ranges[index].1),
+            None => tiles.high,
+        })
+    })
+}
+
+/// Whether the library reads the cells that a question asks for.
+pub fn is_read(case: &Case, question: &Question) -> bool {
+    let array = &case.array;
+    let highest = |index: usize, tiles: &Tiles| {
+        let dimension = &array.dimensions[index];
+        let integer = |bytes: &Bytes| integer_of(dimension.datatype.physical(), bytes);
+        let asked = question.query.ranges.iter().filter(|ranges| ranges.dimension == dimension.name);
+        let asked = asked.flat_map(|ranges| &ranges.ranges).map(|(_, high)| integer(high)).max();
+        let current = array.current_domain.as_ref().map(|ranges| integer(&ranges[index].1));
+        asked.or(current).unwrap_or(tiles.high)
+    };
+    // Of a fragment with cells in such a tile it takes the number of tiles for a negative one, where all tiles together
+    // have more coordinates than the datatype.
+    let is_counted = |dimension: &DimensionSpec| {
+        Tiles::of(dimension).is_none_or(|tiles| tiles.span <= 1 << (8 * dimension.datatype.size()))
+    };
+    !touches(array, highest) && (!is_written(case) || array.dimensions.iter().all(is_counted))
+}
+
+/// Has the library make the other array in `folder`, if the case needs one.
+///
+/// # Errors
+/// What the library doesn't do.
+pub fn wide_array(case: &Case, reference: &mut Reference, folder: &Path) -> Result<Option<WideArray>> {
+    if !is_beyond(&case.array) {
+        return Ok(None);
+    }
+    let wide = WideArray { case: widened(case), uri: folder.join("wide").to_string_lossy().into_owned() };
+    make(&wide.case, reference, &wide.uri)?;
+    Ok(Some(wide))
+}
+
+/// A dimension's lowest coordinate.
+fn low(dimension: &DimensionSpec) -> i128 {
+    dimension.domain.as_ref().map_or(0, |(low, _)| integer_of(dimension.datatype.physical(), low))
+}
+
+/// The same case with coordinates of 64 bits that count from 0.
+fn widened(case: &Case) -> Case {
+    let mut wide = case.clone();
+    let dimensions = &case.array.dimensions;
+    let widen = |index: usize, bytes: &mut Bytes| {
+        let value = integer_of(dimensions[index].datatype.physical(), bytes) - low(&dimensions[index]);
+        *bytes = integer_bytes(Datatype::Int64.physical(), value);
+    };
+    let widen_all = |ranges: &mut Vec<(Bytes, Bytes)>| {
+        for (index, (low, high)) in ranges.iter_mut().enumerate() {
+            widen(index, low);
+            widen(index, high);
+        }
+    };
+    for (index, dimension) in wide.array.dimensions.iter_mut().enumerate() {
+        if let Some((low, high)) = &mut dimension.domain {
+            widen(index, low);
+            widen(index, high);
+        }
+        let extent = dimension.extent.as_ref().map(|extent| integer_of(dimension.datatype.physical(), extent));
+        dimension.extent = extent.map(|extent| integer_bytes(Datatype::Int64.physical(), extent));
+        dimension.datatype = Datatype::Int64;
+        // Nothing goes through filters of coordinates here.
+        dimension.filters = Pipeline::default();
+    }
+    wide.array.coords_filters = None;
+    wide.array.current_domain.iter_mut().for_each(widen_all);
+    for step in &mut wide.steps {
+        match step {
+            Step::Write(write) => write.subarray.iter_mut().for_each(widen_all),
+            Step::Evolve(evolution) => evolution.expand_current_domain.iter_mut().for_each(widen_all),
+            _ => {}
+        }
+    }
+    for ranges in wide.questions.iter_mut().flat_map(|question| &mut question.query.ranges) {
+        let index = case.array.dimensions.iter().position(|dimension| dimension.name == ranges.dimension);
+        if let Some(index) = index {
+            for (low, high) in &mut ranges.ranges {
+                widen(index, low);
+                widen(index, high);
+            }
+        }
+    }
+    wide
+}
+
+/// What was read from the other array, with coordinates as the case has them.
+pub fn narrowed(case: &Case, mut result: ReadResult) -> ReadResult {
+    for column in &mut result.columns {
+        let Some(dimension) = case.array.dimensions.iter().find(|spec| spec.name == column.column.name) else {
+            continue;
+        };
+        let physical = dimension.datatype.physical();
+        let value = |cell: &[u8]| integer_of(Datatype::Int64.physical(), cell) + low(dimension);
+        let cells = column.column.values.chunks(8).flat_map(|cell| integer_bytes(physical, value(cell)).0);
+        (column.datatype, column.column.values) = (dimension.datatype, Bytes(cells.collect()));
+    }
+    result
+}

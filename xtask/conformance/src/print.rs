@@ -1,0 +1,207 @@
+//! Cases as text for people.
+
+use std::fmt::Write as _;
+
+use tdb_types::{Datatype, Scalar};
+
+use super::case::{Case, Question, Step};
+use tdb_reference::model::{AttributeSpec, Bytes, Column, Pipeline, QuerySpec, WriteSpec};
+
+/// How many cells of a write are printed.
+const SHOWN_CELLS: usize = 24;
+
+/// A case with only one of its questions, or all of them.
+pub fn case(case: &Case, only: Option<usize>) -> String {
+    let mut text = String::new();
+    let array = &case.array;
+    let _ = writeln!(
+        text,
+        "array {}, tiles {}, cells {}, capacity {:?}{}{}",
+        array.array_type.name(),
+        array.tile_order.name(),
+        array.cell_order.name(),
+        array.capacity,
+        if array.allows_dups { ", duplicates allowed" } else { "" },
+        if case.encrypted { ", encrypted" } else { "" }
+    );
+    for (what, filters) in [
+        ("coordinates", &array.coords_filters),
+        ("offsets", &array.offsets_filters),
+        ("validity", &array.validity_filters),
+    ] {
+        if let Some(filters) = filters {
+            let _ = writeln!(text, "  filters of {what}{}", pipeline(filters));
+        }
+    }
+    for dimension in &array.dimensions {
+        let value = |bytes: &Bytes| bytes_as_text(dimension.datatype, bytes);
+        let domain = dimension.domain.as_ref().map_or("any".to_owned(), |ends| range(dimension.datatype, ends));
+        let extent = dimension.extent.as_ref().map_or("none".to_owned(), value);
+        let (name, datatype) = (&dimension.name, dimension.datatype.name());
+        let _ =
+            writeln!(text, "  dimension {name:?} {datatype} {domain} extent {extent}{}", pipeline(&dimension.filters));
+    }
+    for attribute in &array.attributes {
+        let _ = writeln!(text, "  attribute {}", attribute_line(attribute));
+    }
+    for enumeration in &array.enumerations {
+        let _ = writeln!(text, "  enumeration {:?} {}", enumeration.name, enumeration.datatype.name());
+    }
+    if let Some(current) = &array.current_domain {
+        let ranges = current.iter().zip(&array.dimensions).map(|(ends, dimension)| range(dimension.datatype, ends));
+        let _ = writeln!(text, "  current domain {}", Vec::from_iter(ranges).join(" x "));
+    }
+    for step in &case.steps {
+        text.push_str(&step_text(case, step));
+    }
+    for (index, asked) in case.questions.iter().enumerate() {
+        if only.is_none_or(|only| only == index) {
+            text.push_str(&question(case, asked));
+        }
+    }
+    text
+}
+
+fn attribute_line(attribute: &AttributeSpec) -> String {
+    let mut text = format!("{:?} {}", attribute.name, attribute.datatype.name());
+    match attribute.cell_val_num {
+        None => text.push_str(" var"),
+        Some(1) => {}
+        Some(number) => drop(write!(text, " x {number}")),
+    }
+    if attribute.nullable {
+        text.push_str(" nullable");
+    }
+    if let Some((fill, valid)) = &attribute.fill {
+        let _ = write!(text, " fill {} valid {valid}", fill.to_hex());
+    }
+    if let Some(name) = &attribute.enumeration {
+        let _ = write!(text, " enumeration {name:?}");
+    }
+    text + &pipeline(&attribute.filters)
+}
+
+fn pipeline(pipeline: &Pipeline) -> String {
+    if *pipeline == Pipeline::default() {
+        return String::new();
+    }
+    let filters: Vec<String> = pipeline.filters.iter().map(|filter| format!("{filter:?}")).collect();
+    let chunk = pipeline.max_chunk_size.map_or(String::new(), |size| format!(" chunks {size}"));
+    format!(" [{}]{chunk}", filters.join(", "))
+}
+
+fn step_text(case: &Case, step: &Step) -> String {
+    match step {
+        Step::Write(write) => write_text(case, write),
+        Step::Delete(condition, time) => format!("delete at {time}: {condition:?}\n"),
+        Step::Consolidate(mode) => format!("consolidate {mode}\n"),
+        Step::Vacuum(mode) => format!("vacuum {mode}\n"),
+        Step::Evolve(evolution) => {
+            let added = evolution.add_attributes.iter().map(|added| format!("evolve: add {}\n", attribute_line(added)));
+            let dropped = evolution.drop_attributes.iter().map(|dropped| format!("evolve: drop {dropped:?}\n"));
+            added.chain(dropped).collect()
+        }
+    }
+}
+
+fn write_text(case: &Case, write: &WriteSpec) -> String {
+    let mut text = format!("write {} at {:?}", write.layout.name(), write.timestamp);
+    if let Some(subarray) = &write.subarray {
+        let ranges =
+            subarray.iter().zip(&case.array.dimensions).map(|(ends, dimension)| range(dimension.datatype, ends));
+        let _ = write!(text, " over {}", Vec::from_iter(ranges).join(" x "));
+    }
+    text.push('\n');
+    let attributes = all_attributes(case);
+    for column in &write.cells {
+        let dimension = case.array.dimensions.iter().find(|dimension| dimension.name == column.name);
+        let attribute = attributes.iter().find(|attribute| attribute.name == column.name);
+        let (datatype, number) = match (dimension, attribute) {
+            (Some(dimension), _) => (dimension.datatype, Some(1)),
+            (None, Some(attribute)) => (attribute.datatype, attribute.cell_val_num),
+            (None, None) => (Datatype::UInt8, Some(1)),
+        };
+        let _ = writeln!(text, "  {:?}: {}", column.name, column_text(column, datatype, number));
+    }
+    text
+}
+
+fn all_attributes(case: &Case) -> Vec<AttributeSpec> {
+    let added = case.steps.iter().flat_map(|step| match step {
+        Step::Evolve(evolution) => evolution.add_attributes.clone(),
+        _ => Vec::new(),
+    });
+    case.array.attributes.iter().cloned().chain(added).collect()
+}
+
+fn column_text(column: &Column, datatype: Datatype, number: Option<u32>) -> String {
+    let size = datatype.size() * number.unwrap_or(1) as usize;
+    let cells: Vec<&[u8]> = match &column.offsets {
+        Some(offsets) => offsets.windows(2).map(|ends| &column.values[ends[0] as usize..ends[1] as usize]).collect(),
+        None => column.values.chunks(size).collect(),
+    };
+    let text = |(index, cell): (usize, &&[u8])| {
+        let valid = column.validity.as_ref().is_none_or(|validity| validity[index] != 0);
+        let value = bytes_as_text(datatype, cell);
+        if valid { value } else { format!("null({value})") }
+    };
+    let shown: Vec<String> = cells.iter().enumerate().take(SHOWN_CELLS).map(text).collect();
+    let more = cells.len().saturating_sub(SHOWN_CELLS);
+    shown.join(" ") + &if more > 0 { format!(" … {more} more") } else { String::new() }
+}
+
+/// A question as text.
+pub fn question(case: &Case, question: &Question) -> String {
+    let QuerySpec { fields, ranges, layout, timestamps, .. } = &question.query;
+    let mut text = format!("read {} ", layout.name());
+    match &fields[..] {
+        [] => text.push_str("all fields"),
+        fields => drop(write!(text, "{fields:?}")),
+    }
+    if let Some((start, end)) = timestamps {
+        let _ = write!(text, " between {start} and {end}");
+    }
+    let _ =
+        writeln!(text, "; budget {:?}, then {}; {} threads", question.budget, question.tiny_budget, question.threads);
+    for ranges in ranges {
+        let dimension = case.array.dimensions.iter().find(|dimension| dimension.name == ranges.dimension);
+        let datatype = dimension.map_or(Datatype::UInt8, |dimension| dimension.datatype);
+        let list: Vec<String> = ranges.ranges.iter().map(|ends| range(datatype, ends)).collect();
+        let _ = writeln!(text, "  {:?} in {}", ranges.dimension, list.join(", "));
+    }
+    text
+}
+
+fn range(datatype: Datatype, (low, high): &(Bytes, Bytes)) -> String {
+    format!("{}..={}", bytes_as_text(datatype, low), bytes_as_text(datatype, high))
+}
+
+/// The values of a cell.
+pub fn bytes_as_text(datatype: Datatype, bytes: &[u8]) -> String {
+    if matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char) {
+        let text = format!("\"{}\"", bytes.escape_ascii());
+        return shortened(text, bytes.len());
+    }
+    let physical = datatype.physical();
+    let scalar = |value: &[u8]| match Scalar::from_le_bytes(physical, value) {
+        Some(Scalar::F32(value)) if value.is_nan() => format!("NaN({:08x})", value.to_bits()),
+        Some(Scalar::F64(value)) if value.is_nan() => format!("NaN({:016x})", value.to_bits()),
+        Some(Scalar::F32(value)) => format!("{value:?}"),
+        Some(Scalar::F64(value)) => format!("{value:?}"),
+        Some(scalar) => scalar.to_string(),
+        None => format!("{value:?}"),
+    };
+    let values: Vec<String> = bytes.chunks(physical.size()).take(40).map(scalar).collect();
+    match &values[..] {
+        [one] => one.clone(),
+        many => shortened(format!("[{}]", many.join(",")), bytes.len()),
+    }
+}
+
+fn shortened(text: String, bytes: usize) -> String {
+    if text.len() <= 160 {
+        return text;
+    }
+    let start: String = text.chars().take(120).collect();
+    format!("{start}… ({bytes} bytes)")
+}

@@ -1,0 +1,146 @@
+//! Arrays by every release, read by the newest and by ours.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use tdb_reference::{Ability, NEWEST, RELEASES, Reference, Release, Result};
+use tdb_types::ArrayType;
+
+use super::case::{Case, seed_of};
+use super::examine::examine;
+use super::read::DISORDERED;
+use super::runner::{self, Amount, CaseKind, Settings};
+use super::tally::{Counts, Tally};
+use super::verdict::{Failure, Verdict};
+use super::writer::{Writer, start};
+use super::{generate, limits, print, shrink};
+
+/// What is counted.
+const FRAGMENTS: &str = "fragments";
+
+/// Runs cases by every release, or by one; prints a line for each. Gives the sums of all.
+///
+/// # Errors
+///
+/// If a release can't be started, or make its arrays.
+pub fn run(
+    (only, appends): (Option<Release>, bool),
+    amount: &Amount,
+    settings: &Settings,
+    folder: &Path,
+) -> std::result::Result<Tally, Box<dyn Error>> {
+    let mut all = Tally::default();
+    println!(
+        "{:>8} {:>7} {:>10} {:>7} {:>10} {:>9} {:>12}",
+        "release", "arrays", "fragments", "reads", "cells", "left out", "differences"
+    );
+    for &writer in RELEASES.iter().filter(|release| only.is_none_or(|only| only == **release)) {
+        let started = Instant::now();
+        let later = if appends { later_writers(writer) } else { Vec::new() };
+        let kind = OfRelease { seed: settings.seed, writer, later_writers: later };
+        let tally = runner::run(kind, amount.clone(), settings, folder)?;
+        let Tally { agreed, reads, cells, left_out, failed, counts, .. } = &tally;
+        println!(
+            "{:>8} {agreed:>7} {:>10} {reads:>7} {cells:>10} {left_out:>9} {failed:>12} in {:.1} seconds",
+            writer.library,
+            counts.get(FRAGMENTS),
+            started.elapsed().as_secs_f64()
+        );
+        let is_hung = tally.hung > 0;
+        all.merge(tally);
+        if is_hung {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+/// Arrays that one release makes, as far as it can, and to which newer ones may write then.
+struct OfRelease {
+    seed: u64,
+    writer: Release,
+    later_writers: Vec<Release>,
+}
+
+impl CaseKind for OfRelease {
+    type Case = Case;
+    /// Who makes the arrays, and the release that says what they hold.
+    type Sides = (Writer, Reference);
+
+    fn command(&self) -> String {
+        let append = if self.later_writers.is_empty() { "" } else { " --append" };
+        format!("releases{append} --only {}", self.writer.library)
+    }
+
+    fn start(&self) -> Result<Self::Sides> {
+        let later = self.later_writers.iter().map(|later| Ok((*later, start(later.library)?)));
+        let made_by = Writer {
+            release: self.writer,
+            reference: start(self.writer.library)?,
+            later_writers: later.collect::<Result<_>>()?,
+        };
+        Ok((made_by, start(reader(&self.later_writers))?))
+    }
+
+    fn case(&self, index: u64) -> Option<Case> {
+        let (seed, writer, later_writers) = (seed_of(self.seed, index), self.writer, &self.later_writers);
+        let is_disordered = later_writers.is_empty() && index.is_multiple_of(DISORDERED);
+        let case = if is_disordered { generate::disordered(seed) } else { generate::case(seed) };
+        limits::fit(case, writer)
+            .and_then(|case| later_writers.iter().try_fold(case, |case, later| limits::fit(case, *later)))
+            .filter(|case| later_writers.iter().chain([&writer]).all(|release| limits::can_make_tiles(case, *release)))
+            .filter(|case| later_writers.is_empty() || can_be_passed_on(case, writer))
+    }
+
+    fn examine(
+        &self,
+        case: &Case,
+        _: u64,
+        (writer, reader): &mut Self::Sides,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> Result<Verdict> {
+        Ok(match examine(case, Some(writer), reader, folder)? {
+            Verdict::Excused(reason) => Verdict::Excused(format!("{reason} (release {})", self.writer.library)),
+            verdict => {
+                counts.add(FRAGMENTS, case.writes().count() as u64);
+                verdict
+            }
+        })
+    }
+
+    fn shrink(&self, case: Case, failure: Failure, fails: &mut dyn FnMut(&Case) -> Option<Failure>) -> (Case, Failure) {
+        shrink::shrink(case, failure, fails)
+    }
+
+    fn print(&self, case: &Case, _: u64, question: Option<usize>) -> String {
+        print::case(case, question)
+    }
+}
+
+/// The newer releases that write to a release's arrays: one halfway to the newest, and the newest.
+///
+/// Releases from 2.17 on read no coordinates that releases 2.0 to 2.16 wrote into an array of before 2.0, and the other way
+/// round: to such arrays only the last of those writes, and reads them.
+fn later_writers(writer: Release) -> Vec<Release> {
+    if !writer.can(Ability::OwnDimensions) {
+        return RELEASES.iter().copied().rfind(|release| !release.can(Ability::Enumerations)).into_iter().collect();
+    }
+    let newer: Vec<Release> = RELEASES.iter().copied().filter(|release| release.numbers() > writer.numbers()).collect();
+    let mut later_writers: Vec<Release> = newer.get(newer.len() / 2).into_iter().chain(newer.last()).copied().collect();
+    later_writers.dedup();
+    later_writers
+}
+
+/// Whether newer releases can go on with the array.
+fn can_be_passed_on(case: &Case, writer: Release) -> bool {
+    // It is the coordinates that differ.
+    let readable = writer.can(Ability::OwnDimensions) || case.array.array_type == ArrayType::Sparse;
+    readable && limits::footers_can_be_joined(case, writer)
+}
+
+/// The release that says what the arrays hold.
+fn reader(later_writers: &[Release]) -> &'static str {
+    later_writers.last().map_or(NEWEST, |later| later.library)
+}

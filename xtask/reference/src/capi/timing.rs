@@ -1,0 +1,95 @@
+//! Times reads, without shipping what they return.
+
+use std::time::Instant;
+
+use sha2::{Digest, Sha256};
+
+use super::buffers::FieldBuffer;
+use super::context::Context;
+use super::read::FIRST_ROOM;
+use crate::memory::{peak_memory, reset_peak_memory};
+use crate::model::{Bytes, QuerySpec, ReadColumn};
+use crate::protocol::{TimedRead, TimedReads};
+use crate::{Error, Result};
+
+impl Context {
+    /// Reads once to learn the size of the result and to warm the caches, then `repeats` times by the clock.
+    ///
+    /// Each timed read opens the array anew and submits until complete, into buffers that were made, and their pages
+    /// touched, before. They have room for all results, so that more than one submission is due to the library's own
+    /// memory budget.
+    pub(crate) fn time_reads(
+        &self,
+        uri: &str,
+        spec: &QuerySpec,
+        room: Option<usize>,
+        repeats: usize,
+    ) -> Result<TimedReads> {
+        let whole = self.read_with_room(uri, spec, room.unwrap_or(FIRST_ROOM))?;
+        let digest = digest_of(&whole.columns);
+        let (cells, mut bytes) = (whole.cells, 0);
+        let mut buffers = Vec::new();
+        {
+            let array = self.open_to_read(uri, spec.timestamps)?;
+            let schema = self.schema_of(&array)?;
+            for (field, read) in self.select_fields(&schema, &spec.fields)?.into_iter().zip(&whole.columns) {
+                let mut buffer = FieldBuffer::with_room(field, 0)?;
+                buffer.resize(read.column.values.len(), read.len());
+                bytes += byte_count(read);
+                buffers.push(buffer);
+            }
+            self.close(&array)?;
+        }
+        drop(whole);
+        reset_peak_memory();
+        let mut reads = Vec::with_capacity(repeats);
+        for _ in 0..repeats {
+            reads.push(self.time_read(uri, spec, &mut buffers, cells)?);
+        }
+        Ok(TimedReads { cells, bytes, digest, reads, peak_memory: peak_memory() })
+    }
+
+    fn time_read(&self, uri: &str, spec: &QuerySpec, buffers: &mut [FieldBuffer], cells: usize) -> Result<TimedRead> {
+        let start = Instant::now();
+        let array = self.open_to_read(uri, spec.timestamps)?;
+        let open_seconds = start.elapsed().as_secs_f64();
+        let query = self.read_query(&array, spec)?;
+        let (mut submits, mut seen) = (0, 0);
+        loop {
+            submits += 1;
+            let complete = self.submit(&query, buffers)?;
+            seen += buffers.first().map_or(0, FieldBuffer::cells);
+            if complete {
+                break;
+            }
+        }
+        drop(query);
+        self.close(&array)?;
+        let seconds = start.elapsed().as_secs_f64();
+        if seen != cells {
+            return Err(Error::Library(format!("a repeated read returned {seen} cells instead of {cells}")));
+        }
+        Ok(TimedRead { seconds, open_seconds, submits })
+    }
+}
+
+fn byte_count(read: &ReadColumn) -> u64 {
+    let offsets = read.column.offsets.as_ref().map_or(0, |offsets| size_of_val(&offsets[..]));
+    let validity = read.column.validity.as_ref().map_or(0, |validity| validity.len());
+    (read.column.values.len() + offsets + validity) as u64
+}
+
+/// See [`TimedReads::digest`] for what is hashed.
+fn digest_of(columns: &[ReadColumn]) -> Bytes {
+    let mut hash = Sha256::new();
+    for read in columns {
+        hash.update(&read.column.values[..]);
+        for offset in read.column.offsets.iter().flatten() {
+            hash.update(offset.to_le_bytes());
+        }
+        if let Some(validity) = &read.column.validity {
+            hash.update(&validity[..]);
+        }
+    }
+    Bytes(hash.finalize().to_vec())
+}

@@ -1,0 +1,234 @@
+//! Gives jobs to the process that holds the library, and survives its crashes.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::install::install;
+use super::protocol::{GroupDescription, Job, Outcome, Request, TimedReads, receive, send};
+use super::releases::{Release, release};
+use super::worker::WORKER;
+use super::{Error, Result};
+use crate::model::{ArraySpec, Condition, Evolution, FragmentSummary, MetadataEntry, QuerySpec, ReadResult, WriteSpec};
+
+/// How long one job may take unless [`Reference::patience`] says otherwise.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// One release of the reference library, in a process of its own.
+#[derive(Debug)]
+pub struct Reference {
+    release: Release,
+    config: BTreeMap<String, String>,
+    patience: Duration,
+    /// None before the first job and after a crash.
+    process: Option<Process>,
+}
+
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    socket: UnixStream,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Reference {
+    /// A release by its version, such as `2.30.0`, which is fetched if it isn't there.
+    ///
+    /// # Errors
+    ///
+    /// If the release is unknown or can't be fetched.
+    pub fn start(library: &str) -> Result<Self> {
+        let release = release(library)?;
+        install(release)?;
+        Ok(Self { release, config: BTreeMap::new(), patience: PATIENCE, process: None })
+    }
+
+    /// The release that runs.
+    pub fn release(&self) -> Release {
+        self.release
+    }
+
+    /// The settings that all further jobs run with.
+    pub fn config(&mut self) -> &mut BTreeMap<String, String> {
+        &mut self.config
+    }
+
+    /// How long a job may take; after that the process is stopped and the job failed.
+    pub fn patience(&mut self, patience: Duration) {
+        self.patience = patience;
+        self.process = None;
+    }
+
+    /// Ends the process; the next job gets a new one, whose memory is as small as at the start.
+    pub fn restart(&mut self) {
+        self.process = None;
+    }
+
+    /// Does one job.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Library`] if the library refuses, [`Error::Crashed`] or [`Error::TimedOut`] if it doesn't come back;
+    /// after these the next job gets a new process.
+    pub fn run(&mut self, job: &Job) -> Result<Outcome> {
+        let mut process = match self.process.take() {
+            Some(process) => process,
+            None => self.spawn()?,
+        };
+        let request = Request { job: job.clone(), config: self.config.clone() };
+        let exchanged = send(&mut process.socket, &request).and_then(|()| receive(&mut process.socket));
+        match exchanged {
+            Ok(Some(outcome)) => {
+                self.process = Some(process);
+                if let Outcome::Failed(message) = outcome { Err(Error::Library(message)) } else { Ok(outcome) }
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                Err(Error::TimedOut { seconds: self.patience.as_secs(), job: job.kind() })
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Error::Protocol(error.to_string())),
+            // The other end is gone: the end of the stream, a broken pipe, a reset.
+            Ok(None) | Err(_) => {
+                let status = process.child.wait()?.to_string();
+                Err(Error::Crashed { status, job: job.kind() })
+            }
+        }
+    }
+
+    fn spawn(&self) -> Result<Process> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_read_timeout(Some(self.patience))?;
+        let child = Command::new(env::current_exe()?)
+            .args([WORKER, self.release.library])
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::from(io::stderr()))
+            .spawn()?;
+        Ok(Process { child, socket: ours })
+    }
+}
+
+/// Takes the one kind of outcome that a job has.
+macro_rules! expect {
+    ($outcome:expr, $pattern:pat => $value:expr) => {
+        match $outcome? {
+            $pattern => Ok($value),
+            other => Err(Error::Protocol(format!("unexpected outcome {other:?}"))),
+        }
+    };
+}
+
+/// Jobs as methods; errors are those of [`Reference::run`].
+#[allow(clippy::missing_errors_doc)]
+impl Reference {
+    pub fn version(&mut self) -> Result<String> {
+        expect!(self.run(&Job::Version), Outcome::Text(version) => version)
+    }
+
+    pub fn create(&mut self, uri: &str, spec: &ArraySpec) -> Result<()> {
+        self.done(Job::Create { uri: uri.to_owned(), spec: spec.clone() })
+    }
+
+    pub fn write(&mut self, uri: &str, spec: &WriteSpec) -> Result<()> {
+        self.done(Job::Write { uri: uri.to_owned(), spec: spec.clone() })
+    }
+
+    pub fn read(&mut self, uri: &str, spec: &QuerySpec) -> Result<ReadResult> {
+        let job = Job::Read { uri: uri.to_owned(), spec: spec.clone() };
+        expect!(self.run(&job), Outcome::Cells(result) => result)
+    }
+
+    /// Writes cells several times, and gives how many seconds each took.
+    pub fn time_writes(&mut self, uri: &str, spec: &WriteSpec, repeats: usize) -> Result<Vec<f64>> {
+        let job = Job::TimeWrites { uri: uri.to_owned(), spec: spec.clone(), repeats };
+        expect!(self.run(&job), Outcome::Seconds(seconds) => seconds)
+    }
+
+    pub fn time_reads(
+        &mut self,
+        uri: &str,
+        spec: &QuerySpec,
+        room: Option<usize>,
+        repeats: usize,
+    ) -> Result<TimedReads> {
+        let job = Job::TimeReads { uri: uri.to_owned(), spec: spec.clone(), room, repeats };
+        expect!(self.run(&job), Outcome::Timed(timed) => timed)
+    }
+
+    pub fn evolve(&mut self, uri: &str, evolution: &Evolution) -> Result<()> {
+        self.done(Job::Evolve { uri: uri.to_owned(), evolution: evolution.clone() })
+    }
+
+    pub fn delete(&mut self, uri: &str, condition: &Condition, timestamp: Option<u64>) -> Result<()> {
+        self.done(Job::Delete { uri: uri.to_owned(), condition: condition.clone(), timestamp })
+    }
+
+    /// Deletes the fragments that lie within a range of time.
+    pub fn delete_fragments(&mut self, uri: &str, times: (u64, u64)) -> Result<()> {
+        self.done(Job::DeleteFragments { uri: uri.to_owned(), times })
+    }
+
+    /// Consolidates `mode` (`fragments`, `fragment_meta`, `commits`, `array_meta`).
+    pub fn consolidate(&mut self, uri: &str, mode: &str) -> Result<()> {
+        self.with_setting("sm.consolidation.mode", mode, Job::Consolidate { uri: uri.to_owned() })
+    }
+
+    /// Removes what a consolidation of `mode` made superfluous.
+    pub fn vacuum(&mut self, uri: &str, mode: &str) -> Result<()> {
+        self.with_setting("sm.vacuum.mode", mode, Job::Vacuum { uri: uri.to_owned() })
+    }
+
+    pub fn put_metadata(&mut self, uri: &str, put: &[MetadataEntry], timestamp: Option<u64>) -> Result<()> {
+        let (put, delete) = (put.to_vec(), Vec::new());
+        self.done(Job::ChangeMetadata { uri: uri.to_owned(), put, delete, timestamp })
+    }
+
+    pub fn delete_metadata(&mut self, uri: &str, keys: &[String], timestamp: Option<u64>) -> Result<()> {
+        let (put, delete) = (Vec::new(), keys.to_vec());
+        self.done(Job::ChangeMetadata { uri: uri.to_owned(), put, delete, timestamp })
+    }
+
+    pub fn metadata(&mut self, uri: &str, timestamps: Option<(u64, u64)>) -> Result<Vec<MetadataEntry>> {
+        let job = Job::Metadata { uri: uri.to_owned(), timestamps };
+        expect!(self.run(&job), Outcome::Metadata(entries) => entries)
+    }
+
+    pub fn describe_group(&mut self, uri: &str) -> Result<GroupDescription> {
+        expect!(self.run(&Job::DescribeGroup { uri: uri.to_owned() }), Outcome::Group(group) => group)
+    }
+
+    pub fn consolidate_group_metadata(&mut self, uri: &str) -> Result<()> {
+        self.done(Job::ConsolidateGroupMetadata { uri: uri.to_owned() })
+    }
+
+    pub fn vacuum_group_metadata(&mut self, uri: &str) -> Result<()> {
+        self.done(Job::VacuumGroupMetadata { uri: uri.to_owned() })
+    }
+
+    pub fn fragments(&mut self, uri: &str) -> Result<Vec<FragmentSummary>> {
+        expect!(self.run(&Job::Fragments { uri: uri.to_owned() }), Outcome::Fragments(fragments) => fragments)
+    }
+
+    /// Does a job that has nothing to tell.
+    pub fn done(&mut self, job: Job) -> Result<()> {
+        expect!(self.run(&job), Outcome::Done => ())
+    }
+
+    fn with_setting(&mut self, name: &str, value: &str, job: Job) -> Result<()> {
+        let before = self.config.insert(name.to_owned(), value.to_owned());
+        let outcome = self.done(job);
+        match before {
+            Some(before) => self.config.insert(name.to_owned(), before),
+            None => self.config.remove(name),
+        };
+        outcome
+    }
+}

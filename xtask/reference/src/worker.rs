@@ -1,0 +1,93 @@
+//! The process that holds one release of the library and does jobs until nobody asks any more.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+use super::capi::{Context, Library};
+use super::install::install;
+use super::protocol::{GroupDescription, Job, Outcome, Request, receive, send};
+use super::releases::release;
+use super::{Error, Result};
+
+/// The first argument of a process that does jobs; the second one is the release.
+pub(crate) const WORKER: &str = "reference-worker";
+
+/// Does jobs, if this process was started for that; none if it was started for something else.
+pub fn serve() -> Option<Result<()>> {
+    let mut arguments = env::args().skip(1);
+    (arguments.next()? == WORKER).then(|| run(&arguments.next().unwrap_or_default()))
+}
+
+/// Does jobs. Standard input is a socket, which takes requests and gives answers; standard output is left to what
+/// the library may want to print.
+///
+/// # Errors
+///
+/// If the library can't be loaded or the socket fails.
+fn run(release_wanted: &str) -> Result<()> {
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let library = Library::load(&install(release(release_wanted)?)?)?;
+    let mut context: Option<(BTreeMap<String, String>, Context)> = None;
+    while let Some(request) = receive::<Request>(&mut socket)? {
+        if context.as_ref().is_none_or(|(config, _)| *config != request.config) {
+            context = None;
+        }
+        let outcome = match &context {
+            Some((_, context)) => do_job(library, context, &request.job),
+            None => Context::new(library, &request.config).and_then(|new| {
+                let (_, context) = context.insert((request.config.clone(), new));
+                do_job(library, context, &request.job)
+            }),
+        };
+        let outcome = outcome.unwrap_or_else(|error| match error {
+            Error::Library(message) => Outcome::Failed(message),
+            other => Outcome::Failed(other.to_string()),
+        });
+        send(&mut socket, &outcome)?;
+    }
+    Ok(())
+}
+
+fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
+    match job {
+        Job::Version => Ok(Outcome::Text(library.release().to_owned())),
+        Job::Function { name } if library.has(name) => Ok(Outcome::Done),
+        Job::Function { name } => Err(Error::Library(format!("release {} has no {name}", library.release()))),
+        Job::Create { uri, spec } => context.create(uri, spec).map(done),
+        Job::Write { uri, spec } => context.write(uri, spec).map(done),
+        Job::WriteGenerated { uri, spec } => context.write(uri, &spec.materialise()).map(done),
+        Job::Read { uri, spec } => context.read(uri, spec).map(Outcome::Cells),
+        Job::TimeWrites { uri, spec, repeats } => context.time_writes(uri, spec, *repeats).map(Outcome::Seconds),
+        Job::TimeReads { uri, spec, room, repeats } => {
+            context.time_reads(uri, spec, *room, *repeats).map(Outcome::Timed)
+        }
+        Job::Evolve { uri, evolution } => context.evolve(uri, evolution).map(done),
+        Job::Upgrade { uri } => context.upgrade(uri).map(done),
+        Job::Delete { uri, condition, timestamp } => context.delete(uri, condition, *timestamp).map(done),
+        Job::DeleteFragments { uri, times } => context.delete_fragments(uri, *times).map(done),
+        Job::Consolidate { uri } => context.consolidate(uri).map(done),
+        Job::Vacuum { uri } => context.vacuum(uri).map(done),
+        Job::ChangeMetadata { uri, put, delete, timestamp } => {
+            context.change_metadata(uri, put, delete, *timestamp).map(done)
+        }
+        Job::Metadata { uri, timestamps } => context.metadata(uri, *timestamps).map(Outcome::Metadata),
+        Job::CreateGroup { uri } => context.create_group(uri).map(done),
+        Job::ChangeGroup { uri, add, remove, put, delete } => {
+            context.change_group(uri, (add, remove), (put, delete)).map(done)
+        }
+        Job::DescribeGroup { uri } => {
+            let (members, metadata) = context.describe_group(uri)?;
+            Ok(Outcome::Group(GroupDescription { members, metadata }))
+        }
+        Job::ConsolidateGroupMetadata { uri } => context.consolidate_group_metadata(uri).map(done),
+        Job::VacuumGroupMetadata { uri } => context.vacuum_group_metadata(uri).map(done),
+        Job::Fragments { uri } => context.fragments(uri).map(Outcome::Fragments),
+    }
+}
+
+fn done((): ()) -> Outcome {
+    Outcome::Done
+}

@@ -1,0 +1,118 @@
+//! Our side, in a process of its own.
+
+use std::error::Error;
+use std::process::Command;
+use std::time::Instant;
+
+use sha2::{Digest, Sha256};
+use tdb_array::{Array, ArrayOptions, Batch, Order, Query};
+use tdb_types::{Layout, Scalar};
+
+use super::WorkerArguments;
+use super::cases::Case;
+use tdb_reference::model::{Bytes, QuerySpec};
+use tdb_reference::{TimedRead, TimedReads};
+use tdb_reference::{peak_memory, reset_peak_memory};
+
+/// Runs this program again to read; its peak of memory is that of the reads.
+pub fn spawn(
+    uri: &str,
+    case: &Case,
+    threads: usize,
+    repeats: usize,
+    digest: bool,
+) -> Result<TimedReads, Box<dyn Error>> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["speed-worker", uri, &serde_json::to_string(&case.query)?]);
+    command.args([threads.to_string(), repeats.to_string()]);
+    if case.whole {
+        command.arg("--whole");
+    }
+    if digest {
+        command.arg("--digest");
+    }
+    let output = command.stderr(std::process::Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(format!("our reader failed on {}: {}", case.name, output.status).into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// What the spawned process does.
+pub fn work(arguments: &WorkerArguments) -> Result<(), Box<dyn Error>> {
+    let spec: QuerySpec = serde_json::from_str(&arguments.query)?;
+    let digest = if arguments.digest { digest(&arguments.uri, &spec)? } else { Bytes::default() };
+    reset_peak_memory();
+    let mut timed = TimedReads { cells: 0, bytes: 0, digest, reads: Vec::new(), peak_memory: 0 };
+    for _ in 0..arguments.repeats {
+        let start = Instant::now();
+        let array = ArrayOptions::new().threads(arguments.threads).open(&arguments.uri)?;
+        let open_seconds = start.elapsed().as_secs_f64();
+        let budget = arguments.whole.then_some(usize::MAX);
+        (timed.cells, timed.bytes) = (0, 0);
+        for batch in query(&array, &spec, budget)?.batches()? {
+            let batch = batch?;
+            timed.cells += batch.len();
+            timed.bytes += byte_count(&batch);
+        }
+        drop(array);
+        timed.reads.push(TimedRead { seconds: start.elapsed().as_secs_f64(), open_seconds, submits: 1 });
+    }
+    timed.peak_memory = peak_memory();
+    println!("{}", serde_json::to_string(&timed)?);
+    Ok(())
+}
+
+/// The query as ours.
+pub fn query(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Query, Box<dyn Error>> {
+    let mut query = array.read().order(match spec.layout {
+        Layout::RowMajor => Order::RowMajor,
+        Layout::ColMajor => Order::ColMajor,
+        Layout::GlobalOrder => Order::Global,
+        _ => Order::Unordered,
+    });
+    if !spec.fields.is_empty() {
+        query = query.select(&spec.fields)?;
+    }
+    if let Some(budget) = budget {
+        query = query.budget(budget);
+    }
+    for ranges in &spec.ranges {
+        let dimension = array.schema().dimensions().iter().find(|dimension| dimension.name() == ranges.dimension);
+        let physical = dimension.ok_or("no such dimension")?.datatype().physical();
+        for (low, high) in &ranges.ranges {
+            let value = |bytes: &Bytes| Scalar::from_le_bytes(physical, bytes).ok_or("a bound of another size");
+            query = query.range(&ranges.dimension, value(low)?..=value(high)?)?;
+        }
+    }
+    Ok(query)
+}
+
+/// As the reference library's buffers count.
+fn byte_count(batch: &Batch) -> u64 {
+    let column = |column: &tdb_array::Column| {
+        let offsets = column.offsets().map_or(0, size_of_val);
+        column.bytes().len() + offsets + column.validity().map_or(0, |_| column.len())
+    };
+    batch.columns().iter().map(column).sum::<usize>() as u64
+}
+
+/// See [`TimedReads::digest`].
+fn digest(uri: &str, spec: &QuerySpec) -> Result<Bytes, Box<dyn Error>> {
+    let array = Array::open(uri)?;
+    let mut hash = Sha256::new();
+    for batch in query(&array, spec, Some(usize::MAX))?.batches()? {
+        let batch = batch?;
+        for column in batch.columns() {
+            hash.update(column.bytes());
+            let size = column.datatype().size() as u64;
+            for offset in column.offsets().into_iter().flatten() {
+                hash.update((offset * size).to_le_bytes());
+            }
+            if column.validity().is_some() {
+                (0..column.len()).for_each(|cell| hash.update([u8::from(column.is_valid(cell))]));
+            }
+        }
+    }
+    Ok(Bytes(hash.finalize().to_vec()))
+}

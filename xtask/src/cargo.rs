@@ -1,0 +1,61 @@
+//! Runs cargo and the like in the workspace.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Result;
+
+/// The folder of the workspace.
+pub fn workspace() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_owned()
+}
+
+/// The cargo that runs this program.
+fn own_cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// Runs cargo and gives what it prints.
+pub fn cargo(folder: &Path, arguments: &[&str]) -> Result<String> {
+    Ok(output(folder, arguments)?.0)
+}
+
+/// Runs cargo and gives what it prints, and what it says on standard error.
+pub fn output(folder: &Path, arguments: &[&str]) -> Result<(String, String)> {
+    let output = Command::new(own_cargo()).args(arguments).current_dir(folder).output()?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("cargo {}: {}\n{message}", arguments.join(" "), output.status).into());
+    }
+    Ok((String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
+}
+
+/// Runs cargo in the workspace, and lets it print.
+pub fn show(arguments: &[&str], variables: &[(&str, &str)]) -> Result {
+    run(Command::new(own_cargo()).args(arguments), variables)
+}
+
+/// The same with another toolchain.
+pub fn show_with(toolchain: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result {
+    run(Command::new("rustup").args(["run", toolchain, "cargo"]).args(arguments), variables)
+}
+
+fn run(command: &mut Command, variables: &[(&str, &str)]) -> Result {
+    let status = command.current_dir(workspace()).envs(variables.iter().copied()).status()?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}").into()) }
+}
+
+/// Whether a subcommand of cargo is installed.
+pub fn has_subcommand(name: &str) -> bool {
+    let mut command = Command::new(own_cargo());
+    command.args([name, "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// What rustup prints; nothing where there is no rustup.
+pub fn rustup(arguments: &[&str]) -> String {
+    let output = Command::new("rustup").args(arguments).current_dir(workspace()).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+}

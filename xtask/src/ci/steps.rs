@@ -1,0 +1,187 @@
+//! The steps.
+
+use std::env;
+use std::process::Command;
+
+use super::report::Outcome;
+use crate::Result;
+use crate::cargo::{has_subcommand, rustup, show, show_with, workspace};
+use crate::fuzz;
+
+/// Something that continuous integration does.
+#[derive(Debug)]
+pub struct Step {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// Whether it is done only if it is named.
+    pub is_optional: bool,
+    pub run: fn() -> Outcome,
+}
+
+const fn step(name: &'static str, about: &'static str, run: fn() -> Outcome) -> Step {
+    Step { name, about, is_optional: false, run }
+}
+
+/// All of them, the quick ones first.
+pub const STEPS: &[Step] = &[
+    step("formatting", "rustfmt", || of(&["fmt", "--all", "--check"])),
+    step("lints", "clippy, whose warnings are errors", || {
+        of(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    }),
+    step("documentation", "rustdoc, whose warnings are errors", || {
+        show(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]).into()
+    }),
+    step("check", "dependencies, builds without codecs, examples, fixtures", || crate::check_all().into()),
+    step("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),
+    step("msrv", "the oldest Rust that the workspace promises to build with", oldest_rust),
+    step("wasm", "the format crates for wasm32-unknown-unknown", || other_target("wasm32-unknown-unknown", FORMAT)),
+    step("32-bit", "the library crates for i686-unknown-linux-gnu", || {
+        other_target("i686-unknown-linux-gnu", &[FORMAT, WITH_FILES].concat())
+    }),
+    step("deny", "advisories, sources and bans of dependencies, by cargo-deny", deny),
+    step("semver", "what changed in the public items since the last release, by cargo-semver-checks", semver),
+    step("conformance", "the reference library's arrays, short form", || own(&["conformance", "--short"]).into()),
+    // Not among those that are done unasked until the crates can be packaged.
+    Step {
+        name: "packages",
+        about: "the crates as a registry would get them",
+        is_optional: true,
+        run: || of(&["package", "--workspace", "--allow-dirty"]),
+    },
+];
+
+/// Crates that see bytes alone, and build for any target: docs/architecture.md.
+const FORMAT: &[&str] = &[
+    "tdb-types",
+    "tdb-filters",
+    "tdb-rtree",
+    "tdb-generic-tile",
+    "tdb-schema",
+    "tdb-metadata",
+    "tdb-condition",
+    "tdb-fragment",
+    "tdb-schema-text",
+];
+/// Crates that see files, and need an operating system.
+const WITH_FILES: &[&str] = &["tdb-storage", "tdb-array", "tdb"];
+/// Crates whose codecs are features, which hand them on; all but `zstd`, which needs a C compiler for the target.
+const WITH_CODECS: [&str; 3] = ["tdb-filters", "tdb-array", "tdb"];
+const PURE_CODECS: [&str; 6] = ["zlib", "lz4", "bzip2", "checksum", "aes", "webp"];
+
+/// Runs cargo.
+fn of(arguments: &[&str]) -> Outcome {
+    show(arguments, &[]).into()
+}
+
+/// Runs this program.
+fn own(arguments: &[&str]) -> Result {
+    let status = Command::new(env::current_exe()?).args(arguments).current_dir(workspace()).status()?;
+    if status.success() { Ok(()) } else { Err(format!("cargo xtask {}: {status}", arguments.join(" ")).into()) }
+}
+
+/// Builds what is published with the toolchain that `rust-version` names.
+fn oldest_rust() -> Outcome {
+    let version = env!("CARGO_PKG_RUST_VERSION");
+    match toolchain(&rustup(&["toolchain", "list"]), version) {
+        Some(toolchain) => {
+            let target = workspace().join("target/msrv");
+            // Of another compiler, whose files would push out those of the usual one.
+            let target = target.to_string_lossy();
+            show_with(&toolchain, &["check", "--target-dir", &target], &[]).into()
+        }
+        None => Outcome::Skipped(format!("`rustup toolchain install {version} --profile minimal`")),
+    }
+}
+
+/// The toolchain of a version, of those that rustup lists: `1.92` is `1.92-x86_64-…` or `1.92.1-x86_64-…`.
+fn toolchain(listed: &str, version: &str) -> Option<String> {
+    let mut names = listed.lines().filter_map(|line| line.split(' ').next());
+    let is_it = |name: &&str| name.strip_prefix(version).is_some_and(|rest| rest.starts_with(['-', '.']));
+    names.find(is_it).map(str::to_owned)
+}
+
+/// Has the compiler look at crates for another target, without C code.
+fn other_target(target: &str, packages: &[&str]) -> Outcome {
+    if !rustup(&["target", "list", "--installed"]).lines().any(|line| line == target) {
+        return Outcome::Skipped(format!("`rustup target add {target}`"));
+    }
+    let arguments = target_arguments(target, packages);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    of(&arguments)
+}
+
+fn target_arguments(target: &str, packages: &[&str]) -> Vec<String> {
+    let mut arguments: Vec<String> = ["check", "--no-default-features", "--target", target].map(Into::into).to_vec();
+    for package in packages {
+        arguments.extend(["--package".to_owned(), (*package).to_owned()]);
+    }
+    let with_codecs = packages.iter().filter(|package| WITH_CODECS.contains(package));
+    let features = with_codecs.flat_map(|package| PURE_CODECS.map(|codec| format!("{package}/{codec}")));
+    arguments.extend(["--features".to_owned(), features.collect::<Vec<_>>().join(",")]);
+    arguments
+}
+
+fn deny() -> Outcome {
+    if !has_subcommand("deny") {
+        return Outcome::Skipped("`cargo install cargo-deny`".to_owned());
+    }
+    of(&["deny", "--workspace", "check", "advisories", "bans", "sources"])
+}
+
+fn semver() -> Outcome {
+    if !has_subcommand("semver-checks") {
+        return Outcome::Skipped("`cargo install cargo-semver-checks`".to_owned());
+    }
+    let mut git = Command::new("git");
+    let tag = git.args(["describe", "--tags", "--abbrev=0", "--match", "v*"]).current_dir(workspace()).output();
+    match tag.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()) {
+        Ok(tag) if !tag.is_empty() => of(&["semver-checks", "--baseline-rev", &tag]),
+        _ => Outcome::Skipped("no release is tagged (`v…`) that the crates could be compared with".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use super::{FORMAT, STEPS, WITH_FILES, target_arguments, toolchain};
+    use crate::cargo::workspace;
+
+    #[test]
+    fn names_are_unique() {
+        let names: BTreeSet<&str> = STEPS.iter().map(|step| step.name).collect();
+        assert_eq!(names.len(), STEPS.len());
+    }
+
+    #[test]
+    fn a_toolchain_is_found_by_its_version() {
+        let listed = "stable-x86_64-unknown-linux-gnu (active, default)\n1.920.0-x86_64-unknown-linux-gnu\n\
+                      1.92.1-x86_64-unknown-linux-gnu\n";
+        assert_eq!(toolchain(listed, "1.92").as_deref(), Some("1.92.1-x86_64-unknown-linux-gnu"));
+        assert_eq!(
+            toolchain("1.92-x86_64-unknown-linux-gnu\n", "1.92").as_deref(),
+            Some("1.92-x86_64-unknown-linux-gnu")
+        );
+        assert_eq!(toolchain(listed, "1.93"), None);
+        assert_eq!(toolchain("", "1.92"), None);
+    }
+
+    #[test]
+    fn other_targets_are_built_without_c_code() {
+        let arguments = target_arguments("x", &["tdb-types", "tdb-filters"]);
+        let expected = "check --no-default-features --target x --package tdb-types --package tdb-filters --features \
+                        tdb-filters/zlib,tdb-filters/lz4,tdb-filters/bzip2,tdb-filters/checksum,tdb-filters/aes,tdb-filters/webp";
+        assert_eq!(arguments.join(" "), expected);
+    }
+
+    /// A crate that comes in has to be built for other targets too, or be named here.
+    #[test]
+    fn every_library_crate_is_built_for_other_targets() {
+        let others = ["tdb-cli", "tdb-testkit"];
+        let known: BTreeSet<&str> = [FORMAT, WITH_FILES, &others].concat().into_iter().collect();
+        let crates = fs::read_dir(workspace().join("crates")).expect("crates").flatten();
+        let names: BTreeSet<String> = crates.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        assert_eq!(names.iter().map(String::as_str).collect::<BTreeSet<_>>(), known);
+    }
+}

@@ -1,0 +1,223 @@
+//! The fuzz targets of all crates. Each crate that parses has a folder `fuzz`, which is a workspace of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::Result;
+use crate::cargo::{cargo, has_subcommand, rustup, show, show_with, workspace};
+
+/// Fuzzing needs what only this toolchain has.
+const TOOLCHAIN: &str = "nightly";
+/// How to get what fuzzing needs.
+const ADVICE: &str = "`rustup toolchain install nightly` and `cargo install cargo-fuzz`";
+
+/// What to do with fuzz targets; without options they are built and run, one after the other.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// One target: its name, `CRATE/NAME` where several crates have one of that name, or a crate for all of its targets
+    target: Option<String>,
+    /// How long each target is run
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Lists the targets
+    #[arg(long, conflicts_with_all = ["check", "seconds"])]
+    list: bool,
+    /// Has the compiler look at them, with the usual toolchain, and runs nothing
+    #[arg(long, conflicts_with = "seconds")]
+    check: bool,
+}
+
+/// A fuzz target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Target {
+    /// The crate whose code it runs.
+    package: String,
+    name: String,
+}
+
+/// Runs `cargo xtask fuzz`.
+pub fn run(arguments: &Arguments) -> Result {
+    let targets = chosen(&all(&workspace())?, arguments.target.as_deref())?;
+    if arguments.list {
+        targets.iter().for_each(|target| println!("{}/{}", target.package, target.name));
+        return Ok(());
+    }
+    let mut packages: Vec<&str> = targets.iter().map(|target| target.package.as_str()).collect();
+    packages.dedup();
+    if arguments.check {
+        return packages.into_iter().try_for_each(check);
+    }
+    if let Some(missing) = missing() {
+        return Err(format!("fuzzing needs {missing}: {ADVICE}").into());
+    }
+    packages.into_iter().try_for_each(build)?;
+    targets.iter().try_for_each(|target| fuzz(target, arguments.seconds))
+}
+
+/// Has the compiler look at the targets of all crates.
+pub fn check_all() -> Result {
+    let mut packages: Vec<String> = all(&workspace())?.into_iter().map(|target| target.package).collect();
+    packages.dedup();
+    packages.iter().try_for_each(|package| check(package))
+}
+
+/// What fuzzing lacks on this machine.
+fn missing() -> Option<&'static str> {
+    match rustup(&["toolchain", "list"]).lines().any(|line| line.starts_with(TOOLCHAIN)) {
+        false => Some("the nightly toolchain"),
+        true if !has_subcommand("fuzz") => Some("cargo-fuzz"),
+        true => None,
+    }
+}
+
+/// The targets of all crates, in order.
+fn all(root: &Path) -> Result<Vec<Target>> {
+    let mut targets = Vec::new();
+    let mut packages: Vec<PathBuf> =
+        fs::read_dir(root.join("crates"))?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    packages.sort();
+    for package in packages {
+        if !package.join("fuzz/Cargo.toml").exists() {
+            continue;
+        }
+        let described = cargo(&package.join("fuzz"), &["metadata", "--no-deps", "--format-version", "1"])?;
+        let name = package.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let names = names(&described)?;
+        targets.extend(names.into_iter().map(|target| Target { package: name.clone(), name: target }));
+    }
+    Ok(targets)
+}
+
+/// The programs of which cargo's description of a workspace tells, in order.
+fn names(described: &str) -> Result<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Described {
+        packages: Vec<Package>,
+    }
+    #[derive(Deserialize)]
+    struct Package {
+        targets: Vec<Program>,
+    }
+    #[derive(Deserialize)]
+    struct Program {
+        name: String,
+        kind: Vec<String>,
+    }
+    let described: Described = serde_json::from_str(described)?;
+    let programs = described.packages.into_iter().flat_map(|package| package.targets);
+    let mut names: Vec<_> = programs.filter(|program| program.kind == ["bin"]).map(|program| program.name).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// The targets that a word of the user's stands for.
+fn chosen(all: &[Target], word: Option<&str>) -> Result<Vec<Target>> {
+    let Some(word) = word else { return Ok(all.to_vec()) };
+    let of_crate: Vec<_> = all.iter().filter(|target| target.package == word).cloned().collect();
+    if !of_crate.is_empty() {
+        return Ok(of_crate);
+    }
+    let is_meant = |target: &&Target| match word.split_once('/') {
+        Some((package, name)) => target.package == package && target.name == name,
+        None => target.name == word,
+    };
+    let found: Vec<_> = all.iter().filter(is_meant).cloned().collect();
+    match found.len() {
+        1 => Ok(found),
+        0 => Err(format!("no fuzz target or crate {word:?}; `cargo xtask fuzz --list` shows them").into()),
+        _ => {
+            let names: Vec<_> = found.iter().map(|target| format!("{}/{}", target.package, target.name)).collect();
+            Err(format!("several fuzz targets are called {word:?}: {}", names.join(", ")).into())
+        }
+    }
+}
+
+/// The folder of a crate's fuzz targets.
+fn folder(package: &str) -> PathBuf {
+    workspace().join("crates").join(package).join("fuzz")
+}
+
+/// A path as an argument.
+fn text(path: &Path) -> Result<&str> {
+    Ok(path.to_str().ok_or("a path that is not UTF-8")?)
+}
+
+/// Begins with the versions that the workspace has of dependencies. The file isn't kept in the repository.
+fn lock(package: &str) -> Result {
+    let lock = folder(package).join("Cargo.lock");
+    if !lock.exists() {
+        fs::copy(workspace().join("Cargo.lock"), lock)?;
+    }
+    Ok(())
+}
+
+fn check(package: &str) -> Result {
+    lock(package)?;
+    println!("fuzz targets of {package}");
+    let (manifest, target) = (folder(package).join("Cargo.toml"), workspace().join("target/fuzz-check"));
+    show(&["check", "--quiet", "--manifest-path", text(&manifest)?, "--target-dir", text(&target)?], &[])
+}
+
+fn build(package: &str) -> Result {
+    lock(package)?;
+    show_with(TOOLCHAIN, &["fuzz", "build", "--fuzz-dir", text(&folder(package))?], &[])
+}
+
+/// Runs a target. What it finds of interest goes to a folder below `target`, beside the inputs that the repository keeps.
+fn fuzz(target: &Target, seconds: u64) -> Result {
+    let folder = folder(&target.package);
+    let found = workspace().join("target/fuzz-corpus").join(&target.package).join(&target.name);
+    fs::create_dir_all(&found)?;
+    println!("{}/{}, for {seconds} seconds", target.package, target.name);
+    let limit = format!("-max_total_time={seconds}");
+    let mut arguments = vec!["fuzz", "run", "--fuzz-dir", text(&folder)?, &target.name, text(&found)?];
+    let kept = folder.join("corpus").join(&target.name);
+    if kept.is_dir() {
+        arguments.push(text(&kept)?);
+    }
+    arguments.extend(["--", &limit]);
+    show_with(TOOLCHAIN, &arguments, &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Target, all, chosen, names};
+    use crate::cargo::workspace;
+
+    fn target(package: &str, name: &str) -> Target {
+        Target { package: package.to_owned(), name: name.to_owned() }
+    }
+
+    #[test]
+    fn a_word_stands_for_targets() {
+        let all = [target("tdb-a", "schema"), target("tdb-a", "tile"), target("tdb-b", "schema")];
+        assert_eq!(chosen(&all, None).expect("all"), all);
+        assert_eq!(chosen(&all, Some("tile")).expect("one"), all[1..2]);
+        assert_eq!(chosen(&all, Some("tdb-a")).expect("a crate's"), all[..2]);
+        assert_eq!(chosen(&all, Some("tdb-b/schema")).expect("one"), all[2..]);
+        let error = chosen(&all, Some("schema")).expect_err("two are called so");
+        assert_eq!(error.to_string(), "several fuzz targets are called \"schema\": tdb-a/schema, tdb-b/schema");
+        chosen(&all, Some("tdb-b/tile")).expect_err("there is none");
+    }
+
+    #[test]
+    fn programs_are_the_targets() {
+        let described = r#"{"packages":[{"targets":[{"name":"x_fuzz","kind":["lib"]},{"name":"b","kind":["bin"]},
+            {"name":"a","kind":["bin"]}]}]}"#;
+        assert_eq!(names(described).expect("a description"), ["a", "b"]);
+    }
+
+    #[test]
+    fn each_folder_of_fuzz_targets_has_some() {
+        let targets = all(&workspace()).expect("cargo describes them");
+        let has = |package: &str| targets.iter().any(|target| target.package == package);
+        let folders = std::fs::read_dir(workspace().join("crates")).expect("crates").flatten();
+        let with_fuzz = folders.map(|entry| entry.path()).filter(|path| path.join("fuzz").is_dir());
+        for path in with_fuzz {
+            assert!(has(&path.file_name().expect("a name").to_string_lossy()), "{}", path.display());
+        }
+        assert!(!targets.is_empty());
+    }
+}

@@ -1,0 +1,164 @@
+//! Snapshots of tests that don't agree with what is stored: what `cargo insta` does, as far as this workspace needs it.
+//!
+//! A test whose snapshot differs leaves `NAME.snap.new` beside `NAME.snap`. Those that stand in the source of a test leave
+//! `.FILE.rs.pending-snap`; they are shown, but have to be copied into the source by hand.
+
+mod pending;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use crate::Result;
+use crate::cargo::{show, workspace};
+use pending::{InSource, Pending};
+
+/// What to do with snapshots; without a subcommand it is `review`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Shows the pending snapshots, and how they differ from those that are stored
+    Review {
+        /// Only those whose path contains this
+        path: Option<String>,
+    },
+    /// Stores the pending snapshots
+    Accept {
+        /// Only those whose path contains this
+        path: Option<String>,
+    },
+    /// Removes the pending snapshots
+    Reject {
+        /// Only those whose path contains this
+        path: Option<String>,
+    },
+    /// Runs tests and stores their snapshots as they come
+    Update {
+        /// The crate; may be given several times. All crates with snapshots if absent
+        #[arg(short, long, value_name = "CRATE")]
+        package: Vec<String>,
+    },
+}
+
+/// Runs `cargo xtask snapshots`.
+pub fn run(arguments: &Arguments) -> Result {
+    let root = workspace();
+    match &arguments.action {
+        None => review(&root, None),
+        Some(Action::Review { path }) => review(&root, path.as_deref()),
+        Some(Action::Accept { path }) => accept(&root, path.as_deref()),
+        Some(Action::Reject { path }) => reject(&root, path.as_deref()),
+        Some(Action::Update { package }) => update(&root, package),
+    }
+}
+
+fn review(root: &Path, path: Option<&str>) -> Result {
+    let (pending, in_source) = find(root, path)?;
+    for snapshot in &pending {
+        println!("{}\n{}", named(root, &snapshot.stored()), snapshot.difference()?);
+    }
+    for file in &in_source {
+        for snapshot in &file.snapshots {
+            println!("{}:{}, in the source:\n{}\n", named(root, &file.source()), snapshot.line, snapshot.text);
+        }
+    }
+    match pending.len() + in_source.len() {
+        0 => println!("no snapshot is pending"),
+        _ => println!("`cargo xtask snapshots accept [PATH]` stores them, `reject [PATH]` removes them"),
+    }
+    Ok(())
+}
+
+fn accept(root: &Path, path: Option<&str>) -> Result {
+    let (pending, in_source) = find(root, path)?;
+    for snapshot in &pending {
+        snapshot.accept()?;
+        println!("stored {}", named(root, &snapshot.stored()));
+    }
+    for file in &in_source {
+        println!("not stored: snapshots in the source of {}; copy them by hand", named(root, &file.source()));
+    }
+    if in_source.is_empty() { Ok(()) } else { Err("snapshots in sources are left".into()) }
+}
+
+fn reject(root: &Path, path: Option<&str>) -> Result {
+    let (pending, in_source) = find(root, path)?;
+    let files = pending.iter().map(Pending::path).chain(in_source.iter().map(InSource::path));
+    for file in files {
+        fs::remove_file(file)?;
+        println!("removed {}", named(root, file));
+    }
+    Ok(())
+}
+
+/// Runs the tests of crates and stores their snapshots; those in sources stay pending.
+fn update(root: &Path, packages: &[String]) -> Result {
+    let packages = if packages.is_empty() { with_snapshots(root)? } else { packages.to_vec() };
+    let mut arguments = vec!["test", "--no-fail-fast"];
+    packages.iter().for_each(|package| arguments.extend(["--package", package]));
+    println!("cargo {}", arguments.join(" "));
+    show(&arguments, &[("INSTA_UPDATE", "always")])
+}
+
+/// The crates that have stored snapshots.
+fn with_snapshots(root: &Path) -> Result<Vec<String>> {
+    let crates = root.join("crates");
+    let mut names = BTreeSet::new();
+    for file in files(&crates)? {
+        if file.extension().is_some_and(|extension| extension == "snap") {
+            let name = file.strip_prefix(&crates)?.components().next();
+            names.extend(name.map(|name| name.as_os_str().to_string_lossy().into_owned()));
+        }
+    }
+    Ok(names.into_iter().collect())
+}
+
+/// The pending snapshots in files of their own, and those in sources.
+fn find(root: &Path, path: Option<&str>) -> Result<(Vec<Pending>, Vec<InSource>)> {
+    let (mut pending, mut in_source) = (Vec::new(), Vec::new());
+    for file in files(root)? {
+        let name = named(root, &file);
+        if path.is_some_and(|path| !name.contains(path)) {
+            continue;
+        }
+        if name.ends_with(pending::SUFFIX) {
+            pending.push(Pending::new(file));
+        } else if name.ends_with(pending::IN_SOURCE) {
+            in_source.push(InSource::read(file)?);
+        }
+    }
+    Ok((pending, in_source))
+}
+
+/// All files below a folder that may be of a test, in order; what is built and what is stored for tests aside.
+fn files(root: &Path) -> Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let skipped = ["target", ".git", ".reference", "fixtures", "corpus"].iter().any(|skipped| name == *skipped);
+            match entry.file_type()? {
+                kind if kind.is_dir() && !skipped => folders.push(entry.path()),
+                kind if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// A path as people are told it.
+fn named(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}

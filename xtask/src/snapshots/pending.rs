@@ -1,0 +1,116 @@
+//! What a test leaves where its snapshot differs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use similar::TextDiff;
+
+use crate::Result;
+
+/// How the names end of pending snapshots in files of their own.
+pub const SUFFIX: &str = ".snap.new";
+/// How the names end of files with pending snapshots of a source.
+pub const IN_SOURCE: &str = ".pending-snap";
+
+/// What separates what is said about a snapshot from its text.
+const RULE: &str = "---";
+
+/// A snapshot that is not stored yet.
+#[derive(Debug)]
+pub struct Pending(PathBuf);
+
+impl Pending {
+    pub fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Where it is stored.
+    pub fn stored(&self) -> PathBuf {
+        self.0.with_extension("")
+    }
+
+    /// How its text differs from what is stored, if anything is.
+    pub fn difference(&self) -> Result<String> {
+        let stored = self.stored();
+        let stored = if stored.exists() { fs::read_to_string(stored)? } else { String::new() };
+        let new = fs::read_to_string(&self.0)?;
+        let (stored, new) = (text(&stored), text(&new));
+        Ok(TextDiff::from_lines(stored, new).unified_diff().context_radius(3).header("stored", "new").to_string())
+    }
+
+    /// Stores it.
+    pub fn accept(&self) -> Result {
+        let new = fs::read_to_string(&self.0)?;
+        fs::write(self.stored(), for_storage(&new))?;
+        fs::remove_file(&self.0)?;
+        Ok(())
+    }
+}
+
+/// The text of a snapshot, without what is said about it.
+fn text(file: &str) -> &str {
+    let behind = file.strip_prefix(RULE).and_then(|rest| rest.split_once("\n---\n"));
+    behind.map_or(file, |(_, text)| text)
+}
+
+/// The file as it is stored: without the line of the test, which changes too often.
+pub fn for_storage(file: &str) -> String {
+    let mut rules = 0;
+    let is_kept = |line: &&str| {
+        rules += usize::from(line.trim_end() == RULE);
+        rules != 1 || !line.starts_with("assertion_line:")
+    };
+    file.split_inclusive('\n').filter(is_kept).collect()
+}
+
+/// Pending snapshots of a source.
+#[derive(Debug)]
+pub struct InSource {
+    path: PathBuf,
+    pub snapshots: Vec<SnapshotInSource>,
+}
+
+/// A pending snapshot that belongs into the source of a test.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SnapshotInSource {
+    pub line: u32,
+    pub text: String,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    line: u32,
+    new: Option<New>,
+}
+
+#[derive(Deserialize)]
+struct New {
+    snapshot: String,
+}
+
+impl InSource {
+    pub fn read(path: PathBuf) -> Result<Self> {
+        let mut snapshots = Vec::new();
+        for line in fs::read_to_string(&path)?.lines() {
+            let line: Line = serde_json::from_str(line).map_err(|error| format!("{}: {error}", path.display()))?;
+            snapshots.extend(line.new.map(|new| SnapshotInSource { line: line.line, text: new.snapshot }));
+        }
+        Ok(Self { path, snapshots })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The source that they belong to.
+    pub fn source(&self) -> PathBuf {
+        let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = name.trim_start_matches('.').trim_end_matches(IN_SOURCE);
+        self.path.with_file_name(name)
+    }
+}
