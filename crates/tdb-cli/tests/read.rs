@@ -162,7 +162,9 @@ fn a_limit_reads_less() {
 #[test]
 fn a_reader_that_has_enough() {
     for format in ["table", "json", "jsonl", "csv"] {
+        let folder = support::fixtures_of([BIG]).unwrap();
         let mut child = command()
+            .current_dir(folder.path())
             .args(["read", BIG, "--format", format])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
