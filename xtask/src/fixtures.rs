@@ -1,11 +1,11 @@
 //! The arrays in `fixtures/`: recipes that make them, and the manifest that they are checked against.
 
 mod ask;
+mod builder;
 mod collection;
 mod expected;
 mod filters;
 mod groups;
-mod kitchen;
 mod recipes;
 mod rewrite;
 
@@ -17,8 +17,8 @@ use tdb_testkit::fixtures::{Files, Kind, Manifest, OURS, Place, root};
 use tdb_types::FormatVersion;
 
 use crate::reference::{NEWEST, Release, release};
+use builder::FixtureBuilder;
 use collection::{Copy, Origin, publish};
-use kitchen::Kitchen;
 use recipes::{Recipe, recipes, releases};
 
 /// Any failure of a task.
@@ -166,19 +166,19 @@ impl Plan {
 
     /// Writes the array, copies it, and asks what it holds.
     fn array(&self, recipe: &Recipe) -> Result<Files> {
-        let dish = Kitchen::new(self.release.library)?.cook(recipe)?;
+        let built = FixtureBuilder::new(self.release.library)?.run(recipe)?;
         let mut told = None;
         if let What::Rewritten(_, version) = self.what {
             // What can't be asked afterwards is asked before.
             if !rewrite::is_read(version) {
-                told = Some(expected::ask(self.release, &dish.array, &dish)?);
+                told = Some(expected::ask(self.release, &built.array, &built)?);
             }
-            rewrite::rewrite(&dish.array, version)?;
+            rewrite::rewrite(&built.array, version)?;
         }
-        let copy = Copy::of_made(&dish.array, "array")?;
+        let copy = Copy::of_made(&built.array, "array")?;
         let mut expected = match told {
             Some(expected) => expected,
-            None => expected::ask(self.release, &copy.path("array"), &dish)?,
+            None => expected::ask(self.release, &copy.path("array"), &built)?,
         };
         if let What::Rewritten(_, version) = self.what {
             rewrite::retell(&mut expected, version);
@@ -243,9 +243,9 @@ fn make_all(plans: impl IntoIterator<Item = Plan>) -> Result<()> {
 fn ask_again(plan: &Plan) -> Result<()> {
     let What::Array(recipe) = plan.what else { return Ok(()) };
     let name = plan.fixture();
-    let dish = Kitchen::new(plan.release.library)?.cook(&recipe)?;
+    let built = FixtureBuilder::new(plan.release.library)?.run(&recipe)?;
     let mut copy = Copy::of(Place::new(&root(), &name).files()?)?;
-    let answer = expected::ask(plan.release, &copy.path("array"), &dish);
+    let answer = expected::ask(plan.release, &copy.path("array"), &built);
     let expected = answer.map_err(|error| format!("{name}: {error}"))?;
     copy.files.insert("expected.json", expected::to_json(&expected)?.into_bytes());
     publish(&name, &plan.origin(), &copy.files)
