@@ -43,15 +43,16 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// A folder with those fixtures, by their names, that words begin with; none if no word does.
-pub(crate) fn fixtures_of<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<tempfile::TempDir> {
-    let mut made = None;
-    for word in words {
-        let Some(fixture) = word.split('/').next().and_then(fixtures::find) else { continue };
-        let folder = made.get_or_insert_with(|| tempfile::tempdir().expect("a temporary folder"));
-        fixture.unpack_into(&folder.path().join(fixture.name()));
+/// A folder with those fixtures, by their names, that words begin with; none if all of them lie in the folder that keeps
+/// fixtures.
+fn fixtures_of<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<tempfile::TempDir> {
+    let named: Vec<_> = words.into_iter().filter_map(|word| fixtures::find(word.split('/').next()?)).collect();
+    if named.iter().all(|fixture| fixtures::Place::new(&fixtures::root(), fixture.name()).is_folder()) {
+        return None;
     }
-    made
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    named.iter().for_each(|fixture| fixture.unpack_into(&folder.path().join(fixture.name())));
+    Some(folder)
 }
 
 /// Runs `tdb` with arguments, in a folder with the fixtures that they name.
