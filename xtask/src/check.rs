@@ -1,12 +1,16 @@
-//! What neither the compiler nor the tests see: fixtures against their manifest, sizes of dependency trees, builds without
-//! codecs, the examples of downstream crates.
+//! What neither the compiler nor the tests see: fixtures against their manifest, names of files that some system refuses,
+//! sizes of dependency trees, builds without codecs, the examples of downstream crates.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use tdb_testkit::fixtures;
+
 use crate::Result;
 use crate::cargo::{cargo, output, workspace};
+
+mod paths;
 
 /// A crate that others are meant to depend on alone, and the most packages from elsewhere that it may pull in, its
 /// build-time macros aside.
@@ -40,6 +44,7 @@ const WITHOUT_CODECS: [&str; 6] =
 const BUILD_C: [&str; 4] = ["cc", "cmake", "pkg-config", "bindgen"];
 
 pub fn run() -> Result {
+    paths::check(&workspace())?;
     dependencies()?;
     builds()?;
     pure_rust()?;
@@ -136,7 +141,8 @@ fn without_features() -> Result {
 /// Reads a fixture, which fails for the want of that feature.
 fn read(command: &Path, fixture: &str, missing: Option<&str>) -> Result {
     let mut command = Command::new(command);
-    command.arg("read").arg(workspace().join("fixtures").join(fixture).join("array"));
+    let kept = fixtures::named(fixture);
+    command.arg("read").arg(kept.array_dir());
     command.env_remove("TDB_KEY_FILE").env_remove("TDB_KEY");
     if fixture.ends_with("encrypted") {
         command.env("TDB_KEY", "3031323334353637383961626364656630313233343536373839414243444546");
@@ -172,8 +178,9 @@ fn examples() -> Result {
     for example in &EXAMPLES {
         println!("example {}", example.name);
         let folder = workspace().join("docs/examples").join(example.name);
-        let array = workspace().join("fixtures").join(example.fixture).join("array").canonicalize()?;
-        let files: Vec<String> = example.files.iter().map(|pattern| find(&array, pattern)).collect::<Result<_>>()?;
+        let fixture = fixtures::named(example.fixture);
+        let files = example.files.iter().map(|pattern| find(fixture.array_dir(), pattern));
+        let files: Vec<String> = files.collect::<Result<_>>()?;
         // Both build the same crates.
         let target = workspace().join("target/examples");
         let target = target.to_str().ok_or("a path that is not UTF-8")?;

@@ -1,25 +1,24 @@
 //! The arrays in `fixtures/`: recipes that make them, and the manifest that they are checked against.
 
 mod ask;
+mod builder;
 mod collection;
 mod expected;
 mod filters;
 mod groups;
-mod kitchen;
 mod recipes;
 mod rewrite;
 
 use std::error::Error;
-use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::Subcommand;
-use tdb_testkit::fixtures::{OURS, manifest, root};
+use tdb_testkit::fixtures::{Files, Kind, Manifest, OURS, Place, root};
 use tdb_types::FormatVersion;
 
 use crate::reference::{NEWEST, Release, release};
-use collection::Collection;
-use kitchen::{Dish, Kitchen};
+use builder::FixtureBuilder;
+use collection::{Copy, Origin, publish};
 use recipes::{Recipe, recipes, releases};
 
 /// Any failure of a task.
@@ -49,8 +48,20 @@ enum Action {
         /// Ask only these, named as for `add`
         name: Option<String>,
     },
-    /// Compare every file with the manifest
+    /// Compare every file of every fixture with the manifest
     Check,
+    /// Write the files of a fixture into a folder, to look at them with other tools
+    Unpack {
+        /// The name of the fixture
+        name: String,
+        /// The folder, which must be empty or not there yet
+        folder: PathBuf,
+    },
+    /// Keep a fixture as a pack that is a folder now
+    Pack {
+        /// The name of the fixture
+        name: String,
+    },
     /// List the recipes
     List,
 }
@@ -121,7 +132,7 @@ impl Plan {
         if matches!(self.what, What::Rewritten(..)) { OURS } else { self.release.library }
     }
 
-    /// The folder of the fixture, such as `v22-by-2.30.0-sparse-strings`.
+    /// The name of the fixture, such as `v22-by-2.30.0-sparse-strings`.
     fn fixture(&self) -> String {
         match self.what {
             What::Tiles => filters::NAME.to_owned(),
@@ -130,61 +141,60 @@ impl Plan {
         }
     }
 
-    fn exists(&self) -> bool {
-        manifest().fixtures.contains_key(&self.fixture())
+    fn origin(&self) -> Origin {
+        let kind = match self.what {
+            What::Array(_) | What::Rewritten(..) => Kind::Array,
+            What::Group(_) => Kind::Group,
+            What::Tiles => Kind::Tiles,
+        };
+        Origin { kind, recipe: self.recipe(), writer: self.writer() }
     }
 
     /// Makes it, in place of the one that may exist.
     fn make(&self) -> Result<()> {
-        let recipe = match self.what {
-            What::Array(recipe) | What::Rewritten(recipe, _) => recipe,
-            What::Group(group) => return group.make(&self.fixture(), self.release),
-            What::Tiles => return filters::make(),
-        };
         let name = self.fixture();
-        self.serve(&name, &recipe).map_err(|error| format!("{name}: {error}"))?;
-        let mut collection = Collection::load();
-        collection.enter(&name, recipe.name, self.writer(), NEWEST)?;
-        collection.save()?;
+        let made = match self.what {
+            What::Array(recipe) | What::Rewritten(recipe, _) => self.array(&recipe),
+            What::Group(group) => group.make(self.release),
+            What::Tiles => filters::make(),
+        };
+        let files = made.map_err(|error| format!("{name}: {error}"))?;
+        publish(&name, &self.origin(), &files)?;
         println!("made {name}");
         Ok(())
     }
 
     /// Writes the array, copies it, and asks what it holds.
-    fn serve(&self, name: &str, recipe: &Recipe) -> Result<()> {
-        let dish = Kitchen::new(self.release.library)?.cook(recipe)?;
-        let mut expected = None;
+    fn array(&self, recipe: &Recipe) -> Result<Files> {
+        let built = FixtureBuilder::new(self.release.library)?.run(recipe)?;
+        let mut told = None;
         if let What::Rewritten(_, version) = self.what {
             // What can't be asked afterwards is asked before.
             if !rewrite::is_read(version) {
-                expected = Some(expected::ask(self.release, &dish.array, &dish)?);
+                told = Some(expected::ask(self.release, &built.array, &built)?);
             }
-            rewrite::rewrite(&dish.array, version)?;
+            rewrite::rewrite(&built.array, version)?;
         }
-        let folder = Collection::load().replace(name, &dish.array, "array")?;
-        let answer = match expected {
-            Some(expected) => Ok(expected),
-            None => expected::ask(self.release, &folder.join("array"), &dish),
+        let copy = Copy::of_made(&built.array, "array")?;
+        let mut expected = match told {
+            Some(expected) => expected,
+            None => expected::ask(self.release, &copy.path("array"), &built)?,
         };
-        let written = answer.and_then(|mut expected| {
-            if let What::Rewritten(_, version) = self.what {
-                rewrite::retell(&mut expected, version);
-            }
-            expected::write(&folder.join("expected.json"), &expected)
-        });
-        if written.is_err() {
-            fs::remove_dir_all(&folder)?;
+        if let What::Rewritten(_, version) = self.what {
+            rewrite::retell(&mut expected, version);
         }
-        written
+        let mut files = copy.files;
+        files.insert("expected.json", expected::to_json(&expected)?.into_bytes());
+        Ok(files)
     }
 }
 
 /// Runs `cargo xtask fixtures`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.action {
-        Action::Add { name: None } => make_all(Plan::all()?.into_iter().filter(|plan| !plan.exists())),
+        Action::Add { name: None } => make_all(missing(Plan::all()?)?),
         Action::Add { name: Some(name) } => {
-            let missing: Vec<_> = Plan::of_name(name)?.into_iter().filter(|plan| !plan.exists()).collect();
+            let missing = missing(Plan::of_name(name)?)?;
             if missing.is_empty() {
                 let advice = "committed fixtures don't change; use `fixtures update` if this one must";
                 return Err(format!("{name} exists: {advice}").into());
@@ -197,6 +207,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             plans.iter().try_for_each(ask_again)
         }
         Action::Check => check(),
+        Action::Unpack { name, folder } => collection::unpack(name, folder),
+        Action::Pack { name } => collection::pack(name),
         Action::List => {
             for plan in Plan::all()? {
                 println!("{:<48} {}", plan.fixture(), plan.about());
@@ -206,12 +218,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
+/// Compares every file of every fixture with the manifest.
 pub fn check() -> Result<()> {
-    let problems = Collection::load().problems()?;
-    for problem in &problems {
-        println!("{problem}");
-    }
-    if problems.is_empty() { Ok(()) } else { Err(format!("{} problems in fixtures/", problems.len()).into()) }
+    collection::check()
+}
+
+/// Those that there are no fixtures of yet.
+fn missing(plans: Vec<Plan>) -> Result<Vec<Plan>> {
+    let manifest = Manifest::load()?;
+    Ok(plans.into_iter().filter(|plan| !manifest.fixtures.contains_key(&plan.fixture())).collect())
 }
 
 /// Makes all of them, and tells of those that could not be made at the end.
@@ -223,20 +238,15 @@ fn make_all(plans: impl IntoIterator<Item = Plan>) -> Result<()> {
     if failures.is_empty() { Ok(()) } else { Err(format!("{} fixtures could not be made", failures.len()).into()) }
 }
 
-/// Writes down what is read from the array in a fixture's folder.
-fn ask(writer: Release, folder: &Path, dish: &Dish) -> Result<()> {
-    let expected = expected::ask(writer, &folder.join("array"), dish)?;
-    expected::write(&folder.join("expected.json"), &expected)
-}
-
 /// Carries out the recipe for its questions alone, and puts them to the array that is there. Rewritten arrays were asked
 /// when they were made.
 fn ask_again(plan: &Plan) -> Result<()> {
     let What::Array(recipe) = plan.what else { return Ok(()) };
     let name = plan.fixture();
-    let dish = Kitchen::new(plan.release.library)?.cook(&recipe)?;
-    ask(plan.release, &root().join(&name), &dish).map_err(|error| format!("{name}: {error}"))?;
-    let mut collection = Collection::load();
-    collection.enter(&name, recipe.name, plan.release.library, NEWEST)?;
-    collection.save()
+    let built = FixtureBuilder::new(plan.release.library)?.run(&recipe)?;
+    let mut copy = Copy::of(Place::new(&root(), &name).files()?)?;
+    let answer = expected::ask(plan.release, &copy.path("array"), &built);
+    let expected = answer.map_err(|error| format!("{name}: {error}"))?;
+    copy.files.insert("expected.json", expected::to_json(&expected)?.into_bytes());
+    publish(&name, &plan.origin(), &copy.files)
 }

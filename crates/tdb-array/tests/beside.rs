@@ -40,7 +40,7 @@ fn open(fixture: &Fixture, (start, end): (u64, u64)) -> Array {
         Some(key) => options.key(EncryptionKey::new(key)),
         None => options,
     };
-    options.open(fixture.array_dir()).unwrap()
+    options.open_on(fixture.array_storage()).unwrap()
 }
 
 fn arrays() -> impl Iterator<Item = (Fixture, fixtures::Expected)> {
@@ -119,13 +119,14 @@ fn groups() {
         let group = match expected.key() {
             Some(key) => {
                 encrypted += 1;
-                let missing = Group::open(fixture.group_dir()).unwrap_err();
+                let missing = GroupOptions::new().open_on(fixture.group_storage()).unwrap_err();
                 assert_eq!(missing.key_problem(), Some(KeyProblem::Missing), "{missing}");
                 let mut other = key;
                 other[0] ^= 1;
-                let wrong = GroupOptions::new().key(EncryptionKey::new(other)).open(fixture.group_dir()).unwrap_err();
+                let wrong = GroupOptions::new().key(EncryptionKey::new(other));
+                let wrong = wrong.open_on(fixture.group_storage()).unwrap_err();
                 assert_eq!(wrong.key_problem(), Some(KeyProblem::Wrong), "{wrong}");
-                GroupOptions::new().key(EncryptionKey::new(key)).open(fixture.group_dir()).unwrap()
+                GroupOptions::new().key(EncryptionKey::new(key)).open_on(fixture.group_storage()).unwrap()
             }
             None => Group::open(fixture.group_dir()).unwrap(),
         };

@@ -34,9 +34,7 @@ struct Case(Arc<MemoryStorage>);
 
 impl Case {
     fn of(fixture: &str) -> Self {
-        let (fixture, storage) = (fixtures::named(fixture), MemoryStorage::new());
-        fixture.array_files().for_each(|path| storage.insert(path, fixture.read(path)).unwrap());
-        Self(Arc::new(storage))
+        Self(fixtures::named(fixture).array_storage())
     }
 
     fn with(self, path: &str, bytes: impl AsRef<[u8]>) -> Self {

@@ -6,19 +6,13 @@ use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Order, TimeRange};
 use tdb_condition::Condition;
-use tdb_storage::{LocalStorage, MemoryStorage, Storage};
+use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{FormatVersion, Limits};
 
 /// A copy of a fixture's array to be changed.
-fn copy(name: &str) -> MemoryStorage {
-    let fixture = fixtures::named(&format!("v22-by-2.30.0-{name}"));
-    let (from, to) = (LocalStorage::new(fixture.array_dir()), MemoryStorage::new());
-    for file in fixture.array_files() {
-        let path = file.strip_prefix("array/").unwrap_or(file);
-        to.insert(path, from.read(path).unwrap()).unwrap();
-    }
-    to
+fn copy(name: &str) -> Arc<MemoryStorage> {
+    fixtures::named(&format!("v22-by-2.30.0-{name}")).array_storage()
 }
 
 /// Adds a delete commit of the given time.
@@ -44,21 +38,21 @@ fn places(array: &Array) -> Result<Vec<i32>, ArrayError> {
 
 #[test]
 fn an_attribute_that_was_dropped_still_decides() {
-    let array = Array::open(fixtures::named("v22-by-2.30.0-sparse-deletes-dropped").array_dir()).unwrap();
+    let array = ArrayOptions::new().open_on(copy("sparse-deletes-dropped")).unwrap();
     assert!(array.schema().field("a").is_none());
     assert_eq!(places(&array).unwrap(), [1, 2, 3, 4, 5, 6, 7]);
 }
 
 #[test]
 fn what_only_the_condition_needs_is_planned() {
-    let array = Array::open(fixtures::named("v22-by-2.30.0-sparse-deletes").array_dir()).unwrap();
+    let array = ArrayOptions::new().open_on(copy("sparse-deletes")).unwrap();
     let plan = array.read().select(["x"]).unwrap().plan().unwrap();
     let fields = |fragment: usize| -> Vec<&str> {
         plan.fragments[fragment].reads.iter().map(|reads| reads.field.as_str()).collect()
     };
     assert_eq!(fields(0), ["x", "a", "s", "s"]);
     let before = ArrayOptions::new().at(1_700_000_000_500);
-    let array = before.open(fixtures::named("v22-by-2.30.0-sparse-deletes").array_dir()).unwrap();
+    let array = before.open_on(copy("sparse-deletes")).unwrap();
     let plan = array.read().select(["x"]).unwrap().plan().unwrap();
     assert_eq!(plan.fragments[0].reads.len(), 1, "{plan}");
 }

@@ -7,16 +7,21 @@ use std::ops::RangeInclusive;
 use tdb_array::tdb_condition::Condition;
 use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, NewColumn, Order};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, DimensionLabel, SchemaBuilder};
+use tdb_testkit::fixtures::Fixture;
 use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, FormatVersion, Scalar, SharedBuffer};
 
 /// The arrays of all fixtures that need no key, with their names.
 fn arrays() -> impl Iterator<Item = (String, Array)> {
     let open = tdb_testkit::fixtures::all().into_iter().filter(|fixture| !fixture.name().ends_with("-encrypted"));
-    open.map(|fixture| (fixture.name().to_owned(), Array::open(fixture.array_dir()).unwrap()))
+    open.map(|fixture| (fixture.name().to_owned(), open_on(&fixture)))
 }
 
 fn named(name: &str) -> Array {
-    Array::open(tdb_testkit::fixtures::named(name).array_dir()).unwrap()
+    open_on(&tdb_testkit::fixtures::named(name))
+}
+
+fn open_on(fixture: &Fixture) -> Array {
+    ArrayOptions::new().open_on(fixture.array_storage()).unwrap()
 }
 
 fn batch(array: &Array, fields: &[&str]) -> Batch {
@@ -114,7 +119,7 @@ fn fragments_that_a_vacuum_would_remove() {
 #[test]
 fn fragments_are_replaced_from_some_time_on() {
     let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-dense-consolidated");
-    let at = |time| ArrayOptions::new().at(time).open(fixture.array_dir()).unwrap();
+    let at = |time| ArrayOptions::new().at(time).open_on(fixture.array_storage()).unwrap();
     let counts = |array: &Array| (array.fragments().unwrap().len(), array.directory().replaced.len());
     assert_eq!(counts(&at(1_700_000_001_000)), (2, 0));
     assert_eq!(counts(&at(1_700_000_002_000)), (1, 3));

@@ -15,7 +15,10 @@ use queries::{asks_for_times, check, with_key};
 /// Budgets that make one batch, many, and one for each cell.
 const BUDGETS: [usize; 3] = [64 << 20, 100, 1];
 
-const THREADS: [usize; 2] = [1, 2];
+/// How an array is read: by how many threads, and from where.
+type Way = (usize, fn(&Fixture, ArrayOptions) -> Result<Array, ArrayError>);
+
+const WAYS: [Way; 2] = [(1, open), (2, open_folder)];
 
 #[test]
 fn dense_arrays_read_as_the_reference_library_reads_them() {
@@ -45,7 +48,7 @@ fn arrays_of_versions_that_no_release_writes() {
     let ours: Vec<_> = ours.collect();
     let mut versions = BTreeMap::<u32, usize>::new();
     for fixture in &ours {
-        let array = Array::open(fixture.array_dir()).unwrap();
+        let array = ArrayOptions::new().open_on(fixture.array_storage()).unwrap();
         let version = array.schema().version();
         assert!(fixture.name().starts_with(&format!("v{version}-")), "{}: {version}", fixture.name());
         for fragment in array.fragments().unwrap() {
@@ -79,6 +82,10 @@ fn read_these(fixtures: Vec<Fixture>) {
 }
 
 fn open(fixture: &Fixture, options: ArrayOptions) -> Result<Array, ArrayError> {
+    with_key(options, fixture).open_on(fixture.array_storage())
+}
+
+fn open_folder(fixture: &Fixture, options: ArrayOptions) -> Result<Array, ArrayError> {
     with_key(options, fixture).open(fixture.array_dir())
 }
 
@@ -233,12 +240,11 @@ fn check_these(fixtures: Vec<Fixture>, array_type: &str, at_least: usize) {
         }
         for query in expected.queries.iter().filter(|query| !asks_for_times(query)) {
             queries += 1;
-            let failure = BUDGETS.iter().flat_map(|budget| THREADS.map(|threads| (*budget, threads))).find_map(
-                |(budget, threads)| {
-                    let failure = check(&|options| open(&fixture, options), query, budget, threads);
-                    failure.err().map(|why| format!("{}: budget {budget}, {threads} threads: {why}", query.name))
-                },
-            );
+            let ways = BUDGETS.iter().flat_map(|budget| WAYS.map(|(threads, open)| (*budget, threads, open)));
+            let failure = ways.into_iter().find_map(|(budget, threads, open)| {
+                let failure = check(&|options| open(&fixture, options), query, budget, threads);
+                failure.err().map(|why| format!("{}: budget {budget}, {threads} threads: {why}", query.name))
+            });
             failures.extend(failure.map(|why| format!("{}: {why}", fixture.name())));
         }
     }

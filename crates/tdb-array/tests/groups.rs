@@ -58,7 +58,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 fn array_at(folder: &Path) {
-    copy(&tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-1d").array_dir(), folder);
+    copy(tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-1d").array_dir(), folder);
 }
 
 /// The walk as lines: depth, name, what was found.
@@ -231,8 +231,9 @@ fn a_group_of_before_release_2_8_has_what_lies_in_it() {
 
 #[test]
 fn what_is_no_group_is_refused() {
-    let array = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-1d").array_dir();
-    let error = Group::open(&array).unwrap_err();
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-1d");
+    let array = fixture.array_dir();
+    let error = Group::open(array).unwrap_err();
     assert!(matches!(error, ArrayError::NotAGroup { .. }) && error.to_string().contains("it is an array"), "{error}");
     assert!(matches!(Group::open(array.join("nothing")), Err(ArrayError::NotFound { .. })));
     let folder = tempfile::tempdir().unwrap();

@@ -2,17 +2,17 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use std::fs;
-use std::path::Path;
+use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory};
 use tdb_filters::{EncryptionKey, KeyProblem};
+use tdb_storage::MemoryStorage;
 use tdb_testkit::fixtures;
 
-fn open(path: &Path, key: Option<[u8; 32]>) -> Result<Array, ArrayError> {
+fn open(storage: &Arc<MemoryStorage>, key: Option<[u8; 32]>) -> Result<Array, ArrayError> {
     match key {
-        Some(key) => ArrayOptions::new().key(EncryptionKey::new(key)).open(path),
-        None => Array::open(path),
+        Some(key) => ArrayOptions::new().key(EncryptionKey::new(key)).open_on(storage.clone()),
+        None => ArrayOptions::new().open_on(storage.clone()),
     }
 }
 
@@ -26,22 +26,22 @@ fn check(error: &ArrayError, wanted: KeyProblem, name: &str) {
 fn the_key_is_missing_wrong_or_not_needed() {
     let (mut encrypted, mut clear) = (0, 0);
     for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
-        let (path, name) = (fixture.array_dir(), fixture.name());
+        let (storage, name) = (fixture.array_storage(), fixture.name());
         match fixture.expected().key() {
             Some(key) => {
-                let array = open(&path, Some(key)).unwrap();
+                let array = open(&storage, Some(key)).unwrap();
                 let printed = format!("{array:?}");
                 assert!(!printed.contains("48, 49, 50") && !printed.contains("0123456789abcdef"), "{printed}");
-                check(&open(&path, None).unwrap_err(), KeyProblem::Missing, name);
+                check(&open(&storage, None).unwrap_err(), KeyProblem::Missing, name);
                 let mut other = key;
                 other[31] ^= 1;
-                let wrong = open(&path, Some(other)).unwrap_err();
+                let wrong = open(&storage, Some(other)).unwrap_err();
                 check(&wrong, KeyProblem::Wrong, name);
                 assert!(!format!("{wrong:?} {wrong}").contains("0123456789"), "{wrong:?}");
                 encrypted += 1;
             }
             None => {
-                check(&open(&path, Some([7; 32])).unwrap_err(), KeyProblem::NotNeeded, name);
+                check(&open(&storage, Some([7; 32])).unwrap_err(), KeyProblem::NotNeeded, name);
                 clear += 1;
             }
         }
@@ -56,14 +56,8 @@ fn damage_is_not_blamed_on_the_key() {
     let key = fixture.expected().key();
     let mut damaged = 0;
     for path in fixture.array_files().filter(|path| path.ends_with(".tdb")) {
-        let folder = tempfile::tempdir().unwrap();
-        for file in fixture.array_files() {
-            let target = folder.path().join(file);
-            fs::create_dir_all(target.parent().unwrap()).unwrap();
-            fs::copy(fixture.array_dir().join(file), &target).unwrap();
-        }
-        let target = folder.path().join(path);
-        let mut bytes = fs::read(&target).unwrap();
+        let storage = fixture.array_storage();
+        let mut bytes = fixture.read(path);
         // A tag: of metadata behind the first tile's header, of cells behind the first chunk's, past IVs and lengths.
         let at = if path.ends_with("__fragment_metadata.tdb") { 57 + 20 + 8 + 20 } else { 20 + 8 + 20 };
         // Offsets of strings that carry their own are a tile without chunks, which there is nothing to encrypt of.
@@ -71,9 +65,9 @@ fn damage_is_not_blamed_on_the_key() {
             continue;
         }
         bytes[at] ^= 1;
-        fs::write(&target, bytes).unwrap();
+        storage.insert(path, bytes).unwrap();
         let read = || -> Result<usize, ArrayError> {
-            let array = open(folder.path(), key)?;
+            let array = open(&storage, key)?;
             array.fragments().unwrap().iter().try_for_each(|fragment| fragment.rtree().map(drop))?;
             array.read().batches()?.map(|batch| batch.map(|batch| batch.len())).sum()
         };
@@ -83,14 +77,6 @@ fn damage_is_not_blamed_on_the_key() {
         damaged += 1;
     }
     assert!(damaged >= 4, "{damaged} files");
-}
-
-fn copy(fixture: &fixtures::Fixture, folder: &Path) {
-    for file in fixture.array_files() {
-        let target = folder.join(file);
-        fs::create_dir_all(target.parent().unwrap()).unwrap();
-        fs::copy(fixture.array_dir().join(file), &target).unwrap();
-    }
 }
 
 fn schema_of(fixture: &fixtures::Fixture) -> String {
@@ -111,15 +97,13 @@ fn check_partly(error: &ArrayError, [clear, encrypted]: [&str; 2]) {
 fn a_schema_in_clear_among_encrypted_ones() {
     let (encrypted, clear) =
         (fixtures::named("v22-by-2.30.0-sparse-encrypted"), fixtures::named("v22-by-2.30.0-sparse-2d"));
-    let folder = tempfile::tempdir().unwrap();
-    copy(&encrypted, folder.path());
+    let storage = encrypted.array_storage();
     let name = "__9999999999999_9999999999999_00000000000000000000000000000001";
-    let foreign = folder.path().join("__schema").join(name);
-    fs::copy(clear.array_dir().join(schema_of(&clear)), foreign).unwrap();
+    storage.insert(&format!("__schema/{name}"), clear.read(&schema_of(&clear))).unwrap();
     let open = |key: Option<[u8; 32]>| {
         let options = ArrayOptions::new().at(9_999_999_999_999);
         let options = key.into_iter().fold(options, |options, key| options.key(EncryptionKey::new(key)));
-        options.open(folder.path()).and_then(|array| array.fragments().map(drop)).unwrap_err()
+        options.open_on(storage.clone()).and_then(|array| array.fragments().map(drop)).unwrap_err()
     };
     check_partly(&open(encrypted.expected().key()), [name, &schema_of(&encrypted)]);
     check_partly(&open(None), ["the array's schema", &schema_of(&encrypted)]);
@@ -131,14 +115,13 @@ fn the_only_schema_in_clear() {
     for fixture in ["v22-by-2.30.0-sparse-encrypted", "v22-by-2.30.0-dense-enumeration-encrypted"] {
         let fixture = fixtures::named(fixture);
         let key = fixture.expected().key();
-        let schema = open(&fixture.array_dir(), key).unwrap().schema().to_file().unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        copy(&fixture, folder.path());
-        fs::write(folder.path().join(schema_of(&fixture)), schema).unwrap();
+        let storage = fixture.array_storage();
+        let schema = open(&storage, key).unwrap().schema().to_file().unwrap();
+        storage.insert(&schema_of(&fixture), schema).unwrap();
         let metadata = "__fragment_metadata.tdb";
-        check_partly(&open(folder.path(), key).unwrap_err(), [&schema_of(&fixture), metadata]);
+        check_partly(&open(&storage, key).unwrap_err(), [&schema_of(&fixture), metadata]);
         // Footers are never encrypted.
-        let array = open(folder.path(), None).unwrap();
+        let array = open(&storage, None).unwrap();
         let error = array.fragments().unwrap().iter().find_map(|fragment| fragment.rtree().err()).unwrap();
         check_partly(&error, ["the array's schema", metadata]);
         let read = || -> Result<(), ArrayError> { array.read().batches()?.try_for_each(|batch| batch.map(drop)) };

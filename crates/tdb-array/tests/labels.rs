@@ -4,13 +4,14 @@
 
 use std::ops::RangeBounds;
 
-use tdb_array::{Array, ArrayError, Coordinate, ErrorCategory};
+use tdb_array::{Array, ArrayError, ArrayOptions, Coordinate, ErrorCategory};
 use tdb_types::Scalar;
 
 /// `height` increases along `y`: -1.5, 0, 0.25, 8 at 1 to 4. `day` decreases along `x`: 100, 50, 10, 0, -5, -6 at 0 to 5.
 /// `name` increases along `x`: a, b, ba, c, d, zz.
 fn array() -> Array {
-    Array::open(tdb_testkit::fixtures::named("v22-by-2.30.0-dense-labels").array_dir()).unwrap()
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-dense-labels");
+    ArrayOptions::new().open_on(fixture.array_storage()).unwrap()
 }
 
 /// The coordinates that a range of labels stands for.

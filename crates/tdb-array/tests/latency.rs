@@ -149,9 +149,7 @@ fn bytes(batch: &Batch) -> Vec<(Vec<u8>, Option<Vec<u64>>, Vec<bool>)> {
 fn all_fixtures_read_the_same() {
     let mut compared = 0;
     for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
-        let storage = MemoryStorage::new();
-        fixture.array_files().for_each(|path| storage.insert(path, fixture.read(path)).unwrap());
-        let storage: Arc<dyn Storage> = Arc::new(storage);
+        let storage: Arc<dyn Storage> = fixture.array_storage();
         let options = fixture
             .expected()
             .key()

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use tdb_array::{Array, ArrayError, ErrorCategory};
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory};
 
 #[test]
 fn every_fixture_opens() {
@@ -11,7 +11,8 @@ fn every_fixture_opens() {
         if fixture.name().ends_with("-encrypted") {
             continue;
         }
-        let array = Array::open(fixture.array_dir()).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
+        let array = ArrayOptions::new().open_on(fixture.array_storage());
+        let array = array.unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
         assert!(!array.schema().domain().dimensions().is_empty());
         for fragment in array.fragments().unwrap() {
             let tree = fragment.rtree().unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));

@@ -21,10 +21,7 @@ const PLAIN: &str = "v22-by-2.30.0-sparse-2d";
 const CONSOLIDATED: &str = "v22-by-2.30.0-sparse-consolidated-footers";
 
 fn memory(fixture: &str) -> Arc<MemoryStorage> {
-    let fixture = fixtures::named(fixture);
-    let storage = MemoryStorage::new();
-    fixture.array_files().for_each(|path| storage.insert(path, fixture.read(path)).unwrap());
-    Arc::new(storage)
+    fixtures::named(fixture).array_storage()
 }
 
 /// The array, its fragments loaded.

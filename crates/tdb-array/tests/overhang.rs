@@ -347,7 +347,7 @@ fn domains_of_64_bits_that_end_with_the_datatype() {
 /// What release 2.30.0 crashes on, and so isn't among the answers of the fixtures.
 #[test]
 fn last_tiles_of_fixtures() {
-    let open = |name: &str| Array::open(fixtures::named(name).array_dir()).unwrap();
+    let open = |name: &str| ArrayOptions::new().open_on(fixtures::named(name).array_storage()).unwrap();
     let array = open("v22-by-2.30.0-dense-int8-beyond");
     let cells = |first: i8, last: i8| -> Vec<i8> {
         let read = array.read().range("x", first..=last).unwrap();

@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use tdb_array::{Array, ArrayOptions, Order};
 use tdb_storage::{Counters, CountingStorage, LocalStorage};
-use tdb_testkit::fixtures;
+use tdb_testkit::fixtures::{self, Fixture};
 
-fn open(fixture: &str) -> (Array, CountingStorage) {
-    let folder = fixtures::named(&format!("v22-by-2.30.0-{fixture}")).array_dir();
-    let storage = CountingStorage::new(Arc::new(LocalStorage::new(folder)));
+fn open(fixture: &Fixture) -> (Array, CountingStorage) {
+    let storage = CountingStorage::new(Arc::new(LocalStorage::new(fixture.array_dir())));
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(storage.clone())).unwrap();
     (array, storage)
 }
@@ -23,7 +22,8 @@ fn requests(counters: Counters) -> String {
 
 /// The plan of a query, and the requests that opening, planning and reading make. `ranges` are of integer dimensions.
 fn trace(fixture: &str, fields: &[&str], ranges: &[(&str, i64, i64)], order: Order) -> String {
-    let (array, storage) = open(fixture);
+    let fixture = fixtures::named(&format!("v22-by-2.30.0-{fixture}"));
+    let (array, storage) = open(&fixture);
     let mut text = format!("open: {}\n", requests(storage.take()));
     let mut query = array.read().order(order).select(fields).unwrap();
     for (dimension, first, last) in ranges {

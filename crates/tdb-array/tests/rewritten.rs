@@ -50,7 +50,7 @@ fn what_was_written_is_written_again() {
         if fixture.entry().recipe.starts_with("sparse-unsorted") {
             continue;
         }
-        let array = ArrayOptions::new().between(TimeRange::ALL).open(fixture.array_dir()).unwrap();
+        let array = ArrayOptions::new().between(TimeRange::ALL).open_on(fixture.array_storage()).unwrap();
         for fragment in array.fragments().unwrap() {
             match rewritten(&fixture, fragment) {
                 None => {}

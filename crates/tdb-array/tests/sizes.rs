@@ -15,7 +15,7 @@ use tdb_metadata::tdb_generic_tile::GenericTile;
 use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::allocations::peak_while;
-use tdb_testkit::fixtures;
+use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{ByteWriter, FormatVersion, Limits};
 
 const TERABYTE: u64 = 1 << 40;
@@ -24,18 +24,11 @@ const TERABYTE: u64 = 1 << 40;
 const SMALL: u64 = 32 << 20;
 
 /// The files of a fixture's array on a disk.
-struct OnDisk(tempfile::TempDir);
+struct OnDisk(Fixture);
 
 impl OnDisk {
     fn of(fixture: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let fixture = fixtures::named(fixture);
-        for path in fixture.array_files() {
-            let place = folder.path().join(path);
-            fs::create_dir_all(place.parent().unwrap()).unwrap();
-            fs::write(place, fixture.read(path)).unwrap();
-        }
-        Self(folder)
+        Self(fixtures::named(fixture))
     }
 
     /// The first file whose path ends so, in the order of names.
@@ -48,7 +41,7 @@ impl OnDisk {
                 false => path.to_string_lossy().ends_with(end).then_some(path),
             })
         }
-        find(self.0.path(), end).unwrap()
+        find(self.0.array_dir(), end).unwrap()
     }
 
     /// Opens the array and reads all of it; how long that took, what it allocated at most, and what came of it.
@@ -60,7 +53,7 @@ impl OnDisk {
     }
 
     fn cells(&self, order: Order) -> Result<usize, ArrayError> {
-        let array = ArrayOptions::new().threads(1).open(self.0.path())?;
+        let array = ArrayOptions::new().threads(1).open(self.0.array_dir())?;
         let mut cells = 0;
         for batch in array.read().order(order).budget(1 << 20).batches()? {
             cells += batch?.len();
@@ -143,7 +136,7 @@ fn other_files_of_a_terabyte() {
         array.is_refused(&commit, end);
     }
     let array = OnDisk::of("v22-by-2.30.0-sparse-1d");
-    let schemas = array.0.path().join("__schema");
+    let schemas = array.0.array_dir().join("__schema");
     let schema = fs::read_dir(schemas).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_file()).unwrap();
     stretch(&schema, TERABYTE);
     array.is_refused(&schema, "schema");
@@ -200,10 +193,7 @@ fn chunks_without_end() {
 }
 
 fn memory(fixture: &str) -> Arc<MemoryStorage> {
-    let fixture = fixtures::named(fixture);
-    let storage = MemoryStorage::new();
-    fixture.array_files().for_each(|path| storage.insert(path, fixture.read(path)).unwrap());
-    Arc::new(storage)
+    fixtures::named(fixture).array_storage()
 }
 
 /// What opening allocates beside the storage, per byte of the files, and what came of it.

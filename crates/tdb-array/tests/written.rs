@@ -69,11 +69,7 @@ impl Copy {
 
     /// The fixture itself, whose cells were written once more, by this library.
     fn appended(fixture: &Fixture) -> Self {
-        let storage = MemoryStorage::new();
-        for path in fixture.array_files() {
-            storage.insert(path, fixture.read(path)).unwrap();
-        }
-        Self { fixture: fixture.clone(), storage: Arc::new(storage) }.filled()
+        Self { fixture: fixture.clone(), storage: fixture.array_storage() }.filled()
     }
 
     fn open(&self, options: ArrayOptions) -> Result<Array, ArrayError> {
@@ -107,7 +103,7 @@ impl Copy {
 }
 
 fn open(fixture: &Fixture) -> Array {
-    with_key(ArrayOptions::new(), fixture).open(fixture.array_dir()).unwrap()
+    with_key(ArrayOptions::new(), fixture).open_on(fixture.array_storage()).unwrap()
 }
 
 /// Writes the cells of one array into another, in several fragments that lie over each other where that changes nothing.
@@ -475,11 +471,7 @@ fn groups() {
     let groups = fixtures::groups().into_iter().chain(fixtures::groups_of_older_releases());
     let mut versions = BTreeSet::new();
     for fixture in groups.filter(|fixture| !fixture.expected_group().members.is_empty()) {
-        let storage = MemoryStorage::new();
-        for path in fixture.group_files() {
-            storage.insert(path, std::fs::read(fixture.group_dir().join(path)).unwrap()).unwrap();
-        }
-        let storage: Arc<dyn Storage> = Arc::new(storage);
+        let storage: Arc<dyn Storage> = fixture.group_storage();
         let key = fixture.expected_group().key().map(EncryptionKey::new);
         let open = || match key.clone() {
             Some(key) => GroupOptions::new().key(key).open_on(Arc::clone(&storage)).unwrap(),

@@ -148,11 +148,7 @@ fn removed_after(change: impl FnOnce(&Path)) -> (support::Run, usize) {
     let folder = tempfile::tempdir().unwrap();
     let array = folder.path().join("array");
     let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-overlapping");
-    for path in fixture.array_files() {
-        let place = array.join(path);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::write(place, fixture.read(path)).unwrap();
-    }
+    fixture.unpack_into(folder.path());
     change(&array);
     let count = || tdb_testkit::fixtures::paths_below(folder.path()).unwrap().len();
     let before = count();

@@ -214,12 +214,9 @@ fn keys_in_the_environment() {
 
 #[test]
 fn inspecting_with_keys() {
-    let root = tdb_testkit::fixtures::root().join("v22-by-2.30.0-sparse-encrypted");
-    let schema = fs::read_dir(root.join("array/__schema")).unwrap().find_map(|entry| {
-        let path = entry.unwrap().path();
-        path.is_file().then_some(path)
-    });
-    let schema = schema.unwrap();
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-encrypted");
+    let schema = fixture.array_files().find(|path| path.starts_with("__schema/__1")).unwrap();
+    let schema = fixture.array_dir().join(schema);
     let inspect = |variables: &[(&str, &str)]| {
         let output = command().arg("inspect").arg(&schema).envs(variables.iter().copied()).output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())

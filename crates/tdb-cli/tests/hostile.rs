@@ -118,10 +118,10 @@ fn statistics_of_groups() {
 #[test]
 fn clear_files_in_encrypted_arrays() {
     let copy = Copy::of("v22-by-2.30.0-sparse-encrypted");
-    let clear = tdb_testkit::fixtures::root().join("v22-by-2.30.0-sparse-2d/array/__schema");
-    let clear = fs::read_dir(clear).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_file()).unwrap();
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-2d");
+    let clear = fixture.array_files().find(|path| path.starts_with("__schema/")).unwrap();
     let foreign = "__9999999999999_9999999999999_00000000000000000000000000000001";
-    fs::copy(clear, copy.path().join("array/__schema").join(foreign)).unwrap();
+    fs::write(copy.path().join("array/__schema").join(foreign), fixture.read(clear)).unwrap();
     let at = "--at 9999999999999";
     let key = Key::new(b"0123456789abcdef0123456789ABCDEF");
     let with = copy.run("info", "array", &format!("{at} {}", key.words().join(" ")));

@@ -34,13 +34,13 @@ fn what_is_read_is_imported_again() {
             continue;
         }
         let array = fixture.array_dir();
-        fs::write(&schema, run(&["schema", "@", "--format", "toml"], &[&array]).stdout).unwrap();
+        fs::write(&schema, run(&["schema", "@", "--format", "toml"], &[array]).stdout).unwrap();
         let text = fs::read_to_string(&schema).unwrap();
         let is_lossy = text.contains("\"webp\"") && !text.contains("lossless = true");
         let mut is_ambiguous = false;
         for format in ["jsonl", "csv"] {
             let read = |array: &Path| run(&["read", "@", "--format", format, "--order", "row-major"], &[array]);
-            let cells = read(&array);
+            let cells = read(array);
             // Text that isn't UTF-8 can't be told from digits in CSV.
             is_ambiguous |= cells.stdout.contains("{\"hex\"");
             assert_eq!(cells.code, Some(0), "{name}: {cells}");

@@ -168,12 +168,12 @@ fn what_is_read_is_imported_without_a_schema() {
             continue;
         }
         let array = fixture.array_dir();
-        let schema: Value = serde_json::from_str(&run(&["schema", "@", "--format", "json"], &[&array]).stdout).unwrap();
+        let schema: Value = serde_json::from_str(&run(&["schema", "@", "--format", "json"], &[array]).stdout).unwrap();
         let names =
             schema["dimensions"].as_array().unwrap().iter().map(|dimension| dimension["name"].as_str().unwrap());
         let dimensions = names.collect::<Vec<_>>().join(",");
         let read = |array: &Path| run(&["read", "@", "--format", "jsonl"], &[array]).stdout;
-        let printed = read(&array);
+        let printed = read(array);
         if printed.is_empty() {
             continue;
         }

@@ -7,36 +7,35 @@ mod support;
 use std::fs;
 
 use insta::assert_snapshot;
-use support::{Copy, Key, find, tdb};
+use support::{Copy, Key, tdb};
+use tdb_testkit::fixtures;
 
 /// Inspects the first file of a fixture whose path ends so.
 fn inspect(fixture: &str, end: &str, options: &[&str]) -> support::Run {
-    let root = tdb_testkit::fixtures::root();
-    let file = find(&root.join(fixture), end).unwrap_or_else(|| panic!("no {end} in {fixture}"));
-    let file = file.strip_prefix(&root).unwrap();
-    tdb(["inspect", file.to_str().unwrap()].iter().chain(options))
+    let files = fixtures::named(fixture).files();
+    let (file, _) =
+        files.iter().find(|(path, _)| path.ends_with(end)).unwrap_or_else(|| panic!("no {end} in {fixture}"));
+    tdb(["inspect", &format!("{fixture}/{file}")].iter().chain(options))
 }
 
 /// A file of a fixture in a folder, whatever its name.
-fn first_in(fixture: &str, folder: &str) -> String {
-    let root = tdb_testkit::fixtures::root().join(fixture);
-    let mut names: Vec<_> = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    names[0].to_str().unwrap().to_owned()
+fn first_in(fixture: &str, folder: &str) -> &'static str {
+    let names = fixtures::named(fixture).files().below(folder).map(|(path, _)| path);
+    names.filter(|path| !path.contains('/')).min().unwrap()
 }
 
 #[test]
 fn schema() {
     let name = first_in("v22-by-2.30.0-sparse-1d", "array/__schema");
-    assert_snapshot!("schema", inspect("v22-by-2.30.0-sparse-1d", &name, &[]));
-    assert_snapshot!("schema_json", inspect("v22-by-2.30.0-sparse-1d", &name, &["--format", "json"]));
+    assert_snapshot!("schema", inspect("v22-by-2.30.0-sparse-1d", name, &[]));
+    assert_snapshot!("schema_json", inspect("v22-by-2.30.0-sparse-1d", name, &["--format", "json"]));
 }
 
 #[test]
 fn enumeration() {
     let fixture = "v22-by-2.30.0-dense-enumerations";
     let name = first_in(fixture, "array/__schema/__enumerations");
-    assert_snapshot!("enumeration", inspect(fixture, &name, &[]));
+    assert_snapshot!("enumeration", inspect(fixture, name, &[]));
 }
 
 #[test]
@@ -63,15 +62,15 @@ fn commits() {
 #[test]
 fn metadata_and_groups() {
     let name = first_in("v22-by-2.30.0-dense-metadata", "array/__meta");
-    assert_snapshot!("metadata", inspect("v22-by-2.30.0-dense-metadata", &name, &[]));
+    assert_snapshot!("metadata", inspect("v22-by-2.30.0-dense-metadata", name, &[]));
     let name = first_in("v22-by-2.30.0-group", "group/__group");
-    assert_snapshot!("group_details", inspect("v22-by-2.30.0-group", &name, &[]));
+    assert_snapshot!("group_details", inspect("v22-by-2.30.0-group", name, &[]));
 }
 
 /// Every file of every fixture can be inspected, and each of its bytes that is parsed is shown as it is.
 #[test]
 fn every_file_of_every_fixture() {
-    for fixture in tdb_testkit::fixtures::all() {
+    for fixture in fixtures::all() {
         let key = fixture.expected().encryption_key.map(|key| Key::new(key.as_bytes()));
         let key: Vec<String> = key.iter().flat_map(Key::words).collect();
         for path in fixture.array_files() {
@@ -113,7 +112,7 @@ fn check_bytes(report: &serde_json::Value, bytes: &[u8], path: &str) {
 fn damaged_files_show_what_precedes_the_damage() {
     let copy = Copy::of("v22-by-2.30.0-sparse-1d");
     let name = first_in("v22-by-2.30.0-sparse-1d", "array/__schema");
-    let schema = copy.find("array", &name);
+    let schema = copy.find("array", name);
     let whole = fs::read(&schema).unwrap();
     let relative = format!("array/__schema/{name}");
     fs::write(&schema, &whole[..40]).unwrap();

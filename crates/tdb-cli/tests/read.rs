@@ -161,9 +161,11 @@ fn a_limit_reads_less() {
 /// As with `tdb read … | head -1`.
 #[test]
 fn a_reader_that_has_enough() {
+    let fixture = tdb_testkit::fixtures::named(BIG.split('/').next().unwrap());
+    let array = fixture.array_dir().to_string_lossy().into_owned();
     for format in ["table", "json", "jsonl", "csv"] {
         let mut child = command()
-            .args(["read", BIG, "--format", format])
+            .args(["read", &array, "--format", format])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -36,7 +36,7 @@ fn print_create_print_is_a_fixed_point_for_every_fixture() {
     for fixture in every_array() {
         let name = fixture.name();
         let (open, create) = options(&fixture);
-        let array = open.open(fixture.array_dir()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let array = open.open_on(fixture.array_storage()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let definition = array.definition().unwrap_or_else(|error| panic!("{name}: {error}"));
         let text = to_toml(&definition).unwrap();
         let read = from_toml(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
@@ -55,7 +55,7 @@ fn print_create_print_is_a_fixed_point_for_every_fixture() {
 fn a_builder_gives_back_the_schema_that_it_was_made_from() {
     let mut refused = Vec::new();
     for fixture in every_array() {
-        let schema = options(&fixture).0.open(fixture.array_dir()).unwrap().schema().clone();
+        let schema = options(&fixture).0.open_on(fixture.array_storage()).unwrap().schema().clone();
         match SchemaBuilder::from(ArraySchema::clone(&schema)).build() {
             Ok(built) => assert_eq!(built, *schema),
             Err(error) => refused.push(format!("{}: {error}", fixture.name())),

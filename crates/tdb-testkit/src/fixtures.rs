@@ -1,9 +1,9 @@
 //! The committed arrays in `fixtures/`: small arrays written by real releases of the reference library, each with
-//! what the newest release reads from it. `docs/fixtures.md` tells how they are made.
+//! what the newest release reads from it. `docs/fixtures.md` tells how they are made and kept.
 //!
 //! ```no_run
 //! for fixture in tdb_testkit::fixtures::all() {
-//!     let array = fixture.array_dir();
+//!     let array = fixture.array_storage();
 //!     for query in fixture.expected().queries {
 //!         for column in &query.columns {
 //!             let bytes = column.to_bytes();
@@ -13,20 +13,27 @@
 //! }
 //! ```
 //!
-//! All functions panic on a missing or malformed file: in a test that is the wanted end.
+//! Functions panic on a missing or malformed file, unless they return a `Result`: in a test that is the wanted end.
 
 mod bytes;
 mod expected;
+mod files;
 mod filter_cases;
+mod fixture;
 mod manifest;
+mod pack;
+mod place;
 
 pub use bytes::ColumnBytes;
 pub use expected::{Column, DimensionRanges, Expected, ExpectedGroup, Fragment, GroupMember, Metadata, Order, Query};
+pub use files::{Files, paths_below};
 pub use filter_cases::{FilterCase, filter_cases};
-pub use manifest::{Contents, Entry, Manifest, paths_below};
+pub use fixture::Fixture;
+pub use manifest::{Contents, Entry, Kind, Manifest};
+pub use place::{Place, problems};
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The file in `fixtures/` that lists every fixture.
 pub const MANIFEST: &str = "MANIFEST.json";
@@ -36,9 +43,10 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-/// What `fixtures/MANIFEST.json` says.
-pub fn manifest() -> Manifest {
-    read_json(&root().join(MANIFEST))
+/// What `fixtures/MANIFEST.json` says; it is read once.
+pub fn manifest() -> &'static Manifest {
+    static READ: OnceLock<Manifest> = OnceLock::new();
+    READ.get_or_init(|| Manifest::load().unwrap_or_else(|error| panic!("fixtures/{MANIFEST}: {error}")))
 }
 
 /// The release of the reference library that wrote the fixtures of [`all`] and [`groups`].
@@ -49,27 +57,26 @@ pub const OURS: &str = "tdb";
 
 /// Every array that the [newest](NEWEST) release wrote, in the order of their names.
 pub fn all() -> Vec<Fixture> {
-    with_file("expected.json").into_iter().filter(|fixture| fixture.entry.writer == NEWEST).collect()
+    those(|entry| entry.kind == Kind::Array && entry.writer == NEWEST)
 }
 
 /// Every array that an older release wrote, and those of the versions that [none](OURS) writes, in the order of their names.
 pub fn of_older_releases() -> Vec<Fixture> {
-    with_file("expected.json").into_iter().filter(|fixture| fixture.entry.writer != NEWEST).collect()
+    those(|entry| entry.kind == Kind::Array && entry.writer != NEWEST)
 }
 
 /// Every group that the [newest](NEWEST) release wrote, in the order of their names.
 pub fn groups() -> Vec<Fixture> {
-    with_file("group.json").into_iter().filter(|fixture| fixture.entry.writer == NEWEST).collect()
+    those(|entry| entry.kind == Kind::Group && entry.writer == NEWEST)
 }
 
 /// Every group that an older release wrote, in the order of their names.
 pub fn groups_of_older_releases() -> Vec<Fixture> {
-    with_file("group.json").into_iter().filter(|fixture| fixture.entry.writer != NEWEST).collect()
+    those(|entry| entry.kind == Kind::Group && entry.writer != NEWEST)
 }
 
-fn with_file(file: &str) -> Vec<Fixture> {
-    let fixtures = manifest().fixtures.into_iter().filter(|(name, _)| root().join(name).join(file).is_file());
-    fixtures.map(|(name, entry)| Fixture::new(name, entry)).collect()
+fn those(is_wanted: impl Fn(&Entry) -> bool) -> Vec<Fixture> {
+    Fixture::every().filter(|fixture| is_wanted(fixture.entry())).collect()
 }
 
 /// The fixture of that name.
@@ -78,81 +85,10 @@ fn with_file(file: &str) -> Vec<Fixture> {
 ///
 /// If the manifest doesn't list it.
 pub fn named(name: &str) -> Fixture {
-    let entry =
-        manifest().fixtures.remove(name).unwrap_or_else(|| panic!("no fixture {name:?} in fixtures/{MANIFEST}"));
-    Fixture::new(name.to_owned(), entry)
+    find(name).unwrap_or_else(|| panic!("no fixture {name:?} in fixtures/{MANIFEST}"))
 }
 
-/// One array or group written by a release of the reference library.
-#[derive(Debug, Clone)]
-pub struct Fixture {
-    name: String,
-    entry: Entry,
-    files: Vec<String>,
-}
-
-impl Fixture {
-    fn new(name: String, entry: Entry) -> Self {
-        let folder = root().join(&name);
-        let files = paths_below(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-        Self { name, entry, files }
-    }
-
-    /// The fixture's name and the name of its folder, such as `v22-by-2.30.0-sparse-strings`.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The manifest's entry: who wrote the fixture, and by which recipe.
-    pub fn entry(&self) -> &Entry {
-        &self.entry
-    }
-
-    /// The fixture's folder.
-    pub fn dir(&self) -> PathBuf {
-        root().join(&self.name)
-    }
-
-    /// The folder of the array.
-    ///
-    /// Folders of the array that were empty when it was written are absent: git keeps no empty folders.
-    pub fn array_dir(&self) -> PathBuf {
-        self.dir().join("array")
-    }
-
-    /// The files of the array, as paths relative to the array's folder, sorted.
-    pub fn array_files(&self) -> impl Iterator<Item = &str> {
-        self.files.iter().filter_map(|path| path.strip_prefix("array/"))
-    }
-
-    /// The bytes of a file of the array.
-    pub fn read(&self, path: &str) -> Vec<u8> {
-        let path = self.array_dir().join(path);
-        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    }
-
-    /// What the reference library reads from the array.
-    pub fn expected(&self) -> Expected {
-        read_json(&self.dir().join("expected.json"))
-    }
-
-    /// The folder of the group.
-    pub fn group_dir(&self) -> PathBuf {
-        self.dir().join("group")
-    }
-
-    /// The files of the group and of all below it, as paths relative to the group's folder, sorted.
-    pub fn group_files(&self) -> impl Iterator<Item = &str> {
-        self.files.iter().filter_map(|path| path.strip_prefix("group/"))
-    }
-
-    /// What the reference library tells of the group.
-    pub fn expected_group(&self) -> ExpectedGroup {
-        read_json(&self.dir().join("group.json"))
-    }
-}
-
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> T {
-    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+/// The fixture of that name, if there is one.
+pub fn find(name: &str) -> Option<Fixture> {
+    Fixture::find(name)
 }

@@ -80,12 +80,13 @@ fn check(directory: &ArrayDirectory, array_type: ArrayType, time: TimeRange) {
 type Files = (Vec<(String, Arc<[u8]>)>, Option<[u8; 32]>);
 
 static FIXTURES: LazyLock<Vec<Files>> = LazyLock::new(|| {
-    let files = |fixture: fixtures::Fixture| {
-        let files = fixture.array_files().map(|path| (path.to_owned(), fixture.read(path).into()));
-        (files.collect(), fixture.expected().key())
-    };
+    let files = |fixture: fixtures::Fixture| (files_below("array", &fixture), fixture.expected().key());
     fixtures::all().into_iter().map(files).collect()
 });
+
+fn files_below(folder: &str, fixture: &fixtures::Fixture) -> Vec<(String, Arc<[u8]>)> {
+    fixture.files().below(folder).map(|(path, bytes)| (path.to_owned(), Arc::clone(bytes))).collect()
+}
 
 /// A whole array of which one file is damaged. The first bytes choose the fixture, the file, and how it is read; then
 /// come edits of five bytes: which half of the file, place, what to do there, and by what.
@@ -112,11 +113,7 @@ fn damaged(fixtures: &[Files], data: &[u8], attack: Attack) {
 }
 
 static GROUPS: LazyLock<Vec<Files>> = LazyLock::new(|| {
-    let files = |fixture: fixtures::Fixture| {
-        let read = |path: &str| std::fs::read(fixture.group_dir().join(path)).expect("a file of the fixture");
-        let files = fixture.group_files().map(|path| (path.to_owned(), read(path).into()));
-        (files.collect(), fixture.expected_group().key())
-    };
+    let files = |fixture: fixtures::Fixture| (files_below("group", &fixture), fixture.expected_group().key());
     fixtures::groups().into_iter().map(files).collect()
 });
 

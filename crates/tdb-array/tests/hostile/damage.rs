@@ -21,8 +21,7 @@ pub struct Tree {
 impl Tree {
     /// A group, with all below it.
     pub fn of_group(fixture: &Fixture) -> Self {
-        let read = |path: &str| std::fs::read(fixture.group_dir().join(path)).unwrap();
-        let files = fixture.group_files().map(|path| (path.to_owned(), read(path)));
+        let files = fixture.group_files().map(|path| (path.to_owned(), fixture.read_group(path)));
         Self { is_group: true, key: fixture.expected_group().key(), ..Self::new(fixture.name(), files.collect()) }
     }
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fmt, fs};
 
+use tdb_testkit::fixtures;
+
 /// What one run of `tdb` came to.
 pub(crate) struct Run {
     line: String,
@@ -29,11 +31,11 @@ impl fmt::Display for Run {
     }
 }
 
-/// The command, in the folder of all fixtures.
+/// The command, in the folder that keeps the fixtures.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tdb"));
     command
-        .current_dir(tdb_testkit::fixtures::root())
+        .current_dir(fixtures::root())
         .env_remove("NO_COLOR")
         .env_remove("TDB_KEY")
         .env_remove("TDB_KEY_FILE")
@@ -41,11 +43,28 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// Runs `tdb` with arguments.
+/// A folder with those fixtures, by their names, that words begin with; none if all of them lie in the folder that keeps
+/// fixtures.
+fn fixtures_of<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<tempfile::TempDir> {
+    let named: Vec<_> = words.into_iter().filter_map(|word| fixtures::find(word.split('/').next()?)).collect();
+    if named.iter().all(|fixture| fixtures::Place::new(&fixtures::root(), fixture.name()).is_folder()) {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    named.iter().for_each(|fixture| fixture.unpack_into(&folder.path().join(fixture.name())));
+    Some(folder)
+}
+
+/// Runs `tdb` with arguments, in a folder with the fixtures that they name.
 pub(crate) fn tdb<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Run {
     let args: Vec<S> = args.into_iter().collect();
     let words: Vec<_> = args.iter().map(|arg| arg.as_ref().to_string_lossy().into_owned()).collect();
-    let output = command().args(&args).output().expect("the binary runs");
+    let folder = fixtures_of(words.iter().map(String::as_str));
+    let mut command = command();
+    if let Some(folder) = &folder {
+        command.current_dir(folder.path());
+    }
+    let output = command.args(&args).output().expect("the binary runs");
     let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
     Run {
         line: format!("tdb {}", words.join(" ")),
@@ -84,7 +103,7 @@ pub(crate) struct Copy {
 impl Copy {
     pub(crate) fn of(fixture: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        copy(&tdb_testkit::fixtures::root().join(fixture), folder.path());
+        fixtures::named(fixture).unpack_into(folder.path());
         Self { folder }
     }
 
@@ -118,17 +137,4 @@ pub(crate) fn find(folder: &Path, end: &str) -> Option<PathBuf> {
         }
         path.to_string_lossy().ends_with(end).then_some(path)
     })
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a fixture") {
-        let entry = entry.expect("an entry");
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), &to).expect("a file");
-        }
-    }
 }

@@ -1,0 +1,59 @@
+//! Paths of the repository that can't be checked out everywhere.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::Result;
+
+/// What Windows allows in no name; the slash stands between names.
+const REFUSED: [char; 8] = ['<', '>', ':', '"', '|', '?', '*', '\\'];
+
+/// Names of devices on Windows, whatever follows a dot behind them.
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// Devices of which there are several, with a digit behind.
+const NUMBERED: [&str; 2] = ["com", "lpt"];
+
+/// Refuses paths of files that git keeps, or is about to, that some system can't.
+pub(super) fn check(repository: &Path) -> Result {
+    let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let output = Command::new("git").args(arguments).current_dir(repository).output()?;
+    if !output.status.success() {
+        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    let listed = String::from_utf8(output.stdout)?;
+    let paths: Vec<&str> = listed.split_terminator('\0').collect();
+    let refused: Vec<&str> = paths.iter().copied().filter(|path| path.split('/').any(is_refused)).collect();
+    println!("{} paths, {} of which Windows refuses", paths.len(), refused.len());
+    if refused.is_empty() { Ok(()) } else { Err(format!("Windows refuses:\n{}", refused.join("\n")).into()) }
+}
+
+/// Whether Windows refuses a file or a folder of that name.
+fn is_refused(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
+    let is_numbered = |device| matches!(stem.strip_prefix(device).map(str::as_bytes), Some([b'1'..=b'9']));
+    name.ends_with(['.', ' '])
+        || name.contains(REFUSED)
+        || name.contains(|character: char| character.is_ascii_control())
+        || DEVICES.contains(&&*stem)
+        || NUMBERED.into_iter().any(is_numbered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_refused;
+
+    #[test]
+    fn names_that_windows_refuses() {
+        for name in
+            ["a<b", "a>b", "a:b", "a\"b", "a|b", "a?b", "a*b", "a\\b", "a.", "a ", "a\tb", "CON", "nul.txt", "com1"]
+        {
+            assert!(is_refused(name), "{name:?}");
+        }
+        for name in
+            [".ci", "a b", "a%20b.tdb", "console.rs", "com10", "com", "con-1.rs", "a..b", "größer", "v22.tar.gz"]
+        {
+            assert!(!is_refused(name), "{name:?}");
+        }
+    }
+}
