@@ -5,7 +5,7 @@ use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
 use tdb_storage::Storage;
 use tdb_types::{FormatVersion, Limits};
 
-use crate::write::random_ivs;
+use crate::random::random_ivs;
 
 /// The limits that reading keeps to, and the key of an encrypted array.
 #[derive(Clone, Debug, Default)]

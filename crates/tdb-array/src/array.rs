@@ -1,6 +1,5 @@
 //! An array, open at a time.
 
-mod damage;
 mod deletes;
 mod footers;
 mod fragments;
@@ -17,8 +16,6 @@ use tdb_storage::{AheadStorage, Counters, CountingStorage, PlannedFile, ReadAhea
 use tdb_types::Limits;
 use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
 
-pub use damage::Damaged;
-pub(crate) use damage::Findings;
 use deletes::Delete;
 use footers::FooterFiles;
 use fragments::Loaded;
@@ -26,6 +23,7 @@ pub(crate) use load::load_schema;
 pub use options::ArrayOptions;
 
 use crate::access::Access;
+use crate::damage::Damaged;
 use crate::plan::FileReads;
 use crate::query::CheckedQuery;
 use crate::workers::Workers;

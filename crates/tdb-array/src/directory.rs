@@ -19,7 +19,7 @@ use tdb_types::names::{
 };
 use tdb_types::{ArrayType, BEFORE_VERSIONS, Feature, FormatVersion, TimestampedName};
 
-use crate::array::Findings;
+use crate::damage::Findings;
 use crate::{ArrayError, Result, TimeRange};
 
 /// What lies in the folders of an array: names only, but for the small files that speak of other files.

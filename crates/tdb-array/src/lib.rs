@@ -69,6 +69,7 @@ mod access;
 mod array;
 mod batch;
 mod column;
+mod damage;
 mod directory;
 mod error;
 mod fragment;
@@ -78,6 +79,7 @@ mod metadata;
 mod order;
 mod plan;
 mod query;
+mod random;
 mod read;
 mod spare;
 mod tiles;
@@ -88,9 +90,10 @@ mod write;
 // Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
 pub use {tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_storage, tdb_types};
 
-pub use array::{Array, ArrayOptions, Damaged};
+pub use array::{Array, ArrayOptions};
 pub use batch::Batch;
 pub use column::{Column, Value};
+pub use damage::Damaged;
 pub use directory::{ArrayDirectory, EmbeddedDelete, FragmentEntry, Listing};
 pub use error::{ArrayError, CellProblem, ErrorCategory};
 pub use fragment::Fragment;

@@ -5,7 +5,6 @@ mod output;
 mod parts;
 mod pool;
 pub(crate) mod sparse;
-pub(crate) mod stream;
 
 use tdb_storage::ReadAhead;
 use tdb_types::ArrayType;

@@ -7,8 +7,8 @@ use tdb_storage::{EntryKind, Storage, at_once};
 use tdb_types::names::FRAGMENT_META_FOLDER;
 use tdb_types::{ByteReader, Feature, TimestampedName};
 
-use super::damage::{Damaged, Findings};
 use crate::access::Access;
+use crate::damage::{Damaged, Findings};
 use crate::directory::Listing;
 use crate::{ArrayError, FragmentEntry, Result};
 

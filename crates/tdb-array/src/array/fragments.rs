@@ -10,11 +10,12 @@ use tdb_storage::{Storage, StorageError, at_once};
 use tdb_types::Layout;
 use tdb_types::names::{LEGACY_SCHEMA, SCHEMA_FOLDER};
 
-use super::damage::Findings;
 use super::footers::Footers;
 use super::load::load_schema;
-use super::{Array, Damaged, Inner};
+use super::{Array, Inner};
 use crate::access::Access;
+use crate::damage::Damaged;
+use crate::damage::Findings;
 use crate::fragment::UnparsedFragment;
 use crate::workers::{WEIGHT_OF_A_READ, Workers};
 use crate::{ArrayError, Fragment, FragmentEntry, Result};

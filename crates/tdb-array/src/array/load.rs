@@ -11,10 +11,10 @@ use tdb_storage::{AheadStorage, CountingStorage, Storage, StorageError};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA, SCHEMA_FOLDER};
 use tdb_types::{ArrayType, ByteReader, Limits};
 
-use super::damage::Findings;
 use super::footers::FooterFiles;
 use super::{Array, ArrayOptions, Inner};
 use crate::access::Access;
+use crate::damage::Findings;
 use crate::directory::{FragmentFiles, Listing};
 use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, Result, TimeRange};

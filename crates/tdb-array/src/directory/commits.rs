@@ -10,7 +10,7 @@ use tdb_types::names::{OK_EXTENSION, WRITE_EXTENSION};
 use tdb_types::{ByteReader, DecodeError, FormatVersion, TimestampedName};
 
 use super::{COMMITS_FOLDER, EmbeddedDelete, Listing, file_name};
-use crate::array::Findings;
+use crate::damage::Findings;
 use crate::{ArrayError, Result, TimeRange};
 
 /// All commits of an array, before any question of time.

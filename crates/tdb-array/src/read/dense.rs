@@ -7,7 +7,7 @@
 //! 2. [`work`] finds for each box which tiles its cells lie in ([`axis`]), and which fragment has the newest of them
 //!    ([`layers`]), which comes down to loops over boxes of cells ([`copy`]).
 //! 3. [`fields`] finds the tiles of each field in these fragments.
-//! 4. [`TileStream`](super::stream::TileStream) takes tiles from their files chunk by chunk, leaving out chunks of which
+//! 4. [`TileStream`](crate::tiles::TileStream) takes tiles from their files chunk by chunk, leaving out chunks of which
 //!    nothing is wanted. [`fixed`] and [`var`] tell it what is wanted ([`boxes`]), and put it into the columns.
 
 mod assembly;

@@ -15,8 +15,9 @@ use super::check::{CheckedCells, CheckedColumn, check};
 use super::fragment::FragmentWriter;
 use super::promises::Promises;
 use super::stream::GlobalWriter;
-use super::target::{EncodedTile, RawTile, Target};
+use super::target::{EncodedTile, Target};
 use super::{NewCells, Settings, Written, commit};
+use crate::tiles::RawTile;
 use crate::{ArrayError, Order, Result};
 use slabs::{Slab, TileSlabs};
 
@@ -96,7 +97,7 @@ fn encode(
         let encoder = &target.fields[field];
         let mut raw = std::mem::take(&mut scratch.raw);
         cut(&cells.fields[field], encoder.nullable, &slabs, tile_cells, &mut raw);
-        let encoded = encoder.encode(&raw.cells(encoder), tile_cells, slabs.iter().flat_map(Slab::runs), scratch);
+        let encoded = encoder.encode(&encoder.cells_of(&raw), tile_cells, slabs.iter().flat_map(Slab::runs), scratch);
         scratch.raw = raw;
         encoded
     })

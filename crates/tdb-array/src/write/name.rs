@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENTS_FOLDER, OK_EXTENSION, WRITE_EXTENSION};
 use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 
-use crate::{ArrayError, Result, time};
+use crate::random::random;
+use crate::{Result, time};
 
 /// Where the names of new files come from: which time they carry, and what makes them unique.
 ///
@@ -116,26 +117,6 @@ fn next_tick() -> u64 {
     LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later).map_or(now, |last| now.max(last + 1))
 }
 
-/// Random bytes of the operating system.
-fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|error| ArrayError::Randomness { why: error.to_string() })?;
-    Ok(bytes)
-}
-
-/// A source of initialisation vectors for encryption: 96 bits that begin anywhere and count upwards, so that two sources
-/// of the same key meet as rarely as can be.
-pub(crate) fn random_ivs() -> Result<impl FnMut() -> [u8; 12] + Send + Sync + 'static> {
-    let mut start = [0; 16];
-    start.iter_mut().zip(random::<12>()?).for_each(|(byte, random)| *byte = random);
-    let mut next = u128::from_le_bytes(start);
-    Ok(move || {
-        next = next.wrapping_add(1);
-        let [iv @ .., _, _, _, _] = next.to_le_bytes();
-        iv
-    })
-}
-
 /// Where a fragment lies, and the file that commits it: what `FragmentEntry` tells from the names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FragmentPlace {
@@ -204,13 +185,6 @@ mod tests {
         assert_eq!(make(1), make(1));
         assert!(make(1).is_sorted() && make(1)[0] != make(1)[1] && make(1) != make(2));
         assert_eq!(Names::new().at(9).seeded(1).next(NameForm::Unversioned).unwrap().start(), 9);
-    }
-
-    #[test]
-    fn ivs_differ() {
-        let (mut a, mut b) = (random_ivs().unwrap(), random_ivs().unwrap());
-        let ivs: HashSet<_> = (0..100).flat_map(|_| [a(), b()]).collect();
-        assert_eq!(ivs.len(), 200);
     }
 
     #[test]

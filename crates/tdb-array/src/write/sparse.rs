@@ -8,9 +8,10 @@ use super::coordinates::coordinates;
 use super::fragment::FragmentWriter;
 use super::order::sorted;
 use super::promises::Promises;
-use super::target::{EncodedTile, RawTile, Run, Target};
+use super::target::{EncodedTile, Run, Target};
 use super::{NewCells, Settings, Written, commit};
 use crate::Result;
+use crate::tiles::RawTile;
 
 /// Writes cells, in any order, as one fragment.
 pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<'_>) -> Result<Written> {
@@ -42,7 +43,7 @@ fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]]) -> Result
         let encoder = &target.fields[field];
         let mut raw = std::mem::take(&mut scratch.raw);
         gather(&cells.fields[field], encoder.nullable, tile, &mut raw);
-        let encoded = encoder.encode(&raw.cells(encoder), tile.len(), Run::whole(tile.len()), scratch);
+        let encoded = encoder.encode(&encoder.cells_of(&raw), tile.len(), Run::whole(tile.len()), scratch);
         scratch.raw = raw;
         encoded
     })

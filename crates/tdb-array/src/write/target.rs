@@ -11,9 +11,9 @@ use tdb_types::names::file_name;
 use tdb_types::{Feature, FormatVersion};
 
 use super::check::{StoredField, stored_fields};
-use super::random_ivs;
+use crate::random::random_ivs;
 use crate::spare::Pool;
-use crate::tiles::TileScratch;
+use crate::tiles::{RawTile, TileScratch};
 use crate::{Array, ArrayError, Result};
 
 /// What is the same for all cells of one write.
@@ -115,16 +115,6 @@ impl EncodedTile {
     }
 }
 
-/// A tile before its filters, in memory that is used again.
-#[derive(Debug, Default)]
-pub(crate) struct RawTile {
-    pub(super) values: Vec<u8>,
-    /// Where each cell begins, in bytes; empty if all have the same size.
-    pub(super) offsets: Vec<u64>,
-    /// One byte per cell, 0 where it is null; empty if the field has no nulls.
-    pub(super) validity: Vec<u8>,
-}
-
 /// Cells that count in the statistics.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
@@ -141,31 +131,16 @@ impl Run {
     }
 }
 
-impl RawTile {
-    /// The tile as it goes to the filters of its field.
-    pub(super) fn cells(&self, field: &FieldEncoder) -> TileCells<'_> {
-        TileCells {
-            values: &self.values,
-            offsets: field.is_var().then_some(&self.offsets[..]),
-            validity: field.nullable.then_some(&self.validity[..]),
-        }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.clear_but(false);
-    }
-
-    /// Makes the tile empty; but values that will be overwritten may stay.
-    pub(super) fn clear_but(&mut self, values_stay: bool) {
-        if !values_stay {
-            self.values.clear();
-        }
-        self.offsets.clear();
-        self.validity.clear();
-    }
-}
-
 impl FieldEncoder {
+    /// A tile as it goes to the filters.
+    pub(super) fn cells_of<'a>(&self, tile: &'a RawTile) -> TileCells<'a> {
+        TileCells {
+            values: &tile.values,
+            offsets: self.is_var().then_some(&tile.offsets[..]),
+            validity: self.nullable.then_some(&tile.validity[..]),
+        }
+    }
+
     fn new(array: &Array, schema: &ArraySchema, version: FormatVersion, stored: &StoredField<'_>) -> Result<Self> {
         let StoredField { field, reference, name, kind } = *stored;
         let bind = |filters: &FilterPipeline, kind: TileKind| {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::copy::BoxCopy;
-use crate::read::stream::{Share, Wanted};
+use crate::tiles::{Share, Wanted};
 
 /// Boxes of cells of fixed size.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use super::copy::BoxCopy;
 use super::fields::Field;
 use super::work::{Origin, Source, Work};
 use crate::Result;
-use crate::read::stream::{TileRequest, TileStream};
 use crate::tiles::{FieldTiles, PartTiles, TileScratch};
+use crate::tiles::{TileRequest, TileStream};
 
 /// Makes the values of the cells of `work`, of a field of fixed size.
 pub(super) fn values(field: Field<'_>, work: &Work, result: &mut [u8], scratch: &mut TileScratch) -> Result<()> {

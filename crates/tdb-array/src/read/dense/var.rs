@@ -7,7 +7,7 @@ use super::copy::BoxCopy;
 use super::fields::Field;
 use super::fixed::{Reach, each_file, repeat};
 use super::work::{Origin, Source, Work};
-use crate::read::stream::{ByteRun, ByteRuns, TileRequest, TileStream};
+use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
 use crate::tiles::{FieldTiles, TileScratch, tile_len};
 use crate::{ArrayError, Result};
 

@@ -9,7 +9,7 @@ use super::context::Context;
 use super::source::{SelectedTile, Source};
 use super::table::Held;
 use crate::order::coordinates::{Coordinates, indices, keep_strings, keep_values, keys_of};
-use crate::read::stream::{ByteRun, ByteRuns, TileRequest, TileStream};
+use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
 use crate::tiles::{FieldTiles, PartTiles, TileScratch, VarTile};
 use crate::{ArrayError, Result};
 

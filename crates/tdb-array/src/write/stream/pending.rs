@@ -5,9 +5,10 @@ use std::ops::Range;
 use tdb_fragment::TileCells;
 
 use crate::Result;
+use crate::tiles::RawTile;
 use crate::tiles::TileScratch;
 use crate::write::check::CheckedColumn;
-use crate::write::target::{EncodedTile, FieldEncoder, RawTile, Run};
+use crate::write::target::{EncodedTile, FieldEncoder, Run};
 
 /// The cells of one field, in the memory layout of tiles.
 #[derive(Debug, Default)]

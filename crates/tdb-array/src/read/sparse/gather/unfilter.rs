@@ -8,7 +8,7 @@ use super::layout::{BatchLayout, Use};
 use crate::read::sparse::cells::{TileData, fixed_len, fixed_window};
 use crate::read::sparse::context::Context;
 use crate::read::sparse::table::{Held, Run, Tile, TileTable};
-use crate::read::stream::{ByteRun, ByteRuns, TileRequest, TileStream};
+use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
 use crate::tiles::{FieldTiles, PartTiles, TileScratch, VarTile};
 use crate::{ArrayError, Result};
 

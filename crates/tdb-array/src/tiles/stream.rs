@@ -9,7 +9,8 @@ use std::ops::Range;
 use tdb_filters::{Chunk, ChunkHeader, FilterError};
 use tdb_types::Buffer;
 
-use crate::tiles::{PartTiles, TileScratch, tile_len};
+use super::part::{PartTiles, tile_len};
+use super::scratch::TileScratch;
 use crate::{ArrayError, Result};
 use headers::{Walk, check_count};
 use window::Window;
