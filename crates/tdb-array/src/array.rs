@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use tdb_rtree::NdRange;
 use tdb_schema::{ArraySchema, Enumeration, SchemaError};
-use tdb_storage::{AheadStorage, Counters, CountingStorage, PlannedFile, ReadAhead, Storage};
+use tdb_storage::{AheadStorage, Counters, CountingStorage, Storage};
 use tdb_types::Limits;
 use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
 
@@ -24,10 +24,8 @@ pub use options::ArrayOptions;
 
 use crate::access::Access;
 use crate::damage::Damaged;
-use crate::plan::FileReads;
-use crate::query::CheckedQuery;
 use crate::workers::Workers;
-use crate::{ArrayDirectory, ArrayError, Coordinate, Fragment, Label, Metadata, Plan, Query, Result, TimeRange};
+use crate::{ArrayDirectory, ArrayError, Coordinate, Fragment, Metadata, Result, TimeRange};
 
 /// An array as it was at one time: its schema and its committed fragments.
 ///
@@ -63,11 +61,6 @@ struct Inner {
     metadata: OnceLock<Metadata>,
     deletes: OnceLock<Arc<[Delete]>>,
 }
-
-/// Bytes that may be on their way or waiting for being read, where answers take long; and those that may be whatever a query's
-/// budget.
-const MOST_AHEAD: u64 = 64 << 20;
-const LEAST_AHEAD: u64 = 8 << 20;
 
 impl Array {
     /// Opens the array in the folder `path` as it is now; see [`ArrayOptions`] for more to say.
@@ -146,22 +139,13 @@ impl Array {
         &self.inner.access.limits
     }
 
-    /// Has the bytes fetched that a query will read, where answers take long.
-    pub(crate) fn read_ahead(&self, query: &CheckedQuery) -> Result<Option<ReadAhead>> {
-        let Some(ahead) = &self.inner.ahead else { return Ok(None) };
-        let reads = Plan::of(query)?.fragments.into_iter().flat_map(|fragment| fragment.reads);
-        let file = |reads: FileReads| PlannedFile { path: reads.file, size: reads.size, ranges: reads.ranges };
-        let budget = query.budget.map_or(MOST_AHEAD, |budget| (budget as u64).clamp(LEAST_AHEAD, MOST_AHEAD));
-        Ok(Some(ahead.read_ahead(reads.map(file).collect(), budget)))
+    /// The storage, if bytes of it are worth to be fetched before they are wanted.
+    pub(crate) fn ahead(&self) -> Option<&AheadStorage> {
+        self.inner.ahead.as_ref()
     }
 
     pub(crate) fn workers(&self) -> &Workers {
         &self.inner.workers
-    }
-
-    /// Starts a query.
-    pub fn read(&self) -> Query {
-        Query::new(self.clone())
     }
 
     /// The smallest box that holds every cell that was ever written; `None` if nothing was.
@@ -199,15 +183,6 @@ impl Array {
         let metadata = Metadata::load(&*self.inner.storage, self.time(), &self.inner.access);
         let metadata = metadata.map_err(ArrayError::beside_the_schema)?;
         Ok(self.inner.metadata.get_or_init(|| metadata))
-    }
-
-    /// The dimension label called `name`, its array opened as it was at this array's time.
-    ///
-    /// # Errors
-    /// [`ArrayError::Label`] if there is no such label, or its array lies elsewhere; what opening it gives.
-    pub fn label(&self, name: &str) -> Result<Label> {
-        let options = ArrayOptions::new().between(self.time()).access(self.inner.access.clone()).threads(1);
-        Label::open(self, name, &options)
     }
 
     /// The enumeration called `name`, loaded on first use.

@@ -54,6 +54,17 @@ impl LabelValue {
     }
 }
 
+impl Array {
+    /// The dimension label called `name`, its array opened as it was at this array's time.
+    ///
+    /// # Errors
+    /// [`ArrayError::Label`] if there is no such label, or its array lies elsewhere; what opening it gives.
+    pub fn label(&self, name: &str) -> Result<Label> {
+        let options = ArrayOptions::new().between(self.time()).access(self.access().clone()).threads(1);
+        Label::open(self, name, &options)
+    }
+}
+
 impl Label {
     /// Opens the array of the label called `name`, as it was at the labelled array's time.
     pub(crate) fn open(array: &Array, name: &str, options: &ArrayOptions) -> Result<Self> {

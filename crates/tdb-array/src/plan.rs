@@ -3,11 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use tdb_types::ArrayType;
 use tdb_types::names::file_name;
 
-use crate::query::CheckedQuery;
-use crate::read::{dense, sparse};
 use crate::tiles::PartTiles;
 use crate::{Order, Result};
 
@@ -76,18 +73,6 @@ impl FileReads {
 }
 
 impl Plan {
-    pub(crate) fn of(query: &CheckedQuery) -> Result<Self> {
-        let schema = query.array.schema();
-        let fragments = match schema.array_type() {
-            ArrayType::Dense => dense::plan(query)?,
-            ArrayType::Sparse => sparse::plan(query)?,
-        };
-        let shown = query.fields.iter().take(query.shown);
-        let labels = query.labels.iter().map(|selected| selected.label.description().name.clone()).collect();
-        let fields = shown.filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect();
-        Ok(Self { order: query.order, fields, labels, fragments })
-    }
-
     /// How many tiles would be unfiltered, counted once per fragment and not per field.
     #[must_use]
     pub fn tile_count(&self) -> usize {

@@ -15,7 +15,7 @@ pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
 pub(crate) use region::Region;
 
-use crate::{Array, ArrayError, Batches, Label, Plan, Result};
+use crate::{Array, ArrayError, Label, Result};
 use coordinate::Given;
 
 /// The order of the cells of a result.
@@ -96,6 +96,13 @@ pub(crate) fn default_budget(each: usize, threads: usize) -> usize {
     match threads {
         0 | 1 => 4 << 20,
         threads => threads.saturating_mul(each).min(64 << 20),
+    }
+}
+
+impl Array {
+    /// Starts a query.
+    pub fn read(&self) -> Query {
+        Query::new(self.clone())
     }
 }
 
@@ -184,22 +191,6 @@ impl Query {
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes.max(1));
         self
-    }
-
-    /// What reading would touch, found out without reading a cell.
-    ///
-    /// # Errors
-    /// The query's parts don't go together, or metadata of a fragment can't be read.
-    pub fn plan(&self) -> Result<Plan> {
-        Plan::of(&self.check()?)
-    }
-
-    /// Starts reading.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan); what goes wrong with cells, the iterator says.
-    pub fn batches(self) -> Result<Batches> {
-        Batches::of(self.check()?)
     }
 
     pub(crate) fn check(&self) -> Result<CheckedQuery> {

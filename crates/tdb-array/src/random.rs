@@ -24,6 +24,8 @@ pub(crate) fn random_ivs() -> Result<impl FnMut() -> [u8; 12] + Send + Sync + 's
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]

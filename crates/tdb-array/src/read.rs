@@ -6,12 +6,13 @@ mod parts;
 mod pool;
 pub(crate) mod sparse;
 
-use tdb_storage::ReadAhead;
+use tdb_storage::{PlannedFile, ReadAhead};
 use tdb_types::ArrayType;
 
+use crate::plan::FileReads;
 use crate::query::{CheckedQuery, default_budget};
 use crate::workers::Workers;
-use crate::{Batch, Result};
+use crate::{Batch, Plan, Query, Result};
 use parts::Parts;
 
 pub(crate) use output::{OutputField, pack_validity};
@@ -42,6 +43,51 @@ enum Reader {
     Sparse(sparse::SparseReader),
 }
 
+impl Query {
+    /// What reading would touch, found out without reading a cell.
+    ///
+    /// # Errors
+    /// The query's parts don't go together, or metadata of a fragment can't be read.
+    pub fn plan(&self) -> Result<Plan> {
+        plan(&self.check()?)
+    }
+
+    /// Starts reading.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan); what goes wrong with cells, the iterator says.
+    pub fn batches(self) -> Result<Batches> {
+        Batches::of(self.check()?)
+    }
+}
+
+/// What a query would touch.
+fn plan(query: &CheckedQuery) -> Result<Plan> {
+    let schema = query.array.schema();
+    let fragments = match schema.array_type() {
+        ArrayType::Dense => dense::plan(query)?,
+        ArrayType::Sparse => sparse::plan(query)?,
+    };
+    let shown = query.fields.iter().take(query.shown);
+    let labels = query.labels.iter().map(|selected| selected.label.description().name.clone()).collect();
+    let fields = shown.filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect();
+    Ok(Plan { order: query.order, fields, labels, fragments })
+}
+
+/// Bytes that may be on their way or waiting for being read, where answers take long; and those that may be whatever a query's
+/// budget.
+const MOST_AHEAD: u64 = 64 << 20;
+const LEAST_AHEAD: u64 = 8 << 20;
+
+/// Has the bytes fetched that a query will read, where answers take long.
+fn read_ahead(query: &CheckedQuery) -> Result<Option<ReadAhead>> {
+    let Some(ahead) = query.array.ahead() else { return Ok(None) };
+    let reads = plan(query)?.fragments.into_iter().flat_map(|fragment| fragment.reads);
+    let file = |reads: FileReads| PlannedFile { path: reads.file, size: reads.size, ranges: reads.ranges };
+    let budget = query.budget.map_or(MOST_AHEAD, |budget| (budget as u64).clamp(LEAST_AHEAD, MOST_AHEAD));
+    Ok(Some(ahead.read_ahead(reads.map(file).collect(), budget)))
+}
+
 impl Batches {
     pub(crate) fn of(query: CheckedQuery) -> Result<Self> {
         let workers = query.array.workers().clone();
@@ -52,7 +98,7 @@ impl Batches {
         };
         let budget = query.budget.unwrap_or_else(default);
         let parts = Parts::new(query.labels.clone(), query.shown, budget);
-        let ahead = query.array.read_ahead(&query)?;
+        let ahead = read_ahead(&query)?;
         let reader = match query.array.schema().array_type() {
             ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
             ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),

@@ -20,6 +20,7 @@ mod metadata;
 mod name;
 mod order;
 mod promises;
+mod region;
 mod sparse;
 mod stream;
 mod target;

@@ -4,30 +4,36 @@ use std::ops::Range;
 
 use tdb_fragment::{FragmentField, Part, SectionId};
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_storage::Request;
+use tdb_storage::{Request, Storage};
 use tdb_types::Feature;
 
 use super::Fragment;
 use super::metadata::Sections;
-use crate::{Array, Result};
+use crate::Result;
+use crate::workers::Workers;
 
 /// Brings the sections into memory that a query of these fields will want of some fragments, as far as nobody has wanted them
 /// before. What can't be had here is read when it is wanted, with the error that this gives.
 ///
 /// # Errors
 /// None of its own.
-pub(crate) fn prefetch(array: &Array, fragments: &[Fragment], fields: &[FieldRef]) -> Result<()> {
-    let profile = array.storage().profile();
+pub(crate) fn prefetch(
+    (storage, workers): (&dyn Storage, &Workers),
+    schema: &ArraySchema,
+    fragments: &[Fragment],
+    fields: &[FieldRef],
+) -> Result<()> {
+    let profile = storage.profile();
     if !profile.is_remote() {
         return Ok(());
     }
     // Files of which only the footer is known, out of consolidated metadata, are opened first.
-    array.workers().ask(profile, fragments.iter().collect(), |fragment| {
+    workers.ask(profile, fragments.iter().collect(), |fragment| {
         let _ = fragment.inner.metadata.size();
         Ok(())
     })?;
     let wanted = fragments.iter().flat_map(|fragment| {
-        let requests = fragment.wanted_sections(array.schema(), fields).unwrap_or_default();
+        let requests = fragment.wanted_sections(schema, fields).unwrap_or_default();
         requests.into_iter().map(move |(range, request)| (fragment, range, request))
     });
     let (mut places, mut requests) = (Vec::new(), Vec::new());
@@ -35,7 +41,7 @@ pub(crate) fn prefetch(array: &Array, fragments: &[Fragment], fields: &[FieldRef
         places.push((fragment, range));
         requests.push(request);
     }
-    for ((fragment, range), answer) in places.into_iter().zip(array.storage().fetch(&requests)) {
+    for ((fragment, range), answer) in places.into_iter().zip(storage.fetch(&requests)) {
         if let Ok(fetched) = answer {
             fragment.inner.metadata.file.supply(range, fetched.bytes);
         }

@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use super::entries::Entry;
 use crate::spare::Pool;
 
 /// An unsigned integer that a cell's place in an order is packed into.
@@ -110,6 +109,66 @@ macro_rules! key {
 
 key!(u64, [u64; 2], narrow);
 key!(u128, [u64; 3], wide);
+
+/// A cell to be sorted: the words of its key, and one with its tile's slot and its index in the tile.
+pub(crate) trait Entry: bytemuck::Pod + Ord + Default + Send + Sync + std::fmt::Debug {
+    type Key: Key;
+
+    fn new(key: Self::Key, slot: u32, cell: u32) -> Self;
+
+    fn key(&self) -> Self::Key;
+
+    /// The slot and the index.
+    fn place(&self) -> (u32, u32);
+}
+
+fn place_word(slot: u32, cell: u32) -> u64 {
+    u64::from(slot) << 32 | u64::from(cell)
+}
+
+#[allow(clippy::cast_possible_truncation)] // the lower half
+fn place_of(word: u64) -> (u32, u32) {
+    ((word >> 32) as u32, word as u32)
+}
+
+impl Entry for [u64; 2] {
+    type Key = u64;
+
+    #[inline]
+    fn new(key: u64, slot: u32, cell: u32) -> Self {
+        [key, place_word(slot, cell)]
+    }
+
+    #[inline]
+    fn key(&self) -> u64 {
+        self[0]
+    }
+
+    #[inline]
+    fn place(&self) -> (u32, u32) {
+        place_of(self[1])
+    }
+}
+
+impl Entry for [u64; 3] {
+    type Key = u128;
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // the lower half
+    fn new(key: u128, slot: u32, cell: u32) -> Self {
+        [(key >> 64) as u64, key as u64, place_word(slot, cell)]
+    }
+
+    #[inline]
+    fn key(&self) -> u128 {
+        u128::from(self[0]) << 64 | u128::from(self[1])
+    }
+
+    #[inline]
+    fn place(&self) -> (u32, u32) {
+        place_of(self[2])
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
-use super::entries::{Entries, Entry};
+use super::entries::Entries;
+use super::key::Entry;
 use super::key::Key;
 use crate::workers::Workers;
 

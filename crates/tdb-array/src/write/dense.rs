@@ -8,12 +8,13 @@ use std::sync::Arc;
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
 use tdb_fragment::{DenseGrid, Tiles};
-use tdb_rtree::{DimRange, NdRange};
+use tdb_rtree::NdRange;
 use tdb_types::{Layout, saturating_len};
 
 use super::check::{CheckedCells, CheckedColumn, check};
 use super::fragment::FragmentWriter;
 use super::promises::Promises;
+use super::region::check_count;
 use super::stream::GlobalWriter;
 use super::target::{EncodedTile, Target};
 use super::{NewCells, Settings, Written, commit};
@@ -60,24 +61,6 @@ pub(super) fn write(
         tile = end;
     }
     commit(vec![writer.seal()?], &settings.names, cells.len as u64)
-}
-
-/// How many cells a region has.
-pub(super) fn cells_in(region: &NdRange) -> u128 {
-    let along = |range: &DimRange| match range {
-        DimRange::Fixed { lo, hi } => u128::from(hi - lo) + 1,
-        DimRange::Var { .. } => 0,
-    };
-    region.0.iter().map(along).fold(1, u128::saturating_mul)
-}
-
-/// Each cell of the region has to be there.
-pub(super) fn check_count(region: &NdRange, found: u128) -> Result<()> {
-    let expected = cells_in(region);
-    if found == expected {
-        return Ok(());
-    }
-    Err(ArrayError::Write(format!("{found} cells were given for ranges that have {expected}")))
 }
 
 /// For each field the tiles of a range.

@@ -12,9 +12,9 @@ use tdb_types::saturating_len;
 
 use super::check::{CheckedCells, check};
 use super::coordinates::coordinates;
-use super::dense::{cells_in, check_count};
 use super::fragment::FragmentWriter;
 use super::promises::Promises;
+use super::region::{cells_in, check_count};
 use super::target::{EncodedTile, Target};
 use super::{Duplicates, NewCells, SealedFragment, Settings, Written, commit};
 use crate::{ArrayError, Result};

@@ -32,7 +32,7 @@ impl Fields {
         let fields: Vec<FieldRef> = outputs.iter().map(|output| output.field).collect();
         let attributes: Vec<FieldRef> =
             fields.into_iter().filter(|field| matches!(field, FieldRef::Attribute(_))).collect();
-        prefetch(&array, array.fragments()?, &attributes)?;
+        prefetch((&**array.storage(), array.workers()), array.schema(), array.fragments()?, &attributes)?;
         Ok(Self { array, outputs, tiles })
     }
 

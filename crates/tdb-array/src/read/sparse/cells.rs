@@ -2,35 +2,16 @@
 
 use std::ops::Range;
 
-use tdb_types::{Buffer, ordered_keys};
+use tdb_types::ordered_keys;
 
 use super::conditions::Conditions;
 use super::context::Context;
-use super::source::{SelectedTile, Source};
-use super::table::Held;
+use super::held::{Held, TileData, fixed_len, fixed_window};
+use super::selected::SelectedTile;
+use super::source::Source;
+use crate::Result;
 use crate::order::coordinates::{Coordinates, indices, keep_strings, keep_values, keys_of};
-use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
-use crate::tiles::{FieldTiles, PartTiles, TileScratch, VarTile};
-use crate::{ArrayError, Result};
-
-/// Unfiltered cells of one field of a tile.
-#[derive(Debug)]
-pub(super) enum TileData {
-    /// Cells of fixed size.
-    Fixed(Buffer),
-    /// Cells of variable length.
-    Var(VarTile),
-}
-
-impl TileData {
-    /// Bytes of memory that the cells take.
-    pub(super) fn memory(&self) -> usize {
-        match self {
-            Self::Fixed(cells) => cells.capacity(),
-            Self::Var(cells) => cells.data.capacity() + 8 * cells.offsets.capacity(),
-        }
-    }
-}
+use crate::tiles::{FieldTiles, TileScratch};
 
 /// Which cells of a tile are wanted, and what was unfiltered to find out.
 #[derive(Debug, Default)]
@@ -159,7 +140,13 @@ impl WantedCells {
         }
         self.compare_times(look, mask, scratch)?;
         if let Some(conditions) = source.conditions.as_ref().filter(|_| !mask.window().is_empty()) {
-            let stays = conditions.evaluate(tile, self, scratch)?;
+            let (stays, fields) = conditions.evaluate(tile, self.times.as_deref(), scratch)?;
+            // What was unfiltered of selected fields is kept.
+            for (field, held) in fields {
+                if !self.fields.iter().any(|(other, _)| *other == field) {
+                    self.fields.push((field, held));
+                }
+            }
             if want == Want::Versions {
                 let deleted = self.deleted.get_or_insert_with(|| vec![false; mask.cells]).iter_mut();
                 deleted.zip(&stays).for_each(|(deleted, stays)| *deleted |= !stays);
@@ -172,7 +159,7 @@ impl WantedCells {
 
     fn compare_coordinates(&mut self, look: Look<'_>, mask: &mut Mask, scratch: &mut TileScratch) -> Result<()> {
         let Look { context, source, tile, want } = look;
-        let compared = source.compared_dimensions(context, tile);
+        let compared = source.compared_dimensions(&context.regions, tile);
         self.dimensions.resize_with(source.dimensions.len(), || None);
         for (dimension, compared) in compared.into_iter().enumerate().take(source.dimensions.len()) {
             if want == Want::Cells && !compared {
@@ -307,33 +294,4 @@ fn times_of(tiles: &FieldTiles, tile: &SelectedTile, scratch: &mut TileScratch) 
     let bytes = bytemuck::cast_slice_mut(&mut times);
     fixed_window(tiles, &tiles.fixed, tile.tile, (cells, size_of::<u64>()), 0..cells, bytes, scratch)?;
     Ok(times)
-}
-
-/// Bytes of a tile of fixed-size cells, which must be within the limit.
-pub(super) fn fixed_len(tiles: &FieldTiles, cells: usize, cell_size: usize) -> Result<usize> {
-    let len = cells.checked_mul(cell_size).filter(|len| *len as u64 <= tiles.tile_limit);
-    len.ok_or_else(|| ArrayError::Unsupported {
-        file: tiles.fixed.path.clone(),
-        what: format!(
-            "tiles of {cells} cells of {cell_size} bytes are above the limit of {} bytes; raise the limit to read them",
-            tiles.tile_limit
-        ),
-    })
-}
-
-/// Unfilters the chunks of a tile that hold a window of its cells to where they belong in `out`, which has room for the
-/// whole tile; the rest of it holds anything.
-pub(super) fn fixed_window(
-    tiles: &FieldTiles,
-    file: &PartTiles,
-    tile: u64,
-    (cells, size): (usize, usize),
-    window: Range<usize>,
-    out: &mut [u8],
-    scratch: &mut TileScratch,
-) -> Result<()> {
-    let run =
-        ByteRun { from: (window.start * size) as u64, len: (window.len() * size) as u64, to: window.start * size };
-    let request = TileRequest { tile, size: (cells * size) as u64, until: file.range(tile)?.end };
-    TileStream::new(file, &tiles.name, tiles.tile_limit, scratch).read(request, &mut ByteRuns::new(&[run]), out)
 }

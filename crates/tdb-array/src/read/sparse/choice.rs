@@ -5,17 +5,14 @@ use tdb_rtree::{DimRange, NdRange};
 use super::Engine;
 use super::context::Context;
 use super::merge::Merge;
+use super::selected::{SelectedTile, Tiles};
 use super::slabs::Slabs;
-use super::source::SelectedTile;
 use super::stored_order::is_stored_otherwise;
 use super::stream::Stream;
 use super::table::{RunQueue, TileTable};
 use crate::order::cell_order::{CellOrder, global_order};
 use crate::order::key::Key;
 use crate::{Order, Result};
-
-/// Tiles, each with the index of its source.
-pub(super) type Tiles = Vec<(usize, SelectedTile)>;
 
 /// Which tiles are read how.
 #[derive(Debug)]

@@ -7,12 +7,10 @@ use tdb_fragment::FragmentField;
 use tdb_schema::{FieldRef, FieldType};
 use tdb_types::{Buffer, Cells, Offsets, Validity, saturating_len};
 
-use super::cells::{TileData, WantedCells, fixed_len};
-use super::context::Context;
-use super::source::SelectedTile;
-use super::table::Held;
+use super::held::{Held, TileData, fixed_len};
+use super::selected::SelectedTile;
 use crate::tiles::{FieldTiles, TileScratch, VarTile};
-use crate::{Fragment, Result};
+use crate::{Array, Fragment, Result};
 
 /// The conditions on the cells of a fragment.
 #[derive(Debug)]
@@ -41,13 +39,9 @@ struct SourceCondition {
 
 impl Conditions {
     /// The conditions on the fragment's cells; none if there aren't any. `selected` are its selected fields.
-    pub(super) fn of(
-        fragment: &Fragment,
-        context: &Context,
-        selected: &[Option<Arc<FieldTiles>>],
-    ) -> Result<Option<Self>> {
+    pub(super) fn of(fragment: &Fragment, array: &Array, selected: &[Option<Arc<FieldTiles>>]) -> Result<Option<Self>> {
         let mut all = Self { fields: Vec::new(), conditions: Vec::new() };
-        for delete in context.array.deletes_for(fragment)? {
+        for delete in array.deletes_for(fragment)? {
             let tiles = |field| {
                 let field = match field {
                     FieldRef::Attribute(index) => FragmentField::Attribute(index),
@@ -97,14 +91,14 @@ impl Conditions {
         self.conditions.iter().any(|condition| condition.until.is_some())
     }
 
-    /// Which cells of a tile fulfil the conditions. What was unfiltered of selected fields is kept with the `wanted` cells,
-    /// which know their times if these matter.
+    /// Which cells of a tile fulfil the conditions, and what was unfiltered of selected fields to find out. `times` says when
+    /// each cell was written, if that matters.
     pub(super) fn evaluate(
         &self,
         tile: &SelectedTile,
-        wanted: &mut WantedCells,
+        times: Option<&[u64]>,
         scratch: &mut TileScratch,
-    ) -> Result<Vec<bool>> {
+    ) -> Result<(Vec<bool>, Vec<(usize, Held)>)> {
         let loaded: Vec<Held> = self.fields.iter().map(|field| field.load(tile, scratch)).collect::<Result<_>>()?;
         let cells = tile.cells as usize;
         let mut all = vec![true; cells];
@@ -112,19 +106,13 @@ impl Conditions {
         for SourceCondition { condition, fields, until } in &self.conditions {
             let columns: Vec<_> = fields.iter().map(|field| field.and_then(|field| cells_of(&loaded[field]))).collect();
             condition.evaluate(&columns, &mut truth);
-            if let (Some(until), Some(times)) = (until, &wanted.times) {
+            if let (Some(until), Some(times)) = (until, times) {
                 truth.iter_mut().zip(times).for_each(|(truth, time)| *truth |= time > until);
             }
             all.iter_mut().zip(&truth).for_each(|(all, truth)| *all &= truth);
         }
-        for (field, held) in self.fields.iter().zip(loaded) {
-            if let Some(shown) = field.shown
-                && !wanted.fields.iter().any(|(other, _)| *other == shown)
-            {
-                wanted.fields.push((shown, held));
-            }
-        }
-        Ok(all)
+        let shown = self.fields.iter().zip(loaded).filter_map(|(field, held)| Some((field.shown?, held)));
+        Ok((all, shown.collect()))
     }
 }
 

@@ -3,7 +3,7 @@
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::FieldRef;
 
-use super::source::Source;
+use super::source::{Sought, Source};
 use super::spares::Spares;
 use crate::fragment::prefetch;
 use crate::query::{CheckedQuery, default_budget};
@@ -65,7 +65,9 @@ impl Context {
         };
         prefetch_sections(&context)?;
         let fragments = context.array.fragments()?.iter();
-        let sources = fragments.map(|fragment| Source::of(fragment, &context));
+        let sought =
+            Sought { array: &context.array, regions: &context.regions, fields: &context.fields, time: context.time };
+        let sources = fragments.map(|fragment| Source::of(fragment, sought));
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
         Ok(context)
     }
@@ -121,7 +123,8 @@ fn prefetch_sections(context: &Context) -> Result<()> {
     let attributes =
         context.fields.iter().map(|output| output.field).filter(|field| matches!(field, FieldRef::Attribute(_)));
     let fields: Vec<FieldRef> = dimensions.chain(attributes).collect();
-    prefetch(&context.array, context.array.fragments()?, &fields)
+    let array = &context.array;
+    prefetch((&**array.storage(), array.workers()), array.schema(), array.fragments()?, &fields)
 }
 
 fn overlap(ranges: &[DimRange]) -> bool {

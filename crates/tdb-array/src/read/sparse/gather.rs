@@ -8,8 +8,8 @@ mod var;
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::Buffer;
 
-use super::cells::TileData;
 use super::context::Context;
+use super::held::TileData;
 use super::table::{Run, TileTable};
 use crate::column::ColumnBuffers;
 use crate::read::{BufferPool, pack_validity};

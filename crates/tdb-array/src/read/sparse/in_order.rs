@@ -7,10 +7,11 @@ use tdb_types::ordered_keys;
 
 use super::Engine;
 use super::cells::{Look, Want, WantedCells};
-use super::choice::{Tiles, bounds};
+use super::choice::bounds;
 use super::context::Context;
 use super::gather::{Gathered, Gatherer, Unfinished};
-use super::source::SelectedTile;
+use super::selected::SelectedTile;
+use super::selected::Tiles;
 use super::stream::Stream;
 use super::table::{Run, RunQueue, TileTable};
 use crate::order::ascending::AscendingCheck;

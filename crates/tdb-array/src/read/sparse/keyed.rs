@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 
 use super::cells::{Look, Want, WantedCells};
 use super::context::Context;
-use super::source::SelectedTile;
-use super::table::Held;
+use super::held::Held;
+use super::selected::SelectedTile;
 use crate::Result;
 use crate::order::cell_order::{CellColumns, CellOrder};
-use crate::order::entries::{Entries, Entry};
+use crate::order::entries::Entries;
+use crate::order::key::Entry;
 use crate::order::key::Key;
 use crate::tiles::TileScratch;
 

@@ -8,11 +8,11 @@ mod split;
 mod strand;
 
 use super::Engine;
-use super::choice::Tiles;
 use super::context::Context;
 use super::keyed::Keyed;
+use super::selected::SelectedTile;
+use super::selected::Tiles;
 use super::slabs::Slabs;
-use super::source::SelectedTile;
 use super::table::{RUN_BYTES, RunQueue, Runs, TileTable, cell_bytes};
 use crate::Result;
 use crate::order::cell_order::CellOrder;

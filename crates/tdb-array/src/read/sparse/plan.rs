@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::choice::Choice;
 use super::conditions::Conditions;
 use super::context::Context;
-use super::source::{SelectedTile, Source};
+use super::selected::SelectedTile;
+use super::source::Source;
 use crate::Result;
 use crate::plan::{FileReads, FragmentPlan, PlannedTile};
 use crate::query::CheckedQuery;
@@ -66,7 +67,7 @@ fn fragment_plan(
     }
     for (dimension, tiles) in source.dimensions.iter().enumerate() {
         if context.field_of_dimension[dimension].is_none() {
-            add(tiles, &|tile| !is_streamed(tile) || source.compared_dimensions(context, tile)[dimension])?;
+            add(tiles, &|tile| !is_streamed(tile) || source.compared_dimensions(&context.regions, tile)[dimension])?;
         }
     }
     if let Some(times) = &source.times {

@@ -1,14 +1,15 @@
 //! Sorting cells, as many at a time as memory allows.
 
 use super::Engine;
-use super::choice::Tiles;
 use super::context::Context;
 use super::keyed::Keyed;
-use super::source::SelectedTile;
+use super::selected::SelectedTile;
+use super::selected::Tiles;
 use super::table::{Run, RunQueue, TileTable, cell_bytes};
 use crate::Result;
 use crate::order::cell_order::CellOrder;
-use crate::order::entries::{Entries, Entry};
+use crate::order::entries::Entries;
+use crate::order::key::Entry;
 use crate::order::key::Key;
 use crate::order::sort::{CompareEqual, Sorter};
 

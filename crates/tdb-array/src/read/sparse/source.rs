@@ -6,9 +6,10 @@ use tdb_fragment::FragmentField;
 use tdb_rtree::{Coverage, DimRange, NdRange, RTree};
 
 use super::conditions::Conditions;
-use super::context::Context;
+use super::selected::SelectedTile;
+use crate::read::OutputField;
 use crate::tiles::FieldTiles;
-use crate::{ArrayError, Fragment, Result};
+use crate::{Array, ArrayError, Fragment, Result, TimeRange};
 
 /// A fragment that may hold wanted cells.
 #[derive(Debug)]
@@ -31,52 +32,49 @@ pub(super) struct Source {
     pub(super) conditions: Option<Conditions>,
 }
 
-/// A tile that may hold wanted cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SelectedTile {
-    pub(super) tile: u64,
-    pub(super) cells: u32,
-    /// Whether the whole of it lies in the region.
-    pub(super) full: bool,
-    /// How many of its wanted cells, the first ones as they are stored, aren't wanted any more.
-    pub(super) given: u32,
+/// What a query seeks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sought<'a> {
+    pub(super) array: &'a Array,
+    /// For each dimension the ranges wanted, sorted and disjoint.
+    pub(super) regions: &'a [Vec<DimRange>],
+    /// What is gathered of the cells.
+    pub(super) fields: &'a [OutputField],
+    pub(super) time: TimeRange,
 }
 
 impl Source {
     /// Looks for wanted tiles in a fragment; none if there are none.
-    pub(super) fn of(fragment: &Fragment, context: &Context) -> Result<Option<Self>> {
-        if context.regions.iter().any(Vec::is_empty) || fragment.tile_count() == 0 {
+    pub(super) fn of(fragment: &Fragment, sought: Sought<'_>) -> Result<Option<Self>> {
+        let Sought { array, regions, .. } = sought;
+        if regions.iter().any(Vec::is_empty) || fragment.tile_count() == 0 {
             return Ok(None);
         }
         let rtree = fragment.rtree()?;
-        let corrupt =
-            |what: String| ArrayError::Corrupt { file: context.array.storage().describe(fragment.folder()), what };
-        let found = rtree.search(&context.regions).map_err(|error| corrupt(error.to_string()))?;
+        let corrupt = |what: String| ArrayError::Corrupt { file: array.storage().describe(fragment.folder()), what };
+        let found = rtree.search(regions).map_err(|error| corrupt(error.to_string()))?;
         let mut tiles = Vec::new();
         for (tile, coverage) in found {
             let cells = fragment.footer().cells_in_tile(tile);
             // Of every cell a key or an offset is held, whatever its own size.
-            let limit = (context.array.limits().tile_bytes / 8).min(u64::from(u32::MAX));
+            let limit = (array.limits().tile_bytes / 8).min(u64::from(u32::MAX));
             let Some(cells) = cells.filter(|cells| *cells <= limit).and_then(|cells| u32::try_from(cells).ok()) else {
                 let Some(cells) = cells else { return Err(corrupt(format!("there is no tile {tile}"))) };
                 let what = format!("tile {tile} has {cells} cells, more than the limit of {limit}; raise `tile_bytes`");
-                return Err(ArrayError::Unsupported {
-                    file: context.array.storage().describe(fragment.folder()),
-                    what,
-                });
+                return Err(ArrayError::Unsupported { file: array.storage().describe(fragment.folder()), what });
             };
             tiles.push(SelectedTile { tile, cells, full: coverage == Coverage::Full, given: 0 });
         }
         if tiles.is_empty() {
             return Ok(None);
         }
-        let schema = context.array.schema();
+        let schema = array.schema();
         let header = fragment.footer().header();
         let name = fragment.name();
         let dimensions = (0..schema.dim_count()).map(|index| fragment.tiles_of(FragmentField::Dimension(index)));
-        let fields = context.fields.iter().map(|output| fragment.field_tiles(schema, output.field));
+        let fields = sought.fields.iter().map(|output| fragment.field_tiles(schema, output.field));
         let fields = fields.collect::<Result<Vec<_>>>()?;
-        let conditions = Conditions::of(fragment, context, &fields)?;
+        let conditions = Conditions::of(fragment, array, &fields)?;
         let optional = |there: bool, field| there.then(|| fragment.tiles_of(field)).transpose();
         Ok(Some(Self {
             tiles,
@@ -84,7 +82,7 @@ impl Source {
             dimensions: dimensions.collect::<Result<_>>()?,
             fields,
             times: optional(header.has_timestamps, FragmentField::Timestamps)?,
-            is_time_limited: header.has_timestamps && !context.time.contains(name.start(), name.end()),
+            is_time_limited: header.has_timestamps && !sought.time.contains(name.start(), name.end()),
             conditions,
             deletions: optional(header.has_delete_metadata, FragmentField::DeleteTimestamps)?,
             fragment: fragment.clone(),
@@ -120,12 +118,12 @@ impl Source {
     }
 
     /// The dimensions whose coordinates have to be compared with the query's ranges.
-    pub(super) fn compared_dimensions(&self, context: &Context, tile: &SelectedTile) -> Vec<bool> {
+    pub(super) fn compared_dimensions(&self, regions: &[Vec<DimRange>], tile: &SelectedTile) -> Vec<bool> {
         if tile.full {
             return vec![false; self.dimensions.len()];
         }
         let mbr = self.mbr(tile.tile);
-        let regions = context.regions.iter().zip(&mbr.0);
+        let regions = regions.iter().zip(&mbr.0);
         let compared = regions.map(|(ranges, range)| !ranges.iter().any(|wanted| wanted.contains(range)));
         let mut compared: Vec<bool> = compared.collect();
         compared.resize(self.dimensions.len(), true);

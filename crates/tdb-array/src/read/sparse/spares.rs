@@ -2,8 +2,8 @@
 
 use tdb_types::Buffer;
 
-use super::cells::TileData;
-use super::table::Held;
+use super::held::Held;
+use super::held::TileData;
 use crate::order::coordinates::Coordinates;
 use crate::order::key::KeyPools;
 use crate::spare::Pool;

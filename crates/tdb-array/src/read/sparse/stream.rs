@@ -3,7 +3,7 @@
 use super::Engine;
 use super::cells::{Look, Want, WantedCells};
 use super::context::Context;
-use super::source::SelectedTile;
+use super::selected::SelectedTile;
 use super::table::{Run, RunQueue, TileTable, cell_bytes};
 use crate::Result;
 

@@ -1,9 +1,9 @@
 //! The tiles at hand, and the runs of their cells that come next in the result.
 
-use tdb_types::{Buffer, saturating_len};
+use tdb_types::saturating_len;
 
-use super::cells::TileData;
 use super::context::Context;
+use super::held::Held;
 
 /// Consecutive cells of a tile that are consecutive in the result as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,16 +14,6 @@ pub(super) struct Run {
     pub(super) start: u32,
     /// How many cells.
     pub(super) len: u32,
-}
-
-/// Unfiltered cells of one field of a tile.
-#[derive(Debug, Default)]
-pub(super) struct Held {
-    pub(super) cells: Option<TileData>,
-    /// One byte per cell, 0 where it is null.
-    pub(super) validity: Option<Buffer>,
-    /// Whether they serve one batch only: there is no room to keep them, and of fixed-size cells only some are there.
-    pub(super) passing: bool,
 }
 
 /// A tile at hand.
@@ -42,13 +32,6 @@ pub(super) struct Tile {
     pub(super) open: bool,
     /// How many runs wait in the queue.
     queued: usize,
-}
-
-impl Held {
-    pub(super) fn memory(&self) -> usize {
-        let validity = self.validity.as_ref().map_or(0, Buffer::capacity);
-        self.cells.as_ref().map_or(0, TileData::memory) + validity
-    }
 }
 
 impl Tile {

@@ -5,9 +5,9 @@ use std::ops::Range;
 use tdb_types::Buffer;
 
 use super::layout::{BatchLayout, Use};
-use crate::read::sparse::cells::{TileData, fixed_len, fixed_window};
 use crate::read::sparse::context::Context;
-use crate::read::sparse::table::{Held, Run, Tile, TileTable};
+use crate::read::sparse::held::{Held, TileData, fixed_len, fixed_window};
+use crate::read::sparse::table::{Run, Tile, TileTable};
 use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
 use crate::tiles::{FieldTiles, PartTiles, TileScratch, VarTile};
 use crate::{ArrayError, Result};

@@ -3,8 +3,8 @@
 use super::layout::BatchLayout;
 use crate::column::ColumnBuffers;
 use crate::read::BufferPool;
-use crate::read::sparse::cells::TileData;
 use crate::read::sparse::context::Context;
+use crate::read::sparse::held::TileData;
 use crate::read::sparse::table::{Run, TileTable};
 use crate::tiles::VarTile;
 use crate::{ArrayError, Result};

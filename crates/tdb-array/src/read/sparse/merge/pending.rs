@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::super::choice::Tiles;
 use super::super::context::Context;
-use super::super::source::SelectedTile;
+use super::super::selected::{SelectedTile, Tiles};
 use crate::order::cell_order::CellOrder;
 use crate::order::key::Key;
 

@@ -1,0 +1,73 @@
+//! Unfiltered cells of a tile.
+
+use std::ops::Range;
+
+use tdb_types::Buffer;
+
+use crate::tiles::{ByteRun, ByteRuns, FieldTiles, PartTiles, TileRequest, TileScratch, TileStream, VarTile};
+use crate::{ArrayError, Result};
+
+/// Unfiltered cells of one field of a tile.
+#[derive(Debug)]
+pub(super) enum TileData {
+    /// Cells of fixed size.
+    Fixed(Buffer),
+    /// Cells of variable length.
+    Var(VarTile),
+}
+
+impl TileData {
+    /// Bytes of memory that the cells take.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Self::Fixed(cells) => cells.capacity(),
+            Self::Var(cells) => cells.data.capacity() + 8 * cells.offsets.capacity(),
+        }
+    }
+}
+
+/// What is unfiltered of one field of a tile.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    pub(super) cells: Option<TileData>,
+    /// One byte per cell, 0 where it is null.
+    pub(super) validity: Option<Buffer>,
+    /// Whether they serve one batch only: there is no room to keep them, and of fixed-size cells only some are there.
+    pub(super) passing: bool,
+}
+
+impl Held {
+    pub(super) fn memory(&self) -> usize {
+        let validity = self.validity.as_ref().map_or(0, Buffer::capacity);
+        self.cells.as_ref().map_or(0, TileData::memory) + validity
+    }
+}
+
+/// Bytes of a tile of fixed-size cells, which must be within the limit.
+pub(super) fn fixed_len(tiles: &FieldTiles, cells: usize, cell_size: usize) -> Result<usize> {
+    let len = cells.checked_mul(cell_size).filter(|len| *len as u64 <= tiles.tile_limit);
+    len.ok_or_else(|| ArrayError::Unsupported {
+        file: tiles.fixed.path.clone(),
+        what: format!(
+            "tiles of {cells} cells of {cell_size} bytes are above the limit of {} bytes; raise the limit to read them",
+            tiles.tile_limit
+        ),
+    })
+}
+
+/// Unfilters the chunks of a tile that hold a window of its cells to where they belong in `out`, which has room for the
+/// whole tile; the rest of it holds anything.
+pub(super) fn fixed_window(
+    tiles: &FieldTiles,
+    file: &PartTiles,
+    tile: u64,
+    (cells, size): (usize, usize),
+    window: Range<usize>,
+    out: &mut [u8],
+    scratch: &mut TileScratch,
+) -> Result<()> {
+    let run =
+        ByteRun { from: (window.start * size) as u64, len: (window.len() * size) as u64, to: window.start * size };
+    let request = TileRequest { tile, size: (cells * size) as u64, until: file.range(tile)?.end };
+    TileStream::new(file, &tiles.name, tiles.tile_limit, scratch).read(request, &mut ByteRuns::new(&[run]), out)
+}
