@@ -136,7 +136,10 @@ fn large_reads_are_read_ahead() {
     assert!(storage.take_requests() <= 40);
 }
 
-fn bytes(batch: &Batch) -> Vec<(Vec<u8>, Option<Vec<u64>>, Vec<bool>)> {
+/// Values, offsets and validity of a column.
+type Bytes = (Vec<u8>, Option<Vec<u64>>, Vec<bool>);
+
+fn bytes(batch: &Batch) -> Vec<Bytes> {
     let column = |column: &tdb_array::Column| {
         let valid = (0..column.len()).map(|cell| column.is_valid(cell)).collect();
         (column.bytes().to_vec(), column.offsets().map(<[u64]>::to_vec), valid)

@@ -1,6 +1,6 @@
 //! Reading bytes before somebody waits for them.
 
-mod schedule;
+mod queue;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::storage::check_end;
 use crate::{Entry, EntryKind, Fetched, ReadAt, ReadProfile, Request, Result, Storage, WriteFile};
-use schedule::Schedule;
+use queue::Queue;
 
 /// Wraps a storage whose answers take long, so that bytes can be in memory before they are read.
 ///
@@ -37,7 +37,7 @@ use schedule::Schedule;
 #[derive(Clone, Debug)]
 pub struct AheadStorage {
     inner: Arc<dyn Storage>,
-    files: Arc<Mutex<HashMap<String, Weak<Schedules>>>>,
+    files: Arc<Mutex<HashMap<String, Weak<Queues>>>>,
 }
 
 /// The ranges of a file that will be read, about in this order.
@@ -54,14 +54,16 @@ pub struct PlannedFile {
 /// Bytes that are read ahead, or were supplied, as long as this lives.
 #[must_use = "dropped at once, it is of no use"]
 pub struct ReadAhead {
-    /// Each with the file that reads through it.
-    schedules: Vec<(Arc<Schedules>, Arc<Schedule>)>,
+    queue: Arc<Queue>,
+    /// What files that were opened look into.
+    _files: Vec<Arc<Queues>>,
 }
 
 /// What is read ahead of one file, by whoever.
 #[derive(Debug, Default)]
-struct Schedules {
-    list: Mutex<Vec<Weak<Schedule>>>,
+struct Queues {
+    /// Each with the file's place in it.
+    list: Mutex<Vec<(Weak<Queue>, usize)>>,
 }
 
 impl AheadStorage {
@@ -71,45 +73,40 @@ impl AheadStorage {
         Self { inner, files: Arc::default() }
     }
 
-    /// Reads ranges of files before they are asked for, holding about `budget` bytes at once: the first ranges of all files in
-    /// one call, and further ones of a file when reads of it come near.
+    /// Reads ranges of files before they are asked for, about in this order, holding about `budget` bytes at once: as many as
+    /// that in the first call, and further ones when those were read.
     pub fn read_ahead(&self, files: Vec<PlannedFile>, budget: u64) -> ReadAhead {
-        let bytes = |file: &PlannedFile| file.ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
-        let sizes: Vec<u64> = files.iter().map(bytes).collect();
-        let total = sizes.iter().copied().fold(0, u64::saturating_add).max(1);
-        let schedules = files.into_iter().zip(sizes).filter(|(_, size)| *size > 0).map(|(file, size)| {
-            let share = u128::from(budget.min(total)) * u128::from(size) / u128::from(total);
-            let share = u64::try_from(share).unwrap_or(budget);
-            let schedules = self.schedules(&file.path);
-            let schedule = Arc::new(Schedule::new(self.inner.clone(), file, share, total <= budget));
-            schedules.add(&schedule);
-            (schedules, schedule)
-        });
-        let ahead = ReadAhead { schedules: schedules.collect() };
-        let first = ahead.schedules.iter().map(|(_, schedule)| schedule.clone()).collect();
-        Schedule::begin(&self.inner, first);
+        let ahead = self.add(Queue::new(self.inner.clone(), files, budget));
+        ahead.queue.begin();
         ahead
     }
 
     /// Puts bytes of a file of `size` bytes into memory, from `start` on: whoever has them already, such as a browser.
     pub fn supply(&self, path: &str, size: u64, start: u64, bytes: Vec<u8>) -> ReadAhead {
-        let schedules = self.schedules(path);
-        let schedule = Arc::new(Schedule::supplied(self.inner.clone(), path, size, start, bytes));
-        schedules.add(&schedule);
-        ReadAhead { schedules: vec![(schedules, schedule)] }
+        self.add(Queue::supplied(self.inner.clone(), path, size, start, bytes))
     }
 
-    fn schedules(&self, path: &str) -> Arc<Schedules> {
+    fn add(&self, queue: Queue) -> ReadAhead {
+        let queue = Arc::new(queue);
+        let files = queue.paths().enumerate().map(|(place, path)| {
+            let queues = self.queues(path);
+            queues.add(&queue, place);
+            queues
+        });
+        ReadAhead { _files: files.collect(), queue: queue.clone() }
+    }
+
+    fn queues(&self, path: &str) -> Arc<Queues> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(schedules) = files.get(path).and_then(Weak::upgrade) {
-            return schedules;
+        if let Some(queues) = files.get(path).and_then(Weak::upgrade) {
+            return queues;
         }
         if files.len() >= 1024 && files.len().is_power_of_two() {
-            files.retain(|_, schedules| schedules.strong_count() > 0);
+            files.retain(|_, queues| queues.strong_count() > 0);
         }
-        let schedules = Arc::new(Schedules::default());
-        files.insert(path.to_owned(), Arc::downgrade(&schedules));
-        schedules
+        let queues = Arc::new(Queues::default());
+        files.insert(path.to_owned(), Arc::downgrade(&queues));
+        queues
     }
 
     fn wrap(&self, path: &str, file: Arc<dyn ReadAt>) -> Arc<dyn ReadAt> {
@@ -118,34 +115,34 @@ impl AheadStorage {
     }
 
     fn file(&self, path: &str, size: u64, opened: OnceLock<Arc<dyn ReadAt>>) -> Arc<dyn ReadAt> {
-        let (inner, path, schedules) = (self.inner.clone(), path.to_owned(), self.schedules(path));
-        Arc::new(AheadFile { inner, path, size, opened, schedules })
+        let (inner, path, queues) = (self.inner.clone(), path.to_owned(), self.queues(path));
+        Arc::new(AheadFile { inner, path, size, opened, queues })
     }
 }
 
-impl Schedules {
-    fn add(&self, schedule: &Arc<Schedule>) {
+impl Queues {
+    fn add(&self, queue: &Arc<Queue>, place: usize) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        list.retain(|schedule| schedule.strong_count() > 0);
-        list.push(Arc::downgrade(schedule));
+        list.retain(|(queue, _)| queue.strong_count() > 0);
+        list.push((Arc::downgrade(queue), place));
     }
 
     /// Those that are in use.
-    fn current(&self) -> Vec<Arc<Schedule>> {
+    fn current(&self) -> Vec<(Arc<Queue>, usize)> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        list.iter().filter_map(Weak::upgrade).collect()
+        list.iter().filter_map(|(queue, place)| Some((queue.upgrade()?, *place))).collect()
     }
 
     /// Copies bytes that are in memory or on their way to the beginning of `buffer`; how many.
     fn take(&self, offset: u64, buffer: &mut [u8]) -> usize {
-        let taken = self.current().into_iter().map(|schedule| schedule.take(offset, buffer));
+        let taken = self.current().into_iter().map(|(queue, place)| queue.take(place, offset, buffer));
         taken.into_iter().find(|taken| *taken > 0).unwrap_or(0)
     }
 }
 
 impl fmt::Debug for ReadAhead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ReadAhead({} files)", self.schedules.len())
+        write!(f, "ReadAhead({} files)", self.queue.paths().count())
     }
 }
 
@@ -157,7 +154,7 @@ struct AheadFile {
     size: u64,
     /// The wrapped storage's file, once somebody wants what isn't in memory.
     opened: OnceLock<Arc<dyn ReadAt>>,
-    schedules: Arc<Schedules>,
+    queues: Arc<Queues>,
 }
 
 impl ReadAt for AheadFile {
@@ -169,7 +166,7 @@ impl ReadAt for AheadFile {
         check_end(self.size, offset, buffer.len(), || self.inner.describe(&self.path))?;
         let (mut offset, mut rest) = (offset, buffer);
         while !rest.is_empty() {
-            let taken = self.schedules.take(offset, rest);
+            let taken = self.queues.take(offset, rest);
             if taken == 0 {
                 if self.opened.get().is_none() {
                     let file = self.inner.open_sized(&self.path, self.size)?;
@@ -200,7 +197,7 @@ impl Storage for AheadStorage {
     }
 
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
-        if let Some(size) = self.schedules(path).current().first().map(|schedule| schedule.size()) {
+        if let Some(size) = self.queues(path).current().first().map(|(queue, place)| queue.size(*place)) {
             return Ok(self.file(path, size, OnceLock::new()));
         }
         Ok(self.wrap(path, self.inner.open(path)?))
@@ -219,7 +216,7 @@ impl Storage for AheadStorage {
 
     fn fetch_one(&self, request: &Request) -> Result<Fetched> {
         // What was supplied needs no request.
-        if !self.schedules(&request.path).current().is_empty() {
+        if !self.queues(&request.path).current().is_empty() {
             return crate::fetch::fetch_one(self, request);
         }
         let fetched = self.inner.fetch_one(request)?;
@@ -227,7 +224,7 @@ impl Storage for AheadStorage {
     }
 
     fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
-        if requests.iter().any(|request| !self.schedules(&request.path).current().is_empty()) {
+        if requests.iter().any(|request| !self.queues(&request.path).current().is_empty()) {
             return crate::at_once(self.profile().in_flight, requests, |request| self.fetch_one(request));
         }
         let answers = self.inner.fetch(requests).into_iter().zip(requests);

@@ -6,6 +6,7 @@
 
 mod arrays;
 mod cases;
+mod latency;
 mod limits;
 mod ours;
 mod report;
@@ -38,6 +39,9 @@ pub struct Arguments {
     /// Measures writes instead, into arrays in memory
     #[arg(long)]
     writes: bool,
+    /// Measures round trips instead, on a storage each of whose requests takes 30 ms
+    #[arg(long)]
+    latency: bool,
     /// Lists the cases and measures nothing
     #[arg(long)]
     list: bool,
@@ -68,6 +72,9 @@ struct Measured {
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if arguments.writes {
         return writes::run(arguments);
+    }
+    if arguments.latency {
+        return latency::run();
     }
     let cases: Vec<Case> = cases::all(arguments.scale)
         .into_iter()

@@ -168,7 +168,7 @@ impl Loader<'_> {
             Schema(&'a String),
         }
         enum Found {
-            Fragment(String, Result<UnparsedFragment>),
+            Fragment(String, Box<Result<UnparsedFragment>>),
             Schema(String, Result<Option<Arc<ArraySchema>>>),
         }
         let none = Footers::default();
@@ -179,12 +179,12 @@ impl Loader<'_> {
         let mut early = Early::default();
         for found in self.workers.ask(self.storage.profile(), wanted, |wanted| {
             Ok(match wanted {
-                Wanted::Fragment(entry) => Found::Fragment(entry.folder.clone(), self.read(&none, entry)),
+                Wanted::Fragment(entry) => Found::Fragment(entry.folder.clone(), Box::new(self.read(&none, entry))),
                 Wanted::Schema(path) => Found::Schema((*path).clone(), self.schema(path)),
             })
         })? {
             match found {
-                Found::Fragment(folder, fragment) => drop(early.fragments.insert(folder, fragment)),
+                Found::Fragment(folder, fragment) => drop(early.fragments.insert(folder, *fragment)),
                 Found::Schema(path, schema) => drop(early.schemas.insert(path, schema)),
             }
         }

@@ -104,6 +104,10 @@ fn what_fits_is_fetched_in_one_call() {
     check(&*a, 5000..5001);
     assert_eq!(counting.counters().reads, 7);
     drop(ahead);
+    // The thread that fetched may not have ended yet.
+    while !storage.queues("a").current().is_empty() {
+        thread::yield_now();
+    }
     check(&*a, 0..50);
     assert_eq!(counting.counters().reads, 8);
 }
@@ -115,15 +119,16 @@ fn what_does_not_fit_comes_window_by_window() {
     let storage = AheadStorage::new(Arc::new(counting.clone()));
     let ahead = storage.read_ahead(vec![planned("a", vec![0..10_000])], 1500);
     let file = storage.open_sized("a", 10_000).unwrap();
-    let held = || ahead.schedules[0].1.held();
+    let held = || ahead.queue.held();
     let mut most = 0;
     for start in (0..10_000).step_by(70) {
         check(&*file, start..10_000.min(start + 70));
         most = most.max(held());
     }
-    // 100 blocks in 20 windows of 5.
-    assert_eq!((counting.counters().reads, slow.fetches.load(Ordering::SeqCst)), (100, 20));
-    assert!(most <= 15, "{most}");
+    // 100 blocks, asked for whenever a quarter of 1500 bytes were read.
+    let fetches = slow.fetches.load(Ordering::SeqCst);
+    assert!(counting.counters().reads == 100 && fetches <= 30, "{} {fetches}", counting.counters());
+    assert!(most <= 1600, "{most}");
     // Back to the beginning: gone, so it is read plainly.
     check(&*file, 0..70);
     assert_eq!(counting.counters().reads, 101);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tdb_types::ordered_keys;
 
-use super::conditions::Conditions;
+use super::conditions::{Conditions, Fulfilled};
 use super::context::Context;
 use super::held::{Held, TileData, fixed_len, fixed_window};
 use super::selected::SelectedTile;
@@ -140,7 +140,7 @@ impl WantedCells {
         }
         self.compare_times(look, mask, scratch)?;
         if let Some(conditions) = source.conditions.as_ref().filter(|_| !mask.window().is_empty()) {
-            let (stays, fields) = conditions.evaluate(tile, self.times.as_deref(), scratch)?;
+            let Fulfilled { stays, fields } = conditions.evaluate(tile, self.times.as_deref(), scratch)?;
             // What was unfiltered of selected fields is kept.
             for (field, held) in fields {
                 if !self.fields.iter().any(|(other, _)| *other == field) {

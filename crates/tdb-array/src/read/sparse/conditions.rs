@@ -37,6 +37,15 @@ struct SourceCondition {
     until: Option<u64>,
 }
 
+/// What came of the conditions on a tile's cells.
+#[derive(Debug)]
+pub(super) struct Fulfilled {
+    /// Whether each cell fulfils all of them.
+    pub(super) stays: Vec<bool>,
+    /// What was unfiltered of selected fields to find out, each with the field.
+    pub(super) fields: Vec<(usize, Held)>,
+}
+
 impl Conditions {
     /// The conditions on the fragment's cells; none if there aren't any. `selected` are its selected fields.
     pub(super) fn of(fragment: &Fragment, array: &Array, selected: &[Option<Arc<FieldTiles>>]) -> Result<Option<Self>> {
@@ -91,14 +100,13 @@ impl Conditions {
         self.conditions.iter().any(|condition| condition.until.is_some())
     }
 
-    /// Which cells of a tile fulfil the conditions, and what was unfiltered of selected fields to find out. `times` says when
-    /// each cell was written, if that matters.
+    /// Which cells of a tile fulfil the conditions. `times` says when each cell was written, if that matters.
     pub(super) fn evaluate(
         &self,
         tile: &SelectedTile,
         times: Option<&[u64]>,
         scratch: &mut TileScratch,
-    ) -> Result<(Vec<bool>, Vec<(usize, Held)>)> {
+    ) -> Result<Fulfilled> {
         let loaded: Vec<Held> = self.fields.iter().map(|field| field.load(tile, scratch)).collect::<Result<_>>()?;
         let cells = tile.cells as usize;
         let mut all = vec![true; cells];
@@ -112,7 +120,7 @@ impl Conditions {
             all.iter_mut().zip(&truth).for_each(|(all, truth)| *all &= truth);
         }
         let shown = self.fields.iter().zip(loaded).filter_map(|(field, held)| Some((field.shown?, held)));
-        Ok((all, shown.collect()))
+        Ok(Fulfilled { stays: all, fields: shown.collect() })
     }
 }
 

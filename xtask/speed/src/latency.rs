@@ -1,0 +1,93 @@
+//! What reading costs where each request takes 30 ms: round trips in sequence, requests, time.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_storage::{MemoryStorage, Storage};
+use tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Names, NewCells, NewColumn};
+use tdb_testkit::LatentStorage;
+
+const LATENCY: Duration = Duration::from_millis(30);
+/// A tenth of a gigabyte for each of the requests that wait.
+const BYTES_PER_SECOND: u64 = 100_000_000;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Cells of a fragment.
+fn cells(fragments: i64) -> i64 {
+    (4_000_000 / fragments).min(400_000)
+}
+
+/// An array of fragments one behind the other, each of some tiles of two attributes.
+fn written(sparse: bool, fragments: i64) -> Result<Arc<dyn Storage>> {
+    let (cells, tile) = (cells(fragments), 10_000.min(cells(fragments) / 4));
+    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(fragments * cells - 1))
+        .with_tile_extent(Scalar::I64(tile));
+    let builder = if sparse { SchemaBuilder::sparse().capacity(tile.cast_unsigned()) } else { SchemaBuilder::dense() };
+    let schema = ["a", "b"]
+        .into_iter()
+        .fold(builder.dimension(x), |builder, name| builder.attribute(Attribute::new(name, Datatype::Int64)));
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.build()?)?)?;
+    let array = ArrayOptions::new().open_on(storage.clone())?;
+    for fragment in 0..fragments {
+        let x: Vec<i64> = (fragment * cells..(fragment + 1) * cells).collect();
+        let values = NewCells::new().with("a", NewColumn::values(&x)).with("b", NewColumn::values(&x));
+        let write = array.write().names(Names::new().at(1 + fragment.cast_unsigned()));
+        match sparse {
+            true => write.cells(values.with("x", NewColumn::values(&x)))?,
+            false => write.range("x", fragment * cells..=(fragment + 1) * cells - 1)?.cells(values)?,
+        };
+    }
+    Ok(storage)
+}
+
+fn read_point(array: &Array, x: i64) -> Result<()> {
+    for batch in array.read().select(["a", "b"])?.range("x", x..=x)?.batches()? {
+        let batch = batch?;
+        if batch.column("b")?.values::<i64>()? != [x] {
+            return Err(format!("another value at {x}").into());
+        }
+    }
+    Ok(())
+}
+
+fn read_all(array: &Array) -> Result<()> {
+    array.read().batches()?.try_for_each(|batch| batch.map(drop))?;
+    Ok(())
+}
+
+/// Measures, and prints a table.
+pub fn run() -> Result<()> {
+    println!(
+        "Each request takes {} ms, its bytes arrive at {} MB/s, 64 may wait at once.\n",
+        LATENCY.as_millis(),
+        BYTES_PER_SECOND / 1_000_000
+    );
+    println!("| array | what | round trips | requests | time |");
+    println!("| --- | --- | --: | --: | --: |");
+    for (sparse, fragments) in [(false, 1), (false, 10), (false, 1000), (true, 1), (true, 10), (true, 1000)] {
+        let storage = LatentStorage::new(written(sparse, fragments)?, LATENCY, BYTES_PER_SECOND);
+        let kind = if sparse { "sparse" } else { "dense" };
+        let several = if fragments == 1 { "fragment" } else { "fragments" };
+        let mut start = Instant::now();
+        let mut line = |what: &str| {
+            let (trips, requests) = (storage.take_trips(), storage.take_requests());
+            let time = start.elapsed().as_millis();
+            println!("| {kind}, {fragments} {several} | {what} | {trips} | {requests} | {time} ms |");
+            start = Instant::now();
+        };
+        let array = ArrayOptions::new().open_on(Arc::new(storage.clone()))?;
+        line("open");
+        read_point(&array, 777)?;
+        line("first point");
+        read_point(&array, 5)?;
+        line("second point");
+        read_all(&array)?;
+        line("all cells");
+    }
+    Ok(())
+}
