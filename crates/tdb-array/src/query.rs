@@ -1,6 +1,7 @@
 //! What to read: fields, ranges, an order, a budget.
 
 mod coordinate;
+mod memory;
 mod region;
 
 use std::collections::HashSet;
@@ -13,6 +14,7 @@ use tdb_types::{ArrayType, Scalar};
 
 pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
+pub(crate) use memory::Memory;
 pub(crate) use region::Region;
 
 use crate::{Array, ArrayError, Label, Result};
@@ -86,17 +88,8 @@ pub(crate) struct CheckedQuery {
     pub(crate) labels: Vec<SelectedLabel>,
     pub(crate) region: Region,
     pub(crate) order: Order,
-    /// Bytes that a batch should not exceed, if the query says so.
-    pub(crate) budget: Option<usize>,
-}
-
-/// Bytes of a batch unless a query says otherwise: few enough that the memory is soon used again, since touching fresh
-/// memory for the first time takes longer than reading into it; and where threads share it, `each` for every one of them.
-pub(crate) fn default_budget(each: usize, threads: usize) -> usize {
-    match threads {
-        0 | 1 => 4 << 20,
-        threads => threads.saturating_mul(each).min(64 << 20),
-    }
+    /// How much memory its parts may use.
+    pub(crate) memory: Memory,
 }
 
 impl Array {
@@ -188,6 +181,8 @@ impl Query {
     /// of: by default 64 MiB, and never less than 32 MiB. Where a small budget would have the same tiles unfiltered for one
     /// batch after the other, several are made at once, of together up to 8 MiB (dense) or 16 MiB (sparse), and given one by
     /// one. Only tiles that don't fit into all that are unfiltered more than a few times.
+    ///
+    /// At its peak a query holds three times its budget and 96 MiB at most, beside what its threads need for one tile each.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes.max(1));
         self
@@ -208,6 +203,8 @@ impl Query {
             return Err(ArrayError::Query(what.to_owned()));
         }
         let (fields, shown, labels) = self.selection()?;
+        let threads = self.array.workers().threads();
+        let memory = Memory::of(self.budget, schema.array_type(), threads, !labels.is_empty());
         Ok(CheckedQuery {
             array: self.array.clone(),
             fields: fields.into(),
@@ -215,7 +212,7 @@ impl Query {
             labels,
             region,
             order: self.order,
-            budget: self.budget,
+            memory,
         })
     }
 

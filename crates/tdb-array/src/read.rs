@@ -10,7 +10,7 @@ use tdb_storage::{PlannedFile, ReadAhead};
 use tdb_types::ArrayType;
 
 use crate::plan::FileReads;
-use crate::query::{CheckedQuery, default_budget};
+use crate::query::CheckedQuery;
 use crate::workers::Workers;
 use crate::{Batch, Plan, Query, Result};
 use parts::Parts;
@@ -74,30 +74,18 @@ fn plan(query: &CheckedQuery) -> Result<Plan> {
     Ok(Plan { order: query.order, fields, labels, fragments })
 }
 
-/// Bytes that may be on their way or waiting for being read, where answers take long; and those that may be whatever a query's
-/// budget.
-const MOST_AHEAD: u64 = 64 << 20;
-const LEAST_AHEAD: u64 = 8 << 20;
-
 /// Has the bytes fetched that a query will read, where answers take long.
 fn read_ahead(query: &CheckedQuery) -> Result<Option<ReadAhead>> {
     let Some(ahead) = query.array.ahead() else { return Ok(None) };
     let reads = plan(query)?.fragments.into_iter().flat_map(|fragment| fragment.reads);
     let file = |reads: FileReads| PlannedFile { path: reads.file, size: reads.size, ranges: reads.ranges };
-    let budget = query.budget.map_or(MOST_AHEAD, |budget| (budget as u64).clamp(LEAST_AHEAD, MOST_AHEAD));
-    Ok(Some(ahead.read_ahead(reads.map(file).collect(), budget)))
+    Ok(Some(ahead.read_ahead(reads.map(file).collect(), query.memory.ahead)))
 }
 
 impl Batches {
     pub(crate) fn of(query: CheckedQuery) -> Result<Self> {
         let workers = query.array.workers().clone();
-        // Nobody else bounds what labels make of a batch.
-        let default = || match query.labels.is_empty() {
-            true => usize::MAX,
-            false => default_budget(4 << 20, workers.threads()),
-        };
-        let budget = query.budget.unwrap_or_else(default);
-        let parts = Parts::new(query.labels.clone(), query.shown, budget);
+        let parts = Parts::new(query.labels.clone(), query.shown, query.memory.part);
         let ahead = read_ahead(&query)?;
         let reader = match query.array.schema().array_type() {
             ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),

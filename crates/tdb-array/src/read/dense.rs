@@ -34,7 +34,7 @@ use shape::Shape;
 use work::Work;
 
 use super::BufferPool;
-use crate::query::{CheckedQuery, default_budget};
+use crate::query::CheckedQuery;
 use crate::{Batch, Result};
 
 pub(crate) use planned::plan;
@@ -54,10 +54,6 @@ pub(crate) struct DenseReader {
     budget: u64,
 }
 
-/// Small batches are no reason to unfilter chunks again and again: if the caller's are smaller, those that are put together
-/// become as large as this, one after the other twice as large, and the caller gets parts of them.
-const LEAST_BUDGET: u64 = 8 << 20;
-
 /// Bytes that it takes to keep track of one piece of a tile.
 const PIECE_BYTES: u128 = 512;
 
@@ -76,7 +72,7 @@ impl DenseReader {
             false => fields.field(index).cell_bytes(),
         });
         let bytes_per_cell = guess.fold(0, u64::saturating_add).max(1);
-        let budget = query.budget.unwrap_or_else(|| default_budget(8 << 20, query.array.workers().threads())) as u64;
+        let budget = query.memory.batch as u64;
         Ok(Self { query, shape, layers, fields, cursor, pool: BufferPool::of_rows(), bytes_per_cell, budget })
     }
 
@@ -117,7 +113,7 @@ impl DenseReader {
             self.pool.lend(&batch);
             self.bytes_per_cell = u64::try_from(bytes / cells.max(1)).unwrap_or(u64::MAX).max(1);
             self.cursor = step.next;
-            self.budget = budget.max(budget.saturating_mul(2).min(LEAST_BUDGET));
+            self.budget = budget.saturating_mul(2).min(self.query.memory.most_batch as u64);
             return Ok(Some(batch));
         }
     }

@@ -6,15 +6,9 @@ use tdb_schema::FieldRef;
 use super::source::{Sought, Source};
 use super::spares::Spares;
 use crate::fragment::prefetch;
-use crate::query::{CheckedQuery, default_budget};
+use crate::query::CheckedQuery;
 use crate::read::OutputField;
 use crate::{Array, Order, Result, TimeRange};
-
-/// Small batches are no reason to unfilter tiles again and again: this much memory is used in any case if it helps.
-const LEAST_ROOM: usize = 32 << 20;
-
-/// Where nobody says how much memory to use: the more cells are sorted at a time, the less often tiles are looked at.
-const DEFAULT_ROOM: usize = 64 << 20;
 
 /// A query, and where its cells may lie.
 #[derive(Debug)]
@@ -33,6 +27,8 @@ pub(super) struct Context {
     pub(super) order: Order,
     /// Bytes that a batch should not exceed. It may be more than the caller's, who then gets the batch in parts.
     pub(super) budget: usize,
+    /// Up to which it may grow.
+    most_budget: usize,
     /// Bytes that may be held to make batches.
     pub(super) room: usize,
     pub(super) time: TimeRange,
@@ -56,8 +52,9 @@ impl Context {
             regions: query.region.merged(),
             repeats: (sorted && overlap).then(|| query.region.ranges().to_vec()),
             order: query.order,
-            budget: query.budget.unwrap_or_else(|| default_budget(3 << 20, query.array.workers().threads())),
-            room: query.budget.map_or(DEFAULT_ROOM, |budget| budget.max(LEAST_ROOM)),
+            budget: query.memory.batch,
+            most_budget: query.memory.most_batch,
+            room: query.memory.held,
             time: query.array.time(),
             sources: Vec::new(),
             spares: Spares::default(),
@@ -74,7 +71,7 @@ impl Context {
 
     /// Makes the next batches larger, because the last one unfiltered tiles that the next will need once more.
     pub(super) fn grow_budget(&mut self) {
-        self.budget = self.budget.max(self.budget.saturating_mul(2).min(self.room / 2));
+        self.budget = self.budget.saturating_mul(2).min(self.most_budget);
     }
 
     /// Has all coordinates gathered, also those that aren't selected.
