@@ -181,7 +181,7 @@ impl Array {
             return Ok(metadata);
         }
         let metadata = Metadata::load(&*self.inner.storage, self.time(), &self.inner.access);
-        let metadata = metadata.map_err(ArrayError::beside_the_schema)?;
+        let metadata = metadata.map_err(ArrayError::or_partly_encrypted)?;
         Ok(self.inner.metadata.get_or_init(|| metadata))
     }
 

@@ -48,7 +48,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Gives the errors so far the whole paths of their files, where they are of a listing, which knows only names.
+    /// Replaces relative paths in recorded errors by full ones: a listing knows names only.
     pub(crate) fn locate(&mut self, storage: &dyn Storage) {
         let damaged = std::mem::take(&mut self.damaged).into_iter();
         self.damaged = damaged.map(|Damaged { path, error }| Damaged { path, error: error.located(storage) }).collect();

@@ -365,7 +365,7 @@ impl ArrayError {
 
     /// The same error as one of the key, if it is the key that doesn't fit: for the first file that a key is tried on.
     #[must_use]
-    pub fn blaming_the_key(self) -> Self {
+    pub fn into_key_error(self) -> Self {
         let problem = self.key_problem();
         match (self, problem) {
             (
@@ -381,7 +381,7 @@ impl ArrayError {
 
     /// The same error of a file that isn't the first: where the array's schema was read with the key, or without, and this one
     /// wants none, or one, it is not the key that is wrong.
-    pub(crate) fn beside_the_schema(self) -> Self {
+    pub(crate) fn or_partly_encrypted(self) -> Self {
         let schema = || "the array's schema".to_owned();
         match (self.key_problem(), self) {
             (

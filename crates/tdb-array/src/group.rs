@@ -67,7 +67,7 @@ pub struct Member {
     pub uri: String,
     /// Whether the URI is relative to the group's folder.
     pub relative: bool,
-    /// What that comes to.
+    /// The resolved location.
     pub place: MemberPlace,
 }
 
@@ -134,7 +134,7 @@ impl GroupOptions {
         let listing = list(&*storage)?;
         let has_details = listing.root.iter().any(|entry| entry.name == GROUP_FOLDER);
         let members = match has_details {
-            true => detailed_members(&*storage, time, &self.access).map_err(ArrayError::blaming_the_key)?,
+            true => detailed_members(&*storage, time, &self.access).map_err(ArrayError::into_key_error)?,
             false => legacy_members(&*storage, &listing)?,
         };
         let member = |member: GroupMember| Member {

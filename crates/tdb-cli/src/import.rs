@@ -23,8 +23,8 @@ use places::{At, Places};
 pub(crate) use infer::Guesses;
 pub(crate) use rows::{Input, RowsFormat};
 
-/// Of rejected rows as many are told one by one.
-const TOLD: u64 = 20;
+/// Rejected rows that are reported one by one.
+const MAX_REPORTED: u64 = 20;
 
 /// How rows are to be understood.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ impl Reading {
                 }
                 Err(why) => {
                     checked.rejected += 1;
-                    if checked.rejected <= TOLD {
+                    if checked.rejected <= MAX_REPORTED {
                         eprintln!("{}:{line}: {}", self.input.name(), message(&why));
                     }
                 }
@@ -134,8 +134,8 @@ impl Reading {
             show(&mut progress, "checking", self.input.progress());
         }
         progress.finish();
-        if checked.rejected > TOLD {
-            eprintln!("and {} more rows", checked.rejected - TOLD);
+        if checked.rejected > MAX_REPORTED {
+            eprintln!("and {} more rows", checked.rejected - MAX_REPORTED);
         }
         if checked.rejected > 0 && !self.skip_rejects {
             let message = format!("{} of {} rows can't be imported", checked.rejected, checked.rows + checked.rejected);
@@ -161,7 +161,7 @@ impl Reading {
                 return;
             }
             told.insert(at.number, (at.line, first.line));
-            if told.len() as u64 > TOLD {
+            if told.len() as u64 > MAX_REPORTED {
                 told.pop_last();
             }
         })?;
@@ -174,8 +174,8 @@ impl Reading {
         for (line, first) in told.values() {
             eprintln!("{}:{line}: the coordinates are those of line {first}", self.input.name());
         }
-        if count > TOLD {
-            eprintln!("and {} more rows", count - TOLD);
+        if count > MAX_REPORTED {
+            eprintln!("and {} more rows", count - MAX_REPORTED);
         }
         if count == 0 {
             return Ok(());

@@ -171,7 +171,7 @@ impl Inspection<'_> {
 
     fn tile_error(&self) -> impl Fn(GenericTileError) -> Failure + use<> {
         let file = self.file();
-        move |source| ArrayError::GenericTile { file: file.clone(), source }.blaming_the_key().into()
+        move |source| ArrayError::GenericTile { file: file.clone(), source }.into_key_error().into()
     }
 
     fn decode_error(&self) -> impl Fn(DecodeError) -> Failure + use<> {

@@ -1,4 +1,4 @@
-//! Conditions held against a schema: which fields they need, and what is to be tested of each.
+//! Conditions bound to a schema: which fields they need, and what is to be tested of each.
 
 use std::sync::Arc;
 

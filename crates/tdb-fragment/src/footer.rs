@@ -66,7 +66,7 @@ impl FragmentFooter {
     /// on footers give the name; before, it is [`LEGACY_SCHEMA_NAME`].
     ///
     /// # Errors
-    /// Truncated, a version without footers, or a name that is none.
+    /// Truncated, a version without footers, or an invalid name.
     pub fn schema_name(footer: &[u8]) -> Result<(FormatVersion, String)> {
         Ok(FooterHeader::parse_start(&mut ByteReader::new(footer))?)
     }

@@ -163,7 +163,7 @@ impl SchemaBuilder {
         self
     }
 
-    /// Gives the name to what has none that the releases of the time gave it; without one they couldn't use it.
+    /// Names an anonymous attribute `__attr`, as 1.x did; without a name its releases couldn't use it.
     fn name_attributes(&mut self) {
         if self.version.has(Feature::NamedAttributes) {
             for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name().is_empty()) {

@@ -15,7 +15,7 @@ use crate::{
 /// What an array is: its dimensions and attributes, the order of its cells and tiles, the filters of its tiles.
 ///
 /// A value of this type has been validated: readers may rely on its bounds, sizes and names (see the crate's page).
-/// One is had from bytes ([`parse_file`](Self::parse_file)) or from a [`SchemaBuilder`](crate::SchemaBuilder).
+/// Obtain one from bytes ([`parse_file`](Self::parse_file)) or from a [`SchemaBuilder`](crate::SchemaBuilder).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArraySchema {
     pub(crate) version: FormatVersion,

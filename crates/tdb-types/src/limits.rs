@@ -11,7 +11,7 @@ pub struct Limits {
     pub tile_bytes: u64,
     /// Most bytes of one unfiltered generic tile (schema, section of fragment metadata, …). Default: 1 GiB.
     pub generic_tile_bytes: u64,
-    /// Most bytes of the files of an array together that speak of commits: of those gathered, ignored and replaced.
+    /// Most bytes of all commit files of an array together: those that gather, ignore and replace other commits.
     /// Default: 128 MiB, which is about a million commits.
     pub commit_bytes: u64,
     /// Most nesting of conditions. Default: 64.

@@ -12,7 +12,7 @@ use tdb_types::names::file_name;
 use super::Array;
 use crate::{ArrayError, Fragment, Result};
 
-/// So many times the nodes of one condition may all delete commits have together: each is worked out for each cell.
+/// All delete commits together may hold this multiple of `condition_nodes`: each is evaluated for each cell.
 const TOGETHER: u32 = 16;
 
 /// What the delete commits that are still to be loaded may hold.

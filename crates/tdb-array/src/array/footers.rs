@@ -93,7 +93,7 @@ fn covers(file: &TimestampedName, entry: &FragmentEntry) -> bool {
 
 fn parse(storage: &dyn Storage, path: &str, bytes: &[u8], access: &Access) -> Result<ConsolidatedFooters> {
     ConsolidatedFooters::parse_file(bytes, &mut access.decoder(), None)
-        .map_err(|source| ArrayError::Fragment { file: storage.describe(path), source }.beside_the_schema())
+        .map_err(|source| ArrayError::Fragment { file: storage.describe(path), source }.or_partly_encrypted())
 }
 
 /// Whether the fragment's format has footers at all, and such that copies of them can be relied on: newer releases make them

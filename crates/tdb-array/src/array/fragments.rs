@@ -204,7 +204,7 @@ impl Loader<'_> {
     fn schema(&self, path: &str) -> Result<Option<Arc<ArraySchema>>> {
         let schema = match load_schema(&**self.storage, path, self.access) {
             Err(ArrayError::Storage(StorageError::NotFound { .. })) => return Ok(None),
-            schema => schema.map_err(ArrayError::beside_the_schema)?,
+            schema => schema.map_err(ArrayError::or_partly_encrypted)?,
         };
         if let Some(what) = differs_in_space(&schema, &self.inner.schema) {
             let what = format!("{what}, although an array can change in its attributes only");

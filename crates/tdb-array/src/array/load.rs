@@ -41,7 +41,7 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
         let needless = error.key_problem() == Some(KeyProblem::NotNeeded);
         match needless.then(|| encrypted_file(&*storage, &listing)).flatten() {
             Some(encrypted) => ArrayError::PartlyEncrypted { clear: storage.describe(&schema_path), encrypted },
-            None => error.blaming_the_key(),
+            None => error.into_key_error(),
         }
     })?;
     let schema = Arc::new(schema);

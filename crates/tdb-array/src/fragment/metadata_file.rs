@@ -171,6 +171,6 @@ impl MetadataFile {
 
     #[cold]
     pub(super) fn error(&self, source: FragmentError) -> ArrayError {
-        ArrayError::Fragment { file: self.described.clone(), source }.beside_the_schema()
+        ArrayError::Fragment { file: self.described.clone(), source }.or_partly_encrypted()
     }
 }

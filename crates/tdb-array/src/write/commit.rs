@@ -33,7 +33,7 @@ pub(crate) struct NewFragment {
     unwanted: bool,
 }
 
-/// A fragment that lacks but its commit.
+/// A fully written, uncommitted fragment.
 #[derive(Debug)]
 pub(crate) struct SealedFragment {
     fragment: NewFragment,
@@ -87,8 +87,8 @@ impl SealedFragment {
     /// Makes the fragment part of the array, durably, and gives its name.
     ///
     /// # Errors
-    /// Whatever the storage can't do. Then there is no fragment, unless the storage could take back what it had written as
-    /// little as it could write it: then the fragment is there, and whole.
+    /// Whatever the storage can't do. Then there is no fragment, unless removing the commit also failed: then the fragment is
+    /// there, and whole.
     pub(crate) fn commit(self) -> Result<TimestampedName> {
         let Self { mut fragment, metadata } = self;
         let NewFragment { storage, place, .. } = &fragment;

@@ -213,7 +213,7 @@ impl Write {
     }
 }
 
-/// Commits fragments that lack but that.
+/// Commits sealed fragments.
 pub(super) fn commit(fragments: Vec<SealedFragment>, names: &Names, cells: u64) -> Result<Written> {
     Ok(Written { fragments: SealedFragment::commit_all(fragments, names)?, cells })
 }

@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 
 /// List arrays, groups and other things in a folder
 ///
-/// What a folder is is told by what lies in it. Arrays are not looked into.
+/// The contents of a folder determine its kind. Arrays are not looked into.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

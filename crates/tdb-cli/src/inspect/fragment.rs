@@ -50,7 +50,7 @@ pub(super) fn consolidated(inspection: &mut Inspection<'_>) -> Result<()> {
 }
 
 pub(super) fn fragment_error(path: &Path, source: FragmentError) -> Failure {
-    ArrayError::Fragment { file: path.display().to_string(), source }.blaming_the_key().into()
+    ArrayError::Fragment { file: path.display().to_string(), source }.into_key_error().into()
 }
 
 /// Shows the generic tiles of a file whose sections can't be told, if nothing else was shown.
@@ -108,7 +108,7 @@ fn schema(array: &Path, version: FormatVersion, path: &Path, metadata: &[u8], ke
     let bytes = read_file(&file)?;
     let tile = key.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
     let parsed = tile.and_then(|tile| ArraySchema::parse_tile(&tile, None));
-    let failed = |source| ArrayError::Schema { file: file.display().to_string(), source }.blaming_the_key();
+    let failed = |source| ArrayError::Schema { file: file.display().to_string(), source }.into_key_error();
     Ok(parsed.map_err(failed)?)
 }
 

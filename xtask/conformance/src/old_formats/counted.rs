@@ -8,7 +8,7 @@ pub(super) const NEWEST: &str = "reads by 2.30.0";
 /// Reads by the older one.
 pub(super) const OLDER: &str = "reads by the release";
 /// Reads in which the older one gets what the newest wrote no better than what we wrote.
-pub(super) const NEITHER: &str = "no better of 2.30.0's";
+pub(super) const NEITHER: &str = "also rejects 2.30.0's";
 pub(super) const GROUPS: &str = "groups";
 pub(super) const LABELS: &str = "arrays with labels";
 /// Fragments that we deleted.

@@ -56,7 +56,7 @@ impl Source {
         let mut tiles = Vec::new();
         for (tile, coverage) in found {
             let cells = fragment.footer().cells_in_tile(tile);
-            // Of every cell a key or an offset is held, whatever its own size.
+            // Each cell needs at least an 8-byte key or offset.
             let limit = (array.limits().tile_bytes / 8).min(u64::from(u32::MAX));
             let Some(cells) = cells.filter(|cells| *cells <= limit).and_then(|cells| u32::try_from(cells).ok()) else {
                 let Some(cells) = cells else { return Err(corrupt(format!("there is no tile {tile}"))) };
