@@ -142,3 +142,8 @@ pub use sections::{
     StatisticsRules, Sum, TileOffsets, TileStatistics, TileValues, TileVarSizes, ValueStatistics,
 };
 pub use tiles::{DenseGrid, GridDimension, SparseTiles, Tiles};
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -154,3 +154,8 @@ pub fn to_toml(definition: &ArrayDefinition) -> Result<String> {
     definition.check_complete()?;
     Ok(print::definition(definition))
 }
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

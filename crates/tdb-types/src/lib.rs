@@ -61,3 +61,8 @@ pub use writer::ByteWriter;
 
 /// A result whose error says where in the bytes the trouble lies.
 pub type Result<T, E = DecodeError> = std::result::Result<T, E>;
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

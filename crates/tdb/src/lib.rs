@@ -113,3 +113,8 @@ pub use tdb_schema as schema;
 pub use tdb_schema_text as schema_text;
 pub use tdb_storage as storage;
 pub use tdb_types as types;
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(all(doctest, feature = "zlib"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
