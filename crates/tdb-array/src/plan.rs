@@ -15,6 +15,7 @@ use crate::{Order, Result};
 ///
 /// It prints as text, which is what `tdb read --explain` shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Plan {
     /// The order of the result.
     pub order: Order,
@@ -28,6 +29,7 @@ pub struct Plan {
 
 /// What a query would touch of one fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FragmentPlan {
     /// The fragment's folder.
     pub folder: String,
@@ -41,6 +43,7 @@ pub struct FragmentPlan {
 
 /// One tile that a query would touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlannedTile {
     /// The tile's index in the fragment.
     pub tile: u64,
@@ -52,6 +55,7 @@ pub struct PlannedTile {
 
 /// Bytes that a query would read of one data file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileReads {
     /// The field.
     pub field: String,

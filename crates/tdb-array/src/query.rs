@@ -20,6 +20,7 @@ use coordinate::Given;
 
 /// The order of the cells of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Order {
     /// The last dimension varies fastest.
     RowMajor,

@@ -7,6 +7,8 @@ mod pool;
 pub(crate) mod sparse;
 pub(crate) mod stream;
 
+use std::iter::FusedIterator;
+
 use tdb_storage::ReadAhead;
 use tdb_types::ArrayType;
 
@@ -86,6 +88,8 @@ impl Batches {
         }
     }
 }
+
+impl FusedIterator for Batches {}
 
 impl Iterator for Batches {
     type Item = Result<Batch>;
