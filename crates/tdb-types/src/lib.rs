@@ -42,6 +42,7 @@ mod ordered_key;
 mod reader;
 mod scalar;
 mod spans;
+mod text;
 mod version;
 mod writer;
 
@@ -56,6 +57,7 @@ pub use ordered_key::{from_ordered_key, ordered_key, ordered_keys};
 pub use reader::ByteReader;
 pub use scalar::{Scalar, ScalarBytes};
 pub use spans::{Span, Spans};
+pub use text::ParseNameError;
 pub use version::{FEATURES, Feature, FeatureRow, FormatVersion, UnsupportedVersion};
 pub use writer::ByteWriter;
 
