@@ -1,6 +1,7 @@
 //! A run of cells, column by column.
 
 use std::ops::Range;
+use std::slice;
 
 use crate::{ArrayError, Column, Result};
 
@@ -88,5 +89,26 @@ impl Batch {
     #[must_use]
     pub fn memory(&self) -> usize {
         self.columns.iter().map(Column::memory).sum()
+    }
+}
+
+/// The columns, in the order in which the query selected them.
+///
+/// ```
+/// use tdb_array::Array;
+///
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+/// for batch in Array::open(folder)?.read().select(["x", "a"])?.batches()? {
+///     let names: Vec<String> = (&batch?).into_iter().map(|column| column.name().to_owned()).collect();
+///     assert_eq!(names, ["x", "a"]);
+/// }
+/// # Ok::<(), tdb_array::ArrayError>(())
+/// ```
+impl<'a> IntoIterator for &'a Batch {
+    type Item = &'a Column;
+    type IntoIter = slice::Iter<'a, Column>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.columns.iter()
     }
 }

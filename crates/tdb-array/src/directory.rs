@@ -24,6 +24,7 @@ use crate::{ArrayError, Result, TimeRange};
 
 /// What lies in the folders of an array: names only, but for the small files that speak of other files.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Listing {
     /// The array's own folder.
     pub root: Vec<Entry>,

@@ -332,6 +332,7 @@ pub enum CellProblem {
 
 /// What a caller may do about an [`ArrayError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ErrorCategory {
     /// The request is wrong: change it.
     Usage,

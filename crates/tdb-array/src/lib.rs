@@ -112,3 +112,8 @@ pub use write::{
 
 /// A result whose error says which file or which part of the request is at fault.
 pub type Result<T, E = ArrayError> = std::result::Result<T, E>;
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(all(doctest, feature = "zlib"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

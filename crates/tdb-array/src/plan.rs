@@ -12,6 +12,7 @@ use crate::{Order, Result};
 ///
 /// It prints as text, which is what `tdb read --explain` shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Plan {
     /// The order of the result.
     pub order: Order,
@@ -25,6 +26,7 @@ pub struct Plan {
 
 /// What a query would touch of one fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FragmentPlan {
     /// The fragment's folder.
     pub folder: String,
@@ -38,6 +40,7 @@ pub struct FragmentPlan {
 
 /// One tile that a query would touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlannedTile {
     /// The tile's index in the fragment.
     pub tile: u64,
@@ -49,6 +52,7 @@ pub struct PlannedTile {
 
 /// Bytes that a query would read of one data file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileReads {
     /// The field.
     pub field: String,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_types::{ArrayType, Scalar};
+use tdb_types::{ArrayType, ParseNameError, Scalar};
 
 pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
@@ -22,6 +22,7 @@ use coordinate::Given;
 
 /// The order of the cells of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Order {
     /// The last dimension varies fastest.
     RowMajor,
@@ -41,6 +42,33 @@ impl std::fmt::Display for Order {
             Self::Global => "global",
             Self::Unordered => "unordered",
         })
+    }
+}
+
+impl std::str::FromStr for Order {
+    type Err = ParseNameError;
+
+    /// The inverse of [`Display`](std::fmt::Display).
+    ///
+    /// ```
+    /// use tdb_array::Order;
+    ///
+    /// for order in [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered] {
+    ///     assert_eq!(order.to_string().parse(), Ok(order));
+    /// }
+    /// assert_eq!(
+    ///     "rows".parse::<Order>().unwrap_err().to_string(),
+    ///     r#""rows" is no order; expected row-major, col-major, global, unordered"#,
+    /// );
+    /// ```
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "row-major" => Ok(Self::RowMajor),
+            "col-major" => Ok(Self::ColMajor),
+            "global" => Ok(Self::Global),
+            "unordered" => Ok(Self::Unordered),
+            _ => Err(ParseNameError::new("order", text, &["row-major", "col-major", "global", "unordered"])),
+        }
     }
 }
 

@@ -6,6 +6,8 @@ mod parts;
 mod pool;
 pub(crate) mod sparse;
 
+use std::iter::FusedIterator;
+
 use tdb_storage::{PlannedFile, ReadAhead};
 use tdb_types::ArrayType;
 
@@ -119,6 +121,8 @@ impl Batches {
         }
     }
 }
+
+impl FusedIterator for Batches {}
 
 impl Iterator for Batches {
     type Item = Result<Batch>;

@@ -72,3 +72,8 @@ pub use bind::{BoundCondition, BoundField};
 pub use error::{ConditionError, Result};
 pub use format::Update;
 pub use tree::{Condition, Field, Members, Operator, Value};
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(all(doctest, feature = "all-codecs"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

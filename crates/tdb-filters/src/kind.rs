@@ -4,6 +4,7 @@ use tdb_types::{Datatype, Feature, FormatVersion};
 
 /// Which of the tiles of a field this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TileRole {
     /// Cells of fixed size.
     Fixed,
@@ -50,6 +51,7 @@ impl ElementTypes {
 
 /// What a tile holds, as far as its filters must know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct TileKind {
     /// Datatype of the values.
     pub datatype: Datatype,
@@ -64,12 +66,20 @@ pub struct TileKind {
 }
 
 impl TileKind {
+    /// Any kind: cells of `cell_size` bytes, or values of that size where cells vary in size.
+    ///
+    /// The constructors below know the sizes that follow from a role.
+    #[must_use]
+    pub const fn new(datatype: Datatype, cell_size: u64, role: TileRole, version: FormatVersion) -> Self {
+        Self { datatype, cell_size, role, version, element_types: ElementTypes::Stage }
+    }
+
     /// Cells of `cell_val_num` values each.
     #[must_use]
     pub fn fixed(datatype: Datatype, cell_val_num: u32, version: FormatVersion) -> Self {
         // Neither factor exceeds 32 bits.
         let cell_size = datatype.size() as u64 * u64::from(cell_val_num);
-        Self { datatype, cell_size, role: TileRole::Fixed, version, element_types: ElementTypes::Stage }
+        Self::new(datatype, cell_size, TileRole::Fixed, version)
     }
 
     /// Values of cells that vary in size.

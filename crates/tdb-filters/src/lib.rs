@@ -75,3 +75,8 @@ pub use scratch::Scratch;
 pub use spec::{Filter, FilterPipeline, WebPFormat, WebPOptions};
 
 pub(crate) use error::length_u32;
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

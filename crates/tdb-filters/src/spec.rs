@@ -11,6 +11,7 @@
 //! | … | options, see [`Filter`] |
 
 mod filter;
+mod text;
 mod webp;
 
 pub use filter::Filter;

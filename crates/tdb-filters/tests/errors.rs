@@ -90,11 +90,12 @@ fn keys() {
 fn filters_that_do_not_suit_the_tile_are_not_bound() {
     insta::assert_snapshot!(bind_error(DOUBLE_DELTA, cells(Datatype::Float32)), @"double_delta does not work on float32; use it on integers");
     insta::assert_snapshot!(bind_error(DELTA, cells(Datatype::Float64)), @"delta does not work on float64; use it on integers");
-    let kind = TileKind { cell_size: 6, ..cells(Datatype::Int32) };
+    let sized = |cell_size| TileKind::new(Datatype::Int32, cell_size, TileRole::Fixed, V22);
+    let kind = sized(6);
     insta::assert_snapshot!(bind_error(RLE, kind), @"cell size can't be 6; expected a multiple of the datatype's size");
-    let kind = TileKind { cell_size: 0, ..cells(Datatype::Int32) };
+    let kind = sized(0);
     insta::assert_snapshot!(bind_error(RLE, kind), @"cell size can't be 0; expected a multiple of the datatype's size");
-    let kind = TileKind { role: TileRole::Coordinates { dimensions: 3 }, ..cells(Datatype::Int32) };
+    let kind = TileKind::new(Datatype::Int32, 4, TileRole::Coordinates { dimensions: 3 }, V22);
     insta::assert_snapshot!(bind_error(RLE, kind), @"cell size can't be 4; expected one value per dimension");
 }
 

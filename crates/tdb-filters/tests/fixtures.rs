@@ -4,7 +4,7 @@
 
 mod common;
 
-use tdb_filters::{BoundPipeline, Filter, FilterPipeline, Scratch, TileKind};
+use tdb_filters::{BoundPipeline, Filter, FilterPipeline, Scratch, TileKind, TileRole};
 use tdb_testkit::fixtures::{FilterCase, filter_cases};
 use tdb_types::{ByteReader, ByteWriter, Datatype, Feature, FormatVersion};
 
@@ -26,7 +26,7 @@ impl Case {
         let kind = if case.offsets.is_some() {
             TileKind::var_data(datatype, version)
         } else {
-            TileKind { cell_size: case.cell_size, ..TileKind::fixed(datatype, 1, version) }
+            TileKind::new(datatype, case.cell_size, TileRole::Fixed, version)
         };
         let bound = BoundPipeline::bind(&pipeline, kind).unwrap_or_else(|error| panic!("{}: {error}", case.name));
         Self { case, version, pipeline, bound }

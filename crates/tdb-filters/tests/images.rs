@@ -12,13 +12,7 @@ use tdb_testkit::fixtures;
 use tdb_testkit::hostile::{SplitMix64, seeded_mutations, truncations};
 use tdb_types::Datatype;
 
-const KIND: TileKind = TileKind {
-    datatype: Datatype::UInt8,
-    cell_size: 1,
-    role: tdb_filters::TileRole::Fixed,
-    version: V22,
-    element_types: tdb_filters::ElementTypes::Stage,
-};
+const KIND: TileKind = TileKind::new(Datatype::UInt8, 1, tdb_filters::TileRole::Fixed, V22);
 
 fn depth(format: WebPFormat) -> u16 {
     if matches!(format, WebPFormat::Rgba | WebPFormat::Bgra) { 4 } else { 3 }

@@ -6,7 +6,7 @@ mod common;
 use proptest::prelude::*;
 use tdb_filters::{
     BoundPipeline, ChunkHeader, ChunkIndex, ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, Scratch,
-    TileKind, TileRole,
+    TileKind,
 };
 use tdb_testkit::hostile::{self, SplitMix64};
 use tdb_types::{Datatype, FormatVersion, Limits};
@@ -406,7 +406,7 @@ fn damaged_strings_are_noticed_or_harmless() {
     for first in [Filter::Rle { level: -1 }, Filter::Dictionary { level: -1 }] {
         for rest in [vec![], vec![Filter::Lz4 { level: -1 }], vec![Filter::Bitshuffle, Filter::Md5]] {
             let pipeline = FilterPipeline::new([vec![first.clone()], rest].concat());
-            let kind = TileKind { role: TileRole::VarData, ..common::cells(Datatype::StringAscii) };
+            let kind = TileKind::var_data(Datatype::StringAscii, FormatVersion::DEFAULT);
             let bound = BoundPipeline::bind(&pipeline, kind).unwrap();
             let (mut scratch, mut filtered) = (Scratch::with_limits(Limits::SMALL), Vec::new());
             bound.encode_tile(b"aaabbbbbc", Some(&[0, 3, 3, 4, 8, 8]), &mut filtered, &mut scratch).unwrap();

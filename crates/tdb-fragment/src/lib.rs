@@ -29,16 +29,9 @@
 //! #         .dimension(row.with_tile_extent(Scalar::I32(10)))
 //! #         .attribute(Attribute::new("a", Datatype::Int32))
 //! #         .build()?;
-//! #     let header = FooterHeader {
-//! #         version: FormatVersion::DEFAULT,
-//! #         schema_name: "__1_1_0123456789abcdef0123456789abcdef".to_owned(),
-//! #         dense: true,
-//! #         non_empty_domain: Some(NdRange(vec![DimRange::between(Scalar::I32(11), Scalar::I32(40))?])),
-//! #         sparse_tile_count: 0,
-//! #         last_tile_cells: 10,
-//! #         has_timestamps: false,
-//! #         has_delete_metadata: false,
-//! #     };
+//! #     let mut header = FooterHeader::new(FormatVersion::DEFAULT, "__1_1_0123456789abcdef0123456789abcdef", true);
+//! #     header.non_empty_domain = Some(NdRange(vec![DimRange::between(Scalar::I32(11), Scalar::I32(40))?]));
+//! #     header.last_tile_cells = 10;
 //! #     let rtree = RTree::empty(&schema.domain().kinds(), RTree::FANOUT);
 //! #     let mut contents = FragmentContents::new(rtree, header.slots(&schema).len());
 //! #     contents.fragment_statistics.0.resize_with(contents.fields.len(), Default::default);
@@ -142,3 +135,8 @@ pub use sections::{
     StatisticsRules, Sum, TileOffsets, TileStatistics, TileValues, TileVarSizes, ValueStatistics,
 };
 pub use tiles::{DenseGrid, GridDimension, SparseTiles, Tiles};
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -111,13 +111,8 @@ const TILE_SIZE_AT: u64 = 12;
 
 /// What the filters are told about the payload.
 pub(crate) fn tile_kind(header: &GenericTileHeader) -> TileKind {
-    TileKind {
-        datatype: header.datatype,
-        cell_size: header.cell_size,
-        role: TileRole::Generic,
-        version: header.version,
-        element_types: ElementTypes::of_fragment(header.version, Some(header.version)),
-    }
+    TileKind::new(header.datatype, header.cell_size, TileRole::Generic, header.version)
+        .with_element_types(ElementTypes::of_fragment(header.version, Some(header.version)))
 }
 
 /// Records where the chunks lie, by reading their framing once more with the reader that records.

@@ -53,3 +53,8 @@ pub use encode::GenericTileEncoder;
 pub use error::{GenericTileError, Result};
 pub use header::GenericTileHeader;
 pub use tile::GenericTile;
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(all(doctest, feature = "all-codecs"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -6,6 +6,7 @@ use crate::paths::line;
 
 /// What a file among the commits says, told by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CommitKind {
     /// A fragment was written: `.wrt`, before format 12 `.ok`.
     Write,

@@ -36,3 +36,8 @@ pub use group::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
 pub use metadata::{MetadataChange, MetadataFile};
 pub use paths::PathList;
 pub use value::{MetadataValue, MetadataView, MetadataWriteError};
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

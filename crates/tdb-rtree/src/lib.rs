@@ -54,3 +54,8 @@ pub use nd_range::NdRange;
 pub use range::DimRange;
 pub use search::{Coverage, Search};
 pub use tree::RTree;
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -62,8 +62,8 @@ pub use tdb_schema;
 #[non_exhaustive]
 pub enum SchemaTextError {
     /// It is no TOML, or not of the expected form: the message says where.
-    #[error("{0}")]
-    Toml(#[from] Box<toml::de::Error>),
+    #[error(transparent)]
+    Toml(TomlError),
     /// A value doesn't fit where it stands.
     #[error("{what}: {why}")]
     Invalid {
@@ -77,6 +77,19 @@ pub enum SchemaTextError {
     /// The parts contradict each other or the format.
     #[error(transparent)]
     Schema(#[from] SchemaError),
+}
+
+/// Why a text is no TOML, or not of the expected form.
+///
+/// Of the parser it shows what it prints and no type, so that this crate can take another one without a new major version.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct TomlError(Box<toml::de::Error>);
+
+impl From<toml::de::Error> for SchemaTextError {
+    fn from(error: toml::de::Error) -> Self {
+        Self::Toml(TomlError(Box::new(error)))
+    }
 }
 
 impl SchemaTextError {
@@ -97,7 +110,7 @@ impl SchemaTextError {
     #[must_use]
     pub fn message(&self) -> String {
         match self {
-            Self::Toml(error) => error.message().to_owned(),
+            Self::Toml(error) => error.0.message().to_owned(),
             other => other.to_string(),
         }
     }
@@ -106,7 +119,7 @@ impl SchemaTextError {
     #[must_use]
     pub fn span(&self, text: &str) -> Option<Range<usize>> {
         match self {
-            Self::Toml(error) => error.span(),
+            Self::Toml(error) => error.0.span(),
             Self::Invalid { what, key, .. } => span::find(text, what, *key),
             Self::Schema(SchemaError::Invalid { what, why } | SchemaError::Unsupported { what, why }) => {
                 span::find(text, what, span::key(why))
@@ -133,7 +146,7 @@ pub fn from_toml(text: &str) -> Result<ArrayDefinition> {
 /// # Errors
 /// As [`from_toml`]; something that the version can't express.
 pub fn from_toml_as(text: &str, version: Option<FormatVersion>) -> Result<ArrayDefinition> {
-    let document = toml::from_str(text).map_err(Box::new)?;
+    let document = toml::from_str(text)?;
     parse::definition(&document, version)
 }
 
@@ -142,7 +155,7 @@ pub fn from_toml_as(text: &str, version: Option<FormatVersion>) -> Result<ArrayD
 /// # Errors
 /// As [`from_toml`].
 pub fn additions_from_toml(text: &str) -> Result<(Vec<Attribute>, Vec<Enumeration>)> {
-    let additions = toml::from_str(text).map_err(Box::new)?;
+    let additions = toml::from_str(text)?;
     parse::additions(&additions)
 }
 
@@ -154,3 +167,8 @@ pub fn to_toml(definition: &ArrayDefinition) -> Result<String> {
     definition.check_complete()?;
     Ok(print::definition(definition))
 }
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

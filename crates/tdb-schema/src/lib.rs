@@ -109,3 +109,8 @@ fn group_name<'a>(
         }
     }
 }
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(all(doctest, feature = "all-codecs"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -62,3 +62,8 @@ pub use memory::MemoryStorage;
 pub use path::check_path;
 pub use storage::{Entry, EntryKind, ReadAt, Storage, WriteFile};
 pub use temporary::is_temporary;
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

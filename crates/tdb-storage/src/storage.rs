@@ -174,6 +174,7 @@ pub trait WriteFile: Send + fmt::Debug {
 
 /// A file or folder in a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Entry {
     /// Its name: one component of a path.
     pub name: String,
@@ -181,6 +182,20 @@ pub struct Entry {
     pub kind: EntryKind,
     /// Bytes of a file; 0 for a folder.
     pub size: u64,
+}
+
+impl Entry {
+    /// A file of so many bytes.
+    #[must_use]
+    pub fn file(name: impl Into<String>, size: u64) -> Self {
+        Self { name: name.into(), kind: EntryKind::File, size }
+    }
+
+    /// A folder.
+    #[must_use]
+    pub fn folder(name: impl Into<String>) -> Self {
+        Self { name: name.into(), kind: EntryKind::Folder, size: 0 }
+    }
 }
 
 /// What an [`Entry`] is.

@@ -120,6 +120,13 @@ impl From<&[u8]> for Buffer {
     }
 }
 
+impl From<Vec<u8>> for Buffer {
+    /// Copies the bytes: those of a vector need not be aligned.
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::from(bytes.as_slice())
+    }
+}
+
 impl PartialEq for Buffer {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
@@ -149,6 +156,9 @@ mod tests {
         assert_eq!(&*buffer, [1, 0, 0, 0]);
         buffer.resize(20);
         assert_eq!(buffer.len(), 20);
+        let of_vec = Buffer::from(vec![1, 2, 3]);
+        assert_eq!(AsRef::<[u8]>::as_ref(&of_vec), [1, 2, 3]);
+        assert_eq!(of_vec.values::<u8>(), Some(&[1, 2, 3][..]));
     }
 
     #[test]

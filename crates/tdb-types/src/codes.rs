@@ -67,6 +67,7 @@ codes! {
 
 codes! {
     /// An order of cells or tiles.
+    #[non_exhaustive]
     Layout, "a layout code from 0 to 4" {
         /// The last dimension varies fastest.
         RowMajor = 0, "row-major";

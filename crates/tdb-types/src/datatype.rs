@@ -66,6 +66,7 @@ macro_rules! datatypes {
         /// The datatype of the values of an attribute or dimension.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)] // the names are the format's own
+        #[non_exhaustive]
         pub enum Datatype { $($variant,)* }
 
         impl Datatype {

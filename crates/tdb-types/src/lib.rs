@@ -42,6 +42,7 @@ mod ordered_key;
 mod reader;
 mod scalar;
 mod spans;
+mod text;
 mod version;
 mod writer;
 
@@ -56,8 +57,14 @@ pub use ordered_key::{from_ordered_key, ordered_key, ordered_keys};
 pub use reader::ByteReader;
 pub use scalar::{Scalar, ScalarBytes};
 pub use spans::{Span, Spans};
+pub use text::ParseNameError;
 pub use version::{FEATURES, Feature, FeatureRow, FormatVersion, UnsupportedVersion};
 pub use writer::ByteWriter;
 
 /// A result whose error says where in the bytes the trouble lies.
 pub type Result<T, E = DecodeError> = std::result::Result<T, E>;
+
+/// The example of the crate's README compiles, and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,5 +1,7 @@
 //! The timestamped names of fragments, commits, schemas and metadata files.
 
+use std::cmp::Ordering;
+
 use crate::{Feature, FormatVersion};
 
 /// Which of the three generations of names a name is.
@@ -111,6 +113,21 @@ impl TimestampedName {
             NameForm::Unversioned => 4,
             NameForm::Versioned(version) => version,
         })
+    }
+}
+
+/// In the order of their first milliseconds, and, within one, of the names' bytes: the order in which fragments, schemas and
+/// metadata are taken.
+impl Ord for TimestampedName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Everything else follows from the name.
+        (self.start, &self.name).cmp(&(other.start, &other.name))
+    }
+}
+
+impl PartialOrd for TimestampedName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

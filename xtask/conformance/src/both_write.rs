@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use tdb_array::Array;
 use tdb_array::tdb_fragment::{
-    FRAGMENT_METADATA_FILE, FooterHeader, FragmentFile, FragmentFolder, GenericTileDecoder, StatisticsRules, Sum,
-    TileStatistics, ValueStatistics,
+    FRAGMENT_METADATA_FILE, FragmentFile, FragmentFolder, GenericTileDecoder, StatisticsRules, Sum, TileStatistics,
+    ValueStatistics,
 };
 use tdb_filters::Filter;
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
@@ -326,7 +326,11 @@ struct Metadata {
 impl PartialEq for Metadata {
     /// Apart from the names of schemas and the places of sections.
     fn eq(&self, other: &Self) -> bool {
-        let header = |side: &Self| FooterHeader { schema_name: String::new(), ..side.file.footer.header().clone() };
+        let header = |side: &Self| {
+            let mut header = side.file.footer.header().clone();
+            header.schema_name.clear();
+            header
+        };
         header(self) == header(other) && self.file.contents == other.file.contents
     }
 }

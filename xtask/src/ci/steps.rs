@@ -3,6 +3,7 @@
 use std::env;
 use std::process::Command;
 
+use super::packages;
 use super::report::Outcome;
 use crate::Result;
 use crate::cargo::{has_subcommand, rustup, show, show_with, workspace};
@@ -13,13 +14,11 @@ use crate::fuzz;
 pub struct Step {
     pub name: &'static str,
     pub about: &'static str,
-    /// Whether it is done only if it is named.
-    pub is_optional: bool,
     pub run: fn() -> Outcome,
 }
 
 const fn step(name: &'static str, about: &'static str, run: fn() -> Outcome) -> Step {
-    Step { name, about, is_optional: false, run }
+    Step { name, about, run }
 }
 
 /// All of them, the quick ones first.
@@ -38,16 +37,10 @@ pub const STEPS: &[Step] = &[
     step("32-bit", "the library crates for i686-unknown-linux-gnu", || {
         other_target("i686-unknown-linux-gnu", &[FORMAT, WITH_FILES].concat())
     }),
-    step("deny", "advisories, sources and bans of dependencies, by cargo-deny", deny),
+    step("deny", "advisories, licences, bans and sources of dependencies, by cargo-deny (deny.toml)", deny),
     step("semver", "what changed in the public items since the last release, by cargo-semver-checks", semver),
     step("conformance", "the reference library's arrays, short form", || own(&["conformance", "--short"]).into()),
-    // Not among those that are done unasked until the crates can be packaged.
-    Step {
-        name: "packages",
-        about: "the crates as a registry would get them",
-        is_optional: true,
-        run: || of(&["package", "--workspace", "--allow-dirty"]),
-    },
+    step("packages", "the crates as a registry would get them: packaged, and built from that", packages::run),
 ];
 
 /// Crates that see bytes alone, and build for any target: docs/architecture.md.
@@ -125,7 +118,14 @@ fn deny() -> Outcome {
     if !has_subcommand("deny") {
         return Outcome::Skipped("`cargo install cargo-deny`".to_owned());
     }
-    of(&["deny", "--workspace", "check", "advisories", "bans", "sources"])
+    if let Err(error) = show(&["deny", "--workspace", "check", "licenses", "bans", "sources"], &[]) {
+        return Outcome::Failed(error.to_string());
+    }
+    // They are kept elsewhere, by others.
+    if show(&["deny", "fetch", "db"], &[]).is_err() {
+        return Outcome::Skipped("advisories can't be fetched; licences, bans and sources are in order".to_owned());
+    }
+    of(&["deny", "--workspace", "check", "--disable-fetch", "advisories"])
 }
 
 fn semver() -> Outcome {

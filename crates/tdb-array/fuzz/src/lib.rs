@@ -5,7 +5,7 @@ mod attack;
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use tdb_array::tdb_storage::{Entry, EntryKind, MemoryStorage, Storage};
+use tdb_array::tdb_storage::{Entry, MemoryStorage, Storage};
 use tdb_array::tdb_types::ArrayType;
 use tdb_array::{ArrayDirectory, ArrayError, Listing, TimeRange};
 use tdb_testkit::fixtures;
@@ -46,17 +46,16 @@ fn add_line(listing: &mut Listing, line: &str) {
     if folder != "f" && name.contains('/') {
         return;
     }
-    let file = |kind| Entry { name: name.to_owned(), kind, size: contents.len() as u64 };
+    let file = || Entry::file(name, contents.len() as u64);
     let contents = contents.replace("\\n", "\n").into_bytes();
     match folder {
-        "r" => listing.root.push(file(EntryKind::File)),
-        "d" => listing.root.push(file(EntryKind::Folder)),
-        "s" => listing.schemas.push(file(EntryKind::File)),
-        "c" => listing.commits.push(file(EntryKind::File)),
+        "r" => listing.root.push(file()),
+        "d" => listing.root.push(Entry::folder(name)),
+        "s" => listing.schemas.push(file()),
+        "c" => listing.commits.push(file()),
         "f" => listing.commit_files.push((name.to_owned(), contents)),
         "l" => {
-            let file = |name: &str| Entry { name: name.to_owned(), kind: EntryKind::File, size: 0 };
-            listing.legacy_folders.insert(name.to_owned(), vec![file("__fragment_metadata.tdb")]);
+            listing.legacy_folders.insert(name.to_owned(), vec![Entry::file("__fragment_metadata.tdb", 0)]);
         }
         _ => {}
     }

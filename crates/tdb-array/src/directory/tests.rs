@@ -5,7 +5,7 @@ const B: &str = "__200_200_0000000000000000000000000000000b_22";
 const C: &str = "__100_200_0000000000000000000000000000000c_22";
 
 fn file(name: &str) -> Entry {
-    Entry { name: name.to_owned(), kind: EntryKind::File, size: 0 }
+    Entry::file(name, 0)
 }
 
 fn commits(names: &[&str]) -> Listing {
@@ -67,7 +67,7 @@ fn fragments_of_older_formats_lie_in_the_arrays_folder() {
     let old = "__7_7_0000000000000000000000000000000d_10";
     let oldest = "__0000000000000000000000000000000e_5";
     let mut listing = commits(&[&format!("{A}.wrt")]);
-    listing.root = vec![file(&format!("{old}.ok")), Entry { kind: EntryKind::Folder, ..file(old) }];
+    listing.root = vec![file(&format!("{old}.ok")), Entry::folder(old)];
     listing.legacy_folders.insert(oldest.to_owned(), vec![file(FRAGMENT_METADATA), file("__coords.tdb")]);
     listing.legacy_folders.insert(oldest.replace('e', "f"), vec![file("__coords.tdb")]);
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [oldest.to_owned(), old.to_owned(), folder(A)]);

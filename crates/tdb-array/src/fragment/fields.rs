@@ -66,7 +66,9 @@ impl Fragment {
         let shape = self.shape(field);
         let value_size = shape.datatype.size() as u64;
         let (version, element_types) = (self.version(), self.inner.metadata.element_types()?);
-        let kind = |datatype, cell_size, role| TileKind { datatype, cell_size, role, version, element_types };
+        let kind = |datatype, cell_size, role| {
+            TileKind::new(datatype, cell_size, role, version).with_element_types(element_types)
+        };
         let schema = self.schema();
         let (combined, stored) = self.combined(field, &shape);
         let role = combined.map_or(TileRole::Fixed, |combined| TileRole::Coordinates {

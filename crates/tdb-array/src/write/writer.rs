@@ -15,6 +15,7 @@ use crate::{Array, ArrayError, Coordinate, Order, Result};
 
 /// What becomes of cells of equal coordinates in one write to a sparse array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Duplicates {
     /// They are an error, which names two of them.
     Refuse,
@@ -74,6 +75,7 @@ pub(super) struct Settings {
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Written {
     /// The names of the new fragments; none if there were no cells.
     pub fragments: Vec<TimestampedName>,

@@ -228,6 +228,7 @@ fn name_of(outcome: Option<&Result<u64, ArrayError>>) -> &'static str {
             ErrorCategory::Unsupported => "unsupported",
             ErrorCategory::Unavailable => "unavailable",
             ErrorCategory::Key => "key",
+            other => unreachable!("{other:?}"),
         },
     }
 }

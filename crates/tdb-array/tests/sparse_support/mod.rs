@@ -75,16 +75,12 @@ pub fn write_fragment(
     let place = FragmentPlace::new(version, fragment.start, fragment.end, index as u128);
     let folder = place.folder;
     let tiles = tiles(fragment.len, usize::try_from(schema.capacity()).unwrap());
-    let header = FooterHeader {
-        version,
-        schema_name: schema_name.to_owned(),
-        dense: false,
-        non_empty_domain: Some(mbr(schema, fragment, 0..fragment.len)),
-        sparse_tile_count: tiles.len() as u64,
-        last_tile_cells: tiles.last().unwrap().len() as u64,
-        has_timestamps: fragment.times.is_some(),
-        has_delete_metadata: fragment.deletions.is_some(),
-    };
+    let mut header = FooterHeader::new(version, schema_name, false);
+    header.non_empty_domain = Some(mbr(schema, fragment, 0..fragment.len));
+    header.sparse_tile_count = tiles.len() as u64;
+    header.last_tile_cells = tiles.last().unwrap().len() as u64;
+    header.has_timestamps = fragment.times.is_some();
+    header.has_delete_metadata = fragment.deletions.is_some();
     let slots = header.slots(schema);
     let leaves: Vec<NdRange> = tiles.iter().map(|cells| mbr(schema, fragment, cells.clone())).collect();
     let rtree = RTree::build(&schema.domain().kinds(), &leaves, RTree::FANOUT).unwrap();

@@ -62,16 +62,9 @@ pub fn write_fragment(storage: &dyn Storage, schema: &ArraySchema, fragment: &Ne
     let folder = place.folder;
     storage.create_folder(&folder).unwrap();
     let ranges = fragment.bounds.iter().map(|&(lo, hi)| DimRange::Fixed { lo, hi });
-    let header = FooterHeader {
-        version,
-        schema_name: SCHEMA.to_owned(),
-        dense: true,
-        non_empty_domain: Some(NdRange(ranges.collect())),
-        sparse_tile_count: 0,
-        last_tile_cells: schema.cells_per_tile().unwrap(),
-        has_timestamps: false,
-        has_delete_metadata: false,
-    };
+    let mut header = FooterHeader::new(version, SCHEMA, true);
+    header.non_empty_domain = Some(NdRange(ranges.collect()));
+    header.last_tile_cells = schema.cells_per_tile().unwrap();
     let slots = header.slots(schema);
     let rtree = RTree::empty(&schema.domain().kinds(), RTree::FANOUT);
     let mut contents = FragmentContents::new(rtree, slots.len());
@@ -192,7 +185,7 @@ impl FieldWriter<'_> {
         // Filters that don't care what they work on can take a chunk that is no whole number of cells.
         let whole = filters.filters.contains(&Filter::Byteshuffle);
         let chunk = self.chunk.map(|chunk| if whole { chunk.next_multiple_of(kind.cell_size as usize) } else { chunk });
-        let kind = if whole { kind } else { TileKind { datatype: Datatype::UInt8, cell_size: 1, ..kind } };
+        let kind = if whole { kind } else { TileKind::new(Datatype::UInt8, 1, kind.role, kind.version) };
         let of_bytes = BoundPipeline::bind(filters, kind).unwrap();
         let mut scratch = Scratch::new();
         let (mut out, mut starts) = (Vec::new(), Vec::new());

@@ -22,7 +22,8 @@ impl From<ArrayError> for Failure {
             ErrorCategory::Corrupt => Exit::Corrupt,
             ErrorCategory::Unsupported => Exit::Unsupported,
             ErrorCategory::Key => Exit::Key,
-            ErrorCategory::Unavailable => Exit::Unavailable,
+            // Unavailable, and what newer libraries tell apart.
+            _ => Exit::Unavailable,
         };
         let failure = Self::new(exit, &error);
         match (&error, exit) {

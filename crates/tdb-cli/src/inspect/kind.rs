@@ -50,6 +50,7 @@ impl FileKind {
                 CommitKind::Vacuum | CommitKind::Ignore => Self::PathList,
                 CommitKind::Consolidated => Self::ConsolidatedCommits,
                 CommitKind::Delete | CommitKind::Update => Self::Condition,
+                _ => Self::Unknown,
             };
         }
         match name.rsplit_once('.').map(|(_, extension)| extension) {

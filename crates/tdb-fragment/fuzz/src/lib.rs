@@ -130,16 +130,11 @@ pub fn section(data: &[u8]) {
 /// A sparse footer whose data files all have `size` bytes.
 fn footer_of(schema: &tdb_schema::ArraySchema, tiles: u8, size: u64) -> Option<FragmentFooter> {
     let version = FormatVersion::DEFAULT;
-    let header = FooterHeader {
-        version,
-        schema_name: "__1_1_0".to_owned(),
-        dense: false,
-        non_empty_domain: None,
-        sparse_tile_count: u64::from(tiles),
-        last_tile_cells: 1,
-        has_timestamps: version.has(Feature::CellTimestamps),
-        has_delete_metadata: version.has(Feature::DeleteMetadata),
-    };
+    let mut header = FooterHeader::new(version, "__1_1_0", false);
+    header.sparse_tile_count = u64::from(tiles);
+    header.last_tile_cells = 1;
+    header.has_timestamps = version.has(Feature::CellTimestamps);
+    header.has_delete_metadata = version.has(Feature::DeleteMetadata);
     let mut lists = Lists::zeroed(version, &header.slots(schema));
     for list in [List::FileSizes, List::FileVarSizes, List::FileValiditySizes] {
         lists.get_mut(list).fill(size);

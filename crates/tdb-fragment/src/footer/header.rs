@@ -17,6 +17,7 @@ pub use tdb_types::names::LEGACY_SCHEMA as LEGACY_SCHEMA_NAME;
 /// u64 sparse tile count | u64 last tile's cells | [u8 has timestamps] | [u8 has delete metadata]
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FooterHeader {
     /// The fragment's format version.
     pub version: FormatVersion,
@@ -37,6 +38,21 @@ pub struct FooterHeader {
 }
 
 impl FooterHeader {
+    /// Of a fragment without cells, written with the schema of that file name; its fields say more.
+    #[must_use]
+    pub fn new(version: FormatVersion, schema_name: impl Into<String>, dense: bool) -> Self {
+        Self {
+            version,
+            schema_name: schema_name.into(),
+            dense,
+            non_empty_domain: None,
+            sparse_tile_count: 0,
+            last_tile_cells: 0,
+            has_timestamps: false,
+            has_delete_metadata: false,
+        }
+    }
+
     /// The fields that the fragment's lists name.
     #[must_use]
     pub fn slots(&self, schema: &ArraySchema) -> FieldSlots {

@@ -117,20 +117,13 @@ impl Maker {
             let range = NdRange(kinds.iter().map(|kind| self.range(*kind)).collect());
             (!fixed).then_some(range)
         });
-        let header = FooterHeader {
-            version: self.version,
-            schema_name: if self.has(Feature::SchemaFolder) {
-                "__1_1_0".to_owned()
-            } else {
-                LEGACY_SCHEMA_NAME.to_owned()
-            },
-            dense: self.dense,
-            non_empty_domain: domain,
-            sparse_tile_count: mbrs.len() as u64,
-            last_tile_cells: 1 + self.rng.below(10) as u64,
-            has_timestamps: self.has(Feature::CellTimestamps) && self.flip(),
-            has_delete_metadata: self.has(Feature::DeleteMetadata) && self.flip(),
-        };
+        let schema_name = if self.has(Feature::SchemaFolder) { "__1_1_0" } else { LEGACY_SCHEMA_NAME };
+        let mut header = FooterHeader::new(self.version, schema_name, self.dense);
+        header.non_empty_domain = domain;
+        header.sparse_tile_count = mbrs.len() as u64;
+        header.last_tile_cells = 1 + self.rng.below(10) as u64;
+        header.has_timestamps = self.has(Feature::CellTimestamps) && self.flip();
+        header.has_delete_metadata = self.has(Feature::DeleteMetadata) && self.flip();
         if self.dense {
             self.tiles = grid_tiles(&self.schema, header.non_empty_domain.as_ref().unwrap());
         }

@@ -1,0 +1,216 @@
+//! Filters and pipelines, read from what they print.
+
+use std::str::FromStr;
+
+use tdb_types::{Datatype, ParseNameError};
+
+use super::{Filter, FilterPipeline, WebPFormat, WebPOptions};
+
+impl FromStr for FilterPipeline {
+    type Err = ParseNameError;
+
+    /// The inverse of [`Display`](std::fmt::Display), but for what it doesn't print: see [`Filter`]'s.
+    ///
+    /// ```
+    /// use tdb_filters::FilterPipeline;
+    ///
+    /// let pipeline: FilterPipeline = "double_delta | byteshuffle | zstd(3)".parse()?;
+    /// assert_eq!(pipeline.filters.len(), 3);
+    /// assert_eq!(pipeline.to_string(), "double_delta | byteshuffle | zstd(3)");
+    /// # Ok::<(), tdb_filters::tdb_types::ParseNameError>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (list, max_chunk_size) = chunked(text).ok_or_else(|| ParseNameError::new("filter pipeline", text, &[]))?;
+        let filters = match list {
+            "no filters" => Vec::new(),
+            list => list.split(" | ").map(str::parse).collect::<Result<_, _>>()?,
+        };
+        Ok(Self { max_chunk_size, filters })
+    }
+}
+
+/// The list of filters, and the size of chunks that follows it.
+fn chunked(text: &str) -> Option<(&str, u32)> {
+    if let Some(list) = text.strip_suffix(", not chunked") {
+        return Some((list, 0));
+    }
+    match text.rsplit_once(", chunks of ") {
+        Some((list, bytes)) => Some((list, number(bytes.strip_suffix(" bytes")?)?)),
+        None => Some((text, FilterPipeline::DEFAULT_MAX_CHUNK_SIZE)),
+    }
+}
+
+impl FromStr for Filter {
+    type Err = ParseNameError;
+
+    /// The inverse of [`Display`](std::fmt::Display): a name, and options in parentheses. Options that aren't printed, since
+    /// they have no effect, have their defaults, and so have levels and windows that are left out.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, options) = match text.split_once('(') {
+            Some((name, rest)) => (name, rest.strip_suffix(')').map(Some)),
+            None => (text, Some(None)),
+        };
+        options.and_then(|options| filter(name, options)).ok_or_else(|| ParseNameError::new("filter", text, &[]))
+    }
+}
+
+fn filter(name: &str, options: Option<&str>) -> Option<Filter> {
+    const LEVEL: i32 = Filter::DEFAULT_LEVEL;
+    let Some(options) = options else { return without_options(name) };
+    Some(match name {
+        "gzip" => Filter::Gzip { level: level(options)? },
+        "zstd" => Filter::Zstd { level: level(options)? },
+        "bzip2" => Filter::Bzip2 { level: level(options)? },
+        "bit_width_reduction" => Filter::BitWidthReduction { max_window: number(options.strip_prefix("window ")?)? },
+        "positive_delta" => Filter::PositiveDelta { max_window: number(options.strip_prefix("window ")?)? },
+        "double_delta" => Filter::DoubleDelta { level: LEVEL, reinterpret: Some(Datatype::from_name(options)?) },
+        "delta" => Filter::Delta { level: LEVEL, reinterpret: Some(Datatype::from_name(options)?) },
+        "float_scale" => {
+            let (scale, rest) = options.strip_prefix("scale ")?.split_once(", offset ")?;
+            let (offset, bytes) = rest.split_once(", ")?;
+            let byte_width = number(bytes.strip_suffix(" bytes")?)?;
+            Filter::FloatScale { scale: scale.parse().ok()?, offset: offset.parse().ok()?, byte_width }
+        }
+        "webp" => Filter::WebP(webp(options)?),
+        "unknown" => {
+            let options = options.strip_prefix("code ")?;
+            let (code, options) = options.split_once(", options ").unwrap_or((options, ""));
+            Filter::Unknown { code: number(code)?, options: hex(options)? }
+        }
+        _ => return None,
+    })
+}
+
+fn without_options(name: &str) -> Option<Filter> {
+    const LEVEL: i32 = Filter::DEFAULT_LEVEL;
+    Some(match name {
+        "none" => Filter::None,
+        "gzip" => Filter::Gzip { level: LEVEL },
+        "zstd" => Filter::Zstd { level: LEVEL },
+        "lz4" => Filter::Lz4 { level: LEVEL },
+        "rle" => Filter::Rle { level: LEVEL },
+        "bzip2" => Filter::Bzip2 { level: LEVEL },
+        "dictionary" => Filter::Dictionary { level: LEVEL },
+        "double_delta" => Filter::DoubleDelta { level: LEVEL, reinterpret: None },
+        "delta" => Filter::Delta { level: LEVEL, reinterpret: None },
+        "bit_width_reduction" => Filter::BitWidthReduction { max_window: Filter::DEFAULT_BIT_WIDTH_WINDOW },
+        "positive_delta" => Filter::PositiveDelta { max_window: Filter::DEFAULT_POSITIVE_DELTA_WINDOW },
+        "bitshuffle" => Filter::Bitshuffle,
+        "byteshuffle" => Filter::Byteshuffle,
+        "aes_256_gcm" => Filter::Aes256Gcm,
+        "md5" => Filter::Md5,
+        "sha256" => Filter::Sha256,
+        "xor" => Filter::Xor,
+        _ => return None,
+    })
+}
+
+/// `rgba, quality 80, 12 rows of 48 bytes`; `lossless` has no quality.
+fn webp(options: &str) -> Option<WebPOptions> {
+    let (format, rest) = options.split_once(", ")?;
+    let (loss, extents) = rest.split_once(", ")?;
+    let (rows, bytes) = extents.split_once(" rows of ")?;
+    let (quality, lossless) = match loss {
+        "lossless" => (100.0, true),
+        loss => (loss.strip_prefix("quality ")?.parse().ok()?, false),
+    };
+    Some(WebPOptions {
+        quality,
+        format: WebPFormat::from_name(format)?,
+        lossless,
+        y_extent: number(rows)?,
+        x_extent: number(bytes.strip_suffix(" bytes")?)?,
+    })
+}
+
+/// Decimal digits, after a minus sign if need be.
+fn level(text: &str) -> Option<i32> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// Decimal digits; `parse` would also take a leading plus sign.
+fn number<T: FromStr>(text: &str) -> Option<T> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? * 16 + digit(*low)?).ok();
+    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Filters with any options that are printed, and the defaults of those that aren't.
+    fn filters() -> impl Strategy<Value = Filter> {
+        let names = ["none", "lz4", "rle", "dictionary", "double_delta", "delta", "bitshuffle", "byteshuffle"];
+        let more = ["aes_256_gcm", "md5", "sha256", "xor"];
+        let datatypes = proptest::sample::select(Datatype::ALL);
+        let formats = ["none", "rgb", "bgr", "rgba", "bgra"].map(|name| WebPFormat::from_name(name).unwrap());
+        let floats = proptest::num::f64::NORMAL | proptest::num::f64::ZERO | proptest::num::f64::INFINITE;
+        prop_oneof![
+            proptest::sample::select([&names[..], &more].concat()).prop_map(|name| without_options(name).unwrap()),
+            any::<i32>().prop_map(|level| Filter::Gzip { level }),
+            any::<i32>().prop_map(|level| Filter::Zstd { level }),
+            any::<i32>().prop_map(|level| Filter::Bzip2 { level }),
+            any::<u32>().prop_map(|max_window| Filter::BitWidthReduction { max_window }),
+            any::<u32>().prop_map(|max_window| Filter::PositiveDelta { max_window }),
+            datatypes.clone().prop_map(|datatype| Filter::Delta { level: -1, reinterpret: Some(datatype) }),
+            datatypes.prop_map(|datatype| Filter::DoubleDelta { level: -1, reinterpret: Some(datatype) }),
+            (floats, floats, any::<u64>()).prop_map(|(scale, offset, byte_width)| Filter::FloatScale {
+                scale,
+                offset,
+                byte_width
+            }),
+            (proptest::sample::select(formats.to_vec()), proptest::num::f32::NORMAL, any::<(bool, u16, u16)>())
+                .prop_map(|(format, quality, (lossless, y_extent, x_extent))| {
+                    let quality = if lossless { 100.0 } else { quality };
+                    Filter::WebP(WebPOptions { quality, format, lossless, y_extent, x_extent })
+                }),
+            any::<(u8, Vec<u8>)>().prop_map(|(code, options)| Filter::Unknown { code, options }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_is_read(filters in proptest::collection::vec(filters(), 0..4), max_chunk_size: u32) {
+            for max_chunk_size in [max_chunk_size, 0, FilterPipeline::DEFAULT_MAX_CHUNK_SIZE] {
+                let pipeline = FilterPipeline { max_chunk_size, filters: filters.clone() };
+                prop_assert_eq!(pipeline.to_string().parse(), Ok(pipeline));
+            }
+        }
+
+        /// Nothing makes it panic, and what it reads is printed as something that it reads as the same.
+        #[test]
+        fn any_text_is_read_or_refused(text in "(zstd|webp|unknown|float_scale|delta|no filters|[a-z0-9 |,(-]{0,9})[(](code |scale )?[a-z0-9.é ,-]{0,9}[)]?") {
+            if let Ok(pipeline) = text.parse::<FilterPipeline>() {
+                prop_assert_eq!(pipeline.to_string().parse(), Ok(pipeline));
+            }
+        }
+    }
+
+    #[test]
+    fn options_that_are_left_out_have_their_defaults() {
+        let pipeline: FilterPipeline = "zstd | bit_width_reduction | positive_delta".parse().unwrap();
+        let expected = "zstd(-1) | bit_width_reduction(window 256) | positive_delta(window 1024)";
+        assert_eq!(pipeline.to_string(), expected);
+    }
+
+    #[test]
+    fn what_is_no_filter_is_named() {
+        let message = |text: &str| text.parse::<FilterPipeline>().unwrap_err().to_string();
+        assert_eq!(message("byteshuffle | zst(3)"), r#""zst(3)" is no filter"#);
+        assert_eq!(message("zstd, chunks of many bytes"), r#""zstd, chunks of many bytes" is no filter pipeline"#);
+        for text in
+            ["", "zstd(", "zstd()", "zstd(+3)", "zstd(3) ", "md5(1)", "unknown", "unknown(code 1, options 0)", "|"]
+        {
+            assert!(text.parse::<FilterPipeline>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What is printed can be read again: names and numbers of this crate's types.
+
+use std::str::FromStr;
+
+use crate::{ArrayType, CellValNum, DataOrder, Datatype, Encryption, FormatVersion, Layout, TimestampedName};
+
+/// A text that is not what one of this library's types prints.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found:?} is no {what}{}", known(.names))]
+pub struct ParseNameError {
+    what: &'static str,
+    found: String,
+    names: &'static [&'static str],
+}
+
+/// What there is, where that is little enough to be told.
+fn known(names: &[&str]) -> String {
+    if names.is_empty() { String::new() } else { format!("; expected {}", names.join(", ")) }
+}
+
+impl ParseNameError {
+    /// That `found` is no `what`; of `names` it might be.
+    #[cold]
+    #[must_use]
+    pub fn new(what: &'static str, found: &str, names: &'static [&'static str]) -> Self {
+        Self { what, found: found.to_owned(), names }
+    }
+
+    /// What it was taken for, such as `datatype`.
+    #[must_use]
+    pub fn what(&self) -> &'static str {
+        self.what
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn found(&self) -> &str {
+        &self.found
+    }
+}
+
+macro_rules! by_name {
+    ($($type:ident, $what:literal, $names:expr;)*) => {$(
+        impl FromStr for $type {
+            type Err = ParseNameError;
+
+            /// The inverse of [`Display`](std::fmt::Display): one of its names, spelt as it prints them.
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let mut all = Self::ALL.iter().copied();
+                all.find(|value| value.name() == text).ok_or_else(|| ParseNameError::new($what, text, $names))
+            }
+        }
+    )*};
+}
+
+by_name! {
+    // There are too many to list them.
+    Datatype, "datatype", &[];
+    ArrayType, "type of arrays", &["dense", "sparse"];
+    Layout, "layout", &["row-major", "col-major", "global", "unordered", "hilbert"];
+    DataOrder, "order of data", &["unordered", "increasing", "decreasing"];
+    Encryption, "encryption", &["none", "aes-256-gcm"];
+}
+
+impl FromStr for CellValNum {
+    type Err = ParseNameError;
+
+    /// The inverse of [`Display`](std::fmt::Display): a number from 1 on, or `var`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = match text {
+            "var" => Some(Self::Var),
+            // All bits set mean "variable" in files, and stand for no number.
+            digits => number(digits).filter(|number| *number != Self::VAR_CODE).and_then(Self::from_code),
+        };
+        number.ok_or_else(|| ParseNameError::new("number of values per cell", text, &["var", "a number from 1 on"]))
+    }
+}
+
+impl FromStr for FormatVersion {
+    type Err = ParseNameError;
+
+    /// The inverse of [`Display`](std::fmt::Display): its number.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let version = number(text).and_then(|number| Self::new(number).ok());
+        version.ok_or_else(|| ParseNameError::new("format version that is known", text, &[]))
+    }
+}
+
+impl FromStr for TimestampedName {
+    type Err = ParseNameError;
+
+    /// As [`parse`](Self::parse): the last component of a path, with or without extension.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text).ok_or_else(|| ParseNameError::new("name with timestamps", text, &[]))
+    }
+}
+
+/// Decimal digits; `parse` would also take a leading plus sign.
+fn number(text: &str) -> Option<u32> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::{Debug, Display};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::NameForm;
+
+    /// What is printed is read as what was printed, and nothing that is near it is read at all.
+    fn comes_back<T: FromStr<Err: Debug> + Display + Debug + PartialEq>(value: &T) {
+        let text = value.to_string();
+        assert_eq!(&text.parse::<T>().unwrap(), value);
+        for other in [format!(" {text}"), format!("{text} "), format!("+{text}")] {
+            assert!(other.parse::<T>().is_err(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn names_come_back() {
+        Datatype::ALL.iter().for_each(comes_back);
+        ArrayType::ALL.iter().for_each(comes_back);
+        Layout::ALL.iter().for_each(comes_back);
+        DataOrder::ALL.iter().for_each(comes_back);
+        Encryption::ALL.iter().for_each(comes_back);
+        FormatVersion::all().for_each(|version| comes_back(&version));
+        comes_back(&CellValNum::Var);
+    }
+
+    #[test]
+    fn the_names_that_errors_list_are_all_there_are() {
+        let names = |text: &str| text.rsplit("expected ").next().unwrap().to_owned();
+        let listed = |all: Vec<&str>| all.join(", ");
+        let message = "x".parse::<Layout>().unwrap_err().to_string();
+        assert_eq!(message, r#""x" is no layout; expected row-major, col-major, global, unordered, hilbert"#);
+        assert_eq!(names(&message), listed(Layout::ALL.iter().map(|value| value.name()).collect()));
+        let message = "x".parse::<ArrayType>().unwrap_err().to_string();
+        assert_eq!(names(&message), listed(ArrayType::ALL.iter().map(|value| value.name()).collect()));
+        let message = "x".parse::<DataOrder>().unwrap_err().to_string();
+        assert_eq!(names(&message), listed(DataOrder::ALL.iter().map(|value| value.name()).collect()));
+        let message = "x".parse::<Encryption>().unwrap_err().to_string();
+        assert_eq!(names(&message), listed(Encryption::ALL.iter().map(|value| value.name()).collect()));
+        assert_eq!("int33".parse::<Datatype>().unwrap_err().to_string(), r#""int33" is no datatype"#);
+        assert_eq!(
+            "24".parse::<FormatVersion>().unwrap_err().to_string(),
+            r#""24" is no format version that is known"#
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(number in 1..CellValNum::VAR_CODE) {
+            comes_back(&CellValNum::from_code(number).unwrap());
+        }
+
+        /// Whatever is read is printed as it was written, so no text has two meanings.
+        #[test]
+        fn what_is_read_is_printed(text in "[a-z0-9_-]{0,12}") {
+            if let Ok(read) = text.parse::<Datatype>() { prop_assert_eq!(read.to_string(), text.clone()); }
+            if let Ok(read) = text.parse::<CellValNum>() { prop_assert_eq!(read.code(), if text == "var" { u32::MAX } else { text.parse().unwrap() }); }
+            if let Ok(read) = text.parse::<FormatVersion>() { prop_assert_eq!(read.number(), text.parse::<u32>().unwrap()); }
+        }
+
+        /// Names of fragments come back, and are in the order of their times.
+        #[test]
+        fn timestamped_names(form in 0..3_usize, first in (0..1000u64, 0..1000u64, any::<u128>()), second in (0..1000u64, 0..1000u64, any::<u128>())) {
+            let form = [NameForm::UuidFirst, NameForm::Unversioned, NameForm::Versioned(22)][form];
+            let name = |(start, len, uuid): (u64, u64, u128)| TimestampedName::new(form, start, start + len, uuid);
+            let (first, second) = (name(first), name(second));
+            comes_back(&first);
+            prop_assert_eq!(first.cmp(&second).is_eq(), first == second);
+            if first.start() < second.start() { prop_assert!(first < second); }
+        }
+    }
+}

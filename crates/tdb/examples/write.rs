@@ -1,0 +1,42 @@
+//! Makes an array, writes cells into it twice, and reads some of them back.
+//!
+//! ```sh
+//! cargo run -p tdb --example write -- NEW-FOLDER
+//! ```
+
+use tdb::schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb::types::{CellValNum, Datatype, Scalar};
+use tdb::{Array, NewCells, NewColumn, Order};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("usage: write NEW-FOLDER")?;
+    let schema = SchemaBuilder::sparse()
+        .dimension(Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999)))
+        .attribute(Attribute::new("depth", Datatype::Float32))
+        .attribute(Attribute::new("base", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var))
+        .build()?;
+    Array::create(&path, &ArrayDefinition::new(schema)?)?;
+
+    // Each write is there as a whole, or not at all; cells of later ones take the place of those before.
+    for (positions, depths, bases) in [
+        (&[30u32, 10, 20][..], &[1.0f32, 2.0, 3.0][..], ["G", "A", "CC"].as_slice()),
+        (&[20, 40], &[9.0, 4.0], &["T", "ACGT"]),
+    ] {
+        let cells = NewCells::new()
+            .with("position", NewColumn::values(positions))
+            .with("depth", NewColumn::values(depths))
+            .with("base", NewColumn::strings(bases));
+        let written = Array::open(&path)?.write().cells(cells)?;
+        println!("{} cells written", written.cells);
+    }
+
+    for batch in Array::open(&path)?.read().range("position", 15..=35)?.order(Order::RowMajor).batches()? {
+        let batch = batch?;
+        let positions: &[u32] = batch.column("position")?.values()?;
+        let depths: &[f32] = batch.column("depth")?.values()?;
+        for (cell, (position, depth)) in positions.iter().zip(depths).enumerate() {
+            println!("{position}: {depth} {:?}", batch.column("base")?.cell(cell));
+        }
+    }
+    Ok(())
+}

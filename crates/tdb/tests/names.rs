@@ -1,0 +1,32 @@
+//! The names of this crate: each thing has one, and nothing of arrays is missing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// What a crate's root takes from elsewhere, by its last name; crates that are handed on as such aside.
+fn names(of: &str) -> Vec<String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of).join("src/lib.rs");
+    let source = fs::read_to_string(source).expect("source text");
+    let uses = source.split("\npub use ").skip(1).map(|rest| rest.split(';').next().unwrap_or_default());
+    let lists = uses.filter(|path| path.contains("::"));
+    let items = lists.flat_map(|path| path.rsplit("::").next().unwrap_or_default().split(','));
+    let items = items.map(|item| item.trim_matches(|c: char| c.is_whitespace() || "{}".contains(c)).to_owned());
+    items.filter(|item| !item.is_empty()).collect()
+}
+
+#[test]
+fn all_of_arrays_is_at_the_root_and_nothing_else() {
+    // These are of a layer below, and the root of `tdb-array` has them for those who take it alone.
+    let of_layers = ["MemberKind", "MetadataValue", "MetadataView"].map(str::to_owned);
+    let mut expected: BTreeSet<String> = names("tdb-array").into_iter().collect();
+    assert!(expected.contains("Array") && expected.contains("Written"), "{expected:?}");
+    for name in &of_layers {
+        assert!(expected.remove(name), "{name}");
+    }
+    expected.insert("Result".to_owned());
+    let here = names("tdb");
+    let set: BTreeSet<String> = here.iter().cloned().collect();
+    assert_eq!(set.len(), here.len(), "a name is there twice");
+    assert_eq!(set, expected);
+}

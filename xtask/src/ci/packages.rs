@@ -1,0 +1,65 @@
+//! The crates as a registry would get them.
+
+use std::fs;
+
+use serde::Deserialize;
+
+use super::report::Outcome;
+use crate::Result;
+use crate::cargo::{cargo, show, workspace};
+
+/// The most bytes that a package may have, compressed: sources alone, no fixtures, corpora and snapshots.
+const LARGEST: u64 = 400 << 10;
+
+/// As much of a package of the workspace as is asked for here.
+#[derive(Debug, Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    /// The registries that it may go to; none if it is not published, nothing if it may go to any.
+    publish: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+/// Packages each crate that is published, and builds it from its package and those of the crates below.
+///
+/// It asks no registry: what the crates depend on was fetched before they were tested.
+pub fn run() -> Outcome {
+    if cargo(&workspace(), &["tree", "--workspace", "--offline"]).is_err() {
+        return Outcome::Skipped("sources of dependencies: `cargo fetch`".to_owned());
+    }
+    packages().into()
+}
+
+fn packages() -> Result {
+    let packages = published()?;
+    let mut arguments = vec!["package", "--quiet", "--offline", "--allow-dirty"];
+    for package in &packages {
+        arguments.extend(["--package", &package.name]);
+    }
+    show(&arguments, &[])?;
+    println!("{:<18} {:>8}", "package", "KiB");
+    let mut too_large = Vec::new();
+    for Package { name, version, .. } in &packages {
+        let bytes = fs::metadata(workspace().join(format!("target/package/{name}-{version}.crate")))?.len();
+        println!("{name:<18} {:>8}", bytes.div_ceil(1024));
+        if bytes > LARGEST {
+            too_large.push(name.as_str());
+        }
+    }
+    if too_large.is_empty() { Ok(()) } else { Err(format!("too large: {}", too_large.join(", ")).into()) }
+}
+
+/// The crates that are published.
+fn published() -> Result<Vec<Package>> {
+    let metadata = cargo(&workspace(), &["metadata", "--no-deps", "--offline", "--format-version", "1"])?;
+    let Metadata { packages } = serde_json::from_str(&metadata)?;
+    Ok(packages.into_iter().filter(|package| package.publish.as_ref().is_none_or(|to| !to.is_empty())).collect())
+}
+
+#[cfg(test)]
+mod tests;
