@@ -44,8 +44,9 @@
 //! ```
 //!
 //! Each codec is a feature: `zstd`, `zlib`, `lz4`, `bzip2` and `checksum` are on by default, `aes` (encryption) and `webp`
-//! (images) are not. Only `zstd` is C code. A build without one reads all pipelines, and refuses the tiles that need it with an error that names
-//! the feature.
+//! (images) are not, and `webp-lossy` (writing images with loss, which needs Rust 1.92) is on nowhere. Only
+//! `zstd` is C code. A build without one reads all pipelines, and refuses the tiles that need it with an error that names the
+//! feature.
 //!
 //! Bytes are hostile: none of them make this crate panic, nor allocate more than [`Limits`](tdb_types::Limits) allow.
 //! It knows nothing of schemas and files.

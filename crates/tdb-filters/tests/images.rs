@@ -201,6 +201,18 @@ fn what_is_not_written() {
     insta::assert_snapshot!(error, @"chunk 0: tile of pixels: expected 6 bytes, found 3");
 }
 
+/// What decodes images with loss doesn't encode them unless it is asked to.
+#[test]
+fn images_with_loss_are_written_with_the_feature_for_it() {
+    let encoded = encode(&[lossy(WebPFormat::Rgb, 1, 1, 50.0)], KIND, &[1, 2, 3]);
+    if cfg!(feature = "webp-lossy") {
+        encoded.expect("an image");
+    } else {
+        let error = encoded.unwrap_err();
+        assert!(matches!(error.root(), FilterError::CodecDisabled { feature: "webp-lossy", .. }), "{error}");
+    }
+}
+
 /// Images of the reference library: how they are filtered, and the first tile.
 fn samples() -> impl Iterator<Item = (&'static Sample, Vec<u8>)> {
     SAMPLES.iter().map(|sample| (sample, filtered_tiles(sample.name).swap_remove(0)))

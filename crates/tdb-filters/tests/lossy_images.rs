@@ -1,5 +1,5 @@
 //! Images with loss: how near they come to what was given, beside the reference library's.
-#![cfg(feature = "webp")]
+#![cfg(feature = "webp-lossy")]
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 mod common;

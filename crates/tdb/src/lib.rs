@@ -76,8 +76,9 @@
 //! # Features
 //!
 //! Each codec is one, and all are on by default: `zstd`, `zlib`, `lz4`, `bzip2`, `checksum`, `aes` (encrypted arrays,
-//! [`ArrayOptions::key`]) and `webp` (attributes of images). A build without one refuses what needs it with an error that
-//! names the feature. `zstd` alone is C code. Without `zlib` no array opens: schemas and metadata are compressed by it.
+//! [`ArrayOptions::key`]) and `webp` (attributes of images). `webp-lossy`, which writes images with loss, is not, and needs
+//! Rust 1.92. A build without one refuses what needs it with an error that names the feature. `zstd` alone is C code. Without
+//! `zlib` no array opens: schemas and metadata are compressed by it.
 //!
 //! # Errors
 //!

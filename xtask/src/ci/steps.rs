@@ -86,7 +86,7 @@ fn oldest_rust() -> Outcome {
     }
 }
 
-/// The toolchain of a version, of those that rustup lists: `1.92` is `1.92-x86_64-…` or `1.92.1-x86_64-…`.
+/// The toolchain of a version, of those that rustup lists: `1.88` is `1.88-x86_64-…` or `1.88.1-x86_64-…`.
 fn toolchain(listed: &str, version: &str) -> Option<String> {
     let mut names = listed.lines().filter_map(|line| line.split(' ').next());
     let is_it = |name: &&str| name.strip_prefix(version).is_some_and(|rest| rest.starts_with(['-', '.']));

@@ -8,6 +8,7 @@
 //! The data are a complete WebP file. Whether it was made with loss or without stands in it, not in the options.
 
 mod header;
+#[cfg(feature = "webp-lossy")]
 mod lossy;
 
 use std::borrow::Cow;
@@ -22,6 +23,8 @@ use crate::stage::parts::{self, Parts};
 use crate::{FilterError, WebPFormat, WebPOptions};
 
 const FILTER: &str = "webp";
+/// What a quality must be, as the reference library has it.
+const QUALITIES: std::ops::RangeInclusive<f32> = 0.0..=100.0;
 /// Most pixels in a row, or rows.
 const MAX_SIDE: u32 = 16_383;
 
@@ -136,7 +139,7 @@ impl Images {
         let start = out.len();
         match self.loss {
             None => self.encode_lossless(&self.arranged(tile), out)?,
-            Some(quality) => lossy::encode(self, quality, &self.arranged(tile), out)?,
+            Some(quality) => self.encode_lossy(quality, tile, out)?,
         }
         parts::write(meta, &[out.len() - start])
     }
@@ -144,6 +147,14 @@ impl Images {
     fn encode_lossless(self, pixels: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
         let color = if self.channels == 4 { ColorType::Rgba8 } else { ColorType::Rgb8 };
         WebPEncoder::new(out).encode(pixels, self.width, self.height, color).map_err(|error| could_not_encode(&error))
+    }
+
+    fn encode_lossy(self, quality: f32, tile: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
+        if !QUALITIES.contains(&quality) {
+            let (option, found, expected) = ("quality", quality.to_string(), "0 to 100");
+            return Err(FilterError::InvalidOption { filter: FILTER, option, found, expected });
+        }
+        lossy::encode(self, quality, &self.arranged(tile), out)
     }
 
     /// The pixels of a tile with red first, as encoders want them.
@@ -159,5 +170,16 @@ impl Images {
     /// Red for blue, and blue for red.
     fn swap(self, pixels: &mut [u8]) {
         pixels.chunks_exact_mut(self.channels).for_each(|pixel| pixel.swap(0, 2));
+    }
+}
+
+/// In builds that decode images with loss, but have no encoder of them.
+#[cfg(not(feature = "webp-lossy"))]
+mod lossy {
+    use super::Images;
+    use crate::FilterError;
+
+    pub(super) fn encode(_: Images, _: f32, _: &[u8], _: &mut Vec<u8>) -> Result<(), FilterError> {
+        Err(FilterError::CodecDisabled { filter: "encoder for lossy webp", feature: "webp-lossy" })
     }
 }

@@ -4,11 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use zenwebp::{ColorType, EncoderParams, WebPEncoder};
 
-use super::{FILTER, Images, could_not_encode};
+use super::{Images, could_not_encode};
 use crate::FilterError;
 
-/// What a quality must be, as the reference library has it.
-const QUALITIES: std::ops::RangeInclusive<f32> = 0.0..=100.0;
 /// The encoder's quality 0 loses some 2 dB more than the reference library's, its quality 1 a little less.
 const WORST: u8 = 1;
 /// The effort that the reference library makes, too.
@@ -22,7 +20,8 @@ const LARGE_BLOCKS: u8 = 1;
 /// What was encoded is read back before it counts, so that nothing is stored that nobody can read: the encoder doesn't see
 /// when a picture outgrows the format.
 pub(super) fn encode(images: Images, quality: f32, pixels: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
-    let quality = encoders_quality(quality)?;
+    // A whole number; between 0 and 100.
+    let quality = (quality.round() as u8).max(WORST);
     let opaque = images.without_alpha(pixels);
     let (pixels, color) = match (&opaque, images.channels) {
         (Some(opaque), _) => (opaque.as_slice(), ColorType::Rgb8),
@@ -58,16 +57,6 @@ fn encode_once(
         Ok(result) => result.map_err(|error| could_not_encode(&error)),
         Err(_) => Err(could_not_encode(&"the encoder can't cope with the image")),
     }
-}
-
-/// The encoder's quality, which is a whole number.
-fn encoders_quality(quality: f32) -> Result<u8, FilterError> {
-    if !QUALITIES.contains(&quality) {
-        let (option, found, expected) = ("quality", quality.to_string(), "0 to 100");
-        return Err(FilterError::InvalidOption { filter: FILTER, option, found, expected });
-    }
-    // Between 0 and 100.
-    Ok((quality.round() as u8).max(WORST))
 }
 
 impl Images {
