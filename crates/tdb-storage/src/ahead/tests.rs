@@ -1,3 +1,5 @@
+#![allow(clippy::single_range_in_vec_init)] // lists of one range are meant
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
