@@ -53,6 +53,9 @@ enum Block {
     Gone,
 }
 
+/// Most blocks of a file. What lies behind them is read plainly: sizes are what other files say, and may be anything.
+const MOST_BLOCKS: usize = 1 << 16;
+
 /// Blocks of files.
 type Places = Vec<(usize, usize)>;
 
@@ -250,7 +253,7 @@ impl File {
             let step = usize::try_from(window).unwrap_or(usize::MAX);
             range.step_by(step).map(move |start| start..end.min(start.saturating_add(window)))
         };
-        let blocks: Vec<_> = coalesce(&file.ranges, gap).into_iter().flat_map(cut).collect();
+        let blocks: Vec<_> = coalesce(&file.ranges, gap).into_iter().flat_map(cut).take(MOST_BLOCKS).collect();
         let (mut windows, mut first, mut bytes) = (Vec::new(), 0, 0_u64);
         for (index, block) in blocks.iter().enumerate() {
             bytes += block.end - block.start;

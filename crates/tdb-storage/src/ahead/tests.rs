@@ -149,6 +149,20 @@ fn errors_come_from_plain_reads() {
     assert!(matches!(error, StorageError::UnexpectedEnd { .. }), "{error}");
 }
 
+/// Sizes that nobody has checked cost neither memory nor time.
+#[test]
+fn files_may_claim_any_size() {
+    let storage = AheadStorage::new(Slow::new(10_000));
+    let file = PlannedFile { path: "a".to_owned(), size: u64::MAX, ranges: vec![0..u64::MAX] };
+    let ahead = storage.read_ahead(vec![file], 1500);
+    let file = storage.open_sized("a", u64::MAX).unwrap();
+    check(&*file, 0..1000);
+    for offset in [9_990, 1 << 40, u64::MAX - 100] {
+        assert!(file.read_into(offset, &mut [0; 20]).is_err(), "{offset}");
+    }
+    assert!(ahead.queue.held() <= 3000, "{}", ahead.queue.held());
+}
+
 #[test]
 fn supplied_bytes_need_no_request() {
     let counting = CountingStorage::new(Slow::new(10_000));
