@@ -9,6 +9,7 @@ use std::time::Duration;
 use tdb_array::{Array, ArrayOptions, Batch, NewCells, NewColumn, Order};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{Counters, CountingStorage, MemoryStorage, Storage};
+use tdb_testkit::hostile::seeded_mutations;
 use tdb_testkit::{LatentStorage, fixtures};
 use tdb_types::{Datatype, Layout, Scalar};
 use two_arrays::{array_on, create, names};
@@ -147,6 +148,51 @@ fn bytes(batch: &Batch) -> Vec<Bytes> {
     batch.columns().iter().map(column).collect()
 }
 
+/// All cells of an array, or why not.
+fn all_cells(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Vec<Vec<Bytes>>, String> {
+    let array = options.open_on(storage).map_err(|error| error.to_string())?;
+    let order = if array.schema().cell_order() == Layout::Hilbert { Order::Global } else { Order::RowMajor };
+    let batches = array.read().order(order).batches().map_err(|error| error.to_string())?;
+    batches.map(|batch| batch.map(|batch| bytes(&batch)).map_err(|error| error.to_string())).collect()
+}
+
+fn at_once(storage: &Arc<dyn Storage>) -> Arc<dyn Storage> {
+    Arc::new(LatentStorage::new(storage.clone(), Duration::ZERO, BYTES_PER_SECOND))
+}
+
+/// Damaged files are errors, or give the cells that they give elsewhere: what is fetched ahead comes from ranges and sizes that
+/// nobody has looked at.
+#[test]
+fn damaged_arrays_are_errors() {
+    let options = ArrayOptions::new().threads(2);
+    let (mut read, mut refused) = (0, 0);
+    for name in
+        ["v22-by-2.30.0-sparse-2d", "v22-by-2.30.0-dense-2d-row-row", "v22-by-2.30.0-sparse-consolidated-footers"]
+    {
+        let fixture = fixtures::named(name);
+        for path in fixture.array_files() {
+            let sound = fixture.read(path);
+            let damaged = fixture.array_storage();
+            let count = if path.ends_with("__fragment_metadata.tdb") || path.ends_with(".meta") { 50 } else { 6 };
+            seeded_mutations(7, &sound, count, |bytes| {
+                damaged.insert(path, bytes).unwrap();
+                let storage: Arc<dyn Storage> = damaged.clone();
+                match (all_cells(&options, storage.clone()), all_cells(&options, at_once(&storage))) {
+                    (Ok(expected), Ok(got)) => {
+                        assert_eq!(expected, got, "{name}: {path}");
+                        read += 1;
+                    }
+                    (Err(_), Err(_)) => refused += 1,
+                    // Of what isn't read nobody asks whether it is there.
+                    (Err(error), Ok(_)) if error.contains("fewer than the") => refused += 1,
+                    (expected, got) => panic!("{name}: {path}: {:?} but {:?}", expected.map(drop), got.map(drop)),
+                }
+            });
+        }
+    }
+    assert!(read > 20 && refused > 100, "{read} {refused}");
+}
+
 /// Arrays of every release read the same as from a storage that answers at once.
 #[test]
 fn all_fixtures_read_the_same() {
@@ -158,14 +204,7 @@ fn all_fixtures_read_the_same() {
             .key()
             .into_iter()
             .fold(ArrayOptions::new().threads(2), |options, key| options.key(tdb_filters::EncryptionKey::new(key)));
-        let read = |storage: Arc<dyn Storage>| -> Result<Vec<_>, String> {
-            let array = options.open_on(storage).map_err(|error| error.to_string())?;
-            let order = if array.schema().cell_order() == Layout::Hilbert { Order::Global } else { Order::RowMajor };
-            let batches = array.read().order(order).batches().map_err(|error| error.to_string())?;
-            batches.map(|batch| batch.map(|batch| bytes(&batch)).map_err(|error| error.to_string())).collect()
-        };
-        let slow = LatentStorage::new(storage.clone(), Duration::ZERO, BYTES_PER_SECOND);
-        let (expected, got) = (read(storage), read(Arc::new(slow)));
+        let (expected, got) = (all_cells(&options, storage.clone()), all_cells(&options, at_once(&storage)));
         assert_eq!(expected, got, "{}", fixture.name());
         compared += usize::from(expected.is_ok());
     }
