@@ -39,7 +39,8 @@ impl Memory {
         let batch = budget.unwrap_or_else(|| default_batch(each, threads));
         let held = budget.map_or(DEFAULT_HELD, |budget| budget.max(LEAST_HELD));
         let most_batch = match kind {
-            ArrayType::Dense => LEAST_DENSE,
+            // Memory of the default size is soon used again; more of it only helps where somebody wants less.
+            ArrayType::Dense => budget.map_or(0, |_| LEAST_DENSE),
             ArrayType::Sparse => held / 2,
         };
         Self {
