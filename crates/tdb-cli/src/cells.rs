@@ -1,6 +1,5 @@
 //! Cells as text and as JSON.
 
-pub(crate) mod datetime;
 mod field;
 mod parse;
 mod value;

@@ -5,9 +5,8 @@ use std::ops::Bound;
 use tdb_array::{ArrayError, Coordinate, Query};
 use tdb_rtree::{DimRange, DimensionKind};
 use tdb_schema::{ArraySchema, Dimension, DimensionLabel};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::{Datatype, Scalar, datetime};
 
-use crate::cells::datetime;
 use crate::failure::{Failure, Result};
 
 /// Both ends of a range; an open end is the domain's.

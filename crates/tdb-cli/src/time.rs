@@ -1,9 +1,8 @@
 //! The options that say when to look at an array or group.
 
 use tdb_array::{Names, TimeRange};
-use tdb_types::Datatype;
+use tdb_types::{Datatype, datetime};
 
-use crate::cells::datetime;
 
 /// When to look.
 #[derive(Debug, Default, clap::Args)]

@@ -1,8 +1,9 @@
 //! Values of metadata, enumerations and bounds from what people type.
 
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::datetime::Written;
+use tdb_types::{CellValNum, Datatype, Scalar, datetime};
 
-use crate::cells::{datetime, encode, unhex};
+use crate::cells::{encode, unhex};
 use crate::failure::{Failure, Result};
 
 /// The little-endian bytes of what `text` says: text as it is; numbers, truths, and dates in ISO form, several with commas
@@ -36,14 +37,11 @@ pub(crate) fn bytes(datatype: Datatype, number: CellValNum, text: &str) -> Resul
 /// # Errors
 /// It is nothing of that type.
 pub(crate) fn scalar(datatype: Datatype, text: &str) -> Result<Scalar> {
-    let plain = text.replace('_', "");
-    let truth = (datatype == Datatype::Bool).then(|| ["false", "true"].iter().position(|word| *word == text)).flatten();
-    let date = || datetime::parse(datatype, text).map(|(first, _)| Scalar::I64(first));
-    truth
-        .and_then(|truth| u8::try_from(truth).ok().map(Scalar::U8))
-        .or_else(|| Scalar::parse(datatype.physical(), &plain))
-        .or_else(date)
-        .ok_or_else(|| no_value(datatype, text, "check the value and the type"))
+    match datetime::written(datatype, text) {
+        Some(Written::One(value)) => Ok(value),
+        Some(Written::Period(first, _)) => Ok(Scalar::I64(first)),
+        None => Err(no_value(datatype, text, "check the value and the type")),
+    }
 }
 
 fn no_value(datatype: Datatype, text: &str, hint: &str) -> Failure {

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use tdb_schema::{ArraySchema, Enumeration, FieldRef, FieldType};
-use tdb_types::{CellValNum, Datatype, PhysicalType, saturating_len};
+use tdb_types::{Datatype, PhysicalType, saturating_len};
 
 use crate::error::{ConditionError, Result};
+use crate::literal::is_text;
+use crate::resolve::{FindEnumeration, comparable};
 use crate::tree::{Condition, Members, Operator};
 
 /// A condition that fits a schema, ready to be [evaluated](Self::evaluate) over cells.
@@ -50,9 +52,6 @@ pub(crate) enum Test {
     Set { size: Option<usize>, negated: bool, values: Vec<Vec<u8>> },
 }
 
-/// Finds the enumeration of a name; none if it can't.
-pub(crate) type FindEnumeration<'a> = dyn Fn(&str) -> Option<Arc<Enumeration>> + 'a;
-
 impl Condition {
     /// Holds a condition that people wrote against a schema: fields with an enumeration are compared with its values.
     /// `enumerations` gives the enumeration of a name.
@@ -65,7 +64,8 @@ impl Condition {
         schema: &ArraySchema,
         enumerations: impl Fn(&str) -> Option<Arc<Enumeration>>,
     ) -> Result<BoundCondition> {
-        Binder { schema, newest: schema, enumerations: Some(&enumerations), fields: Vec::new() }.bind(self)
+        let resolved = self.resolve(schema, &enumerations)?;
+        Binder { schema, newest: schema, enumerations: Some(&enumerations), fields: Vec::new() }.bind(&resolved)
     }
 
     /// Holds a condition of a delete commit against the schema of a fragment. In a stored condition, fields with an
@@ -105,7 +105,7 @@ impl Binder<'_> {
     fn node(&mut self, condition: &Condition) -> Result<Node> {
         Ok(match condition {
             Condition::Compare { field, operator, value } => {
-                self.test(field, |binder, place| binder.comparison(place, *operator, value))?
+                self.test(field, |binder, place| binder.comparison(place, *operator, value.bytes()))?
             }
             Condition::Member { field, negated, values } => {
                 self.test(field, |binder, place| binder.membership(place, *negated, values))?
@@ -146,7 +146,7 @@ impl Binder<'_> {
         if let Some(known) = self.fields.iter().position(|field| field.name == name) {
             return Ok(known);
         }
-        let unknown = || ConditionError::UnknownField { field: name.to_owned() };
+        let unknown = || ConditionError::UnknownField { field: name.to_owned(), known: Vec::new() };
         let field = self.schema.field(name).ok_or_else(unknown)?;
         let cells = self.schema.field_type(field).ok_or_else(unknown)?;
         self.fields.push(BoundField { name: name.to_owned(), field, cells });
@@ -239,22 +239,6 @@ pub(crate) fn small(bytes: &[u8]) -> u64 {
 fn cell_size(cells: FieldType) -> Option<usize> {
     // What doesn't fit an address is no cell that could be held; nothing has its size.
     cells.cell_size().map(saturating_len)
-}
-
-/// The datatypes whose cells are compared as strings of bytes.
-fn is_text(datatype: Datatype) -> bool {
-    matches!(datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8)
-}
-
-fn comparable(name: &str, cells: FieldType) -> Result<()> {
-    let FieldType { datatype, cell_val_num, .. } = cells;
-    let opaque = datatype.is_bytes() || datatype == Datatype::Any;
-    let wide = datatype.is_string() && datatype.size() > 1;
-    if is_text(datatype) || (!opaque && !wide && cell_val_num == CellValNum::ONE) {
-        return Ok(());
-    }
-    let values = cell_val_num.fixed().map_or_else(|| "any number".to_owned(), |number| number.to_string());
-    Err(ConditionError::NotComparable { field: name.to_owned(), datatype, values })
 }
 
 #[cold]

@@ -3,8 +3,10 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use tdb_schema::ArraySchema;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::{Datatype, Scalar, datetime};
 
+use crate::literal::LiteralKind;
+use crate::text::is_keyword;
 use crate::tree::Condition;
 
 /// Without a schema, values are printed as text if they look like text and as hexadecimal bytes otherwise;
@@ -39,14 +41,14 @@ fn print(condition: &Condition, schema: Option<&ArraySchema>, f: &mut Formatter<
         Condition::Compare { field, operator, value } => {
             name(field, f)?;
             write!(f, " {} ", operator.symbol())?;
-            print_value(value, datatype(field), f)
+            print_value(value.bytes(), value.kind(), datatype(field), f)
         }
         Condition::Member { field, negated, values } => {
             name(field, f)?;
             f.write_str(if *negated { " not in (" } else { " in (" })?;
             for (index, value) in values.iter().enumerate() {
                 f.write_str(if index > 0 { ", " } else { "" })?;
-                print_value(value, datatype(field), f)?;
+                print_value(value, values.kind(), datatype(field), f)?;
             }
             f.write_char(')')
         }
@@ -82,7 +84,7 @@ fn list(
 }
 
 fn nested(node: &Condition, schema: Option<&ArraySchema>, f: &mut Formatter<'_>) -> fmt::Result {
-    if matches!(node, Condition::And(_) | Condition::Or(_)) {
+    if matches!(node, Condition::And(nodes) | Condition::Or(nodes) if !nodes.is_empty()) {
         f.write_char('(')?;
         print(node, schema, f)?;
         return f.write_char(')');
@@ -92,22 +94,31 @@ fn nested(node: &Condition, schema: Option<&ArraySchema>, f: &mut Formatter<'_>)
 
 /// A field's name, quoted unless it is one word.
 fn name(field: &str, f: &mut Formatter<'_>) -> fmt::Result {
-    let is_word = !field.is_empty() && field.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let is_word = !field.is_empty()
+        && !field.starts_with(|letter: char| letter.is_ascii_digit())
+        && field.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+        && !is_keyword(field);
     if is_word { f.write_str(field) } else { write!(f, "{field:?}") }
 }
 
-fn print_value(value: &[u8], datatype: Option<Datatype>, f: &mut Formatter<'_>) -> fmt::Result {
+fn print_value(value: &[u8], kind: LiteralKind, datatype: Option<Datatype>, f: &mut Formatter<'_>) -> fmt::Result {
     let is_text = |text: &&str| text.chars().all(|letter| !letter.is_control());
-    let number = datatype.and_then(|datatype| match datatype {
-        Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8 => None,
-        datatype => Scalar::from_le_bytes(datatype.physical(), value),
-    });
+    let number = match (kind, datatype) {
+        (LiteralKind::Text, _) | (_, Some(Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8)) => None,
+        (LiteralKind::Number(physical), _) => Scalar::from_le_bytes(physical, value),
+        (LiteralKind::Cell, datatype) => datatype.and_then(|known| Scalar::from_le_bytes(known.physical(), value)),
+    };
     match (number, std::str::from_utf8(value).ok().filter(is_text)) {
+        (Some(Scalar::I64(value)), _) if datatype.is_some_and(Datatype::is_datetime) => {
+            let date = datatype.and_then(|datatype| datetime::format(datatype, value));
+            f.write_str(&date.unwrap_or_else(|| value.to_string()))
+        }
         (Some(number), _) => Display::fmt(&number, f),
         (None, Some(text)) => write!(f, "{text:?}"),
         (None, None) => {
-            f.write_str("0x")?;
-            value.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            f.write_str("x'")?;
+            value.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+            f.write_char('\'')
         }
     }
 }

@@ -14,10 +14,12 @@ pub enum ConditionError {
     #[error(transparent)]
     Tile(#[from] GenericTileError),
     /// The array has no such field.
-    #[error("condition: there is no field {field:?}")]
+    #[error("condition: there is no field {field:?}{}", among(.known))]
     UnknownField {
         /// The name.
         field: String,
+        /// What there is.
+        known: Vec<String>,
     },
     /// Cells of the field can't be compared, only tested for null.
     #[error("condition: field {field:?} of {values} {datatype} per cell can't be compared")]
@@ -38,6 +40,18 @@ pub enum ConditionError {
         expected: usize,
         /// Bytes of the value.
         found: usize,
+    },
+    /// No cell of the field can have the value.
+    #[error("condition: {value} is not a value of {datatype}, the type of {}", type_of(.field, .enumeration.as_deref()))]
+    NotAValue {
+        /// The field.
+        field: String,
+        /// The value as it was written.
+        value: String,
+        /// The datatype of the field, or of its enumeration's values.
+        datatype: Datatype,
+        /// The field's enumeration, if it has one.
+        enumeration: Option<String>,
     },
     /// The field's enumeration has no order.
     #[error("condition: enumeration {enumeration:?} of field {field:?} has no order; its values are equal or not")]
@@ -73,6 +87,18 @@ pub enum ConditionError {
         /// The field.
         field: String,
     },
+}
+
+/// What there is, if that is little enough to be listed.
+fn among(known: &[String]) -> String {
+    if known.is_empty() || known.len() > 20 { String::new() } else { format!("; there are {}", known.join(", ")) }
+}
+
+fn type_of(field: &str, enumeration: Option<&str>) -> String {
+    match enumeration {
+        Some(enumeration) => format!("enumeration {enumeration:?} of field {field:?}"),
+        None => format!("field {field:?}"),
+    }
 }
 
 impl ConditionError {

@@ -36,14 +36,15 @@ impl Condition {
         reader.group(|| "condition".to_owned(), |reader| parse_node(reader, limits, limits.depth, &mut left))
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes what [`parse`](Self::parse) reads, with the bytes of literals as they are: those of numbers and text are what
+    /// cells hold only after [`to_stored`](Self::to_stored).
     ///
     /// # Errors
     /// [`ConditionError::NullTest`]: what the format would store for it, a comparison with no bytes, means a comparison
     /// with the empty string or, on a fixed-size field, makes the array unreadable for the reference library.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
         match self {
-            Self::Compare { field, operator, value } => write_leaf(writer, operator.code(), field, value),
+            Self::Compare { field, operator, value } => write_leaf(writer, operator.code(), field, value.bytes()),
             Self::Member { field, negated, values } => {
                 write_leaf(writer, if *negated { NOT_IN } else { IN }, field, values.data());
                 writer.u64(8 * values.offsets().len() as u64);
@@ -134,7 +135,7 @@ fn parse_leaf(reader: &mut ByteReader<'_>) -> Result<Condition, DecodeError> {
     let length = reader.u64("length")?;
     let value = reader.bytes("value", length)?.to_vec();
     Ok(match (Operator::from_code(code), code) {
-        (Some(operator), _) => Condition::Compare { field, operator, value },
+        (Some(operator), _) => Condition::Compare { field, operator, value: value.into() },
         (None, IN | NOT_IN) => {
             let values = parse_members(reader, value)?;
             Condition::Member { field, negated: code == NOT_IN, values }
@@ -230,7 +231,8 @@ impl Update {
         Ok(Self { condition, values })
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes what [`parse`](Self::parse) reads, with the bytes of literals as they are: those of numbers and text are what
+    /// cells hold only after [`to_stored`](Self::to_stored).
     ///
     /// # Errors
     /// As [`Condition::write`].

@@ -62,7 +62,10 @@ mod display;
 mod error;
 mod evaluate;
 mod format;
+mod literal;
+mod resolve;
 mod stored;
+mod text;
 mod tree;
 
 // Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
@@ -71,7 +74,9 @@ pub use {tdb_generic_tile, tdb_schema, tdb_types};
 pub use bind::{BoundCondition, BoundField};
 pub use error::{ConditionError, Result};
 pub use format::Update;
-pub use tree::{Condition, Field, Members, Operator, Value};
+pub use literal::{Literal, LiteralKind, Value};
+pub use text::{ConditionText, ConditionTextError};
+pub use tree::{Condition, Field, Members, Operator, field};
 
 /// The example of the crate's README compiles, and does what it says.
 #[cfg(all(doctest, feature = "all-codecs"))]

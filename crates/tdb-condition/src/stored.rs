@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use tdb_schema::{ArraySchema, Attribute, Enumeration, FieldRef};
 
-use crate::bind::{FindEnumeration, position};
-use crate::{Condition, ConditionError, Members, Result};
+use crate::bind::position;
+use crate::resolve::FindEnumeration;
+use crate::{Condition, ConditionError, Literal, Members, Result};
 
 impl Condition {
     /// The condition that people wrote, as it is stored: fields with an enumeration are compared with positions in it.
@@ -19,7 +20,8 @@ impl Condition {
         schema: &ArraySchema,
         enumerations: impl Fn(&str) -> Option<Arc<Enumeration>>,
     ) -> Result<Self> {
-        Storer { schema, enumerations: &enumerations }.node(self)
+        let resolved = self.resolve(schema, &enumerations)?;
+        Storer { schema, enumerations: &enumerations }.node(&resolved)
     }
 }
 
@@ -37,7 +39,7 @@ impl Storer<'_> {
             Condition::Not(node) => Condition::Not(Box::new(self.node(node)?)),
             Condition::Compare { field, operator, value } => {
                 let value = match self.enumerated(field)? {
-                    Some(enumerated) => enumerated.position(value)?,
+                    Some(enumerated) => Literal::from(enumerated.position(value.bytes())?),
                     None => value.clone(),
                 };
                 Condition::Compare { field: field.clone(), operator: *operator, value }

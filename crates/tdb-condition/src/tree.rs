@@ -1,9 +1,13 @@
 //! The tree of a condition, and how to build one.
 
+use std::ops::{BitAnd, BitOr};
+
+use crate::literal::{Literal, LiteralKind, Value};
+
 /// What a cell must be like: comparisons of its fields with values, and combinations of them.
 ///
 /// [`Condition::field`] begins a comparison; [`and`](Self::and), [`or`](Self::or) and [`not`](Self::not) combine.
-/// Values are the little-endian bytes of a field's cells, as files have them.
+/// Values are [`Literal`]s: of conditions that were read from a file the little-endian bytes of cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// The field's value stands in this relation to `value`. It is false for null cells.
@@ -12,8 +16,8 @@ pub enum Condition {
         field: String,
         /// How they compare.
         operator: Operator,
-        /// The bytes of the value.
-        value: Vec<u8>,
+        /// The value.
+        value: Literal,
     },
     /// The field's value is one of these, byte for byte. It is false for null cells, negated or not.
     Member {
@@ -122,15 +126,18 @@ pub struct Members {
     data: Vec<u8>,
     /// Where each value begins in `data`; ascending, the first one 0.
     offsets: Vec<u64>,
+    /// What all of them are.
+    kind: LiteralKind,
 }
 
 impl Members {
-    /// From values back to back and where each begins; none unless the first begins at 0 and they ascend within the data.
+    /// From the bytes of cells back to back and where each begins; `None` unless the first begins at 0 and they ascend within
+    /// the data.
     #[must_use]
     pub fn from_parts(data: Vec<u8>, offsets: Vec<u64>) -> Option<Self> {
         let starts_at_0 = offsets.first().map_or(data.is_empty(), |first| *first == 0);
         let within = offsets.last().is_none_or(|last| *last <= data.len() as u64);
-        (starts_at_0 && within && offsets.is_sorted()).then_some(Self { data, offsets })
+        (starts_at_0 && within && offsets.is_sorted()).then_some(Self { data, offsets, kind: LiteralKind::Cell })
     }
 
     /// The values back to back.
@@ -153,6 +160,31 @@ impl Members {
     }
 }
 
+/// Values of which each is of the same kind.
+impl Members {
+    /// Appends a value.
+    ///
+    /// # Errors
+    /// The value, if it is of another kind than those before.
+    pub fn push(&mut self, value: Literal) -> Result<(), Literal> {
+        if self.offsets.is_empty() {
+            self.kind = value.kind();
+        } else if self.kind != value.kind() {
+            return Err(value);
+        }
+        self.offsets.push(self.data.len() as u64);
+        self.data.extend_from_slice(value.bytes());
+        Ok(())
+    }
+
+    /// What each value is.
+    #[must_use]
+    pub fn kind(&self) -> LiteralKind {
+        self.kind
+    }
+}
+
+/// The bytes of cells.
 impl<V: AsRef<[u8]>> FromIterator<V> for Members {
     fn from_iter<I: IntoIterator<Item = V>>(values: I) -> Self {
         let mut members = Self::default();
@@ -164,42 +196,6 @@ impl<V: AsRef<[u8]>> FromIterator<V> for Members {
     }
 }
 
-/// What a field can be compared with: numbers of the field's own type, strings, bytes.
-pub trait Value {
-    /// The bytes as a cell holds them.
-    fn into_cell(self) -> Vec<u8>;
-}
-
-macro_rules! numbers {
-    ($($type:ty),*) => {$(
-        impl Value for $type {
-            fn into_cell(self) -> Vec<u8> {
-                self.to_le_bytes().to_vec()
-            }
-        }
-    )*};
-}
-
-numbers!(i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);
-
-impl Value for bool {
-    fn into_cell(self) -> Vec<u8> {
-        vec![u8::from(self)]
-    }
-}
-
-macro_rules! strings {
-    ($($type:ty),*) => {$(
-        impl Value for $type {
-            fn into_cell(self) -> Vec<u8> {
-                AsRef::<[u8]>::as_ref(&self).to_vec()
-            }
-        }
-    )*};
-}
-
-strings!(&str, String, &[u8], Vec<u8>);
-
 /// A field that is about to be compared; see [`Condition::field`].
 #[derive(Clone, Debug)]
 #[must_use = "a field alone says nothing"]
@@ -207,7 +203,7 @@ pub struct Field(String);
 
 macro_rules! comparisons {
     ($($name:ident: $operator:ident;)*) => {$(
-        #[doc = concat!("Its value compares as [`Operator::", stringify!($operator), "`] says with this one of its own type.")]
+        #[doc = concat!("Its value compares as [`Operator::", stringify!($operator), "`] says with this one.")]
         #[must_use]
         pub fn $name(self, value: impl Value) -> Condition {
             self.compare(Operator::$operator, value)
@@ -228,21 +224,19 @@ impl Field {
     /// Its value stands in this relation to `value`.
     #[must_use]
     pub fn compare(self, operator: Operator, value: impl Value) -> Condition {
-        Condition::Compare { field: self.0, operator, value: value.into_cell() }
+        Condition::Compare { field: self.0, operator, value: value.into_literal() }
     }
 
     /// Its value is one of these.
     #[must_use]
     pub fn is_in<V: Value>(self, values: impl IntoIterator<Item = V>) -> Condition {
-        let values = values.into_iter().map(Value::into_cell).collect();
-        Condition::Member { field: self.0, negated: false, values }
+        membership(&self.0, false, values)
     }
 
     /// Its value is none of these.
     #[must_use]
     pub fn not_in<V: Value>(self, values: impl IntoIterator<Item = V>) -> Condition {
-        let values = values.into_iter().map(Value::into_cell).collect();
-        Condition::Member { field: self.0, negated: true, values }
+        membership(&self.0, true, values)
     }
 
     /// It is null.
@@ -255,6 +249,72 @@ impl Field {
     #[must_use]
     pub fn is_not_null(self) -> Condition {
         Condition::Null { field: self.0, negated: true }
+    }
+}
+
+/// Values of several kinds become a list for each kind.
+fn membership<V: Value>(field: &str, negated: bool, values: impl IntoIterator<Item = V>) -> Condition {
+    let mut lists = vec![Members::default()];
+    for value in values {
+        let mut value = value.into_literal();
+        let is_taken = lists.iter_mut().any(|list| match list.push(std::mem::take(&mut value)) {
+            Ok(()) => true,
+            Err(other) => {
+                value = other;
+                false
+            }
+        });
+        if !is_taken {
+            let mut list = Members::default();
+            if list.push(value).is_ok() {
+                lists.push(list);
+            }
+        }
+    }
+    let mut lists = lists.into_iter().map(|values| Condition::Member { field: field.to_owned(), negated, values });
+    match (lists.len(), lists.next()) {
+        (1, Some(only)) => only,
+        (_, first) if negated => Condition::And(first.into_iter().chain(lists).collect()),
+        (_, first) => Condition::Or(first.into_iter().chain(lists).collect()),
+    }
+}
+
+/// Begins a comparison of the attribute or dimension with this name, as [`Condition::field`] does.
+///
+/// ```
+/// use tdb_condition::field;
+///
+/// let wanted = field("qual").gt(30.0) & field("chrom").is_in(["chr1", "chr2"]) & !field("filter").is_null();
+/// assert_eq!(wanted.to_string(), r#"qual > 30 and chrom in ("chr1", "chr2") and not filter is null"#);
+/// ```
+pub fn field(name: impl Into<String>) -> Field {
+    Field(name.into())
+}
+
+/// Both hold.
+impl BitAnd for Condition {
+    type Output = Self;
+
+    fn bitand(self, other: Self) -> Self {
+        self.and(other)
+    }
+}
+
+/// One of them holds, or both.
+impl BitOr for Condition {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.or(other)
+    }
+}
+
+/// It doesn't hold.
+impl std::ops::Not for Condition {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self::Not(Box::new(self))
     }
 }
 
@@ -293,7 +353,7 @@ impl Condition {
     }
 
     /// It doesn't hold.
-    #[allow(clippy::should_implement_trait)] // beside `and` and `or`
+    #[allow(clippy::should_implement_trait)] // it is, and this needs no import
     #[must_use]
     pub fn not(self) -> Self {
         Self::Not(Box::new(self))

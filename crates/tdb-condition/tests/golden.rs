@@ -27,8 +27,8 @@ const NOT_IN: [u8; 47] = [
 #[test]
 fn a_deletion_of_members() {
     let condition = parse(&NOT_IN).unwrap();
-    assert_eq!(condition, Condition::field("n").is_in([1_i32, 3]).negation());
-    assert_eq!(condition.to_string(), "n not in (0x01000000, 0x03000000)");
+    assert_eq!(written(&Condition::field("n").is_in([1_i32, 3]).negation()), NOT_IN);
+    assert_eq!(condition.to_string(), "n not in (x'01000000', x'03000000')");
     assert_eq!(written(&condition), NOT_IN);
 }
 
@@ -42,7 +42,7 @@ fn a_deletion_of_two_comparisons() {
         bytes.extend([1, operator, 1, 0, 0, 0, b'a', 4, 0, 0, 0, 0, 0, 0, 0, value, 0, 0, 0]);
     }
     assert_eq!(written(&stays), bytes);
-    assert_eq!(parse(&bytes).unwrap(), stays);
+    assert_eq!(written(&parse(&bytes).unwrap()), bytes);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn spans_tell_every_byte() {
 fn a_file_comes_back() {
     let condition = Condition::field("s").eq("").or(Condition::field("x").le(-1_i64));
     let file = condition.to_file(FormatVersion::DEFAULT).unwrap();
-    assert_eq!(Condition::parse_file(&file, &Limits::default(), None).unwrap(), condition);
+    assert_eq!(written(&Condition::parse_file(&file, &Limits::default(), None).unwrap()), written(&condition));
     assert!(Condition::parse_file(&file[..file.len() - 1], &Limits::default(), None).is_err());
 }
 
@@ -74,7 +74,7 @@ fn a_test_for_null_is_not_stored() {
 #[test]
 fn updates_come_back() {
     let update = Update {
-        condition: Condition::field("a").eq(7_u8),
+        condition: Condition::field("a").eq(&[7]),
         values: vec![("b".to_owned(), vec![1, 2]), ("c".to_owned(), vec![])],
     };
     let mut writer = ByteWriter::new();

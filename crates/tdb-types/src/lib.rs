@@ -34,6 +34,8 @@ mod buffer;
 mod cells;
 mod codes;
 mod datatype;
+#[cfg(feature = "datetime")]
+pub mod datetime;
 mod error;
 mod limits;
 mod name;

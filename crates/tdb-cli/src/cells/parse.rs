@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use tdb_schema::Enumeration;
-use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, datetime};
 
-use super::{Kind, datetime};
+use super::Kind;
 
 /// Reads the cells of one field.
 #[derive(Debug)]

@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
-
-use super::datetime;
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, datetime};
 
 /// What the bytes of a cell are to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

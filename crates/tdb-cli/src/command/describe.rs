@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{Attribute, Dimension, Domain};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype, Scalar, datetime};
 
-use crate::cells::{Kind, datetime};
+use crate::cells::Kind;
 use crate::range;
 
 /// The type of a field's cells: `int32`, `int32[3]`, `string_utf8[]`; a question mark if they can be null.

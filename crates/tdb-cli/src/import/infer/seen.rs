@@ -1,9 +1,9 @@
 //! What the values of a column have in common.
 
 use serde_json::Value;
-use tdb_types::Datatype;
+use tdb_types::{Datatype, datetime};
 
-use crate::cells::{datetime, hex_member};
+use crate::cells::hex_member;
 
 /// What a single value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,18 @@
 //! Dates and times of day in ISO 8601, from and to the integers that the format stores.
 //!
+//! The feature `datetime` brings this module, and the crate `jiff` with it.
+//!
 //! A date is a number of units since 1970-01-01 00:00, without a time zone. The least `i64` is no date at all ("NaT", as
 //! NumPy has it); it is also the fill value of these types.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use tdb_types::Datatype;
+
+use crate::{Datatype, Scalar};
 
 /// What stands for no date at all.
-pub(crate) const NOT_A_TIME: &str = "NaT";
+pub const NOT_A_TIME: &str = "NaT";
 
 /// The finest unit, the attosecond: instants are counted in it, in 128 bits, so that every unit is exact.
 const PER_SECOND: i128 = 1_000_000_000_000_000_000;
@@ -48,7 +51,8 @@ fn unit(datatype: Datatype) -> Option<Unit> {
 }
 
 /// The date in ISO form, as precise as its unit; none if the year is not within 0000 to 9999.
-pub(crate) fn format(datatype: Datatype, value: i64) -> Option<String> {
+#[must_use]
+pub fn format(datatype: Datatype, value: i64) -> Option<String> {
     let unit = unit(datatype)?;
     if value == i64::MIN {
         return Some(NOT_A_TIME.to_owned());
@@ -78,7 +82,8 @@ fn civil(seconds: i64) -> Option<DateTime> {
 }
 
 /// Milliseconds since 1970 in UTC, as the names of fragments hold them: `2024-05-01T12:00:00.123Z`.
-pub(crate) fn timestamp(milliseconds: u64) -> Option<String> {
+#[must_use]
+pub fn timestamp(milliseconds: u64) -> Option<String> {
     let milliseconds = i64::try_from(milliseconds).ok()?;
     format(Datatype::DatetimeMs, milliseconds).map(|text| format!("{text}Z"))
 }
@@ -87,11 +92,54 @@ pub(crate) fn timestamp(milliseconds: u64) -> Option<String> {
 /// day with any number of digits. The first is after the last if none do.
 ///
 /// Gives nothing if `text` is no date, or lies beyond what the datatype can hold.
-pub(crate) fn parse(datatype: Datatype, text: &str) -> Option<(i64, i64)> {
+#[must_use]
+pub fn parse(datatype: Datatype, text: &str) -> Option<(i64, i64)> {
     let unit = unit(datatype)?;
     let (first, last) = period(text)?;
     // The first unit to begin at or after an instant follows the one that has begun just before it.
     Some((unit_at(unit, first - 1)?.checked_add(1)?, unit_at(unit, last)?))
+}
+
+/// The values of a datatype that a text stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Written {
+    /// A number, a truth, or a date to the unit.
+    One(Scalar),
+    /// A date that names more than one unit, such as a month where days are counted, or less than one: the first and the last
+    /// value that lie within it. The first is after the last if none do.
+    Period(i64, i64),
+}
+
+/// What `text` stands for as a value of the datatype: a number in decimal digits, which may have underscores between them;
+/// `true` or `false`; a date in ISO form, or `NaT`.
+///
+/// Nothing if it is no value of that type.
+///
+/// ```
+/// use tdb_types::datetime::{Written, written};
+/// use tdb_types::{Datatype, Scalar};
+///
+/// assert_eq!(written(Datatype::UInt16, "1_000"), Some(Written::One(Scalar::U16(1000))));
+/// assert_eq!(written(Datatype::UInt16, "70000"), None);
+/// assert_eq!(written(Datatype::DatetimeDay, "1970-01-03"), Some(Written::One(Scalar::I64(2))));
+/// assert_eq!(written(Datatype::DatetimeDay, "1970-02"), Some(Written::Period(31, 58)));
+/// ```
+#[must_use]
+pub fn written(datatype: Datatype, text: &str) -> Option<Written> {
+    let one = |value| Some(Written::One(value));
+    match text {
+        "false" | "true" if datatype == Datatype::Bool => return one(Scalar::U8(u8::from(text == "true"))),
+        NOT_A_TIME if unit(datatype).is_some() => return one(Scalar::I64(i64::MIN)),
+        _ => {}
+    }
+    // Four digits are a year where years are counted.
+    let is_year = datatype == Datatype::DatetimeYear && text.len() == 4;
+    let number = Scalar::parse(datatype.physical(), &text.replace('_', ""));
+    if let Some(number) = number.filter(|_| !is_year) {
+        return one(number);
+    }
+    let (first, last) = parse(datatype, text)?;
+    if first == last { one(Scalar::I64(first)) } else { Some(Written::Period(first, last)) }
 }
 
 /// The unit that has begun last at an instant.

@@ -1,0 +1,205 @@
+//! Conditions against a schema: whatever was written as text or as a number becomes the bytes of cells.
+
+use std::sync::Arc;
+
+use tdb_schema::{ArraySchema, Enumeration, FieldRef, FieldType};
+use tdb_types::{CellValNum, Datatype};
+
+use crate::error::{ConditionError, Result};
+use crate::literal::{Literal, LiteralKind, Meaning, is_text, meaning, shown};
+use crate::tree::{Condition, Members, Operator};
+
+/// Finds the enumeration of a name; `None` if it isn't there.
+pub(crate) type FindEnumeration<'a> = dyn Fn(&str) -> Option<Arc<Enumeration>> + 'a;
+
+/// Where in a condition something is wrong: which of its tests, counted from the left, and of that which value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) test: usize,
+    pub(crate) value: Option<usize>,
+}
+
+/// Makes literals the bytes of cells.
+pub(crate) struct Resolver<'a> {
+    pub(crate) schema: &'a ArraySchema,
+    pub(crate) enumerations: &'a FindEnumeration<'a>,
+    /// What was looked at last.
+    pub(crate) place: Place,
+}
+
+/// What the values of a field are, for those who write conditions.
+struct Known {
+    cells: FieldType,
+    /// The enumeration, if it has one.
+    enumeration: Option<Arc<Enumeration>>,
+}
+
+impl Known {
+    /// The type of the values that the field is compared with.
+    fn values(&self) -> (Datatype, CellValNum) {
+        match &self.enumeration {
+            Some(enumeration) => (enumeration.datatype(), enumeration.cell_val_num()),
+            None => (self.cells.datatype, self.cells.cell_val_num),
+        }
+    }
+}
+
+impl Condition {
+    /// The same condition with the bytes of cells in place of numbers and text. A date that names more than one value, such as
+    /// a month where days are stored, becomes a range: what equals it lies within, what is less lies before.
+    ///
+    /// `enumerations` gives the enumeration of a name. Fields that have one are compared with its values, by position where
+    /// the condition is [bound](Self::bind).
+    ///
+    /// # Errors
+    /// A field that isn't there or can't be compared, a value that is none of its type, an enumeration without order in an
+    /// inequality.
+    pub fn resolve(
+        &self,
+        schema: &ArraySchema,
+        enumerations: impl Fn(&str) -> Option<Arc<Enumeration>>,
+    ) -> Result<Self> {
+        Resolver { schema, enumerations: &enumerations, place: Place::default() }.node(self)
+    }
+}
+
+impl Resolver<'_> {
+    pub(crate) fn node(&mut self, condition: &Condition) -> Result<Condition> {
+        Ok(match condition {
+            Condition::And(nodes) => Condition::And(self.nodes(nodes)?),
+            Condition::Or(nodes) => Condition::Or(self.nodes(nodes)?),
+            Condition::Not(node) => Condition::Not(Box::new(self.node(node)?)),
+            Condition::Compare { field, operator, value } => {
+                let resolved = self.comparison(field, *operator, value)?;
+                self.next_test();
+                resolved
+            }
+            Condition::Member { field, negated, values } => {
+                let resolved = self.membership(field, *negated, values)?;
+                self.next_test();
+                resolved
+            }
+            Condition::Null { field, .. } | Condition::Constant { field, .. } => {
+                self.known(field)?;
+                self.next_test();
+                condition.clone()
+            }
+        })
+    }
+
+    fn nodes(&mut self, nodes: &[Condition]) -> Result<Vec<Condition>> {
+        nodes.iter().map(|node| self.node(node)).collect()
+    }
+
+    fn next_test(&mut self) {
+        self.place = Place { test: self.place.test + 1, value: None };
+    }
+
+    fn known(&self, name: &str) -> Result<Known> {
+        let unknown = || ConditionError::UnknownField {
+            field: name.to_owned(),
+            known: self.schema.fields().filter_map(|field| self.schema.field_name(field)).map(str::to_owned).collect(),
+        };
+        let field = self.schema.field(name).ok_or_else(unknown)?;
+        let cells = self.schema.field_type(field).ok_or_else(unknown)?;
+        let FieldRef::Attribute(index) = field else { return Ok(Known { cells, enumeration: None }) };
+        let enumeration = self.schema.attributes().get(index).and_then(|attribute| attribute.enumeration());
+        let find = |enumeration: &str| {
+            let missing =
+                || ConditionError::EnumerationMissing { field: name.to_owned(), enumeration: enumeration.to_owned() };
+            (self.enumerations)(enumeration).ok_or_else(missing)
+        };
+        Ok(Known { cells, enumeration: enumeration.map(find).transpose()? })
+    }
+
+    fn comparison(&mut self, field: &str, operator: Operator, value: &Literal) -> Result<Condition> {
+        let known = self.known(field)?;
+        comparable(field, known.cells)?;
+        if let Some(enumeration) = &known.enumeration
+            && operator.is_inequality()
+            && !enumeration.is_ordered()
+        {
+            let enumeration = enumeration.name().to_owned();
+            return Err(ConditionError::Unordered { field: field.to_owned(), enumeration });
+        }
+        self.place.value = Some(0);
+        let compare = |operator, bytes: Vec<u8>| Condition::Compare {
+            field: field.to_owned(),
+            operator,
+            value: Literal::from(bytes),
+        };
+        Ok(match value_of(field, &known, value.bytes(), value.kind())? {
+            Meaning::Cell(bytes) => compare(operator, bytes.into_owned()),
+            // All of this holds too where the date lies between two values, and the first is after the last.
+            Meaning::Period(first, last) => {
+                let compare = |operator, value: i64| compare(operator, value.to_le_bytes().to_vec());
+                match operator {
+                    Operator::Less | Operator::GreaterOrEqual => compare(operator, first),
+                    Operator::LessOrEqual | Operator::Greater => compare(operator, last),
+                    Operator::Equal => {
+                        compare(Operator::GreaterOrEqual, first).and(compare(Operator::LessOrEqual, last))
+                    }
+                    Operator::NotEqual => compare(Operator::Less, first).or(compare(Operator::Greater, last)),
+                }
+            }
+        })
+    }
+
+    fn membership(&mut self, field: &str, negated: bool, values: &Members) -> Result<Condition> {
+        let known = self.known(field)?;
+        comparable(field, known.cells)?;
+        let (mut members, mut periods) = (Vec::new(), Vec::new());
+        for (index, bytes) in values.iter().enumerate() {
+            self.place.value = Some(index);
+            match value_of(field, &known, bytes, values.kind())? {
+                Meaning::Cell(bytes) => members.push(bytes),
+                Meaning::Period(first, last) => periods.push((first, last)),
+            }
+        }
+        let list =
+            Condition::Member { field: field.to_owned(), negated, values: members.into_iter().collect::<Members>() };
+        let within = |(first, last): (i64, i64)| {
+            let compare = |operator, value: i64| Condition::Compare {
+                field: field.to_owned(),
+                operator,
+                value: Literal::from(value.to_le_bytes().to_vec()),
+            };
+            let within = compare(Operator::GreaterOrEqual, first).and(compare(Operator::LessOrEqual, last));
+            if negated { within.negation() } else { within }
+        };
+        let join = if negated { Condition::and } else { Condition::or };
+        Ok(periods.into_iter().map(within).fold(list, join))
+    }
+}
+
+fn value_of<'a>(field: &str, known: &Known, bytes: &'a [u8], kind: LiteralKind) -> Result<Meaning<'a>> {
+    let (datatype, cell_val_num) = known.values();
+    let wrong = || ConditionError::NotAValue {
+        field: field.to_owned(),
+        value: shown(bytes, kind),
+        datatype,
+        enumeration: known.enumeration.as_ref().map(|enumeration| enumeration.name().to_owned()),
+    };
+    let found = meaning(bytes, kind, datatype, cell_val_num).ok_or_else(wrong)?;
+    // Values of an enumeration are looked up, whatever their length.
+    let size = known.cells.cell_size().filter(|_| known.enumeration.is_none() && !is_text(datatype));
+    match (&found, size) {
+        (Meaning::Cell(bytes), Some(size)) if bytes.len() as u64 != size => {
+            let expected = tdb_types::saturating_len(size);
+            Err(ConditionError::WrongSize { field: field.to_owned(), expected, found: bytes.len() })
+        }
+        _ => Ok(found),
+    }
+}
+
+/// Whether cells of this type can be compared, and not only be null.
+pub(crate) fn comparable(name: &str, cells: FieldType) -> Result<()> {
+    let FieldType { datatype, cell_val_num, .. } = cells;
+    let opaque = datatype.is_bytes() || datatype == Datatype::Any;
+    let wide = datatype.is_string() && datatype.size() > 1;
+    if is_text(datatype) || (!opaque && !wide && cell_val_num == CellValNum::ONE) {
+        return Ok(());
+    }
+    let values = cell_val_num.fixed().map_or_else(|| "any number".to_owned(), |number| number.to_string());
+    Err(ConditionError::NotComparable { field: name.to_owned(), datatype, values })
+}

@@ -1,0 +1,169 @@
+//! Conditions as people write them.
+//!
+//! ```text
+//! condition := all { OR all }
+//! all       := one { AND one }
+//! one       := NOT one | '(' condition ')' | test | TRUE | FALSE
+//! test      := field operator value | value operator field
+//!            | field [NOT] IN '(' [ value { ',' value } ] ')'
+//!            | field [NOT] BETWEEN value AND value
+//!            | field IS [NOT] NULL
+//! operator  := '<' | '<=' | '>' | '>=' | '=' | '==' | '!=' | '<>'
+//! field     := word | "quoted" | `quoted`
+//! value     := word | 'quoted' | "quoted" | x'hexadecimal digits'
+//! ```
+//!
+//! Words are keywords in any case. Within quotes, a quote is written twice, and within double ones with `\` before it, as are
+//! `\n`, `\r`, `\t`, `\0`, `\\` and `\u{1F600}`. What a value means is decided by the type of its field.
+
+mod lexer;
+mod parser;
+
+pub(crate) use parser::is_keyword;
+
+use std::fmt::{self, Display, Formatter};
+use std::ops::Range;
+use std::sync::Arc;
+
+use tdb_schema::{ArraySchema, Enumeration};
+
+use crate::error::ConditionError;
+use crate::resolve::{Place, Resolver};
+use crate::tree::Condition;
+
+/// The longest text that is read.
+const LONGEST: usize = 16 << 20;
+
+/// A condition in words, read, but not yet held against a schema.
+///
+/// ```
+/// use tdb_condition::{Condition, ConditionText, field};
+/// use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+/// use tdb_types::{Datatype, Scalar};
+///
+/// let schema = SchemaBuilder::sparse()
+///     .dimension(Dimension::new("day", Datatype::DatetimeDay, Scalar::I64(0), Scalar::I64(99_999)))
+///     .attribute(Attribute::new("qual", Datatype::Float32))
+///     .build()?;
+/// let text: ConditionText = "qual > 30 and not day = 1970-02".parse()?;
+/// let condition = text.resolve(&schema, |_| None)?;
+/// assert_eq!(condition.display(&schema).to_string(), "qual > 30 and not (day >= 1970-02-01 and day <= 1970-02-28)");
+///
+/// let text: ConditionText = "qual > 30 or qual < low".parse()?;
+/// let error = text.resolve(&schema, |_| None).unwrap_err();
+/// assert_eq!(error.to_string(), "condition, character 21: \"low\" is not a value of float32, the type of field \"qual\"");
+/// assert_eq!(error.at(), 20..23);
+/// // Whoever has no use for places has the condition itself.
+/// let condition: Condition = "qual > 30".parse()?;
+/// assert_eq!(condition.to_string(), r#"qual > "30""#);
+/// # let _ = field("qual");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConditionText {
+    text: String,
+    condition: Condition,
+    tests: Vec<TestPlace>,
+}
+
+/// Where the parts of a test stand in the text, in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct TestPlace {
+    field: Range<usize>,
+    values: Vec<Range<usize>>,
+}
+
+impl ConditionText {
+    /// The condition, with text for values.
+    #[must_use]
+    pub fn condition(&self) -> &Condition {
+        &self.condition
+    }
+
+    /// The condition with the bytes of cells for values, as [`Condition::resolve`] has it.
+    ///
+    /// # Errors
+    /// As there, with the place in the text.
+    pub fn resolve(
+        &self,
+        schema: &ArraySchema,
+        enumerations: impl Fn(&str) -> Option<Arc<Enumeration>>,
+    ) -> Result<Condition, ConditionTextError> {
+        let mut resolver = Resolver { schema, enumerations: &enumerations, place: Place::default() };
+        resolver.node(&self.condition).map_err(|error| {
+            let Place { test, value } = resolver.place;
+            let place = self.tests.get(test).cloned().unwrap_or_default();
+            let at = value.and_then(|value| place.values.get(value).cloned()).unwrap_or(place.field);
+            let what = error.to_string();
+            let what = what.strip_prefix("condition: ").unwrap_or(&what).into();
+            ConditionTextError { text: self.text.as_str().into(), at, what, source: Some(Box::new(error)) }
+        })
+    }
+}
+
+impl std::str::FromStr for ConditionText {
+    type Err = ConditionTextError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionTextError> {
+        let failed =
+            |(at, what): parser::Wrong| ConditionTextError { text: text.into(), at, what: what.into(), source: None };
+        if text.len() > LONGEST {
+            return Err(failed((0..0, format!("it has {} bytes; at most {LONGEST} are read", text.len()))));
+        }
+        let (condition, tests) = parser::parse(text).map_err(failed)?;
+        Ok(Self { text: text.to_owned(), condition, tests })
+    }
+}
+
+impl std::str::FromStr for Condition {
+    type Err = ConditionTextError;
+
+    /// Reads a condition such as `qual > 30 and chrom in ('chr1', 'chr2') and filter is not null`. The grammar stands with
+    /// [`ConditionText`], whose errors point at the value that doesn't fit a schema.
+    fn from_str(text: &str) -> Result<Self, ConditionTextError> {
+        text.parse::<ConditionText>().map(|text| text.condition)
+    }
+}
+
+/// A text that is no condition, or not one on this array.
+#[derive(Debug)]
+pub struct ConditionTextError {
+    text: Box<str>,
+    at: Range<usize>,
+    what: Box<str>,
+    source: Option<Box<ConditionError>>,
+}
+
+impl ConditionTextError {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Which bytes of it are wrong; nothing at its end if something is missing there.
+    #[must_use]
+    pub fn at(&self) -> Range<usize> {
+        self.at.clone()
+    }
+
+    /// What is wrong with them.
+    #[must_use]
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+}
+
+impl Display for ConditionTextError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let before = self.text.get(..self.at.start).unwrap_or(&self.text);
+        write!(f, "condition, character {}: {}", before.chars().count() + 1, self.what)
+    }
+}
+
+impl std::error::Error for ConditionTextError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // What it says is said already.
+        self.source.as_deref().and_then(std::error::Error::source)
+    }
+}
