@@ -1,5 +1,7 @@
 //! Columns of cells in Arrow's memory layout.
 
+mod select;
+
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -105,6 +105,9 @@ pub enum ArrayError {
     /// The condition of a delete doesn't fit the array, or can't be stored.
     #[error(transparent)]
     NewDelete(ConditionError),
+    /// The condition of a query doesn't fit the array.
+    #[error(transparent)]
+    Filter(ConditionError),
     /// Fragment metadata is damaged or beyond this library.
     #[error("{file}: {source}")]
     Fragment {
@@ -443,6 +446,7 @@ impl ArrayError {
             | Self::Outdated { .. }
             | Self::NewSchema(_)
             | Self::NewDelete(_)
+            | Self::Filter(_)
             | Self::Query(_)
             | Self::MissingColumn { .. }
             | Self::RepeatedColumn { .. }

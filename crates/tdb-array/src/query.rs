@@ -1,6 +1,7 @@
 //! What to read: fields, ranges, an order, a budget.
 
 mod coordinate;
+mod filter;
 mod memory;
 mod region;
 
@@ -8,12 +9,14 @@ use std::collections::HashSet;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
+use tdb_condition::{BoundCondition, Condition};
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{ArrayType, ParseNameError, Scalar};
 
 pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
+pub(crate) use filter::with_fill_values;
 pub(crate) use memory::Memory;
 pub(crate) use region::Region;
 
@@ -85,6 +88,8 @@ pub struct Query {
     ranges: Vec<Vec<DimRange>>,
     order: Order,
     budget: Option<usize>,
+    filter: Option<Condition>,
+    only_matching: bool,
 }
 
 /// What a query shows.
@@ -111,6 +116,10 @@ pub(crate) struct CheckedQuery {
     pub(crate) array: Array,
     /// What is read: the selected fields, and then dimensions that are needed for labels alone.
     pub(crate) fields: Arc<[FieldRef]>,
+    /// What cells must fulfil, if anything.
+    pub(crate) filter: Option<Arc<BoundCondition>>,
+    /// Whether a dense result has no cells that don't.
+    pub(crate) only_matching: bool,
     /// How many of the fields were selected.
     pub(crate) shown: usize,
     pub(crate) labels: Vec<SelectedLabel>,
@@ -135,7 +144,7 @@ impl Query {
             ArrayType::Sparse => Order::Unordered,
         };
         let ranges = vec![Vec::new(); schema.domain().dimensions().len()];
-        Self { array, selected: None, ranges, order, budget: None }
+        Self { array, selected: None, ranges, order, budget: None, filter: None, only_matching: false }
     }
 
     /// Reads these attributes, dimensions and labels, in this order, and no others. A label's column holds for each cell the
@@ -231,6 +240,7 @@ impl Query {
             return Err(ArrayError::Query(what.to_owned()));
         }
         let (fields, shown, labels) = self.selection()?;
+        let filter = self.bound_filter()?;
         let threads = self.array.workers().threads();
         let memory = Memory::of(self.budget, schema.array_type(), threads, !labels.is_empty());
         Ok(CheckedQuery {
@@ -238,6 +248,8 @@ impl Query {
             fields: fields.into(),
             shown,
             labels,
+            filter,
+            only_matching: self.only_matching,
             region,
             order: self.order,
             memory,

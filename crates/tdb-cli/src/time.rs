@@ -3,7 +3,6 @@
 use tdb_array::{Names, TimeRange};
 use tdb_types::{Datatype, datetime};
 
-
 /// When to look.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct TimeArgs {

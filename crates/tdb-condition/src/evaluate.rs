@@ -30,6 +30,13 @@ fn evaluate(node: &Node, fields: &[Option<Cells<'_>>], truth: &mut [bool]) {
     }
 }
 
+/// What a test says of one cell.
+pub(crate) fn judge(test: &Test, cell: &Cells<'_>) -> bool {
+    let mut truth = [false];
+    run(test, cell, &mut truth);
+    truth[0]
+}
+
 fn combine(
     nodes: &[Node],
     fields: &[Option<Cells<'_>>],

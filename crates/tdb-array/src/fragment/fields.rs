@@ -32,6 +32,11 @@ impl Fragment {
         self.own_field(array, field).map(|own| self.tiles_of(own)).transpose()
     }
 
+    /// Whether the fragment has cells of a field of the array's schema.
+    pub(crate) fn has_field(&self, array: &ArraySchema, field: FieldRef) -> bool {
+        self.own_field(array, field).is_some()
+    }
+
     /// Which of this fragment's fields stands for a field of the array's schema, if any does.
     pub(super) fn own_field(&self, array: &ArraySchema, field: FieldRef) -> Option<FragmentField> {
         let index = match field {

@@ -18,6 +18,7 @@ mod coordinates;
 mod copy;
 mod cursor;
 mod fields;
+mod filter;
 mod fixed;
 mod layers;
 mod planned;
@@ -29,13 +30,14 @@ use assembly::Assembly;
 use bands::STRETCH;
 use cursor::{Cursor, Division, Step};
 use fields::Fields;
+use filter::Filter;
 use layers::Layers;
 use shape::Shape;
 use work::Work;
 
 use super::BufferPool;
 use crate::query::CheckedQuery;
-use crate::{Batch, Result};
+use crate::{Batch, Column, Result};
 
 pub(crate) use planned::plan;
 
@@ -46,12 +48,22 @@ pub(crate) struct DenseReader {
     shape: Shape,
     layers: Layers,
     fields: Fields,
+    /// What cells must fulfil, if anything.
+    filter: Option<Filter>,
     cursor: Cursor,
     pool: BufferPool,
     /// Bytes that a cell took in the last batch; before the first one, a guess.
     bytes_per_cell: u64,
     /// Bytes that the next batch should not exceed.
     budget: u64,
+}
+
+/// What came of making a batch.
+enum Assembled {
+    /// It takes so many bytes.
+    Batch(u128, Batch),
+    /// It would take so many bytes, which are too many.
+    TooLarge(u128),
 }
 
 /// Bytes that it takes to keep track of one piece of a tile.
@@ -73,7 +85,8 @@ impl DenseReader {
         });
         let bytes_per_cell = guess.fold(0, u64::saturating_add).max(1);
         let budget = query.memory.batch as u64;
-        Ok(Self { query, shape, layers, fields, cursor, pool: BufferPool::of_rows(), bytes_per_cell, budget })
+        let filter = Filter::of(&query, &fields);
+        Ok(Self { query, shape, layers, fields, filter, cursor, pool: BufferPool::of_rows(), bytes_per_cell, budget })
     }
 
     /// The next batch; none after the last one.
@@ -101,21 +114,60 @@ impl DenseReader {
                 most = fewer(bytes);
                 continue;
             }
-            let workers = self.query.array.workers();
-            let mut assembly = Assembly::new(&self.shape, &self.fields, &works, workers, &mut self.pool);
-            let bytes = assembly.measure()?;
-            // How long cells are may differ much within a tile.
-            if !fits(bytes / 2) {
-                most = fewer(bytes);
-                continue;
-            }
-            let batch = assembly.finish()?;
+            let (bytes, batch) = match self.assemble(works, |bytes| fits(bytes / 2))? {
+                Assembled::Batch(bytes, batch) => (bytes, batch),
+                // How long cells are may differ much within a tile.
+                Assembled::TooLarge(bytes) => {
+                    most = fewer(bytes);
+                    continue;
+                }
+            };
             self.pool.lend(&batch);
             self.bytes_per_cell = u64::try_from(bytes / cells.max(1)).unwrap_or(u64::MAX).max(1);
             self.cursor = step.next;
             self.budget = budget.saturating_mul(2).min(self.query.memory.most_batch as u64);
-            return Ok(Some(batch));
+            if !batch.is_empty() {
+                return Ok(Some(batch));
+            }
         }
+    }
+
+    /// Makes a batch, unless that takes more bytes than fit.
+    fn assemble(&mut self, mut works: Vec<Work>, fits: impl Fn(u128) -> bool) -> Result<Assembled> {
+        let Self { shape, fields, filter, pool, query, .. } = self;
+        let parts = (&*shape, &*fields, query.array.workers());
+        let cells = works.last().map_or(0, |work| work.cells.end);
+        let Some(filter) = filter else {
+            let wanted: Vec<usize> = (0..fields.visible()).collect();
+            let mut assembly = Assembly::new(parts, &works, &wanted, pool);
+            let bytes = assembly.measure()?;
+            if !fits(bytes) {
+                return Ok(Assembled::TooLarge(bytes));
+            }
+            return Ok(Assembled::Batch(bytes, Batch::new(assembly.finish()?, cells)));
+        };
+        let mut assembly = Assembly::new(parts, &works, filter.needed(), pool);
+        let mut bytes = assembly.measure()?;
+        if !fits(bytes) {
+            return Ok(Assembled::TooLarge(bytes));
+        }
+        let needed = assembly.finish()?;
+        let matches = filter.matches(&needed, cells);
+        if matches.count() == 0 && query.only_matching {
+            return Ok(Assembled::Batch(bytes, Batch::new(Vec::new(), 0)));
+        }
+        matches.prune(&mut works);
+        let others: Vec<usize> = (0..fields.visible()).filter(|index| !filter.needed().contains(index)).collect();
+        let mut assembly = Assembly::new(parts, &works, &others, pool);
+        bytes += assembly.measure()?;
+        if !fits(bytes) {
+            return Ok(Assembled::TooLarge(bytes));
+        }
+        let mut columns: Vec<Option<Column>> = vec![None; fields.outputs().len()];
+        let made = filter.needed().iter().zip(needed).chain(others.iter().zip(assembly.finish()?));
+        made.for_each(|(index, column)| columns[*index] = Some(column));
+        let visible = columns.into_iter().take(fields.visible()).flatten().collect();
+        Ok(Assembled::Batch(bytes, filter.apply(Batch::new(visible, cells), &matches, fields)))
     }
 
     /// What is to do for a batch, with the tiles for it at hand.

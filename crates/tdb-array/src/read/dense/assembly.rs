@@ -12,7 +12,7 @@ use crate::column::ColumnBuffers;
 use crate::read::{BufferPool, pack_validity};
 use crate::tiles::TileScratch;
 use crate::workers::Workers;
-use crate::{ArrayError, Batch, Result};
+use crate::{ArrayError, Column, Result};
 
 /// Puts the cells of a batch together: all fields of all [`Work`]s at once, each by whichever worker is free.
 #[derive(Debug)]
@@ -22,8 +22,10 @@ pub(super) struct Assembly<'a> {
     works: &'a [Work],
     workers: &'a Workers,
     pool: &'a mut BufferPool,
+    /// Which fields are wanted, by their places among the outputs.
+    wanted: &'a [usize],
     cells: usize,
-    /// For fields of variable length: where the bytes of each cell begin in the batch, and at last where the last one
+    /// For wanted fields of variable length: where the bytes of each cell begin in the batch, and at last where the last one
     /// ends; and where the bytes come from.
     lengths: Vec<Option<(Buffer, Vec<Found>)>>,
 }
@@ -38,21 +40,21 @@ enum Job<'w> {
 
 impl<'a> Assembly<'a> {
     pub(super) fn new(
-        shape: &'a Shape,
-        fields: &'a Fields,
+        (shape, fields, workers): (&'a Shape, &'a Fields, &'a Workers),
         works: &'a [Work],
-        workers: &'a Workers,
+        wanted: &'a [usize],
         pool: &'a mut BufferPool,
     ) -> Self {
         let cells = works.last().map_or(0, |work| work.cells.end);
-        Self { shape, fields, works, workers, pool, cells, lengths: Vec::new() }
+        Self { shape, fields, works, workers, pool, wanted, cells, lengths: Vec::new() }
     }
 
     /// Finds out how long the cells of variable length are; and so, how many bytes the batch will have.
     pub(super) fn measure(&mut self) -> Result<u128> {
         let fields = self.fields;
         let mut bytes = 0;
-        for (index, output) in fields.outputs().iter().enumerate() {
+        for &index in self.wanted {
+            let output = &fields.outputs()[index];
             bytes += u128::from(fields.field(index).cell_bytes()) * self.cells as u128;
             if !output.is_var() {
                 self.lengths.push(None);
@@ -77,10 +79,11 @@ impl<'a> Assembly<'a> {
         Ok(bytes)
     }
 
-    /// Makes the columns.
-    pub(super) fn finish(mut self) -> Result<Batch> {
+    /// Makes the columns of the wanted fields.
+    pub(super) fn finish(mut self) -> Result<Vec<Column>> {
         let mut buffers = Vec::new();
-        for (output, lengths) in self.fields.outputs().iter().zip(&self.lengths) {
+        let outputs = self.wanted.iter().map(|index| &self.fields.outputs()[*index]);
+        for (output, lengths) in outputs.zip(&self.lengths) {
             let len = match (lengths, output.cell_size()) {
                 (Some((offsets, _)), _) => last(offsets),
                 (None, size) => self.cells.checked_mul(size.unwrap_or(0)),
@@ -91,9 +94,10 @@ impl<'a> Assembly<'a> {
         }
         self.fill(&mut buffers)?;
         let mut columns = Vec::new();
-        for (index, (values, validity)) in buffers.into_iter().enumerate() {
+        for (place, (values, validity)) in buffers.into_iter().enumerate() {
+            let index = self.wanted[place];
             let output = &self.fields.outputs()[index];
-            let offsets = self.lengths[index].take().map(|(offsets, _)| offsets);
+            let offsets = self.lengths[place].take().map(|(offsets, _)| offsets);
             let offsets = offsets.map(|offsets| self.in_values(index, offsets)).transpose()?;
             let validity = output.nullable.then(|| {
                 let mut bits = self.pool.take(self.cells.div_ceil(8));
@@ -102,7 +106,7 @@ impl<'a> Assembly<'a> {
             });
             columns.push(output.column(self.cells, ColumnBuffers { values, offsets, validity }));
         }
-        Ok(Batch::new(columns, self.cells))
+        Ok(columns)
     }
 
     /// Makes values and validity of all fields.
@@ -110,7 +114,8 @@ impl<'a> Assembly<'a> {
         let (shape, fields, works) = (self.shape, self.fields, self.works);
         let bytes = buffers.iter().map(|(values, validity)| (values.len() + validity.len()) as u64).sum();
         let mut jobs = Vec::new();
-        for (index, ((values, validity), lengths)) in buffers.iter_mut().zip(&mut self.lengths).enumerate() {
+        let buffers = buffers.iter_mut().zip(&mut self.lengths);
+        for (&index, ((values, validity), lengths)) in self.wanted.iter().zip(buffers) {
             let output = &fields.outputs()[index];
             match (lengths, output.field) {
                 (Some((offsets, found)), _) => {

@@ -16,7 +16,10 @@ use crate::{Array, Result};
 #[derive(Debug)]
 pub(super) struct Fields {
     array: Array,
+    /// The fields of the query, and then those that its condition needs, too.
     outputs: Vec<OutputField>,
+    /// How many fields the query has.
+    visible: usize,
     /// For each field and fragment: not asked for yet, or what the fragment has of the field.
     tiles: Vec<Vec<Option<Found>>>,
 }
@@ -27,17 +30,28 @@ type Found = Option<Arc<FieldTiles>>;
 impl Fields {
     pub(super) fn new(query: &CheckedQuery) -> Result<Self> {
         let array = query.array.clone();
-        let outputs = OutputField::all(query)?;
+        let mut outputs = OutputField::all(query)?;
+        let visible = outputs.len();
+        for needed in query.filter.iter().flat_map(|filter| filter.fields()) {
+            if !outputs.iter().any(|output| output.field == needed.field) {
+                outputs.push(OutputField::of(array.schema(), needed.field));
+            }
+        }
         let tiles = vec![vec![None; array.fragments()?.len()]; outputs.len()];
         let fields: Vec<FieldRef> = outputs.iter().map(|output| output.field).collect();
         let attributes: Vec<FieldRef> =
             fields.into_iter().filter(|field| matches!(field, FieldRef::Attribute(_))).collect();
         prefetch((&**array.storage(), array.workers()), array.schema(), array.fragments()?, &attributes)?;
-        Ok(Self { array, outputs, tiles })
+        Ok(Self { array, outputs, visible, tiles })
     }
 
     pub(super) fn outputs(&self) -> &[OutputField] {
         &self.outputs
+    }
+
+    /// How many of them are the query's; those behind are needed for its condition alone.
+    pub(super) fn visible(&self) -> usize {
+        self.visible
     }
 
     /// A field, with the tiles that were loaded for it.

@@ -9,6 +9,7 @@ use tdb_types::{Buffer, Cells, Offsets, Validity, saturating_len};
 
 use super::held::{Held, TileData, fixed_len};
 use super::selected::SelectedTile;
+use crate::query::with_fill_values;
 use crate::tiles::{FieldTiles, TileScratch, VarTile};
 use crate::{Array, Fragment, Result};
 
@@ -47,8 +48,14 @@ pub(super) struct Fulfilled {
 }
 
 impl Conditions {
-    /// The conditions on the fragment's cells; none if there aren't any. `selected` are its selected fields.
-    pub(super) fn of(fragment: &Fragment, array: &Array, selected: &[Option<Arc<FieldTiles>>]) -> Result<Option<Self>> {
+    /// The conditions on the fragment's cells, with the query's; `None` if there aren't any. `selected` are its selected
+    /// fields.
+    pub(super) fn of(
+        fragment: &Fragment,
+        array: &Array,
+        filter: Option<&BoundCondition>,
+        selected: &[Option<Arc<FieldTiles>>],
+    ) -> Result<Option<Self>> {
         let mut all = Self { fields: Vec::new(), conditions: Vec::new() };
         for delete in array.deletes_for(fragment)? {
             let tiles = |field| {
@@ -59,6 +66,12 @@ impl Conditions {
                 fragment.tiles_of(field).map(Some)
             };
             all.add(delete.stays, delete.until, selected, tiles)?;
+        }
+        if let Some(filter) = filter {
+            let schema = array.schema();
+            let filter = with_fill_values(filter, schema, |field| !fragment.has_field(schema, field));
+            let tiles = |field| fragment.field_tiles(schema, field);
+            all.add(Arc::new(filter), None, selected, tiles)?;
         }
         Ok((!all.conditions.is_empty()).then_some(all))
     }

@@ -1,5 +1,8 @@
 //! What all parts of a sparse read share.
 
+use std::collections::BTreeSet;
+
+use tdb_condition::BoundCondition;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::FieldRef;
 
@@ -60,10 +63,15 @@ impl Context {
             spares: Spares::default(),
             array: query.array,
         };
-        prefetch_sections(&context)?;
+        prefetch_sections(&context, query.filter.as_deref())?;
         let fragments = context.array.fragments()?.iter();
-        let sought =
-            Sought { array: &context.array, regions: &context.regions, fields: &context.fields, time: context.time };
+        let sought = Sought {
+            array: &context.array,
+            regions: &context.regions,
+            fields: &context.fields,
+            time: context.time,
+            filter: query.filter.as_deref(),
+        };
         let sources = fragments.map(|fragment| Source::of(fragment, sought));
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
         Ok(context)
@@ -115,11 +123,13 @@ impl Context {
 }
 
 /// Has the sections of all fragments fetched that sources will want.
-fn prefetch_sections(context: &Context) -> Result<()> {
+fn prefetch_sections(context: &Context, filter: Option<&BoundCondition>) -> Result<()> {
     let dimensions = (0..context.array.schema().dim_count()).map(FieldRef::Dimension);
-    let attributes =
-        context.fields.iter().map(|output| output.field).filter(|field| matches!(field, FieldRef::Attribute(_)));
-    let fields: Vec<FieldRef> = dimensions.chain(attributes).collect();
+    let needed = filter.into_iter().flat_map(BoundCondition::fields).map(|needed| needed.field);
+    let attributes = context.fields.iter().map(|output| output.field).chain(needed);
+    let fields: BTreeSet<FieldRef> =
+        dimensions.chain(attributes.filter(|field| matches!(field, FieldRef::Attribute(_)))).collect();
+    let fields: Vec<FieldRef> = fields.into_iter().collect();
     let array = &context.array;
     prefetch((&**array.storage(), array.workers()), array.schema(), array.fragments()?, &fields)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_condition::BoundCondition;
 use tdb_fragment::FragmentField;
 use tdb_rtree::{Coverage, DimRange, NdRange, RTree};
 
@@ -41,6 +42,8 @@ pub(super) struct Sought<'a> {
     /// What is gathered of the cells.
     pub(super) fields: &'a [OutputField],
     pub(super) time: TimeRange,
+    /// What cells must fulfil, if anything.
+    pub(super) filter: Option<&'a BoundCondition>,
 }
 
 impl Source {
@@ -74,7 +77,7 @@ impl Source {
         let dimensions = (0..schema.dim_count()).map(|index| fragment.tiles_of(FragmentField::Dimension(index)));
         let fields = sought.fields.iter().map(|output| fragment.field_tiles(schema, output.field));
         let fields = fields.collect::<Result<Vec<_>>>()?;
-        let conditions = Conditions::of(fragment, array, &fields)?;
+        let conditions = Conditions::of(fragment, array, sought.filter, &fields)?;
         let optional = |there: bool, field| there.then(|| fragment.tiles_of(field)).transpose();
         Ok(Some(Self {
             tiles,
