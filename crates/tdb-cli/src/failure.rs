@@ -7,6 +7,7 @@ use std::fmt;
 use std::io;
 
 use excerpt::Excerpt;
+use tdb_condition::ConditionTextError;
 use tdb_schema_text::SchemaTextError;
 
 /// The exit codes, as `docs/cli.md` promises them.
@@ -60,6 +61,14 @@ impl Failure {
             excerpt.as_ref().map_or_else(String::new, |Excerpt { line, column, .. }| format!(":{line}:{column}"));
         let failure = Self::usage(format!("{file}{place}: {}", error.message()));
         Self { excerpt, ..failure }.with_hint("docs/schema-text.md has all that may stand in a schema")
+    }
+
+    /// A condition that is none, or doesn't fit the array.
+    pub(crate) fn condition(error: &ConditionTextError) -> Self {
+        let excerpt = Excerpt::new(error.text(), error.at());
+        let place = excerpt.as_ref().map_or(0, |excerpt| excerpt.column);
+        let failure = Self::usage(format!("--where, character {place}: {}", error.what()));
+        Self { excerpt, ..failure }.with_hint("docs/conditions.md has all that may stand in a condition")
     }
 
     /// With more to say of it.

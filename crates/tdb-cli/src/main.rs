@@ -3,6 +3,7 @@
 mod args;
 mod cells;
 mod command;
+mod condition;
 mod failure;
 mod import;
 mod inspect;

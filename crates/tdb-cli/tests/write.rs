@@ -159,8 +159,8 @@ fn deletes_by_a_later_field_are_asked_for() {
     assert_eq!(evolved.code, Some(0), "{evolved}");
     let refused = words(&["delete", "ARRAY", "--where", "score == 3"]);
     assert_eq!(refused.code, Some(2), "{refused}");
-    let single = words(&["delete", "ARRAY", "--where", "name == 'c'"]);
-    assert_eq!(single.code, Some(2), "{single}");
+    let turned = words(&["delete", "ARRAY", "--where", "'name' == c"]);
+    assert_eq!(turned.code, Some(2), "{turned}");
     let cells = || words(&["read", "ARRAY", "--format", "csv", "--select", "x"]).stdout;
     assert_eq!(cells(), "x\n1\n2\n");
     let quoted = words(&["delete", "ARRAY", "--where", "name == \"c\""]);

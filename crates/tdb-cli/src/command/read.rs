@@ -14,7 +14,7 @@ use crate::key::Key;
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
-use crate::{range, session, size, target};
+use crate::{condition, range, session, size, target};
 use selection::{Selected, selected};
 
 /// Read cells
@@ -32,6 +32,7 @@ intersect. A range of a dimension label stands for the coordinates whose labels 
 Examples:
   tdb read ARRAY --limit 10
   tdb read ARRAY --range contig=chr1 --range pos=1000..2000 --select pos,qual
+  tdb read ARRAY --where \"qual > 30 and (chrom = 'X' or filter is not null)\"
   tdb read ARRAY --range day=2020-01-01..2020-03-31 --format csv > first-quarter.csv
   tdb read ARRAY --range rows=1..10 --explain
   tdb read ARRAY --at 2024-05-01 --limit 10
@@ -48,6 +49,14 @@ pub(crate) struct Args {
     /// Restrict a dimension, or the labels of one, both ends included; may be given many times
     #[arg(short, long, value_name = "DIM=FIRST..LAST")]
     range: Vec<String>,
+
+    /// Read cells that fulfil a condition such as "qual > 30 and chrom in ('chr1', 'chr2')"; of several all must hold
+    #[arg(short, long = "where", value_name = "CONDITION")]
+    conditions: Vec<String>,
+
+    /// Print all cells of a dense array, with fill values in place of those that don't fulfil the condition
+    #[arg(long, requires = "conditions")]
+    fill: bool,
 
     #[command(flatten)]
     time: TimeArgs,
@@ -126,6 +135,12 @@ fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
     let mut query = array.read().select(names)?;
     for text in &args.range {
         query = range::apply(query, schema, text)?;
+    }
+    if let Some(condition) = condition::all_of(array, &args.conditions)? {
+        query = query.filter(condition);
+        if !args.fill {
+            query = query.only_matching();
+        }
     }
     if let Some(order) = args.order {
         query = query.order(order.into());
