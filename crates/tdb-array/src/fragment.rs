@@ -6,6 +6,7 @@ mod metadata;
 mod metadata_file;
 mod open;
 mod prefetch;
+mod statistics;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -23,6 +24,7 @@ use crate::{ArrayError, Result};
 use metadata::Metadata;
 pub(crate) use open::UnparsedFragment;
 pub(crate) use prefetch::prefetch;
+pub(crate) use statistics::FieldStatistics;
 
 /// A committed fragment of an open array.
 ///
@@ -40,6 +42,8 @@ struct Inner {
     access: Access,
     rtree: OnceLock<Arc<RTree>>,
     fields: Mutex<HashMap<FragmentField, Arc<FieldTiles>>>,
+    /// Nothing where there are none.
+    statistics: Mutex<HashMap<FragmentField, Option<Arc<FieldStatistics>>>>,
 }
 
 impl Fragment {

@@ -32,6 +32,8 @@ pub struct FragmentPlan {
     pub folder: String,
     /// How many tiles the fragment has in all.
     pub tile_count: u64,
+    /// How many tiles were left out because, by their statistics, no cell of theirs fulfils the query's condition.
+    pub pruned: usize,
     /// The tiles wanted, ascending.
     pub tiles: Vec<PlannedTile>,
     /// The bytes wanted, file by file.
@@ -133,6 +135,9 @@ impl fmt::Display for FragmentPlan {
             self.tile_count,
             tile_list(&self.tiles)
         )?;
+        if self.pruned > 0 {
+            writeln!(f, "  left out {} tiles: no cell of theirs can fulfil the condition", self.pruned)?;
+        }
         for reads in &self.reads {
             let ranges: Vec<String> =
                 reads.ranges.iter().take(8).map(|range| format!("{}..{}", range.start, range.end)).collect();

@@ -4,6 +4,7 @@ pub(crate) mod dense;
 mod output;
 mod parts;
 mod pool;
+mod pruning;
 pub(crate) mod sparse;
 
 use std::iter::FusedIterator;
@@ -19,6 +20,7 @@ use parts::Parts;
 
 pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
+pub(crate) use pruning::Pruner;
 
 /// The batches of a query's result, in its order.
 ///

@@ -14,7 +14,7 @@ use crate::tree::{Condition, Members, Operator};
 /// A condition that fits a schema, ready to be [evaluated](Self::evaluate) over cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundCondition {
-    fields: Vec<BoundField>,
+    pub(crate) fields: Vec<BoundField>,
     pub(crate) root: Node,
 }
 

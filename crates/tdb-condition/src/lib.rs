@@ -58,11 +58,13 @@
 //! it can't be anything else ([`Condition::bind_stored`]); the reference library can't read such an array any more.
 
 mod bind;
+mod bounds;
 mod display;
 mod error;
 mod evaluate;
 mod format;
 mod literal;
+mod parts;
 mod resolve;
 mod stored;
 mod text;
@@ -72,6 +74,7 @@ mod tree;
 pub use {tdb_generic_tile, tdb_schema, tdb_types};
 
 pub use bind::{BoundCondition, BoundField};
+pub use bounds::{CellBounds, Fulfilment, Nulls};
 pub use error::{ConditionError, Result};
 pub use format::Update;
 pub use literal::{Literal, LiteralKind, Value};

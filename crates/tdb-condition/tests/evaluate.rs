@@ -328,6 +328,50 @@ proptest! {
         }
     }
 
+    /// What is said of cells of which only the bounds are known is so.
+    #[test]
+    fn bounds_never_lie(
+        condition in conditions(),
+        cells in prop::collection::vec((prop::option::of(-3..3_i32), prop::option::of("[ab]{0,2}")), 1..6),
+        wider in 0..2_i32,
+        says_nulls in any::<bool>(),
+    ) {
+        use tdb_condition::{CellBounds, Fulfilment, Nulls};
+        let schema = schema([
+            Attribute::new("a", Datatype::Int32).nullable(false),
+            Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var).nullable(false),
+        ]);
+        let bound = condition.bind(&schema, |_| None).unwrap();
+        let numbers: Vec<i32> = cells.iter().filter_map(|(number, _)| *number).collect();
+        let strings: Vec<&String> = cells.iter().filter_map(|(_, string)| string.as_ref()).collect();
+        let number = |value: i32| value.to_le_bytes().to_vec();
+        let of_numbers = numbers.iter().min().zip(numbers.iter().max());
+        let of_numbers = of_numbers.map(|(low, high)| (number(low - wider), number(high + wider)));
+        let of_strings = strings.iter().min().zip(strings.iter().max());
+        let of_strings = of_strings.map(|(low, high)| (low.as_bytes().to_vec(), high.as_bytes().to_vec()));
+        let bounds = |place: usize| {
+            let (range, valid) = match &bound.fields()[place].name[..] {
+                "a" => (&of_numbers, numbers.len()),
+                _ => (&of_strings, strings.len()),
+            };
+            let nulls = match valid {
+                _ if !says_nulls => Nulls::Unknown,
+                0 => Nulls::All,
+                valid if valid == cells.len() => Nulls::None,
+                _ => Nulls::Unknown,
+            };
+            CellBounds { range: range.as_ref().map(|(low, high)| (&low[..], &high[..])), nulls }
+        };
+        let judge = |(number, string): &(Option<i32>, Option<String>)| {
+            model(&condition, *number, string.as_deref().map(str::as_bytes)) == Some(true)
+        };
+        match bound.over_bounds(bounds) {
+            Fulfilment::None => prop_assert!(!cells.iter().any(judge), "{}", condition),
+            Fulfilment::All => prop_assert!(cells.iter().all(judge), "{}", condition),
+            Fulfilment::Unknown => {}
+        }
+    }
+
     #[test]
     fn any_condition_comes_back(condition in conditions()) {
         let schema = schema([

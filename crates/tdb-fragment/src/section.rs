@@ -50,6 +50,12 @@ impl SectionId {
         }
     }
 
+    /// The sections with the statistics of a field's tiles, in the order in which they are [read](crate::SectionReader::tile_statistics).
+    #[must_use]
+    pub fn statistics_of(field: FragmentField) -> [Self; 4] {
+        [Self::TileMins(field), Self::TileMaxs(field), Self::TileSums(field), Self::TileNullCounts(field)]
+    }
+
     /// The footer's list with the section's offset, and the section's place in it; `None` for the global order bounds,
     /// which an optional section of the footer locates.
     pub(crate) fn place(self, slots: &FieldSlots) -> Option<(List, usize)> {

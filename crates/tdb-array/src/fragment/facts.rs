@@ -82,6 +82,14 @@ impl Fragment {
         Ok(mbr.map(|mbr| Coordinate::of_box(self.schema(), &mbr)))
     }
 
+    /// A box that holds all cells of a tile; `None` if none is known.
+    pub(crate) fn tile_box(&self, tile: u64) -> Option<NdRange> {
+        match self.footer().tiles() {
+            Tiles::Dense(grid) => self.dense_box(grid, tile),
+            _ => self.rtree().ok()?.mbr(tile),
+        }
+    }
+
     /// The part of a dense tile's box that lies in the non-empty domain.
     fn dense_box(&self, grid: &DenseGrid, tile: u64) -> Option<NdRange> {
         let along = |(index, dimension): (usize, &Dimension)| {

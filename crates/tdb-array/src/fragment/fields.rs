@@ -38,7 +38,7 @@ impl Fragment {
     }
 
     /// Which of this fragment's fields stands for a field of the array's schema, if any does.
-    pub(super) fn own_field(&self, array: &ArraySchema, field: FieldRef) -> Option<FragmentField> {
+    pub(crate) fn own_field(&self, array: &ArraySchema, field: FieldRef) -> Option<FragmentField> {
         let index = match field {
             FieldRef::Dimension(index) => return Some(FragmentField::Dimension(index)),
             FieldRef::Attribute(index) => index,

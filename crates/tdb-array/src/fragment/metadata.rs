@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tdb_filters::ElementTypes;
 use tdb_fragment::{
     FieldContents, FragmentContents, FragmentError, FragmentField, FragmentFile, FragmentFooter, Part,
-    ProcessedConditions, SectionId, SectionReader, TileOffsets, TileVarSizes,
+    ProcessedConditions, SectionId, SectionReader, TileOffsets, TileStatistics, TileVarSizes,
 };
 use tdb_rtree::RTree;
 use tdb_schema::ArraySchema;
@@ -93,6 +93,24 @@ impl Metadata {
                 self.section(id, |reader, bytes| reader.tile_var_sizes(field, bytes))
             }
         }
+    }
+
+    /// The statistics of a field's tiles. Formats without a footer have none.
+    pub(super) fn tile_statistics(&self, field: FragmentField) -> Result<TileStatistics> {
+        if let Sections::Loaded { .. } = self.sections {
+            return Ok(TileStatistics::default());
+        }
+        let sections = SectionId::statistics_of(field);
+        let mut bytes: [Vec<u8>; 4] = Default::default();
+        for (bytes, id) in bytes.iter_mut().zip(sections) {
+            let range =
+                self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
+            *bytes = self.file.bytes(range)?.to_vec();
+        }
+        let mut decoder = self.access.decoder();
+        let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
+        let found = reader.tile_statistics(field, [&bytes[0], &bytes[1], &bytes[2], &bytes[3]]);
+        found.map_err(|source| self.error(source))
     }
 
     /// The conditions that were applied to the fragment's cells when it was made.

@@ -1,6 +1,5 @@
 //! From a folder to a fragment, in two steps, for between them the schema has to be known.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -122,8 +121,8 @@ impl UnparsedFragment {
             without_footer(self.file, &self.entry, schema, self.access.clone())?
         };
         let Self { storage, entry, access, .. } = self;
-        let (rtree, fields) = (OnceLock::new(), Mutex::new(HashMap::new()));
-        Ok(Fragment { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields }) })
+        let (rtree, fields, statistics) = (OnceLock::new(), Mutex::default(), Mutex::default());
+        Ok(Fragment { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields, statistics }) })
     }
 
     /// Finds the footer, reading more of the file's end if the first read was too short; there may be none.

@@ -146,13 +146,14 @@ impl DenseReader {
             }
             return Ok(Assembled::Batch(bytes, Batch::new(assembly.finish()?, cells)));
         };
+        let out = filter.rule_out(&mut works)?;
         let mut assembly = Assembly::new(parts, &works, filter.needed(), pool);
         let mut bytes = assembly.measure()?;
         if !fits(bytes) {
             return Ok(Assembled::TooLarge(bytes));
         }
         let needed = assembly.finish()?;
-        let matches = filter.matches(&needed, cells);
+        let matches = filter.matches(&needed, &works, &out);
         if matches.count() == 0 && query.only_matching {
             return Ok(Assembled::Batch(bytes, Batch::new(Vec::new(), 0)));
         }

@@ -16,6 +16,7 @@ mod in_order;
 mod keyed;
 mod merge;
 mod plan;
+mod prune;
 mod selected;
 mod slabs;
 mod source;
@@ -58,7 +59,7 @@ trait Engine: fmt::Debug + Send {
 
 impl SparseReader {
     pub(crate) fn new(query: CheckedQuery) -> Result<Self> {
-        let mut context = Context::new(query)?;
+        let mut context = prune::context(query)?;
         let mut choice = Choice::of(&context)?;
         let in_order = std::mem::take(&mut choice.in_order);
         let in_order = if in_order.is_empty() {

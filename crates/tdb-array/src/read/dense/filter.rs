@@ -3,6 +3,7 @@
 //! The fields of the condition come first. Of the other fields only those tiles are unfiltered that a cell that fulfils it
 //! lies in; the rest of a batch are fill values anyway.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tdb_condition::BoundCondition;
@@ -11,7 +12,8 @@ use tdb_schema::FieldRef;
 use super::fields::Fields;
 use super::work::{Origin, Work};
 use crate::query::CheckedQuery;
-use crate::{Batch, Column};
+use crate::read::Pruner;
+use crate::{Array, Batch, Column, Result};
 
 /// A condition, and where a result has its fields.
 #[derive(Debug)]
@@ -21,7 +23,14 @@ pub(super) struct Filter {
     places: Vec<usize>,
     /// Whether cells that don't fulfil it are left out.
     only_matching: bool,
+    array: Array,
+    /// By fragment: which tiles can't have a cell that fulfils it.
+    pruners: HashMap<usize, Pruner>,
 }
+
+/// Cells of a batch of which metadata says that they don't fulfil the condition: sources, by their work and place in it.
+#[derive(Debug, Default)]
+pub(super) struct RuledOut(Vec<(usize, usize)>);
 
 /// Which cells of a batch fulfil the condition.
 #[derive(Debug)]
@@ -36,7 +45,13 @@ impl Filter {
         let condition = query.filter.clone()?;
         let place = |field: FieldRef| fields.outputs().iter().position(|output| output.field == field);
         let places = condition.fields().iter().filter_map(|needed| place(needed.field)).collect();
-        Some(Self { condition, places, only_matching: query.only_matching })
+        Some(Self {
+            condition,
+            places,
+            only_matching: query.only_matching,
+            array: query.array.clone(),
+            pruners: HashMap::new(),
+        })
     }
 
     /// The outputs that the condition needs, each once.
@@ -44,11 +59,40 @@ impl Filter {
         &self.places
     }
 
+    /// Has nothing read of tiles that can't have a cell that fulfils the condition.
+    pub(super) fn rule_out(&mut self, works: &mut [Work]) -> Result<RuledOut> {
+        let fragments = self.array.fragments()?;
+        let mut out = RuledOut::default();
+        for (number, work) in works.iter_mut().enumerate() {
+            for (place, source) in work.sources.iter_mut().enumerate() {
+                let Origin::Tile { fragment, tile, .. } = source.origin else { continue };
+                let pruner = self
+                    .pruners
+                    .entry(fragment)
+                    .or_insert_with(|| Pruner::new(&fragments[fragment], self.array.schema(), &self.condition));
+                if pruner.rules_out(tile) {
+                    source.origin = Origin::Fill;
+                    out.0.push((number, place));
+                }
+            }
+        }
+        Ok(out)
+    }
+
     /// Which cells fulfil the condition; `columns` are of the outputs that it [needs](Self::needed), in that order.
-    pub(super) fn matches(&self, columns: &[Column], cells: usize) -> Matches {
+    pub(super) fn matches(&self, columns: &[Column], works: &[Work], out: &RuledOut) -> Matches {
+        let cells = works.last().map_or(0, |work| work.cells.end);
         let columns: Vec<_> = columns.iter().map(|column| Some(column.cells())).collect();
         let mut truth = vec![false; cells];
         self.condition.evaluate(&columns, &mut truth);
+        // These were judged by fill values.
+        for (work, place) in &out.0 {
+            let work = &works[*work];
+            let truth = &mut truth[work.cells.clone()];
+            for copy in &work.sources[*place].copies {
+                copy.runs(|_, to, len| truth[to..to + len].fill(false));
+            }
+        }
         let count = truth.iter().filter(|truth| **truth).count();
         Matches { truth, count }
     }

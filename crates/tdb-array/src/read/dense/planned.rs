@@ -12,6 +12,7 @@ use super::work::{bounds, clip};
 use crate::Result;
 use crate::plan::{FileReads, FragmentPlan, PlannedTile};
 use crate::query::CheckedQuery;
+use crate::read::Pruner;
 
 /// Walking over as many tiles takes no time.
 const MANY_TILES: u64 = 1 << 16;
@@ -41,10 +42,16 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
         tiles.dedup_by_key(|tile| tile.tile);
         fields.load_fragments(&[index])?;
         let fragment = &query.array.fragments()?[index];
+        let found = tiles.len();
+        if let Some(filter) = &query.filter {
+            let pruner = Pruner::new(fragment, query.array.schema(), filter);
+            tiles.retain(|tile| !pruner.rules_out(tile.tile));
+        }
         let reads = reads(index, &tiles, &fields)?;
         fragments.push(FragmentPlan {
             folder: fragment.folder().to_owned(),
             tile_count: fragment.tile_count(),
+            pruned: found - tiles.len(),
             tiles,
             reads,
         });

@@ -118,10 +118,10 @@ pub(super) fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
 
 /// How many nodes of R-trees are compared at most to find tiles that needn't be merged with others: a fraction of a second.
 /// A few per tile and fragment are the rule; it takes all of them where inner nodes lie across each other.
-const MOST_COMPARISONS: u64 = 1 << 26;
+pub(super) const MOST_COMPARISONS: u64 = 1 << 26;
 
 /// Whether it is certain that no other cell can have the coordinates of one of the tile's.
-fn is_alone(context: &Context, source: usize, tile: &SelectedTile, left: &mut u64) -> bool {
+pub(super) fn is_alone(context: &Context, source: usize, tile: &SelectedTile, left: &mut u64) -> bool {
     let own = &context.sources[source];
     if own.times.is_some() || *left == 0 {
         return false;

@@ -34,8 +34,26 @@ struct SourceCondition {
     condition: Arc<BoundCondition>,
     /// For each of the condition's fields its place among the fields; none if the fragment doesn't have it.
     fields: Vec<Option<usize>>,
-    /// Cells that were written after this time needn't fulfil it.
-    until: Option<u64>,
+    applies: Applies,
+}
+
+/// Which cells must fulfil a condition.
+#[derive(Clone, Copy, Debug)]
+enum Applies {
+    /// Those that were written by this time; all of them if there is none.
+    Until(Option<u64>),
+    /// All, as a part of the query's condition with this number.
+    AsPart(usize),
+}
+
+impl Applies {
+    /// Whether it has to be looked at for a tile.
+    fn to(self, tile: &SelectedTile) -> bool {
+        match self {
+            Self::Until(_) => true,
+            Self::AsPart(part) => !tile.passes(part),
+        }
+    }
 }
 
 /// What came of the conditions on a tile's cells.
@@ -53,7 +71,7 @@ impl Conditions {
     pub(super) fn of(
         fragment: &Fragment,
         array: &Array,
-        filter: Option<&BoundCondition>,
+        filter: &[BoundCondition],
         selected: &[Option<Arc<FieldTiles>>],
     ) -> Result<Option<Self>> {
         let mut all = Self { fields: Vec::new(), conditions: Vec::new() };
@@ -65,13 +83,13 @@ impl Conditions {
                 };
                 fragment.tiles_of(field).map(Some)
             };
-            all.add(delete.stays, delete.until, selected, tiles)?;
+            all.add(delete.stays, Applies::Until(delete.until), selected, tiles)?;
         }
-        if let Some(filter) = filter {
-            let schema = array.schema();
-            let filter = with_fill_values(filter, schema, |field| !fragment.has_field(schema, field));
+        let schema = array.schema();
+        for (part, condition) in filter.iter().enumerate() {
+            let condition = with_fill_values(condition, schema, |field| !fragment.has_field(schema, field));
             let tiles = |field| fragment.field_tiles(schema, field);
-            all.add(Arc::new(filter), None, selected, tiles)?;
+            all.add(Arc::new(condition), Applies::AsPart(part), selected, tiles)?;
         }
         Ok((!all.conditions.is_empty()).then_some(all))
     }
@@ -79,7 +97,7 @@ impl Conditions {
     fn add(
         &mut self,
         condition: Arc<BoundCondition>,
-        until: Option<u64>,
+        applies: Applies,
         selected: &[Option<Arc<FieldTiles>>],
         tiles: impl Fn(FieldRef) -> Result<Option<Arc<FieldTiles>>>,
     ) -> Result<()> {
@@ -88,7 +106,7 @@ impl Conditions {
             let tiles = tiles(needed.field)?;
             fields.push(tiles.map(|tiles| self.place(tiles, needed.cells, selected)));
         }
-        self.conditions.push(SourceCondition { condition, fields, until });
+        self.conditions.push(SourceCondition { condition, fields, applies });
         Ok(())
     }
 
@@ -103,14 +121,25 @@ impl Conditions {
         self.fields.len() - 1
     }
 
-    /// The tiles that are needed.
-    pub(super) fn tiles(&self) -> impl Iterator<Item = &FieldTiles> {
-        self.fields.iter().map(|field| &*field.tiles)
+    /// The tiles of each field that is needed, and of which of them.
+    pub(super) fn tiles(&self) -> impl Iterator<Item = (&FieldTiles, impl Fn(&SelectedTile) -> bool)> {
+        let needs = move |place: usize| {
+            move |tile: &SelectedTile| {
+                let needed = |condition: &&SourceCondition| condition.fields.contains(&Some(place));
+                self.conditions.iter().filter(needed).any(|condition| condition.applies.to(tile))
+            }
+        };
+        self.fields.iter().enumerate().map(move |(place, field)| (&*field.tiles, needs(place)))
+    }
+
+    /// Whether there is anything to look at for a tile.
+    pub(super) fn apply_to(&self, tile: &SelectedTile) -> bool {
+        self.conditions.iter().any(|condition| condition.applies.to(tile))
     }
 
     /// Whether it matters when cells were written.
     pub(super) fn need_times(&self) -> bool {
-        self.conditions.iter().any(|condition| condition.until.is_some())
+        self.conditions.iter().any(|condition| matches!(condition.applies, Applies::Until(Some(_))))
     }
 
     /// Which cells of a tile fulfil the conditions. `times` says when each cell was written, if that matters.
@@ -120,19 +149,31 @@ impl Conditions {
         times: Option<&[u64]>,
         scratch: &mut TileScratch,
     ) -> Result<Fulfilled> {
-        let loaded: Vec<Held> = self.fields.iter().map(|field| field.load(tile, scratch)).collect::<Result<_>>()?;
+        let mut loaded: Vec<Option<Held>> = self.fields.iter().map(|_| None).collect();
         let cells = tile.cells as usize;
         let mut all = vec![true; cells];
         let mut truth = vec![false; cells];
-        for SourceCondition { condition, fields, until } in &self.conditions {
-            let columns: Vec<_> = fields.iter().map(|field| field.and_then(|field| cells_of(&loaded[field]))).collect();
+        for SourceCondition { condition, fields, applies } in &self.conditions {
+            if !applies.to(tile) {
+                continue;
+            }
+            // Nothing is unfiltered for cells of which another condition has ruled out all.
+            if !all.contains(&true) {
+                break;
+            }
+            for field in fields.iter().flatten() {
+                if loaded[*field].is_none() {
+                    loaded[*field] = Some(self.fields[*field].load(tile, scratch)?);
+                }
+            }
+            let columns: Vec<_> = fields.iter().map(|field| loaded[(*field)?].as_ref().and_then(cells_of)).collect();
             condition.evaluate(&columns, &mut truth);
-            if let (Some(until), Some(times)) = (until, times) {
+            if let (Applies::Until(Some(until)), Some(times)) = (applies, times) {
                 truth.iter_mut().zip(times).for_each(|(truth, time)| *truth |= time > until);
             }
             all.iter_mut().zip(&truth).for_each(|(all, truth)| *all &= truth);
         }
-        let shown = self.fields.iter().zip(loaded).filter_map(|(field, held)| Some((field.shown?, held)));
+        let shown = self.fields.iter().zip(loaded).filter_map(|(field, held)| Some((field.shown?, held?)));
         Ok(Fulfilled { stays: all, fields: shown.collect() })
     }
 }

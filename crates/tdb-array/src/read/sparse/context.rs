@@ -35,6 +35,8 @@ pub(super) struct Context {
     /// Bytes that may be held to make batches.
     pub(super) room: usize,
     pub(super) time: TimeRange,
+    /// What cells must fulfil: conditions that must all hold, the cheapest first.
+    pub(super) filter: Vec<BoundCondition>,
     /// The fragments that may hold wanted cells, the oldest first.
     pub(super) sources: Vec<Source>,
     /// Memory to be used again.
@@ -59,6 +61,7 @@ impl Context {
             most_budget: query.memory.most_batch,
             room: query.memory.held,
             time: query.array.time(),
+            filter: query.filter.as_deref().map(BoundCondition::parts).unwrap_or_default(),
             sources: Vec::new(),
             spares: Spares::default(),
             array: query.array,
@@ -70,7 +73,7 @@ impl Context {
             regions: &context.regions,
             fields: &context.fields,
             time: context.time,
-            filter: query.filter.as_deref(),
+            filter: &context.filter,
         };
         let sources = fragments.map(|fragment| Source::of(fragment, sought));
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;

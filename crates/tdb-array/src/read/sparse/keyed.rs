@@ -91,7 +91,7 @@ impl<K: Key> Keyed<K> {
     #[cfg(test)]
     pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
         let (cells, times, deleted, repeats, columns, column_cells) = (None, None, None, None, None, None);
-        let tile = SelectedTile { tile: slot.into(), cells: u32::MAX, full: true, given: 0 };
+        let tile = SelectedTile { tile: slot.into(), cells: u32::MAX, full: true, given: 0, passes: 0 };
         Self {
             slot,
             source,

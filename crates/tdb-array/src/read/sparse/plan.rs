@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::choice::Choice;
 use super::conditions::Conditions;
 use super::context::Context;
+use super::prune;
 use super::selected::SelectedTile;
 use super::source::Source;
 use crate::Result;
@@ -14,7 +15,7 @@ use crate::tiles::FieldTiles;
 
 /// What reading would touch of each fragment.
 pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
-    let mut context = Context::new(query.clone())?;
+    let mut context = prune::context(query.clone())?;
     let choice = Choice::of(&context)?;
     if !choice.in_order.is_empty() {
         context.gather_coordinates()?;
@@ -39,6 +40,7 @@ fn fragment_plan(
     let mut plan = FragmentPlan {
         folder: source.fragment.folder().to_owned(),
         tile_count: source.fragment.tile_count(),
+        pruned: source.pruned,
         tiles: tiles
             .map(|tile| PlannedTile { tile: tile.tile, full: tile.full, cells: u64::from(tile.cells) })
             .collect(),
@@ -62,8 +64,8 @@ fn fragment_plan(
     for tiles in source.fields.iter().flatten() {
         add(tiles, &|_| true)?;
     }
-    for tiles in source.conditions.iter().flat_map(Conditions::tiles) {
-        add(tiles, &|_| true)?;
+    for (tiles, needs) in source.conditions.iter().flat_map(Conditions::tiles) {
+        add(tiles, &needs)?;
     }
     for (dimension, tiles) in source.dimensions.iter().enumerate() {
         if context.field_of_dimension[dimension].is_none() {

@@ -18,6 +18,8 @@ pub(super) struct Source {
     pub(super) fragment: Fragment,
     /// The tiles that may hold wanted cells, ascending.
     pub(super) tiles: Vec<SelectedTile>,
+    /// How many tiles were left out because no cell of theirs fulfils the query's condition.
+    pub(super) pruned: usize,
     rtree: Arc<RTree>,
     /// The coordinates.
     pub(super) dimensions: Vec<Arc<FieldTiles>>,
@@ -42,8 +44,8 @@ pub(super) struct Sought<'a> {
     /// What is gathered of the cells.
     pub(super) fields: &'a [OutputField],
     pub(super) time: TimeRange,
-    /// What cells must fulfil, if anything.
-    pub(super) filter: Option<&'a BoundCondition>,
+    /// What cells must fulfil.
+    pub(super) filter: &'a [BoundCondition],
 }
 
 impl Source {
@@ -66,7 +68,7 @@ impl Source {
                 let what = format!("tile {tile} has {cells} cells, more than the limit of {limit}; raise `tile_bytes`");
                 return Err(ArrayError::Unsupported { file: array.storage().describe(fragment.folder()), what });
             };
-            tiles.push(SelectedTile { tile, cells, full: coverage == Coverage::Full, given: 0 });
+            tiles.push(SelectedTile { tile, cells, full: coverage == Coverage::Full, given: 0, passes: 0 });
         }
         if tiles.is_empty() {
             return Ok(None);
@@ -81,6 +83,7 @@ impl Source {
         let optional = |there: bool, field| there.then(|| fragment.tiles_of(field)).transpose();
         Ok(Some(Self {
             tiles,
+            pruned: 0,
             rtree,
             dimensions: dimensions.collect::<Result<_>>()?,
             fields,
@@ -115,9 +118,10 @@ impl Source {
         found || *left == 0
     }
 
-    /// Whether cells have to be looked at one by one even where the tile lies in the region.
-    pub(super) fn is_filtered(&self) -> bool {
-        self.is_time_limited || self.deletions.is_some() || self.conditions.is_some()
+    /// Whether cells of a tile have to be looked at one by one even where it lies in the region.
+    pub(super) fn is_filtered(&self, tile: &SelectedTile) -> bool {
+        let by_condition = self.conditions.as_ref().is_some_and(|conditions| conditions.apply_to(tile));
+        self.is_time_limited || self.deletions.is_some() || by_condition
     }
 
     /// The dimensions whose coordinates have to be compared with the query's ranges.

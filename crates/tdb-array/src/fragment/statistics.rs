@@ -1,0 +1,41 @@
+//! The statistics of a fragment's tiles, read on first use and kept.
+
+use std::sync::Arc;
+
+use tdb_fragment::{FragmentField, StatisticsRules, TileStatistics, ValueStatistics};
+use tdb_types::Feature;
+
+use super::Fragment;
+
+/// The statistics of a field's tiles, and which of them can be relied on.
+#[derive(Debug)]
+pub(crate) struct FieldStatistics {
+    tiles: TileStatistics,
+    rules: StatisticsRules,
+}
+
+impl Fragment {
+    /// The statistics of a field's tiles; `None` if the fragment's format has none.
+    ///
+    /// Statistics that can't be read are as good as none: cells are found without them, and by releases that never look at
+    /// them.
+    pub(crate) fn statistics_of(&self, field: FragmentField) -> Option<Arc<FieldStatistics>> {
+        if !self.version().has(Feature::TileStatistics) {
+            return None;
+        }
+        let mut ready = self.inner.statistics.lock().ok()?;
+        ready
+            .entry(field)
+            .or_insert_with(|| {
+                let rules = StatisticsRules::new(self.footer(), self.schema(), field)?;
+                let tiles = self.inner.metadata.tile_statistics(field).ok()?;
+                Some(Arc::new(FieldStatistics { tiles, rules }))
+            })
+            .clone()
+    }
+
+    /// What is known of one tile.
+    pub(crate) fn tile_statistics<'s>(&self, statistics: &'s FieldStatistics, tile: u64) -> ValueStatistics<'s> {
+        statistics.tiles.tile(tile, self.footer().tiles(), &statistics.rules)
+    }
+}

@@ -1,0 +1,105 @@
+//! Which tiles can't hold a cell that fulfils a condition, by what a fragment's metadata says of them.
+
+use std::sync::Arc;
+
+use tdb_condition::{BoundCondition, CellBounds, Fulfilment, Nulls};
+use tdb_fragment::{FragmentField, Statistic, ValueStatistics};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_types::{PhysicalType, from_ordered_key};
+
+use crate::Fragment;
+use crate::fragment::FieldStatistics;
+use crate::query::with_fill_values;
+
+/// A condition on the cells of one fragment.
+#[derive(Debug)]
+pub(crate) struct Pruner {
+    fragment: Fragment,
+    condition: BoundCondition,
+    fields: Vec<Known>,
+}
+
+/// What says something of a field's cells in a tile.
+#[derive(Debug)]
+enum Known {
+    /// The tile's box.
+    Dimension(usize, PhysicalType),
+    Statistics(Arc<FieldStatistics>),
+    Nothing,
+}
+
+/// Coordinates between which all of a tile's lie.
+enum Bounds {
+    Coordinates(Vec<u8>, Vec<u8>),
+    Unknown,
+}
+
+impl Pruner {
+    /// Reads the statistics that it takes.
+    pub(crate) fn new(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Self {
+        let condition = with_fill_values(condition, array, |field| !fragment.has_field(array, field));
+        let is_decided = condition.constant().is_some();
+        let known = |field: FieldRef| match field {
+            _ if is_decided => Known::Nothing,
+            FieldRef::Dimension(index) => array
+                .dimensions()
+                .get(index)
+                .map_or(Known::Nothing, |dimension| Known::Dimension(index, dimension.physical())),
+            FieldRef::Attribute(_) => match fragment.own_field(array, field) {
+                Some(own @ FragmentField::Attribute(_)) => {
+                    fragment.statistics_of(own).map_or(Known::Nothing, Known::Statistics)
+                }
+                _ => Known::Nothing,
+            },
+        };
+        let fields = condition.fields().iter().map(|needed| known(needed.field)).collect();
+        Self { fragment: fragment.clone(), condition, fields }
+    }
+
+    /// Whether it is certain that no cell of a tile fulfils the condition.
+    pub(crate) fn rules_out(&self, tile: u64) -> bool {
+        let bounds = self.fields.iter().any(|known| matches!(known, Known::Dimension(..)));
+        let bounds = if bounds { self.fragment.tile_box(tile) } else { None };
+        self.tile(tile, bounds.as_ref()) == Fulfilment::None
+    }
+
+    /// How many cells of a tile fulfil the condition. `bounds` is a box that holds all of its cells.
+    pub(crate) fn tile(&self, tile: u64, bounds: Option<&NdRange>) -> Fulfilment {
+        if let Some(truth) = self.condition.constant() {
+            return if truth { Fulfilment::All } else { Fulfilment::None };
+        }
+        let coordinates = self.fields.iter().map(|known| match known {
+            Known::Dimension(index, physical) => coordinates(bounds.and_then(|bounds| bounds.0.get(*index)), *physical),
+            _ => Bounds::Unknown,
+        });
+        let coordinates: Vec<Bounds> = coordinates.collect();
+        self.condition.over_bounds(|place| match (&self.fields[place], &coordinates[place]) {
+            (Known::Statistics(statistics), _) => {
+                bounds_of(&self.fragment.tile_statistics(statistics, tile), || self.fragment.cells_in_tile(tile))
+            }
+            (_, Bounds::Coordinates(low, high)) => CellBounds { range: Some((low, high)), nulls: Nulls::None },
+            (Known::Dimension(..), Bounds::Unknown) => CellBounds { range: None, nulls: Nulls::None },
+            (Known::Nothing, Bounds::Unknown) => CellBounds::default(),
+        })
+    }
+}
+
+fn coordinates(range: Option<&DimRange>, physical: PhysicalType) -> Bounds {
+    match range {
+        Some(DimRange::Fixed { lo, hi }) => {
+            Bounds::Coordinates(from_ordered_key(physical, *lo).to_vec(), from_ordered_key(physical, *hi).to_vec())
+        }
+        Some(DimRange::Var { lo, hi: Some(hi) }) => Bounds::Coordinates(lo.to_vec(), hi.to_vec()),
+        Some(DimRange::Var { hi: None, .. }) | None => Bounds::Unknown,
+    }
+}
+
+fn bounds_of<'s>(statistics: &ValueStatistics<'s>, cells: impl Fn() -> Option<u64>) -> CellBounds<'s> {
+    let nulls = match statistics.null_count {
+        Statistic::Present(0) => Nulls::None,
+        Statistic::Present(nulls) if Some(nulls) == cells() => Nulls::All,
+        _ => Nulls::Unknown,
+    };
+    CellBounds { range: statistics.min.bound().zip(statistics.max.bound()), nulls }
+}

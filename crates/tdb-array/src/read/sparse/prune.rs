@@ -1,0 +1,47 @@
+//! Leaving out tiles that hold no cell that fulfils the query's condition.
+
+use tdb_condition::Fulfilment;
+
+use super::choice::{MOST_COMPARISONS, is_alone};
+use super::context::Context;
+use crate::Result;
+use crate::query::CheckedQuery;
+use crate::read::Pruner;
+
+/// What all parts of the read share, with as few tiles as metadata allows.
+pub(super) fn context(query: CheckedQuery) -> Result<Context> {
+    let mut context = Context::new(query)?;
+    let parts = context.filter.clone();
+    if parts.is_empty() {
+        return Ok(context);
+    }
+    let deduplicates = context.must_deduplicate();
+    let mut left = MOST_COMPARISONS;
+    for source in 0..context.sources.len() {
+        let own = &context.sources[source];
+        let schema = context.array.schema();
+        let pruners: Vec<Pruner> = parts.iter().map(|part| Pruner::new(&own.fragment, schema, part)).collect();
+        let mut tiles = Vec::new();
+        for tile in &own.tiles {
+            let bounds = own.mbr(tile.tile);
+            let mut tile = *tile;
+            let mut is_out = false;
+            for (part, pruner) in pruners.iter().enumerate() {
+                match pruner.tile(tile.tile, Some(&bounds)) {
+                    Fulfilment::None => is_out = true,
+                    Fulfilment::All => tile.passes |= 1u64.checked_shl(u32::try_from(part).unwrap_or(64)).unwrap_or(0),
+                    Fulfilment::Unknown => {}
+                }
+            }
+            // Cells that don't fulfil it may hide older ones that do.
+            let can_leave = is_out && (!deduplicates || is_alone(&context, source, &tile, &mut left));
+            if !can_leave {
+                tiles.push(tile);
+            }
+        }
+        let own = &mut context.sources[source];
+        own.pruned = own.tiles.len() - tiles.len();
+        own.tiles = tiles;
+    }
+    Ok(context)
+}

@@ -1,0 +1,53 @@
+//! A condition as several that must all hold.
+
+use crate::bind::{BoundCondition, Node, Test};
+
+impl BoundCondition {
+    /// Conditions that hold together where this one does: what is joined by AND, each with the fields that it needs itself.
+    /// Those that cost least come first, so that the others need only be looked at for cells that fulfil these.
+    #[must_use]
+    pub fn parts(&self) -> Vec<Self> {
+        let Node::And(nodes) = &self.root else { return vec![self.clone()] };
+        let mut parts: Vec<(u32, Self)> = nodes.iter().map(|node| (cost(node), self.part(node))).collect();
+        parts.sort_by_key(|(cost, _)| *cost);
+        parts.into_iter().map(|(_, part)| part).collect()
+    }
+
+    fn part(&self, node: &Node) -> Self {
+        let mut part = Self { fields: Vec::new(), root: node.clone() };
+        let fields = &mut part.fields;
+        renumber(&mut part.root, &mut |field| {
+            let needed = &self.fields[field];
+            fields.iter().position(|known| known == needed).unwrap_or_else(|| {
+                fields.push(needed.clone());
+                fields.len() - 1
+            })
+        });
+        part
+    }
+}
+
+fn renumber(node: &mut Node, place: &mut dyn FnMut(usize) -> usize) {
+    match node {
+        Node::Constant(_) => {}
+        Node::Test { field, .. } => *field = place(*field),
+        Node::And(nodes) | Node::Or(nodes) => nodes.iter_mut().for_each(|node| renumber(node, place)),
+    }
+}
+
+/// About what it costs to test a cell, against a test for null.
+fn cost(node: &Node) -> u32 {
+    match node {
+        Node::Constant(_) => 0,
+        Node::Test { test, .. } => match test {
+            Test::Null(_) => 1,
+            Test::Number { physical, .. } => 2 + u32::try_from(physical.size()).unwrap_or(8),
+            Test::SmallSet { size, .. } => 12 + u32::try_from(*size).unwrap_or(8),
+            Test::Bytes { size: Some(_), .. } => 30,
+            Test::Set { size: Some(_), .. } => 60,
+            Test::Bytes { .. } => 100,
+            Test::Set { .. } => 150,
+        },
+        Node::And(nodes) | Node::Or(nodes) => nodes.iter().map(cost).fold(0, u32::saturating_add),
+    }
+}
