@@ -20,6 +20,7 @@ use super::{both_write, old_formats, releases};
 const SHORT: u64 = 400;
 /// Cases of each kind, unless told otherwise; of each release where releases make the arrays.
 const READ: u64 = 5000;
+const QUERY: u64 = 5000;
 const CREATE: u64 = 2000;
 const CHANGE: u64 = 500;
 const FILTERS: u64 = 300;
@@ -41,6 +42,8 @@ pub struct Arguments {
 enum What {
     /// Arrays that the newest release writes, read by both sides
     Read(ReadArguments),
+    /// Arrays that the newest release writes, asked by both sides for cells that fulfil conditions
+    Query,
     /// Arrays that both sides write, each read by the newest release, and ours by us
     Write {
         /// Names the files that our library wrote otherwise than the release did
@@ -164,10 +167,15 @@ fn run_kind(what: &What, shared: &SharedArguments, folder: &Path) -> Result<Outc
         What::Read(ReadArguments { short }) => {
             let written = if *short { Written::Some } else { Written::None };
             let amount = shared.amount(if *short { SHORT } else { READ });
-            (of_newest(Read { seed, written, names_files: false }, amount, &settings, folder)?, both_write::lines)
+            let kind = Read { seed, written, conditions: false, names_files: false };
+            (of_newest(kind, amount, &settings, folder)?, both_write::lines)
+        }
+        What::Query => {
+            let kind = Read { seed, written: Written::None, conditions: true, names_files: false };
+            (of_newest(kind, shared.amount(QUERY), &settings, folder)?, both_write::lines)
         }
         What::Write { bytes } => {
-            let kind = Read { seed, written: Written::All, names_files: *bytes };
+            let kind = Read { seed, written: Written::All, conditions: false, names_files: *bytes };
             (of_newest(kind, shared.amount(READ), &settings, folder)?, both_write::lines)
         }
         What::Create => (of_newest(Create { seed }, shared.amount(CREATE), &settings, folder)?, create::lines),
@@ -224,7 +232,9 @@ mod tests {
 
     #[test]
     fn every_subcommand_takes_what_all_take() {
-        for what in ["", "read", "write --bytes", "create", "change", "filters", "releases --append", "old-formats"] {
+        for what in
+            ["", "read", "query", "write --bytes", "create", "change", "filters", "releases --append", "old-formats"]
+        {
             let arguments = parse(&format!("{what} --cases 20 --seed 3 --jobs 2")).expect("it is understood");
             assert_eq!((arguments.shared.cases, arguments.shared.seed, arguments.shared.jobs), (Some(20), 3, Some(2)));
             assert_eq!(arguments.what.is_none(), what.is_empty());

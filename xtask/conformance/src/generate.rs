@@ -38,6 +38,14 @@ pub fn disordered(seed: u64) -> Case {
     case
 }
 
+/// The same case, whose questions have conditions.
+pub fn conditioned(seed: u64) -> Case {
+    let random = &mut Random::new(seed);
+    let (mut case, axes) = make(random);
+    conditions::ask(random, &mut case, &axes);
+    case
+}
+
 /// The same case, to which more happens.
 pub fn changed(seed: u64) -> Case {
     let random = &mut Random::new(seed);

@@ -14,7 +14,7 @@ use tdb_types::{Layout, Scalar};
 use super::case::{Case, KEY, Question, Step};
 use tdb_reference::model::{Bytes, Column, QuerySpec};
 
-pub use change::{create, delete, evolve};
+pub use change::{condition_of, create, delete, evolve};
 pub use write::{Manner, write};
 
 /// What one reading of ours gave.
@@ -119,6 +119,9 @@ fn query(array: &Array, spec: &QuerySpec) -> Result<Query, String> {
         Layout::GlobalOrder => Order::Global,
         _ => Order::Unordered,
     });
+    if let Some(condition) = &spec.condition {
+        query = query.filter(condition_of(condition));
+    }
     if !spec.fields.is_empty() {
         query = query.select(&spec.fields).map_err(failed)?;
     }

@@ -35,6 +35,8 @@ pub enum Written {
 pub struct Read {
     pub seed: u64,
     pub written: Written,
+    /// Whether questions have conditions.
+    pub conditions: bool,
     /// Whether files are named that our library wrote otherwise than the newest release.
     pub names_files: bool,
 }
@@ -76,6 +78,7 @@ impl CaseKind for Read {
 
     fn command(&self) -> String {
         let command = match self.written {
+            Written::None if self.conditions => "query",
             Written::None => "read",
             Written::Some => "read --short",
             Written::All => "write",
@@ -90,6 +93,9 @@ impl CaseKind for Read {
     /// Now and then our library writes in an older format.
     fn case(&self, index: u64) -> Option<ReadCase> {
         let (seed, version) = (seed_of(self.seed, index), FormatVersion::DEFAULT);
+        if self.conditions {
+            return Some(ReadCase { case: generate::conditioned(seed), version });
+        }
         if index.is_multiple_of(DISORDERED) && !self.is_written(index) {
             return Some(ReadCase { case: generate::disordered(seed), version });
         }

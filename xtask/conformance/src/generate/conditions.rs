@@ -1,7 +1,8 @@
 //! Random conditions.
 
-use tdb_types::Datatype;
+use tdb_types::{ArrayType, Datatype};
 
+use super::super::case::Case;
 use super::super::random::Random;
 use super::axis::Axis;
 use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, Comparison, Condition, EnumerationSpec, WriteSpec};
@@ -28,7 +29,36 @@ pub fn condition(random: &mut Random, array: &ArraySpec, axes: &[Axis], last: &W
         axes.iter().map(|axis| Comparable { name: &axis.spec.name, values: axis.pool.clone(), has_order: true });
     let attributes = array.attributes.iter().filter_map(|attribute| comparable(array, attribute, last));
     let fields: Vec<Comparable<'_>> = dimensions.chain(attributes).filter(|field| !field.values.is_empty()).collect();
-    (!fields.is_empty()).then(|| tree(random, &fields, 3))
+    (!fields.is_empty()).then(|| tree(random, &fields, &[], 3))
+}
+
+/// Gives most questions a condition on fields that the array has at last.
+pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
+    let attributes = case.final_attributes();
+    // Of a sparse fragment that lacks an attribute of the condition the library shows no cell.
+    let is_old = |attribute: &&AttributeSpec| {
+        case.array.array_type == ArrayType::Dense || case.array.attributes.iter().any(|old| old == *attribute)
+    };
+    let attributes: Vec<&AttributeSpec> = attributes.iter().filter(is_old).collect();
+    let nullable = attributes.iter().filter(|attribute| attribute.nullable).map(|attribute| &*attribute.name);
+    let nullable: Vec<&str> = nullable.collect();
+    let mut conditions = Vec::new();
+    for _ in &case.questions {
+        let writes: Vec<&WriteSpec> = case.writes().collect();
+        let dimensions =
+            axes.iter().map(|axis| Comparable { name: &axis.spec.name, values: axis.pool.clone(), has_order: true });
+        let write = if writes.is_empty() { None } else { Some(*random.pick(&writes)) };
+        let written = attributes.iter().filter_map(|attribute| comparable(&case.array, attribute, write?));
+        let fields: Vec<Comparable<'_>> = dimensions.chain(written).filter(|field| !field.values.is_empty()).collect();
+        let is_asked = !fields.is_empty() && random.percent(90);
+        conditions.push(is_asked.then(|| tree(random, &fields, &nullable, 4)));
+    }
+    for (question, condition) in case.questions.iter_mut().zip(conditions) {
+        // What time travel selects may be an older schema, which has other attributes.
+        if question.query.timestamps.is_none() {
+            question.query.condition = condition;
+        }
+    }
 }
 
 fn comparable<'a>(array: &ArraySpec, attribute: &'a AttributeSpec, last: &WriteSpec) -> Option<Comparable<'a>> {
@@ -68,10 +98,15 @@ fn enumeration_values(enumeration: &EnumerationSpec) -> Vec<Bytes> {
     }
 }
 
-fn tree(random: &mut Random, fields: &[Comparable<'_>], depth: usize) -> Condition {
+/// Fields of `nullable` may be tested for null, too.
+fn tree(random: &mut Random, fields: &[Comparable<'_>], nullable: &[&str], depth: usize) -> Condition {
     if depth > 1 && random.percent(45) {
-        let (left, right) = (tree(random, fields, depth - 1), tree(random, fields, depth - 1));
+        let (left, right) = (tree(random, fields, nullable, depth - 1), tree(random, fields, nullable, depth - 1));
         return if random.percent(50) { left.and(right) } else { left.or(right) };
+    }
+    if !nullable.is_empty() && random.percent(15) {
+        let (field, comparison) = ((*random.pick(nullable)).to_owned(), *random.pick(&COMPARISONS[..2]));
+        return Condition::Compare { field, comparison, value: None };
     }
     let field = random.pick(fields);
     let (name, count) = (field.name.to_owned(), random.between(1, 12));
@@ -80,7 +115,7 @@ fn tree(random: &mut Random, fields: &[Comparable<'_>], depth: usize) -> Conditi
         // The empty string alone is a set without bytes, which the library refuses.
         let values: Vec<Bytes> = values.filter(|value| !value.is_empty()).collect();
         if values.is_empty() {
-            return tree(random, fields, depth);
+            return tree(random, fields, nullable, depth);
         }
         Condition::Member { field: name, values, negated: random.percent(50) }
     } else {

@@ -44,7 +44,7 @@ pub fn delete(array: &Array, condition: &model::Condition, time: u64) -> Result<
 }
 
 /// The same condition, as we are told it.
-fn condition_of(condition: &model::Condition) -> Condition {
+pub fn condition_of(condition: &model::Condition) -> Condition {
     match condition {
         model::Condition::Compare { field, comparison, value: Some(value) } => {
             let operator = match comparison {
@@ -55,7 +55,7 @@ fn condition_of(condition: &model::Condition) -> Condition {
                 Comparison::Equal => Operator::Equal,
                 Comparison::NotEqual => Operator::NotEqual,
             };
-            Condition::Compare { field: field.clone(), operator, value: value.0.clone() }
+            Condition::Compare { field: field.clone(), operator, value: value.0.clone().into() }
         }
         model::Condition::Compare { field, comparison, value: None } => {
             Condition::Null { field: field.clone(), negated: *comparison == Comparison::NotEqual }
