@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use tdb_types::{Datatype, Scalar};
 
 use super::case::{Case, Question, Step};
+use super::ours::condition_of;
 use tdb_reference::model::{AttributeSpec, Bytes, Column, Pipeline, QuerySpec, WriteSpec};
 
 /// How many cells of a write are printed.
@@ -152,7 +153,7 @@ fn column_text(column: &Column, datatype: Datatype, number: Option<u32>) -> Stri
 
 /// A question as text.
 pub fn question(case: &Case, question: &Question) -> String {
-    let QuerySpec { fields, ranges, layout, timestamps, .. } = &question.query;
+    let QuerySpec { fields, ranges, layout, timestamps, condition } = &question.query;
     let mut text = format!("read {} ", layout.name());
     match &fields[..] {
         [] => text.push_str("all fields"),
@@ -168,6 +169,9 @@ pub fn question(case: &Case, question: &Question) -> String {
         let datatype = dimension.map_or(Datatype::UInt8, |dimension| dimension.datatype);
         let list: Vec<String> = ranges.ranges.iter().map(|ends| range(datatype, ends)).collect();
         let _ = writeln!(text, "  {:?} in {}", ranges.dimension, list.join(", "));
+    }
+    if let Some(condition) = condition {
+        let _ = writeln!(text, "  where {}", condition_of(condition));
     }
     text
 }
