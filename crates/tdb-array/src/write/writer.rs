@@ -95,7 +95,8 @@ impl Settings {
 
     /// How many tiles of so many cells to have in memory at once.
     pub(super) fn window(&self, target: &Target, cells: &CheckedCells<'_>, tile_cells: usize) -> usize {
-        let bytes: usize = cells.fields.iter().map(|field| field.values.len()).sum::<usize>() / cells.len.max(1);
+        let bytes: usize =
+            cells.fields.iter().map(|field| field.cells.values().len()).sum::<usize>() / cells.len.max(1);
         self.window_of(target, bytes.max(target.cell_size()), tile_cells)
     }
 

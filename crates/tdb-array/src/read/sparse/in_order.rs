@@ -17,7 +17,7 @@ use super::table::{Run, RunQueue, TileTable};
 use crate::order::ascending::AscendingCheck;
 use crate::order::cell_order::{CellColumns, CellOrder};
 use crate::order::coordinates::Coordinates;
-use crate::tiles::VarTile;
+use crate::tiles::CellBuffers;
 use crate::{Order, Result};
 
 /// Gives the cells of a fragment as they lie there, and makes sure that this is their order.
@@ -268,7 +268,7 @@ impl InOrder {
             }
             CoordinateColumn::Strings { .. } => {
                 let string = column.string(cell);
-                Coordinates::Strings(VarTile { offsets: vec![0, string.len() as u64], data: string.into() })
+                Coordinates::Strings(CellBuffers::of_strings([string]))
             }
         });
         let coordinates: Vec<_> = coordinates.collect();
