@@ -69,12 +69,14 @@ impl Buffer {
     }
 
     /// Appends bytes.
+    #[inline]
     pub fn extend_from_slice(&mut self, bytes: &[u8]) {
         self.append(bytes.len()).copy_from_slice(bytes);
     }
 
     /// Appends so many bytes, which hold anything, and gives them to be written. Memory doubles where it has
     /// to grow, so that many may be appended one after the other.
+    #[inline]
     pub fn append(&mut self, len: usize) -> &mut [u8] {
         let start = self.len;
         let end = start + len;

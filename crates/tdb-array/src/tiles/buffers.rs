@@ -84,9 +84,9 @@ impl CellBuffers {
 
     /// Appends some of the cells, in this order.
     pub(crate) fn push_some(&mut self, cells: &Cells<'_>, some: &[u32], nullable: bool) {
-        match cells.size() {
-            Some(size) => self.push_fixed(cells.values(), size, some),
-            None => self.push_var(cells, some),
+        match (cells.offsets(), cells.size()) {
+            (Some(offsets), _) => self.push_var(cells.values(), offsets, some),
+            (None, size) => self.push_fixed(cells.values(), size.unwrap_or(1), some),
         }
         if nullable {
             let to = self.validity.append(some.len());
@@ -116,19 +116,27 @@ impl CellBuffers {
         }
     }
 
-    fn push_var(&mut self, cells: &Cells<'_>, some: &[u32]) {
+    fn push_var(&mut self, values: &[u8], offsets: Offsets<'_>, some: &[u32]) {
+        let bytes_of = |cell: &u32| offsets.bytes_of(*cell as usize);
+        self.push_strings(
+            some.iter().map(|cell| bytes_of(cell).and_then(|range| values.get(range)).unwrap_or_default()),
+        );
+    }
+
+    /// Appends cells of variable length: first all offsets, so that memory for the values is taken once.
+    #[inline]
+    pub(crate) fn push_strings<'s>(&mut self, strings: impl Iterator<Item = &'s [u8]> + Clone) {
         self.start_offsets();
-        let start = self.values.len();
+        let (start, first) = (self.values.len(), self.offsets.len() - 1);
         let mut end = start as u64;
-        self.offsets.extend(some.iter().map(|cell| {
-            end += cells.cell(*cell as usize).len() as u64;
+        self.offsets.extend(strings.clone().map(|string| {
+            end += string.len() as u64;
             end
         }));
         let mut to = self.values.append(end as usize - start);
-        for cell in some {
-            let bytes = cells.cell(*cell as usize);
-            let (place, after) = std::mem::take(&mut to).split_at_mut(bytes.len());
-            place.copy_from_slice(bytes);
+        for (string, ends) in strings.zip(self.offsets[first..].windows(2)) {
+            let (place, after) = std::mem::take(&mut to).split_at_mut((ends[1] - ends[0]) as usize);
+            place.copy_from_slice(string);
             to = after;
         }
     }

@@ -131,14 +131,11 @@ fn cut_var(region: &Cells<'_>, size: usize, slabs: &[Slab], cells: usize, tile: 
     for slab in slabs {
         slab.cells().for_each(|(cell, source)| sources[cell] = source);
     }
-    tile.start_offsets();
-    for source in sources {
-        match source {
-            usize::MAX => tile.values.append(size).fill(0),
-            source => tile.values.extend_from_slice(region.cell(source)),
-        }
-        tile.offsets.push(tile.values.len() as u64);
-    }
+    let zeros = vec![0; size];
+    tile.push_strings(sources.iter().map(|source| match *source {
+        usize::MAX => &zeros[..],
+        source => region.cell(source),
+    }));
 }
 
 /// Copies cells of variable length of which whole runs follow each other in the tile and in the region.
