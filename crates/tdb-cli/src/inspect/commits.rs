@@ -4,7 +4,7 @@ use tdb_condition::{Condition, Update};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, PathList};
 use tdb_types::{DecodeError, Limits};
 
-use super::Inspection;
+use super::inspection::Inspection;
 use crate::failure::Result;
 
 /// A `.vac` or `.ign` file: one path per line.

@@ -5,7 +5,7 @@ use tdb_storage::{LocalStorage, ReadAt, Storage};
 use tdb_types::DecodeError;
 
 use super::fragment::{FragmentPlace, fragment_error};
-use super::{Inspection, read_file};
+use super::inspection::{Inspection, read_file};
 use crate::failure::{Failure, Result};
 
 /// What the fragment's metadata says about a data file.

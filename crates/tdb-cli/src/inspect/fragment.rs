@@ -9,7 +9,7 @@ use tdb_schema::{ArraySchema, SchemaError};
 use tdb_types::names::{COORDINATES, DATA_EXTENSION, LEGACY_SCHEMA, SCHEMA_FOLDER};
 use tdb_types::{Feature, FormatVersion, TimestampedName, is_safe_file_name};
 
-use super::{Inspection, read_file};
+use super::inspection::{Inspection, read_file};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::target;
