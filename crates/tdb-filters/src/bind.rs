@@ -8,8 +8,8 @@ use tdb_types::{Datatype, Feature, FormatVersion};
 
 use crate::chunking::{Chunking, is_text};
 use crate::stage::Stage;
-use crate::stage::strings::StringCodec;
-use crate::{ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, TileKind, TileRole};
+use crate::stage::string_codec::StringCodec;
+use crate::{EncryptionKey, Filter, FilterError, FilterPipeline, TileKind, TileRole};
 
 /// A pipeline bound to a kind of tile: which datatype reaches which filter, which filters have nothing to do, how the
 /// tile is cut into chunks; all decided once. Cheap to share between threads; each brings its own

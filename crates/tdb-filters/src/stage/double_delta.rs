@@ -10,7 +10,7 @@
 //! With at least as many bits as a value has beside its sign the part follows as it is (raw).
 
 use crate::FilterError;
-use crate::stage::Tail;
+use crate::stage::tail::Tail;
 use crate::word::{Integer, Word, with_integer, with_unsigned};
 
 const FILTER: &str = "double_delta";
