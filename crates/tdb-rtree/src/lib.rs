@@ -43,6 +43,7 @@ mod kind;
 mod nd_range;
 mod range;
 mod search;
+mod stored;
 mod tree;
 
 // Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
