@@ -43,6 +43,7 @@ mod decode;
 mod encode;
 mod error;
 mod header;
+mod kind;
 mod tile;
 
 // Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
