@@ -4,9 +4,10 @@ use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind, WebPFormat, W
 use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, PhysicalType, Scalar};
 
 use super::{name_of_attribute, name_of_dimension, readable};
-use crate::builder::ANONYMOUS;
-use crate::dimension::{max_key, unsigned_bits};
+use crate::attribute::ANONYMOUS;
+use crate::dimension::max_key;
 use crate::error::Result;
+use crate::scalar_bits::unsigned_bits;
 use crate::{ArraySchema, Attribute, Dimension, SchemaError};
 
 /// Names that begin with this are the format's own.
