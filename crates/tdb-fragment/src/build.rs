@@ -1,6 +1,7 @@
 //! What a writer puts into a fragment's metadata: statistics of cells, and the builder that takes them.
 
 mod builder;
+mod cells;
 mod kind;
 mod numbers;
 mod strings;
@@ -8,5 +9,6 @@ mod tile;
 mod totals;
 
 pub use builder::{FragmentBuilder, StoredTile};
+pub use cells::TileCells;
 pub use kind::StatisticsKind;
-pub use tile::{TileCells, TileSummariser, TileSummary};
+pub use tile::{TileSummariser, TileSummary};

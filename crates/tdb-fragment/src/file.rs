@@ -55,7 +55,10 @@ impl FragmentFile {
     ) -> Result<Self> {
         match locate(folder.version, Some(schema), bytes.len() as u64, bytes)? {
             Step::Footer(range) => Self::parse_with_footer(bytes, range, schema, decoder, spans),
-            Step::Legacy | Step::Need(_) => legacy::parse_file(bytes, !folder.has_coordinates, schema, decoder, spans),
+            Step::Legacy | Step::Need(_) => {
+                let (footer, contents) = legacy::parse_file(bytes, !folder.has_coordinates, schema, decoder, spans)?;
+                Ok(Self { footer, contents })
+            }
         }
     }
 

@@ -7,8 +7,9 @@ use tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
 use tdb_schema::ArraySchema;
 use tdb_types::{FormatVersion, Scalar};
 
+use super::cells::TileCells;
 use super::kind::StatisticsKind;
-use super::tile::{TileCells, TileSummary};
+use super::tile::TileSummary;
 use super::totals::FieldSummariser;
 use crate::contents::{FieldContents, FragmentContents};
 use crate::error::{FragmentError, Result};

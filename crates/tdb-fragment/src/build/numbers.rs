@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tdb_types::PhysicalType;
 
-use super::tile::TileCells;
+use super::cells::TileCells;
 
 /// A number as the reference library treats it in statistics.
 trait Number: Copy + PartialOrd {

@@ -2,8 +2,9 @@
 
 use tdb_types::{PhysicalType, Scalar, ordered_key};
 
-use super::rules::{SumKind, Values};
-use super::{Distrust, Statistic, StatisticsRules, Sum, ValueStatistics};
+use super::known::{Sum, ValueStatistics};
+use super::rules::{StatisticsRules, SumKind, Values};
+use super::trust::{Distrust, Statistic};
 
 /// The statistics of some cells as they are stored.
 #[derive(Clone, Copy, Debug)]
