@@ -5,6 +5,7 @@ mod check;
 mod ci;
 mod fixtures;
 mod fuzz;
+mod outcome;
 mod snapshots;
 
 use std::error::Error;
@@ -15,8 +16,7 @@ use tdb_conformance as conformance;
 use tdb_reference::{self as reference, model};
 use tdb_speed as speed;
 
-/// What a task gives, and any failure of it.
-type Result<T = (), E = Box<dyn Error>> = std::result::Result<T, E>;
+use outcome::Result;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Maintenance tasks of the workspace")]
