@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use tdb_metadata::{CommitKind, ConsolidatedCommits, PathList};
 use tdb_storage::EntryKind;
-use tdb_types::names::{OK_EXTENSION, WRITE_EXTENSION};
+use tdb_types::names::{COMMITS_FOLDER, OK_EXTENSION, WRITE_EXTENSION, file_name};
 use tdb_types::{ByteReader, DecodeError, FormatVersion, TimestampedName};
 
-use super::{COMMITS_FOLDER, EmbeddedDelete, Listing, file_name};
+use super::embedded::EmbeddedDelete;
+use super::listing::Listing;
 use crate::damage::Findings;
 use crate::{ArrayError, Result, TimeRange};
 

@@ -1,5 +1,6 @@
 //! Whether cells lie in global order.
 
+mod known;
 mod packed;
 
 use std::cmp::Ordering;
@@ -12,6 +13,7 @@ use tdb_types::{PhysicalType, ordered_key, ordered_keys};
 
 use super::cell_order::global_order;
 use crate::Result;
+use known::Ascending;
 use packed::PackedCheck;
 
 /// Tells whether each cell comes after the one before it. It looks at each pair of neighbours, but mostly makes no keys: as
@@ -40,16 +42,6 @@ struct Memory {
 enum Compared<'a> {
     Numbers(&'a [u64]),
     Strings(CoordinateColumn<'a>),
-}
-
-/// What is known of a chunk of cells.
-enum Ascending {
-    /// They are in order.
-    All,
-    /// So many of them are, from the first one on.
-    Some(usize),
-    /// They are not.
-    Never,
 }
 
 /// Pairs of neighbours that are looked at together: few enough to stay in the fastest cache.

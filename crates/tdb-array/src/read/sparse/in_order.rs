@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::ordered_keys;
 
-use super::Engine;
 use super::cells::{Look, Want, WantedCells};
 use super::choice::bounds;
 use super::context::Context;
+use super::engine::Engine;
 use super::gather::{Gathered, Gatherer, Unfinished};
 use super::selected::SelectedTile;
 use super::selected::Tiles;

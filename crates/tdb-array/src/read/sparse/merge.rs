@@ -7,8 +7,8 @@ mod pending;
 mod split;
 mod strand;
 
-use super::Engine;
 use super::context::Context;
+use super::engine::Engine;
 use super::keyed::Keyed;
 use super::selected::SelectedTile;
 use super::selected::Tiles;

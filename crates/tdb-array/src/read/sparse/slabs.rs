@@ -1,7 +1,7 @@
 //! Sorting cells, as many at a time as memory allows.
 
-use super::Engine;
 use super::context::Context;
+use super::engine::Engine;
 use super::keyed::Keyed;
 use super::selected::SelectedTile;
 use super::selected::Tiles;
