@@ -70,7 +70,7 @@ pub(crate) enum Command {
     Path(Vec<OsString>),
 }
 
-/// What a command line comes to.
+/// What a command line asks for.
 pub(crate) enum Parsed {
     /// A command to run.
     Command { command: Command, color: ColorChoice, options: Options },

@@ -1,4 +1,4 @@
-//! Files that speak of other files: consolidated commits, vacuum and ignore files.
+//! Files that name other files: consolidated commits, vacuum and ignore files.
 
 use tdb_condition::{Condition, Update};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, PathList};

@@ -41,7 +41,7 @@ pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
     }
 }
 
-/// Finds the file among those that the metadata beside it speaks of.
+/// Finds the file among those that the metadata in its folder names.
 fn layout(inspection: &Inspection<'_>, name: &str) -> Result<Option<Layout>> {
     let path = inspection.path.with_file_name(FRAGMENT_METADATA_FILE);
     let bytes = read_file(&path)?;
