@@ -11,8 +11,8 @@ pub(crate) const KEY_LEN: usize = 32;
 pub enum KeyProblem {
     /// The bytes are encrypted, and no key was given.
     Missing,
-    /// The bytes are not authentic under the key: it is another one's, or they were damaged or changed, which can't be told
-    /// apart by one tile alone.
+    /// The bytes are not authentic under the key: it is another one's, or they were damaged or changed; one tile alone
+    /// doesn't show which.
     Wrong,
     /// A key was given, and the bytes are not encrypted.
     NotNeeded,

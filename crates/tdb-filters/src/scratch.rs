@@ -5,7 +5,7 @@ use tdb_types::Limits;
 use crate::ivs::IvSource;
 use crate::stage::Contexts;
 
-/// What decoding and encoding need beside their input and output: buffers between the filters, and the contexts of
+/// What decoding and encoding need apart from their input and output: buffers between the filters, and the contexts of
 /// the codecs. One per worker thread, used for as many tiles as it likes; nothing of one tile is left in the next.
 #[derive(Debug, Default)]
 pub struct Scratch {

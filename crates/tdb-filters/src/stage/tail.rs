@@ -5,7 +5,7 @@ use crate::FilterError;
 /// What to make of the bytes after the last whole value of a part, which the reference library's deltas don't write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// Nobody can tell what they were.
+    /// What they were is not known, so the part is an error.
     Refused,
     /// Zeros. Metadata of filters before end with lengths, of which the high bytes are lost first: zeros, but in windows of
     /// many bytes. Those filters hold all lengths against the data, so that a wrong one is found. (The reference library

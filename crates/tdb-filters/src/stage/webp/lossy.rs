@@ -1,4 +1,4 @@
-//! Images with loss: VP8, and alpha beside it without loss.
+//! Images with loss: VP8, with alpha stored without loss.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
