@@ -64,7 +64,7 @@ impl SchemaTextError {
         }
     }
 
-    /// The bytes of the text it was read from that are to blame, if that can be told.
+    /// The bytes of the text it was read from that are to blame, if they are known.
     #[must_use]
     pub fn span(&self, text: &str) -> Option<Range<usize>> {
         match self {
