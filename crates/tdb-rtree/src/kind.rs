@@ -59,7 +59,7 @@ impl DimensionKind {
         (if lo == positive_zero { negative_zero } else { lo }, if hi == negative_zero { positive_zero } else { hi })
     }
 
-    /// Whether a stored range tells nothing: if a bound is NaN, because a writer's comparisons with NaN are always false; and
+    /// Whether a stored range says nothing: if a bound is NaN, because a writer's comparisons with NaN are always false; and
     /// a range of dates that ends before it begins, for the first writers of dates never computed any.
     #[inline]
     pub(crate) fn bounds_nothing(self, lo: u64, hi: u64) -> bool {
