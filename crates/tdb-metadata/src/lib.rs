@@ -1,6 +1,6 @@
-//! The small files beside the cells of a TileDB array: bytes in, values out, and back.
+//! The small files next to the cells of a TileDB array: bytes in, values out, and back.
 //!
-//! - [`CommitKind`]: what a file among the commits says, told by its extension.
+//! - [`CommitKind`]: what a file among the commits says, by its extension.
 //! - [`ConsolidatedCommits`]: a `.con` file, commits gathered in one file, with the delete commits that it embeds.
 //! - [`PathList`]: `.vac` and `.ign` files, which name other files.
 //! - [`MetadataFile`]: what a file of array or group metadata changes, with typed [`MetadataValue`]s.
