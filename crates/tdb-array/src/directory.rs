@@ -45,8 +45,8 @@ pub struct FragmentEntry {
     pub folder: String,
     /// The format version that its name states.
     pub version: FormatVersion,
-    /// Whether its folder holds `__coords.tdb`, which in formats 1 and 2 alone tells sparse fragments from dense ones. Only
-    /// the folders of formats 1 to 4 are looked into.
+    /// Whether its folder holds `__coords.tdb`, which in formats 1 and 2 is all that distinguishes sparse fragments from
+    /// dense ones. Only the folders of formats 1 to 4 are looked into.
     pub has_coordinates: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the commits of an array come to, with those that were gathered, ignored and replaced.
+//! Which commits of an array count, with those that were gathered, ignored and replaced.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -149,7 +149,7 @@ fn has_time(path: &str) -> bool {
     TimestampedName::is_one(file_name(path))
 }
 
-/// What the lines of a list of paths come to, of those that have a time; none twice.
+/// What the paths of a list name, as far as they have a time; nothing twice.
 fn paths_of<'a>(bytes: &'a [u8], target: impl Fn(&str) -> Option<&str>) -> Result<Vec<Cow<'a, str>>, DecodeError> {
     let mut paths = Vec::new();
     PathList::for_each(&mut ByteReader::new(bytes), |path| {

@@ -11,7 +11,7 @@ use tdb_types::{BEFORE_VERSIONS, Feature, FormatVersion, TimestampedName};
 
 use crate::TimeRange;
 
-/// What lies in the folders of an array: names only, but for the small files that speak of other files.
+/// What lies in the folders of an array: names only, but for the small files that name other files.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Listing {
@@ -46,7 +46,7 @@ impl Listing {
         })
     }
 
-    /// What nobody reads any more, if the folder is that: the file that tells, and what it is, to follow the file's name.
+    /// What nobody reads any more, if the folder is that: the file that shows it, and what it is, to follow the file's name.
     pub(crate) fn older_than_format_1(&self) -> Option<(&'static str, String)> {
         let has = |name: &str| self.root.iter().any(|entry| entry.name == name && entry.kind == EntryKind::File);
         if self.is_array() {
@@ -65,7 +65,9 @@ impl Listing {
         }
     }
 
-    /// Paths of the small files whose contents [`ArrayDirectory::resolve`](crate::ArrayDirectory::resolve) wants in `commit_files`.
+    /// Paths of the small files whose contents [`ArrayDirectory::resolve`] wants in `commit_files`.
+    ///
+    /// [`ArrayDirectory::resolve`]: crate::ArrayDirectory::resolve
     #[must_use]
     pub fn wanted_files(&self) -> Vec<String> {
         let in_root = self.root.iter().map(|entry| (entry, String::new()));
@@ -101,8 +103,10 @@ impl Listing {
         (index < schemas.len()).then(|| schemas.swap_remove(index))
     }
 
-    /// Names of the folders in the array's folder whose contents [`ArrayDirectory::resolve`](crate::ArrayDirectory::resolve) wants in `legacy_folders`:
+    /// Names of the folders in the array's folder whose contents [`ArrayDirectory::resolve`] wants in `legacy_folders`:
     /// they are fragments of formats 1 to 4 if they hold fragment metadata.
+    ///
+    /// [`ArrayDirectory::resolve`]: crate::ArrayDirectory::resolve
     #[must_use]
     pub fn legacy_candidates(&self) -> Vec<String> {
         self.root

@@ -85,7 +85,7 @@ impl<'a> TileStream<'a> {
         let mut walk = Walk::new(&range);
         let stride = wanted.stride();
         for _ in 0..count {
-            // Who wants the tile's end looks at all chunks: they must be as many as the tile says, and nothing more.
+            // If the tile's end is wanted, all chunks are looked at: they must be as many as the tile says, and nothing more.
             if walk.start >= bounds.end && bounds.end < request.size {
                 break;
             }

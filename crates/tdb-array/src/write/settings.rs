@@ -1,4 +1,4 @@
-//! What all writes of cells are told, and what they give.
+//! What all writes of cells share: how to write, and what was written.
 
 use tdb_schema::ArraySchema;
 use tdb_types::TimestampedName;

@@ -79,7 +79,7 @@ impl Write {
         self
     }
 
-    /// About how many bytes tiles may take that are on their way to their files, beside the cells given; by default 16 MiB.
+    /// About how many bytes tiles may take that are on their way to their files, in addition to the cells given; by default 16 MiB.
     /// As many tiles as there are threads, up to two, are always there.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.settings.budget = bytes.max(1);
@@ -119,7 +119,7 @@ impl Write {
     /// Nothing is written if there are no cells.
     ///
     /// # Errors
-    /// Columns or cells that the array can't have, told before anything is written; whatever the storage can't do. The
+    /// Columns or cells that the array can't have, found before anything is written; whatever the storage can't do. The
     /// array then remains as it was.
     pub fn cells<'a>(self, cells: impl Into<NewCells<'a>>) -> Result<Written> {
         let cells = cells.into();

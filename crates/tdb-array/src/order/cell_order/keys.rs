@@ -82,7 +82,7 @@ impl CellOrder {
             return (low.clear_low(self.bits_after(1)), high.fill_low(self.bits_after(1)));
         }
         let (low, high): (K, K) = self.corners(bounds);
-        // Within a space tile the corners are as good as in any other order; where a box has several, they alone tell.
+        // Within a space tile the corners are as good as in any other order; where a box has several, they alone count.
         let is_word = |packed: &&Packed| matches!(packed.part, Part::Word(_));
         let words = self.packing.packed.iter().take_while(is_word).count();
         let after = self.bits_after(words);
