@@ -1,4 +1,4 @@
-//! Everything that a fragment's metadata holds beside the footer, as plain values.
+//! Everything that a fragment's metadata holds apart from the footer, as plain values.
 
 use tdb_rtree::RTree;
 use tdb_types::{ByteReader, ByteWriter, Feature};

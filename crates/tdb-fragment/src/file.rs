@@ -143,7 +143,7 @@ impl FragmentFile {
         for id in SectionId::in_file_order(header.version, slots, dimensions, header.dense) {
             let start = match footer.section_offset(id) {
                 Some(start) => start,
-                // The footer doesn't tell; if the section is there, it fills the gap behind the one before.
+                // The footer doesn't say where; if the section is there, it fills the gap behind the one before.
                 None if end < range.start && !footer.is_section_start(end) => end,
                 None => continue,
             };

@@ -89,7 +89,7 @@ impl FragmentFooter {
         })
     }
 
-    /// Reads a footer, which is all that the reader has: the bytes that [`locate`](crate::locate) told, or those of one
+    /// Reads a footer, which is all that the reader has: the bytes that [`locate`](crate::locate) gave, or those of one
     /// footer in consolidated metadata.
     ///
     /// `schema` is the one that [`schema_name`](Self::schema_name) names.

@@ -5,7 +5,7 @@
 //! [footer](FragmentFooter), small and always needed, before which lie [sections](SectionId), each a generic tile that is
 //! only read when it's needed.
 //!
-//! - [`locate`] tells where the footer is, from the last bytes of the file;
+//! - [`locate`] says where the footer is, from the last bytes of the file;
 //! - [`FragmentFooter`] knows the tiles, the sizes of the data files and the place of every section;
 //! - [`SectionReader`] reads sections: [`TileOffsets`], [`TileStatistics`], the R-tree, [`ProcessedConditions`], …;
 //! - [`NameScheme`] names the data files;

@@ -78,8 +78,8 @@ pub enum Distrust {
     /// In dense fragments with fewer tiles than attributes, the values of variable-size fields are those of other tiles:
     /// all but the last were overwritten.
     DenseVarTiles,
-    /// A NaN among the values takes the place of the least and greatest value met before it; the sum tells that there is
-    /// one, or can't tell.
+    /// A NaN among the values takes the place of the least and greatest value met before it; the sum shows that there is
+    /// one, or can't show it.
     MayHideNan,
     /// Strings were compared up to the first NUL only.
     ComparedUpToNul,
