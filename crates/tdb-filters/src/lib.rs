@@ -66,7 +66,7 @@ mod spec;
 mod stage;
 mod word;
 
-// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use tdb_types;
 
 pub use bind::BoundPipeline;

@@ -28,7 +28,7 @@ mod metadata;
 mod paths;
 mod value;
 
-// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {tdb_generic_tile, tdb_types};
 
 pub use commits::{CommitKind, ConsolidatedCommit, ConsolidatedCommits};
