@@ -293,7 +293,7 @@ impl Condition {
     }
 
     /// It doesn't hold.
-    #[allow(clippy::should_implement_trait)] // to go with `and` and `or`
+    #[allow(clippy::should_implement_trait)] // beside `and` and `or`
     #[must_use]
     pub fn not(self) -> Self {
         Self::Not(Box::new(self))
@@ -346,7 +346,7 @@ impl Condition {
         within.saturating_add(1)
     }
 
-    /// The names of the fields in it, each once, in the order of their first mention.
+    /// The names of the fields that it speaks of, each once, in the order of their first mention.
     #[must_use]
     pub fn fields(&self) -> Vec<&str> {
         let mut names = Vec::new();

@@ -5,7 +5,8 @@ use tdb_types::{ByteReader, ByteWriter, Feature};
 
 use crate::error::{FragmentError, Result};
 use crate::field::{FieldSlots, FragmentField, Part};
-use crate::footer::{FooterHeader, OptionalSection};
+use crate::footer::OptionalSection;
+use crate::header::FooterHeader;
 use crate::layout::{List, Lists};
 use crate::section::SectionId;
 use crate::sections::{

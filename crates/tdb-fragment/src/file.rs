@@ -9,7 +9,8 @@ use tdb_types::{ByteReader, ByteWriter, Feature, FormatVersion, Spans};
 
 use crate::contents::FragmentContents;
 use crate::error::{FragmentError, Result};
-use crate::footer::{FooterHeader, FragmentFooter, OptionalSection};
+use crate::footer::{FragmentFooter, OptionalSection};
+use crate::header::FooterHeader;
 use crate::legacy;
 use crate::locate::{Step, has_length, locate};
 use crate::section::SectionId;

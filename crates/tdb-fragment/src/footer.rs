@@ -1,6 +1,5 @@
 //! The footer: what a reader knows of a fragment before it loads any section.
 
-mod header;
 mod optional;
 
 use std::ops::Range;
@@ -8,11 +7,11 @@ use std::ops::Range;
 use tdb_schema::ArraySchema;
 use tdb_types::{ByteReader, ByteWriter, DecodeError, Feature, FormatVersion};
 
-pub use header::{FooterHeader, LEGACY_SCHEMA_NAME};
 pub use optional::OptionalSection;
 
 use crate::error::{FragmentError, Result};
 use crate::field::{FieldSlots, FragmentField, Part};
+use crate::header::FooterHeader;
 use crate::layout::{List, Lists};
 use crate::section::SectionId;
 use crate::tiles::Tiles;

@@ -20,7 +20,8 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Spa
 use crate::contents::FragmentContents;
 use crate::error::{FragmentError, Result};
 use crate::field::Part;
-use crate::footer::{FooterHeader, FragmentFooter, LEGACY_SCHEMA_NAME};
+use crate::footer::FragmentFooter;
+use crate::header::{FooterHeader, LEGACY_SCHEMA_NAME};
 use crate::layout::{List, Lists};
 use crate::sections::{TileOffsets, TileVarSizes, write_counted};
 

@@ -130,7 +130,7 @@ fn split<'t>(schema: &ArraySchema, text: &'t str) -> Result<(&'t str, Operator, 
     if let Some(found) = names.filter_map(fits).max_by_key(|(name, ..)| name.len()) {
         return Ok(found);
     }
-    // No field is named: what stands before the first sign was meant to be its name.
+    // No field is named: the first sign tells what was meant to be its name.
     let signs = OPERATORS.iter().filter_map(|(sign, operator)| Some((text.find(sign)?, *sign, *operator)));
     let Some((at, sign, operator)) = signs.min_by_key(|(at, sign, _)| (*at, usize::MAX - sign.len())) else {
         let words = text.to_lowercase();
