@@ -65,7 +65,7 @@ mod format;
 mod stored;
 mod tree;
 
-// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {tdb_generic_tile, tdb_schema, tdb_types};
 
 pub use bind::{BoundCondition, BoundField};

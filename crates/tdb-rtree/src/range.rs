@@ -29,7 +29,7 @@ pub enum DimRange {
 impl DimRange {
     /// All values from `lo` to `hi`, as people mean it: a bound that is `0.0` or `-0.0` takes both zeros in.
     ///
-    /// (Ordered keys tell the two zeros apart, while everyone who asks for a range, and every writer who stores the range
+    /// (Ordered keys of the two zeros differ, while everyone who asks for a range, and every writer who stores the range
     /// of a tile, takes them as equal.)
     ///
     /// # Errors

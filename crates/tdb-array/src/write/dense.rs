@@ -37,7 +37,7 @@ pub(super) fn write(
             return writer.commit();
         }
         Order::Unordered => {
-            let what = "the cells of a dense array are told apart by their order: row-major, col-major or global";
+            let what = "the cells of a dense array need an order, which says where each belongs: row-major, col-major or global";
             return Err(ArrayError::Write(what.to_owned()));
         }
     };

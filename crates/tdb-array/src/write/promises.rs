@@ -10,7 +10,7 @@ use tdb_types::{Cells, DataOrder, Scalar};
 use super::check::CheckedCells;
 use crate::{ArrayError, CellProblem, Result};
 
-/// What the values of such attributes have come to, from one batch of cells to the next.
+/// Where the values of such attributes have got to, from one batch of cells to the next.
 #[derive(Debug, Default)]
 pub(super) struct Promises {
     /// The last cell of each, by the attribute's place.

@@ -14,7 +14,7 @@ use crate::contents::{FieldContents, FragmentContents};
 use crate::error::{FragmentError, Result};
 use crate::field::{FieldSlots, FragmentField};
 use crate::file::FragmentFile;
-use crate::footer::FooterHeader;
+use crate::header::FooterHeader;
 use crate::sections::{FragmentStatistics, ProcessedConditions, TileOffsets, TileVarSizes};
 use crate::tiles::Tiles;
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::ordered_keys;
 
-use super::Engine;
 use super::cells::{Look, Want, WantedCells};
 use super::choice::bounds;
 use super::context::Context;
+use super::engine::Engine;
 use super::gather::{Gathered, Gatherer, Unfinished};
 use super::selected::SelectedTile;
 use super::selected::Tiles;
@@ -24,7 +24,7 @@ use crate::{Order, Result};
 ///
 /// No keys are made, and nothing is unfiltered twice: the coordinates of a batch are unfiltered to where they stay, and then
 /// each cell is compared with the one before it. A batch is given away when it is certain that nothing belongs before its
-/// last cell: when the tiles to come begin behind that cell, as far as their MBRs tell, or their own cells. Mostly the
+/// last cell: when the tiles to come begin behind that cell, as far as their MBRs show, or their own cells. Mostly the
 /// next batch's coordinates, which have to be looked at anyway, are enough for that.
 #[derive(Debug)]
 pub(super) struct InOrder {
