@@ -219,7 +219,7 @@ impl Query {
     /// batch after the other, several are made at once, of together up to 8 MiB (dense) or 16 MiB (sparse), and given one by
     /// one. Only tiles that don't fit into all that are unfiltered more than a few times.
     ///
-    /// At its peak a query holds three times its budget and 96 MiB at most, beside what its threads need for one tile each.
+    /// At its peak a query holds three times its budget and 96 MiB at most, in addition to what its threads need for one tile each.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes.max(1));
         self

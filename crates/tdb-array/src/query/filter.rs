@@ -93,7 +93,7 @@ impl FillCell {
 
     fn cell(&self) -> Cells<'_> {
         let cells = match self.output.cell_size() {
-            Some(_) => Cells::fixed(&self.output.fill),
+            Some(size) => Cells::fixed(&self.output.fill, size),
             None => Cells::var(Offsets::in_bytes(&self.offsets), &self.output.fill),
         };
         cells.with_validity(self.output.nullable.then_some(Validity::Bytes(&self.validity)))

@@ -9,7 +9,6 @@ use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::Buffer;
 
 use super::context::Context;
-use super::held::TileData;
 use super::table::{Run, TileTable};
 use crate::column::ColumnBuffers;
 use crate::read::{BufferPool, pack_validity};
@@ -149,10 +148,7 @@ impl Gatherer {
     ) -> Result<Buffer> {
         let mut values = self.pool.take(layout.cells * size);
         unfilter_fixed(context, tiles, layout, FixedPart::Values { field, size }, (&mut values, room))?;
-        let sources = layout.sources(tiles, |tile| match &tile.fields[field].cells {
-            Some(TileData::Fixed(cells)) => cells,
-            _ => &[],
-        });
+        let sources = layout.sources(tiles, |tile| &tile.fields[field].cells.values);
         gather_fixed(context, layout, &sources, size, &mut values)?;
         Ok(values)
     }
@@ -167,7 +163,7 @@ impl Gatherer {
     ) -> Result<Buffer> {
         let mut bytes = context.spares.buffer(layout.cells);
         unfilter_fixed(context, tiles, layout, FixedPart::Validity { field }, (&mut bytes, room))?;
-        let sources = layout.sources(tiles, |tile| tile.fields[field].validity.as_deref().unwrap_or_default());
+        let sources = layout.sources(tiles, |tile| &tile.fields[field].cells.validity);
         gather_fixed(context, layout, &sources, 1, &mut bytes)?;
         let mut bits = self.pool.take(layout.cells.div_ceil(8));
         pack_validity(&bytes, &mut bits);

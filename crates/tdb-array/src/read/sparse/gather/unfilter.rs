@@ -6,10 +6,9 @@ use tdb_types::Buffer;
 
 use super::layout::{BatchLayout, Use};
 use crate::read::sparse::context::Context;
-use crate::read::sparse::held::{Held, TileData, fixed_len, fixed_window};
+use crate::read::sparse::held::{Held, fixed_len, fixed_window};
 use crate::read::sparse::table::{Run, Tile, TileTable};
-use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
-use crate::tiles::{FieldTiles, PartTiles, TileScratch, VarTile};
+use crate::tiles::{ByteRun, ByteRuns, CellBuffers, FieldTiles, PartTiles, TileRequest, TileScratch, TileStream};
 use crate::{ArrayError, Result};
 
 /// Bytes of fixed size that a selected field has for each cell.
@@ -38,15 +37,15 @@ impl FixedPart {
 
     fn is_held(self, held: &Held) -> bool {
         match self {
-            Self::Values { .. } => held.cells.is_some(),
-            Self::Validity { .. } => held.validity.is_some(),
+            Self::Values { .. } => held.cells.has_values(),
+            Self::Validity { .. } => !held.cells.validity.is_empty(),
         }
     }
 
     fn hold(self, held: &mut Held, buffer: Buffer) {
         match self {
-            Self::Values { .. } => held.cells = Some(TileData::Fixed(buffer)),
-            Self::Validity { .. } => held.validity = Some(buffer),
+            Self::Values { .. } => held.cells.values = buffer,
+            Self::Validity { .. } => held.cells.validity = buffer,
         }
     }
 
@@ -239,7 +238,7 @@ pub(super) fn unfilter_var(
     let mut bytes = 0_u64;
     for used in &layout.uses {
         let tile = tiles.get(used.slot);
-        if tile.fields[field].cells.is_none() {
+        if !tile.fields[field].cells.has_values() {
             bytes += tile_len(context, tile, field, size_of::<u64>())? as u64;
             jobs.push((used, tile.source, tile.tile, tile.cells, context.spares.var()));
         }
@@ -253,21 +252,21 @@ pub(super) fn unfilter_var(
         Ok((used, out))
     })?;
     for (used, data) in own {
-        let data = TileData::Var(data);
         let tile = tiles.get_mut(used.slot);
         let is_kept = tile.is_wanted_after(used.runs) && take_room(room, data.memory());
-        tile.fields[field].passing |= !is_kept;
-        tile.fields[field].cells = Some(data);
+        let held = &mut tile.fields[field];
+        held.passing |= !is_kept;
+        (held.cells.values, held.cells.offsets) = (data.values, data.offsets);
     }
     Ok(())
 }
 
 /// A tile of nothing but fill values.
-fn fill_var(fill: &[u8], cells: usize, out: &mut VarTile) {
+fn fill_var(fill: &[u8], cells: usize, out: &mut CellBuffers) {
     out.offsets.clear();
     out.offsets.extend((0..=cells as u64).map(|cell| cell * fill.len() as u64));
-    out.data.resize(cells * fill.len());
-    out.data.chunks_exact_mut(fill.len().max(1)).for_each(|cell| cell.copy_from_slice(fill));
+    out.values.resize(cells * fill.len());
+    out.values.chunks_exact_mut(fill.len().max(1)).for_each(|cell| cell.copy_from_slice(fill));
 }
 
 /// Bytes of an unfiltered tile, which must be within the limit.
