@@ -93,18 +93,18 @@ fn writes_variable_cells(case: &Case) -> bool {
 pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
     takes_strings_for_sorted(case, question)
         .or_else(|| leaves_ranges_unmerged(case, question))
-        .or_else(|| mistakes_coordinates(case, question))
+        .or_else(|| mistakes_cells(case, question))
 }
 
-/// Conditions on dense dimensions are judged by coordinates that it counts up along the wrong dimension where the result isn't in
-/// the order of cells.
-fn mistakes_coordinates(case: &Case, question: &Question) -> Option<&'static str> {
+/// Where the result isn't in the order of cells, conditions on dense dimensions are judged by coordinates that are counted up along
+/// the wrong dimension, and tests for null by the validity of neighbouring cells.
+fn mistakes_cells(case: &Case, question: &Question) -> Option<&'static str> {
     let condition = question.query.condition.as_ref()?;
     let is_dense = case.array.array_type == ArrayType::Dense && case.array.dimensions.len() > 1;
     let otherwise = question.query.layout != case.array.cell_order && question.query.layout != Layout::GlobalOrder;
     let on_dimensions = case.array.dimension_names().any(|name| condition.has_field(name));
-    (is_dense && otherwise && on_dimensions)
-        .then_some("judges dense cells by wrong coordinates where the result isn't in the order of cells")
+    (is_dense && otherwise && (on_dimensions || condition.tests_for_null()))
+        .then_some("judges dense cells by their neighbours where the result isn't in the order of cells")
 }
 
 /// Ranges that overlap are merged before an unordered read searches them, but for those behind one that ends where the

@@ -103,8 +103,12 @@ fn without_attribute(case: &mut Case, name: &str) -> Option<()> {
     Some(())
 }
 
-/// Whether some deletion asks for the field.
+/// Whether some deletion or question asks for the field.
 fn is_in_a_condition(case: &Case, name: &str) -> bool {
+    let mut questions = case.questions.iter().filter_map(|question| question.query.condition.as_ref());
+    if questions.any(|condition| condition.has_field(name)) {
+        return true;
+    }
     case.steps.iter().any(|step| matches!(step, Step::Delete(condition, _) if condition.has_field(name)))
 }
 

@@ -1,6 +1,6 @@
 //! Random conditions.
 
-use tdb_types::{ArrayType, Datatype};
+use tdb_types::Datatype;
 
 use super::super::case::Case;
 use super::super::random::Random;
@@ -35,10 +35,8 @@ pub fn condition(random: &mut Random, array: &ArraySpec, axes: &[Axis], last: &W
 /// Gives most questions a condition on fields that the array has at last.
 pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
     let attributes = case.final_attributes();
-    // Of a sparse fragment that lacks an attribute of the condition the library shows no cell.
-    let is_old = |attribute: &&AttributeSpec| {
-        case.array.array_type == ArrayType::Dense || case.array.attributes.iter().any(|old| old == *attribute)
-    };
+    // Where a fragment lacks an attribute of the condition, the library shows none of its cells, or fails in dense arrays.
+    let is_old = |attribute: &&AttributeSpec| case.array.attributes.iter().any(|old| old == *attribute);
     let attributes: Vec<&AttributeSpec> = attributes.iter().filter(is_old).collect();
     let nullable = attributes.iter().filter(|attribute| attribute.nullable).map(|attribute| &*attribute.name);
     let nullable: Vec<&str> = nullable.collect();

@@ -38,6 +38,16 @@ pub enum Comparison {
 }
 
 impl Condition {
+    /// Whether some test is for null.
+    pub fn tests_for_null(&self) -> bool {
+        match self {
+            Self::Compare { value, .. } => value.is_none(),
+            Self::Member { .. } => false,
+            Self::And(left, right) | Self::Or(left, right) => left.tests_for_null() || right.tests_for_null(),
+            Self::Not(inner) => inner.tests_for_null(),
+        }
+    }
+
     /// Whether it asks for the field.
     pub fn has_field(&self, name: &str) -> bool {
         match self {
