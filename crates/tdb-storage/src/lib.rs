@@ -44,6 +44,7 @@ mod coalesce;
 mod counting;
 mod error;
 mod fetch;
+mod forward;
 mod growing;
 mod local;
 mod memory;
