@@ -50,7 +50,7 @@ impl Memory {
     /// arrive.
     fn divide(budget: usize) -> (usize, usize) {
         let ahead = (budget / 2).clamp(LEAST_AHEAD, MOST_AHEAD);
-        (ahead, budget.saturating_add(CONSTANT - OTHERS - 2 * ahead))
+        (ahead, budget.saturating_add(CONSTANT - OTHERS).saturating_sub(2 * ahead))
     }
 
     /// Strings take up to two and a half times what is reckoned before their lengths are known.
