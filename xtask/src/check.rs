@@ -1,5 +1,6 @@
 //! What neither the compiler nor the tests see: fixtures against their manifest, names of files that some system refuses,
-//! sizes of dependency trees, builds without codecs, the examples of downstream crates.
+//! files that import from each other in a circle, sizes of dependency trees, builds without codecs, the examples of
+//! downstream crates.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use tdb_testkit::fixtures;
 use crate::Result;
 use crate::cargo::{cargo, output, workspace};
 
+mod circles;
 mod paths;
 
 /// A crate that others are meant to depend on alone, and the most packages from elsewhere that it may pull in, its
@@ -44,7 +46,9 @@ const WITHOUT_CODECS: [&str; 6] =
 const BUILD_C: [&str; 4] = ["cc", "cmake", "pkg-config", "bindgen"];
 
 pub fn run() -> Result {
+    crate::fixtures::check()?;
     paths::check(&workspace())?;
+    circles::check(&workspace())?;
     dependencies()?;
     builds()?;
     pure_rust()?;

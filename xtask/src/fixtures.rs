@@ -1,28 +1,28 @@
 //! The arrays in `fixtures/`: recipes that make them, and the manifest that they are checked against.
 
 mod ask;
+mod bench;
 mod builder;
 mod collection;
 mod expected;
 mod filters;
 mod groups;
+mod recipe;
 mod recipes;
 mod rewrite;
 
-use std::error::Error;
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use tdb_testkit::fixtures::{Files, Kind, Manifest, OURS, Place, root};
 use tdb_types::FormatVersion;
 
+use crate::Result;
 use crate::reference::{NEWEST, Release, release};
 use builder::FixtureBuilder;
 use collection::{Copy, Origin, publish};
-use recipes::{Recipe, recipes, releases};
-
-/// Any failure of a task.
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use recipe::Recipe;
+use recipes::{recipes, releases};
 
 /// `cargo xtask fixtures ...`
 #[derive(clap::Args)]

@@ -5,6 +5,7 @@ mod check;
 mod ci;
 mod fixtures;
 mod fuzz;
+mod outcome;
 mod snapshots;
 
 use std::error::Error;
@@ -15,8 +16,7 @@ use tdb_conformance as conformance;
 use tdb_reference::{self as reference, model};
 use tdb_speed as speed;
 
-/// What a task gives, and any failure of it.
-type Result<T = (), E = Box<dyn Error>> = std::result::Result<T, E>;
+use outcome::Result;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Maintenance tasks of the workspace")]
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
         Task::Ci(arguments) => ci::run(&arguments),
         Task::ReferenceCheck { all: true, .. } => reference::check_all(),
         Task::ReferenceCheck { release, .. } => reference::check(&release),
-        Task::Check => check_all(),
+        Task::Check => check::run(),
         Task::Speed(arguments) => speed::run(&arguments),
         Task::SpeedWorker(arguments) => speed::run_worker(&arguments),
     };
@@ -82,12 +82,6 @@ fn exit_code(result: Result) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// `cargo xtask check`.
-fn check_all() -> Result {
-    fixtures::check()?;
-    check::run()
 }
 
 /// Writes an error with all its causes to standard error.

@@ -1,4 +1,4 @@
-//! What reading an array's files takes beside their bytes.
+//! What reading an array's files takes apart from their bytes.
 
 use tdb_filters::{BoundPipeline, EncryptionKey, FilterError, FilterPipeline, TileKind};
 use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};

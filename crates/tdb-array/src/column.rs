@@ -171,14 +171,14 @@ impl Column {
         }
     }
 
-    /// The cells as a view that doesn't say whether they lie in a column or in a tile: what conditions are evaluated over.
+    /// The cells as a view that doesn't say whether they lie in a column or in a tile.
     #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         let cells = match self.offsets() {
             Some(offsets) => Cells::var(Offsets::in_values(offsets, self.datatype.size()), &self.values),
-            None => Cells::fixed(&self.values),
+            None => Cells::fixed(&self.values, self.datatype.size() * self.cell_val_num.fixed().unwrap_or(1) as usize),
         };
-        cells.with_validity(self.validity().map(Validity::Bits))
+        cells.with_validity(self.validity().map(Validity::bits))
     }
 
     /// Some of the cells, as a column of their own. It shares the values; of offsets, and of validity that doesn't begin

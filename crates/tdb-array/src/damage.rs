@@ -7,7 +7,7 @@ use crate::{ArrayError, Result};
 /// A part of an array that was left out because it can't be read.
 #[derive(Debug)]
 pub struct Damaged {
-    /// The path of the part below the array's folder: a fragment's folder, a schema, a file that speaks of others.
+    /// The path of the part below the array's folder: a fragment's folder, a schema, a file that names others.
     pub path: String,
     /// Why.
     pub error: ArrayError,

@@ -113,7 +113,7 @@ pub enum ArrayError {
         /// What is wrong with it.
         source: FragmentError,
     },
-    /// A file that speaks of commits is damaged.
+    /// A file that lists commits is damaged.
     #[error("{file}: {source}")]
     Commits {
         /// The file.
@@ -357,7 +357,7 @@ impl ArrayError {
     /// What is the matter with the key, if that is the trouble.
     ///
     /// A file that doesn't go together with the key when others of the array did is damaged, or was put there by somebody
-    /// else: that is corruption, and no [`ArrayError::Key`]; but this tells it too.
+    /// else: that is corruption, and no [`ArrayError::Key`]; but this finds it too.
     #[must_use]
     pub fn key_problem(&self) -> Option<KeyProblem> {
         match self {
@@ -415,7 +415,7 @@ impl ArrayError {
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         let by = |unsupported: bool| if unsupported { ErrorCategory::Unsupported } else { ErrorCategory::Corrupt };
-        // Whatever else may be wrong, without the key nothing more can be told.
+        // Whatever else may be wrong, without the key nothing more is known.
         if self.key_problem() == Some(KeyProblem::Missing) {
             return ErrorCategory::Key;
         }

@@ -116,7 +116,7 @@ impl Fragment {
         Ok(self.inner.metadata.processed_conditions()?.0)
     }
 
-    /// The value behind `cell`, loaded by the first who asks.
+    /// The value behind `cell`, loaded when it is first asked for.
     fn once<T>(&self, cell: &OnceLock<Arc<T>>, load: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         if let Some(value) = cell.get() {
             return Ok(value.clone());

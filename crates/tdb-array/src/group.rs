@@ -72,7 +72,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// What tells the members of a group apart: the name, else the URI.
+    /// What identifies a member of a group: the name, else the URI.
     #[must_use]
     pub fn key(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.uri)
@@ -274,7 +274,7 @@ impl Group {
         }
     }
 
-    /// All that is below the group, not looking into members outside of its folder unless told to.
+    /// All that is below the group, not looking into members outside of its folder unless asked to.
     pub fn tree(&self) -> GroupTree {
         GroupTree::new(self.clone())
     }
@@ -312,7 +312,7 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
     Ok(listing)
 }
 
-/// The members that detail files within `time` come to.
+/// The members that detail files within `time` leave.
 fn detailed_members(storage: &dyn Storage, time: TimeRange, access: &Access) -> Result<Vec<GroupMember>> {
     let mut decoder = access.decoder();
     let entries = storage.list(GROUP_FOLDER)?;

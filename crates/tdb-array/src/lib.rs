@@ -89,7 +89,7 @@ mod time;
 mod workers;
 mod write;
 
-// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_storage, tdb_types};
 
 pub use array::{Array, ArrayOptions};

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tdb_types::Buffer;
 
-use crate::tiles::VarTile;
+use crate::tiles::CellBuffers;
 
 /// Memory of one kind that nobody wants for now, for all threads: fresh memory is slow to touch.
 #[derive(Debug)]
@@ -32,9 +32,9 @@ impl Spare for Buffer {
     }
 }
 
-impl Spare for VarTile {
+impl Spare for CellBuffers {
     fn memory(&self) -> usize {
-        self.data.capacity() + 8 * self.offsets.capacity()
+        self.memory()
     }
 }
 

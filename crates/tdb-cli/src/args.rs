@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
+use crate::color::ColorChoice;
 use crate::command::{
     completions, create, delete, doctor, enumerations, evolve, fragments, group, import, info, inspect, ls, meta, read,
     schema, tree,
@@ -46,18 +47,6 @@ pub(crate) struct Args {
     command: Command,
 }
 
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set
-    #[default]
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Info(info::Args),
@@ -81,7 +70,7 @@ pub(crate) enum Command {
     Path(Vec<OsString>),
 }
 
-/// What a command line comes to.
+/// What a command line asks for.
 pub(crate) enum Parsed {
     /// A command to run.
     Command { command: Command, color: ColorChoice, options: Options },

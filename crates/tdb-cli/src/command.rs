@@ -20,7 +20,9 @@ pub(crate) mod tree;
 
 pub(crate) use describe::json_cell;
 
-use crate::args::Command;
+use clap::CommandFactory;
+
+use crate::args::{Args as CommandLine, Command};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::session;
@@ -45,7 +47,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Group(args) => group::run(&args, &key()?),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
-        Command::Completions(args) => completions::run(&args),
+        Command::Completions(args) => completions::run(&args, CommandLine::command()),
         // The parser has made another command of it.
         Command::Path(_) => Ok(()),
     }

@@ -90,7 +90,7 @@ impl Reading {
         }
     }
 
-    /// Looks at all rows for those that an array of this schema can't take, and tells of them.
+    /// Looks at all rows for those that an array of this schema can't take, and reports them.
     ///
     /// # Errors
     /// There are some, and they shall not be skipped; the file can't be read; its columns aren't the array's.

@@ -5,23 +5,23 @@
 mod commits;
 mod data;
 mod fragment;
+mod inspection;
 mod kind;
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tdb_array::ArrayError;
 use tdb_condition::{Condition, Update};
-use tdb_generic_tile::GenericTileError;
 use tdb_metadata::{GroupDetails, MetadataFile};
-use tdb_schema::{ArraySchema, Enumeration, SchemaError};
-use tdb_types::{ByteReader, DecodeError, Limits, Span, Spans};
+use tdb_schema::{ArraySchema, Enumeration};
+use tdb_types::{ByteReader, Limits, Span, Spans};
 
 pub(crate) use kind::FileKind;
 
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::key::Key;
+use inspection::Inspection;
 
 /// Bytes of a file of unknown kind that are looked at.
 const PEEK: u64 = 64;
@@ -42,38 +42,6 @@ pub(crate) struct Report {
     pub(crate) notes: Vec<String>,
     /// What ended the parse early.
     pub(crate) failure: Option<Failure>,
-}
-
-/// A parse under way.
-struct Inspection<'a> {
-    path: &'a Path,
-    spans: &'a Spans,
-    key: &'a Key,
-    /// Tiles of a data file to show.
-    most_tiles: u64,
-    notes: Vec<String>,
-}
-
-/// Most bytes of a file that is read whole: a few bytes on disk can be a file of terabytes.
-const MOST_BYTES: u64 = 2 << 30;
-
-/// The bytes of a whole file.
-fn read_file(path: &Path) -> Result<Vec<u8>> {
-    let fail = |error| Failure::io(path.display(), &error);
-    // Before opening, because opening a pipe waits for its writer.
-    let metadata = fs::metadata(path).map_err(fail)?;
-    if !metadata.is_file() {
-        return Err(Failure::new(Exit::Unavailable, format!("{}: not a regular file", path.display())));
-    }
-    let size = metadata.len();
-    if size > MOST_BYTES {
-        let message = format!("{}: {size} bytes are too many to read at once", path.display());
-        return Err(Failure::new(Exit::Unsupported, message));
-    }
-    // Nothing is reserved because of the size: memory grows with what is read.
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(fail)?;
-    Ok(bytes)
 }
 
 /// Looks at a file; `most_tiles` bounds what is shown of a data file.
@@ -154,45 +122,6 @@ impl Inspection<'_> {
             FileKind::Marker => self.marker(),
             FileKind::Unknown => self.unknown(),
         }
-    }
-
-    fn bytes(&self) -> Result<Vec<u8>> {
-        read_file(self.path)
-    }
-
-    fn file(&self) -> String {
-        self.path.display().to_string()
-    }
-
-    fn schema_error(&self) -> impl Fn(SchemaError) -> Failure + use<> {
-        let file = self.file();
-        move |source| ArrayError::Schema { file: file.clone(), source }.into()
-    }
-
-    fn tile_error(&self) -> impl Fn(GenericTileError) -> Failure + use<> {
-        let file = self.file();
-        move |source| ArrayError::GenericTile { file: file.clone(), source }.into_key_error().into()
-    }
-
-    fn decode_error(&self) -> impl Fn(DecodeError) -> Failure + use<> {
-        let error = self.tile_error();
-        move |source| error(source.into())
-    }
-
-    /// A reader over bytes of the file from `offset` on, which records.
-    fn reader<'a>(&'a self, bytes: &'a [u8], offset: u64) -> ByteReader<'a> {
-        ByteReader::at(bytes, offset).recording(self.spans, 0)
-    }
-
-    /// A file that is one generic tile, whose payload `parse` reads.
-    fn generic_tile(
-        &self,
-        bytes: &[u8],
-        parse: impl FnOnce(&mut ByteReader<'_>) -> Result<(), DecodeError>,
-    ) -> Result<()> {
-        let spans = Some(self.spans);
-        let tile = self.key.decoder().decode_file(bytes, spans).map_err(self.tile_error())?;
-        tile.parse_payload(spans, parse).map_err(self.decode_error())
     }
 
     /// A file that counts by being there.

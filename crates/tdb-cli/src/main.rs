@@ -2,6 +2,7 @@
 
 mod args;
 mod cells;
+mod color;
 mod command;
 mod failure;
 mod import;

@@ -15,12 +15,12 @@ use crate::key::Key;
 use crate::time::TimeArgs;
 use crate::{location, session, suggest};
 
-/// What is at a path, told by what lies in it.
+/// What is at a path, as far as what lies in it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Array,
     Group,
-    /// What releases 1.2 to 1.7 made beside arrays.
+    /// What releases 1.2 to 1.7 made apart from arrays.
     KeyValue,
     /// A folder of data files and their metadata, inside an array.
     Fragment,
@@ -121,7 +121,7 @@ pub(crate) fn open_array(
 ) -> Result<(PathBuf, Array)> {
     let (path, kind) = find(argument)?;
     match kind {
-        // What can't be opened is told by the library.
+        // The library says what can't be opened.
         Kind::Array | Kind::KeyValue => {}
         _ => return Err(not_an_array(&path, kind)),
     }

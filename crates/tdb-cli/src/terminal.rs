@@ -3,7 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use crate::args::ColorChoice;
+use crate::color::ColorChoice;
 
 /// Characters of a long message that are shown of its beginning, and of its end.
 const MOST_BEGIN: usize = 1000;

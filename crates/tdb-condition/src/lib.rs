@@ -21,7 +21,7 @@
 //! // Which of three cells?
 //! let bound = wanted.bind(&schema, |_| None)?;
 //! let a: Vec<u8> = [3_i32, 4, 5].iter().flat_map(|value| value.to_le_bytes()).collect();
-//! let a = Cells::fixed(&a);
+//! let a = Cells::fixed(&a, 4);
 //! let name = Cells::var(Offsets::in_bytes(&[0, 1, 2, 3]), b"zzy");
 //! let mut truth = [false; 3];
 //! bound.evaluate(&[Some(a), Some(name)], &mut truth);
@@ -65,7 +65,7 @@ mod format;
 mod stored;
 mod tree;
 
-// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {tdb_generic_tile, tdb_schema, tdb_types};
 
 pub use bind::{BoundCondition, BoundField};

@@ -23,7 +23,7 @@ fn over(attribute: Attribute, condition: &Condition, cells: &[u8], validity: Opt
     let size = attribute.cell_size().unwrap() as usize;
     let bound = condition.bind(&schema([attribute]), |_| None).unwrap();
     let mut truth = vec![false; cells.len() / size];
-    bound.evaluate(&[Some(Cells::fixed(cells).with_validity(validity.map(Validity::Bytes)))], &mut truth);
+    bound.evaluate(&[Some(Cells::fixed(cells, size).with_validity(validity.map(Validity::Bytes)))], &mut truth);
     truth.into_iter().map(u8::from).collect()
 }
 
@@ -151,7 +151,7 @@ fn enumerations_are_compared_by_position() {
     let truth = |condition: &Condition, ordered| {
         let bound = condition.bind(&schema, |name| (name == "c").then(|| colours(ordered)))?;
         let mut truth = [false; 4];
-        let cells = Cells::fixed(&[0, 1, 2, 1]).with_validity(Validity::Bytes(&[1, 1, 1, 0]));
+        let cells = Cells::fixed(&[0, 1, 2, 1], 1).with_validity(Validity::Bytes(&[1, 1, 1, 0]));
         bound.evaluate(&vec![Some(cells); bound.fields().len()], &mut truth);
         Ok::<_, ConditionError>(truth.map(u8::from))
     };
@@ -168,7 +168,7 @@ fn enumerations_are_compared_by_position() {
     // Delete commits hold positions.
     let stored = a().eq(1_u8).bind_stored(&schema, &schema).unwrap();
     let mut stays = [false; 3];
-    stored.evaluate(&[Some(Cells::fixed(&[0, 1, 2]))], &mut stays);
+    stored.evaluate(&[Some(Cells::fixed(&[0, 1, 2], 1))], &mut stays);
     assert_eq!(stays, [false, true, false]);
 }
 
@@ -193,7 +193,7 @@ fn what_does_not_fit_is_refused() {
 fn stored_conditions_know_dropped_fields_and_tests_for_null() {
     let old = schema([Attribute::new("a", Datatype::Int32).nullable(false), Attribute::new("gone", Datatype::Int32)]);
     let new = schema([Attribute::new("a", Datatype::Int64)]);
-    let cells = |bytes| Some(Cells::fixed(bytes).with_validity(Validity::Bytes(&[1, 0])));
+    let cells = |bytes| Some(Cells::fixed(bytes, 4).with_validity(Validity::Bytes(&[1, 0])));
     let numbers = fixed([5, 5]);
     let truth = |condition: &Condition, own: &ArraySchema, newest: &ArraySchema| {
         let bound = condition.bind_stored(own, newest).unwrap();
@@ -302,11 +302,11 @@ proptest! {
         });
         let layouts = [
             valid.each_ref().map(|valid| Validity::Bytes(valid)),
-            bits.each_ref().map(|bits| Validity::Bits(bits)),
+            bits.each_ref().map(|bits| Validity::bits(bits)),
         ];
         let [truth, of_columns] = layouts.map(|[of_numbers, of_text]| {
             let columns = bound.fields().iter().map(|field| Some(match field.name.as_str() {
-                "a" => Cells::fixed(&numbers).with_validity(of_numbers),
+                "a" => Cells::fixed(&numbers, 4).with_validity(of_numbers),
                 _ => Cells::var(Offsets::in_bytes(&offsets), &data).with_validity(of_text),
             }));
             let mut truth = vec![true; cells.len()];

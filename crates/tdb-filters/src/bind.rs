@@ -8,8 +8,8 @@ use tdb_types::{Datatype, Feature, FormatVersion};
 
 use crate::chunking::{Chunking, is_text};
 use crate::stage::Stage;
-use crate::stage::strings::StringCodec;
-use crate::{ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, TileKind, TileRole};
+use crate::stage::string_codec::StringCodec;
+use crate::{EncryptionKey, Filter, FilterError, FilterPipeline, TileKind, TileRole};
 
 /// A pipeline bound to a kind of tile: which datatype reaches which filter, which filters have nothing to do, how the
 /// tile is cut into chunks; all decided once. Cheap to share between threads; each brings its own
@@ -63,7 +63,7 @@ impl BoundPipeline {
         })
     }
 
-    /// The same pipeline, which compares digests or not. It does unless told otherwise.
+    /// The same pipeline, which compares digests or not. It does by default.
     #[must_use]
     pub fn verifying_checksums(mut self, verify: bool) -> Self {
         self.verify = verify;
@@ -71,7 +71,7 @@ impl BoundPipeline {
     }
 
     /// The same pipeline for writing into an array whose schema has this version: readers of the reference library go by it,
-    /// and not by the fragment's version, to tell whether strings [carry their offsets](Self::carries_offsets).
+    /// and not by the fragment's version, to decide whether strings [carry their offsets](Self::carries_offsets).
     #[must_use]
     pub fn in_array_of(mut self, schema: FormatVersion) -> Self {
         self.carries_offsets &= self.strings.is_some_and(|codec| carries_offsets(codec, self.kind.datatype, schema));
@@ -92,7 +92,7 @@ impl BoundPipeline {
     }
 
     /// Whether filtered tiles can carry offsets at all. Some releases of the reference library wrote such tiles where
-    /// the version's rule says otherwise; their offsets tile has no chunks, which tells. So a reader that finds cells
+    /// the version's rule says otherwise; their offsets tile has no chunks, which shows it. So a reader that finds cells
     /// but an offsets tile without chunks uses [`decode_strings`](Self::decode_strings) if this is true.
     #[must_use]
     pub fn can_carry_offsets(&self) -> bool {

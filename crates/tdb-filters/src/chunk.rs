@@ -64,9 +64,9 @@ impl ChunkHeader {
     /// filters make what doesn't compress longer, but not as much longer as this, but for contrived chains of them.
     #[must_use]
     pub fn most_payload(unfiltered: u64, tile_bytes: u64) -> u64 {
-        /// A filter of windows, each of a single byte, comes to seven times its bytes; three of them to 343 times.
+        /// A filter of windows, each of a single byte, makes seven times its bytes; three of them make 343 times.
         const GROWTH: u64 = 512;
-        /// What initialisation vectors, checksums and headers need at most beside that.
+        /// What initialisation vectors, checksums and headers need at most in addition.
         const LEAST: u64 = 64 << 10;
         let most = unfiltered.saturating_mul(GROWTH).min(tile_bytes.saturating_mul(2));
         most.max(LEAST)

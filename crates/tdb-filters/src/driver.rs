@@ -11,7 +11,8 @@ use crate::FilterError;
 use crate::chunk::ChunkHeader;
 use crate::flow::{Metadata, Sink};
 use crate::scratch::Between;
-use crate::stage::strings::{Cells, StringCodec, Strings};
+use crate::stage::string_codec::StringCodec;
+use crate::stage::strings::{Cells, Strings};
 use crate::stage::{Effect, Stage, Tail, frame};
 
 /// A chunk as it lies in the file.

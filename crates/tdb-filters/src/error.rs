@@ -29,7 +29,7 @@ pub enum FilterError {
     #[error("the tile is encrypted; give the array's key")]
     KeyRequired,
     /// What was given as a key has another length than keys have.
-    #[error("a key has {} bytes, not {found}", crate::EncryptionKey::LEN)]
+    #[error("a key has {} bytes, not {found}", crate::key_problem::KEY_LEN)]
     KeyLength {
         /// Bytes that were given.
         found: usize,

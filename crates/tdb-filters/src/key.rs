@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::FilterError;
+use crate::key_problem::KEY_LEN;
 
 /// The key of an encrypted array: 32 bytes, used as they are.
 ///
@@ -12,7 +13,7 @@ pub struct EncryptionKey([u8; Self::LEN]);
 
 impl EncryptionKey {
     /// Bytes of a key.
-    pub const LEN: usize = 32;
+    pub const LEN: usize = KEY_LEN;
 
     /// A key of these bytes.
     #[must_use]
@@ -52,34 +53,5 @@ impl fmt::Debug for EncryptionKey {
 impl Drop for EncryptionKey {
     fn drop(&mut self) {
         zeroize::Zeroize::zeroize(&mut self.0);
-    }
-}
-
-/// What stands between a key and the bytes that it was given for, or not given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum KeyProblem {
-    /// The bytes are encrypted, and no key was given.
-    Missing,
-    /// The bytes are not authentic under the key: it is another one's, or they were damaged or changed, which can't be told
-    /// apart by one tile alone.
-    Wrong,
-    /// A key was given, and the bytes are not encrypted.
-    NotNeeded,
-    /// What was given has another length than keys have.
-    Length,
-}
-
-impl fmt::Display for KeyProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Missing => "it is encrypted, and no key was given; give the key that it was written with",
-            Self::Wrong => {
-                "it can't be decrypted with the key that was given; give the key that it was written with \
-                 (if that is the one, the file was damaged or changed)"
-            }
-            Self::NotNeeded => "it is not encrypted, but a key was given; give none",
-            Self::Length => "what was given is no key: keys have 32 bytes",
-        })
     }
 }

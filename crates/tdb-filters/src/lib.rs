@@ -57,20 +57,23 @@ mod chunking;
 mod driver;
 mod error;
 mod flow;
+mod ivs;
 mod key;
+mod key_problem;
 mod kind;
 mod scratch;
 mod spec;
 mod stage;
 mod word;
 
-// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use tdb_types;
 
 pub use bind::BoundPipeline;
 pub use chunk::{Chunk, ChunkHeader, ChunkIndex};
 pub use error::FilterError;
-pub use key::{EncryptionKey, KeyProblem};
+pub use key::EncryptionKey;
+pub use key_problem::KeyProblem;
 pub use kind::{ElementTypes, TileKind, TileRole};
 pub use scratch::Scratch;
 pub use spec::{Filter, FilterPipeline, WebPFormat, WebPOptions};

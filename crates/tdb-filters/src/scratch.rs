@@ -1,12 +1,11 @@
 //! Memory and codec contexts that are used again from chunk to chunk.
 
-use std::fmt;
-
 use tdb_types::Limits;
 
+use crate::ivs::IvSource;
 use crate::stage::Contexts;
 
-/// What decoding and encoding need beside their input and output: buffers between the filters, and the contexts of
+/// What decoding and encoding need apart from their input and output: buffers between the filters, and the contexts of
 /// the codecs. One per worker thread, used for as many tiles as it likes; nothing of one tile is left in the next.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -49,7 +48,7 @@ impl Scratch {
     /// from the operating system or a generator seeded by it.
     #[must_use]
     pub fn with_ivs(mut self, source: impl FnMut() -> [u8; 12] + Send + Sync + 'static) -> Self {
-        self.between.contexts.ivs = IvSource(Some(Box::new(source)));
+        self.between.contexts.ivs = IvSource::new(source);
         self
     }
 
@@ -57,22 +56,5 @@ impl Scratch {
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits
-    }
-}
-
-/// Where encryption gets its IVs from.
-#[derive(Default)]
-pub(crate) struct IvSource(Option<Box<dyn FnMut() -> [u8; 12] + Send + Sync>>);
-
-impl IvSource {
-    #[cfg(feature = "aes")]
-    pub(crate) fn next(&mut self) -> Option<[u8; 12]> {
-        self.0.as_mut().map(|next| next())
-    }
-}
-
-impl fmt::Debug for IvSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "IvSource(…)" } else { "IvSource(none)" })
     }
 }

@@ -15,6 +15,8 @@ pub(crate) mod byteshuffle;
 mod bzip2;
 #[cfg(feature = "checksum")]
 pub(crate) mod checksum;
+mod codec;
+mod contexts;
 mod delta;
 pub(crate) mod dictionary;
 mod double_delta;
@@ -27,8 +29,10 @@ mod lz4;
 mod parts;
 pub(crate) mod positive_delta;
 mod rle;
+pub(crate) mod string_codec;
 pub(crate) mod string_rle;
 pub(crate) mod strings;
+mod tail;
 #[cfg(feature = "webp")]
 pub(crate) mod webp;
 mod windows;
@@ -36,14 +40,15 @@ mod xor;
 #[cfg(feature = "zstd")]
 mod zstd;
 
-use std::fmt;
-
 use tdb_types::ByteReader;
 
 use crate::FilterError;
 use crate::flow::{Metadata, Sink};
-use crate::scratch::IvSource;
 use crate::word::Integer;
+
+pub(crate) use codec::Codec;
+pub(crate) use contexts::Contexts;
+pub(crate) use tail::Tail;
 
 /// One filter, ready to run.
 #[derive(Clone, Debug)]
@@ -75,59 +80,6 @@ pub(crate) enum Stage {
     Encryption(aes::Cipher),
     /// A filter that can't be run, and why.
     Refused(FilterError),
-}
-
-/// A filter of the compression family: part in, part out, inside a [`frame`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Codec {
-    #[cfg(feature = "zlib")]
-    Gzip {
-        level: i32,
-    },
-    #[cfg(feature = "zstd")]
-    Zstd {
-        level: i32,
-    },
-    #[cfg(feature = "lz4")]
-    Lz4,
-    #[cfg(feature = "bzip2")]
-    Bzip2 {
-        level: i32,
-    },
-    /// Runs of equal units of so many bytes.
-    Rle {
-        unit: usize,
-    },
-    DoubleDelta {
-        integer: Integer,
-    },
-    Delta {
-        integer: Integer,
-    },
-}
-
-/// What to make of the bytes after the last whole value of a part, which the reference library's deltas don't write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tail {
-    /// Nobody can tell what they were.
-    Refused,
-    /// Zeros. Metadata of filters before end with lengths, of which the high bytes are lost first: zeros, but in windows of
-    /// many bytes. Those filters hold all lengths against the data, so that a wrong one is found. (The reference library
-    /// leaves there what the memory held.)
-    Zeros,
-}
-
-impl Tail {
-    /// The whole values of a part that is to be decoded; what follows them is dealt with.
-    fn split<'a>(self, part: &'a mut [u8], size: usize, filter: &'static str) -> Result<&'a mut [u8], FilterError> {
-        let (values, lost) = part.split_at_mut(part.len() / size * size);
-        if self == Self::Refused && !lost.is_empty() {
-            let what = "the writer has lost the bytes after the last whole value of the part";
-            return Err(FilterError::Corrupt { filter, what });
-        }
-        lost.fill(0);
-        Ok(values)
-    }
 }
 
 /// What a stage did while encoding.
@@ -208,72 +160,5 @@ impl Stage {
             Self::Refused(why) => return Err(why.clone()),
         }
         Ok(Effect::Rewrote)
-    }
-}
-
-impl Codec {
-    /// Decodes one part into `out`, all of which is written.
-    pub(crate) fn decode_part(
-        self,
-        input: &[u8],
-        out: &mut [u8],
-        tail: Tail,
-        contexts: &mut Contexts,
-    ) -> Result<(), FilterError> {
-        let _ = &contexts;
-        match self {
-            #[cfg(feature = "zlib")]
-            Self::Gzip { .. } => contexts.gzip.decode(input, out),
-            #[cfg(feature = "zstd")]
-            Self::Zstd { .. } => contexts.zstd.decode(input, out),
-            #[cfg(feature = "lz4")]
-            Self::Lz4 => lz4::decode(input, out),
-            #[cfg(feature = "bzip2")]
-            Self::Bzip2 { .. } => bzip2::decode(input, out),
-            Self::Rle { unit } => rle::decode(unit, input, out),
-            Self::DoubleDelta { integer } => double_delta::decode(integer, input, out, tail),
-            Self::Delta { integer } => delta::decode(integer, input, out, tail),
-        }
-    }
-
-    /// Appends the encoded bytes of one part.
-    pub(crate) fn encode_part(
-        self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        contexts: &mut Contexts,
-    ) -> Result<(), FilterError> {
-        let _ = &contexts;
-        match self {
-            #[cfg(feature = "zlib")]
-            Self::Gzip { level } => contexts.gzip.encode(level, input, out),
-            #[cfg(feature = "zstd")]
-            Self::Zstd { level } => contexts.zstd.encode(level, input, out),
-            #[cfg(feature = "lz4")]
-            Self::Lz4 => contexts.lz4.encode(input, out),
-            #[cfg(feature = "bzip2")]
-            Self::Bzip2 { level } => bzip2::encode(level, input, out),
-            Self::Rle { unit } => rle::encode(unit, input, out),
-            Self::DoubleDelta { integer } => double_delta::encode(integer, input, out),
-            Self::Delta { integer } => delta::encode(integer, input, out),
-        }
-    }
-}
-
-/// Contexts of the codecs, made when first needed.
-#[derive(Default)]
-pub(crate) struct Contexts {
-    #[cfg(feature = "zlib")]
-    gzip: gzip::Context,
-    #[cfg(feature = "zstd")]
-    zstd: zstd::Context,
-    #[cfg(feature = "lz4")]
-    lz4: lz4::Context,
-    pub(crate) ivs: IvSource,
-}
-
-impl fmt::Debug for Contexts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Contexts")
     }
 }

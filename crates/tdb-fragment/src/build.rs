@@ -9,4 +9,4 @@ mod totals;
 
 pub use builder::{FragmentBuilder, StoredTile};
 pub use kind::StatisticsKind;
-pub use tile::{TileCells, TileSummariser, TileSummary};
+pub use tile::{TileSummariser, TileSummary};

@@ -1,11 +1,12 @@
-//! Everything that a fragment's metadata holds beside the footer, as plain values.
+//! Everything that a fragment's metadata holds apart from the footer, as plain values.
 
 use tdb_rtree::RTree;
 use tdb_types::{ByteReader, ByteWriter, Feature};
 
 use crate::error::{FragmentError, Result};
 use crate::field::{FieldSlots, FragmentField, Part};
-use crate::footer::{FooterHeader, OptionalSection};
+use crate::footer::OptionalSection;
+use crate::header::FooterHeader;
 use crate::layout::{List, Lists};
 use crate::section::SectionId;
 use crate::sections::{

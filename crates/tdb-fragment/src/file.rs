@@ -9,7 +9,8 @@ use tdb_types::{ByteReader, ByteWriter, Feature, FormatVersion, Spans};
 
 use crate::contents::FragmentContents;
 use crate::error::{FragmentError, Result};
-use crate::footer::{FooterHeader, FragmentFooter, OptionalSection};
+use crate::footer::{FragmentFooter, OptionalSection};
+use crate::header::FooterHeader;
 use crate::legacy;
 use crate::locate::{Step, has_length, locate};
 use crate::section::SectionId;
@@ -55,7 +56,10 @@ impl FragmentFile {
     ) -> Result<Self> {
         match locate(folder.version, Some(schema), bytes.len() as u64, bytes)? {
             Step::Footer(range) => Self::parse_with_footer(bytes, range, schema, decoder, spans),
-            Step::Legacy | Step::Need(_) => legacy::parse_file(bytes, !folder.has_coordinates, schema, decoder, spans),
+            Step::Legacy | Step::Need(_) => {
+                let (footer, contents) = legacy::parse_file(bytes, !folder.has_coordinates, schema, decoder, spans)?;
+                Ok(Self { footer, contents })
+            }
         }
     }
 
@@ -140,7 +144,7 @@ impl FragmentFile {
         for id in SectionId::in_file_order(header.version, slots, dimensions, header.dense) {
             let start = match footer.section_offset(id) {
                 Some(start) => start,
-                // The footer doesn't tell; if the section is there, it fills the gap behind the one before.
+                // The footer doesn't say where; if the section is there, it fills the gap behind the one before.
                 None if end < range.start && !footer.is_section_start(end) => end,
                 None => continue,
             };

@@ -1,6 +1,5 @@
 //! The footer: what a reader knows of a fragment before it loads any section.
 
-mod header;
 mod optional;
 
 use std::ops::Range;
@@ -8,11 +7,11 @@ use std::ops::Range;
 use tdb_schema::ArraySchema;
 use tdb_types::{ByteReader, ByteWriter, DecodeError, Feature, FormatVersion};
 
-pub use header::{FooterHeader, LEGACY_SCHEMA_NAME};
 pub use optional::OptionalSection;
 
 use crate::error::{FragmentError, Result};
 use crate::field::{FieldSlots, FragmentField, Part};
+use crate::header::FooterHeader;
 use crate::layout::{List, Lists};
 use crate::section::SectionId;
 use crate::tiles::Tiles;
@@ -89,7 +88,7 @@ impl FragmentFooter {
         })
     }
 
-    /// Reads a footer, which is all that the reader has: the bytes that [`locate`](crate::locate) told, or those of one
+    /// Reads a footer, which is all that the reader has: the bytes that [`locate`](crate::locate) gave, or those of one
     /// footer in consolidated metadata.
     ///
     /// `schema` is the one that [`schema_name`](Self::schema_name) names.

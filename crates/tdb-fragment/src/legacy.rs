@@ -20,8 +20,8 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Spa
 use crate::contents::FragmentContents;
 use crate::error::{FragmentError, Result};
 use crate::field::Part;
-use crate::file::FragmentFile;
-use crate::footer::{FooterHeader, FragmentFooter, LEGACY_SCHEMA_NAME};
+use crate::footer::FragmentFooter;
+use crate::header::{FooterHeader, LEGACY_SCHEMA_NAME};
 use crate::layout::{List, Lists};
 use crate::sections::{TileOffsets, TileVarSizes, write_counted};
 
@@ -32,12 +32,12 @@ pub(crate) fn parse_file(
     schema: &ArraySchema,
     decoder: &mut GenericTileDecoder,
     spans: Option<&Spans>,
-) -> Result<FragmentFile> {
+) -> Result<(FragmentFooter, FragmentContents)> {
     let tile = decoder.decode_file(bytes, spans).map_err(wrap)?;
     let mut payload = tile.payload_reader(spans);
-    let file = parse(&mut payload, dense, schema)?;
+    let parsed = parse(&mut payload, dense, schema)?;
     payload.finish("fragment metadata")?;
-    Ok(file)
+    Ok(parsed)
 }
 
 /// Writes the whole file.
@@ -65,7 +65,7 @@ struct Raw {
     lists: Lists,
 }
 
-fn parse(reader: &mut ByteReader<'_>, dense: bool, schema: &ArraySchema) -> Result<FragmentFile> {
+fn parse(reader: &mut ByteReader<'_>, dense: bool, schema: &ArraySchema) -> Result<(FragmentFooter, FragmentContents)> {
     let Raw { header, rtree, bounding_coordinates, tile_offsets, tile_var_offsets, tile_var_sizes, lists } =
         parse_raw(reader, dense, schema)?;
     let slots = header.slots(schema);
@@ -85,7 +85,7 @@ fn parse(reader: &mut ByteReader<'_>, dense: bool, schema: &ArraySchema) -> Resu
     }
     let dimensions = schema.domain().dimensions().len();
     contents.check(footer.header(), &slots, footer.tile_count(), dimensions)?;
-    Ok(FragmentFile { footer, contents })
+    Ok((footer, contents))
 }
 
 fn parse_raw(reader: &mut ByteReader<'_>, dense: bool, schema: &ArraySchema) -> Result<Raw, DecodeError> {

@@ -5,7 +5,7 @@
 //! [footer](FragmentFooter), small and always needed, before which lie [sections](SectionId), each a generic tile that is
 //! only read when it's needed.
 //!
-//! - [`locate`] tells where the footer is, from the last bytes of the file;
+//! - [`locate`] says where the footer is, from the last bytes of the file;
 //! - [`FragmentFooter`] knows the tiles, the sizes of the data files and the place of every section;
 //! - [`SectionReader`] reads sections: [`TileOffsets`], [`TileStatistics`], the R-tree, [`ProcessedConditions`], …;
 //! - [`NameScheme`] names the data files;
@@ -107,6 +107,7 @@ mod field;
 mod file;
 mod file_name;
 mod footer;
+mod header;
 mod layout;
 mod legacy;
 mod library;
@@ -119,14 +120,15 @@ pub use tdb_filters::ElementTypes;
 pub use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
 pub use {tdb_rtree, tdb_schema, tdb_types};
 
-pub use build::{FragmentBuilder, StatisticsKind, StoredTile, TileCells, TileSummariser, TileSummary};
+pub use build::{FragmentBuilder, StatisticsKind, StoredTile, TileSummariser, TileSummary};
 pub use consolidated::ConsolidatedFooters;
 pub use contents::{FieldContents, FragmentContents};
 pub use error::{FragmentError, Result};
 pub use field::{FieldSlots, FragmentField, Part};
 pub use file::{FRAGMENT_METADATA_FILE, FragmentFile, FragmentFolder};
 pub use file_name::NameScheme;
-pub use footer::{FooterHeader, FragmentFooter, LEGACY_SCHEMA_NAME, OptionalSection};
+pub use footer::{FragmentFooter, OptionalSection};
+pub use header::{FooterHeader, LEGACY_SCHEMA_NAME};
 pub use layout::{List, Lists};
 pub use locate::{FIRST_READ, Step, first_read, locate};
 pub use section::SectionId;

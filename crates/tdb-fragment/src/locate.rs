@@ -1,4 +1,4 @@
-//! Where in the file the footer lies, told from the last bytes without any I/O.
+//! Where in the file the footer lies, worked out from the last bytes without any I/O.
 
 use std::ops::Range;
 

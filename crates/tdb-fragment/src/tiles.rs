@@ -8,7 +8,7 @@ use tdb_types::ArrayType;
 pub use grid::{DenseGrid, GridDimension};
 
 use crate::error::{FragmentError, Result};
-use crate::footer::FooterHeader;
+use crate::header::FooterHeader;
 
 /// How the cells of a fragment are divided into tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! From stored bytes to payloads.
 
-use tdb_filters::{BoundPipeline, ChunkIndex, ElementTypes, EncryptionKey, FilterError, Scratch, TileKind, TileRole};
+use tdb_filters::{BoundPipeline, ChunkIndex, EncryptionKey, FilterError, Scratch};
 use tdb_types::{ByteReader, DecodeError, DecodeErrorKind, Encryption, Limits, Spans, memory_len};
 
+use crate::kind::tile_kind;
 use crate::{GenericTile, GenericTileError, GenericTileHeader, Result};
 
 /// Reads generic tiles one after the other, with buffers and codec contexts used again.
@@ -106,14 +107,29 @@ impl GenericTileDecoder {
     }
 }
 
+impl GenericTile {
+    /// Reads the generic tile that comes next. For many tiles, a [`GenericTileDecoder`] uses its buffers again.
+    ///
+    /// If the reader records, so are the header's fields and the chunks.
+    ///
+    /// # Errors
+    /// Truncated or damaged, a payload larger than [`Limits::generic_tile_bytes`], a filter that can't be run, or
+    /// [`KeyNeeded`](crate::GenericTileError::KeyNeeded).
+    pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self> {
+        GenericTileDecoder::new(*limits).decode(reader)
+    }
+
+    /// Reads a file that is one generic tile and nothing else, recording into `spans` if there are any.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), and bytes after the tile.
+    pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
+        GenericTileDecoder::new(*limits).decode_file(bytes, spans)
+    }
+}
+
 /// Where in a header the tile size stands, behind version and persisted size.
 const TILE_SIZE_AT: u64 = 12;
-
-/// What the filters are told about the payload.
-pub(crate) fn tile_kind(header: &GenericTileHeader) -> TileKind {
-    TileKind::new(header.datatype, header.cell_size, TileRole::Generic, header.version)
-        .with_element_types(ElementTypes::of_fragment(header.version, Some(header.version)))
-}
 
 /// Records where the chunks lie, by reading their framing once more with the reader that records.
 fn record_chunks(mut filtered: ByteReader<'_>, index: &ChunkIndex) -> Result<(), DecodeError> {

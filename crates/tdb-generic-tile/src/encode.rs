@@ -3,8 +3,8 @@
 use tdb_filters::{BoundPipeline, EncryptionKey, FilterPipeline, Scratch};
 use tdb_types::{ByteWriter, Datatype, Encryption, FormatVersion};
 
-use crate::decode::tile_kind;
-use crate::{GenericTileError, GenericTileHeader, Result};
+use crate::kind::tile_kind;
+use crate::{GenericTile, GenericTileError, GenericTileHeader, Result};
 
 /// Writes generic tiles one after the other, with buffers and codec contexts used again.
 #[derive(Debug)]
@@ -70,5 +70,17 @@ impl GenericTileEncoder {
         header.write(writer).map_err(failed)?;
         writer.bytes(&self.filtered);
         Ok(())
+    }
+}
+
+impl GenericTile {
+    /// Writes a generic tile that holds `payload` as the reference library writes it today: filtered by zlib at level 1,
+    /// [the default version](FormatVersion::DEFAULT) in the header. For another version, or for many tiles, there is
+    /// [`GenericTileEncoder`].
+    ///
+    /// # Errors
+    /// This build has no zlib.
+    pub fn write(payload: &[u8], writer: &mut ByteWriter) -> Result<()> {
+        GenericTileEncoder::new(FormatVersion::DEFAULT).encode(payload, writer)
     }
 }

@@ -43,9 +43,10 @@ mod decode;
 mod encode;
 mod error;
 mod header;
+mod kind;
 mod tile;
 
-// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {tdb_filters, tdb_types};
 
 pub use decode::GenericTileDecoder;

@@ -1,8 +1,8 @@
 //! A generic tile, unfiltered.
 
-use tdb_types::{ByteReader, ByteWriter, DecodeError, FormatVersion, Limits, Spans};
+use tdb_types::{ByteReader, DecodeError, Spans};
 
-use crate::{GenericTileDecoder, GenericTileEncoder, GenericTileHeader, Result};
+use crate::GenericTileHeader;
 
 /// A generic tile whose payload has been unfiltered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,35 +18,6 @@ pub struct GenericTile {
 }
 
 impl GenericTile {
-    /// Reads the generic tile that comes next. For many tiles, a [`GenericTileDecoder`] uses its buffers again.
-    ///
-    /// If the reader records, so are the header's fields and the chunks.
-    ///
-    /// # Errors
-    /// Truncated or damaged, a payload larger than [`Limits::generic_tile_bytes`], a filter that can't be run, or
-    /// [`KeyNeeded`](crate::GenericTileError::KeyNeeded).
-    pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self> {
-        GenericTileDecoder::new(*limits).decode(reader)
-    }
-
-    /// Reads a file that is one generic tile and nothing else, recording into `spans` if there are any.
-    ///
-    /// # Errors
-    /// As [`parse`](Self::parse), and bytes after the tile.
-    pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
-        GenericTileDecoder::new(*limits).decode_file(bytes, spans)
-    }
-
-    /// Writes a generic tile that holds `payload` as the reference library writes it today: filtered by zlib at level 1,
-    /// [the default version](FormatVersion::DEFAULT) in the header. For another version, or for many tiles, there is
-    /// [`GenericTileEncoder`].
-    ///
-    /// # Errors
-    /// This build has no zlib.
-    pub fn write(payload: &[u8], writer: &mut ByteWriter) -> Result<()> {
-        GenericTileEncoder::new(FormatVersion::DEFAULT).encode(payload, writer)
-    }
-
     /// Bytes of the tile as it is stored, header and all.
     #[must_use]
     pub fn stored_len(&self) -> u64 {

@@ -4,7 +4,7 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, names};
 
 use crate::paths::line;
 
-/// What a file among the commits says, told by its extension.
+/// What a file among the commits says, by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CommitKind {
@@ -37,7 +37,7 @@ impl CommitKind {
         })
     }
 
-    /// Whether the file speaks of other files, so that its contents decide what counts.
+    /// Whether the file names other files, so that its contents decide what counts.
     #[must_use]
     pub fn lists_files(self) -> bool {
         matches!(self, Self::Consolidated | Self::Ignore | Self::Vacuum)

@@ -85,7 +85,7 @@ impl GroupMember {
     /// Least bytes of a member.
     const MIN_LEN: u64 = 15;
 
-    /// What tells members of a group apart: the name, else the URI.
+    /// What identifies a member of a group: the name, else the URI.
     #[must_use]
     pub fn key(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.uri)

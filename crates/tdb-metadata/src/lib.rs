@@ -1,6 +1,6 @@
-//! The small files beside the cells of a TileDB array: bytes in, values out, and back.
+//! The small files next to the cells of a TileDB array: bytes in, values out, and back.
 //!
-//! - [`CommitKind`]: what a file among the commits says, told by its extension.
+//! - [`CommitKind`]: what a file among the commits says, by its extension.
 //! - [`ConsolidatedCommits`]: a `.con` file, commits gathered in one file, with the delete commits that it embeds.
 //! - [`PathList`]: `.vac` and `.ign` files, which name other files.
 //! - [`MetadataFile`]: what a file of array or group metadata changes, with typed [`MetadataValue`]s.
@@ -28,7 +28,7 @@ mod metadata;
 mod paths;
 mod value;
 
-// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {tdb_generic_tile, tdb_types};
 
 pub use commits::{CommitKind, ConsolidatedCommit, ConsolidatedCommits};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tdb_types::{ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Scalar};
 
-use crate::kind::{read_strings, write_strings};
+use crate::stored::{read_strings, write_strings};
 use crate::{DimRange, DimensionKind};
 
 /// The bounds of nodes in one dimension, one after the other without pointers in between, so that a scan runs through

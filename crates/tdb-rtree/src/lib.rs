@@ -43,9 +43,10 @@ mod kind;
 mod nd_range;
 mod range;
 mod search;
+mod stored;
 mod tree;
 
-// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use tdb_types;
 
 pub use error::{RTreeError, Result};

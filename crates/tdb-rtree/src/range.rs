@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use tdb_types::Scalar;
+use tdb_types::{Cells, Scalar};
 
 use crate::{DimensionKind, RTreeError, Result};
 
@@ -29,7 +29,7 @@ pub enum DimRange {
 impl DimRange {
     /// All values from `lo` to `hi`, as people mean it: a bound that is `0.0` or `-0.0` takes both zeros in.
     ///
-    /// (Ordered keys tell the two zeros apart, while everyone who asks for a range, and every writer who stores the range
+    /// (Ordered keys of the two zeros differ, while everyone who asks for a range, and every writer who stores the range
     /// of a tile, takes them as equal.)
     ///
     /// # Errors
@@ -57,6 +57,24 @@ impl DimRange {
     #[must_use]
     pub fn strings_from(lo: impl Into<Vec<u8>>) -> Self {
         Self::Var { lo: lo.into(), hi: None }
+    }
+
+    /// The least and the greatest of these coordinates; none if there are none. Of two zeros the first one met.
+    #[must_use]
+    pub fn of_cells(cells: &Cells<'_>, kind: DimensionKind) -> Option<Self> {
+        if kind.var {
+            let mut strings = cells.var_cells();
+            let first = strings.next()?;
+            let (lo, hi) = strings.fold((first, first), |(lo, hi), string| (lo.min(string), hi.max(string)));
+            return Some(Self::strings(lo, hi));
+        }
+        let physical = kind.physical();
+        let mut scalars = cells.fixed_cells().filter_map(|bytes| Scalar::from_le_bytes(physical, bytes));
+        let first = scalars.next()?;
+        let (lo, hi) = scalars.fold((first, first), |(lo, hi), scalar| {
+            (if scalar < lo { scalar } else { lo }, if scalar > hi { scalar } else { hi })
+        });
+        Some(Self::Fixed { lo: lo.key(), hi: hi.key() })
     }
 
     /// Every coordinate that a dimension of this kind can have, NaN too.

@@ -79,7 +79,7 @@ impl<'a> Search<'a> {
     }
 
     /// The same search, which gives up when it has compared so many nodes. Nodes may overlap as they like, so that a search
-    /// which finds nothing can come to compare all of them.
+    /// which finds nothing may have to compare all of them.
     #[must_use]
     pub fn limited_to(self, nodes: u64) -> Self {
         Self { left: nodes, ..self }

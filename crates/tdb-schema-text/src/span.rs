@@ -28,7 +28,7 @@ pub(crate) fn find(text: &str, what: &str, key: Option<&str>) -> Option<Range<us
     key.and_then(|key| value(part, key)).or_else(|| value(part, "name"))
 }
 
-/// The key that an error which knows no text seems to speak of.
+/// The key that an error without a place in the text seems to name.
 pub(crate) fn key(why: &str) -> Option<&'static str> {
     const WORDS: [(&str, &str); 7] = [
         ("current domain", "current_domain"),

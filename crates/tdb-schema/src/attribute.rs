@@ -7,6 +7,9 @@ use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, DecodeE
 
 use crate::SchemaError;
 
+/// What an attribute without a name is called where it must have one.
+pub(crate) const ANONYMOUS: &str = "__attr";
+
 /// Bytes up to which a schema may grow by fill values that are one value many times over.
 const MOST_REPEATED: u64 = 64 << 20;
 

@@ -5,15 +5,14 @@ use tdb_rtree::NdRange;
 use tdb_types::names::LABELS_FOLDER;
 use tdb_types::{ArrayType, Feature, FormatVersion, Layout, Scalar};
 
-use crate::dimension::{max_key, unsigned_bits};
+use crate::attribute::ANONYMOUS;
+use crate::dimension::max_key;
 use crate::error::Result;
+use crate::scalar_bits::unsigned_bits;
 use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, Domain, EnumerationRef, SchemaError, validate};
 
 /// Cells per data tile of sparse arrays, unless said otherwise.
 const DEFAULT_CAPACITY: u64 = 10_000;
-
-/// What an attribute without a name is called where it must have one.
-pub(crate) const ANONYMOUS: &str = "__attr";
 
 /// Collects the parts of a schema and checks them together.
 ///

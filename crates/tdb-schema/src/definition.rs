@@ -145,7 +145,7 @@ impl ArrayDefinition {
     /// made.
     ///
     /// # Errors
-    /// An enumeration that the schema names has no values, or more than an attribute can tell apart; a dictionary filter
+    /// An enumeration that the schema names has no values, or more than an attribute has indices for; a dictionary filter
     /// where it doesn't work.
     pub fn check(&self) -> Result<()> {
         self.check_complete()?;

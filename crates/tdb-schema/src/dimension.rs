@@ -6,6 +6,7 @@ use tdb_types::{
     ByteReader, ByteWriter, CellValNum, Datatype, DecodeError, Feature, FormatVersion, PhysicalType, Result, Scalar,
 };
 
+use crate::scalar_bits::unsigned_bits;
 use crate::{SchemaError, Tiling};
 
 /// One dimension of an array: the name, type and bounds of a coordinate, and how it is cut into space tiles.
@@ -143,7 +144,7 @@ impl Dimension {
     /// How the dimension is cut into space tiles.
     #[must_use]
     pub fn tiling(&self) -> Tiling {
-        Tiling::of(self)
+        Tiling::of(self.domain.map(|(low, _)| low), self.tile_extent)
     }
 
     /// The tile that the coordinate with this [ordered key](tdb_types::ordered_key) lies in, counted from the domain's
@@ -246,13 +247,4 @@ pub(crate) fn max_key(physical: PhysicalType) -> u64 {
         4 => u64::from(u32::MAX),
         _ => u64::MAX,
     }
-}
-
-/// The bits of a value as an unsigned integer.
-pub(crate) fn unsigned_bits(value: Scalar) -> u64 {
-    let mut word = [0; 8];
-    for (to, from) in word.iter_mut().zip(&*value.to_le_bytes()) {
-        *to = *from;
-    }
-    u64::from_le_bytes(word)
 }

@@ -45,7 +45,7 @@ impl SchemaEvolution {
         Self::default()
     }
 
-    /// Writes the new schema in this format version, from 10 on. Unless told otherwise it keeps its version; of schemas
+    /// Writes the new schema in this format version, from 10 on. By default it keeps its version; of schemas
     /// of before 10, which have no place for a second one, it becomes [`FormatVersion::DEFAULT`].
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.version = Some(version);

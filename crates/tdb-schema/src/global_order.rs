@@ -10,7 +10,7 @@
 //! of tiles, extents or curves.
 //!
 //! Floats bring one subtlety. In the order, `-0.0` and `0.0` are equal, so pass their keys through [`make_comparable`]
-//! first; as coordinates of duplicates the two are told apart, so compare the keys themselves there.
+//! first; but cells that differ in the sign of a zero are no duplicates, so compare the keys themselves there.
 //!
 //! ```
 //! use tdb_schema::global_order::GlobalOrder;

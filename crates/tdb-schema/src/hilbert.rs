@@ -22,6 +22,7 @@
 //! ```
 
 mod axis;
+mod block;
 mod column;
 mod ends;
 mod lanes;
@@ -30,6 +31,7 @@ mod transform;
 pub use column::CoordinateColumn;
 
 use axis::Axis;
+use block::{BLOCK, MOST_DIMENSIONS};
 use transform::Transform;
 
 use crate::error::Result;
@@ -37,14 +39,6 @@ use crate::{Domain, SchemaError};
 
 /// Bits of a Hilbert value.
 const VALUE_BITS: u32 = 63;
-/// Cells that are worked on together: enough to amortise what is done once per block, few enough to stay in the cache.
-const BLOCK: usize = 64;
-/// Most dimensions: with more, buckets would have less than three bits.
-const MOST_DIMENSIONS: usize = 16;
-
-/// The buckets of a block of cells along one dimension.
-type Buckets = [u64; BLOCK];
-
 /// The Hilbert curve of a domain: from the coordinates of cells to their positions along the curve.
 #[derive(Clone, Debug)]
 pub struct HilbertCurve {

@@ -54,13 +54,14 @@ mod file;
 pub mod global_order;
 pub mod hilbert;
 mod label;
+mod scalar_bits;
 mod schema;
 mod tiling;
 mod validate;
 
 use tdb_types::ByteReader;
 
-// Types of these crates stand in this one's signatures; who uses it needn't name them in a manifest.
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {tdb_filters, tdb_generic_tile, tdb_rtree, tdb_types};
 
 pub use attribute::Attribute;

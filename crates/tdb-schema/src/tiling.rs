@@ -2,9 +2,8 @@
 
 use tdb_types::{PhysicalType, Scalar};
 
-use crate::Dimension;
-use crate::dimension::unsigned_bits;
 use crate::divisor::Divisor;
+use crate::scalar_bits::unsigned_bits;
 
 /// The arithmetic from a coordinate to the index of its space tile, along one dimension.
 ///
@@ -35,13 +34,13 @@ enum Kind {
 }
 
 impl Tiling {
-    pub(crate) fn of(dimension: &Dimension) -> Self {
-        Self(Self::kind(dimension).unwrap_or(Kind::OneTile))
+    /// Of a dimension whose domain begins with `low`.
+    pub(crate) fn of(low: Option<Scalar>, extent: Option<Scalar>) -> Self {
+        Self(low.zip(extent).and_then(Self::kind).unwrap_or(Kind::OneTile))
     }
 
-    fn kind(dimension: &Dimension) -> Option<Kind> {
-        let (low, _) = dimension.domain()?;
-        match (low, dimension.tile_extent()?) {
+    fn kind(low_and_extent: (Scalar, Scalar)) -> Option<Kind> {
+        match low_and_extent {
             (Scalar::F32(low), Scalar::F32(extent)) => Some(Kind::Float32 { low, extent }),
             (Scalar::F64(low), Scalar::F64(extent)) => Some(Kind::Float64 { low, extent }),
             (low, extent) => Some(Kind::Integer { low: low.key(), extent: Divisor::new(unsigned_bits(extent))? }),

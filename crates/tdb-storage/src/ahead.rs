@@ -1,16 +1,17 @@
 //! Reading bytes before somebody waits for them.
 
+mod planned;
 mod queue;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use std::thread;
 
-use crate::storage::check_end;
+use crate::file::check_end;
 use crate::{Fetched, ReadAt, ReadProfile, Request, Result, Storage, forward_storage};
 use queue::Queue;
+
+pub use planned::PlannedFile;
 
 /// Wraps a storage whose answers take long, so that bytes can be in memory before they are read.
 ///
@@ -38,17 +39,6 @@ use queue::Queue;
 pub struct AheadStorage {
     inner: Arc<dyn Storage>,
     files: Arc<Mutex<HashMap<String, Weak<Queues>>>>,
-}
-
-/// The ranges of a file that will be read, about in this order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlannedFile {
-    /// The file.
-    pub path: String,
-    /// Its size in bytes.
-    pub size: u64,
-    /// The bytes, ascending.
-    pub ranges: Vec<Range<u64>>,
 }
 
 /// Bytes that are read ahead, or were supplied, as long as this lives.
@@ -186,11 +176,6 @@ impl ReadAt for AheadFile {
     }
 }
 
-/// Runs a job that waits beside the caller; false if there can't be a thread for it.
-fn spawn(job: impl FnOnce() + Send + 'static) -> bool {
-    thread::Builder::new().name("tdb-read-ahead".to_owned()).spawn(job).is_ok()
-}
-
 impl Storage for AheadStorage {
     forward_storage!(|this| this.inner => list, profile, kind, describe, create_folder, create_new, create_file);
     forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder);
@@ -211,7 +196,7 @@ impl Storage for AheadStorage {
     fn fetch_one(&self, request: &Request) -> Result<Fetched> {
         // What was supplied needs no request.
         if !self.queues(&request.path).current().is_empty() {
-            return crate::fetch::fetch_one(self, request);
+            return crate::storage::fetch_one(self, request);
         }
         let fetched = self.inner.fetch_one(request)?;
         Ok(Fetched { file: self.wrap(&request.path, fetched.file), ..fetched })

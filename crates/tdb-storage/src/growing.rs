@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::storage::check_end;
+use crate::file::check_end;
 use crate::{ReadAt, Result, StorageError};
 
 /// Most bytes of new memory for the first read of a range: what is smaller, as most is, takes one read.
@@ -94,7 +94,7 @@ mod tests {
 
         fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
             self.reads.lock().unwrap().push((offset, buffer.len()));
-            crate::storage::check_end(self.real, offset, buffer.len(), || "f".to_owned())?;
+            crate::file::check_end(self.real, offset, buffer.len(), || "f".to_owned())?;
             buffer.iter_mut().zip(offset..).for_each(|(byte, place)| *byte = (place % 251) as u8);
             Ok(())
         }

@@ -40,28 +40,34 @@
 //! ```
 
 mod ahead;
+mod at_once;
 mod coalesce;
 mod counting;
 mod error;
-mod fetch;
+mod file;
 mod forward;
 mod growing;
 mod local;
 mod memory;
 mod path;
+mod profile;
+mod request;
 mod storage;
 mod temporary;
 
 pub use ahead::{AheadStorage, PlannedFile, ReadAhead};
+pub use at_once::at_once;
 pub use coalesce::{coalesce, locate};
 pub use counting::{Counters, CountingStorage};
 pub use error::{Result, StorageError};
-pub use fetch::{Fetched, Part, ReadProfile, Request, at_once};
+pub use file::{ReadAt, WriteFile};
 pub use growing::{read_behind, read_range};
 pub use local::LocalStorage;
 pub use memory::MemoryStorage;
 pub use path::check_path;
-pub use storage::{Entry, EntryKind, ReadAt, Storage, WriteFile};
+pub use profile::ReadProfile;
+pub use request::{Fetched, Part, Request};
+pub use storage::{Entry, EntryKind, Storage};
 pub use temporary::is_temporary;
 
 /// The example of the crate's README compiles, and does what it says.

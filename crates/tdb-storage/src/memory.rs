@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::file::check_end;
 use crate::path::{check_below_root, check_path, join, parent};
-use crate::storage::check_end;
 use crate::{Entry, EntryKind, ReadAt, ReadProfile, Result, Storage, StorageError, WriteFile};
 
 /// Files and folders in memory. Clones and [`sub`](Storage::sub) storages share them.

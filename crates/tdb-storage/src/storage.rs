@@ -1,9 +1,11 @@
-//! The two traits that everything above reads and writes through.
+//! The trait that everything above reads and writes through.
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Fetched, ReadProfile, Request, Result, StorageError, at_once, fetch, forward_storage};
+use crate::{
+    Fetched, Part, ReadAt, ReadProfile, Request, Result, StorageError, WriteFile, at_once, forward_storage, read_range,
+};
 
 /// A tree of files and folders, rooted somewhere.
 ///
@@ -43,7 +45,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// # Errors
     /// As [`open`](Self::open); [`UnexpectedEnd`](StorageError::UnexpectedEnd), and those of limits.
     fn fetch_one(&self, request: &Request) -> Result<Fetched> {
-        fetch::fetch_one(self, request)
+        fetch_one(self, request)
     }
 
     /// Answers many requests, in their order: as many at once as the storage thinks best.
@@ -140,38 +142,6 @@ pub trait Storage: Send + Sync + fmt::Debug {
     }
 }
 
-/// An open file, for reads at any position, shared by any number of threads.
-pub trait ReadAt: Send + Sync + fmt::Debug {
-    /// The file's size in bytes when it was opened. Files of an array never change once written.
-    fn size(&self) -> u64;
-
-    /// Fills `buffer` with the bytes from `offset` on.
-    ///
-    /// # Errors
-    /// [`UnexpectedEnd`](StorageError::UnexpectedEnd) if the file has fewer; then the buffer's content is unspecified.
-    fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
-
-    /// How the file's storage likes to be asked.
-    fn profile(&self) -> ReadProfile;
-}
-
-/// A file that is being written, from its beginning to its end.
-///
-/// Dropped without [`finish`](Self::finish), it is removed, as far as that is possible then.
-pub trait WriteFile: Send + fmt::Debug {
-    /// Puts bytes behind those already there. They are not durable yet.
-    ///
-    /// # Errors
-    /// I/O: the disk is full, say. Then the file is of no use any more: drop it.
-    fn append(&mut self, bytes: &[u8]) -> Result<()>;
-
-    /// Closes the file. When this returns, its bytes are durable; see [`Storage::sync_folder`] for its name.
-    ///
-    /// # Errors
-    /// I/O. Then the file is removed, as far as that is possible.
-    fn finish(self: Box<Self>) -> Result<()>;
-}
-
 /// A file or folder in a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -223,11 +193,22 @@ impl<S: Storage + ?Sized> Storage for &S {
     forward_all!();
 }
 
-/// Checks that `need` bytes at `offset` lie in a file of `size` bytes.
-pub(crate) fn check_end(size: u64, offset: u64, need: usize, path: impl FnOnce() -> String) -> Result<()> {
-    let need = need as u64;
-    match offset.checked_add(need) {
-        Some(end) if end <= size => Ok(()),
-        _ => Err(StorageError::UnexpectedEnd { path: path(), offset, need, size }),
-    }
+/// Answers a request by opening the file and reading from it.
+pub(crate) fn fetch_one<S: Storage + ?Sized>(storage: &S, request: &Request) -> Result<Fetched> {
+    let Request { path, part, limit } = request;
+    let file = match part {
+        Part::Range { size, .. } => storage.open_sized(path, *size)?,
+        Part::All | Part::Last(_) => storage.open(path)?,
+    };
+    let size = file.size();
+    let range = match part {
+        Part::All if size > *limit => {
+            return Err(StorageError::OverLimit { path: storage.describe(path), size, limit: *limit });
+        }
+        Part::All => 0..size,
+        Part::Last(len) => size.saturating_sub(*len)..size,
+        Part::Range { range, .. } => range.clone(),
+    };
+    let bytes = read_range(&*file, range.clone(), *limit, || storage.describe(path))?;
+    Ok(Fetched { file, start: range.start, bytes })
 }

@@ -1,5 +1,5 @@
 //! The committed arrays in `fixtures/`: small arrays written by real releases of the reference library, each with
-//! what the newest release reads from it. `docs/fixtures.md` tells how they are made and kept.
+//! what the newest release reads from it. `docs/fixtures.md` says how they are made and kept.
 //!
 //! ```no_run
 //! for fixture in tdb_testkit::fixtures::all() {

@@ -5,7 +5,7 @@
 //! * [`fixtures`]: the arrays in `fixtures/`, and what the reference library reads from them;
 //! * [`FaultyStorage`]: a disk that fails, loses its power or whose machine stops at a chosen moment;
 //! * [`LatentStorage`]: a storage whose answers take as long as those of an object store;
-//! * [`LyingStorage`]: a storage that doesn't tell the truth about sizes;
+//! * [`LyingStorage`]: a storage that gives wrong sizes of files;
 //! * `allocations` (feature `allocations`): how much a piece of code allocates at its peak.
 //!
 //! Everything that runs a closure many times says on standard error which case was running when the

@@ -1,4 +1,4 @@
-//! A storage that doesn't tell the truth about sizes.
+//! A storage that gives wrong sizes of files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

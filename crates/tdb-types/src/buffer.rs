@@ -69,14 +69,22 @@ impl Buffer {
     }
 
     /// Appends bytes.
+    #[inline]
     pub fn extend_from_slice(&mut self, bytes: &[u8]) {
+        self.append(bytes.len()).copy_from_slice(bytes);
+    }
+
+    /// Appends so many bytes, which hold anything, and gives them to be written. Memory doubles where it has
+    /// to grow, so that many may be appended one after the other.
+    #[inline]
+    pub fn append(&mut self, len: usize) -> &mut [u8] {
         let start = self.len;
-        let end = start + bytes.len();
+        let end = start + len;
         if end.div_ceil(8) > self.words.len() {
             self.words.grow(end.div_ceil(8).max(self.words.len() * 2));
         }
         self.len = end;
-        self[start..].copy_from_slice(bytes);
+        &mut self[start..]
     }
 
     /// The bytes as values of `T`; none if the length is no multiple of its size.

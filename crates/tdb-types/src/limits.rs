@@ -45,7 +45,7 @@ impl Limits {
         self
     }
 
-    /// The same limits with another bound on the files that speak of commits, in bytes.
+    /// The same limits with another bound on the files that list commits, in bytes.
     #[must_use]
     pub const fn with_commit_bytes(mut self, bytes: u64) -> Self {
         self.commit_bytes = bytes;

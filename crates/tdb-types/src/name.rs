@@ -102,7 +102,7 @@ impl TimestampedName {
         self.form
     }
 
-    /// The format version of a fragment with this name, as far as the name tells: names of the second form stand for 3
+    /// The format version of a fragment with this name, as far as the name says: names of the second form stand for 3
     /// as well as 4, those of the first for 1 as well as 2; in both cases the higher one is given.
     ///
     /// # Errors

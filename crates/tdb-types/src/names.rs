@@ -7,7 +7,7 @@
 pub const SCHEMA_FOLDER: &str = "__schema";
 /// The schema of an array that release 1.0 or 1.1 made, which no release reads any more.
 pub const FIRST_SCHEMA: &str = "__array_metadata.tdb";
-/// The schema of a key-value store, which releases 1.2 to 1.7 made beside arrays.
+/// The schema of a key-value store, which releases 1.2 to 1.7 made apart from arrays.
 pub const KEY_VALUE_SCHEMA: &str = "__kv_schema.tdb";
 /// Enumerations, inside the folder of schemas.
 pub const ENUMERATIONS_FOLDER: &str = "__enumerations";

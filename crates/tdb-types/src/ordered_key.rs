@@ -5,8 +5,7 @@
 //! but for two things that callers who take ranges from people must mind: `-0.0` comes before `0.0`, and NaNs lie
 //! beyond the infinities.
 
-use crate::PhysicalType;
-use crate::scalar::ScalarBytes;
+use crate::{PhysicalType, ScalarBytes};
 
 /// The key of the value in the little-endian `bytes`; missing bytes count as zero.
 #[must_use]

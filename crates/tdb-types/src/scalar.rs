@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::PhysicalType;
+use crate::{PhysicalType, ScalarBytes};
 
 /// One value of a physical type.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -125,32 +125,6 @@ impl Scalar {
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         with_value!(self, value => value.fmt(f))
-    }
-}
-
-/// The little-endian bytes of one [`Scalar`]: 1, 2, 4 or 8 of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScalarBytes {
-    bytes: [u8; 8],
-    len: u8,
-}
-
-impl ScalarBytes {
-    pub(crate) fn new(bytes: &[u8]) -> Self {
-        let mut value = Self { bytes: [0; 8], len: 0 };
-        for (to, from) in value.bytes.iter_mut().zip(bytes) {
-            *to = *from;
-            value.len += 1;
-        }
-        value
-    }
-}
-
-impl std::ops::Deref for ScalarBytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.len)]
     }
 }
 

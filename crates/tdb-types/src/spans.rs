@@ -57,7 +57,7 @@ impl Default for Spans {
 }
 
 impl Spans {
-    /// How many spans are kept unless told otherwise.
+    /// How many spans are kept by default.
     pub const MOST: usize = 100_000;
 
     /// Characters of a value or meaning that are kept.

@@ -13,7 +13,7 @@ pub struct ParseNameError {
     names: &'static [&'static str],
 }
 
-/// What there is, where that is little enough to be told.
+/// All names that there are, where these are few enough for a message.
 fn known(names: &[&str]) -> String {
     if names.is_empty() { String::new() } else { format!("; expected {}", names.join(", ")) }
 }

@@ -83,8 +83,8 @@
 //! # Errors
 //!
 //! Whatever goes wrong with an array is an [`ArrayError`], which says in which file and, for damaged bytes, at which offset;
-//! [`ArrayError::category`] tells wrong use, damage, a wrong or missing key, what is beyond this library, and what can't be
-//! reached apart.
+//! [`ArrayError::category`] says whether it is wrong use, damage, a wrong or missing key, something beyond this library, or
+//! something that can't be reached.
 //!
 //! ```
 //! use tdb::{Array, ErrorCategory};

@@ -5,7 +5,6 @@ mod ask;
 mod pixels;
 
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,17 +17,19 @@ use tdb_filters::Filter;
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_types::{FormatVersion, Limits, TimestampedName};
 
-use super::case::{Case, Step};
-use super::examine::{compare_facts, compare_questions, their_failure};
-use super::ours::{self, Manner};
+use super::case::Case;
+use super::examine::{compare_facts, compare_questions};
+use super::make_ours::write;
+use super::ours;
 use super::overhang;
 use super::tally::Counts;
-use super::verdict::{Failure, Kind, Verdict};
-use super::writer::{carry_out, make, set_key};
+use super::their_errors::their_failure;
+use super::verdict::Verdict;
+use super::writer::{make, set_key};
 use tdb_reference::model::Bytes;
 use tdb_reference::{Reference, Result};
 
-pub use ask::{Answer, ask, reading};
+pub use ask::{Answer, ask};
 
 /// How many files are the same on both sides, and which are not.
 #[derive(Debug, Default)]
@@ -121,7 +122,7 @@ pub fn examine(
         compare_files(case, &theirs, &ours, files);
     }
     compare_reads(case, |index| match &as_given {
-        Some(_) => pixels::ask(case, index, reference, [&given, &theirs, &ours], files),
+        Some(_) => pixels::ask(case, index, reference, [&given, &theirs, &ours], &mut files.loss),
         None => ask(case, index, &[], reference, [&theirs, &ours]),
     })
 }
@@ -156,44 +157,6 @@ fn beyond(
 /// Why two arrays can't hold the same; none if they can.
 pub fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
     pixels::as_given(case).map(|_| "images with loss, or whose colours the library changes where they are transparent")
-}
-
-/// Makes the array; but for consolidation all of it is ours.
-///
-/// # Errors
-///
-/// If the library's process can't be started.
-pub fn write(
-    case: &Case,
-    (index, version): (u64, FormatVersion),
-    reference: &mut Reference,
-    uri: &str,
-) -> Result<Option<Verdict>> {
-    if let Some(failure) = by_us("create", || ours::create(uri, case, version)) {
-        return Ok(Some(Verdict::Failed(failure)));
-    }
-    for (number, step) in (0..).zip(&case.steps) {
-        if matches!(step, Step::Consolidate(_) | Step::Vacuum(_)) {
-            if let Err(error) = carry_out(step, reference, uri) {
-                return Ok(Some(their_failure(case, None, &error)));
-            }
-            continue;
-        }
-        let manner = Manner::by(index.wrapping_mul(31).wrapping_add(number));
-        if let Some(failure) = by_us(&format!("step {number}"), || ours::carry_out(step, case, uri, manner)) {
-            return Ok(Some(Verdict::Failed(failure)));
-        }
-    }
-    Ok(None)
-}
-
-/// Has our library do something; a failure if it refuses, or panics.
-pub fn by_us(what: &str, act: impl FnOnce() -> std::result::Result<(), String>) -> Option<Failure> {
-    match catch_unwind(AssertUnwindSafe(act)) {
-        Ok(Ok(())) => None,
-        Ok(Err(error)) => Some(Failure::new(Kind::OurError, format!("{what}: {error}"))),
-        Err(_) => Some(Failure::new(Kind::OurPanic, format!("our library panicked: {what}"))),
-    }
 }
 
 fn compare_reads(case: &Case, mut ask: impl FnMut(usize) -> Result<Answer>) -> Result<Verdict> {

@@ -7,12 +7,11 @@ use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
 use tdb_reference::{Job, NEWEST, Reference};
 use tdb_types::{Datatype, FormatVersion, Layout};
 
-use super::both_write::reading;
 use super::case::{Case, Step, seed_of};
 use super::compare::difference;
 use super::create::{self, options};
 use super::examine::{compare_cells, read_again, settled, with_coordinates};
-use super::ours::{self, Manner, describe};
+use super::ours::{self, Manner, Reading, describe};
 use super::random::Random;
 use super::runner::CaseKind;
 use super::tally::Counts;
@@ -221,7 +220,7 @@ impl Sides<'_> {
                 }
                 other => return Err(failed(format!("{query:?}:\n{other:?}"))),
             };
-            if let Some(detail) = difference(&expected, &reading(&got), &settled(case, question, &expected)) {
+            if let Some(detail) = difference(&expected, &Reading::of(&got), &settled(case, question, &expected)) {
                 return Err(failed(format!("{query:?}:\n{detail}")));
             }
             counts.add(READS, 1);

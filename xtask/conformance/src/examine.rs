@@ -9,10 +9,13 @@ use tdb_types::{ArrayType, FormatVersion, Layout};
 use super::case::{Case, Question};
 use super::compare::{Settled, difference};
 use super::generate::order_of;
+use super::make_ours::write;
+use super::ours::{self, Reading};
 use super::overhang::{self, WideArray};
+use super::their_errors::{has_no_end, their_failure};
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::{Writer, make, set_key, set_order_check};
-use super::{both_write, defects, facts, ours};
+use super::{defects, facts};
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
 use tdb_reference::{Error, Reference, Release, Result};
 
@@ -49,7 +52,7 @@ pub fn examine(
             Some(writer) => writer.make(case, uri),
             // Ours, where the library would crash.
             None if overhang::is_written(case) => {
-                if let Some(verdict) = both_write::write(case, (0, FormatVersion::DEFAULT), reference, uri)? {
+                if let Some(verdict) = write(case, (0, FormatVersion::DEFAULT), reference, uri)? {
                     return Ok(verdict);
                 }
                 Ok(())
@@ -178,8 +181,7 @@ fn compare_with_wide(
             Ok(theirs) => theirs,
             Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
         };
-        if let Some(detail) = difference(&expected, &both_write::reading(&theirs), &settled(case, question, &expected))
-        {
+        if let Some(detail) = difference(&expected, &Reading::of(&theirs), &settled(case, question, &expected)) {
             return failed(Failure::new(Kind::Cells, format!("the library reads from the array: {detail}")));
         }
     } else {
@@ -225,32 +227,6 @@ pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (R
         Err(Error::Crashed { .. }) => (reference.read(uri, query), true),
         read => (read, false),
     }
-}
-
-/// What to make of an error of the library.
-pub fn their_failure(case: &Case, question: Option<usize>, error: &Error) -> Verdict {
-    match excuse(case, question, error) {
-        Some(reason) => Verdict::Excused(reason),
-        None => Verdict::Failed(as_failure(question, error)),
-    }
-}
-
-/// Why an error of the library is no surprise; none if it is.
-pub fn excuse(case: &Case, question: Option<usize>, error: &Error) -> Option<String> {
-    let asked = question.map(|index| &case.questions[index]);
-    let known = defects::explanation(case, asked, &error.to_string()).map(str::to_owned);
-    known.or_else(|| has_no_end(error).then(|| format!("{error}, without having come to an end")))
-}
-
-/// Whether the library was given up; what else it would be asked about the array may take as long.
-pub fn has_no_end(error: &Error) -> bool {
-    matches!(error, Error::TimedOut { .. })
-}
-
-/// An unexpected error of the library.
-pub fn as_failure(question: Option<usize>, error: &Error) -> Failure {
-    let kind = if matches!(error, Error::Library(_)) { Kind::TheirError } else { Kind::TheirCrash };
-    Failure { question, ..Failure::new(kind, error.to_string()) }
 }
 
 pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<Option<Failure>> {

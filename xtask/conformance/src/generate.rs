@@ -9,6 +9,7 @@ mod filters;
 mod questions;
 mod schema;
 mod text;
+mod times;
 mod writes;
 
 use tdb_types::ArrayType;
@@ -19,9 +20,7 @@ use axis::Axis;
 pub use axis::{integer_bytes, integer_of, order_of, type_limits};
 pub use changes::AFTER_ALL;
 use tdb_reference::model::{ArraySpec, AttributeSpec, Evolution};
-
-/// The time of the first write; each further step comes ten milliseconds later.
-const FIRST_TIMESTAMP: u64 = 1_700_000_000_000;
+use times::FIRST_TIMESTAMP;
 
 /// How many reads each array gets.
 const QUESTIONS: usize = 6;

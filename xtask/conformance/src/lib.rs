@@ -32,6 +32,7 @@ mod facts;
 mod filters;
 mod generate;
 mod limits;
+mod make_ours;
 mod old_formats;
 mod ours;
 mod overhang;
@@ -42,6 +43,7 @@ mod releases;
 mod runner;
 mod shrink;
 mod tally;
+mod their_errors;
 mod verdict;
 mod writer;
 

@@ -1,13 +1,18 @@
 //! Cases that an older release can carry out: those of the newest, with what the release lacks taken away.
 
+mod attributes;
+mod order;
 mod steps;
+
+pub use order::orders_otherwise;
 
 use tdb_types::{ArrayType, Datatype, Layout, PhysicalType};
 
 use super::case::{Case, Step};
 use super::generate::integer_of;
 use super::overhang;
-use tdb_reference::model::{ArraySpec, AttributeSpec, DimensionSpec, FilterSpec, Pipeline};
+use attributes::all_attributes;
+use tdb_reference::model::{AttributeSpec, DimensionSpec, FilterSpec, Pipeline};
 use tdb_reference::{Ability, Release};
 
 /// The case as far as the release can carry it out; none if too little of it would be left.
@@ -62,15 +67,6 @@ pub fn fit(mut case: Case, release: Release) -> Option<Case> {
         case.questions.iter_mut().for_each(|question| question.query.timestamps = None);
     }
     Some(case)
-}
-
-/// Every attribute that the array has at some time.
-fn all_attributes(case: &Case) -> Vec<AttributeSpec> {
-    let added = case.steps.iter().filter_map(|step| match step {
-        Step::Evolve(evolution) => Some(&evolution.add_attributes),
-        _ => None,
-    });
-    case.array.attributes.iter().chain(added.flatten()).cloned().collect()
 }
 
 fn change_attributes(case: &mut Case, mut change: impl FnMut(&mut AttributeSpec)) {
@@ -150,7 +146,7 @@ fn can_have(case: &Case, release: Release) -> bool {
 /// Whether releases before 2.0 take the tile extent: below zero they are mistaken about where the last tile ends.
 fn is_taken_by_the_first(dimension: &DimensionSpec) -> bool {
     let physical = dimension.datatype.physical();
-    let (Some((low, high)), Some(extent), false) = (&dimension.domain, &dimension.extent, is_float(physical)) else {
+    let (Some((low, high)), Some(extent), false) = (&dimension.domain, &dimension.extent, physical.is_float()) else {
         return true;
     };
     let integer = |bytes: &[u8]| integer_of(physical, bytes);
@@ -164,40 +160,7 @@ fn is_taken_by_the_first(dimension: &DimensionSpec) -> bool {
 
 fn is_negative(dimension: &DimensionSpec) -> bool {
     let physical = dimension.datatype.physical();
-    !is_float(physical) && dimension.domain.as_ref().is_some_and(|(low, _)| integer_of(physical, low) < 0)
-}
-
-fn is_float(physical: PhysicalType) -> bool {
-    matches!(physical, PhysicalType::F32 | PhysicalType::F64)
-}
-
-/// Whether the release takes another order of cells for the global one, as far as the array is concerned: see
-/// `docs/format-notes.md`.
-pub fn orders_otherwise(array: &ArraySpec, release: Release) -> bool {
-    let mut numbers = array.dimensions.iter().filter(|dimension| dimension.domain.is_some());
-    if array.array_type == ArrayType::Dense {
-        return false;
-    }
-    if array.cell_order == Layout::Hilbert {
-        let open = release.numbers() < [2, 3, 0];
-        let strings = array.dimensions.iter().any(|dimension| dimension.domain.is_none());
-        let loose = release.numbers() >= [2, 7, 0] && release.numbers() < [2, 9, 0];
-        return (open && numbers.any(|dimension| !is_float(dimension.datatype.physical()))) || (loose && strings);
-    }
-    numbers.any(|dimension| has_other_tiles(dimension, release))
-}
-
-fn has_other_tiles(dimension: &DimensionSpec, release: Release) -> bool {
-    let physical = dimension.datatype.physical();
-    if is_float(physical) {
-        return release.numbers() < [2, 0, 0];
-    }
-    let Some((low, high)) = &dimension.domain else { return false };
-    let (low, high) = (integer_of(physical, low), integer_of(physical, high));
-    let greatest = (1_i128 << (8 * physical.size() - 1)) - 1;
-    let wraps = release.numbers() < [2, 4, 0] && physical.is_signed_integer() && high - low > greatest;
-    let is_promoted = release.numbers() >= [2, 3, 0] && release.numbers() < [2, 10, 0] && physical.size() < 4;
-    wraps || (is_promoted && low < 0 && high >= 0)
+    !physical.is_float() && dimension.domain.as_ref().is_some_and(|(low, _)| integer_of(physical, low) < 0)
 }
 
 /// Whether what a filter does depends on a datatype.

@@ -7,6 +7,7 @@ mod counted;
 mod labels;
 mod made_twice;
 mod metadata_and_groups;
+mod sides;
 
 use std::error::Error;
 use std::path::Path;
@@ -22,7 +23,8 @@ use super::verdict::{Failure, Verdict};
 use super::writer::start;
 use super::{create, generate, limits, overhang, print, shrink};
 use counted::{CREATED, DELETED, GROUPS, LABELS, NEITHER, NEWEST as BY_NEWEST, OLDER, PAST, VACUUMED, WRITES};
-use made_twice::{Share, Sides};
+use made_twice::Share;
+use sides::Sides;
 
 /// One case in `GROUP` brings a group, where the release has them, and the one after it an array with labels.
 const GROUP: u64 = 4;

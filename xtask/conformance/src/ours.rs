@@ -12,7 +12,7 @@ use tdb_filters::EncryptionKey;
 use tdb_types::{Layout, Scalar};
 
 use super::case::{Case, KEY, Question, Step};
-use tdb_reference::model::{Bytes, Column, QuerySpec};
+use tdb_reference::model::{Bytes, Column, QuerySpec, ReadResult};
 
 pub use change::{create, delete, evolve};
 pub use write::{Manner, write};
@@ -26,6 +26,12 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// What the library read, in the form of what we read.
+    pub fn of(result: &ReadResult) -> Self {
+        let columns = result.columns.iter().map(|column| column.column.clone()).collect();
+        Self { cells: result.cells, columns, batches: 1 }
+    }
+
     /// How much memory the values take.
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(|column| column.values.len()).sum()

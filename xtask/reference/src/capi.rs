@@ -18,6 +18,7 @@
 
 mod array;
 mod buffers;
+mod calls;
 mod condition;
 mod context;
 mod coordinates;

@@ -4,70 +4,24 @@
 //! with all; both open the array anew for each read. That the cells are the same is checked by digest. Beside them
 //! stand what the machine can do at all: copy memory, read the page cache, run the codec.
 
+mod arguments;
 mod arrays;
 mod cases;
 mod latency;
 mod limits;
+mod measured;
 mod ours;
 mod report;
 mod writes;
 
 use std::error::Error;
-use std::path::PathBuf;
 
-use clap::Args;
+pub use arguments::{Arguments, WorkerArguments};
 
 use cases::Case;
+use measured::Measured;
 use report::Row;
 use tdb_reference::{NEWEST, Reference, TimedReads};
-
-/// What to measure.
-#[derive(Args)]
-pub struct Arguments {
-    /// Only cases whose name contains this
-    #[arg(long)]
-    only: Option<String>,
-    /// How often each read is done; the median counts
-    #[arg(long, default_value_t = 5)]
-    repeats: usize,
-    /// The arrays' size: 1 for those that the documented figures speak of
-    #[arg(long, default_value_t = 1.0)]
-    scale: f64,
-    /// Where the arrays lie; they are made if they aren't there
-    #[arg(long)]
-    arrays: Option<PathBuf>,
-    /// Measures writes instead, into arrays in memory
-    #[arg(long)]
-    writes: bool,
-    /// Measures round trips instead, on a storage each of whose requests takes 30 ms
-    #[arg(long)]
-    latency: bool,
-    /// Lists the cases and measures nothing
-    #[arg(long)]
-    list: bool,
-}
-
-/// What the hidden process for our side is asked for.
-#[derive(Args)]
-pub struct WorkerArguments {
-    uri: String,
-    /// The query as JSON
-    query: String,
-    threads: usize,
-    repeats: usize,
-    /// One batch with the whole result, instead of batches of the default size
-    #[arg(long)]
-    whole: bool,
-    /// Reads once more to make the digest
-    #[arg(long)]
-    digest: bool,
-}
-
-/// One side's figures.
-struct Measured {
-    one_thread: TimedReads,
-    all_threads: TimedReads,
-}
 
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if arguments.writes {

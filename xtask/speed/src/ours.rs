@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tdb_array::{Array, ArrayOptions, Batch, Order, Query};
 use tdb_types::{Layout, Scalar};
 
-use super::WorkerArguments;
+use super::arguments::WorkerArguments;
 use super::cases::Case;
 use tdb_reference::model::{Bytes, QuerySpec};
 use tdb_reference::{TimedRead, TimedReads};

@@ -1,8 +1,8 @@
 //! The table, in Markdown.
 
-use super::Measured;
 use super::cases::Case;
 use super::limits::Machine;
+use super::measured::Measured;
 use tdb_reference::TimedReads;
 
 /// One case's figures.

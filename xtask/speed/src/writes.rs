@@ -7,8 +7,9 @@ use std::time::Instant;
 use tdb_array::{ArrayOptions, NewCells, NewColumn, Order};
 use tdb_types::{Datatype, Layout};
 
+use super::arguments::Arguments;
 use super::arrays::{SpeedArray, dense, dense_of, sparse, strings};
-use super::{Arguments, limits, report};
+use super::{limits, report};
 use tdb_reference::model::{Bytes, Column, FilterSpec, Pipeline, Rule, WriteSpec, attribute};
 use tdb_reference::{NEWEST, Reference};
 

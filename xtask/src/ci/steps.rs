@@ -7,7 +7,7 @@ use super::packages;
 use super::report::Outcome;
 use crate::Result;
 use crate::cargo::{has_subcommand, rustup, show, show_with, workspace};
-use crate::fuzz;
+use crate::{check, fuzz};
 
 /// Something that continuous integration does.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub const STEPS: &[Step] = &[
     step("documentation", "rustdoc, whose warnings are errors", || {
         show(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]).into()
     }),
-    step("check", "dependencies, builds without codecs, examples, fixtures", || crate::check_all().into()),
+    step("check", "dependencies, builds without codecs, examples, fixtures", || check::run().into()),
     step("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),
     step("msrv", "the oldest Rust that the workspace promises to build with", oldest_rust),
     step("wasm", "the library crates for wasm32-unknown-unknown", || {

@@ -21,7 +21,7 @@ pub(super) struct Footers {
 }
 
 impl Footers {
-    /// Reads as many files, from the newest on, as have footers of the fragments that count, as far as the files' names tell.
+    /// Reads as many files, from the newest on, as have footers of the fragments that count, as far as the files' names say.
     /// Without them each footer takes a read of its own: one fragment isn't worth a look.
     ///
     /// A file that can't be read is damage, though everything in it can be had elsewhere: `skip` says whether it is only
@@ -126,7 +126,7 @@ impl FooterFiles {
         Self { listed, has_more: is_there && listing.footers.is_none() }
     }
 
-    /// Whether one of them may have the footer of a fragment, as far as their names tell.
+    /// Whether one of them may have the footer of a fragment, as far as their names say.
     pub(super) fn may_have(&self, entry: &FragmentEntry) -> bool {
         has_footer(entry) && (self.has_more || self.listed.iter().any(|(_, name)| covers(name, entry)))
     }

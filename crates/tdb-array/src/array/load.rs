@@ -106,7 +106,7 @@ fn list(storage: &dyn Storage, workers: &Workers) -> Result<Listing> {
 
 /// Something small that the listings have named.
 enum Small {
-    /// A file that speaks of other files.
+    /// A file that names other files.
     File(String),
     /// The folder of what may be a fragment of an old format.
     Folder(String),
@@ -120,7 +120,7 @@ enum Found {
     Schema(Result<ArraySchema>),
 }
 
-/// Reads the small files that speak of others, the folders that may be fragments, and the schema at `path`.
+/// Reads the small files that name others, the folders that may be fragments, and the schema at `path`.
 fn read_small(
     storage: &dyn Storage,
     workers: &Workers,

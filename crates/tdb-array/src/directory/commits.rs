@@ -1,4 +1,4 @@
-//! What the commits of an array come to, with those that were gathered, ignored and replaced.
+//! Which commits of an array count, with those that were gathered, ignored and replaced.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use tdb_metadata::{CommitKind, ConsolidatedCommits, PathList};
 use tdb_storage::EntryKind;
-use tdb_types::names::{OK_EXTENSION, WRITE_EXTENSION};
+use tdb_types::names::{COMMITS_FOLDER, OK_EXTENSION, WRITE_EXTENSION, file_name};
 use tdb_types::{ByteReader, DecodeError, FormatVersion, TimestampedName};
 
-use super::{COMMITS_FOLDER, EmbeddedDelete, Listing, file_name};
+use super::embedded::EmbeddedDelete;
+use super::listing::Listing;
 use crate::damage::Findings;
 use crate::{ArrayError, Result, TimeRange};
 
@@ -148,7 +149,7 @@ fn has_time(path: &str) -> bool {
     TimestampedName::is_one(file_name(path))
 }
 
-/// What the lines of a list of paths come to, of those that have a time; none twice.
+/// What the paths of a list name, as far as they have a time; nothing twice.
 fn paths_of<'a>(bytes: &'a [u8], target: impl Fn(&str) -> Option<&str>) -> Result<Vec<Cow<'a, str>>, DecodeError> {
     let mut paths = Vec::new();
     PathList::for_each(&mut ByteReader::new(bytes), |path| {

@@ -162,7 +162,7 @@ fn with_footer(
     let footer = footer.map_err(|source| file.error(source))?;
     drop(bytes);
     if file.tail().len() as u64 > MOST_FIRST {
-        // A footer as large is parsed by now, and sections needn't lie beside it.
+        // A footer as large is parsed by now, and sections needn't lie next to it.
         file.forget_tail();
     }
     Ok(Metadata::stored(file, footer, schema, access))

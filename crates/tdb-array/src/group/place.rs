@@ -13,7 +13,7 @@ pub enum MemberPlace {
     /// Outside of the group's folder, at this path of this machine. Relative URIs lead there by `..`, absolute ones because
     /// the member lies elsewhere, or because the group was moved.
     Outside(String),
-    /// Not on this machine's file system, or nowhere that could be told: only the URI says.
+    /// Not on this machine's file system, or not known where: there is the URI and nothing else.
     Elsewhere,
 }
 

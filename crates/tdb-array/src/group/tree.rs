@@ -176,7 +176,7 @@ impl Walk {
     }
 }
 
-/// What tells a group from others: its real folder, where it has one.
+/// What identifies a group: its real folder, where it has one.
 fn identity(storage: &dyn Storage, folder: Option<&Path>) -> String {
     match folder {
         Some(folder) => folder.to_string_lossy().into_owned(),

@@ -8,6 +8,7 @@ use tdb_types::{Buffer, CellValNum, Datatype, Scalar, ordered_keys};
 use super::Label;
 use crate::column::{Column, ColumnBuffers};
 use crate::read::pack_validity;
+use crate::tiles::CellBuffers;
 use crate::{ArrayError, Coordinate, Result};
 
 impl Label {
@@ -96,9 +97,8 @@ impl Label {
         let mut labels = Labels {
             value_size: label.datatype.size(),
             values_per_cell: label.cell_val_num.fixed().map(|number| number as usize),
-            values: Vec::new(),
-            offsets: vec![0],
-            valid: kind.is_some_and(|kind| kind.nullable).then(Vec::new),
+            nullable: kind.is_some_and(|kind| kind.nullable),
+            cells: CellBuffers::default(),
         };
         let dimension = &schema.dimensions()[0];
         let coordinate = |key: u64| Coordinate::from(Scalar::from_key(dimension.physical(), key));
@@ -119,7 +119,7 @@ impl Label {
         let batches = if keys.is_empty() { None } else { Some(query.batches()?) };
         for batch in batches.into_iter().flatten() {
             labels.append(batch?.column(&label.attribute)?);
-            if labels.values.len() > limit {
+            if labels.cells.values.len() > limit {
                 return Ok(None);
             }
         }
@@ -145,7 +145,7 @@ impl FoundLabels {
     pub(crate) fn memory_before(&self, cell: usize) -> usize {
         let bytes = cell.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0);
         let offsets = if self.labels.values_per_cell.is_none() { 8 * (cell + 1) } else { 0 };
-        let validity = if self.labels.valid.is_some() { cell.div_ceil(8) } else { 0 };
+        let validity = if self.labels.nullable { cell.div_ceil(8) } else { 0 };
         bytes.saturating_add(offsets + validity)
     }
 
@@ -162,30 +162,20 @@ struct Labels {
     value_size: usize,
     /// How many values a label has, unless they vary.
     values_per_cell: Option<usize>,
-    values: Vec<u8>,
-    /// Of labels of variable length: where each begins, in bytes, and at last where the last one ends.
-    offsets: Vec<u64>,
-    /// Which of them are not null, if some may be.
-    valid: Option<Vec<bool>>,
+    nullable: bool,
+    cells: CellBuffers,
 }
 
 impl Labels {
     fn append(&mut self, column: &Column) {
-        let base = self.values.len() as u64;
-        self.values.extend_from_slice(column.bytes());
-        let ends = column.offsets().unwrap_or_default().iter().skip(1);
-        self.offsets.extend(ends.map(|end| base + end * self.value_size as u64));
-        if let Some(valid) = &mut self.valid {
-            valid.extend((0..column.len()).map(|cell| column.is_valid(cell)));
-        }
+        self.cells.push(&column.cells(), self.nullable);
     }
 
     /// For each of some places the bytes of its label and of those before it.
     fn ends(&self, places: &[usize]) -> Vec<usize> {
         let len = |place: &usize| match self.values_per_cell {
             Some(number) => number * self.value_size,
-            // Within the values, which are in memory.
-            None => (self.offsets[place + 1] - self.offsets[*place]) as usize,
+            None => self.cells.string(*place).len(),
         };
         let ends = places.iter().map(len).scan(0_usize, |end, len| {
             *end = end.saturating_add(len);
@@ -200,8 +190,8 @@ impl Labels {
             Some(number) => self.gather_fixed(places, number * self.value_size),
             None => self.gather_var(places),
         };
-        if let Some(valid) = &self.valid {
-            let bytes: Vec<u8> = places.iter().map(|place| u8::from(valid[*place])).collect();
+        if self.nullable {
+            let bytes: Vec<u8> = places.iter().map(|place| self.cells.validity[*place]).collect();
             let mut bits = Buffer::new();
             pack_validity(&bytes, &mut bits);
             buffers.validity = Some(bits);
@@ -212,7 +202,7 @@ impl Labels {
     fn gather_fixed(&self, places: &[usize], size: usize) -> ColumnBuffers {
         let mut values = Buffer::zeroed(places.len() * size);
         for (to, place) in values.chunks_exact_mut(size.max(1)).zip(places) {
-            to.copy_from_slice(&self.values[place * size..][..size]);
+            to.copy_from_slice(&self.cells.values[place * size..][..size]);
         }
         ColumnBuffers { values, ..ColumnBuffers::default() }
     }
@@ -222,7 +212,7 @@ impl Labels {
         let mut offsets = Buffer::zeroed((places.len() + 1) * size_of::<u64>());
         let ends = offsets.values_mut::<u64>().unwrap_or_default().iter_mut().skip(1);
         for (end, place) in ends.zip(places) {
-            values.extend_from_slice(&self.values[self.offsets[*place] as usize..self.offsets[place + 1] as usize]);
+            values.extend_from_slice(self.cells.string(*place));
             *end = (values.len() / self.value_size) as u64;
         }
         ColumnBuffers { values, offsets: Some(offsets), validity: None }

@@ -1,5 +1,6 @@
 //! Whether cells lie in global order.
 
+mod known;
 mod packed;
 
 use std::cmp::Ordering;
@@ -12,10 +13,11 @@ use tdb_types::{PhysicalType, ordered_key, ordered_keys};
 
 use super::cell_order::global_order;
 use crate::Result;
+use known::Ascending;
 use packed::PackedCheck;
 
 /// Tells whether each cell comes after the one before it. It looks at each pair of neighbours, but mostly makes no keys: as
-/// long as cells stay in one space tile their coordinates alone tell, and along the Hilbert curve the first bits of their
+/// long as cells stay in one space tile their coordinates alone decide, and along the Hilbert curve the first bits of their
 /// positions do.
 #[derive(Clone, Debug)]
 pub(crate) struct AscendingCheck {
@@ -40,16 +42,6 @@ struct Memory {
 enum Compared<'a> {
     Numbers(&'a [u64]),
     Strings(CoordinateColumn<'a>),
-}
-
-/// What is known of a chunk of cells.
-enum Ascending {
-    /// They are in order.
-    All,
-    /// So many of them are, from the first one on.
-    Some(usize),
-    /// They are not.
-    Never,
 }
 
 /// Pairs of neighbours that are looked at together: few enough to stay in the fastest cache.
@@ -85,7 +77,7 @@ impl AscendingCheck {
                 }
                 Ascending::Never => return false,
             };
-            // A chunk is as long as half of what the last one told, so that looking at it is seldom in vain.
+            // A chunk is as long as half of what the last one settled, so that looking at it is seldom in vain.
             pairs = (2 * known).clamp(FEW, PAIRS);
             start += known - 1;
             // What follows a space tile is compared with its last cell.
@@ -218,7 +210,7 @@ fn part_of<'a>(column: &CoordinateColumn<'a>, physical: PhysicalType, cells: Ran
     }
 }
 
-/// Whether strings are different and in order, as far as their first bytes tell.
+/// Whether strings are different and in order, as far as their first bytes show.
 fn strings_ascend(columns: &[CoordinateColumn<'_>]) -> bool {
     let &[CoordinateColumn::Strings { offsets, values }] = columns else { return false };
     let ends = offsets.iter().skip(1).copied().chain([values.len() as u64]);

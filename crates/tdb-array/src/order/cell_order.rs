@@ -1,5 +1,6 @@
 //! The order of cells, as keys that compare like the cells.
 
+mod keys;
 mod pack;
 
 use std::cmp::Ordering;
@@ -11,7 +12,7 @@ use tdb_types::{PhysicalType, Scalar};
 
 use super::coordinates::Coordinates;
 use crate::{ArrayError, Order, Result};
-use pack::{Packed, Part};
+use pack::{Packing, Part};
 
 /// An order of cells: what is compared, and how as much of that as fits is packed into one integer.
 ///
@@ -27,9 +28,7 @@ pub(crate) struct CellOrder {
     dimensions: Vec<usize>,
     /// The physical type of each dimension; none for strings.
     physical: Vec<Option<PhysicalType>>,
-    packed: Vec<Packed>,
-    bits: u32,
-    exact: bool,
+    packing: Packing,
 }
 
 /// What [`CellOrder::compare`] needs of a tile.
@@ -74,20 +73,19 @@ impl CellOrder {
             (None, _) => (0..count).collect(),
         };
         let physical = schema.dimensions().iter().map(|d| (!d.is_var()).then(|| d.physical())).collect();
-        let mut order = Self { leading, dimensions, physical, packed: Vec::new(), bits: 0, exact: true };
-        let parts = order.parts(schema, bounds);
-        order.pack(parts, bounds);
+        let mut order = Self { leading, dimensions, physical, packing: Packing::default() };
+        order.packing = Packing::of(order.parts(schema, bounds), bounds);
         Ok(order)
     }
 
     /// Bits of a key.
     pub(crate) fn bits(&self) -> u32 {
-        self.bits
+        self.packing.bits
     }
 
     /// Whether equal keys mean equal coordinates.
     pub(crate) fn is_exact(&self) -> bool {
-        self.exact
+        self.packing.exact
     }
 
     /// Everything that cells are compared by, with the least and the greatest value that it can have.

@@ -4,7 +4,7 @@ use tdb_rtree::DimRange;
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::{PhysicalType, ordered_keys};
 
-use crate::tiles::VarTile;
+use crate::tiles::CellBuffers;
 
 /// The coordinates of some cells along one dimension.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(crate) enum Coordinates {
     /// Ordered keys of a fixed-size type.
     Keys(Vec<u64>),
     /// Strings.
-    Strings(VarTile),
+    Strings(CellBuffers),
 }
 
 impl Coordinates {
@@ -22,11 +22,7 @@ impl Coordinates {
             DimRange::Fixed { lo, hi } => Self::Keys(vec![*lo, *hi]),
             DimRange::Var { lo, hi } => {
                 let hi = hi.as_ref().unwrap_or(lo);
-                let (middle, end) = (lo.len(), lo.len() + hi.len());
-                Self::Strings(VarTile {
-                    offsets: vec![0, middle as u64, end as u64],
-                    data: [&lo[..], &hi[..]].concat().as_slice().into(),
-                })
+                Self::Strings(CellBuffers::of_strings([&lo[..], &hi[..]]))
             }
         }
     }
@@ -45,7 +41,7 @@ impl Coordinates {
     pub(crate) fn string(&self, cell: usize) -> &[u8] {
         match self {
             Self::Keys(_) => &[],
-            Self::Strings(strings) => strings.cell(cell),
+            Self::Strings(strings) => strings.string(cell),
         }
     }
 
@@ -54,8 +50,8 @@ impl Coordinates {
         match self {
             Self::Keys(keys) => Self::Keys(cells.iter().map(|cell| keys[*cell as usize]).collect()),
             Self::Strings(strings) => {
-                let mut some = VarTile::default();
-                strings.copy_cells(cells, &mut some);
+                let mut some = CellBuffers::default();
+                some.push_some(&strings.cells(1), cells, false);
                 Self::Strings(some)
             }
         }
@@ -65,7 +61,7 @@ impl Coordinates {
     pub(crate) fn memory(&self) -> usize {
         match self {
             Self::Keys(keys) => 8 * keys.len(),
-            Self::Strings(strings) => 8 * strings.offsets.len() + strings.data.len(),
+            Self::Strings(strings) => strings.len_in_bytes(),
         }
     }
 
@@ -75,7 +71,7 @@ impl Coordinates {
             Self::Keys(keys) => CoordinateColumn::Keys(keys),
             Self::Strings(strings) => {
                 let cells = strings.offsets.len().saturating_sub(1);
-                CoordinateColumn::Strings { offsets: &strings.offsets[..cells], values: &strings.data }
+                CoordinateColumn::Strings { offsets: &strings.offsets[..cells], values: &strings.values }
             }
         }
     }
@@ -85,7 +81,7 @@ impl Coordinates {
         let multiply = |number: &mut u32, place: usize| {
             let containing = ranges.iter().filter(|range| match self {
                 Self::Keys(keys) => range.contains_key(keys[place]),
-                Self::Strings(strings) => range.contains_string(strings.cell(place)),
+                Self::Strings(strings) => range.contains_string(strings.string(place)),
             });
             *number = number.saturating_mul(u32::try_from(containing.count()).unwrap_or(u32::MAX));
         };
@@ -120,9 +116,9 @@ pub(crate) fn keep_values(
 }
 
 /// Clears the mask of cells whose strings are in none of the ranges, which are sorted and disjoint.
-pub(crate) fn keep_strings(strings: &VarTile, ranges: &[DimRange], mask: &mut [bool]) {
+pub(crate) fn keep_strings(strings: &CellBuffers, ranges: &[DimRange], mask: &mut [bool]) {
     for (cell, wanted) in mask.iter_mut().enumerate() {
-        *wanted = *wanted && contains_string(ranges, strings.cell(cell));
+        *wanted = *wanted && contains_string(ranges, strings.string(cell));
     }
 }
 
@@ -219,7 +215,7 @@ mod tests {
             prop_assert_eq!(indices(&wanted), expected.clone());
 
             let offsets = (0..=cells.len() as u64).collect();
-            let strings = VarTile { offsets, data: cells.as_slice().into() };
+            let strings = CellBuffers { offsets, values: cells.as_slice().into(), ..CellBuffers::default() };
             let var: Vec<_> =
                 ranges.iter().map(|(lo, hi)| DimRange::Var { lo: vec![*lo], hi: Some(vec![*hi]) }).collect();
             let mut wanted = mask[..cells.len()].to_vec();
@@ -230,7 +226,7 @@ mod tests {
 
     #[test]
     fn an_open_range_of_strings_has_no_end() {
-        let strings = Coordinates::Strings(VarTile { offsets: vec![0, 1, 1, 3], data: b"bca".as_slice().into() });
+        let strings = Coordinates::Strings(CellBuffers::of_strings([&b"b"[..], b"", b"ca"]));
         let mut mask = [true; 3];
         let Coordinates::Strings(tile) = &strings else { unreachable!() };
         keep_strings(tile, &[DimRange::strings_from("b")], &mut mask);

@@ -25,7 +25,7 @@ pub(crate) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// The key with its lowest `bits` bits 1.
     fn fill_low(self, bits: u32) -> Self;
 
-    /// How many bits it takes to tell the keys from `low` to this one apart.
+    /// How many bits it takes to give each key from `low` to this one a number of its own.
     fn bits_above(self, low: Self) -> u32;
 
     /// How often `2^shift` goes into the distance from `low`; not meant for more than fit.

@@ -8,7 +8,7 @@
 //!    ([`layers`]), which comes down to loops over boxes of cells ([`copy`]).
 //! 3. [`fields`] finds the tiles of each field in these fragments.
 //! 4. [`TileStream`](crate::tiles::TileStream) takes tiles from their files chunk by chunk, leaving out chunks of which
-//!    nothing is wanted. [`fixed`] and [`var`] tell it what is wanted ([`boxes`]), and put it into the columns.
+//!    nothing is wanted. [`fixed`] and [`var`] ask it for what is wanted ([`boxes`]), and put it into the columns.
 
 mod assembly;
 mod axis;

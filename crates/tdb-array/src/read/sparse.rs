@@ -10,6 +10,7 @@ mod cells;
 mod choice;
 mod conditions;
 mod context;
+mod engine;
 mod gather;
 mod held;
 mod in_order;
@@ -24,12 +25,11 @@ mod stored_order;
 mod stream;
 mod table;
 
-use std::fmt;
-
 use crate::query::CheckedQuery;
 use crate::{Batch, Result};
 use choice::Choice;
 use context::Context;
+use engine::Engine;
 use gather::{Gathered, Gatherer};
 use in_order::{InOrder, Next};
 use table::{Run, RunQueue, TileTable};
@@ -48,12 +48,6 @@ pub(crate) struct SparseReader {
     /// The cells of the last batch.
     runs: Vec<Run>,
     gatherer: Gatherer,
-}
-
-/// Says which cells come next.
-trait Engine: fmt::Debug + Send {
-    /// Appends runs to the empty `queue`, as many as fill a batch if possible; false if there are no more cells.
-    fn fill(&mut self, context: &Context, tiles: &mut TileTable, queue: &mut RunQueue) -> Result<bool>;
 }
 
 impl SparseReader {

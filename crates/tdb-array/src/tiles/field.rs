@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tdb_filters::{ChunkIndex, FilterError};
 use tdb_storage::read_behind;
 
+use super::buffers::CellBuffers;
 use super::part::{PartTiles, tile_len};
-use super::scratch::{TileScratch, VarTile};
+use super::scratch::TileScratch;
 use super::stream::TileStream;
 use crate::{ArrayError, Result};
 
@@ -113,7 +114,7 @@ impl FieldTiles {
     }
 
     /// Unfilters a tile of `cells` cells of variable length.
-    pub(crate) fn var(&self, tile: u64, cells: usize, out: &mut VarTile, scratch: &mut TileScratch) -> Result<()> {
+    pub(crate) fn var(&self, tile: u64, cells: usize, out: &mut CellBuffers, scratch: &mut TileScratch) -> Result<()> {
         let Some((data, _)) = &self.var else {
             return Err(ArrayError::Corrupt { file: self.fixed.path.clone(), what: "no variable-length data".into() });
         };
@@ -126,14 +127,14 @@ impl FieldTiles {
         // Strings under run-length or dictionary encoding carry their offsets; their offsets tile then has no chunks.
         // Some releases wrote such tiles into arrays whose version doesn't have them yet.
         let offsets_len = self.fixed.read(tile, &self.name, (offsets, 0), scratch)?;
-        out.data.resize(len);
+        out.values.resize(len);
         let offsets_tile = &scratch.filtered[..offsets_len];
         let embedded = cells > 0 && data.pipeline.can_carry_offsets() && is_without_chunks(offsets_tile);
         if embedded {
             let stored = data.read(tile, &self.name, (size, offsets), scratch)?;
             let filtered = &scratch.filtered[..stored];
             data.pipeline
-                .decode_strings(filtered, &mut out.data, &mut out.offsets, cells as u64, &mut scratch.filters)
+                .decode_strings(filtered, &mut out.values, &mut out.offsets, cells as u64, &mut scratch.filters)
                 .map_err(|source| data.error(tile, &self.name, source))?;
         } else {
             out.offsets.resize(cells, 0);
@@ -142,7 +143,7 @@ impl FieldTiles {
                 .pipeline
                 .decode_tile(offsets_tile, bytes, &mut scratch.filters)
                 .map_err(|source| self.fixed.error(tile, &self.name, source))?;
-            data.unfilter(tile, &self.name, &mut out.data, scratch)?;
+            data.unfilter(tile, &self.name, &mut out.values, scratch)?;
         }
         out.offsets.push(size);
         check_offsets(&out.offsets).map_err(|what| ArrayError::Corrupt {

@@ -1,6 +1,8 @@
 //! From a tile in a file to the cells that are wanted of it, chunk by chunk.
 
 mod headers;
+mod request;
+mod trouble;
 mod wanted;
 mod window;
 
@@ -11,10 +13,11 @@ use tdb_types::Buffer;
 
 use super::part::{PartTiles, tile_len};
 use super::scratch::TileScratch;
-use crate::{ArrayError, Result};
-use headers::{Walk, check_count};
-use window::Window;
+use crate::Result;
+use headers::{Headers, Walk, check_count};
+use trouble::{Trouble, wrong_size};
 
+pub(crate) use request::TileRequest;
 pub(crate) use wanted::{ByteRun, ByteRuns, Share, Wanted};
 
 /// Reads tiles of one data file.
@@ -24,30 +27,30 @@ pub(crate) use wanted::{ByteRun, ByteRuns, Share, Wanted};
 /// the result; one that goes to one row of the result is unfiltered into it, or, if no filter changed it, read into it.
 #[derive(Debug)]
 pub(crate) struct TileStream<'a> {
-    part: &'a PartTiles,
-    /// The field's name, for messages.
-    name: &'a str,
-    /// Most bytes that an unfiltered tile may have.
-    limit: u64,
-    window: Window<'a>,
+    headers: Headers<'a>,
     chunk: &'a mut Buffer,
     filters: &'a mut tdb_filters::Scratch,
-}
-
-/// A tile to read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TileRequest {
-    pub(crate) tile: u64,
-    /// Bytes that it has without filters.
-    pub(crate) size: u64,
-    /// How far in the file tiles lie that will be read next.
-    pub(crate) until: u64,
 }
 
 impl<'a> TileStream<'a> {
     pub(crate) fn new(part: &'a PartTiles, name: &'a str, limit: u64, scratch: &'a mut TileScratch) -> Self {
         let TileScratch { filters, filtered, tile, .. } = scratch;
-        Self { part, name, limit, window: Window::new(&*part.file, &part.path, filtered), chunk: tile, filters }
+        Self { headers: Headers::new(part, name, limit, filtered), chunk: tile, filters }
+    }
+
+    /// Refuses tiles that are too large to be held.
+    pub(crate) fn check_size(&self, request: TileRequest) -> Result<()> {
+        self.headers.check_size(request)
+    }
+
+    /// Refuses a tile that is stored in more bytes than filters can have made of it; see [`Headers::check_stored`].
+    pub(crate) fn check_stored(&mut self, tile: u64, size: u64, offsets: u64) -> Result<()> {
+        self.headers.check_stored(tile, size, offsets)
+    }
+
+    /// How many chunks the tile has.
+    pub(crate) fn chunk_count(&mut self, tile: u64) -> Result<u64> {
+        self.headers.chunk_count(tile)
     }
 
     /// Reads what is wanted of a tile.
@@ -56,12 +59,12 @@ impl<'a> TileStream<'a> {
         if bounds.is_empty() {
             return Ok(());
         }
-        self.check_size(request)?;
-        let range = self.part.range(request.tile)?;
+        self.headers.check_size(request)?;
+        let range = self.headers.part.range(request.tile)?;
         match self.walk(request, range, &bounds, wanted, result) {
             Ok(true) => Ok(()),
             Ok(false) => self.read_whole(request, wanted, result),
-            Err(trouble) => Err(self.error(request.tile, trouble)),
+            Err(trouble) => Err(self.headers.error(request.tile, trouble)),
         }
     }
 
@@ -74,25 +77,25 @@ impl<'a> TileStream<'a> {
         wanted: &mut impl Wanted,
         result: &mut [u8],
     ) -> Result<bool, Trouble> {
-        let pace = Pace::new(&request, &range, bounds, wanted.amount(), wanted.stride() > 0, self.part);
+        let pace = Pace::new(&request, &range, bounds, wanted.amount(), wanted.stride() > 0, self.headers.part);
         let first = range.start.saturating_add((ChunkHeader::COUNT_LEN + ChunkHeader::LEN) as u64);
-        let count = self.count(&range, pace.until(range.start, first.min(range.end), 0))?;
+        let count = self.headers.count(&range, pace.until(range.start, first.min(range.end), 0))?;
         check_count(count, request.size)?;
         let pace = pace.with_count(count);
         let mut walk = Walk::new(&range);
         let stride = wanted.stride();
         for _ in 0..count {
-            // Who wants the tile's end looks at all chunks: they must be as many as the tile says, and nothing more.
+            // If the tile's end is wanted, all chunks are looked at: they must be as many as the tile says, and nothing more.
             if walk.start >= bounds.end && bounds.end < request.size {
                 break;
             }
             let until = pace.until(range.start, walk.at, walk.start);
-            let header = self.header(&mut walk, until)?;
+            let header = self.headers.header(&mut walk, until)?;
             let chunk = walk.start..walk.start + u64::from(header.original);
             if chunk.end > request.size {
                 return Err(wrong_size("the unfiltered tile", request.size, chunk.end));
             }
-            header.check_payload(0, self.limit)?;
+            header.check_payload(0, self.headers.limit)?;
             match wanted.enter(chunk.clone()) {
                 Share::Straddling => return Ok(false),
                 Share::Part(_) if stride > 0 => {
@@ -140,8 +143,8 @@ impl<'a> TileStream<'a> {
         let data = walk.at + ChunkHeader::LEN as u64;
         let len = header.original as usize;
         let data_end = data + header.payload();
-        if self.window.holds(&(data..data_end)) {
-            result[to..][..len].copy_from_slice(self.window.bytes(data..data_end, until)?);
+        if self.headers.window.holds(&(data..data_end)) {
+            result[to..][..len].copy_from_slice(self.headers.window.bytes(data..data_end, until)?);
             return Ok(());
         }
         // The next header comes along; what it covers in the result is put back.
@@ -149,12 +152,12 @@ impl<'a> TileStream<'a> {
         let room = result[to..].get(len..len + NEXT).and_then(|bytes| bytes.first_chunk::<NEXT>().copied());
         match room.filter(|_| walk.end - data_end >= NEXT as u64) {
             Some(covered) => {
-                self.window.file().read_into(data, &mut result[to..][..len + NEXT])?;
+                self.headers.window.file().read_into(data, &mut result[to..][..len + NEXT])?;
                 let next = &mut result[to + len..][..NEXT];
                 walk.header = next.first_chunk().map(ChunkHeader::parse);
                 next.copy_from_slice(&covered);
             }
-            None => self.window.file().read_into(data, &mut result[to..][..len])?,
+            None => self.headers.window.file().read_into(data, &mut result[to..][..len])?,
         }
         Ok(())
     }
@@ -172,7 +175,7 @@ impl<'a> TileStream<'a> {
         if self.is_verbatim(header) {
             let data = walk.at + ChunkHeader::LEN as u64;
             let range = data + (part.start - walk.start)..data + (part.end - walk.start);
-            wanted.take(part, self.window.bytes(range, until)?, result);
+            wanted.take(part, self.headers.window.bytes(range, until)?, result);
             return Ok(());
         }
         self.decode(walk, header, until, None)?;
@@ -189,17 +192,17 @@ impl<'a> TileStream<'a> {
         let data = walk.at + ChunkHeader::LEN as u64;
         let next = (data + header.payload()).saturating_add(ChunkHeader::LEN as u64);
         if !self.is_verbatim(header) {
-            let filtered = self.window.bytes(walk.at..data + header.payload(), until)?;
+            let filtered = self.headers.window.bytes(walk.at..data + header.payload(), until)?;
             let chunk = Chunk::locate(header, 0, walk.start);
-            self.part.pipeline.decode_chunk(filtered, &chunk, &mut self.chunk[start..end], self.filters)?;
-        } else if self.window.holds(&(data..data + header.payload())) {
-            let bytes = self.window.bytes(data..data + header.payload(), until)?;
+            self.headers.part.pipeline.decode_chunk(filtered, &chunk, &mut self.chunk[start..end], self.filters)?;
+        } else if self.headers.window.holds(&(data..data + header.payload())) {
+            let bytes = self.headers.window.bytes(data..data + header.payload(), until)?;
             self.chunk[start..end].copy_from_slice(bytes);
         } else if next <= walk.end {
-            self.window.file().read_into(data, &mut self.chunk[start..])?;
+            self.headers.window.file().read_into(data, &mut self.chunk[start..])?;
             walk.header = self.chunk[end..].first_chunk().map(ChunkHeader::parse);
         } else {
-            self.window.file().read_into(data, &mut self.chunk[start..end])?;
+            self.headers.window.file().read_into(data, &mut self.chunk[start..end])?;
         }
         Ok(())
     }
@@ -216,7 +219,7 @@ impl<'a> TileStream<'a> {
     /// Unfilters a chunk into `to`, or into the buffer for chunks.
     fn decode(&mut self, walk: &Walk, header: ChunkHeader, until: u64, to: Option<&mut [u8]>) -> Result<(), Trouble> {
         let end = walk.at + ChunkHeader::LEN as u64 + header.payload();
-        let filtered = self.window.bytes(walk.at..end, until)?;
+        let filtered = self.headers.window.bytes(walk.at..end, until)?;
         let chunk = Chunk::locate(header, 0, walk.start);
         let to = match to {
             Some(to) => to,
@@ -225,41 +228,34 @@ impl<'a> TileStream<'a> {
                 &mut *self.chunk
             }
         };
-        Ok(self.part.pipeline.decode_chunk(filtered, &chunk, to, self.filters)?)
+        Ok(self.headers.part.pipeline.decode_chunk(filtered, &chunk, to, self.filters)?)
     }
 
     /// Reads all of a tile, to take what is wanted of it then.
     fn read_whole(&mut self, request: TileRequest, wanted: &mut impl Wanted, result: &mut [u8]) -> Result<()> {
         let TileRequest { tile, size, .. } = request;
-        let len = tile_len("the tile", size, self.limit).map_err(|source| self.part.error(tile, self.name, source))?;
-        self.check_stored(tile, size, 0)?;
-        let range = self.part.range(tile)?;
+        let len = tile_len("the tile", size, self.headers.limit)
+            .map_err(|source| self.headers.part.error(tile, self.headers.name, source))?;
+        self.headers.check_stored(tile, size, 0)?;
+        let range = self.headers.part.range(tile)?;
         self.chunk.resize(len);
-        let filtered = self.window.bytes(range.clone(), range.end)?;
-        let decoded = self.part.pipeline.decode_tile(filtered, self.chunk, self.filters);
-        decoded.map_err(|source| self.part.error(tile, self.name, source))?;
+        let filtered = self.headers.window.bytes(range.clone(), range.end)?;
+        let decoded = self.headers.part.pipeline.decode_tile(filtered, self.chunk, self.filters);
+        decoded.map_err(|source| self.headers.part.error(tile, self.headers.name, source))?;
         wanted.restart();
         match wanted.enter(0..size) {
             Share::Nothing => {}
             Share::Straddling => {
                 let source = FilterError::WrongSize { what: "the last cell of the tile", expected: 0, found: size };
-                return Err(self.part.error(tile, self.name, source));
+                return Err(self.headers.part.error(tile, self.headers.name, source));
             }
             Share::Whole(_) | Share::Part(_) => wanted.take(0..size, self.chunk, result),
         }
         Ok(())
     }
 
-    #[cold]
-    fn error(&self, tile: u64, trouble: Trouble) -> ArrayError {
-        match trouble {
-            Trouble::Array(error) => error,
-            Trouble::Filter(source) => self.part.error(tile, self.name, source),
-        }
-    }
-
     fn is_verbatim(&self, header: ChunkHeader) -> bool {
-        self.part.pipeline.is_verbatim() && header.metadata == 0 && header.filtered == header.original
+        self.headers.part.pipeline.is_verbatim() && header.metadata == 0 && header.filtered == header.original
     }
 }
 
@@ -318,33 +314,4 @@ impl Pace {
             () => at,
         }
     }
-}
-
-/// An error before it knows its tile.
-enum Trouble {
-    Array(ArrayError),
-    Filter(FilterError),
-}
-
-impl From<ArrayError> for Trouble {
-    fn from(error: ArrayError) -> Self {
-        Self::Array(error)
-    }
-}
-
-impl From<tdb_storage::StorageError> for Trouble {
-    fn from(error: tdb_storage::StorageError) -> Self {
-        Self::Array(error.into())
-    }
-}
-
-impl From<FilterError> for Trouble {
-    fn from(error: FilterError) -> Self {
-        Self::Filter(error)
-    }
-}
-
-#[cold]
-fn wrong_size(what: &'static str, expected: u64, found: u64) -> Trouble {
-    Trouble::Filter(FilterError::WrongSize { what, expected, found })
 }

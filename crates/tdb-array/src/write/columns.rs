@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tdb_types::PhysicalType;
+use tdb_types::{Cells, Offsets, PhysicalType, Validity};
 
 use crate::{Batch, Column, Value};
 
@@ -96,6 +96,15 @@ impl<'a> NewColumn<'a> {
         }
         let validity = Some(Cow::Owned(validity));
         NewColumn { values: Cow::Owned(values), physical: Some(T::PHYSICAL), offsets: None, validity }
+    }
+
+    /// The cells, `size` bytes each; of variable length with values of so many bytes, if there are offsets.
+    pub(super) fn cells(&self, size: usize) -> Cells<'_> {
+        let cells = match &self.offsets {
+            Some(offsets) => Cells::var(Offsets::in_values(offsets, size), &self.values),
+            None => Cells::fixed(&self.values, size),
+        };
+        cells.with_validity(self.validity.as_deref().map(Validity::bits))
     }
 
     /// The same values as cells of variable length: cell `i` has the values from `offsets[i]` to `offsets[i + 1]`, counted

@@ -17,7 +17,7 @@ use crate::{Environment, Result};
 /// 1. [`begin`](Self::begin) makes the fragment's folder (and those that it and its commit lie in).
 /// 2. [`create`](Self::create) gives data files; each is to be [finished](WriteFile::finish).
 /// 3. [`seal`](Self::seal): the names of the data files become durable, then the metadata file is written.
-/// 4. [`SealedFragment::commit`]: `__commits/<name>.wrt`; in formats 5 to 11 `<name>.ok` beside the folder. Before format
+/// 4. [`SealedFragment::commit`]: `__commits/<name>.wrt`; in formats 5 to 11 `<name>.ok` next to the folder. Before format
 ///    5 there is no such file, and the metadata file commits: it is written in this step.
 ///
 /// Until the last step has ended readers ignore all of it. Dropped before, the folder is removed as far as possible;
@@ -102,7 +102,7 @@ impl SealedFragment {
                 storage.create_new(&format!("{}/{FRAGMENT_METADATA}", place.folder), &metadata.unwrap_or_default())
             }
         };
-        // A folder may be removed only if it is certain that no commit speaks of it, now and after a crash.
+        // A folder may be removed only if it is certain that no commit names it, now and after a crash.
         fragment.unwanted = written.is_err() && fragment.is_surely_uncommitted();
         written?;
         Ok(fragment.place.name.clone())
@@ -132,7 +132,7 @@ impl SealedFragment {
         let mut file = ByteWriter::new();
         ConsolidatedCommits { entries }.write(&mut file);
         let written = storage.create_new(&path, file.as_slice());
-        // As for a single one: to remove them, it has to be certain that nothing speaks of them.
+        // As for a single one: to remove them, it has to be certain that nothing names them.
         let unwanted =
             written.is_err() && matches!(storage.kind(&path), Ok(None)) && storage.sync_folder(COMMITS_FOLDER).is_ok();
         sealed.iter_mut().for_each(|sealed| sealed.fragment.unwanted = unwanted);
@@ -158,7 +158,7 @@ impl NewFragment {
 impl Drop for NewFragment {
     fn drop(&mut self) {
         if self.unwanted {
-            // Nobody is there to be told; what remains is never committed.
+            // There is no caller to report it to; what remains is never committed.
             let _ = self.storage.remove_folder(&self.place.folder);
         }
     }

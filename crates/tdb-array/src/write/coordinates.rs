@@ -3,11 +3,11 @@
 use tdb_fragment::FragmentField;
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Dimension};
-use tdb_types::{Buffer, Scalar, ordered_keys};
+use tdb_types::{Cells, Scalar, ordered_keys};
 
-use super::check::{CheckedCells, CheckedColumn};
+use super::check::CheckedCells;
 use crate::order::coordinates::Coordinates;
-use crate::tiles::VarTile;
+use crate::tiles::CellBuffers;
 use crate::{ArrayError, CellProblem, Result};
 
 /// The coordinates of cells, a column per dimension, all within the (current) domain; and the ranges that they lie in. There
@@ -23,7 +23,7 @@ pub(super) fn coordinates(
         let FragmentField::Dimension(index) = column.field else { continue };
         let dimension = &schema.dimensions()[index];
         let (coordinates, range) =
-            if dimension.is_var() { strings(column, cells.len) } else { keys(dimension, column) };
+            if dimension.is_var() { strings(&column.cells) } else { keys(dimension, &column.cells) };
         let allowed = schema.limits(index);
         if !allowed.contains(&range) {
             return Err(outside(schema, index, &coordinates, &allowed, cells.len, first));
@@ -34,22 +34,17 @@ pub(super) fn coordinates(
     Ok((columns, ranges))
 }
 
-fn keys(dimension: &Dimension, column: &CheckedColumn<'_>) -> (Coordinates, DimRange) {
-    let mut keys = Vec::with_capacity(column.values.len() / dimension.datatype().size());
-    ordered_keys(dimension.physical(), column.values, &mut keys);
+fn keys(dimension: &Dimension, cells: &Cells<'_>) -> (Coordinates, DimRange) {
+    let mut keys = Vec::with_capacity(cells.len());
+    ordered_keys(dimension.physical(), cells.values(), &mut keys);
     let (lo, hi) = keys.iter().fold((u64::MAX, 0), |(lo, hi), key| (lo.min(*key), hi.max(*key)));
     (Coordinates::Keys(keys), DimRange::Fixed { lo, hi })
 }
 
-fn strings(column: &CheckedColumn<'_>, len: usize) -> (Coordinates, DimRange) {
-    let offsets = column.offsets.as_deref().unwrap_or_default();
-    let start = offsets.first().copied().unwrap_or(0);
-    let end = offsets.last().copied().unwrap_or(0);
-    let strings = VarTile {
-        offsets: offsets.iter().map(|offset| offset - start).collect(),
-        data: Buffer::from(&column.values[start as usize..end as usize]),
-    };
-    let all = || (0..len).map(|cell| strings.cell(cell));
+fn strings(cells: &Cells<'_>) -> (Coordinates, DimRange) {
+    let mut strings = CellBuffers::default();
+    strings.push(cells, false);
+    let all = || cells.var_cells();
     let (lo, hi) = (all().min().unwrap_or_default().to_vec(), all().max().unwrap_or_default().to_vec());
     (Coordinates::Strings(strings), DimRange::Var { lo, hi: Some(hi) })
 }
@@ -67,12 +62,12 @@ fn outside(
     let dimension = &schema.dimensions()[index];
     let is_outside = |cell: &usize| match coordinates {
         Coordinates::Keys(keys) => !allowed.contains_key(keys[*cell]),
-        Coordinates::Strings(strings) => !allowed.contains_string(strings.cell(*cell)),
+        Coordinates::Strings(strings) => !allowed.contains_string(strings.string(*cell)),
     };
     let cell = (0..len).find(is_outside).unwrap_or(0);
     let value = match coordinates {
         Coordinates::Keys(keys) => Scalar::from_key(dimension.physical(), keys[cell]).to_string(),
-        Coordinates::Strings(strings) => format!("{:?}", String::from_utf8_lossy(strings.cell(cell))),
+        Coordinates::Strings(strings) => format!("{:?}", String::from_utf8_lossy(strings.string(cell))),
     };
     let current = if schema.current_domain().is_some() { "current domain" } else { "domain" };
     let domain = format!("{current} {}", allowed.display(dimension.kind()));

@@ -53,7 +53,7 @@ impl Array {
         let mut old = self.fragments()?.iter().filter(has_no_times).map(crate::Fragment::name);
         if let Some(fragment) = old.find(|old| old.start() < name.start() && name.start() < old.end()) {
             return refuse(format!(
-                "fragment {fragment} doesn't tell which of its cells are older than the time of the deletion; choose a later one"
+                "fragment {fragment} doesn't say which of its cells are older than the time of the deletion; choose a later one"
             ));
         }
         // Stored is what cells must fulfil to stay.

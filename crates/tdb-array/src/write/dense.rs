@@ -5,20 +5,18 @@ mod slabs;
 use std::ops::Range;
 use std::sync::Arc;
 
-use bitvec::order::Lsb0;
-use bitvec::view::BitView;
 use tdb_fragment::{DenseGrid, Tiles};
 use tdb_rtree::NdRange;
-use tdb_types::{Layout, saturating_len};
+use tdb_types::{Cells, Layout, Validity, saturating_len};
 
-use super::check::{CheckedCells, CheckedColumn, check};
+use super::check::{CheckedCells, check};
 use super::fragment::FragmentWriter;
 use super::promises::Promises;
 use super::region::check_count;
 use super::stream::GlobalWriter;
-use super::target::{EncodedTile, Target};
+use super::target::{EncodedTile, FieldEncoder, Target};
 use super::{NewCells, Settings, Written, commit};
-use crate::tiles::RawTile;
+use crate::tiles::CellBuffers;
 use crate::{ArrayError, Order, Result};
 use slabs::{Slab, TileSlabs};
 
@@ -39,7 +37,7 @@ pub(super) fn write(
             return writer.commit();
         }
         Order::Unordered => {
-            let what = "the cells of a dense array are told apart by their order: row-major, col-major or global";
+            let what = "the cells of a dense array need an order, which says where each belongs: row-major, col-major or global";
             return Err(ArrayError::Write(what.to_owned()));
         }
     };
@@ -78,65 +76,80 @@ fn encode(
     target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
         let slabs = slabs.of_tile(*tile);
         let encoder = &target.fields[field];
-        let mut raw = std::mem::take(&mut scratch.raw);
-        cut(&cells.fields[field], encoder.nullable, &slabs, tile_cells, &mut raw);
-        let encoded = encoder.encode(&encoder.cells_of(&raw), tile_cells, slabs.iter().flat_map(Slab::runs), scratch);
-        scratch.raw = raw;
+        let mut part = std::mem::take(&mut scratch.cells);
+        cut(encoder, &cells.fields[field].cells, &slabs, tile_cells, &mut part);
+        let encoded = encoder.encode(&part.cells(encoder.size), slabs.iter().flat_map(Slab::runs), scratch);
+        scratch.cells = part;
         encoded
     })
 }
 
 /// Copies the cells of a tile. Those outside of the region become zeros, one value of them if cells differ in length; no
 /// reader ever sees them.
-fn cut(column: &CheckedColumn<'_>, nullable: bool, slabs: &[Slab], cells: usize, tile: &mut RawTile) {
+fn cut(encoder: &FieldEncoder, region: &Cells<'_>, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
+    tile.clear();
     // Where the region has the whole tile, nothing of what the memory holds stays.
-    let is_whole = column.offsets.is_none() && slabs.iter().map(Slab::len).sum::<usize>() == cells;
-    tile.clear_but(is_whole);
-    match &column.offsets {
+    let is_whole = slabs.iter().map(Slab::len).sum::<usize>() == cells;
+    match region.offsets() {
         None => {
-            tile.values.resize(cells * column.size, 0);
-            slabs.iter().for_each(|slab| slab.copy(column.values, &mut tile.values, column.size));
-        }
-        Some(offsets) if slabs.iter().all(Slab::is_contiguous) => cut_runs(column, offsets, slabs, cells, tile),
-        Some(offsets) => {
-            let mut sources = vec![usize::MAX; cells];
-            for slab in slabs {
-                slab.cells().for_each(|(cell, source)| sources[cell] = source);
+            let values = tile.values.append(cells * encoder.size);
+            if !is_whole {
+                values.fill(0);
             }
-            for source in sources {
-                tile.offsets.push(tile.values.len() as u64);
-                if source == usize::MAX {
-                    tile.values.resize(tile.values.len() + column.size, 0);
-                } else {
-                    let bytes = offsets[source] as usize..offsets[source + 1] as usize;
-                    tile.values.extend_from_slice(&column.values[bytes]);
-                }
-            }
+            slabs.iter().for_each(|slab| slab.copy(region.values(), values, encoder.size));
         }
+        Some(_) => cut_var(region, encoder.size, slabs, cells, tile),
     }
-    if nullable {
-        tile.validity.resize(cells, 0);
-        let bits = column.validity.map(BitView::view_bits::<Lsb0>);
-        for (cell, source) in slabs.iter().flat_map(Slab::cells) {
-            tile.validity[cell] = bits.is_none_or(|bits| bits[source]).into();
+    if encoder.nullable {
+        let bytes = tile.validity.append(cells);
+        if !is_whole {
+            bytes.fill(0);
         }
+        slabs.iter().for_each(|slab| cut_validity(region.validity(), slab, bytes));
     }
 }
 
+fn cut_validity(validity: Option<Validity<'_>>, slab: &Slab, bytes: &mut [u8]) {
+    let (first, step) = slab.place();
+    match validity {
+        _ if slab.len() == 0 => {}
+        Some(validity) if slab.is_contiguous() => {
+            let (first, region) = slab.run();
+            validity.slice(region.clone()).write_bytes(&mut bytes[first..][..region.len()]);
+        }
+        Some(validity) => slab.cells().for_each(|(cell, source)| bytes[cell] = validity.is_valid(source).into()),
+        None => bytes[first..].iter_mut().step_by(step).take(slab.len()).for_each(|byte| *byte = 1),
+    }
+}
+
+/// Copies cells of variable length, with values of `size` bytes.
+fn cut_var(region: &Cells<'_>, size: usize, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
+    if slabs.iter().all(Slab::is_contiguous) {
+        return cut_runs(region, size, slabs, cells, tile);
+    }
+    let mut sources = vec![usize::MAX; cells];
+    for slab in slabs {
+        slab.cells().for_each(|(cell, source)| sources[cell] = source);
+    }
+    let zeros = vec![0; size];
+    tile.push_strings(sources.iter().map(|source| match *source {
+        usize::MAX => &zeros[..],
+        source => region.cell(source),
+    }));
+}
+
 /// Copies cells of variable length of which whole runs follow each other in the tile and in the region.
-fn cut_runs(column: &CheckedColumn<'_>, offsets: &[u64], slabs: &[Slab], cells: usize, tile: &mut RawTile) {
+fn cut_runs(region: &Cells<'_>, size: usize, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
     let mut runs: Vec<(usize, Range<usize>)> = slabs.iter().map(Slab::run).collect();
     runs.sort_unstable_by_key(|(cell, _)| *cell);
     let mut next = 0;
+    tile.start_offsets();
     for (cell, source) in runs.into_iter().chain([(cells, 0..0)]) {
         for _ in next..cell {
+            tile.values.append(size).fill(0);
             tile.offsets.push(tile.values.len() as u64);
-            tile.values.resize(tile.values.len() + column.size, 0);
         }
         next = cell + source.len();
-        let (start, end) = (offsets[source.start], offsets[source.end]);
-        let shift = (tile.values.len() as u64).wrapping_sub(start);
-        tile.offsets.extend(offsets[source].iter().map(|offset| offset.wrapping_add(shift)));
-        tile.values.extend_from_slice(&column.values[start as usize..end as usize]);
+        tile.push(&region.slice(source), false);
     }
 }

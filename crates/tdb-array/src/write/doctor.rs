@@ -39,7 +39,7 @@ impl Array {
     /// it commits: whoever removes leftovers has to know that nobody writes, or go by their age.
     ///
     /// # Errors
-    /// A folder can't be listed, a commit file or a schema can't be read: then nothing can be told.
+    /// A folder can't be listed, a commit file or a schema can't be read: then nothing is known.
     pub fn leftovers(&self) -> Result<Vec<Leftover>> {
         let storage = &**self.storage();
         // What lies there is listed before it is asked what counts: whatever is committed meanwhile is found to be.
@@ -119,7 +119,7 @@ impl Array {
             committed.extend(commits.iter().filter_map(stem).map(|stem| format!("{FRAGMENTS_FOLDER}/{stem}")));
         } else if has(FRAGMENTS_FOLDER) && !self.storage().list(FRAGMENTS_FOLDER)?.is_empty() {
             let file = self.storage().describe(COMMITS_FOLDER);
-            let what = "it isn't there, so that nobody can tell which fragments count".to_owned();
+            let what = "it isn't there, so that it isn't known which fragments count".to_owned();
             return Err(ArrayError::Corrupt { file, what });
         }
         committed.extend(root.iter().filter_map(stem));
@@ -147,7 +147,7 @@ fn is_fragment(name: &str) -> bool {
     version.is_some_and(|version| version.is_ok_and(|version| !version.has(Feature::CommitsFolder)))
 }
 
-/// Whether it may lie in a fragment's folder: who has put other things there will want them back.
+/// Whether it may lie in a fragment's folder: other things were put there by somebody who will want them back.
 fn is_data_file(entry: &Entry) -> bool {
     let extension = entry.name.rsplit_once('.').map(|(_, extension)| extension);
     entry.kind == EntryKind::File && (extension == Some(DATA_EXTENSION) || is_temporary(&entry.name))

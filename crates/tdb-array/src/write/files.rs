@@ -59,7 +59,7 @@ impl NewFiles {
 impl Drop for NewFiles {
     fn drop(&mut self) {
         while let Some(made) = self.made.pop() {
-            // Nobody is there to be told; what remains counts for nothing.
+            // There is no caller to report it to; what remains counts for nothing.
             let _ = match made {
                 Made::Folder(path) if self.storage.list(&path).is_ok_and(|entries| !entries.is_empty()) => Ok(()),
                 Made::Folder(path) | Made::Tree(path) => self.storage.remove_folder(&path),

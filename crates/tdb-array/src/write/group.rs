@@ -144,7 +144,7 @@ impl GroupWriter {
             members.insert(key, member.clone());
             changes.push(member);
         }
-        // Releases 2.15 to 2.17 list a member twice that they are told of twice.
+        // Releases 2.15 to 2.17 list a member twice that is named to them twice.
         let members = match last {
             Some(DetailsVersion::Changes) => changes,
             // A group of releases 2.8 to 2.14 goes on with complete lists, which mix with nothing else. And where there is

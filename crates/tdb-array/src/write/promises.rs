@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use tdb_fragment::FragmentField;
 use tdb_schema::{ArraySchema, Attribute};
-use tdb_types::{DataOrder, Scalar};
+use tdb_types::{Cells, DataOrder, Scalar};
 
-use super::check::{CheckedCells, CheckedColumn};
+use super::check::CheckedCells;
 use crate::{ArrayError, CellProblem, Result};
 
-/// What the values of such attributes have come to, from one batch of cells to the next.
+/// Where the values of such attributes have got to, from one batch of cells to the next.
 #[derive(Debug, Default)]
 pub(super) struct Promises {
     /// The last cell of each, by the attribute's place.
@@ -26,7 +26,7 @@ impl Promises {
             if attribute.order() == DataOrder::Unordered || cells.len == 0 {
                 continue;
             }
-            if let Some(cell) = first_out_of_order(attribute, self.last.get(&index), column, cells.len) {
+            if let Some(cell) = first_out_of_order(attribute, self.last.get(&index), &column.cells) {
                 let order = match attribute.order() {
                     DataOrder::Decreasing => "decreasing order",
                     _ => "increasing order",
@@ -35,19 +35,14 @@ impl Promises {
                 let field = attribute.name().to_owned();
                 return Err(ArrayError::Cell { field, cell: first + cell as u64, problem });
             }
-            self.last.insert(index, column.cell(cells.len - 1).to_vec());
+            self.last.insert(index, column.cells.cell(cells.len - 1).to_vec());
         }
         Ok(())
     }
 }
 
 /// The first cell that doesn't follow the one before; `last` is the one before the first.
-fn first_out_of_order(
-    attribute: &Attribute,
-    last: Option<&Vec<u8>>,
-    column: &CheckedColumn<'_>,
-    len: usize,
-) -> Option<usize> {
+fn first_out_of_order(attribute: &Attribute, last: Option<&Vec<u8>>, cells: &Cells<'_>) -> Option<usize> {
     let wrong = match attribute.order() {
         DataOrder::Decreasing => Ordering::Less,
         _ => Ordering::Greater,
@@ -57,9 +52,9 @@ fn first_out_of_order(
         (Some(a), Some(b)) if !attribute.is_var() => a.partial_cmp(&b),
         _ => Some(a.cmp(b)),
     };
-    let is_wrong = |before: &[u8], cell: usize| compare(before, column.cell(cell)).is_none_or(|found| found == wrong);
+    let is_wrong = |before: &[u8], cell: usize| compare(before, cells.cell(cell)).is_none_or(|found| found == wrong);
     if last.is_some_and(|last| is_wrong(last, 0)) {
         return Some(0);
     }
-    (1..len).find(|cell| is_wrong(column.cell(cell - 1), *cell))
+    (1..cells.len()).find(|cell| is_wrong(cells.cell(cell - 1), *cell))
 }

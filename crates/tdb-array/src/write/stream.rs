@@ -15,7 +15,7 @@ use super::coordinates::coordinates;
 use super::fragment::FragmentWriter;
 use super::promises::Promises;
 use super::region::{cells_in, check_count};
-use super::target::{EncodedTile, Target};
+use super::target::{EncodedTile, Run, Target};
 use super::{Duplicates, NewCells, SealedFragment, Settings, Written, commit};
 use crate::{ArrayError, Result};
 use pending::Pending;
@@ -181,7 +181,8 @@ impl GlobalWriter {
         let bytes = range.len().saturating_mul(self.target.cell_size()) as u64;
         let fields = &self.target.fields;
         let encoded = self.target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
-            Pending::encode_column(&fields[field], &cells.fields[field], tile.clone(), scratch)
+            let run = Run::whole(tile.len());
+            fields[field].encode(&cells.fields[field].cells.slice(tile.clone()), run, scratch)
         })?;
         self.kept += range.len() as u64;
         self.write(encoded, &vec![tile_cells; tiles.len()])
@@ -190,8 +191,8 @@ impl GlobalWriter {
     fn append(&mut self, cells: &CheckedCells<'_>, kept: Option<&[u32]>, range: Range<usize>) {
         for ((field, pending), column) in self.target.fields.iter().zip(&mut self.pending).zip(&cells.fields) {
             match kept {
-                None => pending.push_run(field, column, range.clone()),
-                Some(kept) => pending.push(field, column, kept[range.clone()].iter().map(|cell| *cell as usize)),
+                None => pending.push(field, &column.cells.slice(range.clone())),
+                Some(kept) => pending.push_some(field, &column.cells, &kept[range.clone()]),
             }
         }
         self.waiting += range.len();

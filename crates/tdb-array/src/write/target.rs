@@ -3,16 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tdb_filters::{BoundPipeline, FilterPipeline, TileKind};
+use tdb_filters::{BoundPipeline, FilterError, FilterPipeline, Scratch, TileKind};
 use tdb_fragment::tdb_rtree::DimRange;
-use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileCells, TileSummariser, TileSummary};
+use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileSummariser, TileSummary};
 use tdb_schema::ArraySchema;
 use tdb_types::names::file_name;
-use tdb_types::{Feature, FormatVersion};
+use tdb_types::{Cells, Feature, FormatVersion, Validity};
 
 use super::check::{StoredField, stored_fields};
 use crate::spare::Pool;
-use crate::tiles::{RawTile, TileScratch};
+use crate::tiles::{TileScratch, in_tile_layout};
 use crate::{Array, ArrayError, Environment, Result};
 
 /// What is the same for all cells of one write.
@@ -137,15 +137,6 @@ impl Run {
 }
 
 impl FieldEncoder {
-    /// A tile as it goes to the filters.
-    pub(super) fn cells_of<'a>(&self, tile: &'a RawTile) -> TileCells<'a> {
-        TileCells {
-            values: &tile.values,
-            offsets: self.is_var().then_some(&tile.offsets[..]),
-            validity: self.nullable.then_some(&tile.validity[..]),
-        }
-    }
-
     fn new(array: &Array, schema: &ArraySchema, version: FormatVersion, stored: &StoredField<'_>) -> Result<Self> {
         let StoredField { field, reference, name, kind } = *stored;
         let bind = |filters: &FilterPipeline, kind: TileKind| {
@@ -200,9 +191,11 @@ impl FieldEncoder {
     }
 
     /// What readers with these limits would refuse isn't written.
-    fn check_tile(&self, tile: &TileCells<'_>, cells: usize) -> Result<()> {
-        let largest = tile.values.len().max(8 * tile.offsets.map_or(0, <[u64]>::len)) as u64;
-        if largest <= self.tile_bytes { Ok(()) } else { Err(self.too_large(cells as u64, &format!("{largest} bytes"))) }
+    fn check_tile(&self, tile: &Cells<'_>) -> Result<()> {
+        let offsets = tile.offsets().map_or(0, |offsets| 8 * offsets.len());
+        let largest = tile.bytes().len().max(offsets) as u64;
+        let fits = largest <= self.tile_bytes;
+        if fits { Ok(()) } else { Err(self.too_large(tile.len() as u64, &format!("{largest} bytes"))) }
     }
 
     #[cold]
@@ -223,61 +216,64 @@ impl FieldEncoder {
         })
     }
 
-    /// Filters a tile of `cells` cells. `runs` are those that count in the statistics.
+    /// Filters a tile of these cells. `runs` are those that count in the statistics.
     pub(super) fn encode(
         &self,
-        tile: &TileCells<'_>,
-        cells: usize,
+        cells: &Cells<'_>,
         runs: impl Iterator<Item = Run>,
         scratch: &mut TileScratch,
     ) -> Result<EncodedTile> {
-        self.check_tile(tile, cells)?;
+        self.check_tile(cells)?;
         if let Some(environment) = &self.encrypted {
             // Never the same twice, as each source begins somewhere else among 2^96.
             scratch.filters = std::mem::take(&mut scratch.filters).with_ivs(environment.random_ivs()?);
         }
+        let TileScratch { cells: memory, filters, .. } = scratch;
+        let tile = in_tile_layout(cells, self.nullable, memory);
         let mut encoded = EncodedTile {
             parts: self.spares.take(),
-            range: self.dimension.and_then(|kind| tile.range(kind, cells)),
+            range: self.dimension.and_then(|kind| DimRange::of_cells(&tile, kind)),
             ..EncodedTile::default()
         };
-        let summary = self.summarise(tile, cells, runs);
-        let offsets = tile.offsets.unwrap_or_default();
         encoded.parts.iter_mut().for_each(Vec::clear);
-        let [fixed, var, validity] = &mut encoded.parts;
-        let wrong = |source| ArrayError::Filters { field: self.name.to_string(), source: Box::new(source) };
+        self.filter(&tile, &mut encoded.parts, filters)
+            .map_err(|source| ArrayError::Filters { field: self.name.to_string(), source: Box::new(source) })?;
+        let [fixed, var, validity] = encoded.parts.each_ref().map(|part| part.len() as u64);
+        let var_unfiltered = if self.is_var() { tile.values().len() as u64 } else { 0 };
+        let summary = self.summarise(&tile, runs);
+        encoded.stored = StoredTile { fixed, var, var_unfiltered, validity, summary };
+        Ok(encoded)
+    }
+
+    /// Filters the parts of a tile.
+    fn filter(&self, tile: &Cells<'_>, parts: &mut [Vec<u8>; 3], filters: &mut Scratch) -> Result<(), FilterError> {
+        let [fixed, var, validity] = parts;
         // Filters mostly make less of it; what they add are a few bytes for each chunk.
         let room = |bytes: usize| bytes + bytes / 256 + 64;
-        if self.is_var() {
-            var.reserve_exact(room(tile.values.len()));
-            fixed.reserve_exact(room(8 * offsets.len()));
-        } else {
-            fixed.reserve_exact(room(tile.values.len()));
-        }
-        let filters = &mut scratch.filters;
         match &self.var {
-            None => self.fixed.encode_tile(tile.values, None, fixed, filters).map_err(wrong)?,
+            None => {
+                fixed.reserve_exact(room(tile.values().len()));
+                self.fixed.encode_tile(tile.values(), None, fixed, filters)?;
+            }
             Some(values) => {
-                values.encode_tile(tile.values, Some(offsets), var, filters).map_err(wrong)?;
+                // The file has no offset of the end.
+                let offsets = tile.offsets().and_then(|offsets| offsets.as_in_tile()).unwrap_or_default();
+                let offsets = offsets.split_last().map_or(offsets, |(_, starts)| starts);
+                var.reserve_exact(room(tile.values().len()));
+                fixed.reserve_exact(room(size_of_val(offsets)));
+                values.encode_tile(tile.values(), Some(offsets), var, filters)?;
                 if values.carries_offsets() {
                     // Nothing is left for the file of offsets but a number of chunks: none, however they are cut.
                     fixed.extend_from_slice(&0u64.to_le_bytes());
                 } else {
-                    self.fixed.encode_tile(bytemuck::cast_slice(offsets), None, fixed, filters).map_err(wrong)?;
+                    self.fixed.encode_tile(bytemuck::cast_slice(offsets), None, fixed, filters)?;
                 }
             }
         }
-        if let Some(pipeline) = &self.validity {
-            pipeline.encode_tile(tile.validity.unwrap_or_default(), None, validity, filters).map_err(wrong)?;
+        match (&self.validity, tile.validity()) {
+            (Some(pipeline), Some(Validity::Bytes(bytes))) => pipeline.encode_tile(bytes, None, validity, filters),
+            _ => Ok(()),
         }
-        encoded.stored = StoredTile {
-            fixed: fixed.len() as u64,
-            var: var.len() as u64,
-            var_unfiltered: if self.is_var() { tile.values.len() as u64 } else { 0 },
-            validity: validity.len() as u64,
-            summary,
-        };
-        Ok(encoded)
     }
 
     /// Takes the memory of a tile that was written.
@@ -285,12 +281,12 @@ impl FieldEncoder {
         self.spares.give(tile.parts);
     }
 
-    fn summarise(&self, view: &TileCells<'_>, cells: usize, runs: impl Iterator<Item = Run>) -> TileSummary {
+    fn summarise(&self, tile: &Cells<'_>, runs: impl Iterator<Item = Run>) -> TileSummary {
         let mut summariser = TileSummariser::new(self.statistics);
         runs.for_each(|run| match run.one_by_one {
-            true => summariser.add_each(view, run.cells),
-            false => summariser.add(view, run.cells),
+            true => summariser.add_each(tile, run.cells),
+            false => summariser.add(tile, run.cells),
         });
-        summariser.finish(view, cells)
+        summariser.finish(tile)
     }
 }

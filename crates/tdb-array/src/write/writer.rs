@@ -4,26 +4,12 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use tdb_rtree::{DimRange, NdRange};
-use tdb_schema::ArraySchema;
-use tdb_types::TimestampedName;
 
-use super::check::CheckedCells;
+use super::settings::{Duplicates, Settings, Written};
 use super::target::Target;
-use super::{GlobalWriter, Names, NewCells, SealedFragment, dense, sparse};
+use super::{GlobalWriter, Names, NewCells, dense, sparse};
 use crate::query::range_on;
 use crate::{Array, ArrayError, Coordinate, Order, Result};
-
-/// What becomes of cells of equal coordinates in one write to a sparse array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Duplicates {
-    /// They are an error, which names two of them.
-    Refuse,
-    /// The one that was given last stays.
-    KeepLast,
-    /// All stay, in the order in which they were given; the array's schema has to allow it.
-    Keep,
-}
 
 /// A write under construction, made by [`Array::write`]: set what there is to set, then give it [`cells`](Self::cells).
 ///
@@ -64,50 +50,6 @@ pub struct Write {
     max_fragment_size: Option<u64>,
 }
 
-/// How to write, apart from what.
-#[derive(Clone, Debug)]
-pub(super) struct Settings {
-    pub(super) names: Names,
-    pub(super) any_utf8: bool,
-    duplicates: Option<Duplicates>,
-    budget: usize,
-}
-
-/// What was written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Written {
-    /// The names of the new fragments; none if there were no cells.
-    pub fragments: Vec<TimestampedName>,
-    /// How many cells they hold.
-    pub cells: u64,
-}
-
-impl Settings {
-    pub(super) fn duplicates(&self, schema: &ArraySchema) -> Duplicates {
-        let default = if schema.allows_duplicates() { Duplicates::Keep } else { Duplicates::Refuse };
-        self.duplicates.unwrap_or(default)
-    }
-
-    pub(super) fn budget(&self) -> usize {
-        self.budget
-    }
-
-    /// How many tiles of so many cells to have in memory at once.
-    pub(super) fn window(&self, target: &Target, cells: &CheckedCells<'_>, tile_cells: usize) -> usize {
-        let bytes: usize = cells.fields.iter().map(|field| field.values.len()).sum::<usize>() / cells.len.max(1);
-        self.window_of(target, bytes.max(target.cell_size()), tile_cells)
-    }
-
-    pub(super) fn window_of(&self, target: &Target, cell_bytes: usize, tile_cells: usize) -> usize {
-        // A tile is there twice, before and after the filters.
-        let tile = cell_bytes.saturating_mul(tile_cells).saturating_mul(2).max(1);
-        // One thread is fastest with what has just been in the caches.
-        let most = if target.array.workers().threads() > 1 { usize::MAX } else { 4 << 20 };
-        (self.budget.min(most) / tile).clamp(target.array.workers().threads().min(2), 1 << 16)
-    }
-}
-
 impl Array {
     /// Starts to write cells to the array, by the schema that it was opened with.
     pub fn write(&self) -> Write {
@@ -137,7 +79,7 @@ impl Write {
         self
     }
 
-    /// About how many bytes tiles may take that are on their way to their files, beside the cells given; by default 16 MiB.
+    /// About how many bytes tiles may take that are on their way to their files, in addition to the cells given; by default 16 MiB.
     /// As many tiles as there are threads, up to two, are always there.
     ///
     /// A stream of cells ([`global_order`](Self::global_order)) holds no more at its peak than this and 32 MiB, with the batch
@@ -180,7 +122,7 @@ impl Write {
     /// Nothing is written if there are no cells.
     ///
     /// # Errors
-    /// Columns or cells that the array can't have, told before anything is written; whatever the storage can't do. The
+    /// Columns or cells that the array can't have, found before anything is written; whatever the storage can't do. The
     /// array then remains as it was.
     pub fn cells<'a>(self, cells: impl Into<NewCells<'a>>) -> Result<Written> {
         let cells = cells.into();
@@ -216,9 +158,4 @@ impl Write {
         let range = |(index, range): (usize, &Option<DimRange>)| range.clone().unwrap_or_else(|| schema.limits(index));
         NdRange(self.ranges.iter().enumerate().map(range).collect())
     }
-}
-
-/// Commits sealed fragments.
-pub(super) fn commit(target: &Target, fragments: Vec<SealedFragment>, names: &Names, cells: u64) -> Result<Written> {
-    Ok(Written { fragments: SealedFragment::commit_all(fragments, (names, target.environment()))?, cells })
 }

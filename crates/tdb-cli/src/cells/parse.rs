@@ -327,7 +327,7 @@ mod tests {
             let kind = Kind::of(datatype, number, false);
             let is_text = matches!(kind, Kind::Text { .. });
             if is_text {
-                // What isn't text is printed as digits, which JSON tells apart and CSV doesn't.
+                // What isn't text is printed as digits, which JSON keeps apart from text and CSV doesn't.
                 cell = cell.iter().map(|byte| if size == 1 { byte & 0x7f } else { *byte }).collect();
             }
             let has_nan = |cell: &[u8]| match datatype {

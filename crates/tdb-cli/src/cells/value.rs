@@ -131,7 +131,7 @@ fn date(datatype: Datatype, bytes: &[u8]) -> Result<String, i64> {
     datetime::format(datatype, value).ok_or(value)
 }
 
-/// A number with as many digits as tell it from its neighbours.
+/// A number with as many digits as it takes to read the same one back.
 fn number(value: Scalar) -> String {
     match value {
         // `Debug` prints the fewest digits that are read back as the same float, and an exponent where that is shorter.

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::failure::Result;
@@ -20,10 +19,11 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args) -> Result<()> {
+/// Prints the script that completes `commands`.
+pub(crate) fn run(args: &Args, mut commands: clap::Command) -> Result<()> {
     // Into memory first: the generator panics when its output can't be written.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::args::Args::command(), "tdb", &mut script);
+    clap_complete::generate(args.shell, &mut commands, "tdb", &mut script);
     let mut out = stdout();
     out.write_all(&script)?;
     Ok(out.flush()?)

@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     }))
 }
 
-/// How long nothing of it has changed; no time at all if that can't be told.
+/// How long nothing of it has changed; no time at all if that isn't known.
 fn age(folder: &Path, leftover: &Leftover) -> Duration {
     let paths = leftover.files.iter().chain(std::iter::once(&leftover.path));
     let changed = |path: &String| std::fs::metadata(folder.join(path)).ok().and_then(|file| changed(&file));

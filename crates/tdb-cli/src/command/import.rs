@@ -16,7 +16,7 @@ use crate::{location, session, size, target};
 /// Import CSV or JSON lines
 ///
 /// The columns of the file are the fields of the array: dimensions and attributes, in any order. All rows are looked at
-/// before anything is written; those that the array can't hold are told by their lines. An array that isn't there is made,
+/// before anything is written; those that the array can't hold are reported by their lines. An array that isn't there is made,
 /// from a schema or from what the file holds.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// The file; `-` is standard input
     file: OsString,
 
-    /// What the file holds, if its name doesn't tell
+    /// What the file holds, if its name doesn't say
     #[arg(long, value_enum)]
     format: Option<RowsFormat>,
 

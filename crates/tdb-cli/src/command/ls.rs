@@ -65,7 +65,7 @@ struct Found {
     size: Option<u64>,
 }
 
-/// What tells a folder from all others.
+/// What identifies a folder.
 #[cfg(unix)]
 type FolderId = (u64, u64);
 #[cfg(not(unix))]

@@ -22,7 +22,7 @@ impl From<ArrayError> for Failure {
             ErrorCategory::Corrupt => Exit::Corrupt,
             ErrorCategory::Unsupported => Exit::Unsupported,
             ErrorCategory::Key => Exit::Key,
-            // Unavailable, and what newer libraries tell apart.
+            // Unavailable, and the categories of newer libraries.
             _ => Exit::Unavailable,
         };
         let failure = Self::new(exit, &error);

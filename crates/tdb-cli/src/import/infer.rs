@@ -82,7 +82,7 @@ impl Guesses {
                 .with_hint(format!("name columns with --dimensions, of {}; or give a --schema", names())));
         }
         if self.rows == 0 {
-            return Err(Failure::usage("there is no such array, and no row to tell the types of the columns by")
+            return Err(Failure::usage("there is no such array, and no row that shows the types of the columns")
                 .with_hint("give a --schema"));
         }
         let mut builder = SchemaBuilder::sparse().allows_duplicates(duplicates);
@@ -122,8 +122,7 @@ impl Guess {
     fn datatype(&self, name: &str) -> Result<(Datatype, CellValNum)> {
         let datatype = self.seen.datatype();
         let other = |what: &str| {
-            Err(Failure::usage(format!("no type can be told for column {name:?}: it holds {what}"))
-                .with_hint("give a --schema"))
+            Err(Failure::usage(format!("no type fits column {name:?}: it holds {what}")).with_hint("give a --schema"))
         };
         match datatype {
             None if self.arrays > 0 => Ok((Datatype::Int64, CellValNum::Var)),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::quotes::Quotes;
 
-/// Counts lines of what passes. The reader of CSV tells where a row begins, but for it a row ends at the first byte of
+/// Counts lines of what passes. The reader of CSV says where a row begins, but for it a row ends at the first byte of
 /// `\r\n`, and lines end at `\n` alone; and it takes a quote that is never closed for one that ends with the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines(Arc<Mutex<State>>);
@@ -74,7 +74,7 @@ mod tests {
     fn lines_end_in_three_ways() {
         for (text, places) in [
             ("a\nb\n\nc\nd", [(0, 1), (2, 2), (4, 4), (7, 5)]),
-            // As rows of CSV are told to begin.
+            // Where the reader of CSV says that rows begin.
             ("a\r\nb\r\n\r\nc\r\nd", [(0, 1), (2, 2), (5, 4), (10, 5)]),
             ("a\rb\r\rc\rd", [(0, 1), (2, 2), (4, 4), (7, 5)]),
         ] {

@@ -8,7 +8,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
 use crate::failure::{Failure, Result};
 
-/// A place, and a row that is there. Places are told apart by 128 bits of a hash with a random key, so that none
+/// A place, and a row that is there. Places are compared by 128 bits of a hash with a random key, so that none
 /// are taken for one another by chance or by intent.
 type Row = (u128, At);
 

@@ -55,7 +55,7 @@ impl Input {
             _ => None,
         });
         let format = format.or(by_name).ok_or_else(|| {
-            Failure::usage(format!("{name}: no name tells whether this is CSV or JSON lines"))
+            Failure::usage(format!("{name}: nothing says whether this is CSV or JSON lines"))
                 .with_hint("say --format csv or --format jsonl")
         })?;
         let is_tabbed = path.as_ref().is_some_and(|path| path.extension().is_some_and(|extension| extension == "tsv"));
@@ -164,7 +164,7 @@ pub(crate) enum Entry<'a> {
     Json(&'a Value),
 }
 
-/// A row that could be told apart, or why it couldn't; and its line.
+/// A row that could be read, or why it couldn't; and its line.
 pub(crate) type Read1<'a> = (u64, Result<Row<'a>, String>);
 
 /// One row.

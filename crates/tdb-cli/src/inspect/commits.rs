@@ -1,10 +1,10 @@
-//! Files that speak of other files: consolidated commits, vacuum and ignore files.
+//! Files that name other files: consolidated commits, vacuum and ignore files.
 
 use tdb_condition::{Condition, Update};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, PathList};
 use tdb_types::{DecodeError, Limits};
 
-use super::Inspection;
+use super::inspection::Inspection;
 use crate::failure::Result;
 
 /// A `.vac` or `.ign` file: one path per line.

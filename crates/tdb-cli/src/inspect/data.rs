@@ -5,7 +5,7 @@ use tdb_storage::{LocalStorage, ReadAt, Storage};
 use tdb_types::DecodeError;
 
 use super::fragment::{FragmentPlace, fragment_error};
-use super::{Inspection, read_file};
+use super::inspection::{Inspection, read_file};
 use crate::failure::{Failure, Result};
 
 /// What the fragment's metadata says about a data file.
@@ -41,7 +41,7 @@ pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
     }
 }
 
-/// Finds the file among those that the metadata beside it speaks of.
+/// Finds the file among those that the metadata in its folder names.
 fn layout(inspection: &Inspection<'_>, name: &str) -> Result<Option<Layout>> {
     let path = inspection.path.with_file_name(FRAGMENT_METADATA_FILE);
     let bytes = read_file(&path)?;

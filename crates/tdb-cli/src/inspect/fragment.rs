@@ -9,7 +9,7 @@ use tdb_schema::{ArraySchema, SchemaError};
 use tdb_types::names::{COORDINATES, DATA_EXTENSION, LEGACY_SCHEMA, SCHEMA_FOLDER};
 use tdb_types::{Feature, FormatVersion, TimestampedName, is_safe_file_name};
 
-use super::{Inspection, read_file};
+use super::inspection::{Inspection, read_file};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::target;
@@ -53,12 +53,12 @@ pub(super) fn fragment_error(path: &Path, source: FragmentError) -> Failure {
     ArrayError::Fragment { file: path.display().to_string(), source }.into_key_error().into()
 }
 
-/// Shows the generic tiles of a file whose sections can't be told, if nothing else was shown.
+/// Shows the generic tiles of a file whose sections aren't known, if nothing else was shown.
 fn without_schema_if_empty(inspection: &mut Inspection<'_>, bytes: &[u8]) {
     if !inspection.spans.to_vec().is_empty() {
         return;
     }
-    inspection.notes.push("which sections these are can't be told, so they are shown as generic tiles".to_owned());
+    inspection.notes.push("which sections these are isn't known, so they are shown as generic tiles".to_owned());
     let mut reader = inspection.reader(bytes, 0);
     // The footer, which is none, ends this.
     let mut decoder = inspection.key.decoder();
@@ -72,7 +72,7 @@ pub(super) struct FragmentPlace {
 }
 
 impl FragmentPlace {
-    /// Finds out about the fragment that the metadata file at `path`, or a data file beside it, belongs to.
+    /// Finds out about the fragment that the metadata file at `path`, or a data file next to it, belongs to.
     pub(super) fn of(path: &Path, metadata: &[u8], key: &Key) -> Result<Self> {
         let real = fs::canonicalize(path).map_err(|error| Failure::io(path.display(), &error))?;
         let folder = real.parent().unwrap_or(Path::new(""));

@@ -1,4 +1,4 @@
-//! What kind of file a file is, told by its name and its folder's.
+//! What kind of file a file is, by its name and its folder's.
 
 use std::fs;
 use std::path::Path;

@@ -3,25 +3,12 @@
 mod csv;
 mod json;
 mod table;
-
-use std::io::Write;
-use std::ops::Range;
-
-use tdb_array::Batch;
+mod writer;
 
 use super::RowFormat;
 use crate::cells::Field;
-use crate::failure::Result;
 use crate::terminal::Terminal;
-
-/// Prints batches in one format.
-pub(crate) trait CellWriter {
-    /// Prints some rows of a batch whose columns are the fields that the writer was made for.
-    fn rows(&mut self, batch: &Batch, rows: Range<usize>, out: &mut dyn Write) -> Result<()>;
-
-    /// Prints what follows the last row.
-    fn finish(&mut self, out: &mut dyn Write) -> Result<()>;
-}
+use writer::CellWriter;
 
 /// A writer for rows of these fields. `null` is what CSV shows for a null cell.
 pub(crate) fn cell_writer(

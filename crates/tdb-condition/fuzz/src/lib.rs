@@ -76,8 +76,8 @@ pub fn schema() -> ArraySchema {
 #[derive(Default)]
 struct Columns(Vec<Column>);
 
-/// Values, offsets of cells of variable length, validity.
-type Column = (Vec<u8>, Option<Vec<u64>>, Option<Vec<u8>>);
+/// Values, and bytes of a cell or offsets of cells of variable length, validity.
+type Column = (Vec<u8>, Result<usize, Vec<u64>>, Option<Vec<u8>>);
 
 impl Columns {
     fn fill(&mut self, bound: &tdb_condition::BoundCondition, bytes: &[u8]) {
@@ -85,17 +85,17 @@ impl Columns {
         for field in bound.fields() {
             let size = field.cells.cell_size().map_or(1, |size| size as usize);
             let values = bytes.by_ref().take(CELLS * size).collect();
-            let offsets = field.cells.is_var().then(|| (0..=CELLS as u64).collect());
+            let extents = if field.cells.is_var() { Err((0..=CELLS as u64).collect()) } else { Ok(size) };
             let validity = field.cells.nullable.then(|| bytes.by_ref().take(CELLS).map(|byte| byte & 1).collect());
-            self.0.push((values, offsets, validity));
+            self.0.push((values, extents, validity));
         }
     }
 
     fn cells(&self) -> Vec<Option<Cells<'_>>> {
-        let columns = self.0.iter().map(|(data, offsets, validity)| {
-            let cells = match offsets {
-                Some(offsets) => Cells::var(Offsets::in_bytes(offsets), data),
-                None => Cells::fixed(data),
+        let columns = self.0.iter().map(|(data, extents, validity)| {
+            let cells = match extents {
+                Err(offsets) => Cells::var(Offsets::in_bytes(offsets), data),
+                Ok(size) => Cells::fixed(data, *size),
             };
             Some(cells.with_validity(validity.as_deref().map(Validity::Bytes)))
         });

@@ -3,7 +3,8 @@
 use super::BoundPipeline;
 use crate::chunking::Cuts;
 use crate::driver::{self, Unfiltered};
-use crate::stage::strings::{Cells, StringCodec};
+use crate::stage::string_codec::StringCodec;
+use crate::stage::strings::Cells;
 use crate::{FilterError, Scratch};
 
 impl BoundPipeline {

@@ -1,10 +1,11 @@
 //! Which datatype reaches which filter.
 
-use super::{Datatype, ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, Stage, TileKind};
-use crate::WebPOptions;
-use crate::stage::Codec;
+use tdb_types::Datatype;
+
 use crate::stage::float_scale::FloatScale;
+use crate::stage::{Codec, Stage};
 use crate::word::Integer;
+use crate::{ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, TileKind, WebPOptions};
 
 /// The filters of a pipeline that have something to do, each for the datatype that reaches it.
 pub(super) fn stages(

@@ -64,9 +64,9 @@ pub enum Filter {
     },
     /// Encryption; stored in the headers of generic tiles only.
     Aes256Gcm,
-    /// An MD5 digest beside the data.
+    /// An MD5 digest next to the data.
     Md5,
-    /// A SHA-256 digest beside the data.
+    /// A SHA-256 digest next to the data.
     Sha256,
     /// Strings replaced by numbers of their distinct values.
     Dictionary {

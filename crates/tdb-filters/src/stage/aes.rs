@@ -20,7 +20,7 @@ use aes_gcm::{Aes256Gcm, KeyInit};
 use tdb_types::ByteReader;
 
 use crate::flow::{Metadata, Sink, finish, put_u32, room, split, split_mut};
-use crate::scratch::IvSource;
+use crate::ivs::IvSource;
 use crate::{EncryptionKey, FilterError};
 
 const FILTER: &str = "aes_256_gcm";

@@ -1,4 +1,4 @@
-//! Checksums: a digest of each metadata part and each data part beside the untouched data.
+//! Checksums: a digest of each metadata part and each data part, next to the untouched data.
 //!
 //! | metadata | field |
 //! | --- | --- |

@@ -1,7 +1,7 @@
 //! Delta: `u64` count, the first value, then the difference of each value to the one before, all wrapping.
 
 use crate::FilterError;
-use crate::stage::Tail;
+use crate::stage::tail::Tail;
 use crate::word::{Integer, Word, with_unsigned};
 
 const FILTER: &str = "delta";

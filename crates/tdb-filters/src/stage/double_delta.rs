@@ -7,10 +7,10 @@
 //! | 1 or 2 values | the first ones |
 //! | `u64` words | sign and magnitude of each further value, from the highest bit down |
 //!
-//! With at least as many bits as a value has beside its sign the part follows as it is (raw).
+//! With at least as many bits as a value has apart from its sign the part follows as it is (raw).
 
 use crate::FilterError;
-use crate::stage::Tail;
+use crate::stage::tail::Tail;
 use crate::word::{Integer, Word, with_integer, with_unsigned};
 
 const FILTER: &str = "double_delta";

@@ -51,7 +51,7 @@ impl<'a> Header<'a> {
 }
 
 /// Decodes all parts: data into `sink`, earlier metadata into `earlier`, whose length is returned. `tail` is for the
-/// metadata; of data nobody can tell what was lost.
+/// metadata; what was lost of data is not known.
 pub(crate) fn decode(
     (codec, tail): (Codec, Tail),
     meta: &mut ByteReader<'_>,

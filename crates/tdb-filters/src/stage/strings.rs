@@ -1,4 +1,5 @@
-//! Filters of whole strings, which carry the offsets of the cells: [`string_rle`] and [`dictionary`].
+//! What the filters of whole strings share, which carry the offsets of the cells: [`string_rle`](super::string_rle) and
+//! [`dictionary`](super::dictionary).
 //!
 //! | metadata | field |
 //! | --- | --- |
@@ -15,15 +16,7 @@
 use tdb_types::{ByteReader, saturating_len};
 
 use crate::FilterError;
-use crate::flow::{Metadata, put_u32};
-use crate::stage::{dictionary, string_rle};
-
-/// Which of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StringCodec {
-    Rle,
-    Dictionary,
-}
+use crate::flow::put_u32;
 
 /// Where decoded strings go: their bytes, and the start of each.
 #[derive(Debug)]
@@ -59,44 +52,6 @@ pub(crate) enum Width {
     Two = 2,
     Four = 4,
     Eight = 8,
-}
-
-impl StringCodec {
-    pub(crate) const fn filter(self) -> &'static str {
-        match self {
-            Self::Rle => string_rle::FILTER,
-            Self::Dictionary => dictionary::FILTER,
-        }
-    }
-
-    /// Decodes a chunk of strings.
-    pub(crate) fn decode(
-        self,
-        meta: &mut ByteReader<'_>,
-        data: &[u8],
-        strings: &mut Strings<'_>,
-    ) -> Result<(), FilterError> {
-        let header = Header::read(meta, data, strings, self.filter())?;
-        match self {
-            Self::Rle => string_rle::decode(&header, data, strings)?,
-            Self::Dictionary => dictionary::decode(&header, meta, data, strings)?,
-        }
-        meta.clone().finish("metadata of strings")?;
-        Ok(())
-    }
-
-    /// Encodes a chunk of strings.
-    pub(crate) fn encode(
-        self,
-        cells: Cells<'_>,
-        meta: &mut Metadata<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), FilterError> {
-        match self {
-            Self::Rle => string_rle::encode(cells, meta, out),
-            Self::Dictionary => dictionary::encode(cells, meta, out),
-        }
-    }
 }
 
 impl<'a> Strings<'a> {
@@ -171,7 +126,7 @@ impl<'a> Cells<'a> {
 }
 
 impl Header {
-    fn read(
+    pub(crate) fn read(
         meta: &mut ByteReader<'_>,
         data: &[u8],
         strings: &Strings<'_>,

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use tdb_generic_tile::GenericTileEncoder;
-use tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
+use tdb_rtree::{NdRange, RTree};
 use tdb_schema::ArraySchema;
-use tdb_types::{FormatVersion, Scalar};
+use tdb_types::FormatVersion;
 
 use super::kind::StatisticsKind;
-use super::tile::{TileCells, TileSummary};
+use super::tile::TileSummary;
 use super::totals::FieldSummariser;
 use crate::contents::{FieldContents, FragmentContents};
 use crate::error::{FragmentError, Result};
 use crate::field::{FieldSlots, FragmentField};
 use crate::file::FragmentFile;
-use crate::footer::FooterHeader;
+use crate::header::FooterHeader;
 use crate::sections::{FragmentStatistics, ProcessedConditions, TileOffsets, TileVarSizes};
 use crate::tiles::Tiles;
 
@@ -41,8 +41,8 @@ pub struct StoredTile {
 /// ```
 /// use tdb_fragment::tdb_rtree::{DimRange, NdRange};
 /// use tdb_fragment::tdb_schema::{Attribute, Dimension, SchemaBuilder};
-/// use tdb_fragment::tdb_types::{Datatype, FormatVersion, Scalar};
-/// use tdb_fragment::{FragmentBuilder, FragmentField, GenericTileEncoder, StatisticsKind, StoredTile, TileCells, TileSummariser};
+/// use tdb_fragment::tdb_types::{Cells, Datatype, FormatVersion, Scalar};
+/// use tdb_fragment::{FragmentBuilder, FragmentField, StatisticsKind, StoredTile, TileSummariser};
 ///
 /// let row = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(8)).with_tile_extent(Scalar::I32(4));
 /// let schema = SchemaBuilder::dense().dimension(row).attribute(Attribute::new("a", Datatype::UInt8)).build()?;
@@ -52,8 +52,7 @@ pub struct StoredTile {
 ///
 /// let field = FragmentField::Attribute(0);
 /// for tile in [[3, 1, 4, 1], [5, 9, 2, 6]] {
-///     let cells = TileCells { values: &tile, offsets: None, validity: None };
-///     let summary = TileSummariser::whole(StatisticsKind::of(&schema, field), &cells, 4);
+///     let summary = TileSummariser::whole(StatisticsKind::of(&schema, field), &Cells::fixed(&tile, 1));
 ///     // The tile went through the filters and came out as 12 bytes.
 ///     fragment.push(field, &StoredTile { fixed: 12, summary, ..StoredTile::default() })?;
 /// }
@@ -287,29 +286,5 @@ fn header(
         last_tile_cells,
         has_timestamps: false,
         has_delete_metadata: false,
-    }
-}
-
-impl TileCells<'_> {
-    /// The least and the greatest coordinate of `count` cells; none if there are none. Of two zeros the first one met.
-    #[must_use]
-    pub fn range(&self, kind: DimensionKind, count: usize) -> Option<DimRange> {
-        if kind.var {
-            let (mut lo, mut hi) = (self.string(0), self.string(0));
-            for cell in 1..count {
-                let string = self.string(cell);
-                lo = lo.min(string);
-                hi = hi.max(string);
-            }
-            return (count > 0).then(|| DimRange::strings(lo, hi));
-        }
-        let physical = kind.physical();
-        let mut scalars = self.values.chunks_exact(physical.size()).take(count);
-        let mut scalars = scalars.by_ref().filter_map(|bytes| Scalar::from_le_bytes(physical, bytes));
-        let first = scalars.next()?;
-        let (lo, hi) = scalars.fold((first, first), |(lo, hi), scalar| {
-            (if scalar < lo { scalar } else { lo }, if scalar > hi { scalar } else { hi })
-        });
-        Some(DimRange::Fixed { lo: lo.key(), hi: hi.key() })
     }
 }

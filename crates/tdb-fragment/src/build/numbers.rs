@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use tdb_types::PhysicalType;
-
-use super::tile::TileCells;
+use tdb_types::{Cells, PhysicalType, Validity};
 
 /// A number as the reference library treats it in statistics.
 trait Number: Copy + PartialOrd {
@@ -153,7 +151,7 @@ pub(super) fn no_bounds(physical: PhysicalType) -> ([u8; 8], [u8; 8]) {
 /// The least and the greatest of these two and the valid cells of a run.
 pub(super) fn bounds(
     physical: PhysicalType,
-    cells: &TileCells<'_>,
+    cells: &Cells<'_>,
     run: Range<usize>,
     min: [u8; 8],
     max: [u8; 8],
@@ -164,7 +162,7 @@ pub(super) fn bounds(
 /// The sum of the valid cells of a run, added to the bits of another.
 pub(super) fn sum(
     physical: PhysicalType,
-    cells: &TileCells<'_>,
+    cells: &Cells<'_>,
     run: Range<usize>,
     before: u64,
     overflow: Overflow,
@@ -202,47 +200,53 @@ fn greater<T: PartialOrd>(a: T, b: T) -> T {
 }
 
 /// The numbers of a run, and its validity.
-fn run_of<'a, T>(cells: &TileCells<'a>, run: Range<usize>) -> (std::slice::ChunksExact<'a, u8>, Option<&'a [u8]>) {
+fn run_of<'a, T: Number>(
+    cells: &Cells<'a>,
+    run: Range<usize>,
+) -> (impl Iterator<Item = T> + use<'a, T>, Option<Validity<'a>>) {
     let size = size_of::<T>();
     let bytes = run.start.saturating_mul(size)..run.end.saturating_mul(size);
-    let values = cells.values.get(bytes).unwrap_or_default().chunks_exact(size);
-    (values, cells.validity.map(|validity| validity.get(run).unwrap_or_default()))
+    let values = cells.values().get(bytes).unwrap_or_default().chunks_exact(size);
+    (values.map(T::read), cells.validity().map(|validity| validity.slice(run)))
 }
 
-fn bounds_of<T: Number>(cells: &TileCells<'_>, run: Range<usize>, min: [u8; 8], max: [u8; 8]) -> ([u8; 8], [u8; 8]) {
+/// Runs a loop over the values that are valid. Which layout says so is decided once, outside of it.
+macro_rules! for_valid {
+    ($values:expr, $validity:expr, |$valid:ident| $loop:expr) => {
+        match $validity {
+            None => {
+                let $valid = $values;
+                $loop
+            }
+            Some(Validity::Bytes(bytes)) => {
+                let $valid = $values.zip(bytes).filter(|(_, byte)| **byte != 0).map(|(value, _)| value);
+                $loop
+            }
+            Some(bits @ Validity::Bits { .. }) => {
+                let $valid = $values.zip(0..).filter(|(_, cell)| bits.is_valid(*cell)).map(|(value, _)| value);
+                $loop
+            }
+        }
+    };
+}
+pub(super) use for_valid;
+
+fn bounds_of<T: Number>(cells: &Cells<'_>, run: Range<usize>, min: [u8; 8], max: [u8; 8]) -> ([u8; 8], [u8; 8]) {
     let size = size_of::<T>();
     let (mut min, mut max) = (T::read(&min[..size]), T::read(&max[..size]));
     let (values, validity) = run_of::<T>(cells, run);
-    match validity {
-        None => {
-            for value in values.map(T::read) {
-                min = less(min, value);
-                max = greater(max, value);
-            }
-        }
-        Some(validity) => {
-            for (value, valid) in values.map(T::read).zip(validity) {
-                if *valid != 0 {
-                    min = less(min, value);
-                    max = greater(max, value);
-                }
-            }
-        }
-    }
+    for_valid!(values, validity, |valid| for value in valid {
+        min = less(min, value);
+        max = greater(max, value);
+    });
     (min.write(), max.write())
 }
 
-fn sum_of<T: Number>(cells: &TileCells<'_>, run: Range<usize>, before: u64, overflow: Overflow) -> u64 {
+fn sum_of<T: Number>(cells: &Cells<'_>, run: Range<usize>, before: u64, overflow: Overflow) -> u64 {
     let (values, validity) = run_of::<T>(cells, run);
-    let values = values.map(|value| T::read(value).widen());
     let start = T::Sum::from_bits(before);
-    let result = match validity {
-        None => add_all(start, values, overflow),
-        Some(validity) => {
-            add_all(start, values.zip(validity).filter(|(_, valid)| **valid != 0).map(|(value, _)| value), overflow)
-        }
-    };
-    result.bits()
+    let sum = for_valid!(values, validity, |valid| add_all(start, valid.map(T::widen), overflow));
+    sum.bits()
 }
 
 fn add_all<S: Sum>(start: S, values: impl Iterator<Item = S>, overflow: Overflow) -> S {
@@ -261,8 +265,8 @@ fn add_all<S: Sum>(start: S, values: impl Iterator<Item = S>, overflow: Overflow
 mod tests {
     use super::*;
 
-    fn cells(values: &[u8]) -> TileCells<'_> {
-        TileCells { values, offsets: None, validity: None }
+    fn cells(values: &[u8]) -> Cells<'_> {
+        Cells::fixed(values, 8)
     }
 
     fn f64s(values: &[f64]) -> Vec<u8> {
@@ -279,7 +283,7 @@ mod tests {
         assert_eq!(sum(PhysicalType::U64, &cells(&[0xff; 16]), 0..2, 0, Overflow::Stops), u64::MAX);
         let values = f64s(&[f64::MAX, f64::MAX, f64::MIN]);
         assert_eq!(f64::from_bits(sum(PhysicalType::F64, &cells(&values), 0..3, 0, Overflow::Stops)), f64::MAX);
-        assert_eq!(sum(PhysicalType::I8, &cells(&[0xff, 0xfe]), 0..2, 0, Overflow::Stops).cast_signed(), -3);
+        assert_eq!(sum(PhysicalType::I8, &Cells::fixed(&[0xff, 0xfe], 1), 0..2, 0, Overflow::Stops).cast_signed(), -3);
     }
 
     #[test]

@@ -1,40 +1,13 @@
 //! The statistics of one tile.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
-use tdb_types::{PhysicalType, saturating_len};
+use tdb_types::{Cells, PhysicalType, Validity};
 
 use super::kind::{Bounds, StatisticsKind};
-use super::numbers::{self, Overflow};
+use super::numbers::{self, Overflow, for_valid};
 use super::strings;
-
-/// The cells of one field in one tile, as they are stored before the filters.
-#[derive(Clone, Copy, Debug)]
-pub struct TileCells<'a> {
-    /// Little-endian values, or the bytes of all strings.
-    pub values: &'a [u8],
-    /// Where each cell begins in `values`, in bytes, if cells differ in length; the last one ends with the values.
-    pub offsets: Option<&'a [u64]>,
-    /// One byte per cell, 0 for null, if the field is nullable.
-    pub validity: Option<&'a [u8]>,
-}
-
-impl<'a> TileCells<'a> {
-    /// Whether a cell is there and not null.
-    pub(super) fn is_valid(&self, cell: usize) -> bool {
-        self.validity.is_none_or(|validity| validity.get(cell).is_some_and(|byte| *byte != 0))
-    }
-
-    /// The bytes of a cell of variable length; empty if there is no such cell.
-    pub(super) fn string(&self, cell: usize) -> &'a [u8] {
-        let offsets = self.offsets.unwrap_or_default();
-        let at = |cell: usize| match offsets.get(cell) {
-            Some(start) => saturating_len(*start),
-            None => self.values.len(),
-        };
-        self.values.get(at(cell)..at(cell.saturating_add(1))).unwrap_or_default()
-    }
-}
 
 /// The statistics of one tile of one field, as they are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,42 +63,37 @@ impl TileSummariser {
 
     /// The statistics of a whole tile, gone over in one run.
     #[must_use]
-    pub fn whole(kind: StatisticsKind, cells: &TileCells<'_>, count: usize) -> TileSummary {
+    pub fn whole(kind: StatisticsKind, cells: &Cells<'_>) -> TileSummary {
         let mut summariser = Self::new(kind);
-        summariser.add(cells, 0..count);
-        summariser.finish(cells, count)
+        summariser.add(cells, 0..cells.len());
+        summariser.finish(cells)
     }
 
-    /// Goes over a run of cells. All runs are of the same tile.
-    pub fn add(&mut self, cells: &TileCells<'_>, run: Range<usize>) {
+    /// Goes over a run of the cells of the tile, of which all are given each time.
+    pub fn add(&mut self, cells: &Cells<'_>, run: Range<usize>) {
         self.go_over(cells, run, Overflow::Stops);
     }
 
     /// Goes over cells as if each were a run of its own: a sum that leaves its range goes on from the end of the range with
     /// the next cell. So does the reference library where cells are given in another order than they are stored in.
-    pub fn add_each(&mut self, cells: &TileCells<'_>, run: Range<usize>) {
+    pub fn add_each(&mut self, cells: &Cells<'_>, run: Range<usize>) {
         self.go_over(cells, run, Overflow::GoesOn);
     }
 
-    fn go_over(&mut self, cells: &TileCells<'_>, run: Range<usize>, overflow: Overflow) {
+    fn go_over(&mut self, cells: &Cells<'_>, run: Range<usize>, overflow: Overflow) {
         if run.is_empty() {
             return;
         }
         if self.kind.nullable && self.kind.counts_nulls {
-            let validity = cells.validity.and_then(|validity| validity.get(run.clone())).unwrap_or_default();
-            self.null_count += validity.iter().map(|byte| u64::from(*byte == 0)).sum::<u64>();
+            self.null_count += nulls(cells, &run);
         }
         match self.kind.bounds {
             Some(Bounds::Number(physical)) => self.add_numbers(physical, cells, run.clone()),
-            Some(Bounds::FixedString(size)) => {
-                let string = |cell: usize| {
-                    let start = cell.saturating_mul(size);
-                    cells.values.get(start..start.saturating_add(size)).unwrap_or_default()
-                };
-                self.add_strings(cells, run.clone(), string, strings::compare_fixed);
+            Some(Bounds::FixedString(_)) => {
+                self.add_strings(cells, run.clone(), cells.slice(run.clone()).fixed_cells(), strings::compare_fixed);
             }
             Some(Bounds::VarString) => {
-                self.add_strings(cells, run.clone(), |cell| cells.string(cell), strings::compare_var);
+                self.add_strings(cells, run.clone(), cells.slice(run.clone()).var_cells(), strings::compare_var);
             }
             Some(Bounds::Zeros { .. }) | None => {}
         }
@@ -134,7 +102,7 @@ impl TileSummariser {
         }
     }
 
-    fn add_numbers(&mut self, physical: PhysicalType, cells: &TileCells<'_>, run: Range<usize>) {
+    fn add_numbers(&mut self, physical: PhysicalType, cells: &Cells<'_>, run: Range<usize>) {
         let (min, max) = match self.bounds {
             Found::Numbers { min, max } => (min, max),
             _ => numbers::no_bounds(physical),
@@ -143,54 +111,141 @@ impl TileSummariser {
         self.bounds = Found::Numbers { min, max };
     }
 
+    /// `strings` are those of the run.
     fn add_strings<'a>(
         &mut self,
-        cells: &TileCells<'_>,
+        cells: &Cells<'a>,
         run: Range<usize>,
-        string: impl Fn(usize) -> &'a [u8],
-        compare: impl Fn(&[u8], &[u8]) -> std::cmp::Ordering,
+        strings: impl Iterator<Item = &'a [u8]>,
+        compare: impl Fn(&[u8], &[u8]) -> Ordering,
     ) {
-        let mut valid = run.filter(|cell| cells.is_valid(*cell));
-        let (mut min, mut max) = match self.bounds {
-            Found::Strings { min, max } => (min, max),
-            _ => match valid.next() {
-                Some(first) => (first, first),
-                None => return,
-            },
+        let validity = cells.validity().map(|validity| validity.slice(run.clone()));
+        let strings = run.zip(strings);
+        let found = match self.bounds {
+            Found::Strings { min, max } => Some([(min, cells.cell(min)), (max, cells.cell(max))]),
+            _ => None,
         };
-        let (mut least, mut greatest) = (string(min), string(max));
-        for cell in valid {
-            let value = string(cell);
-            if compare(least, value).is_gt() {
-                (min, least) = (cell, value);
-            }
-            if compare(greatest, value).is_lt() {
-                (max, greatest) = (cell, value);
-            }
+        let found = for_valid!(strings, validity, |valid| extremes(found, valid, compare));
+        if let Some([(min, _), (max, _)]) = found {
+            self.bounds = Found::Strings { min, max };
         }
-        self.bounds = Found::Strings { min, max };
     }
 
-    /// The statistics, of a tile that is stored with so many cells, gone over or not.
+    /// The statistics of the tile, which is stored with these cells, gone over or not.
     #[must_use]
-    pub fn finish(self, cells: &TileCells<'_>, count: usize) -> TileSummary {
-        let all_null = self.kind.nullable && self.null_count == count as u64;
+    pub fn finish(self, cells: &Cells<'_>) -> TileSummary {
+        let all_null = self.kind.nullable && self.null_count == cells.len() as u64;
         let (min, max) = match (self.kind.bounds, self.bounds) {
             (Some(Bounds::Number(physical)), Found::Numbers { min, max }) if !all_null => {
                 (min[..physical.size()].to_vec(), max[..physical.size()].to_vec())
             }
             (Some(Bounds::Number(physical)), _) => (vec![0; physical.size()], vec![0; physical.size()]),
-            (Some(Bounds::FixedString(size)), Found::Strings { min, max }) => {
-                let string =
-                    |cell: usize| cells.values.get(cell * size..(cell + 1) * size).map_or(vec![0; size], Vec::from);
-                (string(min), string(max))
+            (Some(Bounds::FixedString(_) | Bounds::VarString), Found::Strings { min, max }) => {
+                (cells.cell(min).to_vec(), cells.cell(max).to_vec())
             }
             (Some(Bounds::FixedString(size)), _) => (vec![0; size], vec![0; size]),
-            (Some(Bounds::VarString), Found::Strings { min, max }) => {
-                (cells.string(min).to_vec(), cells.string(max).to_vec())
-            }
             (Some(Bounds::VarString | Bounds::Zeros { .. }) | None, _) => (Vec::new(), Vec::new()),
         };
         TileSummary { min, max, sum: self.sum, null_count: self.null_count, all_null }
+    }
+}
+
+/// How many cells of a run are null. A view that says nothing of nulls has none.
+fn nulls(cells: &Cells<'_>, run: &Range<usize>) -> u64 {
+    let Some(validity) = cells.validity() else { return 0 };
+    validity.slice(run.clone()).null_count(run.len()) as u64
+}
+
+/// A string, and the cell that holds it.
+type Placed<'a> = (usize, &'a [u8]);
+
+/// The least and the greatest of these two and of strings; nothing if there are none.
+fn extremes<'a>(
+    found: Option<[Placed<'a>; 2]>,
+    mut strings: impl Iterator<Item = Placed<'a>>,
+    compare: impl Fn(&[u8], &[u8]) -> Ordering,
+) -> Option<[Placed<'a>; 2]> {
+    let [mut least, mut greatest] = match found {
+        Some(found) => found,
+        None => strings.next().map(|first| [first; 2])?,
+    };
+    for string in strings {
+        if compare(least.1, string.1).is_gt() {
+            least = string;
+        }
+        if compare(greatest.1, string.1).is_lt() {
+            greatest = string;
+        }
+    }
+    Some([least, greatest])
+}
+
+#[cfg(test)]
+mod tests {
+    use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+    use tdb_types::{CellValNum, Datatype, Offsets, Scalar};
+
+    use super::*;
+    use crate::FragmentField;
+
+    fn schema(nullable: bool) -> ArraySchema {
+        let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(10));
+        let three = CellValNum::from_code(3).expect("a number");
+        let attributes = [
+            Attribute::new("number", Datatype::Int16),
+            Attribute::new("float", Datatype::Float64),
+            Attribute::new("fixed", Datatype::StringAscii).with_cell_val_num(three),
+            Attribute::new("text", Datatype::StringAscii).with_cell_val_num(CellValNum::Var),
+            Attribute::new("wide", Datatype::StringUtf16).with_cell_val_num(CellValNum::Var),
+        ];
+        let attributes = attributes.into_iter().map(|attribute| attribute.nullable(nullable));
+        attributes.fold(SchemaBuilder::dense().dimension(x), SchemaBuilder::attribute).build().expect("a schema")
+    }
+
+    /// The statistics of a part of a column are those of the tile that it is written to.
+    #[test]
+    fn either_layout_has_the_same_statistics() {
+        let bytes: Vec<u8> = (0..400u32).map(|byte| (byte * 97 % 251) as u8).collect();
+        let in_values: Vec<u64> = (0..40).map(|cell| cell + cell / 3).collect();
+        let bits = [0b1011_0110, 0b0000_0111, 0b1111_1000, 0b0101_0101, 0b1111_1111];
+        let valid: Vec<u8> = (0..39).map(|cell| bits[cell / 8] >> (cell % 8) & 1).collect();
+        for (nullable, attribute) in
+            [false, true].into_iter().flat_map(|nullable| (0..5).map(move |field| (nullable, field)))
+        {
+            let schema = schema(nullable);
+            let kind = StatisticsKind::of(&schema, FragmentField::Attribute(attribute));
+            let of = &schema.attributes()[attribute];
+            let size = of.datatype().size();
+            for run in [0..39, 5..20, 8..11, 3..4, 11..19, 7..7] {
+                let in_bytes: Vec<u64> = in_values[run.start..=run.end]
+                    .iter()
+                    .map(|offset| (offset - in_values[run.start]) * size as u64)
+                    .collect();
+                let (column, tile) = match of.cell_size() {
+                    Some(cell) => {
+                        let cell = usize::try_from(cell).expect("small");
+                        let own = &bytes[run.start * cell..run.end * cell];
+                        (Cells::fixed(&bytes[..39 * cell], cell), Cells::fixed(own, cell))
+                    }
+                    None => {
+                        let own = &bytes[in_values[run.start] as usize * size..in_values[run.end] as usize * size];
+                        let column = Cells::var(Offsets::in_values(&in_values, size), &bytes);
+                        (column, Cells::var(Offsets::in_bytes(&in_bytes), own))
+                    }
+                };
+                let column = column.with_validity(nullable.then_some(Validity::bits(&bits)));
+                let tile = tile.with_validity(nullable.then_some(Validity::Bytes(&valid[run.clone()])));
+                let of_tile = TileSummariser::whole(kind, &tile);
+                assert_eq!(TileSummariser::whole(kind, &column.slice(run.clone())), of_tile, "{} {run:?}", of.name());
+                // The same, cell by cell, as strided slabs are gone over.
+                let mut one_by_one = TileSummariser::new(kind);
+                (0..run.len()).for_each(|cell| one_by_one.add_each(&tile, cell..cell + 1));
+                assert_eq!(one_by_one.finish(&tile), of_tile, "{} {run:?}", of.name());
+                if nullable {
+                    let nulls = valid[run.clone()].iter().filter(|byte| **byte == 0).count() as u64;
+                    assert_eq!(of_tile.null_count, if kind.counts_nulls { nulls } else { 0 }, "{}", of.name());
+                }
+            }
+        }
     }
 }

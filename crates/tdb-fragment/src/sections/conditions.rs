@@ -30,7 +30,7 @@ impl ProcessedConditions {
         }
     }
 
-    /// The place of a condition in the list, which is what the delete condition index of a cell tells.
+    /// The place of a condition in the list, which is what the delete condition index of a cell gives.
     #[must_use]
     pub fn index_of(&self, path: &str) -> Option<usize> {
         self.0.iter().position(|condition| condition == path)

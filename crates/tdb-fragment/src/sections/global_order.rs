@@ -4,7 +4,7 @@ use super::TileValues;
 
 /// The coordinates, in one dimension, of the first and the last cell of each tile in global order.
 ///
-/// With those of all dimensions a reader can tell whether fragments overlap in global order, and merge them tile by tile
+/// With those of all dimensions a reader can see whether fragments overlap in global order, and merge them tile by tile
 /// instead of cell by cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobalOrderBounds {

@@ -6,7 +6,7 @@ use tdb_types::Layout;
 
 use super::check_dense;
 use crate::error::{FragmentError, Result};
-use crate::footer::FooterHeader;
+use crate::header::FooterHeader;
 
 /// The tiles of a dense fragment: those tiles of the array's grid that its non-empty domain touches, each stored whole.
 ///

@@ -4,7 +4,7 @@ use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{Datatype, FormatVersion, Layout, Scalar};
 
 use super::*;
-use crate::footer::LEGACY_SCHEMA_NAME;
+use crate::header::LEGACY_SCHEMA_NAME;
 
 fn header(dense: bool, domain: &[(i32, i32)]) -> FooterHeader {
     let range = |&(lo, hi): &(i32, i32)| DimRange::Fixed { lo: Scalar::I32(lo).key(), hi: Scalar::I32(hi).key() };

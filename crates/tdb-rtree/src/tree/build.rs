@@ -9,7 +9,7 @@ impl RTree {
     ///
     /// Each inner node bounds the next `fanout` nodes of the level below, until one node is left. The reference library
     /// takes the number of levels from a quotient of floating-point logarithms; with [its fanout](Self::FANOUT) of 10 that
-    /// comes to the same for every tree of up to 10^15 tiles.
+    /// gives the same for every tree of up to 10^15 tiles.
     ///
     /// # Errors
     /// A fanout below 2, or MBRs that don't suit the dimensions.

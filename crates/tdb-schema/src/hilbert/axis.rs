@@ -2,7 +2,8 @@
 
 use tdb_types::PhysicalType;
 
-use super::{BLOCK, CoordinateColumn};
+use super::block::BLOCK;
+use super::column::CoordinateColumn;
 use crate::Dimension;
 use crate::tiling::{float32_of_key, float64_of_key, truncate};
 

@@ -1,7 +1,8 @@
 //! Between which positions along the curve a box lies.
 
+use super::block::MOST_DIMENSIONS;
 use super::transform;
-use super::{CoordinateColumn, HilbertCurve, MOST_DIMENSIONS};
+use super::{CoordinateColumn, HilbertCurve};
 
 /// Orthants that are looked at in one cell of the curve: in many dimensions a box reaches into very many.
 const MOST_ORTHANTS: usize = 256;

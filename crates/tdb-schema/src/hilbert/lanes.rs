@@ -7,7 +7,7 @@
 
 use std::ops::{BitAnd, BitOr, BitXor, BitXorAssign, Not, Shr};
 
-use super::{BLOCK, Buckets};
+use super::block::{BLOCK, Buckets};
 
 /// An unsigned integer that holds a bucket.
 pub(super) trait Lane:

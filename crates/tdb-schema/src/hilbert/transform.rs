@@ -1,7 +1,7 @@
 //! Skilling's transform: from buckets to one number.
 
+use super::block::{BLOCK, Buckets, MOST_DIMENSIONS};
 use super::lanes::{self, Lane};
-use super::{BLOCK, Buckets, MOST_DIMENSIONS};
 
 /// So many bits fit in lanes half as wide.
 const SHORT_BITS: u32 = 16;

@@ -4,9 +4,10 @@ use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind, WebPFormat, W
 use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, PhysicalType, Scalar};
 
 use super::{name_of_attribute, name_of_dimension, readable};
-use crate::builder::ANONYMOUS;
-use crate::dimension::{max_key, unsigned_bits};
+use crate::attribute::ANONYMOUS;
+use crate::dimension::max_key;
 use crate::error::Result;
+use crate::scalar_bits::unsigned_bits;
 use crate::{ArraySchema, Attribute, Dimension, SchemaError};
 
 /// Names that begin with this are the format's own.
@@ -116,12 +117,12 @@ fn extent_fits(low: Scalar, high: Scalar, extent: Scalar) -> bool {
     match extent.physical() {
         PhysicalType::F32 | PhysicalType::F64 => {
             let span = high.to_f64() - low.to_f64();
-            // A domain of one coordinate that is told no extent has one of 0.
+            // A domain of one coordinate that is given no extent has one of 0.
             extent.to_f64() <= span + 1.0 && (extent.to_f64() > 0.0 || span == 0.0)
         }
         physical => {
             let span = (high.key() - low.key()).saturating_add(1);
-            // More than half of a signed type is negative there; only domains of one tile come to that.
+            // More than half of a signed type is negative there; only domains of one tile allow it.
             let is_negative = physical.is_signed_integer() && extent.to_f64() < 0.0;
             unsigned_bits(extent) <= span && (!is_negative || unsigned_bits(extent) == span)
         }

@@ -6,8 +6,8 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, Feature, Layout, Scalar, is_safe_file_name};
 
 use super::{name_of_attribute, name_of_dimension, name_of_label};
-use crate::dimension::unsigned_bits;
 use crate::error::Result;
+use crate::scalar_bits::unsigned_bits;
 use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, EnumerationRef, SchemaError};
 
 /// Most dimensions along which the Hilbert curve runs: with more, a coordinate would have less than three bits.

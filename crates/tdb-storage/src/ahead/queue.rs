@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
-use super::{PlannedFile, spawn};
+use super::planned::PlannedFile;
 use crate::{Request, Storage, coalesce};
 
 /// Bytes of files that will be read, about in this order. As many as may be held are asked for at once; what was read makes
@@ -276,4 +277,9 @@ impl Drop for Asked {
     fn drop(&mut self) {
         self.places.iter().for_each(|place| self.queue.settle(*place, None));
     }
+}
+
+/// Runs a job that waits beside the caller; false if there can't be a thread for it.
+fn spawn(job: impl FnOnce() + Send + 'static) -> bool {
+    thread::Builder::new().name("tdb-read-ahead".to_owned()).spawn(job).is_ok()
 }

@@ -1,6 +1,8 @@
 #![allow(clippy::single_range_in_vec_init)] // lists of one range are meant
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use super::*;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::storage::check_end;
+use crate::file::check_end;
 use crate::{ReadAt, ReadProfile, Result, StorageError};
 
 /// How many files are held open at once: systems allow a process about a thousand unless told otherwise, and an array may

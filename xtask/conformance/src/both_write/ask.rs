@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::case::Case;
 use crate::compare::difference;
 use crate::defects;
-use crate::examine::{as_failure, compare_cells, excuse, has_no_end, misread, read_again, settled, with_coordinates};
+use crate::examine::{compare_cells, misread, read_again, settled, with_coordinates};
 use crate::ours::Reading;
+use crate::their_errors::{as_failure, excuse, has_no_end};
 use crate::verdict::{Failure, Kind};
 use tdb_reference::model::{QuerySpec, ReadResult};
 use tdb_reference::{Error, Reference, Release, Result};
@@ -42,7 +43,7 @@ pub fn ask(
         return Ok(Answer::Excused(reason.to_owned()));
     }
     let order = settled(case, question, &expected);
-    let by_them = difference(&expected, &reading(&got), &order)
+    let by_them = difference(&expected, &Reading::of(&got), &order)
         .map(|detail| Failure::new(Kind::Cells, format!("the library reads from our array: {detail}")));
     let by_us = || catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, ours, &expected)));
     let failure = by_them.or_else(|| match by_us() {
@@ -85,10 +86,4 @@ pub(super) fn unanswered(
         Some(rule) => Answer::Excused(rule.to_owned()),
         None => Answer::Failed(failure),
     })
-}
-
-/// What the library read, in the form of what we read.
-pub fn reading(result: &ReadResult) -> Reading {
-    let columns = result.columns.iter().map(|column| column.column.clone()).collect();
-    Reading { cells: result.cells, columns, batches: 1 }
 }

@@ -6,12 +6,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::Files;
-use super::ask::{Answer, reading, unanswered};
+use super::ask::{Answer, unanswered};
 use crate::case::Case;
 use crate::compare::difference;
 use crate::defects;
 use crate::examine::{compare_cells, read_again, settled, with_coordinates};
+use crate::ours::Reading;
 use crate::tally::Counts;
 use crate::verdict::{Failure, Kind};
 use tdb_reference::model::{AttributeSpec, FilterSpec, ReadResult, WebpFormat};
@@ -86,7 +86,7 @@ pub fn ask(
     index: usize,
     reference: &mut Reference,
     [given, theirs, ours]: [&str; 3],
-    files: &mut Files,
+    sum: &mut Loss,
 ) -> Result<Answer> {
     let question = &case.questions[index];
     if let Some(reason) = defects::is_wrong(case, question) {
@@ -107,13 +107,13 @@ pub fn ask(
         Ok(Err(failure)) => return failed(failure.kind, failure.detail),
         Err(_) => return failed(Kind::OurPanic, "our reader panicked".to_owned()),
     }
-    let mut restored = reading(&got);
+    let mut restored = Reading::of(&got);
     for attribute in case.array.attributes.iter().filter(|attribute| has_loss(attribute)) {
         let loss = match loss(attribute, [&given, &theirs, &got]) {
             Ok(loss) => loss,
             Err(detail) => return failed(Kind::Cells, detail),
         };
-        files.loss.add(&loss);
+        sum.add(&loss);
         let same =
             given.columns.iter().zip(&mut restored.columns).find(|(column, _)| column.column.name == attribute.name);
         if let Some((given, got)) = same {

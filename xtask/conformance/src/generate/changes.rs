@@ -6,7 +6,8 @@ use tdb_types::ArrayType;
 use super::super::case::{Case, Step};
 use super::super::random::Random;
 use super::axis::{Axis, integer_of};
-use super::{FIRST_TIMESTAMP, conditions, writes};
+use super::times::FIRST_TIMESTAMP;
+use super::{conditions, writes};
 use tdb_reference::model::{AttributeSpec, Bytes, EnumerationSpec, Evolution};
 
 /// When what comes at last is written.

@@ -3,7 +3,8 @@
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use super::super::case::{Case, Step};
-use super::{all_attributes, orders_otherwise};
+use super::attributes::all_attributes;
+use super::order::orders_otherwise;
 use tdb_reference::model::{AttributeSpec, Column, Condition};
 use tdb_reference::{Ability, NEWEST, Release};
 

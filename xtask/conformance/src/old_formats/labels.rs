@@ -4,11 +4,12 @@ use std::path::Path;
 
 use tdb_types::{DataOrder, Datatype, FormatVersion, Layout};
 
-use super::made_twice::{Share, Sides};
-use crate::both_write::{by_us, reading};
+use super::made_twice::Share;
+use super::sides::Sides;
 use crate::case::Case;
 use crate::create;
 use crate::examine::read_again;
+use crate::make_ours::by_us;
 use crate::ours::{self, Manner, Reading, describe};
 use crate::random::Random;
 use crate::verdict::{Failure, Kind};
@@ -278,7 +279,7 @@ impl Pair<'_> {
             let read = |side: &mut Reference| [&self.theirs, &self.ours].map(|uri| read_again(side, uri, &query).0);
             let [expected, got] = read(&mut self.sides.newest);
             let expected = expected.map_err(by_reference)?;
-            let expected = reading(&expected);
+            let expected = Reading::of(&expected);
             let differs = |who: &str, detail| {
                 Failure::new(Kind::Cells, format!("{who} reads from our array: {query:?}: {detail}"))
             };
@@ -324,8 +325,8 @@ impl Pair<'_> {
 /// How what a library reads differs from what it should read.
 fn unlike(expected: &Reading, got: &Result<tdb_reference::model::ReadResult>) -> Option<String> {
     match got {
-        Ok(got) if reading(got).columns == expected.columns => None,
-        Ok(got) => Some(format!("{:?} instead of {:?}", reading(got).columns, expected.columns)),
+        Ok(got) if Reading::of(got).columns == expected.columns => None,
+        Ok(got) => Some(format!("{:?} instead of {:?}", Reading::of(got).columns, expected.columns)),
         Err(error) => Some(error.to_string()),
     }
 }

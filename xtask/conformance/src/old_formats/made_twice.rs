@@ -7,18 +7,21 @@ use tdb_types::FormatVersion;
 
 use super::counted::{CREATED, DELETED, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
 use super::metadata_and_groups;
-use crate::both_write::{Answer, ask, by_us, cannot_be_the_same, reading};
+use super::sides::Sides;
+use crate::both_write::{Answer, ask, cannot_be_the_same};
 use crate::case::{Case, Step};
 use crate::compare::difference;
-use crate::examine::{compare_facts, has_no_end, read_again, settled, their_failure, with_coordinates};
-use crate::ours::{self, Manner};
+use crate::examine::{compare_facts, read_again, settled, with_coordinates};
+use crate::make_ours::by_us;
+use crate::ours::{self, Manner, Reading};
 use crate::random::Random;
 use crate::tally::Counts;
+use crate::their_errors::{has_no_end, their_failure};
 use crate::verdict::{Failure, Kind, Verdict};
 use crate::writer::{carry_out, set_key};
 use crate::{create, defects};
 use tdb_reference::model::ReadResult;
-use tdb_reference::{Error, Reference, Result};
+use tdb_reference::{Error, Result};
 
 /// The first format version of which new fragments keep the array's version, so that its release can read them.
 const KEPT: u32 = 7;
@@ -27,12 +30,6 @@ const PATIENT_READS: usize = 8;
 
 /// Of so many cases two lose fragments.
 const LOSING: u64 = 5;
-
-/// The older release, and the newest.
-pub struct Sides {
-    pub older: Reference,
-    pub newest: Reference,
-}
 
 /// Who makes the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,7 +280,7 @@ impl Pair<'_> {
         let order = settled(self.case, &self.case.questions[index], expected);
         let library = self.sides.older.release().library;
         let (kind, detail) = match got {
-            Ok(got) => (Kind::Cells, difference(expected, &reading(got), &order)?),
+            Ok(got) => (Kind::Cells, difference(expected, &Reading::of(got), &order)?),
             Err(error) => (Kind::TheirError, error.to_string()),
         };
         let detail = format!("release {library} reads from our array: {detail}");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tdb_array::{CreateOptions, Group, Names};
 use tdb_types::Datatype;
 
-use super::made_twice::Sides;
+use super::sides::Sides;
 use crate::case::Case;
 use crate::change::{entries, value};
 use crate::limits;

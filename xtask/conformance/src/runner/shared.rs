@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::{Amount, CaseKind, Running, Settings};
+use super::kind::CaseKind;
+use super::running::Running;
+use super::settings::{Amount, Settings};
 use crate::tally::{Counts, Tally};
 use crate::verdict::{Failure, Kind, Verdict};
 

@@ -4,8 +4,9 @@ use std::sync::PoisonError;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::kind::CaseKind;
+use super::running::Running;
 use super::shared::Shared;
-use super::{CaseKind, Running};
 use crate::verdict::{Failure, Kind};
 
 /// How often the threads are looked at.

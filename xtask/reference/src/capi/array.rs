@@ -4,8 +4,9 @@ use std::ffi::CStr;
 
 use tdb_types::{CellValNum, Datatype};
 
+use super::calls::{allocate, call};
 use super::context::{Context, KeyArguments, c_string, copied};
-use super::handle::{Handle, allocate, call};
+use super::handle::Handle;
 use super::symbols::Ptr;
 use crate::{Error, Result};
 

@@ -3,8 +3,9 @@
 use std::ffi::CString;
 
 use super::array::Field;
+use super::calls::call;
 use super::context::{Context, c_string};
-use super::handle::{Handle, call};
+use super::handle::Handle;
 use crate::Result;
 use crate::model::{Bytes, Column, ReadColumn};
 

@@ -1,7 +1,7 @@
 //! Schema evolution.
 
+use super::calls::{allocate, call};
 use super::context::{Context, c_string};
-use super::handle::{allocate, call};
 use super::schema::enumeration_parts;
 use super::symbols::Ptr;
 use crate::Result;

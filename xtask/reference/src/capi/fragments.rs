@@ -3,8 +3,9 @@
 use std::ptr;
 
 use super::array::Field;
+use super::calls::{allocate, call};
 use super::context::{Context, KeyArguments, c_string, copied};
-use super::handle::{Handle, allocate, call};
+use super::handle::Handle;
 use crate::Result;
 use crate::model::{Bytes, FragmentSummary};
 

@@ -3,8 +3,9 @@
 use std::ptr;
 
 use super::array::purpose;
+use super::calls::{allocate, call};
 use super::context::{Context, c_string, copied};
-use super::handle::{Handle, allocate, call};
+use super::handle::Handle;
 use super::metadata::{all_entries, change_entries};
 use crate::Result;
 use crate::model::{GroupMember, MetadataEntry, ObjectKind};

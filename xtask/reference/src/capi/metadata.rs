@@ -5,8 +5,8 @@ use std::ptr;
 use tdb_types::Datatype;
 
 use super::array::purpose;
+use super::calls::call;
 use super::context::{Context, c_string};
-use super::handle::call;
 use super::symbols::{In, Text};
 use crate::model::{Bytes, MetadataEntry};
 use crate::{Error, Result};

@@ -2,9 +2,10 @@
 
 use super::array::purpose;
 use super::buffers::FieldBuffer;
+use super::calls::{allocate, call};
 use super::context::Context;
 use super::coordinates;
-use super::handle::{Handle, allocate, call};
+use super::handle::Handle;
 use crate::model::{QuerySpec, ReadResult};
 use crate::{Error, Result};
 

@@ -4,8 +4,9 @@ use std::ptr;
 
 use tdb_types::{CellValNum, Datatype};
 
+use super::calls::{allocate, call};
 use super::context::{Context, KeyArguments, c_string};
-use super::handle::{Handle, allocate, call};
+use super::handle::Handle;
 use super::symbols::{In, Ptr, Range, Status};
 use crate::Result;
 use crate::model::{ArraySpec, AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FilterSpec, LabelSpec, Pipeline};

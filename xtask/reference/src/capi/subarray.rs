@@ -2,8 +2,9 @@
 
 use std::ptr;
 
+use super::calls::{allocate, call};
 use super::context::{Context, c_string};
-use super::handle::{Handle, allocate, call};
+use super::handle::Handle;
 use super::symbols::{Ptr, Range};
 use crate::model::{Bytes, QuerySpec, RangesSpec};
 use crate::{Error, Result};

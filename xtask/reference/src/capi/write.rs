@@ -6,9 +6,9 @@ use tdb_types::Layout;
 
 use super::array::purpose;
 use super::buffers::FieldBuffer;
+use super::calls::{allocate, call};
 use super::context::Context;
 use super::coordinates;
-use super::handle::{allocate, call};
 use crate::Result;
 use crate::model::WriteSpec;
 

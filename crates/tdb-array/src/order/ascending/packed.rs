@@ -5,7 +5,7 @@ use tdb_schema::hilbert::CoordinateColumn;
 use tdb_schema::{ArraySchema, Dimension, Tiling};
 use tdb_types::PhysicalType;
 
-use super::Ascending;
+use super::known::Ascending;
 
 /// Compares cells by their distances from the low corner of their space tile, which fit in a word together. Nothing of it
 /// branches on a cell, so that several are compared at once.

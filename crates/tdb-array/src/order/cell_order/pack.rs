@@ -2,10 +2,7 @@
 
 use tdb_rtree::DimRange;
 use tdb_schema::Tiling;
-use tdb_schema::global_order::GlobalOrder;
 
-use super::{CellOrder, positive_zero};
-use crate::order::coordinates::Coordinates;
 use crate::order::key::Key;
 
 /// Something that cells are compared by.
@@ -26,18 +23,18 @@ pub(super) enum Part {
 /// A part's place in the key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packed {
-    part: Part,
-    min: u64,
-    max: u64,
-    bits: u32,
+    pub(super) part: Part,
+    pub(super) min: u64,
+    pub(super) max: u64,
+    pub(super) bits: u32,
     /// Low bits for which there was no room.
-    dropped: u32,
+    pub(super) dropped: u32,
 }
 
 impl Packed {
     /// Appends the part to each key.
     #[inline]
-    fn append<K: Key>(&self, keys: &mut [K], values: impl Iterator<Item = u64>) {
+    pub(super) fn append<K: Key>(&self, keys: &mut [K], values: impl Iterator<Item = u64>) {
         // Only broken files have coordinates outside of the bounds.
         let Self { min, max, bits, dropped, .. } = *self;
         for (key, value) in keys.iter_mut().zip(values) {
@@ -46,9 +43,31 @@ impl Packed {
     }
 }
 
-impl CellOrder {
+/// The parts of a key, from the most to the least significant.
+#[derive(Clone, Debug)]
+pub(super) struct Packing {
+    pub(super) packed: Vec<Packed>,
+    pub(super) bits: u32,
+    /// Whether equal keys mean equal coordinates.
+    pub(super) exact: bool,
+}
+
+impl Default for Packing {
+    /// Nothing is compared, so that all cells are equal.
+    fn default() -> Self {
+        Self { packed: Vec::new(), bits: 0, exact: true }
+    }
+}
+
+impl Packing {
     /// Gives the parts their bits, as long as there is room.
-    pub(super) fn pack(&mut self, parts: Vec<(Part, u64, u64)>, bounds: &[DimRange]) {
+    pub(super) fn of(parts: Vec<(Part, u64, u64)>, bounds: &[DimRange]) -> Self {
+        let mut packing = Self::default();
+        packing.pack(parts, bounds);
+        packing
+    }
+
+    fn pack(&mut self, parts: Vec<(Part, u64, u64)>, bounds: &[DimRange]) {
         for (part, min, max) in parts {
             if let Part::Text { dimension, .. } = part {
                 // A single string needs no comparison; of others no more can be packed than how they begin.
@@ -85,135 +104,9 @@ impl CellOrder {
             self.packed.push(packed);
         }
     }
-
-    /// The key of each of `cells` cells; `coordinates` has a column for each dimension.
-    pub(crate) fn keys<K: Key>(&self, coordinates: &[Coordinates], cells: usize) -> Vec<K> {
-        let mut keys = Vec::new();
-        self.keys_into(coordinates, cells, &mut keys);
-        keys
-    }
-
-    /// Replaces `keys` by the key of each of `cells` cells.
-    pub(crate) fn keys_into<K: Key>(&self, coordinates: &[Coordinates], cells: usize, keys: &mut Vec<K>) {
-        keys.clear();
-        keys.resize(cells, K::default());
-        let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
-        for packed in &self.packed {
-            match packed.part {
-                Part::Word(word) => {
-                    let mut words = Vec::with_capacity(cells);
-                    if let Some(global) = &self.leading {
-                        global.leading_word(word, &columns, &mut words);
-                    }
-                    packed.append(keys, words.into_iter());
-                }
-                Part::Offset { dimension, low, extent, tiling } => {
-                    let coordinates = coordinates[dimension].keys();
-                    let mut tiles = Vec::with_capacity(cells);
-                    tiling.indices(coordinates, &mut tiles);
-                    let offsets =
-                        coordinates.iter().zip(tiles).map(|(key, tile)| key.wrapping_sub(low + tile * extent));
-                    packed.append(keys, offsets);
-                }
-                Part::Coordinate(dimension) => self.append_coordinates(packed, dimension, coordinates, keys),
-                Part::Text { dimension, skip } => {
-                    let strings = &coordinates[dimension];
-                    packed.append(keys, (0..cells).map(|cell| eight_bytes(strings.string(cell), skip)));
-                }
-                Part::ZeroSign { dimension, positive } => {
-                    let values = coordinates[dimension].keys().iter();
-                    packed.append(keys, values.map(|key| u64::from(*key == positive)));
-                }
-            }
-        }
-    }
-
-    /// Replaces `keys` by those of some cells.
-    pub(crate) fn keys_of<K: Key>(&self, coordinates: &[Coordinates], cells: &[u32], keys: &mut Vec<K>) {
-        let coordinates: Vec<_> = coordinates.iter().map(|coordinates| coordinates.of_cells(cells)).collect();
-        self.keys_into(&coordinates, cells.len(), keys);
-    }
-
-    fn append_coordinates<K: Key>(
-        &self,
-        packed: &Packed,
-        dimension: usize,
-        coordinates: &[Coordinates],
-        keys: &mut [K],
-    ) {
-        let values = coordinates[dimension].keys().iter().copied();
-        match self.physical[dimension].and_then(positive_zero) {
-            // The key of -0.0 is the one before that of 0.0.
-            Some(zero) => packed.append(keys, values.map(|key| key + u64::from(key == zero - 1))),
-            None => packed.append(keys, values),
-        }
-    }
-
-    /// Keys between which those of all cells in a box lie.
-    pub(crate) fn ends<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
-        if let Some(curve) = self.leading.as_ref().and_then(GlobalOrder::hilbert) {
-            let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
-            let corners: Vec<_> = corners.iter().map(Coordinates::column).collect();
-            let (low, high) = if is_endless(bounds) { (0, u64::MAX) } else { curve.ends(&corners) };
-            let (low, high): (K, K) = (self.key_of_word(low), self.key_of_word(high));
-            return (low.clear_low(self.bits_after(1)), high.fill_low(self.bits_after(1)));
-        }
-        let (low, high): (K, K) = self.corners(bounds);
-        // Within a space tile the corners are as good as in any other order; where a box has several, they alone tell.
-        let is_word = |packed: &&Packed| matches!(packed.part, Part::Word(_));
-        let words = self.packed.iter().take_while(is_word).count();
-        let after = self.bits_after(words);
-        if words == 0 || low.clear_low(after) == high.clear_low(after) {
-            return (low, high);
-        }
-        (low.clear_low(self.bits_after(1)), high.fill_low(self.bits_after(1)))
-    }
-
-    /// The keys of the lower and the upper corner of a box, between which those of all cells in the box lie. In global
-    /// order that is so within a space tile only.
-    fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
-        let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
-        // A box that begins or ends with a zero may hold zeros of the other sign.
-        let is_sign = |packed: &&Packed| matches!(packed.part, Part::ZeroSign { .. });
-        let signs = self.packed.iter().rev().take_while(is_sign).map(|packed| packed.bits).sum();
-        match self.keys::<K>(&corners, 2)[..] {
-            [low, _] if is_endless(bounds) => (low.clear_low(signs), K::HIGHEST),
-            [low, high] => (low.clear_low(signs), high.fill_low(signs)),
-            _ => (K::default(), K::HIGHEST),
-        }
-    }
-
-    /// Bits of the key behind the first `parts` parts.
-    fn bits_after(&self, parts: usize) -> u32 {
-        self.packed.iter().skip(parts).map(|packed| packed.bits).sum()
-    }
-
-    /// The key that begins with the first leading word; its other bits are 0.
-    fn key_of_word<K: Key>(&self, word: u64) -> K {
-        let mut keys = [K::default()];
-        for (place, packed) in self.packed.iter().enumerate() {
-            packed.append(&mut keys, std::iter::once(if place == 0 { word } else { packed.min }));
-        }
-        keys[0]
-    }
-}
-
-/// Whether the end of some range isn't known.
-fn is_endless(bounds: &[DimRange]) -> bool {
-    bounds.iter().any(|range| matches!(range, DimRange::Var { hi: None, .. }))
 }
 
 /// How many bytes all strings from `lo` to `hi` begin with in common.
 fn common_prefix(lo: &[u8], hi: Option<&[u8]>) -> usize {
     lo.iter().zip(hi.unwrap_or_default()).take_while(|(a, b)| a == b).count()
-}
-
-/// The eight bytes behind the first `skip` ones, as a number that compares as they do; missing ones count as zeros.
-#[inline]
-fn eight_bytes(string: &[u8], skip: usize) -> u64 {
-    let rest = string.get(skip..).unwrap_or_default();
-    match rest.first_chunk() {
-        Some(bytes) => u64::from_be_bytes(*bytes),
-        None => rest.iter().enumerate().fold(0, |number, (place, byte)| number | u64::from(*byte) << (56 - 8 * place)),
-    }
 }

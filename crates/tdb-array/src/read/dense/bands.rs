@@ -170,7 +170,7 @@ mod tests {
         // Column-major: the second dimension is the slow one.
         let columns = all(Bands::new(bounds.clone(), vec![1, 0], &axes, &[1, 0]), &axes, 90);
         assert_eq!(columns[0], vec![0..40, 0..2]);
-        // Where the order of the tiles is another, four times as much is taken to come to the end of a tile.
+        // Where the order of the tiles is another, four times as much is taken to reach the end of a tile.
         let rows_of_columns = Bands::new(bounds, vec![0, 1], &axes, &[1, 0]);
         assert_eq!(rows(all(rows_of_columns.clone(), &axes, 40)), [0..15, 15..25, 25..40]);
         assert_eq!(rows(all(rows_of_columns, &axes, 10))[..3], [0..3, 3..5, 5..9]);

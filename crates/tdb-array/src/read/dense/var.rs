@@ -159,7 +159,7 @@ impl Finder<'_, '_> {
         scratch: &mut TileScratch,
     ) -> Result<(Vec<ByteRun>, Option<Vec<u8>>)> {
         let cells = saturating_len(self.cells);
-        let mut strings = std::mem::take(&mut scratch.var);
+        let mut strings = std::mem::take(&mut scratch.cells);
         let decoded = self.tiles.var(tile, cells, &mut strings, scratch);
         let result = decoded.map(|()| {
             std::mem::swap(&mut self.offsets, &mut strings.offsets);
@@ -167,12 +167,12 @@ impl Finder<'_, '_> {
             let mut bytes = Vec::with_capacity(runs.iter().map(|run| run.len as usize).sum());
             for run in &mut runs {
                 let start = bytes.len() as u64;
-                bytes.extend_from_slice(&strings.data[run.from as usize..][..run.len as usize]);
+                bytes.extend_from_slice(&strings.values[run.from as usize..][..run.len as usize]);
                 run.from = start;
             }
             (runs, Some(bytes))
         });
-        scratch.var = strings;
+        scratch.cells = strings;
         result
     }
 

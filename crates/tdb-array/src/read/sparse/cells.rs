@@ -6,12 +6,12 @@ use tdb_types::ordered_keys;
 
 use super::conditions::{Conditions, Fulfilled};
 use super::context::Context;
-use super::held::{Held, TileData, fixed_len, fixed_window};
+use super::held::{Held, fixed_len, fixed_window};
 use super::selected::SelectedTile;
 use super::source::Source;
 use crate::Result;
 use crate::order::coordinates::{Coordinates, indices, keep_strings, keep_values, keys_of};
-use crate::tiles::{FieldTiles, TileScratch};
+use crate::tiles::{CellBuffers, FieldTiles, TileScratch};
 
 /// Which cells of a tile are wanted, and what was unfiltered to find out.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct WantedCells {
     /// The indices of the wanted cells, ascending; none if all are wanted.
     pub(super) kept: Option<Vec<u32>>,
     /// The tiles of coordinates that were unfiltered; of fixed-size ones only what lies around the wanted cells counts.
-    dimensions: Vec<Option<TileData>>,
+    dimensions: Vec<Option<CellBuffers>>,
     /// When each cell was written, if cells say so and it was asked for.
     pub(super) times: Option<Vec<u64>>,
     /// Which of the wanted cells stand for a deletion, so that they hide older ones without showing.
@@ -81,21 +81,22 @@ impl WantedCells {
         let kept = self.kept.as_deref().filter(|_| !all);
         let dimensions = context.array.schema().dimensions().iter().zip(&self.dimensions);
         let coordinates = dimensions.map(|(dimension, data)| match data {
-            Some(TileData::Fixed(values)) => {
+            Some(strings) if dimension.is_var() => {
+                let mut copy = context.spares.var();
+                copy.clear();
+                match kept {
+                    None => copy.push(&strings.cells(1), false),
+                    Some(kept) => copy.push_some(&strings.cells(1), kept, false),
+                }
+                Coordinates::Strings(copy)
+            }
+            Some(CellBuffers { values, .. }) => {
                 let mut keys = context.spares.keys();
                 match kept {
                     None => ordered_keys(dimension.physical(), values, &mut keys),
                     Some(kept) => keys_of(dimension.physical(), values, kept, &mut keys),
                 }
                 Coordinates::Keys(keys)
-            }
-            Some(TileData::Var(strings)) => {
-                let mut copy = context.spares.var();
-                match kept {
-                    None => copy.clone_from(strings),
-                    Some(kept) => strings.copy_cells(kept, &mut copy),
-                }
-                Coordinates::Strings(copy)
             }
             None => Coordinates::Keys(Vec::new()),
         });
@@ -120,9 +121,9 @@ impl WantedCells {
         let wanted = self.len(tile);
         for (dimension, data) in std::mem::take(&mut self.dimensions).into_iter().enumerate() {
             let Some(data) = data else { continue };
-            let can_leave = matches!(data, TileData::Fixed(_)) && source.dimensions[dimension].combined.is_none();
+            let can_leave = data.offsets.is_empty() && source.dimensions[dimension].combined.is_none();
             let worth = wanted > 0 && (!can_leave || wanted >= tile.cells as usize / WORTH_HOLDING);
-            let mut held = Held { cells: Some(data), ..Held::default() };
+            let mut held = Held::of(data);
             match context.field_of_dimension[dimension] {
                 Some(field) if worth && !self.fields.iter().any(|(other, _)| *other == field) => {
                     self.fields.push((field, held));
@@ -173,15 +174,15 @@ impl WantedCells {
             let data = unfilter_coordinates(look, dimension, window.clone(), scratch)?;
             if compared {
                 let (ranges, flags) = (&context.regions[dimension], mask.flags());
-                match &data {
-                    TileData::Var(strings) => keep_strings(strings, ranges, flags),
-                    TileData::Fixed(values) => {
-                        let physical = context.array.schema().dimensions()[dimension].physical();
-                        let bytes = window.start * physical.size()..window.end * physical.size();
-                        let mut keys = context.spares.keys();
-                        keep_values(physical, &values[bytes], ranges, &mut flags[window], &mut keys);
-                        context.spares.give_coordinates(Coordinates::Keys(keys));
-                    }
+                let space = &context.array.schema().dimensions()[dimension];
+                if space.is_var() {
+                    keep_strings(&data, ranges, flags);
+                } else {
+                    let physical = space.physical();
+                    let bytes = window.start * physical.size()..window.end * physical.size();
+                    let mut keys = context.spares.keys();
+                    keep_values(physical, &data.values[bytes], ranges, &mut flags[window], &mut keys);
+                    context.spares.give_coordinates(Coordinates::Keys(keys));
                 }
             }
             self.dimensions[dimension] = Some(data);
@@ -224,7 +225,7 @@ fn unfilter_coordinates(
     dimension: usize,
     window: Range<usize>,
     scratch: &mut TileScratch,
-) -> Result<TileData> {
+) -> Result<CellBuffers> {
     let Look { context, source, tile, .. } = look;
     let cells = tile.cells as usize;
     let tiles = &source.dimensions[dimension];
@@ -232,7 +233,7 @@ fn unfilter_coordinates(
     if space.is_var() {
         let mut strings = context.spares.var();
         tiles.var(tile.tile, cells, &mut strings, scratch)?;
-        return Ok(TileData::Var(strings));
+        return Ok(strings);
     }
     let size = space.datatype().size();
     let mut values = context.spares.buffer(fixed_len(tiles, cells, size)?);
@@ -241,7 +242,7 @@ fn unfilter_coordinates(
     } else {
         tiles.fixed(tile.tile, &mut values, scratch)?;
     }
-    Ok(TileData::Fixed(values))
+    Ok(CellBuffers { values, ..CellBuffers::default() })
 }
 
 /// Which cells of a tile are wanted, as far as is known: all to begin with.

@@ -2,8 +2,8 @@
 
 use tdb_rtree::{DimRange, NdRange};
 
-use super::Engine;
 use super::context::Context;
+use super::engine::Engine;
 use super::merge::Merge;
 use super::selected::{SelectedTile, Tiles};
 use super::slabs::Slabs;

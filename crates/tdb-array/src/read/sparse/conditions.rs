@@ -5,11 +5,11 @@ use std::sync::Arc;
 use tdb_condition::BoundCondition;
 use tdb_fragment::FragmentField;
 use tdb_schema::{FieldRef, FieldType};
-use tdb_types::{Buffer, Cells, Offsets, Validity, saturating_len};
+use tdb_types::{Cells, saturating_len};
 
-use super::held::{Held, TileData, fixed_len};
+use super::held::{Held, fixed_len};
 use super::selected::SelectedTile;
-use crate::tiles::{FieldTiles, TileScratch, VarTile};
+use crate::tiles::{CellBuffers, FieldTiles, TileScratch};
 use crate::{Array, Fragment, Result};
 
 /// The conditions on the cells of a fragment.
@@ -112,7 +112,8 @@ impl Conditions {
         let mut all = vec![true; cells];
         let mut truth = vec![false; cells];
         for SourceCondition { condition, fields, until } in &self.conditions {
-            let columns: Vec<_> = fields.iter().map(|field| field.and_then(|field| cells_of(&loaded[field]))).collect();
+            let cells_of = |field: usize| self.fields[field].cells(&loaded[field]);
+            let columns: Vec<_> = fields.iter().map(|field| field.map(cells_of)).collect();
             condition.evaluate(&columns, &mut truth);
             if let (Some(until), Some(times)) = (until, times) {
                 truth.iter_mut().zip(times).for_each(|(truth, time)| *truth |= time > until);
@@ -128,34 +129,23 @@ impl ConditionField {
     /// Unfilters a tile.
     fn load(&self, tile: &SelectedTile, scratch: &mut TileScratch) -> Result<Held> {
         let cells = tile.cells as usize;
-        let values = match self.cells.cell_size() {
-            None => {
-                let mut values = VarTile::default();
-                self.tiles.var(tile.tile, cells, &mut values, scratch)?;
-                TileData::Var(values)
-            }
+        let mut buffers = CellBuffers::default();
+        match self.cells.cell_size() {
+            None => self.tiles.var(tile.tile, cells, &mut buffers, scratch)?,
             Some(size) => {
-                let size = saturating_len(size);
-                let mut values = Buffer::new();
-                values.resize(fixed_len(&self.tiles, cells, size)?);
-                self.tiles.fixed(tile.tile, &mut values, scratch)?;
-                TileData::Fixed(values)
+                buffers.values.resize(fixed_len(&self.tiles, cells, saturating_len(size))?);
+                self.tiles.fixed(tile.tile, &mut buffers.values, scratch)?;
             }
-        };
-        let mut validity = None;
-        if self.tiles.validity.is_some() {
-            let bytes = validity.insert(Buffer::new());
-            bytes.resize(cells);
-            self.tiles.validity(tile.tile, bytes, scratch)?;
         }
-        Ok(Held { cells: Some(values), validity, passing: false })
+        if self.tiles.validity.is_some() {
+            buffers.validity.resize(cells);
+            self.tiles.validity(tile.tile, &mut buffers.validity, scratch)?;
+        }
+        Ok(Held::of(buffers))
     }
-}
 
-fn cells_of(held: &Held) -> Option<Cells<'_>> {
-    let cells = match held.cells.as_ref()? {
-        TileData::Fixed(values) => Cells::fixed(values),
-        TileData::Var(tile) => Cells::var(Offsets::in_bytes(&tile.offsets), &tile.data),
-    };
-    Some(cells.with_validity(held.validity.as_deref().map(Validity::Bytes)))
+    /// The cells that were loaded.
+    fn cells<'a>(&self, held: &'a Held) -> Cells<'a> {
+        held.cells.cells(self.cells.cell_size().map_or(1, saturating_len))
+    }
 }

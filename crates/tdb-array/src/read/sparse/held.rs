@@ -2,44 +2,26 @@
 
 use std::ops::Range;
 
-use tdb_types::Buffer;
-
-use crate::tiles::{ByteRun, ByteRuns, FieldTiles, PartTiles, TileRequest, TileScratch, TileStream, VarTile};
+use crate::tiles::{ByteRun, ByteRuns, CellBuffers, FieldTiles, PartTiles, TileRequest, TileScratch, TileStream};
 use crate::{ArrayError, Result};
 
-/// Unfiltered cells of one field of a tile.
-#[derive(Debug)]
-pub(super) enum TileData {
-    /// Cells of fixed size.
-    Fixed(Buffer),
-    /// Cells of variable length.
-    Var(VarTile),
-}
-
-impl TileData {
-    /// Bytes of memory that the cells take.
-    pub(super) fn memory(&self) -> usize {
-        match self {
-            Self::Fixed(cells) => cells.capacity(),
-            Self::Var(cells) => cells.data.capacity() + 8 * cells.offsets.capacity(),
-        }
-    }
-}
-
-/// What is unfiltered of one field of a tile.
+/// What is unfiltered of one field of a tile: its values, its validity, both or neither.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    pub(super) cells: Option<TileData>,
-    /// One byte per cell, 0 where it is null.
-    pub(super) validity: Option<Buffer>,
+    pub(super) cells: CellBuffers,
     /// Whether they serve one batch only: there is no room to keep them, and of fixed-size cells only some are there.
     pub(super) passing: bool,
 }
 
 impl Held {
+    /// Cells that may be kept.
+    pub(super) fn of(cells: CellBuffers) -> Self {
+        Self { cells, passing: false }
+    }
+
+    /// Bytes of memory that the cells take.
     pub(super) fn memory(&self) -> usize {
-        let validity = self.validity.as_ref().map_or(0, Buffer::capacity);
-        self.cells.as_ref().map_or(0, TileData::memory) + validity
+        self.cells.memory()
     }
 }
 

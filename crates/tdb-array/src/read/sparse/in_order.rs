@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::ordered_keys;
 
-use super::Engine;
 use super::cells::{Look, Want, WantedCells};
 use super::choice::bounds;
 use super::context::Context;
+use super::engine::Engine;
 use super::gather::{Gathered, Gatherer, Unfinished};
 use super::selected::SelectedTile;
 use super::selected::Tiles;
@@ -17,14 +17,14 @@ use super::table::{Run, RunQueue, TileTable};
 use crate::order::ascending::AscendingCheck;
 use crate::order::cell_order::{CellColumns, CellOrder};
 use crate::order::coordinates::Coordinates;
-use crate::tiles::VarTile;
+use crate::tiles::CellBuffers;
 use crate::{Order, Result};
 
 /// Gives the cells of a fragment as they lie there, and makes sure that this is their order.
 ///
 /// No keys are made, and nothing is unfiltered twice: the coordinates of a batch are unfiltered to where they stay, and then
 /// each cell is compared with the one before it. A batch is given away when it is certain that nothing belongs before its
-/// last cell: when the tiles to come begin behind that cell, as far as their MBRs tell, or their own cells. Mostly the
+/// last cell: when the tiles to come begin behind that cell, as far as their MBRs show, or their own cells. Mostly the
 /// next batch's coordinates, which have to be looked at anyway, are enough for that.
 #[derive(Debug)]
 pub(super) struct InOrder {
@@ -268,7 +268,7 @@ impl InOrder {
             }
             CoordinateColumn::Strings { .. } => {
                 let string = column.string(cell);
-                Coordinates::Strings(VarTile { offsets: vec![0, string.len() as u64], data: string.into() })
+                Coordinates::Strings(CellBuffers::of_strings([string]))
             }
         });
         let coordinates: Vec<_> = coordinates.collect();

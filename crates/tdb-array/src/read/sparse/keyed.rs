@@ -55,7 +55,7 @@ impl<K: Key> Keyed<K> {
         let look = Look { context, source: from, tile, want };
         let mut wanted = WantedCells::load(look, scratch)?;
         let cells = wanted.len(tile);
-        // Cells with equal keys are told apart by what all cells of the tile have.
+        // Cells with equal keys are compared by what all cells of the tile have.
         let all = !order.is_exact() && cells > 0;
         let coordinates = wanted.take_coordinates(look, all);
         let mut keys = K::pool(&context.spares.keys).take();
@@ -87,7 +87,7 @@ impl<K: Key> Keyed<K> {
         Ok((keyed, wanted.fields))
     }
 
-    /// A tile all of whose cells are wanted; only their keys tell them apart.
+    /// A tile all of whose cells are wanted; only their keys differ.
     #[cfg(test)]
     pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
         let (cells, times, deleted, repeats, columns, column_cells) = (None, None, None, None, None, None);
@@ -183,14 +183,14 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// Puts the cells in order, whatever order the tile has them in. Where cells are to be told apart, leaves of those with
+    /// Puts the cells in order, whatever order the tile has them in. Where cells are to be distinct, leaves of those with
     /// equal coordinates the one that counts.
     pub(super) fn make_mergeable(&mut self, order: &CellOrder, deduplicate: bool) {
         if self.ascends(order, deduplicate) {
             return;
         }
         let mut positions: Vec<usize> = (0..self.len()).collect();
-        // Cells that stay beside each other keep the order that they were stored in.
+        // Cells that stay next to each other keep the order that they were stored in.
         positions.sort_by(|a, b| self.compare(order, *a, *b));
         if deduplicate {
             let mut best: Vec<usize> = Vec::with_capacity(positions.len());

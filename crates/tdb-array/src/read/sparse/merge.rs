@@ -7,8 +7,8 @@ mod pending;
 mod split;
 mod strand;
 
-use super::Engine;
 use super::context::Context;
+use super::engine::Engine;
 use super::keyed::Keyed;
 use super::selected::SelectedTile;
 use super::selected::Tiles;
@@ -27,7 +27,7 @@ use strand::Strand;
 /// duplicates are allowed.
 ///
 /// A fragment's cells should lie in that order, but nothing says that they do. So what is given away is bounded by what
-/// tiles that aren't at hand may have, as far as their MBRs tell; a tile is put in order when it is loaded; and tiles of a
+/// tiles that aren't at hand may have, as far as their MBRs show; a tile is put in order when it is loaded; and tiles of a
 /// fragment that lie across each other are merged like those of several fragments. What takes more memory than there is
 /// is [sorted](Slabs) from there on. In a fragment that is in order this means to load a tile a little earlier.
 ///

@@ -1,7 +1,7 @@
 //! Sorting cells, as many at a time as memory allows.
 
-use super::Engine;
 use super::context::Context;
+use super::engine::Engine;
 use super::keyed::Keyed;
 use super::selected::SelectedTile;
 use super::selected::Tiles;
@@ -13,7 +13,7 @@ use crate::order::key::Entry;
 use crate::order::key::Key;
 use crate::order::sort::{CompareEqual, Sorter};
 
-/// Sorts cells slab by slab. A slab is a range of sort keys that is chosen so that its cells, as far as can be told from
+/// Sorts cells slab by slab. A slab is a range of sort keys that is chosen so that its cells, as far as can be estimated from
 /// the MBRs of tiles, fit in memory; its cells are found by the coordinates of all tiles whose MBRs reach into it.
 /// Keys of tiles that reach into the next slab too are kept while there is room.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl<K: Key> Slabs<K> {
     fn end(&self, start: K, budget: usize) -> K {
         let budget = budget as f64;
         let fits = |end| self.estimate(start, end) <= budget;
-        // The slab before tells about where to look.
+        // The slab before shows about where to look.
         let guess = self.span.map_or(K::HIGHEST, |span| start.up(span * 4.0));
         let mut high = if fits(guess) { K::HIGHEST } else { guess };
         if fits(high) {

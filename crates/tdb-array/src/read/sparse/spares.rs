@@ -3,18 +3,17 @@
 use tdb_types::Buffer;
 
 use super::held::Held;
-use super::held::TileData;
 use crate::order::coordinates::Coordinates;
 use crate::order::key::KeyPools;
 use crate::spare::Pool;
-use crate::tiles::VarTile;
+use crate::tiles::CellBuffers;
 
 /// Memory of tiles that nobody wants any more, for all threads of a read: fresh memory is slow to touch.
 #[derive(Debug, Default)]
 pub(crate) struct Spares {
     buffers: Pool<Buffer>,
     pub(super) keys: KeyPools,
-    var: Pool<VarTile>,
+    var: Pool<CellBuffers>,
 }
 
 impl Spares {
@@ -38,7 +37,7 @@ impl Spares {
     }
 
     /// An empty tile, or one that is to be overwritten.
-    pub(super) fn var(&self) -> VarTile {
+    pub(super) fn var(&self) -> CellBuffers {
         self.var.take()
     }
 
@@ -56,14 +55,14 @@ impl Spares {
 
     /// Takes the memory of cells that nobody wants any more.
     pub(super) fn take_back(&self, held: &mut Held) {
-        held.passing = false;
-        match held.cells.take() {
-            Some(TileData::Fixed(buffer)) => self.buffers.give(buffer),
-            Some(TileData::Var(tile)) => self.var.give(tile),
-            None => {}
+        let Held { mut cells, .. } = std::mem::take(held);
+        if !cells.validity.is_empty() {
+            self.buffers.give(std::mem::take(&mut cells.validity));
         }
-        if let Some(validity) = held.validity.take() {
-            self.buffers.give(validity);
+        if !cells.offsets.is_empty() {
+            self.var.give(cells);
+        } else if !cells.values.is_empty() {
+            self.buffers.give(cells.values);
         }
     }
 }

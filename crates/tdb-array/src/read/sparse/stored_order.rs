@@ -1,8 +1,8 @@
 //! Fragments whose cells don't lie in the global order.
 //!
 //! A writer sorts by what it takes for the global order, and several generations of writers computed it otherwise than
-//! those after them: `docs/format-notes.md` tells how. Where that can have made a difference, what the fragment's format
-//! version and the schema tell, cells are sorted instead of merged.
+//! those after them: `docs/format-notes.md` says how. Where that can have made a difference, what the fragment's format
+//! version and the schema decide, cells are sorted instead of merged.
 
 use tdb_schema::{ArraySchema, Dimension};
 use tdb_types::{Feature, FormatVersion, Layout, PhysicalType, Scalar};

@@ -1,8 +1,8 @@
 //! Reading tile by tile.
 
-use super::Engine;
 use super::cells::{Look, Want, WantedCells};
 use super::context::Context;
+use super::engine::Engine;
 use super::selected::SelectedTile;
 use super::table::{Run, RunQueue, TileTable, cell_bytes};
 use crate::Result;

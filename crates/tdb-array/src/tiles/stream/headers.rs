@@ -7,8 +7,11 @@ use std::ops::Range;
 
 use tdb_filters::{ChunkHeader, FilterError};
 
-use super::{TileRequest, TileStream, Trouble, wrong_size};
-use crate::Result;
+use super::request::TileRequest;
+use super::trouble::{Trouble, wrong_size};
+use super::window::Window;
+use crate::tiles::part::PartTiles;
+use crate::{ArrayError, Result};
 
 /// A tile that is stored in no more bytes than this is read without a look at its headers first.
 const SMALL: u64 = 4 << 20;
@@ -35,9 +38,25 @@ impl Walk {
     }
 }
 
-impl TileStream<'_> {
+/// The tiles of a data file as they are stored, and what their headers say.
+#[derive(Debug)]
+pub(super) struct Headers<'a> {
+    pub(super) part: &'a PartTiles,
+    /// The field's name, for messages.
+    pub(super) name: &'a str,
+    /// Most bytes that an unfiltered tile may have.
+    pub(super) limit: u64,
+    pub(super) window: Window<'a>,
+}
+
+impl<'a> Headers<'a> {
+    /// `memory` holds what was read of the file.
+    pub(super) fn new(part: &'a PartTiles, name: &'a str, limit: u64, memory: &'a mut Vec<u8>) -> Self {
+        Self { part, name, limit, window: Window::new(&*part.file, &part.path, memory) }
+    }
+
     /// Refuses tiles that are too large to be held.
-    pub(crate) fn check_size(&self, request: TileRequest) -> Result<()> {
+    pub(super) fn check_size(&self, request: TileRequest) -> Result<()> {
         let TileRequest { tile, size, .. } = request;
         if size <= self.limit {
             return Ok(());
@@ -48,7 +67,7 @@ impl TileStream<'_> {
 
     /// Refuses a tile that is stored in more bytes than filters can have made of `size`, and of `offsets` that come with
     /// them: before all of them are read, their headers must add up, unless the bytes are few.
-    pub(crate) fn check_stored(&mut self, tile: u64, size: u64, offsets: u64) -> Result<()> {
+    pub(super) fn check_stored(&mut self, tile: u64, size: u64, offsets: u64) -> Result<()> {
         let range = self.part.range(tile)?;
         let stored = range.end - range.start;
         if stored <= SMALL.max(size.saturating_add(offsets).saturating_mul(4)) {
@@ -80,10 +99,18 @@ impl TileStream<'_> {
     }
 
     /// How many chunks the tile has.
-    pub(crate) fn chunk_count(&mut self, tile: u64) -> Result<u64> {
+    pub(super) fn chunk_count(&mut self, tile: u64) -> Result<u64> {
         let range = self.part.range(tile)?;
         let ahead = range.start.saturating_add(self.part.file.profile().gap).min(range.end);
         self.count(&range, ahead).map_err(|trouble| self.error(tile, trouble))
+    }
+
+    #[cold]
+    pub(super) fn error(&self, tile: u64, trouble: Trouble) -> ArrayError {
+        match trouble {
+            Trouble::Array(error) => error,
+            Trouble::Filter(source) => self.part.error(tile, self.name, source),
+        }
     }
 
     pub(super) fn count(&mut self, range: &Range<u64>, until: u64) -> Result<u64, Trouble> {

@@ -7,7 +7,7 @@ use tdb_storage::{ReadAt, read_behind};
 use crate::Result;
 
 /// Most bytes that are read ahead: few enough to stay in a core's own cache until they are used, enough to make what a
-/// read costs beside its bytes disappear.
+/// read costs apart from its bytes disappear.
 const WINDOW: u64 = 256 << 10;
 
 /// The bytes of a data file around a reader's place in it.

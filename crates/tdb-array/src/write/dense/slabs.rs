@@ -165,6 +165,11 @@ impl Slab {
         self.len <= 1 || (self.tile_step == 1 && self.region_step == 1)
     }
 
+    /// The first cell in the tile, and the distance to the next.
+    pub(super) fn place(&self) -> (usize, usize) {
+        (self.tile, self.tile_step.max(1))
+    }
+
     /// Of neighbours the first in the tile, and those in the region.
     pub(super) fn run(&self) -> (usize, Range<usize>) {
         (self.tile, self.region..self.region + self.len)

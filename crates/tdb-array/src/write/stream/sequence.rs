@@ -119,7 +119,7 @@ impl Step {
 fn owned(column: &Coordinates, cell: usize) -> Owned {
     match column {
         Coordinates::Keys(keys) => Owned::Key(keys[cell]),
-        Coordinates::Strings(strings) => Owned::String(strings.cell(cell).to_vec()),
+        Coordinates::Strings(strings) => Owned::String(strings.string(cell).to_vec()),
     }
 }
 
@@ -155,7 +155,7 @@ impl Comparable {
         let ordered =
             order.cell_dimensions().iter().map(|&dimension| match (&coordinates[dimension], &self.floats[dimension]) {
                 (Coordinates::Keys(_), Some(keys)) | (Coordinates::Keys(keys), None) => keys[cell - 1].cmp(&keys[cell]),
-                (Coordinates::Strings(strings), _) => strings.cell(cell - 1).cmp(strings.cell(cell)),
+                (Coordinates::Strings(strings), _) => strings.string(cell - 1).cmp(strings.string(cell)),
             });
         let ordering = words.chain(ordered).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal);
         Step::of(ordering, || {

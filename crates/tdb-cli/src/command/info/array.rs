@@ -129,7 +129,7 @@ fn show_attribute(attribute: &Attribute) -> String {
     text
 }
 
-/// How many cells were written. What was overwritten or deleted since still counts, as only reading would tell.
+/// How many cells were written. What was overwritten or deleted since still counts, since only reading would find it.
 fn cells(array: &Array) -> Result<(u64, &'static str)> {
     let count = array.fragments()?.iter().map(|fragment| fragment.footer().tiles().visible_cell_count());
     let count = count.fold(0, u64::saturating_add);

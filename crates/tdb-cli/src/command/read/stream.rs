@@ -6,7 +6,7 @@ use tdb_array::{Array, Query};
 use tdb_schema::ArraySchema;
 use tdb_types::saturating_len;
 
-use super::Args;
+use super::args::Args;
 use super::selection::Selected;
 use crate::failure::Result;
 use crate::output::{RowFormat, cell_writer, stdout};

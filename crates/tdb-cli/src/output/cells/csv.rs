@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use tdb_array::Batch;
 
-use super::CellWriter;
+use super::writer::CellWriter;
 use crate::cells::Field;
 use crate::failure::Result;
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use comfy_table::{Attribute, Cell, ColumnConstraint, Width};
 use tdb_array::{Batch, Column};
 
-use super::CellWriter;
+use super::writer::CellWriter;
 use crate::cells::Field;
 use crate::failure::Result;
 use crate::output::table::{cell, lines, new_table};

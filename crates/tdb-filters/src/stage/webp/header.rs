@@ -1,6 +1,6 @@
 //! What an image says of its size, looked at before anything is decoded.
 
-use super::FILTER;
+use super::errors::FILTER;
 use crate::FilterError;
 
 /// Bytes of a chunk's header: its name and its length.

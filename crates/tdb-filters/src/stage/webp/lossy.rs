@@ -1,10 +1,11 @@
-//! Images with loss: VP8, and alpha beside it without loss.
+//! Images with loss: VP8, with alpha stored without loss.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use zenwebp::{ColorType, EncoderParams, WebPEncoder};
 
-use super::{Images, could_not_encode};
+use super::errors::could_not_encode;
+use super::images::Images;
 use crate::FilterError;
 
 /// The encoder's quality 0 loses some 2 dB more than the reference library's, its quality 1 a little less.

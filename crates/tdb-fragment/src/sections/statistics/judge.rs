@@ -2,8 +2,9 @@
 
 use tdb_types::{PhysicalType, Scalar, ordered_key};
 
-use super::rules::{SumKind, Values};
-use super::{Distrust, Statistic, StatisticsRules, Sum, ValueStatistics};
+use super::known::{Sum, ValueStatistics};
+use super::rules::{StatisticsRules, SumKind, Values};
+use super::trust::{Distrust, Statistic};
 
 /// The statistics of some cells as they are stored.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +75,7 @@ impl StatisticsRules {
     fn in_order(&self, min: &[u8], max: &[u8]) -> bool {
         match self.values {
             Values::Number(physical) if physical.is_float() => {
-                // NaNs, which have no order, are told by the sum.
+                // NaNs, which have no order, show in the sum.
                 let (min, max) = (number(physical, min), number(physical, max));
                 min.is_nan() || max.is_nan() || min <= max
             }
@@ -99,8 +100,8 @@ impl StatisticsRules {
         }
         let by_value = match self.values {
             Values::Number(physical) if physical.is_float() => {
-                let told = sum_distrust.is_none() && matches!(sum, Some(Sum::F64(sum)) if !sum.is_nan());
-                (!told).then_some(Distrust::MayHideNan)
+                let shows = sum_distrust.is_none() && matches!(sum, Some(Sum::F64(sum)) if !sum.is_nan());
+                (!shows).then_some(Distrust::MayHideNan)
             }
             Values::String => value.contains(&0).then_some(Distrust::ComparedUpToNul),
             Values::Number(_) | Values::Opaque => None,

@@ -3,7 +3,7 @@
 use tdb_schema::ArraySchema;
 use tdb_types::{CellValNum, Datatype, Feature, PhysicalType};
 
-use super::Distrust;
+use super::trust::Distrust;
 use crate::field::FragmentField;
 use crate::footer::FragmentFooter;
 use crate::sections::values::ValueShape;

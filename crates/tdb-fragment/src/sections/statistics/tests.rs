@@ -4,7 +4,8 @@ use tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
 
 use super::*;
 use crate::field::FragmentField;
-use crate::footer::{FooterHeader, FragmentFooter};
+use crate::footer::FragmentFooter;
+use crate::header::FooterHeader;
 use crate::layout::Lists;
 
 /// A fragment of one tile with 10 cells, and the rules for its one attribute.

@@ -3,7 +3,7 @@
 use tdb_fragment::FragmentField;
 use tdb_types::{Buffer, ordered_keys};
 
-use super::{Layer, TilePlace};
+use super::layer::{Layer, TilePlace};
 use crate::tiles::TileScratch;
 use crate::{Array, ArrayError, Fragment, Result};
 

@@ -6,10 +6,9 @@ use tdb_types::{Buffer, saturating_len};
 
 use super::layout::{BatchLayout, Use};
 use crate::read::sparse::context::Context;
-use crate::read::sparse::held::{Held, TileData, fixed_len, fixed_window};
+use crate::read::sparse::held::{Held, fixed_len, fixed_window};
 use crate::read::sparse::table::{Run, Tile, TileTable};
-use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
-use crate::tiles::{FieldTiles, PartTiles, TileScratch, VarTile};
+use crate::tiles::{ByteRun, ByteRuns, CellBuffers, FieldTiles, PartTiles, TileRequest, TileScratch, TileStream};
 use crate::{ArrayError, Result};
 
 /// Bytes of fixed size that a selected field has for each cell.
@@ -38,17 +37,16 @@ impl FixedPart {
 
     fn is_held(self, held: &Held) -> bool {
         match self {
-            Self::Values { .. } => held.cells.is_some(),
-            Self::Validity { .. } => held.validity.is_some(),
+            Self::Values { .. } => held.cells.has_values(),
+            Self::Validity { .. } => !held.cells.validity.is_empty(),
         }
     }
 
     /// What is held of it; nothing if cells are in their place already.
     pub(super) fn bytes(self, held: &Held) -> &[u8] {
-        match (self, &held.cells) {
-            (Self::Values { .. }, Some(TileData::Fixed(cells))) => cells,
-            (Self::Values { .. }, _) => &[],
-            (Self::Validity { .. }, _) => held.validity.as_deref().unwrap_or_default(),
+        match self {
+            Self::Values { .. } => &held.cells.values,
+            Self::Validity { .. } => &held.cells.validity,
         }
     }
 
@@ -61,8 +59,8 @@ impl FixedPart {
 
     fn hold(self, held: &mut Held, buffer: Buffer) {
         match self {
-            Self::Values { .. } => held.cells = Some(TileData::Fixed(buffer)),
-            Self::Validity { .. } => held.validity = Some(buffer),
+            Self::Values { .. } => held.cells.values = buffer,
+            Self::Validity { .. } => held.cells.validity = buffer,
         }
     }
 
@@ -255,7 +253,7 @@ pub(super) fn unfilter_var(
     let mut bytes = 0_u64;
     for used in uses {
         let tile = tiles.get(used.slot);
-        if tile.fields[field].cells.is_none() {
+        if !tile.fields[field].cells.has_values() {
             bytes += tile_len(context, tile, field, size_of::<u64>())? as u64;
             jobs.push((used, tile.source, tile.tile, tile.cells, context.spares.var()));
         }
@@ -269,18 +267,18 @@ pub(super) fn unfilter_var(
         Ok((used, out))
     })?;
     for (used, data) in own {
-        let data = TileData::Var(data);
         let tile = tiles.get_mut(used.slot);
         let is_kept = tile.is_wanted_after(used.runs) && take_room(room, data.memory());
-        tile.fields[field].passing |= !is_kept;
-        tile.fields[field].cells = Some(data);
+        let held = &mut tile.fields[field];
+        held.passing |= !is_kept;
+        (held.cells.values, held.cells.offsets) = (data.values, data.offsets);
     }
     Ok(())
 }
 
 /// Bytes of memory that it takes to unfilter cells of variable length.
 pub(super) fn own_var_bytes(context: &Context, tile: &Tile, field: usize) -> usize {
-    if tile.fields[field].cells.is_some() {
+    if tile.fields[field].cells.has_values() {
         return 0;
     }
     let data = match &context.sources[tile.source].fields[field] {
@@ -292,11 +290,11 @@ pub(super) fn own_var_bytes(context: &Context, tile: &Tile, field: usize) -> usi
 }
 
 /// A tile of nothing but fill values.
-fn fill_var(fill: &[u8], cells: usize, out: &mut VarTile) {
+fn fill_var(fill: &[u8], cells: usize, out: &mut CellBuffers) {
     out.offsets.clear();
     out.offsets.extend((0..=cells as u64).map(|cell| cell * fill.len() as u64));
-    out.data.resize(cells * fill.len());
-    out.data.chunks_exact_mut(fill.len().max(1)).for_each(|cell| cell.copy_from_slice(fill));
+    out.values.resize(cells * fill.len());
+    out.values.chunks_exact_mut(fill.len().max(1)).for_each(|cell| cell.copy_from_slice(fill));
 }
 
 /// Bytes of an unfiltered tile, which must be within the limit.

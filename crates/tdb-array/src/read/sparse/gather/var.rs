@@ -4,9 +4,8 @@ use super::layout::{BatchLayout, Use};
 use crate::column::ColumnBuffers;
 use crate::read::BufferPool;
 use crate::read::sparse::context::Context;
-use crate::read::sparse::held::TileData;
 use crate::read::sparse::table::{Run, TileTable};
-use crate::tiles::VarTile;
+use crate::tiles::CellBuffers;
 use crate::{ArrayError, Result};
 use tdb_types::Buffer;
 
@@ -89,7 +88,7 @@ impl<'a> VarParts<'a> {
             let (lens, after) = std::mem::take(&mut rest).split_at_mut(run.len as usize);
             rest = after;
             let Some(tile) = sources[run.slot as usize] else { continue };
-            values.extend_from_slice(&tile.data[data_range(run, tile)]);
+            values.extend_from_slice(&tile.values[data_range(run, tile)]);
             let offsets = &tile.offsets[run.start as usize..][..=run.len as usize];
             lens.iter_mut().zip(offsets.windows(2)).for_each(|(len, ends)| *len = ends[1] - ends[0]);
         }
@@ -133,11 +132,11 @@ fn sources<'t>(
     uses: &[Use],
     field: usize,
     value_size: usize,
-) -> Result<Vec<Option<&'t VarTile>>> {
+) -> Result<Vec<Option<&'t CellBuffers>>> {
     let mut sources = vec![None; tiles.len()];
     for used in uses {
         let tile = tiles.get(used.slot);
-        let Some(TileData::Var(data)) = &tile.fields[field].cells else { continue };
+        let data = &tile.fields[field].cells;
         if value_size > 1 && data.offsets.iter().any(|offset| !offset.is_multiple_of(value_size as u64)) {
             let folder = context.sources[tile.source].fragment.folder();
             return Err(ArrayError::Corrupt {
@@ -155,19 +154,19 @@ fn sources<'t>(
 
 /// Where the bytes of a run lie in the tile's data.
 #[inline]
-fn data_range(run: &Run, tile: &VarTile) -> std::ops::Range<usize> {
+fn data_range(run: &Run, tile: &CellBuffers) -> std::ops::Range<usize> {
     let (first, last) = (run.start as usize, run.start as usize + run.len as usize);
     // Checked when the tile was loaded: offsets ascend and end at the length of the data.
     tile.offsets[first] as usize..tile.offsets[last] as usize
 }
 
-fn data_len(runs: &[Run], sources: &[Option<&VarTile>]) -> usize {
+fn data_len(runs: &[Run], sources: &[Option<&CellBuffers>]) -> usize {
     runs.iter().filter_map(|run| Some(data_range(run, sources[run.slot as usize]?).len())).sum()
 }
 
 fn copy(
     runs: &[Run],
-    sources: &[Option<&VarTile>],
+    sources: &[Option<&CellBuffers>],
     base: u64,
     values: &mut [u8],
     offsets: &mut [u64],
@@ -179,7 +178,7 @@ fn copy(
         let range = data_range(run, tile);
         let len = range.len();
         let (to, after) = std::mem::take(&mut values).split_at_mut(len);
-        to.copy_from_slice(&tile.data[range.clone()]);
+        to.copy_from_slice(&tile.values[range.clone()]);
         values = after;
         let starts = &tile.offsets[run.start as usize..][..run.len as usize];
         let (to, after) = std::mem::take(&mut offsets).split_at_mut(starts.len());

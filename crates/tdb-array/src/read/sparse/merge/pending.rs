@@ -9,7 +9,7 @@ use crate::order::key::Key;
 
 /// Tiles to come, by the least key that a cell of theirs can have.
 ///
-/// Where tiles lie in their fragments says nothing of it: writers could be told not to check the order.
+/// Where tiles lie in their fragments says nothing of it: writers could be set not to check the order.
 #[derive(Debug)]
 pub(super) struct Pending<K> {
     tiles: VecDeque<PendingTile<K>>,
@@ -25,7 +25,7 @@ pub(super) struct PendingTile<K> {
 }
 
 impl<K: Key> Pending<K> {
-    /// Tiles whose cells the MBRs tell the bounds of.
+    /// Tiles whose cells have bounds that the MBRs give.
     pub(super) fn new(context: &Context, order: &CellOrder, tiles: &Tiles) -> Self {
         let pending = tiles.iter().filter_map(|(source, tile)| {
             let bounds = context.bounds(*source, tile.tile)?;

@@ -12,7 +12,7 @@ use crate::read::sparse::table::Runs;
 /// For each fragment its tiles' keys.
 type Fragments = Vec<Vec<Vec<u64>>>;
 
-/// Few different keys, so that many are equal; ascending in each fragment, and different if they are to be told apart.
+/// Few different keys, so that many are equal; ascending in each fragment, and different if they are to be distinct.
 fn fragments(distinct: bool) -> impl Strategy<Value = Fragments> {
     let fragment = (prop::collection::vec(0..60_u64, 0..40), 1..9_usize);
     let fragment = fragment.prop_map(move |(mut keys, len)| {

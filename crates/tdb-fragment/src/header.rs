@@ -66,7 +66,7 @@ impl FooterHeader {
     }
 
     /// Reads the version and the schema's name, which stand first because the rest can't be read without the schema.
-    pub(super) fn parse_start(reader: &mut ByteReader<'_>) -> Result<(FormatVersion, String), DecodeError> {
+    pub(crate) fn parse_start(reader: &mut ByteReader<'_>) -> Result<(FormatVersion, String), DecodeError> {
         let offset = reader.offset();
         let version = FormatVersion::read(reader)?;
         if !version.has(Feature::FragmentFooter) {
@@ -84,7 +84,7 @@ impl FooterHeader {
         Ok((version, name))
     }
 
-    pub(super) fn parse(reader: &mut ByteReader<'_>, schema: &ArraySchema) -> Result<Self, DecodeError> {
+    pub(crate) fn parse(reader: &mut ByteReader<'_>, schema: &ArraySchema) -> Result<Self, DecodeError> {
         let (version, schema_name) = Self::parse_start(reader)?;
         let dense = reader.bool("dense")?;
         let non_empty_domain = parse_domain(reader, schema)?;
@@ -104,7 +104,7 @@ impl FooterHeader {
         })
     }
 
-    pub(super) fn write(&self, writer: &mut ByteWriter, schema: &ArraySchema) -> Result<()> {
+    pub(crate) fn write(&self, writer: &mut ByteWriter, schema: &ArraySchema) -> Result<()> {
         writer.u32(self.version.number());
         if self.version.has(Feature::SchemaFolder) {
             writer.string_u64(&self.schema_name);

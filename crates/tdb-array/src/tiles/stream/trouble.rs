@@ -1,0 +1,34 @@
+//! Errors before they know their tile.
+
+use tdb_filters::FilterError;
+
+use crate::ArrayError;
+
+/// An error before it knows its tile.
+pub(super) enum Trouble {
+    Array(ArrayError),
+    Filter(FilterError),
+}
+
+impl From<ArrayError> for Trouble {
+    fn from(error: ArrayError) -> Self {
+        Self::Array(error)
+    }
+}
+
+impl From<tdb_storage::StorageError> for Trouble {
+    fn from(error: tdb_storage::StorageError) -> Self {
+        Self::Array(error.into())
+    }
+}
+
+impl From<FilterError> for Trouble {
+    fn from(error: FilterError) -> Self {
+        Self::Filter(error)
+    }
+}
+
+#[cold]
+pub(super) fn wrong_size(what: &'static str, expected: u64, found: u64) -> Trouble {
+    Trouble::Filter(FilterError::WrongSize { what, expected, found })
+}

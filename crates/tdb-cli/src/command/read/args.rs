@@ -1,0 +1,101 @@
+//! The options of `tdb read`.
+
+use std::ffi::OsString;
+
+use clap::ValueEnum;
+use tdb_array::Order;
+
+use crate::output::RowFormat;
+use crate::size;
+use crate::time::TimeArgs;
+
+/// Read cells
+///
+/// Prints a table on a terminal, and JSON lines into a pipe or a file. Cells are printed as they come, in memory that is
+/// bounded whatever the size of the array.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Ranges include both ends, and either may be left out: pos=1000..2000, pos=1000.., pos=..2000, pos=1234.
+Dates are written in ISO form, and stand for all that lies in them: day=2020-02 is the whole month, and
+time=2020-01-01..2020-12-31 ends with the last moment of the year. A bare integer counts the dimension's units since
+1970. Strings may be quoted: name=\"a\"..\"b\". Several ranges on one dimension add up, those on different dimensions
+intersect. A range of a dimension label stands for the coordinates whose labels lie in it.
+
+Examples:
+  tdb read ARRAY --limit 10
+  tdb read ARRAY --range contig=chr1 --range pos=1000..2000 --select pos,qual
+  tdb read ARRAY --range day=2020-01-01..2020-03-31 --format csv > first-quarter.csv
+  tdb read ARRAY --range rows=1..10 --explain
+  tdb read ARRAY --at 2024-05-01 --limit 10
+  tdb read ARRAY | jq .qual")]
+pub(crate) struct Args {
+    /// The array
+    pub(super) array: OsString,
+
+    /// Attributes, dimensions and labels to print, in this order; a name with a comma stands in quotes [default: all
+    /// attributes and dimensions]
+    #[arg(short, long, value_name = "NAME,…")]
+    pub(super) select: Vec<String>,
+
+    /// Restrict a dimension, or the labels of one, both ends included; may be given many times
+    #[arg(short, long, value_name = "DIM=FIRST..LAST")]
+    pub(super) range: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) time: TimeArgs,
+
+    /// The order of the cells [default: row-major if dense, unordered if sparse]
+    #[arg(short, long, value_enum)]
+    pub(super) order: Option<OrderArg>,
+
+    /// Print so many cells at most, and read no more than needed for them
+    #[arg(short = 'n', long, value_name = "CELLS")]
+    pub(super) limit: Option<u64>,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    pub(super) format: Option<RowFormat>,
+
+    /// Print what is stored in place of dates (integers) and enumerated values (their indices)
+    #[arg(long)]
+    pub(super) raw: bool,
+
+    /// What CSV shows for a null cell
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(super) null: String,
+
+    /// Print what would be read, tile by tile, and read nothing
+    #[arg(long)]
+    pub(super) explain: bool,
+
+    /// About how much memory a batch of cells may take
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = size::parse)]
+    pub(super) budget: u64,
+
+    /// Threads to use; 0 means as many as the machine has
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) threads: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OrderArg {
+    /// The last dimension varies fastest
+    RowMajor,
+    /// The first dimension varies fastest
+    ColMajor,
+    /// As the array stores cells
+    Global,
+    /// Whatever is fastest
+    Unordered,
+}
+
+impl From<OrderArg> for Order {
+    fn from(order: OrderArg) -> Self {
+        match order {
+            OrderArg::RowMajor => Self::RowMajor,
+            OrderArg::ColMajor => Self::ColMajor,
+            OrderArg::Global => Self::Global,
+            OrderArg::Unordered => Self::Unordered,
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What codecs keep from part to part.
+
+use std::fmt;
+
+use crate::ivs::IvSource;
+
+/// Contexts of the codecs, made when first needed.
+#[derive(Default)]
+pub(crate) struct Contexts {
+    #[cfg(feature = "zlib")]
+    pub(super) gzip: super::gzip::Context,
+    #[cfg(feature = "zstd")]
+    pub(super) zstd: super::zstd::Context,
+    #[cfg(feature = "lz4")]
+    pub(super) lz4: super::lz4::Context,
+    pub(crate) ivs: IvSource,
+}
+
+impl fmt::Debug for Contexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Contexts")
+    }
+}

@@ -1,0 +1,47 @@
+//! What is asked for on the command line.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// What to measure.
+#[derive(Args)]
+pub struct Arguments {
+    /// Only cases whose name contains this
+    #[arg(long)]
+    pub(crate) only: Option<String>,
+    /// How often each read is done; the median counts
+    #[arg(long, default_value_t = 5)]
+    pub(crate) repeats: usize,
+    /// The arrays' size: 1 for those that the documented figures speak of
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) scale: f64,
+    /// Where the arrays lie; they are made if they aren't there
+    #[arg(long)]
+    pub(crate) arrays: Option<PathBuf>,
+    /// Measures writes instead, into arrays in memory
+    #[arg(long)]
+    pub(crate) writes: bool,
+    /// Measures round trips instead, on a storage each of whose requests takes 30 ms
+    #[arg(long)]
+    pub(crate) latency: bool,
+    /// Lists the cases and measures nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+/// What the hidden process for our side is asked for.
+#[derive(Args)]
+pub struct WorkerArguments {
+    pub(crate) uri: String,
+    /// The query as JSON
+    pub(crate) query: String,
+    pub(crate) threads: usize,
+    pub(crate) repeats: usize,
+    /// One batch with the whole result, instead of batches of the default size
+    #[arg(long)]
+    pub(crate) whole: bool,
+    /// Reads once more to make the digest
+    #[arg(long)]
+    pub(crate) digest: bool,
+}

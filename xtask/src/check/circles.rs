@@ -1,0 +1,164 @@
+//! Files of a crate that import from each other in a circle: none of them can be understood, tested or moved alone.
+//!
+//! What counts is what `use` and paths in the code name, followed to the file that defines it: a file that only re-exports is
+//! not in between. Tests don't count, nor do documentation and methods, which no import names.
+
+mod modules;
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Result;
+use modules::{Imports, Modules};
+
+/// The circles that there are, by the folder of the crate. Each has to go; none is to be added.
+const KNOWN: [(&str, &[&str]); 1] = [(
+    "crates/tdb-array/src",
+    // An array keeps what was loaded of it, and loading needs the array.
+    &["array.rs", "array/deletes.rs", "array/fragments.rs", "array/load.rs", "array/options.rs"],
+)];
+
+/// Refuses circles between the files of one crate.
+pub(super) fn check(repository: &Path) -> Result {
+    let (mut files, mut wrong) = (0, Vec::new());
+    for folder in sources(repository)? {
+        let name = folder.strip_prefix(repository)?.to_string_lossy().replace('\\', "/");
+        let modules = Modules::new(read(&folder, "")?);
+        let imports = modules.imports();
+        files += modules.len();
+        let known: Vec<_> = KNOWN.iter().filter(|(of, _)| *of == name).map(|(_, files)| files).collect();
+        let circles = circles(&imports);
+        wrong.extend(circles.iter().filter(|circle| !known.iter().any(|known| circle.iter().eq(known.iter()))).map(
+            |circle| format!("files of {name} that import from each other in a circle:\n{}", arrows(&imports, circle)),
+        ));
+        let gone = known.iter().filter(|known| !circles.iter().any(|circle| circle.iter().eq(known.iter())));
+        wrong.extend(gone.map(|known| format!("{name}: no longer in one circle, which is still listed: {known:?}")));
+    }
+    println!("{files} files, {} circles too many", wrong.len());
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// The folders with the sources of all crates.
+fn sources(repository: &Path) -> Result<Vec<PathBuf>> {
+    let mut folders = vec![repository.join("xtask")];
+    for group in ["crates", "xtask"] {
+        for entry in fs::read_dir(repository.join(group))? {
+            folders.push(entry?.path());
+        }
+    }
+    let mut folders: Vec<_> = folders.into_iter().map(|folder| folder.join("src")).filter(|src| src.is_dir()).collect();
+    folders.sort();
+    Ok(folders)
+}
+
+/// The texts of all files below a folder that are not tests, by their paths from there.
+fn read(folder: &Path, prefix: &str) -> Result<BTreeMap<String, String>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{prefix}{name}");
+        if entry.file_type()?.is_dir() {
+            if name != "tests" {
+                files.extend(read(&entry.path(), &format!("{path}/"))?);
+            }
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            files.insert(path, fs::read_to_string(entry.path())?);
+        }
+    }
+    Ok(files)
+}
+
+/// The largest sets of files each of which reaches all others; a file alone is none.
+fn circles(imports: &Imports) -> Vec<Vec<String>> {
+    let reached: BTreeMap<&str, BTreeSet<&str>> =
+        imports.keys().map(|file| (file.as_str(), reached_from(imports, file))).collect();
+    let mut circles = BTreeSet::new();
+    for (file, others) in &reached {
+        let circle: Vec<String> = others
+            .iter()
+            .filter(|other| reached.get(*other).is_some_and(|back| back.contains(file)))
+            .map(|other| (*other).to_owned())
+            .collect();
+        if circle.len() > 1 {
+            circles.insert(circle);
+        }
+    }
+    circles.into_iter().collect()
+}
+
+/// All files that a file imports from, and those that these import from.
+fn reached_from<'a>(imports: &'a Imports, file: &str) -> BTreeSet<&'a str> {
+    let of = |file: &str| imports.get(file).into_iter().flat_map(|others| others.keys().map(String::as_str));
+    let (mut reached, mut next) = (BTreeSet::new(), of(file).collect::<Vec<_>>());
+    while let Some(file) = next.pop() {
+        if reached.insert(file) {
+            next.extend(of(file));
+        }
+    }
+    reached
+}
+
+/// The imports within a circle, one a line.
+fn arrows(imports: &Imports, circle: &[String]) -> String {
+    let mut lines = Vec::new();
+    for file in circle {
+        for (other, names) in imports.get(file).into_iter().flatten().filter(|(other, _)| circle.contains(other)) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            lines.push(format!("  {file} imports {} from {other}", names.join(", ")));
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn imports(files: &[(&str, &str)]) -> Imports {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        Modules::new(files.collect()).imports()
+    }
+
+    #[test]
+    fn files_that_import_from_each_other_are_named() {
+        let imports = imports(&[
+            ("lib.rs", "mod a; mod b; mod c; pub use a::A; pub use c::C;"),
+            ("a.rs", "mod part; use crate::{C, b::B}; pub struct A(B, C);"),
+            ("a/part.rs", "use super::super::c::C;"),
+            ("b.rs", "pub struct B; fn f() -> crate::A { todo!() }"),
+            ("c.rs", "pub struct C;"),
+        ]);
+        let found = circles(&imports);
+        assert_eq!(found, [["a.rs", "b.rs"]]);
+        let expected = "  a.rs imports B from b.rs\n  b.rs imports A from a.rs";
+        assert_eq!(arrows(&imports, &found[0]), expected);
+    }
+
+    #[test]
+    fn parents_and_their_parts_make_circles_too() {
+        let parent = "mod part; pub struct Shared; pub fn run() { part::run(); }";
+        let found = circles(&imports(&[("lib.rs", "mod p;"), ("p.rs", parent), ("p/part.rs", "use super::Shared;")]));
+        assert_eq!(found, [["p.rs", "p/part.rs"]]);
+    }
+
+    #[test]
+    fn re_exports_and_tests_make_none() {
+        let found = circles(&imports(&[
+            ("main.rs", "mod a; mod b; use b::B; fn main() { a::run(B) }"),
+            ("a.rs", "use crate::B; pub fn run(_: B) {}\n#[cfg(test)] mod tests { use crate::b::X; }"),
+            (
+                "b.rs",
+                "pub struct B; // use crate::a::run;\n#[cfg(test)]\nuse crate::a::run;\nconst C: &str = \"crate::a::run\";",
+            ),
+        ]));
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn the_workspace_has_none_but_those_listed() {
+        check(&crate::cargo::workspace()).unwrap();
+    }
+}
