@@ -23,7 +23,7 @@ pub(crate) struct Memory {
     pub(crate) ahead: u64,
 }
 
-/// What a query may hold beyond its budget, beside what its threads need: small batches are no reason to unfilter tiles again
+/// What a query may hold beyond its budget and what its threads need: small batches are no reason to unfilter tiles again
 /// and again.
 const CONSTANT: usize = 96 << 20;
 /// Of this, what has no part of its own: what is known of tiles, and what allocators don't give back.
@@ -46,11 +46,10 @@ impl Memory {
         }
     }
 
-    /// Bytes ahead, and what is left for all the rest. An answer may take twice the memory of its bytes, which grows as they
-    /// arrive.
+    /// Bytes ahead, and what is left for all the rest.
     fn divide(budget: usize) -> (usize, usize) {
         let ahead = (budget / 2).clamp(LEAST_AHEAD, MOST_AHEAD);
-        (ahead, budget.saturating_add(CONSTANT - OTHERS).saturating_sub(2 * ahead))
+        (ahead, budget.saturating_add(CONSTANT - OTHERS).saturating_sub(ahead))
     }
 
     /// Strings take up to two and a half times what is reckoned before their lengths are known.
