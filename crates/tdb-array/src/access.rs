@@ -5,13 +5,14 @@ use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
 use tdb_storage::Storage;
 use tdb_types::{FormatVersion, Limits};
 
-use crate::random::random_ivs;
+use crate::{Environment, TimeRange};
 
-/// The limits that reading keeps to, and the key of an encrypted array.
+/// The limits that reading keeps to, the key of an encrypted array, and where the time and random bytes come from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Access {
     pub(crate) limits: Limits,
     pub(crate) key: Option<EncryptionKey>,
+    pub(crate) environment: Environment,
 }
 
 impl Access {
@@ -40,9 +41,15 @@ impl Access {
     pub(crate) fn encoder(&self, version: FormatVersion) -> crate::Result<GenericTileEncoder> {
         let encoder = GenericTileEncoder::new(version);
         Ok(match &self.key {
-            Some(key) => encoder.encrypting(key.clone(), random_ivs()?),
+            Some(key) => encoder.encrypting(key.clone(), self.environment.random_ivs()?),
             None => encoder,
         })
+    }
+
+    /// The range of time that was asked for; by default everything up to now, so that what is dated in the future stays
+    /// invisible.
+    pub(crate) fn time(&self, asked: Option<TimeRange>) -> crate::Result<TimeRange> {
+        asked.map_or_else(|| self.environment.now().map(TimeRange::until), Ok)
     }
 
     /// For tiles of cells under these filters.

@@ -240,10 +240,16 @@ pub enum ArrayError {
     /// The parts of the query don't go together.
     #[error("{0}")]
     Query(String),
-    /// The operating system gave no random bytes, which names of new files and encryption need.
-    #[error("no random bytes from the operating system: {why}")]
+    /// There are no random bytes, which names of new files and encryption need.
+    #[error("no random bytes: {why}")]
     Randomness {
-        /// What it says.
+        /// What their [source](crate::Randomness) says.
+        why: String,
+    },
+    /// There is no time, which names of new files need, and opening as of now.
+    #[error("no time from the clock: {why}")]
+    Clock {
+        /// What the [clock](crate::Clock) says, or what is wrong with it.
         why: String,
     },
     /// Cells to be written lack a field.
@@ -425,7 +431,7 @@ impl ArrayError {
             }
             // Paths below the array's folder are made of names that its files state.
             Self::Storage(StorageError::UnexpectedEnd { .. } | StorageError::BadPath { .. }) => ErrorCategory::Corrupt,
-            Self::Storage(_) | Self::Randomness { .. } => ErrorCategory::Unavailable,
+            Self::Storage(_) | Self::Randomness { .. } | Self::Clock { .. } => ErrorCategory::Unavailable,
             Self::Schema { source, .. } => by(source.is_unsupported()),
             Self::Fragment { source, .. } => by(fragment_is_unsupported(source)),
             Self::Condition { source, .. } => by(source.is_unsupported()),

@@ -19,7 +19,7 @@ pub use tree::{GroupTree, NodeKind, TreeNode};
 use crate::access::Access;
 use crate::directory::Listing;
 use crate::metadata::timed;
-use crate::{ArrayError, Metadata, Result, TimeRange};
+use crate::{ArrayError, Environment, Metadata, Result, TimeRange};
 
 /// How to open a group: when, with which key, within which limits.
 #[derive(Clone, Debug, Default)]
@@ -108,6 +108,12 @@ impl GroupOptions {
         self
     }
 
+    /// Where the time and random bytes come from, for opening and for what is written into the group.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.access.environment = environment;
+        self
+    }
+
     /// Opens the group in the folder `path`.
     ///
     /// # Errors
@@ -130,7 +136,7 @@ impl GroupOptions {
     }
 
     fn open_in(&self, storage: Arc<dyn Storage>, folder: Option<PathBuf>, counting: CountingStorage) -> Result<Group> {
-        let time = self.time.unwrap_or_else(TimeRange::until_now);
+        let time = self.access.time(self.time)?;
         let listing = list(&*storage)?;
         let has_details = listing.root.iter().any(|entry| entry.name == GROUP_FOLDER);
         let members = match has_details {

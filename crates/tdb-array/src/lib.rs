@@ -10,6 +10,8 @@
 //!   ([`GlobalWriter`]), each write there as a whole or not at all.
 //! - [`Array::evolve`], [`Array::delete_cells`], [`Array::delete_fragments`], [`Array::write_metadata`],
 //!   [`Group::change`](Group::change): changes. [`Array::leftovers`]: what interrupted writes have left.
+//! - [`Environment`]: the [`Clock`] and the [`Randomness`] that all of this goes by, where they aren't to be the operating
+//!   system's.
 //! - [`Metadata`] of arrays and groups, and [`Group`]s with their members, walked by [`GroupTree`].
 //! - [`ArrayDirectory`]: which files of an array count, as a pure function of names and time.
 //! - [`ArrayError`]: what went wrong, in which file, and by its [`category`](ArrayError::category) what to do.
@@ -71,6 +73,7 @@ mod batch;
 mod column;
 mod damage;
 mod directory;
+mod environment;
 mod error;
 mod fragment;
 mod group;
@@ -79,7 +82,6 @@ mod metadata;
 mod order;
 mod plan;
 mod query;
-mod random;
 mod read;
 mod spare;
 mod tiles;
@@ -95,6 +97,7 @@ pub use batch::Batch;
 pub use column::{Column, Value};
 pub use damage::Damaged;
 pub use directory::{ArrayDirectory, EmbeddedDelete, FragmentEntry, Listing};
+pub use environment::{Clock, Environment, Randomness};
 pub use error::{ArrayError, CellProblem, ErrorCategory};
 pub use fragment::Fragment;
 pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, TreeNode};

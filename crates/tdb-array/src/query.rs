@@ -214,12 +214,13 @@ impl Query {
     /// About how many bytes a batch may take, by default 4 MiB, or 3 MiB for each of several threads, 8 MiB in dense
     /// arrays, and 64 MiB at most; it always holds at least one cell.
     ///
-    /// Sparse reads hold this many bytes of cells that have to be sorted, and as many of tiles that more batches will be made
-    /// of: by default 64 MiB, and never less than 32 MiB. Where a small budget would have the same tiles unfiltered for one
-    /// batch after the other, several are made at once, of together up to 8 MiB (dense) or 16 MiB (sparse), and given one by
-    /// one. Only tiles that don't fit into all that are unfiltered more than a few times.
+    /// At its peak a query with a budget holds no more than the budget and 96 MiB, and for each thread 8 MiB, or what
+    /// unfiltering its largest tile takes if that is more. So of a large budget a batch takes a part: two fifths in dense arrays,
+    /// a fifth in sparse ones, where cells that have to be sorted, and tiles that more batches will be made of, take the rest.
     ///
-    /// At its peak a query holds three times its budget and 96 MiB at most, in addition to what its threads need for one tile each.
+    /// Where a small budget would have the same tiles unfiltered for one batch after the other, several are made at once, of
+    /// together up to 8 MiB (dense) or 16 MiB (sparse), and given one by one. Only tiles that don't fit into all that are
+    /// unfiltered more than a few times. Without a budget 64 MiB of tiles are kept, and as many of cells are sorted at a time.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes.max(1));
         self

@@ -2,23 +2,100 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use tdb_types::Buffer;
+
+use crate::tiles::CellBuffers;
+
 /// Memory of one kind that nobody wants for now, for all threads: fresh memory is slow to touch.
 #[derive(Debug)]
-pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+pub(crate) struct Pool<T> {
+    kept: Mutex<Kept<T>>,
+    /// Bytes that are kept at most: where more is given than taken, the rest is let go.
+    most: usize,
+}
 
-impl<T> Default for Pool<T> {
-    fn default() -> Self {
-        Self(Mutex::new(Vec::new()))
+#[derive(Debug)]
+struct Kept<T> {
+    spares: Vec<T>,
+    bytes: usize,
+}
+
+/// Memory that can be used again.
+pub(crate) trait Spare: Default {
+    /// How many bytes it has.
+    fn memory(&self) -> usize;
+}
+
+impl Spare for Buffer {
+    fn memory(&self) -> usize {
+        self.capacity()
     }
 }
 
-impl<T: Default> Pool<T> {
+impl Spare for CellBuffers {
+    fn memory(&self) -> usize {
+        self.memory()
+    }
+}
+
+impl<T> Spare for Vec<T> {
+    fn memory(&self) -> usize {
+        self.capacity() * size_of::<T>()
+    }
+}
+
+impl<T: Spare, const N: usize> Spare for [T; N]
+where
+    Self: Default,
+{
+    fn memory(&self) -> usize {
+        self.iter().map(T::memory).sum()
+    }
+}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Self::of(usize::MAX)
+    }
+}
+
+impl<T> Pool<T> {
+    /// Keeps so many bytes at most.
+    pub(crate) fn of(most: usize) -> Self {
+        Self { kept: Mutex::new(Kept { spares: Vec::new(), bytes: 0 }), most }
+    }
+}
+
+impl<T: Spare> Pool<T> {
     /// What was given last, as it was, or something new.
     pub(crate) fn take(&self) -> T {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(spare) = kept.spares.pop() else { return T::default() };
+        kept.bytes -= spare.memory();
+        spare
     }
 
     pub(crate) fn give(&self, spare: T) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(spare);
+        let bytes = spare.memory();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes <= self.most.saturating_sub(kept.bytes) {
+            kept.bytes += bytes;
+            kept.spares.push(spare);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_kept_than_is_to_be() {
+        let pool = Pool::of(1000);
+        (0..5).for_each(|_| pool.give(Vec::<u64>::with_capacity(50)));
+        let capacities: Vec<usize> = (0..4).map(|_| pool.take().capacity()).collect();
+        assert_eq!(capacities, [50, 50, 0, 0]);
+        pool.give(Vec::with_capacity(125));
+        assert_eq!(pool.take().capacity(), 125);
     }
 }

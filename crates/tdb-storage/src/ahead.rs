@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::file::check_end;
-use crate::{Entry, EntryKind, Fetched, ReadAt, ReadProfile, Request, Result, Storage, WriteFile};
+use crate::{Fetched, ReadAt, ReadProfile, Request, Result, Storage, forward_storage};
 use queue::Queue;
 
 pub use planned::PlannedFile;
@@ -177,10 +177,8 @@ impl ReadAt for AheadFile {
 }
 
 impl Storage for AheadStorage {
-    fn list(&self, folder: &str) -> Result<Vec<Entry>> {
-        self.inner.list(folder)
-    }
-
+    forward_storage!(|this| this.inner => list, profile, kind, describe, create_folder, create_new, create_file);
+    forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder);
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
         if let Some(size) = self.queues(path).current().first().map(|(queue, place)| queue.size(*place)) {
             return Ok(self.file(path, size, OnceLock::new()));
@@ -193,10 +191,6 @@ impl Storage for AheadStorage {
             return Ok(self.wrap(path, self.inner.open_sized(path, size)?));
         }
         Ok(self.file(path, size, OnceLock::new()))
-    }
-
-    fn profile(&self) -> ReadProfile {
-        self.inner.profile()
     }
 
     fn fetch_one(&self, request: &Request) -> Result<Fetched> {
@@ -220,40 +214,8 @@ impl Storage for AheadStorage {
         answers.map(|(answer, request)| answer.map(|fetched| wrap(fetched, request))).collect()
     }
 
-    fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
-        self.inner.kind(path)
-    }
-
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         Ok(Arc::new(Self::new(self.inner.sub(folder)?)))
-    }
-
-    fn describe(&self, path: &str) -> String {
-        self.inner.describe(path)
-    }
-
-    fn create_folder(&self, folder: &str) -> Result<()> {
-        self.inner.create_folder(folder)
-    }
-
-    fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.inner.create_new(path, bytes)
-    }
-
-    fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
-        self.inner.create_file(path)
-    }
-
-    fn sync_folder(&self, folder: &str) -> Result<()> {
-        self.inner.sync_folder(folder)
-    }
-
-    fn remove_file(&self, path: &str) -> Result<()> {
-        self.inner.remove_file(path)
-    }
-
-    fn remove_folder(&self, folder: &str) -> Result<()> {
-        self.inner.remove_folder(folder)
     }
 }
 

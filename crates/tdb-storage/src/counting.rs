@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::{Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, WriteFile};
+use crate::{
+    Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, WriteFile, forward_storage,
+};
 
 /// Wraps a storage and counts the requests that reach it. Clones and [`sub`](Storage::sub) storages share the counts.
 ///
@@ -121,6 +123,7 @@ impl std::fmt::Display for Counters {
 }
 
 impl Storage for CountingStorage {
+    forward_storage!(|this| this.inner => profile, describe);
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         self.counts.lists.fetch_add(1, Relaxed);
         self.inner.list(folder)
@@ -136,10 +139,6 @@ impl Storage for CountingStorage {
         self.counts.opens.fetch_add(1, Relaxed);
         let inner = self.inner.open_sized(path, size)?;
         Ok(Arc::new(CountingFile { inner, counts: Arc::clone(&self.counts) }))
-    }
-
-    fn profile(&self) -> ReadProfile {
-        self.inner.profile()
     }
 
     fn fetch_one(&self, request: &Request) -> Result<Fetched> {
@@ -159,10 +158,6 @@ impl Storage for CountingStorage {
 
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         Ok(Arc::new(Self { inner: self.inner.sub(folder)?, counts: Arc::clone(&self.counts) }))
-    }
-
-    fn describe(&self, path: &str) -> String {
-        self.inner.describe(path)
     }
 
     fn create_folder(&self, folder: &str) -> Result<()> {

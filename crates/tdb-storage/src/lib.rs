@@ -45,6 +45,7 @@ mod coalesce;
 mod counting;
 mod error;
 mod file;
+mod forward;
 mod growing;
 mod local;
 mod memory;

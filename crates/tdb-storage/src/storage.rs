@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Fetched, Part, ReadAt, ReadProfile, Request, Result, StorageError, WriteFile, at_once, read_range};
+use crate::{
+    Fetched, Part, ReadAt, ReadProfile, Request, Result, StorageError, WriteFile, at_once, forward_storage, read_range,
+};
 
 /// A tree of files and folders, rooted somewhere.
 ///
@@ -175,71 +177,20 @@ pub enum EntryKind {
     Folder,
 }
 
-macro_rules! forward {
+/// What points to a storage is one.
+macro_rules! forward_all {
     () => {
-        fn list(&self, folder: &str) -> Result<Vec<Entry>> {
-            (**self).list(folder)
-        }
-        fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
-            (**self).open(path)
-        }
-        fn open_sized(&self, path: &str, size: u64) -> Result<Arc<dyn ReadAt>> {
-            (**self).open_sized(path, size)
-        }
-        fn profile(&self) -> ReadProfile {
-            (**self).profile()
-        }
-        fn fetch_one(&self, request: &Request) -> Result<Fetched> {
-            (**self).fetch_one(request)
-        }
-        fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
-            (**self).fetch(requests)
-        }
-        fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
-            (**self).kind(path)
-        }
-        fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
-            (**self).sub(folder)
-        }
-        fn describe(&self, path: &str) -> String {
-            (**self).describe(path)
-        }
-        fn create_folder(&self, folder: &str) -> Result<()> {
-            (**self).create_folder(folder)
-        }
-        fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
-            (**self).create_new(path, bytes)
-        }
-        fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
-            (**self).create_file(path)
-        }
-        fn sync_folder(&self, folder: &str) -> Result<()> {
-            (**self).sync_folder(folder)
-        }
-        fn remove_file(&self, path: &str) -> Result<()> {
-            (**self).remove_file(path)
-        }
-        fn remove_folder(&self, folder: &str) -> Result<()> {
-            (**self).remove_folder(folder)
-        }
-        fn read(&self, path: &str) -> Result<Vec<u8>> {
-            (**self).read(path)
-        }
-        fn read_up_to(&self, path: &str, limit: u64) -> Result<Vec<u8>> {
-            (**self).read_up_to(path, limit)
-        }
-        fn exists(&self, path: &str) -> Result<bool> {
-            (**self).exists(path)
-        }
+        forward_storage!(|this| (**this) => list, open, open_sized, profile, fetch_one, fetch, kind, sub, describe, create_folder, create_new,
+            create_file, sync_folder, remove_file, remove_folder, read, read_up_to, exists);
     };
 }
 
 impl<S: Storage + ?Sized> Storage for Arc<S> {
-    forward!();
+    forward_all!();
 }
 
 impl<S: Storage + ?Sized> Storage for &S {
-    forward!();
+    forward_all!();
 }
 
 /// Answers a request by opening the file and reading from it.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tdb_storage::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile};
+use tdb_storage::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile, forward_storage};
 
 /// How a [`FaultyStorage`] breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +165,7 @@ fn first_half(bytes: &[u8]) -> &[u8] {
 }
 
 impl Storage for FaultyStorage {
+    forward_storage!(|this| this.inner => describe);
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         self.alive(folder)?;
         self.inner.list(folder)
@@ -183,10 +184,6 @@ impl Storage for FaultyStorage {
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         let (inner, root) = (self.inner.sub(folder)?, self.whole(folder));
         Ok(Arc::new(Self { inner, root, shared: Arc::clone(&self.shared) }))
-    }
-
-    fn describe(&self, path: &str) -> String {
-        self.inner.describe(path)
     }
 
     fn create_folder(&self, folder: &str) -> Result<()> {

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
 
-use tdb_storage::{Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, WriteFile, at_once};
+use tdb_storage::{
+    Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, at_once, forward_storage,
+};
 
 /// Wraps a storage so that each request takes as long as on an object store, and counts how many of them had to wait for one
 /// another.
@@ -87,6 +89,8 @@ impl ReadAt for LatentFile {
 }
 
 impl Storage for LatentStorage {
+    forward_storage!(|this| this.inner => describe, create_folder, create_new, create_file);
+    forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder);
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         self.shared.answer(|| self.inner.list(folder), |_| 0)
     }
@@ -124,33 +128,5 @@ impl Storage for LatentStorage {
 
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         Ok(Arc::new(Self { inner: self.inner.sub(folder)?, shared: Arc::clone(&self.shared) }))
-    }
-
-    fn describe(&self, path: &str) -> String {
-        self.inner.describe(path)
-    }
-
-    fn create_folder(&self, folder: &str) -> Result<()> {
-        self.inner.create_folder(folder)
-    }
-
-    fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.inner.create_new(path, bytes)
-    }
-
-    fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
-        self.inner.create_file(path)
-    }
-
-    fn sync_folder(&self, folder: &str) -> Result<()> {
-        self.inner.sync_folder(folder)
-    }
-
-    fn remove_file(&self, path: &str) -> Result<()> {
-        self.inner.remove_file(path)
-    }
-
-    fn remove_folder(&self, folder: &str) -> Result<()> {
-        self.inner.remove_folder(folder)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use tdb_storage::{Entry, EntryKind, ReadAt, ReadProfile, Result, Storage, StorageError, WriteFile};
+use tdb_storage::{Entry, EntryKind, ReadAt, ReadProfile, Result, Storage, StorageError, WriteFile, forward_storage};
 
 /// What a [`LyingStorage`] says of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +101,7 @@ impl LyingStorage {
 }
 
 impl Storage for LyingStorage {
+    forward_storage!(|this| this.inner => kind, describe);
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         let mut entries = self.inner.list(folder)?;
         if let Lie::Listed(size) = self.lie {
@@ -123,16 +124,8 @@ impl Storage for LyingStorage {
         Ok(Arc::new(LyingFile { inner, path: self.describe(path), lie: self.lie, calls, reads, hollow }))
     }
 
-    fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
-        self.inner.kind(path)
-    }
-
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         Ok(Arc::new(Self { inner: self.inner.sub(folder)?, root: self.whole(folder), ..self.clone() }))
-    }
-
-    fn describe(&self, path: &str) -> String {
-        self.inner.describe(path)
     }
 
     fn create_folder(&self, folder: &str) -> Result<()> {

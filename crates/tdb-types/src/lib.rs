@@ -15,6 +15,10 @@
 //!
 //! It knows nothing of files or filters.
 //!
+//! With the feature `serde`, off by default, names and versions can be stored as the texts that they print, and scalars with their
+//! type: [`Datatype`], [`Layout`], [`ArrayType`], [`DataOrder`], [`Encryption`], [`CellValNum`], [`FormatVersion`],
+//! [`TimestampedName`], [`Scalar`].
+//!
 //! ```
 //! use tdb_types::{ByteReader, Datatype, FormatVersion, Feature};
 //!
@@ -45,6 +49,8 @@ mod physical;
 mod reader;
 mod scalar;
 mod scalar_bytes;
+#[cfg(feature = "serde")]
+mod serialise;
 mod spans;
 mod text;
 mod version;

@@ -6,6 +6,7 @@ use crate::{PhysicalType, ScalarBytes};
 
 /// One value of a physical type.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[allow(missing_docs)] // each holds the Rust type of its name
 pub enum Scalar {
     I8(i8),

@@ -33,7 +33,9 @@ pub const STEPS: &[Step] = &[
     step("check", "dependencies, builds without codecs, examples, fixtures", || check::run().into()),
     step("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),
     step("msrv", "the oldest Rust that the workspace promises to build with", oldest_rust),
-    step("wasm", "the format crates for wasm32-unknown-unknown", || other_target("wasm32-unknown-unknown", FORMAT)),
+    step("wasm", "the library crates for wasm32-unknown-unknown", || {
+        other_target("wasm32-unknown-unknown", &[FORMAT, WITH_FILES].concat())
+    }),
     step("32-bit", "the library crates for i686-unknown-linux-gnu", || {
         other_target("i686-unknown-linux-gnu", &[FORMAT, WITH_FILES].concat())
     }),
@@ -55,7 +57,7 @@ const FORMAT: &[&str] = &[
     "tdb-fragment",
     "tdb-schema-text",
 ];
-/// Crates that see files, and need an operating system.
+/// Crates that see files.
 const WITH_FILES: &[&str] = &["tdb-storage", "tdb-array", "tdb"];
 /// Crates whose codecs are features, which hand them on; all but `zstd`, which needs a C compiler for the target.
 const WITH_CODECS: [&str; 3] = ["tdb-filters", "tdb-array", "tdb"];

@@ -2,11 +2,13 @@
 //! and one per schema that they name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use tdb_schema::{ArraySchema, Dimension};
-use tdb_storage::{Storage, StorageError, at_once};
+use tdb_storage::{Storage, StorageError};
 use tdb_types::Layout;
 use tdb_types::names::{LEGACY_SCHEMA, SCHEMA_FOLDER};
 
@@ -45,24 +47,17 @@ impl Loaded {
     }
 }
 
-/// Two things at once that wait for a storage.
-fn both<A: Send + Sync, B: Send + Sync>(
-    first: impl Fn() -> Result<A> + Sync,
-    second: impl Fn() -> Result<B> + Sync,
-) -> Result<(A, B)> {
-    let (mut a, mut b) = (None, None);
-    for (left, right) in at_once(2, &[true, false], |is_first| match is_first {
-        true => (Some(first()), None),
-        false => (None, Some(second())),
-    }) {
-        a = a.or(left);
-        b = b.or(right);
-    }
-    match (a, b) {
-        (Some(a), Some(b)) => Ok((a?, b?)),
-        // Both are there.
-        _ => Ok((first()?, second()?)),
-    }
+/// Two things at once that wait for a storage; one after the other where there can't be a thread for it.
+fn both<A: Send, B>(first: impl Fn() -> Result<A> + Sync, second: impl FnOnce() -> Result<B>) -> Result<(A, B)> {
+    thread::scope(|scope| {
+        let beside = thread::Builder::new().spawn_scoped(scope, &first);
+        let second = second();
+        let first = match beside {
+            Ok(beside) => beside.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => first(),
+        };
+        Ok((first?, second?))
+    })
 }
 
 /// What it takes to load fragments.

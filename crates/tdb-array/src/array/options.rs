@@ -9,13 +9,13 @@ use tdb_types::Limits;
 
 use super::Array;
 use crate::access::Access;
-use crate::{Result, TimeRange};
+use crate::{Environment, Result, TimeRange};
 
 /// How to open an array: when, with which key, with how many threads, within which limits.
 #[derive(Clone, Debug, Default)]
 #[must_use = "options do nothing until they open something"]
 pub struct ArrayOptions {
-    time: Option<TimeRange>,
+    pub(super) time: Option<TimeRange>,
     pub(super) threads: usize,
     pub(super) access: Access,
     pub(super) skip_damaged: bool,
@@ -60,6 +60,12 @@ impl ArrayOptions {
         self
     }
 
+    /// Where the time and random bytes come from, for opening and for what is written into the array.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.access.environment = environment;
+        self
+    }
+
     /// The same access as another array has.
     pub(crate) fn access(mut self, access: Access) -> Self {
         self.access = access;
@@ -91,10 +97,5 @@ impl ArrayOptions {
     /// See [`Array::open`].
     pub fn open_on(&self, storage: Arc<dyn Storage>) -> Result<Array> {
         super::load::load(self, storage)
-    }
-
-    /// The time asked for; by default everything up to now, so that what is dated in the future stays invisible.
-    pub(super) fn time(&self) -> TimeRange {
-        self.time.unwrap_or_else(TimeRange::until_now)
     }
 }

@@ -51,6 +51,13 @@ pub(crate) struct KeyPools {
     wide: Pool<Vec<u128>>,
 }
 
+impl KeyPools {
+    /// Each keeps so many bytes at most.
+    pub(crate) fn of(most: usize) -> Self {
+        Self { narrow: Pool::of(most), wide: Pool::of(most) }
+    }
+}
+
 macro_rules! key {
     ($type:ty, $entry:ty, $pool:ident) => {
         impl Key for $type {

@@ -11,14 +11,23 @@ pub(crate) struct Memory {
     pub(crate) batch: usize,
     /// Up to which such batches grow if each of them would unfilter the same tiles again.
     pub(crate) most_batch: usize,
-    /// Of cells that have to be sorted, and of tiles that more batches will be made of. Sparse arrays only.
+    /// Up to which batches of dense arrays are stretched that would end within tiles.
+    pub(crate) most_stretched: usize,
+    /// Of tiles that more batches will be made of. Sparse arrays only, as what follows.
     pub(crate) held: usize,
+    /// Of cells that are sorted.
+    pub(crate) sorting: usize,
+    /// Of cells of one field that are unfiltered at a time for one batch only.
+    pub(crate) passing: usize,
     /// Of what was fetched before it is read, where a storage's answers take long.
     pub(crate) ahead: u64,
 }
 
-/// Small batches are no reason to unfilter tiles again and again: so much is used in any case if it helps.
-const LEAST_HELD: usize = 32 << 20;
+/// What a query may hold beyond its budget and what its threads need: small batches are no reason to unfilter tiles again
+/// and again.
+const CONSTANT: usize = 96 << 20;
+/// Of this, what has no part of its own: what is known of tiles, and what allocators don't give back.
+const OTHERS: usize = 8 << 20;
 /// Where nobody says how much memory to use: the more cells are sorted at a time, the less often tiles are looked at.
 const DEFAULT_HELD: usize = 64 << 20;
 /// Up to which batches of dense arrays grow that are smaller.
@@ -30,25 +39,75 @@ const MOST_AHEAD: usize = 64 << 20;
 impl Memory {
     /// What a query of an array of this kind may hold, whose caller allows `budget` bytes, or doesn't say.
     pub(crate) fn of(budget: Option<usize>, kind: ArrayType, threads: usize, has_labels: bool) -> Self {
-        // Nobody else bounds what labels make of a batch.
-        let whole = if has_labels { default_batch(4 << 20, threads) } else { usize::MAX };
+        match (budget, kind) {
+            (None, _) => Self::by_default(kind, threads, has_labels),
+            (Some(budget), ArrayType::Dense) => Self::dense(budget),
+            (Some(budget), ArrayType::Sparse) => Self::sparse(budget),
+        }
+    }
+
+    /// Bytes ahead, and what is left for all the rest.
+    fn divide(budget: usize) -> (usize, usize) {
+        let ahead = (budget / 2).clamp(LEAST_AHEAD, MOST_AHEAD);
+        (ahead, budget.saturating_add(CONSTANT - OTHERS).saturating_sub(ahead))
+    }
+
+    /// Strings take up to two and a half times what is reckoned before their lengths are known.
+    fn dense(budget: usize) -> Self {
+        let (ahead, rest) = Self::divide(budget);
+        let most = rest / 5 * 2;
+        let batch = budget.min(most);
+        Self {
+            part: batch,
+            batch,
+            most_batch: batch.max(LEAST_DENSE),
+            most_stretched: most,
+            held: 0,
+            sorting: 0,
+            passing: 0,
+            ahead: ahead as u64,
+        }
+    }
+
+    /// Cells that are sorted take 1.6 times their part: two entries, a key, and their runs. With a fifth for them and for the
+    /// batch, three tenths for tiles and a tenth for those that pass, all is given away.
+    fn sparse(budget: usize) -> Self {
+        let (ahead, rest) = Self::divide(budget);
+        let fifth = rest / 5;
+        let batch = budget.min(fifth);
+        Self {
+            part: batch,
+            batch,
+            most_batch: fifth,
+            most_stretched: fifth,
+            held: rest / 10 * 3,
+            sorting: fifth,
+            passing: rest / 10,
+            ahead: ahead as u64,
+        }
+    }
+
+    fn by_default(kind: ArrayType, threads: usize, has_labels: bool) -> Self {
         let each = match kind {
             ArrayType::Dense => 8 << 20,
+            // Memory of the default size is soon used again; more of it only helps where somebody wants less.
             ArrayType::Sparse => 3 << 20,
         };
-        let batch = budget.unwrap_or_else(|| default_batch(each, threads));
-        let held = budget.map_or(DEFAULT_HELD, |budget| budget.max(LEAST_HELD));
+        let batch = default_batch(each, threads);
         let most_batch = match kind {
-            // Memory of the default size is soon used again; more of it only helps where somebody wants less.
-            ArrayType::Dense => budget.map_or(0, |_| LEAST_DENSE),
-            ArrayType::Sparse => held / 2,
+            ArrayType::Dense => batch,
+            ArrayType::Sparse => batch.max(DEFAULT_HELD / 2),
         };
         Self {
-            part: budget.unwrap_or(whole),
+            // Nobody else bounds what labels make of a batch.
+            part: if has_labels { default_batch(4 << 20, threads) } else { usize::MAX },
             batch,
-            most_batch: most_batch.max(batch),
-            held,
-            ahead: budget.map_or(MOST_AHEAD, |budget| budget.clamp(LEAST_AHEAD, MOST_AHEAD)) as u64,
+            most_batch,
+            most_stretched: usize::MAX,
+            held: DEFAULT_HELD,
+            sorting: DEFAULT_HELD,
+            passing: DEFAULT_HELD / 2,
+            ahead: MOST_AHEAD as u64,
         }
     }
 }

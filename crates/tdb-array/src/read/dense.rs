@@ -99,7 +99,12 @@ impl DenseReader {
             let Some(step) = self.cursor.step(&self.shape, most, most_boxes) else { return Ok(None) };
             let cells = step.cells();
             // One cell always has room.
-            let allowed = u128::from(budget) * if step.stretched { STRETCH } else { 1 };
+            let allowed = match step.stretched {
+                true => {
+                    u128::from(budget).max((u128::from(budget) * STRETCH).min(self.query.memory.most_stretched as u128))
+                }
+                false => u128::from(budget),
+            };
             let fits = |bytes: u128| most == 1 || cells == 1 || bytes <= allowed * 5 / 4;
             let held = most.min(cells);
             let fewer = |bytes: u128| (held * allowed / bytes.max(1)).clamp(1, (held / 2).max(1));

@@ -8,7 +8,7 @@ use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA
 use tdb_types::{ByteWriter, Feature, FormatVersion, TimestampedName};
 
 use super::{FragmentPlace, Names};
-use crate::Result;
+use crate::{Environment, Result};
 
 /// A fragment that is being written, and that no reader sees.
 ///
@@ -46,8 +46,12 @@ impl NewFragment {
     ///
     /// # Errors
     /// No random bytes; whatever the storage can't do.
-    pub(crate) fn begin(storage: &Arc<dyn Storage>, version: FormatVersion, names: &Names) -> Result<Self> {
-        let name = names.next(TimestampedName::form_of_fragments(version))?;
+    pub(crate) fn begin(
+        storage: &Arc<dyn Storage>,
+        version: FormatVersion,
+        (names, environment): (&Names, &Environment),
+    ) -> Result<Self> {
+        let name = names.next(TimestampedName::form_of_fragments(version), environment)?;
         let place = FragmentPlace::new(version, name);
         if version.has(Feature::CommitsFolder) {
             // Absent in arrays of formats below 7 that newer versions are appended to.
@@ -111,14 +115,17 @@ impl SealedFragment {
     ///
     /// # Errors
     /// As [`commit`](Self::commit); then there is none of the fragments, or, one after the other, only the first of them.
-    pub(crate) fn commit_all(mut sealed: Vec<Self>, names: &Names) -> Result<Vec<TimestampedName>> {
+    pub(crate) fn commit_all(
+        mut sealed: Vec<Self>,
+        (names, environment): (&Names, &Environment),
+    ) -> Result<Vec<TimestampedName>> {
         let Some(first) =
             sealed.first().filter(|first| sealed.len() > 1 && first.fragment.version.has(Feature::CommitsFolder))
         else {
             return sealed.into_iter().map(Self::commit).collect();
         };
         let storage = Arc::clone(&first.fragment.storage);
-        let name = names.next(TimestampedName::form_of_fragments(first.fragment.version))?;
+        let name = names.next(TimestampedName::form_of_fragments(first.fragment.version), environment)?;
         let path = format!("{COMMITS_FOLDER}/{name}.{CONSOLIDATED_EXTENSION}");
         let commits = sealed.iter().filter_map(|sealed| sealed.fragment.place.commit.as_deref());
         let entries = commits.map(|path| ConsolidatedCommit { path, commit: None, offset: 0 }).collect();

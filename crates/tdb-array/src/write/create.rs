@@ -16,7 +16,7 @@ use super::Names;
 use super::files::NewFiles;
 use crate::access::Access;
 use crate::directory::Listing;
-use crate::{Array, ArrayError, ArrayOptions, Result};
+use crate::{Array, ArrayError, ArrayOptions, Environment, Result};
 
 /// How to make arrays and groups: under which names, with which key.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +44,12 @@ impl CreateOptions {
         self
     }
 
+    /// Where the time and random bytes come from.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.access.environment = environment;
+        self
+    }
+
     /// Makes an array in the folder `path`, which need not be there; see [`Array::create`].
     ///
     /// # Errors
@@ -66,8 +72,8 @@ impl CreateOptions {
     pub fn create_on(&self, storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
         definition.check()?;
         check_free(&**storage)?;
-        let names = &self.names;
-        let definition = definition.clone().place_enumerations(|| names.enumeration_file())?;
+        let (names, environment) = (&self.names, &self.access.environment);
+        let definition = definition.clone().place_enumerations(|| names.enumeration_file(environment))?;
         let mut files = NewFiles::new(storage);
         files.folder("")?;
         let version = definition.schema().version();
@@ -93,7 +99,7 @@ impl CreateOptions {
         if version.has(Feature::Enumerations) {
             files.folder(&format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}"))?;
         }
-        let name = names.next(NameForm::Unversioned)?;
+        let name = names.next(NameForm::Unversioned, environment)?;
         SchemaWriter { access: &self.access, storage: &**storage }.write(&definition, name.as_str(), &mut files)?;
         files.keep();
         Ok(())
@@ -185,8 +191,8 @@ pub(super) fn check_free(storage: &dyn Storage) -> Result<()> {
 
 impl Names {
     /// The next name of the file of an enumeration.
-    pub(super) fn enumeration_file(&self) -> Result<String> {
-        Ok(format!("__{:032x}_0", self.uuid()?))
+    pub(super) fn enumeration_file(&self, environment: &Environment) -> Result<String> {
+        Ok(format!("__{:032x}_0", self.uuid(environment)?))
     }
 }
 

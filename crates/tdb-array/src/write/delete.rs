@@ -8,7 +8,7 @@ use tdb_types::{ArrayType, ByteWriter, Feature, NameForm};
 
 use super::Names;
 use crate::directory::FragmentFiles;
-use crate::{Array, ArrayError, Result, TimeRange};
+use crate::{Array, ArrayError, Environment, Result, TimeRange};
 
 impl Array {
     /// Deletes the cells of a sparse array that fulfil a condition, of all that was written up to the time of the deletion
@@ -48,7 +48,7 @@ impl Array {
         let failed = ArrayError::NewDelete;
         let enumerations = |name: &str| self.enumeration(name).ok();
         condition.bind(self.schema(), enumerations).map_err(failed)?;
-        let name = names.next(NameForm::Versioned(version.number()))?;
+        let name = names.next(NameForm::Versioned(version.number()), &self.access().environment)?;
         let has_no_times = |fragment: &&crate::Fragment| !fragment.version().has(Feature::PartialTimeOverlap);
         let mut old = self.fragments()?.iter().filter(has_no_times).map(crate::Fragment::name);
         if let Some(fragment) = old.find(|old| old.start() < name.start() && name.start() < old.end()) {
@@ -87,7 +87,7 @@ impl Array {
             |files: &FragmentFiles| files.commit.as_deref().is_some_and(|path| path.starts_with(COMMITS_FOLDER));
         let gathered = fragments.iter().any(|files| files.is_gathered);
         if gathered || fragments.len() > 1 && fragments.iter().all(at_once) {
-            forget_together(&**storage, &fragments)?;
+            forget_together(&**storage, &fragments, &self.access().environment)?;
         }
         for files in &fragments {
             let metadata = format!("{}/{FRAGMENT_METADATA}", files.folder);
@@ -106,12 +106,12 @@ impl Array {
 
 /// Makes several commits void at one moment: they are gathered in a file, their own files removed, and the gathered ones
 /// ignored by another file. Both are superfluous once the fragments are gone, but harmless.
-fn forget_together(storage: &dyn Storage, fragments: &[FragmentFiles]) -> Result<()> {
+fn forget_together(storage: &dyn Storage, fragments: &[FragmentFiles], environment: &Environment) -> Result<()> {
     let paths: Vec<&str> = fragments.iter().filter_map(|files| files.commit.as_deref()).collect();
     let (Some(first), Some(last)) = (fragments.last(), fragments.first()) else { return Ok(()) };
     // Neither name's time means anything to readers.
     let name = |extension: &str| -> Result<String> {
-        let uuid = Names::new().uuid()?;
+        let uuid = environment.uuid_v7()?;
         let form = NameForm::Versioned(tdb_types::FormatVersion::DEFAULT.number());
         let (start, end) = (first.name.start(), last.name.end().max(first.name.start()));
         Ok(format!("{COMMITS_FOLDER}/{}.{extension}", tdb_types::TimestampedName::new(form, start, end, uuid)))

@@ -58,7 +58,7 @@ pub(super) fn write(
         writer.append(encoded, &vec![tile_cells; saturating_len(end - tile)])?;
         tile = end;
     }
-    commit(vec![writer.seal()?], &settings.names, cells.len as u64)
+    commit(target, vec![writer.seal()?], &settings.names, cells.len as u64)
 }
 
 /// For each field the tiles of a range.

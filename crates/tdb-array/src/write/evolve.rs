@@ -1,8 +1,5 @@
 //! Changing the schema of an array.
 
-use std::thread;
-use std::time::Duration;
-
 use tdb_schema::SchemaEvolution;
 use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER, file_name};
 use tdb_types::{Feature, NameForm, TimestampedName};
@@ -16,6 +13,9 @@ use crate::{Array, ArrayError, Result};
 /// Names of schemas begin with their times, and are compared as text.
 const NAMED_LATER: &str = "the name of its schema, by its time, stands behind the new one's, and readers go by the last; \
                            date the change later";
+
+/// The second attempt comes a millisecond later, and more are of use only where the clock is set back.
+const ATTEMPTS: usize = 4;
 
 impl Array {
     /// Changes the schema: writes the enumerations that are new or have more values, then the new schema, which readers
@@ -44,7 +44,7 @@ impl Array {
     /// by now, or is dated later than the new one would be; whatever the storage can't do. Then nothing has changed.
     pub fn evolve(&self, evolution: &SchemaEvolution, names: &Names) -> Result<()> {
         let definition = evolution.build(&self.definition()?)?;
-        let definition = definition.place_new_enumerations(|| names.enumeration_file())?;
+        let definition = definition.place_new_enumerations(|| names.enumeration_file(&self.access().environment))?;
         let name = self.name_of_schema(names)?;
         let storage = self.storage();
         let mut files = NewFiles::new(storage);
@@ -59,8 +59,9 @@ impl Array {
 
     /// A name for a new schema, which must be the last of all: readers go by the order of names.
     fn name_of_schema(&self, names: &Names) -> Result<TimestampedName> {
-        loop {
-            let name = names.next(NameForm::Unversioned)?;
+        let environment = &self.access().environment;
+        for _ in 0..ATTEMPTS {
+            let name = names.next(NameForm::Unversioned, environment)?;
             let newest = self.newest_schema()?;
             if newest.as_deref().is_some_and(|newest| newest != file_name(self.schema_path())) {
                 return Err(self.outdated("its schema was changed since it was opened; open it again"));
@@ -71,11 +72,12 @@ impl Array {
                         return Err(self.outdated(NAMED_LATER));
                     }
                     // Another library has changed it within this millisecond.
-                    thread::sleep(Duration::from_millis(1));
+                    environment.wait_until_after(newest.start())?;
                 }
                 _ => return Ok(name),
             }
         }
+        Err(ArrayError::Clock { why: "it goes back and forth".to_owned() })
     }
 
     /// The name of the schema that comes last.

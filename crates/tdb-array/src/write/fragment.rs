@@ -39,7 +39,7 @@ impl FragmentWriter {
     }
 
     fn begin(target: &Arc<Target>, names: &Names, builder: FragmentBuilder) -> Result<Self> {
-        let fragment = NewFragment::begin(target.array.storage(), target.version, names)?;
+        let fragment = NewFragment::begin(target.array.storage(), target.version, (names, target.environment()))?;
         let scheme = NameScheme::of(target.version);
         let mut files = Vec::with_capacity(target.fields.len());
         for field in &target.fields {

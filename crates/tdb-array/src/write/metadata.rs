@@ -116,7 +116,7 @@ impl MetadataWriter {
         let encoded = self.access.encoder(self.version)?.encode(payload.as_slice(), &mut file);
         encoded.map_err(|source| ArrayError::GenericTile { file: folder(), source })?;
         self.storage.create_folder(METADATA_FOLDER)?;
-        let name = self.names.next(NameForm::Unversioned)?;
+        let name = self.names.next(NameForm::Unversioned, &self.access.environment)?;
         Ok(self.storage.create_new(&format!("{METADATA_FOLDER}/{name}"), file.as_slice())?)
     }
 }

@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENTS_FOLDER, OK_EXTENSION, WRITE_EXTENSION};
 use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 
-use crate::random::random;
-use crate::{Result, time};
+use crate::{Environment, Result};
 
 /// Where the names of new files come from: which time they carry, and what makes them unique.
 ///
 /// By default the time is now, and the rest is a UUID of version 7: the moment in which it was made, a counter, and 62
-/// random bits. No two are equal; and of two that carry the same time, the one made later is the greater one, which for
+/// random bits, of the [`Environment`]'s clock and random bytes. No two are equal; and of two that carry the same time, the one made later is the greater one, which for
 /// fragments means that it wins.
 ///
 /// ```
@@ -62,22 +61,22 @@ impl Names {
     }
 
     /// The time that was chosen, else now.
-    pub(crate) fn time(&self) -> u64 {
-        self.at.unwrap_or_else(time::now)
+    fn time(&self, environment: &Environment) -> Result<u64> {
+        self.at.map_or_else(|| environment.now(), Ok)
     }
 
     /// What tells the next name from all others.
-    pub(crate) fn uuid(&self) -> Result<u128> {
+    pub(crate) fn uuid(&self, environment: &Environment) -> Result<u128> {
         match &self.seeded {
             Some(seeded) => Ok(seeded.next()),
-            None => uuid_v7(),
+            None => environment.uuid_v7(),
         }
     }
 
     /// The next name of this form.
-    pub(crate) fn next(&self, form: NameForm) -> Result<TimestampedName> {
-        let time = self.time();
-        Ok(TimestampedName::new(form, time, time, self.uuid()?))
+    pub(crate) fn next(&self, form: NameForm, environment: &Environment) -> Result<TimestampedName> {
+        let time = self.time(environment)?;
+        Ok(TimestampedName::new(form, time, time, self.uuid(environment)?))
     }
 }
 
@@ -96,25 +95,6 @@ fn mixed(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)
-}
-
-/// A UUID of version 7 (RFC 9562): 48 bits of time, 4 of version, 12 that count within the millisecond, 2 of variant, 62
-/// random ones.
-fn uuid_v7() -> Result<u128> {
-    let ticks = u128::from(next_tick());
-    let (millisecond, counter) = (ticks >> 12, ticks & 0xfff);
-    let random = u128::from(u64::from_le_bytes(random()?) >> 2);
-    Ok(millisecond << 80 | 7 << 76 | counter << 64 | 0b10 << 62 | random)
-}
-
-/// The current time in 4096ths of a millisecond, but always greater than the last one given in this process, for which
-/// alone there is something that all threads share. Within a process it orders what is written in the same millisecond.
-fn next_tick() -> u64 {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    let now = (time::now() & ((1 << 48) - 1)) << 12;
-    let later = |last: u64| Some(now.max(last + 1));
-    // The update always gives something, so there is no error.
-    LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later).map_or(now, |last| now.max(last + 1))
 }
 
 /// Where a fragment lies, and the file that commits it: what `FragmentEntry` tells from the names.
@@ -152,8 +132,9 @@ mod tests {
         let names = Names::new().at(5);
         let threads: Vec<_> = std::thread::scope(|scope| {
             let make = || {
-                let names: Vec<_> =
-                    (0..5000).map(|_| names.next(NameForm::Versioned(22)).unwrap().to_string()).collect();
+                let names: Vec<_> = (0..5000)
+                    .map(|_| names.next(NameForm::Versioned(22), &Environment::system()).unwrap().to_string())
+                    .collect();
                 assert!(names.is_sorted());
                 names
             };
@@ -162,17 +143,11 @@ mod tests {
         });
         assert_eq!(threads.iter().collect::<HashSet<_>>().len(), 20_000);
         assert!(threads.iter().all(|name| name.starts_with("__5_5_")));
-        let (a, b) =
-            (names.next(NameForm::Unversioned).unwrap(), Names::new().at(5).next(NameForm::Unversioned).unwrap());
+        let (a, b) = (
+            names.next(NameForm::Unversioned, &Environment::system()).unwrap(),
+            Names::new().at(5).next(NameForm::Unversioned, &Environment::system()).unwrap(),
+        );
         assert!(a.as_str() < b.as_str(), "{a} {b}");
-    }
-
-    #[test]
-    fn a_uuid_says_what_it_is() {
-        let (before, uuid) = (time::now(), uuid_v7().unwrap());
-        assert_eq!((uuid >> 76 & 0xf, uuid >> 62 & 0b11), (7, 0b10));
-        // Others may have run ahead of the clock within this process.
-        assert!((uuid >> 80) + 1 >= u128::from(before) && uuid >> 80 <= u128::from(time::now()) + 100);
     }
 
     #[test]
@@ -180,11 +155,18 @@ mod tests {
         let make = |seed| {
             let names = Names::new().at(9).seeded(seed);
             let clone = names.clone();
-            [names.uuid().unwrap(), clone.uuid().unwrap(), names.uuid().unwrap()]
+            [
+                names.uuid(&Environment::system()).unwrap(),
+                clone.uuid(&Environment::system()).unwrap(),
+                names.uuid(&Environment::system()).unwrap(),
+            ]
         };
         assert_eq!(make(1), make(1));
         assert!(make(1).is_sorted() && make(1)[0] != make(1)[1] && make(1) != make(2));
-        assert_eq!(Names::new().at(9).seeded(1).next(NameForm::Unversioned).unwrap().start(), 9);
+        assert_eq!(
+            Names::new().at(9).seeded(1).next(NameForm::Unversioned, &Environment::system()).unwrap().start(),
+            9
+        );
     }
 
     #[test]

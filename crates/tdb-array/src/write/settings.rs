@@ -66,6 +66,6 @@ impl Settings {
 }
 
 /// Commits sealed fragments.
-pub(super) fn commit(fragments: Vec<SealedFragment>, names: &Names, cells: u64) -> Result<Written> {
-    Ok(Written { fragments: SealedFragment::commit_all(fragments, names)?, cells })
+pub(super) fn commit(target: &Target, fragments: Vec<SealedFragment>, names: &Names, cells: u64) -> Result<Written> {
+    Ok(Written { fragments: SealedFragment::commit_all(fragments, (names, target.environment()))?, cells })
 }

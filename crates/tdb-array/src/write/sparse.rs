@@ -31,7 +31,7 @@ pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<
         let lens: Vec<usize> = window.iter().map(|tile| tile.len()).collect();
         writer.append(encoded, &lens)?;
     }
-    commit(vec![writer.seal()?], &settings.names, sorted.len() as u64)
+    commit(target, vec![writer.seal()?], &settings.names, sorted.len() as u64)
 }
 
 /// For each field the tiles with these cells.

@@ -304,6 +304,6 @@ impl GlobalWriter {
         }
         self.flush(true)?;
         self.end_fragment()?;
-        commit(std::mem::take(&mut self.sealed), &self.settings.names, self.kept)
+        commit(&self.target, std::mem::take(&mut self.sealed), &self.settings.names, self.kept)
     }
 }

@@ -11,10 +11,9 @@ use tdb_types::names::file_name;
 use tdb_types::{Cells, Feature, FormatVersion, Validity};
 
 use super::check::{StoredField, stored_fields};
-use crate::random::random_ivs;
 use crate::spare::Pool;
 use crate::tiles::{TileScratch, in_tile_layout};
-use crate::{Array, ArrayError, Result};
+use crate::{Array, ArrayError, Environment, Result};
 
 /// What is the same for all cells of one write.
 #[derive(Debug)]
@@ -43,6 +42,11 @@ impl Target {
     /// The name of the schema's file.
     pub(super) fn schema_name(&self) -> &str {
         file_name(self.array.schema_path())
+    }
+
+    /// Where the time and random bytes come from.
+    pub(super) fn environment(&self) -> &Environment {
+        &self.array.access().environment
     }
 
     /// Bytes of a cell of each field that has a fixed size, validity included, and some for those that haven't.
@@ -91,7 +95,8 @@ pub(super) struct FieldEncoder {
     validity: Option<BoundPipeline>,
     /// For the range of a tile's coordinates.
     dimension: Option<tdb_fragment::tdb_rtree::DimensionKind>,
-    encrypted: bool,
+    /// Where random bytes for encryption come from, if the array is encrypted.
+    encrypted: Option<Environment>,
     /// How many bytes a part of a tile may have.
     tile_bytes: u64,
     /// Memory for the parts of tiles.
@@ -165,7 +170,7 @@ impl FieldEncoder {
             var,
             validity: validity.transpose()?,
             dimension: dimension.map(tdb_schema::Dimension::kind),
-            encrypted: array.access().key.is_some(),
+            encrypted: array.access().key.as_ref().map(|_| array.access().environment.clone()),
             tile_bytes: array.limits().tile_bytes,
             spares: Pool::default(),
             name: name.into(),
@@ -219,9 +224,9 @@ impl FieldEncoder {
         scratch: &mut TileScratch,
     ) -> Result<EncodedTile> {
         self.check_tile(cells)?;
-        if self.encrypted {
+        if let Some(environment) = &self.encrypted {
             // Never the same twice, as each source begins somewhere else among 2^96.
-            scratch.filters = std::mem::take(&mut scratch.filters).with_ivs(random_ivs()?);
+            scratch.filters = std::mem::take(&mut scratch.filters).with_ivs(environment.random_ivs()?);
         }
         let TileScratch { cells: memory, filters, .. } = scratch;
         let tile = in_tile_layout(cells, self.nullable, memory);

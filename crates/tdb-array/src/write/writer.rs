@@ -81,6 +81,9 @@ impl Write {
 
     /// About how many bytes tiles may take that are on their way to their files, in addition to the cells given; by default 16 MiB.
     /// As many tiles as there are threads, up to two, are always there.
+    ///
+    /// A stream of cells ([`global_order`](Self::global_order)) holds no more at its peak than this and 32 MiB, with the batch
+    /// that it is given, and what two tiles take if that is more; beside that what the fragment's metadata will say of each tile.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.settings.budget = bytes.max(1);
         self

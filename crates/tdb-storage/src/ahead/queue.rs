@@ -175,15 +175,14 @@ impl Queue {
     }
 
     /// Lets go of blocks if more are held than may be: first of those of the same file that were passed, then of those that were
-    /// to be read last.
+    /// to be read last, wherever they are. Reads that don't keep to the order would otherwise hold something of every file.
     fn make_room(&self, state: &mut State, (file, window): (usize, usize)) {
         let passed = 0..self.files[file].windows[window.saturating_sub(1)].start;
         let passed: Places = passed.map(|index| (file, index)).collect();
-        let windows = self.order.iter().take(state.next).rev().filter(|place| place.0 != file);
-        let last =
-            windows.flat_map(|(file, window)| self.files[*file].windows[*window].clone().map(move |i| (*file, i)));
-        let candidates: Places = passed.into_iter().chain(last).collect();
-        for (file, index) in candidates {
+        let is_needed = |place: &(usize, usize)| place.0 == file && (window..=window + 1).contains(&place.1);
+        let last = self.order.iter().rev().filter(|place| !is_needed(place));
+        let last = last.flat_map(|(file, window)| self.files[*file].windows[*window].clone().map(move |i| (*file, i)));
+        for (file, index) in passed.into_iter().chain(last) {
             if state.held <= self.budget {
                 break;
             }

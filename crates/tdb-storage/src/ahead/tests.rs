@@ -32,12 +32,9 @@ fn byte(place: usize) -> u8 {
 }
 
 impl Storage for Slow {
-    fn list(&self, folder: &str) -> Result<Vec<Entry>> {
-        self.inner.list(folder)
-    }
-    fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
-        self.inner.open(path)
-    }
+    forward_storage!(|this| this.inner => list, open, kind, sub, describe, create_folder, create_new, create_file);
+    forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder);
+
     fn profile(&self) -> ReadProfile {
         ReadProfile::new(8, 100, 4)
     }
@@ -47,33 +44,6 @@ impl Storage for Slow {
         let fails = requests.len() >= self.fails_from;
         let fail = |request: &Request| Err(StorageError::NotFound { path: request.path.clone() });
         requests.iter().map(|request| if fails { fail(request) } else { self.inner.fetch_one(request) }).collect()
-    }
-    fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
-        self.inner.kind(path)
-    }
-    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
-        self.inner.sub(folder)
-    }
-    fn describe(&self, path: &str) -> String {
-        self.inner.describe(path)
-    }
-    fn create_folder(&self, folder: &str) -> Result<()> {
-        self.inner.create_folder(folder)
-    }
-    fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.inner.create_new(path, bytes)
-    }
-    fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
-        self.inner.create_file(path)
-    }
-    fn sync_folder(&self, folder: &str) -> Result<()> {
-        self.inner.sync_folder(folder)
-    }
-    fn remove_file(&self, path: &str) -> Result<()> {
-        self.inner.remove_file(path)
-    }
-    fn remove_folder(&self, folder: &str) -> Result<()> {
-        self.inner.remove_folder(folder)
     }
 }
 

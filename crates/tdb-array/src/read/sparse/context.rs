@@ -34,6 +34,10 @@ pub(super) struct Context {
     most_budget: usize,
     /// Bytes that may be held to make batches.
     pub(super) room: usize,
+    /// Bytes that cells may take that are sorted, in the result or while they are sorted, whichever is more.
+    pub(super) sorting: usize,
+    /// Bytes of cells of one field that may be unfiltered at a time for one batch only.
+    pub(super) passing: usize,
     pub(super) time: TimeRange,
     /// What cells must fulfil: conditions that must all hold, the cheapest first.
     pub(super) filter: Vec<BoundCondition>,
@@ -60,10 +64,12 @@ impl Context {
             budget: query.memory.batch,
             most_budget: query.memory.most_batch,
             room: query.memory.held,
+            sorting: query.memory.sorting,
+            passing: query.memory.passing,
             time: query.array.time(),
             filter: query.filter.as_deref().map(BoundCondition::parts).unwrap_or_default(),
             sources: Vec::new(),
-            spares: Spares::default(),
+            spares: Spares::of(query.memory.passing),
             array: query.array,
         };
         prefetch_sections(&context, query.filter.as_deref())?;

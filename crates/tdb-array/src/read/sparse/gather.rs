@@ -1,6 +1,7 @@
 //! From runs of cells to a batch of columns.
 
 mod fixed;
+mod groups;
 mod layout;
 mod unfilter;
 mod var;
@@ -14,9 +15,10 @@ use crate::column::ColumnBuffers;
 use crate::read::{BufferPool, pack_validity};
 use crate::{Batch, Column, Result};
 use fixed::gather_fixed;
+use groups::{groups, let_go};
 use layout::BatchLayout;
-use unfilter::{FixedPart, unfilter_fixed, unfilter_var};
-use var::gather_var;
+use unfilter::{FixedPart, own_var_bytes, unfilter_fixed, unfilter_var};
+use var::{VarParts, gather_var};
 
 /// A batch.
 #[derive(Debug)]
@@ -98,27 +100,23 @@ impl Gatherer {
         for (index, field) in context.fields.iter().enumerate().filter(|(index, _)| wanted(*index)) {
             let mut buffers = match field.cell_size() {
                 Some(size) => {
-                    let values = self.fixed(context, tiles, &layout, (index, size), &mut room)?;
+                    let mut values = self.pool.take(layout.cells * size);
+                    let part = FixedPart::Values { field: index, size };
+                    batch.has_passing |= fixed(context, tiles, &layout, part, (&mut values, &mut room))?;
                     ColumnBuffers { values, ..ColumnBuffers::default() }
                 }
                 None => {
-                    unfilter_var(context, tiles, &layout, index, &mut room)?;
-                    gather_var(context, tiles, &layout, index, &mut self.pool)?
+                    let (buffers, has_passing) = var(context, tiles, &layout, index, (&mut self.pool, &mut room))?;
+                    batch.has_passing |= has_passing;
+                    buffers
                 }
             };
             if field.nullable {
-                buffers.validity = Some(self.validity(context, tiles, &layout, index, &mut room)?);
+                let (bits, has_passing) = self.validity(context, tiles, &layout, index, &mut room)?;
+                batch.has_passing |= has_passing;
+                buffers.validity = Some(bits);
             }
             batch.columns[index] = Some(field.column(layout.cells, buffers));
-            for used in &layout.uses {
-                let tile = tiles.get_mut(used.slot);
-                let is_wanted = tile.is_wanted_after(used.runs);
-                let held = &mut tile.fields[index];
-                batch.has_passing |= is_wanted && held.passing;
-                if !is_wanted || held.passing {
-                    context.spares.take_back(held);
-                }
-            }
         }
         Ok(())
     }
@@ -138,21 +136,6 @@ impl Gatherer {
         Gathered { batch: batch.with_columns(context.shown), has_passing }
     }
 
-    fn fixed(
-        &mut self,
-        context: &Context,
-        tiles: &mut TileTable,
-        layout: &BatchLayout<'_>,
-        (field, size): (usize, usize),
-        room: &mut usize,
-    ) -> Result<Buffer> {
-        let mut values = self.pool.take(layout.cells * size);
-        unfilter_fixed(context, tiles, layout, FixedPart::Values { field, size }, (&mut values, room))?;
-        let sources = layout.sources(tiles, |tile| &tile.fields[field].cells.values);
-        gather_fixed(context, layout, &sources, size, &mut values)?;
-        Ok(values)
-    }
-
     fn validity(
         &mut self,
         context: &Context,
@@ -160,14 +143,54 @@ impl Gatherer {
         layout: &BatchLayout<'_>,
         field: usize,
         room: &mut usize,
-    ) -> Result<Buffer> {
+    ) -> Result<(Buffer, bool)> {
         let mut bytes = context.spares.buffer(layout.cells);
-        unfilter_fixed(context, tiles, layout, FixedPart::Validity { field }, (&mut bytes, room))?;
-        let sources = layout.sources(tiles, |tile| &tile.fields[field].cells.validity);
-        gather_fixed(context, layout, &sources, 1, &mut bytes)?;
+        let has_passing = fixed(context, tiles, layout, FixedPart::Validity { field }, (&mut bytes, room))?;
         let mut bits = self.pool.take(layout.cells.div_ceil(8));
         pack_validity(&bytes, &mut bits);
         context.spares.give(bytes);
-        Ok(bits)
+        Ok((bits, has_passing))
     }
+}
+
+/// Gathers cells of fixed size; whether the next batches will need again what was unfiltered for them.
+fn fixed(
+    context: &Context,
+    tiles: &mut TileTable,
+    layout: &BatchLayout<'_>,
+    part: FixedPart,
+    (out, room): (&mut [u8], &mut usize),
+) -> Result<bool> {
+    let mut has_passing = false;
+    for uses in groups(context, tiles, layout, |used, tile| part.own_bytes(context, used, tile)) {
+        unfilter_fixed(context, tiles, (layout, uses), part, (out, room))?;
+        let sources = layout.sources(tiles, uses, |tile| part.bytes(&tile.fields[part.field()]));
+        gather_fixed(context, (layout, uses), &sources, part.size(), out)?;
+        has_passing |= let_go(context, tiles, uses, part.field());
+    }
+    Ok(has_passing)
+}
+
+/// Gathers cells of variable length; whether the next batches will need again what was unfiltered for them.
+fn var(
+    context: &Context,
+    tiles: &mut TileTable,
+    layout: &BatchLayout<'_>,
+    field: usize,
+    (pool, room): (&mut BufferPool, &mut usize),
+) -> Result<(ColumnBuffers, bool)> {
+    let groups = groups(context, tiles, layout, |_, tile| own_var_bytes(context, tile, field));
+    if let [uses] = groups[..] {
+        unfilter_var(context, tiles, uses, field, room)?;
+        let buffers = gather_var(context, tiles, layout, field, pool)?;
+        return Ok((buffers, let_go(context, tiles, uses, field)));
+    }
+    let mut parts = VarParts::new(context, layout, field, tiles.len(), pool);
+    let mut has_passing = false;
+    for uses in groups {
+        unfilter_var(context, tiles, uses, field, room)?;
+        parts.add(context, tiles, uses)?;
+        has_passing |= let_go(context, tiles, uses, field);
+    }
+    Ok((parts.finish(pool), has_passing))
 }

@@ -158,7 +158,7 @@ impl<K: Key> Slabs<K> {
                 let before = self.entries.len();
                 keyed.append_between(start, end, &mut self.entries);
                 self.bytes = self.bytes.saturating_add((self.entries.len() - before) * table.get(slot).cell_bytes);
-                if held + keyed.memory() > context.room / 2 {
+                if held + keyed.memory() > context.sorting / 2 {
                     // What decides between cells has to stay until the slab is sorted.
                     keyed.forget_keys(start, end);
                 }
@@ -174,7 +174,7 @@ impl<K: Key> Slabs<K> {
         let mut bytes = 0.0;
         let fitting = tiles.iter().take_while(|index| {
             bytes += self.tiles[**index].bytes;
-            bytes <= context.room as f64
+            bytes <= context.sorting as f64
         });
         fitting.count().max(context.array.workers().threads()).min(tiles.len())
     }
@@ -204,10 +204,10 @@ impl<K: Key> Slabs<K> {
     /// Leaves out the highest cells if there are many more than memory allows; gives the last key that remains.
     fn cut(&self, context: &Context, entries: &mut Entries<K::Entry>, end: K) -> K {
         let bytes = self.bytes.max(entries.len() * Self::SORTING_BYTES);
-        if bytes / 2 <= context.room {
+        if bytes / 2 <= context.sorting {
             return end;
         }
-        let most = (entries.len() as f64 * context.room as f64 / bytes as f64) as usize;
+        let most = (entries.len() as f64 * context.sorting as f64 / bytes as f64) as usize;
         let most = most.min(entries.len() - 1);
         let (_, last, _) = entries.select_nth_unstable(most);
         let last = last.key();
@@ -296,7 +296,7 @@ impl<K: Key> Engine for Slabs<K> {
         while queue.is_empty()
             && let Some(start) = self.start
         {
-            let end = self.end(start, context.room);
+            let end = self.end(start, context.sorting);
             self.collect(context, tiles, start, end)?;
             let mut entries = std::mem::take(&mut self.entries);
             let end = self.cut(context, &mut entries, end);

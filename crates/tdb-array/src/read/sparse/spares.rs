@@ -17,6 +17,11 @@ pub(crate) struct Spares {
 }
 
 impl Spares {
+    /// Of each kind so many bytes are kept at most.
+    pub(super) fn of(most: usize) -> Self {
+        Self { buffers: Pool::of(most), keys: KeyPools::of(most), var: Pool::of(most) }
+    }
+
     /// A buffer of `len` bytes, which hold anything.
     pub(super) fn buffer(&self, len: usize) -> Buffer {
         let mut buffer = self.buffers.take();

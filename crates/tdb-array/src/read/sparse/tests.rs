@@ -16,7 +16,8 @@ proptest! {
         let array = case.array();
         let mut batches = case.query(&array).batches().unwrap();
         if let Reader::Sparse(reader) = &mut batches.reader {
-            reader.context.room = room;
+            (reader.context.room, reader.context.sorting) = (room, room);
+            reader.context.passing = room / 2;
         }
         case.check(&batches.map(Result::unwrap).collect::<Vec<_>>())?;
     }

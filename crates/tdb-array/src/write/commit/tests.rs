@@ -9,7 +9,7 @@ const DATA: [(&str, &[u8]); 2] = [("a0.tdb", b"01234567"), ("a1.tdb", b"89")];
 
 /// Writes a fragment of two data files.
 fn write(storage: &Arc<dyn Storage>, version: FormatVersion) -> Result<TimestampedName> {
-    let fragment = NewFragment::begin(storage, version, &Names::new().at(5).seeded(1))?;
+    let fragment = NewFragment::begin(storage, version, (&Names::new().at(5).seeded(1), &Environment::system()))?;
     for (name, bytes) in DATA {
         let mut file = fragment.create(name)?;
         for piece in bytes.chunks(4) {
@@ -93,7 +93,7 @@ fn what_is_dropped_is_removed() {
     let disk = MemoryStorage::new();
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let names = Names::new();
-    let fragment = NewFragment::begin(&storage, FormatVersion::DEFAULT, &names).unwrap();
+    let fragment = NewFragment::begin(&storage, FormatVersion::DEFAULT, (&names, &Environment::system())).unwrap();
     let mut file = fragment.create("a0.tdb").unwrap();
     file.append(b"0").unwrap();
     assert!(fragment.create("a0.tdb").is_err());
@@ -102,7 +102,10 @@ fn what_is_dropped_is_removed() {
         disk.exists(&fragment.place.folder).unwrap() && fragment.place.folder.ends_with(fragment.place.name.as_str())
     );
     drop(fragment);
-    let sealed = NewFragment::begin(&storage, FormatVersion::DEFAULT, &names).unwrap().seal(Vec::new()).unwrap();
+    let sealed = NewFragment::begin(&storage, FormatVersion::DEFAULT, (&names, &Environment::system()))
+        .unwrap()
+        .seal(Vec::new())
+        .unwrap();
     drop(sealed);
     assert_eq!(rest(&disk), [""; 0]);
 }

@@ -1,20 +1,20 @@
 //! Gathering cells of fixed size.
 
-use super::layout::BatchLayout;
+use super::layout::{BatchLayout, Use};
 use crate::Result;
 use crate::read::sparse::context::Context;
 use crate::read::sparse::table::Run;
 
-/// Copies the cells of all runs into `out`; `sources[slot]` has the cells of a tile, or nothing if they are in their place
+/// Copies the cells of all runs of some tiles into `out`; `sources[slot]` has the cells of a tile, or nothing if they are in their place
 /// already.
 pub(super) fn gather_fixed(
     context: &Context,
-    layout: &BatchLayout<'_>,
+    (layout, uses): (&BatchLayout<'_>, &[Use]),
     sources: &[&[u8]],
     size: usize,
     out: &mut [u8],
 ) -> Result<()> {
-    if layout.uses.iter().all(|used| sources[used.slot as usize].is_empty()) {
+    if uses.iter().all(|used| sources[used.slot as usize].is_empty()) {
         return Ok(());
     }
     let mut rest = out;

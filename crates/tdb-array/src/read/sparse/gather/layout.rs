@@ -86,10 +86,15 @@ impl<'a> BatchLayout<'a> {
         Self { runs, cells, uses, pieces }
     }
 
-    /// For each slot the bytes to gather from.
-    pub(super) fn sources<'t>(&self, tiles: &'t TileTable, bytes: impl Fn(&'t Tile) -> &'t [u8]) -> Vec<&'t [u8]> {
+    /// For each slot of some tiles the bytes to gather from.
+    pub(super) fn sources<'t>(
+        &self,
+        tiles: &'t TileTable,
+        uses: &[Use],
+        bytes: impl Fn(&'t Tile) -> &'t [u8],
+    ) -> Vec<&'t [u8]> {
         let mut sources: Vec<&[u8]> = vec![&[]; tiles.len()];
-        for used in &self.uses {
+        for used in uses {
             sources[used.slot as usize] = bytes(tiles.get(used.slot));
         }
         sources

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tdb_types::Buffer;
+use tdb_types::{Buffer, saturating_len};
 
 use super::layout::{BatchLayout, Use};
 use crate::read::sparse::context::Context;
@@ -21,14 +21,14 @@ pub(super) enum FixedPart {
 }
 
 impl FixedPart {
-    fn field(self) -> usize {
+    pub(super) fn field(self) -> usize {
         match self {
             Self::Values { field, .. } | Self::Validity { field } => field,
         }
     }
 
     /// Bytes of a cell.
-    fn size(self) -> usize {
+    pub(super) fn size(self) -> usize {
         match self {
             Self::Values { size, .. } => size,
             Self::Validity { .. } => 1,
@@ -40,6 +40,21 @@ impl FixedPart {
             Self::Values { .. } => held.cells.has_values(),
             Self::Validity { .. } => !held.cells.validity.is_empty(),
         }
+    }
+
+    /// What is held of it; nothing if cells are in their place already.
+    pub(super) fn bytes(self, held: &Held) -> &[u8] {
+        match self {
+            Self::Values { .. } => &held.cells.values,
+            Self::Validity { .. } => &held.cells.validity,
+        }
+    }
+
+    /// Bytes of memory of its own that it takes to unfilter a tile.
+    pub(super) fn own_bytes(self, context: &Context, used: &Use, tile: &Tile) -> usize {
+        let tiles = context.sources[tile.source].fields[self.field()].as_deref();
+        let needs_none = self.is_held(&tile.fields[self.field()]) || used.whole || is_streamed(used, tile, tiles, self);
+        if needs_none { 0 } else { tile.cells.saturating_mul(self.size()) }
     }
 
     fn hold(self, held: &mut Held, buffer: Buffer) {
@@ -104,20 +119,20 @@ enum Target<'a> {
     Own(usize, Range<usize>),
 }
 
-/// Unfilters bytes of cells into `out`: those that belong into the column one after the other as they lie in their tile right
+/// Unfilters bytes of the cells of some tiles into `out`: those that belong into the column one after the other as they lie in their tile right
 /// into it, others into memory of the tile's own. Chunks that none of them lie in are left out. What the next batches will
 /// need is kept as long as there is `room` for it, of which that takes its part.
 pub(super) fn unfilter_fixed(
     context: &Context,
     tiles: &mut TileTable,
-    layout: &BatchLayout<'_>,
+    (layout, uses): (&BatchLayout<'_>, &[Use]),
     part: FixedPart,
     (out, room): (&mut [u8], &mut usize),
 ) -> Result<()> {
     let (field, size) = (part.field(), part.size());
-    let mut jobs = Vec::with_capacity(layout.uses.len());
+    let mut jobs = Vec::with_capacity(uses.len());
     let (mut rest, mut passed, mut bytes) = (out, 0, 0_u64);
-    for used in &layout.uses {
+    for used in uses {
         let tile = tiles.get(used.slot);
         if part.is_held(&tile.fields[field]) {
             continue;
@@ -230,13 +245,13 @@ fn stream(
 pub(super) fn unfilter_var(
     context: &Context,
     tiles: &mut TileTable,
-    layout: &BatchLayout<'_>,
+    uses: &[Use],
     field: usize,
     room: &mut usize,
 ) -> Result<()> {
-    let mut jobs = Vec::with_capacity(layout.uses.len());
+    let mut jobs = Vec::with_capacity(uses.len());
     let mut bytes = 0_u64;
-    for used in &layout.uses {
+    for used in uses {
         let tile = tiles.get(used.slot);
         if !tile.fields[field].cells.has_values() {
             bytes += tile_len(context, tile, field, size_of::<u64>())? as u64;
@@ -259,6 +274,19 @@ pub(super) fn unfilter_var(
         (held.cells.values, held.cells.offsets) = (data.values, data.offsets);
     }
     Ok(())
+}
+
+/// Bytes of memory that it takes to unfilter cells of variable length.
+pub(super) fn own_var_bytes(context: &Context, tile: &Tile, field: usize) -> usize {
+    if tile.fields[field].cells.has_values() {
+        return 0;
+    }
+    let data = match &context.sources[tile.source].fields[field] {
+        // Tiles that say to be larger will be refused.
+        Some(tiles) => saturating_len(tiles.var_size(tile.tile).min(tiles.tile_limit)),
+        None => tile.cells.saturating_mul(context.fields[field].fill.len()),
+    };
+    data.saturating_add(tile.cells.saturating_mul(size_of::<u64>()))
 }
 
 /// A tile of nothing but fill values.

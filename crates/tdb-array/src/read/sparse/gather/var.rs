@@ -1,12 +1,13 @@
 //! Gathering cells of variable length.
 
-use super::layout::BatchLayout;
+use super::layout::{BatchLayout, Use};
 use crate::column::ColumnBuffers;
 use crate::read::BufferPool;
 use crate::read::sparse::context::Context;
 use crate::read::sparse::table::{Run, TileTable};
 use crate::tiles::CellBuffers;
 use crate::{ArrayError, Result};
+use tdb_types::Buffer;
 
 /// Gathers the cells of all runs from the tiles.
 pub(super) fn gather_var(
@@ -17,7 +18,7 @@ pub(super) fn gather_var(
     pool: &mut BufferPool,
 ) -> Result<ColumnBuffers> {
     let value_size = context.fields[field].datatype.size();
-    let sources = sources(context, tiles, layout, field, value_size)?;
+    let sources = sources(context, tiles, &layout.uses, field, value_size)?;
     // The bytes of each piece, which say where the next one begins.
     let lens: Vec<usize> =
         layout.pieces.iter().map(|(runs, _)| data_len(&layout.runs[runs.clone()], &sources)).collect();
@@ -49,16 +50,91 @@ pub(super) fn gather_var(
     Ok(ColumnBuffers { values, offsets: Some(offsets), validity: None })
 }
 
+/// Cells of variable length that come from more tiles than are unfiltered at a time.
+#[derive(Debug)]
+pub(super) struct VarParts<'a> {
+    runs: &'a [Run],
+    field: usize,
+    value_size: usize,
+    /// The number of each tile's group, by slot.
+    group_of_slot: Vec<u32>,
+    /// The values of each group's cells, in the order of the batch.
+    groups: Vec<Vec<u8>>,
+    /// The bytes of each cell, then where it begins.
+    offsets: Buffer,
+}
+
+impl<'a> VarParts<'a> {
+    pub(super) fn new(
+        context: &Context,
+        layout: &BatchLayout<'a>,
+        field: usize,
+        slots: usize,
+        pool: &mut BufferPool,
+    ) -> Self {
+        let offsets = pool.take((layout.cells + 1) * size_of::<u64>());
+        let value_size = context.fields[field].datatype.size();
+        Self { runs: layout.runs, field, value_size, group_of_slot: vec![0; slots], groups: Vec::new(), offsets }
+    }
+
+    /// Takes the cells of the next group of tiles.
+    pub(super) fn add(&mut self, context: &Context, tiles: &TileTable, uses: &[Use]) -> Result<()> {
+        let sources = sources(context, tiles, uses, self.field, self.value_size)?;
+        let number = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
+        uses.iter().for_each(|used| self.group_of_slot[used.slot as usize] = number);
+        let mut values = Vec::with_capacity(data_len(self.runs, &sources));
+        let mut rest = self.offsets.values_mut::<u64>().unwrap_or_default();
+        for run in self.runs {
+            let (lens, after) = std::mem::take(&mut rest).split_at_mut(run.len as usize);
+            rest = after;
+            let Some(tile) = sources[run.slot as usize] else { continue };
+            values.extend_from_slice(&tile.values[data_range(run, tile)]);
+            let offsets = &tile.offsets[run.start as usize..][..=run.len as usize];
+            lens.iter_mut().zip(offsets.windows(2)).for_each(|(len, ends)| *len = ends[1] - ends[0]);
+        }
+        self.groups.push(values);
+        Ok(())
+    }
+
+    /// The cells of all groups.
+    pub(super) fn finish(mut self, pool: &mut BufferPool) -> ColumnBuffers {
+        let mut values = pool.take(self.groups.iter().map(Vec::len).sum());
+        let mut lens = self.offsets.values_mut::<u64>().unwrap_or_default();
+        let mut groups: Vec<&[u8]> = self.groups.iter().map(Vec::as_slice).collect();
+        let (mut rest, mut position) = (&mut values[..], 0);
+        for run in self.runs {
+            let (cells, after) = std::mem::take(&mut lens).split_at_mut(run.len as usize);
+            lens = after;
+            let start = position;
+            for cell in cells {
+                let len = std::mem::replace(cell, position / self.value_size as u64);
+                position += len;
+            }
+            let len = (position - start) as usize;
+            let group = &mut groups[self.group_of_slot[run.slot as usize] as usize];
+            let (from, left) = group.split_at(len);
+            *group = left;
+            let (to, after) = std::mem::take(&mut rest).split_at_mut(len);
+            rest = after;
+            to.copy_from_slice(from);
+        }
+        if let Some(last) = lens.first_mut() {
+            *last = position / self.value_size as u64;
+        }
+        ColumnBuffers { values, offsets: Some(self.offsets), validity: None }
+    }
+}
+
 /// For each slot the tile to gather from.
 fn sources<'t>(
     context: &Context,
     tiles: &'t TileTable,
-    layout: &BatchLayout<'_>,
+    uses: &[Use],
     field: usize,
     value_size: usize,
 ) -> Result<Vec<Option<&'t CellBuffers>>> {
     let mut sources = vec![None; tiles.len()];
-    for used in &layout.uses {
+    for used in uses {
         let tile = tiles.get(used.slot);
         let data = &tile.fields[field].cells;
         if value_size > 1 && data.offsets.iter().any(|offset| !offset.is_multiple_of(value_size as u64)) {

@@ -1,0 +1,69 @@
+//! The operating system's clock and random bytes, where there is an operating system.
+
+use std::io;
+
+use super::{Clock, Randomness};
+
+#[derive(Debug)]
+pub(super) struct SystemClock;
+
+#[derive(Debug)]
+pub(super) struct SystemRandomness;
+
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod present {
+    use std::thread;
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+    use super::{Clock, Randomness, SystemClock, SystemRandomness, io};
+
+    /// Who sleeps may wake too early by a clock that was set back meanwhile; nobody waits for hours because of that.
+    const SLEEPS: usize = 4;
+
+    impl Clock for SystemClock {
+        fn now(&self) -> io::Result<u64> {
+            // A clock that was never set may show a time before 1970.
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            u64::try_from(since.as_millis()).map_err(io::Error::other)
+        }
+
+        fn wait_until(&self, time: u64) -> io::Result<()> {
+            let first = self.now()?;
+            for _ in 0..SLEEPS {
+                match time.saturating_sub(self.now()?) {
+                    0 => break,
+                    left => thread::sleep(Duration::from_millis(left.min(time.saturating_sub(first)))),
+                }
+            }
+            Ok(())
+        }
+    }
+
+    impl Randomness for SystemRandomness {
+        fn fill(&self, bytes: &mut [u8]) -> io::Result<()> {
+            getrandom::fill(bytes).map_err(|error| io::Error::other(error.to_string()))
+        }
+    }
+}
+
+/// The standard library's clock panics there, and there is no source of random bytes.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+mod absent {
+    use super::{Clock, Randomness, SystemClock, SystemRandomness, io};
+
+    fn absent<T>() -> io::Result<T> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this target has none; give one by `Environment`"))
+    }
+
+    impl Clock for SystemClock {
+        fn now(&self) -> io::Result<u64> {
+            absent()
+        }
+    }
+
+    impl Randomness for SystemRandomness {
+        fn fill(&self, _: &mut [u8]) -> io::Result<()> {
+            absent()
+        }
+    }
+}

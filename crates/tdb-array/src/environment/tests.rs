@@ -1,0 +1,105 @@
+use std::collections::HashSet;
+
+use super::*;
+
+/// Says what it is told to say.
+#[derive(Debug)]
+struct Fixed(u64);
+
+impl Clock for Fixed {
+    fn now(&self) -> io::Result<u64> {
+        Ok(self.0)
+    }
+
+    fn wait_until(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct Nothing;
+
+impl Clock for Nothing {
+    fn now(&self) -> io::Result<u64> {
+        Err(io::Error::other("stopped"))
+    }
+}
+
+impl Randomness for Nothing {
+    fn fill(&self, _: &mut [u8]) -> io::Result<()> {
+        Err(io::Error::other("dry"))
+    }
+}
+
+fn at(time: u64) -> Environment {
+    Environment::system().with_clock(Fixed(time))
+}
+
+fn message<T: fmt::Debug>(result: Result<T>) -> String {
+    result.unwrap_err().to_string()
+}
+
+#[test]
+fn ivs_differ() {
+    let (mut a, mut b) = (Environment::system().random_ivs().unwrap(), Environment::system().random_ivs().unwrap());
+    let ivs: HashSet<_> = (0..100).flat_map(|_| [a(), b()]).collect();
+    assert_eq!(ivs.len(), 200);
+}
+
+#[test]
+fn a_uuid_says_what_it_is() {
+    let system = Environment::system();
+    let (before, uuid) = (system.now().unwrap(), system.uuid_v7().unwrap());
+    assert_eq!((uuid >> 76 & 0xf, uuid >> 62 & 0b11), (7, 0b10));
+    // Others may have run ahead of the clock within this process.
+    assert!((uuid >> 80) + 1 >= u128::from(before) && uuid >> 80 <= u128::from(system.now().unwrap()) + 100);
+}
+
+#[test]
+fn a_clock_that_stands_still_gives_names_in_order() {
+    let environment = at(7);
+    let uuids: Vec<u128> = (0..10_000).map(|_| environment.clone().uuid_v7().unwrap()).collect();
+    assert!(uuids.is_sorted() && uuids.iter().collect::<HashSet<_>>().len() == uuids.len());
+    assert_eq!((uuids[0] >> 80, uuids[0] >> 64 & 0xfff), (7, 0));
+    assert_eq!(uuids[9_999] >> 80, 9);
+}
+
+#[test]
+fn clocks_know_nothing_of_each_other() {
+    let far = at((1 << 48) - 1).uuid_v7().unwrap();
+    assert_eq!(far >> 80, (1 << 48) - 1);
+    assert_eq!(at(0).uuid_v7().unwrap() >> 80, 0);
+    assert!(Environment::system().uuid_v7().unwrap() < far);
+}
+
+#[test]
+fn times_that_names_cannot_hold_are_errors() {
+    for time in [1 << 48, u64::MAX] {
+        let error = at(time).uuid_v7().unwrap_err();
+        assert!(matches!(error, ArrayError::Clock { .. }) && error.to_string().contains("48 bits"), "{error}");
+    }
+    let last = at((1 << 48) - 1);
+    assert!((0..4096).all(|_| last.uuid_v7().is_ok()));
+    assert!(message(last.uuid_v7()).contains("48 bits"));
+}
+
+#[test]
+fn waiting_ends() {
+    assert!(message(at(5).wait_until_after(5)).contains("after a wait until 6 it says 5"));
+    assert!(message(at(u64::MAX).wait_until_after(u64::MAX)).contains("it says 18446744073709551615"));
+    at(6).wait_until_after(5).unwrap();
+    let system = Environment::system();
+    let now = system.now().unwrap();
+    system.wait_until_after(now).unwrap();
+    assert!(system.now().unwrap() > now);
+}
+
+#[test]
+fn what_fails_says_so() {
+    let environment = Environment::system().with_clock(Nothing).with_randomness(Nothing);
+    assert_eq!(message(environment.now()), "no time from the clock: stopped");
+    assert_eq!(message(environment.uuid_v7()), "no time from the clock: stopped");
+    assert_eq!(message(environment.wait_until_after(3)), "no time from the clock: it can't wait until 4");
+    assert!(message(environment.random::<4>()).contains("dry"));
+    assert!(environment.random_ivs().is_err());
+}
