@@ -57,6 +57,7 @@
 //! Stored conditions have no test for null. What a writer makes of one, a comparison with no bytes, is taken for one where
 //! it can't be anything else ([`Condition::bind_stored`]); the reference library can't read such an array any more.
 
+mod assume;
 mod bind;
 mod bounds;
 mod display;

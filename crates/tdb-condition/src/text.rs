@@ -18,6 +18,7 @@
 
 mod lexer;
 mod parser;
+mod place;
 
 pub(crate) use parser::is_keyword;
 
@@ -30,6 +31,7 @@ use tdb_schema::{ArraySchema, Enumeration};
 use crate::error::ConditionError;
 use crate::resolve::{Place, Resolver};
 use crate::tree::Condition;
+use place::{TestPlace, Wrong};
 
 /// The longest text that is read.
 const LONGEST: usize = 16 << 20;
@@ -66,13 +68,6 @@ pub struct ConditionText {
     tests: Vec<TestPlace>,
 }
 
-/// Where the parts of a test stand in the text, in bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct TestPlace {
-    field: Range<usize>,
-    values: Vec<Range<usize>>,
-}
-
 impl ConditionText {
     /// The condition, with text for values.
     #[must_use]
@@ -105,8 +100,7 @@ impl std::str::FromStr for ConditionText {
     type Err = ConditionTextError;
 
     fn from_str(text: &str) -> Result<Self, ConditionTextError> {
-        let failed =
-            |(at, what): parser::Wrong| ConditionTextError { text: text.into(), at, what: what.into(), source: None };
+        let failed = |(at, what): Wrong| ConditionTextError { text: text.into(), at, what: what.into(), source: None };
         if text.len() > LONGEST {
             return Err(failed((0..0, format!("it has {} bytes; at most {LONGEST} are read", text.len()))));
         }

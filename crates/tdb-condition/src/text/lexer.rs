@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::parser::Wrong;
+use super::place::Wrong;
 use crate::tree::Operator;
 
 /// A piece of the text.

@@ -2,13 +2,10 @@
 
 use std::ops::Range;
 
-use super::TestPlace;
 use super::lexer::{Lexer, Token, TokenKind};
+use super::place::{TestPlace, Wrong};
 use crate::literal::{Literal, LiteralKind};
 use crate::tree::{Condition, Field, Operator, field};
-
-/// What is wrong, and where.
-pub(super) type Wrong = (Range<usize>, String);
 
 /// How deep parentheses and NOT may nest: no more than any stack holds.
 const DEEPEST: usize = 200;

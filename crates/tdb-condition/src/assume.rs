@@ -1,0 +1,42 @@
+//! A condition on cells of which some fields are known.
+
+use tdb_types::Cells;
+
+use crate::bind::{BoundCondition, Node, Test};
+use crate::evaluate::judge;
+
+impl BoundCondition {
+    /// The same condition for cells that have all the same value in some fields. `values` holds one cell for each such field of
+    /// [`fields`](Self::fields), in that order, and `None` where cells differ. Of the former no test is left.
+    #[must_use]
+    pub fn assuming(&self, values: &[Option<Cells<'_>>]) -> Self {
+        let known = |field: usize, test: &Test| values.get(field)?.as_ref().map(|cell| judge(test, cell));
+        Self { fields: self.fields.clone(), root: assume(&self.root, &known) }
+    }
+}
+
+/// The node without the tests whose truth is known.
+fn assume(node: &Node, known: &dyn Fn(usize, &Test) -> Option<bool>) -> Node {
+    let (nodes, neutral) = match node {
+        Node::Constant(_) => return node.clone(),
+        Node::Test { field, test } => return known(*field, test).map_or_else(|| node.clone(), Node::Constant),
+        Node::And(nodes) => (nodes, true),
+        Node::Or(nodes) => (nodes, false),
+    };
+    let mut left = Vec::new();
+    for node in nodes {
+        match assume(node, known) {
+            Node::Constant(truth) if truth == neutral => {}
+            Node::Constant(truth) => return Node::Constant(truth),
+            other => left.push(other),
+        }
+    }
+    match (left.len(), left.pop()) {
+        (0, _) => Node::Constant(neutral),
+        (1, Some(only)) => only,
+        (_, last) => {
+            left.extend(last);
+            if neutral { Node::And(left) } else { Node::Or(left) }
+        }
+    }
+}
