@@ -68,6 +68,19 @@ impl Buffer {
         self.words.capacity() * 8
     }
 
+    /// Has memory for so many more bytes, so that appending them takes no other.
+    pub fn reserve(&mut self, additional: usize) {
+        let words = (self.len + additional).div_ceil(8);
+        if words <= self.words.len() {
+            return;
+        }
+        match self.len {
+            // Nothing has to be kept.
+            0 if words > self.words.capacity() => self.words = Words::zeroed(words),
+            _ => self.words.grow(words),
+        }
+    }
+
     /// Appends bytes.
     #[inline]
     pub fn extend_from_slice(&mut self, bytes: &[u8]) {
@@ -103,12 +116,14 @@ impl Buffer {
 impl Deref for Buffer {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.words)[..self.len]
     }
 }
 
 impl DerefMut for Buffer {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len]
     }

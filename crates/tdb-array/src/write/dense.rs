@@ -142,6 +142,9 @@ fn cut_var(region: &Cells<'_>, size: usize, slabs: &[Slab], cells: usize, tile: 
 fn cut_runs(region: &Cells<'_>, size: usize, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
     let mut runs: Vec<(usize, Range<usize>)> = slabs.iter().map(Slab::run).collect();
     runs.sort_unstable_by_key(|(cell, _)| *cell);
+    let bytes = runs.iter().filter_map(|(_, source)| region.offsets()?.slice(source.clone()).bytes());
+    tile.values.reserve(bytes.map(|bytes| bytes.len()).sum());
+    tile.offsets.reserve(cells + 1);
     let mut next = 0;
     tile.start_offsets();
     for (cell, source) in runs.into_iter().chain([(cells, 0..0)]) {

@@ -89,6 +89,7 @@ impl Clone for Words {
 impl Deref for Words {
     type Target = [u64];
 
+    #[inline]
     fn deref(&self) -> &[u64] {
         match self {
             Self::Heap(words) => words,
@@ -100,6 +101,7 @@ impl Deref for Words {
 }
 
 impl DerefMut for Words {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [u64] {
         match self {
             Self::Heap(words) => words,
