@@ -79,8 +79,9 @@ impl Resolver<'_> {
                 self.next_test();
                 resolved
             }
+            // What the values of an enumeration are doesn't matter.
             Condition::Null { field, .. } | Condition::Constant { field, .. } => {
-                self.known(field)?;
+                self.reference(field)?;
                 self.next_test();
                 condition.clone()
             }
@@ -95,13 +96,16 @@ impl Resolver<'_> {
         self.place = Place { test: self.place.test + 1, value: None };
     }
 
-    fn known(&self, name: &str) -> Result<Known> {
-        let unknown = || ConditionError::UnknownField {
+    fn reference(&self, name: &str) -> Result<(FieldRef, FieldType)> {
+        let found = self.schema.field(name).and_then(|field| Some((field, self.schema.field_type(field)?)));
+        found.ok_or_else(|| ConditionError::UnknownField {
             field: name.to_owned(),
             known: self.schema.fields().filter_map(|field| self.schema.field_name(field)).map(str::to_owned).collect(),
-        };
-        let field = self.schema.field(name).ok_or_else(unknown)?;
-        let cells = self.schema.field_type(field).ok_or_else(unknown)?;
+        })
+    }
+
+    fn known(&self, name: &str) -> Result<Known> {
+        let (field, cells) = self.reference(name)?;
         let FieldRef::Attribute(index) = field else { return Ok(Known { cells, enumeration: None }) };
         let enumeration = self.schema.attributes().get(index).and_then(|attribute| attribute.enumeration());
         let find = |enumeration: &str| {

@@ -70,7 +70,7 @@ impl Memory {
     }
 
     /// Cells that are sorted take 1.6 times their part: two entries, a key, and their runs. With a fifth for them and for the
-    /// batch, three tenths for tiles and a tenth for those that pass, all is given away.
+    /// batch, three tenths for tiles and a tenth for those that pass, nearly all is given away.
     fn sparse(budget: usize) -> Self {
         let (ahead, rest) = Self::divide(budget);
         let fifth = rest / 5;
