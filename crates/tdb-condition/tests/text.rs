@@ -157,6 +157,23 @@ fn nesting_is_bounded() {
     assert!(matches!(long.parse().unwrap(), Condition::Or(nodes) if nodes.len() == 10_000));
 }
 
+/// Cells of a field with an enumeration hold positions, and values may have as many bytes as these.
+#[test]
+fn values_of_enumerations_are_no_positions() {
+    let schema = schema();
+    let one_letter = |_: &str| {
+        let values = ["r", "g"];
+        Some(Arc::new(Enumeration::strings("colours", "file", Datatype::StringAscii, values).unwrap()))
+    };
+    let condition = field("colour").eq("r") | field("colour").is_in(["r", "g"]);
+    let shown = |condition: &Condition| condition.display(&schema).to_string();
+    let resolved = condition.resolve(&schema, one_letter).unwrap();
+    assert_eq!(shown(&resolved), r#"colour == "r" or colour in ("r", "g")"#);
+    assert_eq!(resolved.resolve(&schema, one_letter).unwrap(), resolved);
+    let stored = condition.to_stored(&schema, one_letter).unwrap();
+    assert_eq!(shown(&stored), "colour == 0 or colour in (0, 1)");
+}
+
 fn conditions() -> impl Strategy<Value = Condition> {
     let operators = || prop::sample::select(Operator::ALL.to_vec());
     let text = || "[a-z\"'\\\\\n\u{e9} ]{0,4}";
