@@ -95,7 +95,7 @@ fn read(array: &Array, variant: usize) -> Result<u64, ArrayError> {
         check(&batch);
         cells += batch.len() as u64;
     }
-    // What damage does to the tiles that a condition rules out, it does where nothing else looks.
+    // Only conditions look at statistics, and unfilter a part of the tiles.
     if let Some(condition) = filter(array, variant) {
         for batch in array.read().order(order).budget(budget).filter(condition).batches()?.take(MOST_BATCHES) {
             check(&batch?);
@@ -104,7 +104,7 @@ fn read(array: &Array, variant: usize) -> Result<u64, ArrayError> {
     Ok(cells)
 }
 
-/// A condition on the first attribute that can be compared, which some cells fulfil; of every third variant, on all.
+/// A condition on the first field that can be compared; in every third variant, on any of them.
 fn filter(array: &Array, variant: usize) -> Option<Condition> {
     let schema = array.schema();
     let fields = schema
@@ -119,7 +119,7 @@ fn filter(array: &Array, variant: usize) -> Option<Condition> {
             2 => field(name).ge(3) & !field(name).eq(5),
             _ => field(name).le("3") | field(name).is_null(),
         };
-        let is_sound = condition.resolve(schema, |name| array.enumeration(name).ok()).is_ok();
+        let is_sound = condition.bind(schema, |name| array.enumeration(name).ok()).is_ok();
         is_sound.then_some(condition)
     });
     if variant.is_multiple_of(3) { conditions.reduce(Condition::or) } else { conditions.take(1).next() }
