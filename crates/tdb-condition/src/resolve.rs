@@ -46,6 +46,16 @@ impl Known {
         }
     }
 
+    /// Sets compare bytes: a shorter text equals no cell of a fixed size, which binding refuses.
+    fn equals_in_size(&self, field: &str, bytes: &[u8]) -> Result<()> {
+        match self.cells.cell_size().map(tdb_types::saturating_len) {
+            Some(expected) if self.enumeration.is_none() && bytes.len() != expected => {
+                Err(ConditionError::WrongSize { field: field.to_owned(), expected, found: bytes.len() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What values of this field are, once they are those of its type. Cells of a field with an enumeration hold positions: its
     /// values are told apart from these.
     fn kind<'a>(&self, values: impl IntoIterator<Item = &'a [u8]>) -> LiteralKind {
@@ -170,7 +180,10 @@ impl Resolver<'_> {
         for (index, bytes) in values.iter().enumerate() {
             self.place.value = Some(index);
             match value_of(field, &known, bytes, values.kind())? {
-                Meaning::Cell(bytes) => members.push(bytes),
+                Meaning::Cell(bytes) => {
+                    known.equals_in_size(field, &bytes)?;
+                    members.push(bytes);
+                }
                 Meaning::Period(first, last) => periods.push((first, last)),
             }
         }

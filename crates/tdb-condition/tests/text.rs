@@ -21,6 +21,7 @@ fn schema() -> ArraySchema {
         .attribute(Attribute::new("year", Datatype::DatetimeYear))
         .attribute(Attribute::new("time", Datatype::DatetimeMs))
         .attribute(Attribute::new("not a word", Datatype::Int32))
+        .attribute(Attribute::new("code", Datatype::StringAscii).with_cell_val_num(CellValNum::from_code(3).unwrap()))
         .attribute(var("chrom", Datatype::StringAscii))
         .attribute(var("blob", Datatype::Blob))
         .attribute(Attribute::new("colour", Datatype::UInt8).with_enumeration("colours"))
@@ -119,6 +120,9 @@ fn errors_point_at_the_character() {
         "and = 3",
         "'qual' > 3",
         "qual not 3",
+        "'qual' > 'x'",
+        "3 > 4",
+        "code in (abc, de)",
         "chrom = 'a",
         "chrom = \"\\q\"",
         "chrom = x'0'",
