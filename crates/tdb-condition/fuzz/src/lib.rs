@@ -85,7 +85,7 @@ pub fn text(data: &[u8]) {
         let mut together = [true; CELLS];
         for part in &parts {
             let place = |field| bound.fields().iter().position(|known| known == field).unwrap();
-            let cells: Vec<_> = part.fields().iter().map(|field| cells[place(field)].clone()).collect();
+            let cells: Vec<_> = part.fields().iter().map(|field| cells[place(field)]).collect();
             let mut one = [true; CELLS];
             part.evaluate(&cells, &mut one);
             together.iter_mut().zip(one).for_each(|(all, one)| *all &= one);
@@ -93,7 +93,7 @@ pub fn text(data: &[u8]) {
         assert_eq!(together, truth, "{read:?} in parts");
         // The other one over the same cells.
         let place = |field| bound.fields().iter().position(|known| known == field).unwrap();
-        let cells: Vec<_> = other.fields().iter().map(|field| cells[place(field)].clone()).collect();
+        let cells: Vec<_> = other.fields().iter().map(|field| cells[place(field)]).collect();
         let mut opposite = [true; CELLS];
         other.evaluate(&cells, &mut opposite);
         assert!(truth.iter().zip(&opposite).all(|(truth, opposite)| !(truth & opposite)), "{read:?}: {cells:?}");
@@ -142,8 +142,11 @@ fn bounds_are_true(bound: &BoundCondition, columns: &Columns, truth: [bool; CELL
     }
 }
 
-/// The least and greatest of a column's values, unless one of them is a NaN, and how many nulls there are.
-fn bounds_of(field: &BoundField, column: &Column) -> (Option<(Vec<u8>, Vec<u8>)>, Nulls) {
+/// The least and the greatest value.
+type Range = (Vec<u8>, Vec<u8>);
+
+/// The range of a column's values, unless one of them is a NaN, and how many nulls there are.
+fn bounds_of(field: &BoundField, column: &Column) -> (Option<Range>, Nulls) {
     let (data, extents, validity) = column;
     let size = extents.as_ref().map_or(1, |size| *size);
     let is_valid = |index: usize| validity.as_ref().is_none_or(|validity| validity[index] != 0);
