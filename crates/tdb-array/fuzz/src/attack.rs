@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tdb_array::tdb_condition::{Condition, field};
 use tdb_array::tdb_filters::EncryptionKey;
+use tdb_array::tdb_schema::{Attribute, Dimension};
 use tdb_array::tdb_storage::Storage;
 use tdb_array::tdb_types::{ArrayType, Limits};
 use tdb_array::{Array, ArrayError, ArrayOptions, Batch, ErrorCategory, GroupOptions, Order};
@@ -107,11 +108,8 @@ fn read(array: &Array, variant: usize) -> Result<u64, ArrayError> {
 /// A condition on the first field that can be compared; in every third variant, on any of them.
 fn filter(array: &Array, variant: usize) -> Option<Condition> {
     let schema = array.schema();
-    let fields = schema
-        .attributes()
-        .iter()
-        .map(|attribute| attribute.name())
-        .chain(schema.domain().dimensions().iter().map(|dimension| dimension.name()));
+    let fields =
+        schema.attributes().iter().map(Attribute::name).chain(schema.domain().dimensions().iter().map(Dimension::name));
     let conditions = fields.filter_map(|name| {
         let condition = match variant % 4 {
             0 => field(name).is_in(["1", "3", "a"]),
