@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Order, TimeRange};
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Names, Order, TimeRange};
 use tdb_condition::Condition;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
@@ -145,4 +145,47 @@ fn all_conditions_together_are_limited_too() {
     assert!(error.to_string().contains(&format!("{:032x}_22.del", 16)), "{error}");
     let error = places(&open(Limits::default().with_generic_tile_bytes(1200))).unwrap_err();
     assert!(error.to_string().contains("_22.del"), "{error}");
+}
+
+/// A delete commit that readers refuse makes the whole array unreadable.
+#[test]
+fn what_readers_would_refuse_is_not_stored() {
+    let storage = copy("sparse-2d");
+    let limits = Limits::default();
+    let field = || Condition::field("a");
+    let nested = |depth: u32| {
+        let turn = |within: Condition, level: u32| match level % 2 {
+            0 => Condition::Or(vec![within]),
+            _ => Condition::And(vec![within]),
+        };
+        (1..depth).fold(field().lt(0), turn)
+    };
+    let wide = |nodes: u32| Condition::Or((1..nodes).map(|_| field().lt(0)).collect());
+    let array = open(&storage, u64::MAX);
+    let cells = places(&array).unwrap().len();
+    for (condition, what) in [
+        (nested(limits.depth + 1), "65 levels, and at most 64"),
+        (wide(limits.condition_nodes + 1), "65537 comparisons and combinations, and at most 65536"),
+        (nested(5000), "nests deeper than 1000"),
+    ] {
+        let error = array.delete_cells(&condition, &Names::new()).unwrap_err();
+        assert!(error.to_string().contains(what), "{error}");
+        assert_eq!(error.category(), ErrorCategory::Usage);
+    }
+    for condition in [nested(limits.depth), wide(limits.condition_nodes)] {
+        array.delete_cells(&condition, &Names::new()).unwrap();
+        assert_eq!(places(&open(&storage, u64::MAX)).unwrap().len(), cells);
+    }
+}
+
+/// Conditions that were put together by a program may nest as deep as memory reaches.
+#[test]
+fn filters_that_nest_too_deep_are_refused() {
+    let array = open(&copy("sparse-2d"), u64::MAX);
+    let below = || Condition::field("a").lt(0);
+    let deep = (0..3000).fold(below(), |within, _| below().and(below().or(within)));
+    let error = array.read().filter(deep).batches().err().unwrap();
+    assert!(error.to_string().contains("nests deeper than 1000"), "{error}");
+    let negated = (0..1_000_000).fold(below(), |within, _| !within);
+    assert!(array.read().filter(negated).batches().is_ok());
 }

@@ -81,6 +81,22 @@ pub enum ConditionError {
         /// The value, as text.
         value: String,
     },
+    /// It nests deeper than it could be taken apart.
+    #[error("condition: it nests deeper than {most}")]
+    TooDeep {
+        /// How deep it may nest.
+        most: u32,
+    },
+    /// Readers refuse a delete commit that nests so deep or holds so much.
+    #[error("condition: it has {found} {what}, and at most {most} can be stored; delete in several steps")]
+    TooLarge {
+        /// What it has: levels, or comparisons and combinations.
+        what: &'static str,
+        /// How many.
+        found: u32,
+        /// How many readers take.
+        most: u32,
+    },
     /// Stored conditions can't express a test for null.
     #[error("condition: a test of field {field:?} for null can't be stored: releases misread it")]
     NullTest {

@@ -12,6 +12,9 @@ use crate::tree::{Condition, Members, Operator};
 /// Finds the enumeration of a name; `None` if it isn't there.
 pub(crate) type FindEnumeration<'a> = dyn Fn(&str) -> Option<Arc<Enumeration>> + 'a;
 
+/// How deep a condition may nest that is taken apart by recursion: more than any text does, and less than any stack holds.
+const DEEPEST: u32 = 1000;
+
 /// Where in a condition something is wrong: which of its tests, counted from the left, and of that which value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -42,6 +45,28 @@ impl Known {
             None => (self.cells.datatype, self.cells.cell_val_num),
         }
     }
+
+    /// Sets compare bytes: a shorter text equals no cell of a fixed size, which binding refuses.
+    fn equals_in_size(&self, field: &str, bytes: &[u8]) -> Result<()> {
+        match self.cells.cell_size().map(tdb_types::saturating_len) {
+            Some(expected) if self.enumeration.is_none() && bytes.len() != expected => {
+                Err(ConditionError::WrongSize { field: field.to_owned(), expected, found: bytes.len() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What values of this field are, once they are those of its type. Cells of a field with an enumeration hold positions: its
+    /// values are told apart from these.
+    fn kind<'a>(&self, values: impl IntoIterator<Item = &'a [u8]>) -> LiteralKind {
+        match &self.enumeration {
+            Some(enumeration) if !is_text(enumeration.datatype()) => {
+                LiteralKind::Number(enumeration.datatype().physical())
+            }
+            Some(_) if values.into_iter().all(|value| std::str::from_utf8(value).is_ok()) => LiteralKind::Text,
+            _ => LiteralKind::Cell,
+        }
+    }
 }
 
 impl Condition {
@@ -53,12 +78,15 @@ impl Condition {
     ///
     /// # Errors
     /// A field that isn't there or can't be compared, a value that is none of its type, an enumeration without order in an
-    /// inequality.
+    /// inequality, a condition that nests deeper than 1000.
     pub fn resolve(
         &self,
         schema: &ArraySchema,
         enumerations: impl Fn(&str) -> Option<Arc<Enumeration>>,
     ) -> Result<Self> {
+        if self.depth() > DEEPEST {
+            return Err(ConditionError::TooDeep { most: DEEPEST });
+        }
         Resolver { schema, enumerations: &enumerations, place: Place::default() }.node(self)
     }
 }
@@ -130,7 +158,7 @@ impl Resolver<'_> {
         let compare = |operator, bytes: Vec<u8>| Condition::Compare {
             field: field.to_owned(),
             operator,
-            value: Literal::from(bytes),
+            value: Literal::new(known.kind([&bytes[..]]), bytes),
         };
         Ok(match value_of(field, &known, value.bytes(), value.kind())? {
             Meaning::Cell(bytes) => compare(operator, bytes.into_owned()),
@@ -156,12 +184,16 @@ impl Resolver<'_> {
         for (index, bytes) in values.iter().enumerate() {
             self.place.value = Some(index);
             match value_of(field, &known, bytes, values.kind())? {
-                Meaning::Cell(bytes) => members.push(bytes),
+                Meaning::Cell(bytes) => {
+                    known.equals_in_size(field, &bytes)?;
+                    members.push(bytes);
+                }
                 Meaning::Period(first, last) => periods.push((first, last)),
             }
         }
-        let list =
-            Condition::Member { field: field.to_owned(), negated, values: members.into_iter().collect::<Members>() };
+        let kind = known.kind(members.iter().map(|bytes| &bytes[..]));
+        let values = Members::of_kind(kind, members);
+        let list = Condition::Member { field: field.to_owned(), negated, values };
         let within = |(first, last): (i64, i64)| {
             let compare = |operator, value: i64| Condition::Compare {
                 field: field.to_owned(),

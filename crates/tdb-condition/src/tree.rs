@@ -1,5 +1,6 @@
 //! The tree of a condition, and how to build one.
 
+use std::collections::HashSet;
 use std::ops::{BitAnd, BitOr};
 
 use crate::literal::{Literal, LiteralKind, Value};
@@ -177,6 +178,11 @@ impl Members {
         Ok(())
     }
 
+    /// Values of one kind.
+    pub(crate) fn of_kind(kind: LiteralKind, values: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        Self { kind, ..values.into_iter().collect() }
+    }
+
     /// What each value is.
     #[must_use]
     pub fn kind(&self) -> LiteralKind {
@@ -314,7 +320,7 @@ impl std::ops::Not for Condition {
     type Output = Self;
 
     fn not(self) -> Self {
-        Self::Not(Box::new(self))
+        Self::not(self)
     }
 }
 
@@ -352,11 +358,14 @@ impl Condition {
         Self::Or(any)
     }
 
-    /// It doesn't hold.
+    /// It doesn't hold. Of a condition that is negated already it is what was negated: that means the same.
     #[allow(clippy::should_implement_trait)] // it is, and this needs no import
     #[must_use]
     pub fn not(self) -> Self {
-        Self::Not(Box::new(self))
+        match self {
+            Self::Not(node) => *node,
+            other => Self::Not(Box::new(other)),
+        }
     }
 
     /// The condition with every comparison turned round: true where this one is false, but for null cells and NaNs, of
@@ -406,26 +415,42 @@ impl Condition {
         within.saturating_add(1)
     }
 
+    /// How deep it nests: 1 for a comparison alone.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        // No recursion: this is what finds that others may not recurse.
+        let (mut deepest, mut left) = (0, vec![(self, 1u32)]);
+        while let Some((node, depth)) = left.pop() {
+            deepest = deepest.max(depth);
+            left.extend(node.nodes().iter().map(|within| (within, depth.saturating_add(1))));
+        }
+        deepest
+    }
+
+    /// What it combines.
+    fn nodes(&self) -> &[Self] {
+        match self {
+            Self::And(nodes) | Self::Or(nodes) => nodes,
+            Self::Not(node) => std::slice::from_ref(node),
+            Self::Compare { .. } | Self::Member { .. } | Self::Null { .. } | Self::Constant { .. } => &[],
+        }
+    }
+
     /// The names of the fields that it speaks of, each once, in the order of their first mention.
     #[must_use]
     pub fn fields(&self) -> Vec<&str> {
-        let mut names = Vec::new();
-        self.collect_fields(&mut names);
-        names
-    }
-
-    fn collect_fields<'a>(&'a self, names: &mut Vec<&'a str>) {
-        match self {
-            Self::Compare { field, .. }
+        let (mut names, mut known, mut left) = (Vec::new(), HashSet::new(), vec![self]);
+        while let Some(node) = left.pop() {
+            left.extend(node.nodes().iter().rev());
+            if let Self::Compare { field, .. }
             | Self::Member { field, .. }
             | Self::Null { field, .. }
-            | Self::Constant { field, .. } => {
-                if !names.contains(&field.as_str()) {
-                    names.push(field);
-                }
+            | Self::Constant { field, .. } = node
+                && known.insert(field.as_str())
+            {
+                names.push(field.as_str());
             }
-            Self::And(nodes) | Self::Or(nodes) => nodes.iter().for_each(|node| node.collect_fields(names)),
-            Self::Not(node) => node.collect_fields(names),
         }
+        names
     }
 }

@@ -26,3 +26,13 @@ fn updates() {
     });
     assert!(count >= 1, "{count} seeds");
 }
+
+#[test]
+fn texts() {
+    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "text", |data| {
+        fuzz::text(data);
+        single_byte_changes(data, fuzz::text);
+        seeded_mutations(3, data, 3000, fuzz::text);
+    });
+    assert!(count >= 8, "{count} seeds");
+}

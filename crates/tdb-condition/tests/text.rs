@@ -21,6 +21,7 @@ fn schema() -> ArraySchema {
         .attribute(Attribute::new("year", Datatype::DatetimeYear))
         .attribute(Attribute::new("time", Datatype::DatetimeMs))
         .attribute(Attribute::new("not a word", Datatype::Int32))
+        .attribute(Attribute::new("code", Datatype::StringAscii).with_cell_val_num(CellValNum::from_code(3).unwrap()))
         .attribute(var("chrom", Datatype::StringAscii))
         .attribute(var("blob", Datatype::Blob))
         .attribute(Attribute::new("colour", Datatype::UInt8).with_enumeration("colours"))
@@ -119,6 +120,9 @@ fn errors_point_at_the_character() {
         "and = 3",
         "'qual' > 3",
         "qual not 3",
+        "'qual' > 'x'",
+        "3 > 4",
+        "code in (abc, de)",
         "chrom = 'a",
         "chrom = \"\\q\"",
         "chrom = x'0'",
@@ -155,6 +159,23 @@ fn nesting_is_bounded() {
     // What is long isn't deep.
     let long = vec!["qual > 1"; 10_000].join(" or ");
     assert!(matches!(long.parse().unwrap(), Condition::Or(nodes) if nodes.len() == 10_000));
+}
+
+/// Cells of a field with an enumeration hold positions, and values may have as many bytes as these.
+#[test]
+fn values_of_enumerations_are_no_positions() {
+    let schema = schema();
+    let one_letter = |_: &str| {
+        let values = ["r", "g"];
+        Some(Arc::new(Enumeration::strings("colours", "file", Datatype::StringAscii, values).unwrap()))
+    };
+    let condition = field("colour").eq("r") | field("colour").is_in(["r", "g"]);
+    let shown = |condition: &Condition| condition.display(&schema).to_string();
+    let resolved = condition.resolve(&schema, one_letter).unwrap();
+    assert_eq!(shown(&resolved), r#"colour == "r" or colour in ("r", "g")"#);
+    assert_eq!(resolved.resolve(&schema, one_letter).unwrap(), resolved);
+    let stored = condition.to_stored(&schema, one_letter).unwrap();
+    assert_eq!(shown(&stored), "colour == 0 or colour in (0, 1)");
 }
 
 fn conditions() -> impl Strategy<Value = Condition> {

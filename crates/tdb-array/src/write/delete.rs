@@ -4,7 +4,7 @@ use tdb_condition::{Condition, ConditionError};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, ConsolidatedCommits, PathList};
 use tdb_storage::Storage;
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, DELETE_EXTENSION, FRAGMENT_METADATA, IGNORE_EXTENSION};
-use tdb_types::{ArrayType, ByteWriter, Feature, NameForm};
+use tdb_types::{ArrayType, ByteWriter, Feature, Limits, NameForm};
 
 use super::Names;
 use crate::directory::FragmentFiles;
@@ -32,8 +32,8 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// A dense array, or one of a format that has no deletes; a condition that doesn't fit the array, or tests for null,
-    /// which the format has no way to store; a time within that of a fragment too old to know the times of its cells;
+    /// A dense array, or one of a format that has no deletes; a condition that doesn't fit the array, that tests for null,
+    /// which the format has no way to store, or that is above the array's limits, so that it couldn't be read again; a time within that of a fragment too old to know the times of its cells;
     /// whatever the storage can't do. Then nothing is deleted.
     pub fn delete_cells(&self, condition: &Condition, names: &Names) -> Result<()> {
         let version = self.schema().version();
@@ -59,6 +59,7 @@ impl Array {
         // Stored is what cells must fulfil to stay.
         let stays = condition.negation().without_not();
         let stays = stays.to_stored(self.schema(), enumerations).map_err(failed)?;
+        is_read_again(&stays, self.limits()).map_err(failed)?;
         let mut payload = ByteWriter::new();
         stays.write(&mut payload).map_err(failed)?;
         let mut file = ByteWriter::new();
@@ -101,6 +102,19 @@ impl Array {
             }
         }
         Ok(fragments.len())
+    }
+}
+
+/// Whether readers with these limits take a delete commit with this condition: with one that they refuse the whole array is
+/// unreadable.
+fn is_read_again(stays: &Condition, limits: &Limits) -> Result<(), ConditionError> {
+    let measures = [
+        ("levels", stays.depth(), limits.depth),
+        ("comparisons and combinations", stays.node_count(), limits.condition_nodes),
+    ];
+    match measures.into_iter().find(|(_, found, most)| found > most) {
+        Some((what, found, most)) => Err(ConditionError::TooLarge { what, found, most }),
+        None => Ok(()),
     }
 }
 

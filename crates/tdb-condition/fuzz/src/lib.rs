@@ -1,11 +1,14 @@
 //! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
 //!
-//! Input: the payload of a delete or update commit. What follows the condition are the cells that it is evaluated over.
+//! Input: the payload of a delete or update commit, or a condition as text. What follows the condition are the cells that it
+//! is evaluated over; after a text they begin behind a byte that no text holds.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
-use tdb_condition::{Condition, Update};
-use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use std::sync::Arc;
+
+use tdb_condition::{BoundCondition, BoundField, CellBounds, Condition, ConditionText, Fulfilment, Nulls, Update};
+use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
 use tdb_types::{ByteReader, ByteWriter, CellValNum, Cells, Datatype, Limits, Offsets, Scalar, Spans, Validity};
 
 /// How many cells conditions are evaluated over.
@@ -51,6 +54,129 @@ pub fn update(data: &[u8]) {
     assert_eq!(writer.as_slice(), &data[..data.len() - reader.remaining()], "the same bytes again");
 }
 
+/// Any text is read, or refused at a place in it. What fits the schema is printed and read again as the same; evaluated over
+/// any cells it is never true together with its negation; and what follows from the bounds of cells is true of the cells.
+pub fn text(data: &[u8]) {
+    let end = data.iter().position(|byte| *byte == 0xff);
+    let (read, rest) = (&data[..end.unwrap_or(data.len())], &data[end.map_or(data.len(), |end| end + 1)..]);
+    let Ok(read) = std::str::from_utf8(read) else { return };
+    let text = match read.parse::<ConditionText>() {
+        Ok(text) => text,
+        Err(error) => return assert!(read.get(error.at()).is_some() && !error.to_string().is_empty(), "{error}"),
+    };
+    let schema = schema();
+    let resolved = match text.resolve(&schema, enumeration) {
+        Ok(resolved) => resolved,
+        Err(error) => return assert!(read.get(error.at()).is_some() && !error.to_string().is_empty(), "{error}"),
+    };
+    is_read_again(&schema, text.condition(), &resolved);
+
+    let Ok(bound) = resolved.bind(&schema, enumeration) else { return };
+    let negated = resolved.negation().bind(&schema, enumeration).unwrap();
+    for (bound, other) in [(&bound, &negated), (&negated, &bound)] {
+        let mut columns = Columns::default();
+        columns.fill(bound, rest);
+        let cells = columns.cells();
+        let mut truth = [true; CELLS];
+        bound.evaluate(&cells, &mut truth);
+        bounds_are_true(bound, &columns, truth, read);
+        // The parts hold together where the whole does.
+        let parts = bound.parts();
+        let mut together = [true; CELLS];
+        for part in &parts {
+            let place = |field| bound.fields().iter().position(|known| known == field).unwrap();
+            let cells: Vec<_> = part.fields().iter().map(|field| cells[place(field)]).collect();
+            let mut one = [true; CELLS];
+            part.evaluate(&cells, &mut one);
+            together.iter_mut().zip(one).for_each(|(all, one)| *all &= one);
+        }
+        assert_eq!(together, truth, "{read:?} in parts");
+        // The other one over the same cells.
+        let place = |field| bound.fields().iter().position(|known| known == field).unwrap();
+        let cells: Vec<_> = other.fields().iter().map(|field| cells[place(field)]).collect();
+        let mut opposite = [true; CELLS];
+        other.evaluate(&cells, &mut opposite);
+        assert!(truth.iter().zip(&opposite).all(|(truth, opposite)| !(truth & opposite)), "{read:?}: {cells:?}");
+    }
+}
+
+/// What is printed, before values are those of the fields and after, means the same when it is read.
+fn is_read_again(schema: &ArraySchema, written: &Condition, resolved: &Condition) {
+    let read = |printed: &str| match printed.parse::<ConditionText>() {
+        Ok(text) => Some(text.resolve(schema, enumeration).unwrap_or_else(|error| panic!("{printed:?}: {error}"))),
+        // A date that became a range needs parentheses, which may be one pair too many.
+        Err(error) => {
+            assert!(error.what().contains("nests deeper"), "{printed:?}: {error}");
+            None
+        }
+    };
+    let printed = resolved.display(schema).to_string();
+    // NaNs have many bytes and one name, and lists of text and bytes become two.
+    let comes_back = |printed: &str| !printed.contains("NaN") && !printed.contains("x'");
+    if let Some(again) = read(&printed).filter(|_| comes_back(&printed)) {
+        assert_eq!(again.display(schema).to_string(), printed);
+        let same = |condition: &Condition| condition.bind(schema, enumeration).map_err(|error| error.to_string());
+        assert_eq!(same(&again), same(resolved), "{printed:?}");
+    }
+    let printed = written.to_string();
+    if let Some(again) = read(&printed).filter(|_| comes_back(&printed)) {
+        assert_eq!(again.display(schema).to_string(), resolved.display(schema).to_string(), "{printed:?}");
+    }
+}
+
+/// Holds what bounds say against what was found of each cell.
+fn bounds_are_true(bound: &BoundCondition, columns: &Columns, truth: [bool; CELLS], text: &str) {
+    let known: Vec<_> = bound.fields().iter().zip(&columns.0).map(|(field, column)| bounds_of(field, column)).collect();
+    for counts_nulls in [true, false] {
+        let fulfilment = bound.over_bounds(|field| {
+            let (range, nulls) = &known[field];
+            let range = range.as_ref().map(|(low, high)| (&low[..], &high[..]));
+            CellBounds { range, nulls: if counts_nulls { *nulls } else { Nulls::Unknown } }
+        });
+        let is_true = match fulfilment {
+            Fulfilment::None => truth.iter().all(|truth| !truth),
+            Fulfilment::All => truth.iter().all(|truth| *truth),
+            Fulfilment::Unknown => true,
+        };
+        assert!(is_true, "{text:?} is {fulfilment:?} by {known:?}, but {truth:?}");
+    }
+}
+
+/// The least and the greatest value.
+type Range = (Vec<u8>, Vec<u8>);
+
+/// The range of a column's values, unless one of them is a NaN, and how many nulls there are.
+fn bounds_of(field: &BoundField, column: &Column) -> (Option<Range>, Nulls) {
+    let (data, extents, validity) = column;
+    let size = extents.as_ref().map_or(1, |size| *size);
+    let is_valid = |index: usize| validity.as_ref().is_none_or(|validity| validity[index] != 0);
+    let nulls = match (0..CELLS).filter(|index| !is_valid(*index)).count() {
+        0 => Nulls::None,
+        CELLS => Nulls::All,
+        _ => Nulls::Unknown,
+    };
+    let mut values: Vec<&[u8]> =
+        data.chunks(size).enumerate().filter(|(index, _)| is_valid(*index)).map(|(_, cell)| cell).collect();
+    let datatype = field.cells.datatype;
+    if matches!(datatype, Datatype::Char | Datatype::StringAscii) {
+        values.sort_unstable();
+    } else {
+        let number = |bytes: &&[u8]| Scalar::from_le_bytes(datatype.physical(), bytes);
+        if values.iter().any(|value| number(value).is_none_or(|value| value.to_f64().is_nan())) {
+            return (None, nulls);
+        }
+        values.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap());
+    }
+    let range = values.first().zip(values.last()).map(|(low, high)| (low.to_vec(), high.to_vec()));
+    (range, nulls)
+}
+
+/// The enumerations of the schema's fields.
+fn enumeration(name: &str) -> Option<Arc<Enumeration>> {
+    let values = ["red", "b", "blue", "7", "it's \"\\"];
+    Some(Arc::new(Enumeration::strings(name, "file", Datatype::StringAscii, values).unwrap()))
+}
+
 /// A schema with fields of every kind, whose names are single letters.
 pub fn schema() -> ArraySchema {
     let mut builder =
@@ -69,7 +195,11 @@ pub fn schema() -> ArraySchema {
         let attribute = Attribute::new(name, datatype).with_cell_val_num(values);
         builder = builder.attribute(if name < "d" { attribute.nullable(false) } else { attribute });
     }
-    builder.build().unwrap()
+    let reference = EnumerationRef { name: "colours".to_owned(), file_name: "file".to_owned() };
+    builder = builder.attribute(Attribute::new("and", Datatype::DatetimeDay));
+    builder = builder.attribute(Attribute::new("k", Datatype::Int32).with_enumeration("colours").nullable(true));
+    builder = builder.attribute(Attribute::new("not a word", Datatype::UInt8).with_enumeration("colours"));
+    builder.enumeration(reference).build().unwrap()
 }
 
 /// Cells made of whatever bytes there are.
@@ -80,7 +210,7 @@ struct Columns(Vec<Column>);
 type Column = (Vec<u8>, Result<usize, Vec<u64>>, Option<Vec<u8>>);
 
 impl Columns {
-    fn fill(&mut self, bound: &tdb_condition::BoundCondition, bytes: &[u8]) {
+    fn fill(&mut self, bound: &BoundCondition, bytes: &[u8]) {
         let mut bytes = bytes.iter().copied().chain(std::iter::repeat(0));
         for field in bound.fields() {
             let size = field.cells.cell_size().map_or(1, |size| size as usize);

@@ -75,6 +75,10 @@ impl Parser<'_> {
         if self.is_value_first() {
             let value = self.value()?;
             let operator = self.operator()?;
+            if self.is_value_first() {
+                self.token = first;
+                return Err(self.expected("the name of a field on one side"));
+            }
             let (field, at) = self.field()?;
             self.tests.push(TestPlace { field: at, values: vec![first.at] });
             return Ok(field.compare(turned(operator), value));
