@@ -69,7 +69,7 @@ impl Condition {
         Self::parse_tile(&GenericTile::parse_file(bytes, limits, spans)?, limits, spans)
     }
 
-    /// Reads a delete commit from its generic tile, for those who have unfiltered it themselves, perhaps with a key.
+    /// Reads a delete commit from its generic tile, for callers that have unfiltered it themselves, perhaps with a key.
     ///
     /// # Errors
     /// As [`parse_file`](Self::parse_file).
