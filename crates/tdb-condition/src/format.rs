@@ -232,7 +232,7 @@ impl Update {
     }
 
     /// Writes what [`parse`](Self::parse) reads, with the bytes of literals as they are: those of numbers and text are what
-    /// cells hold only after [`to_stored`](Self::to_stored).
+    /// cells hold only after [`to_stored`](Condition::to_stored).
     ///
     /// # Errors
     /// As [`Condition::write`].
