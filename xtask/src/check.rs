@@ -144,7 +144,7 @@ fn without_features() -> Result {
     ] {
         let build = ["build", "--package", "tdb-cli", "--no-default-features", "--features", features];
         without_warnings(&build)?;
-        // What is built is there, and cargo tells where.
+        // It is built already; cargo says where.
         let told = cargo(&workspace(), &[&build, &["--quiet", "--message-format", "json"][..]].concat())?;
         let command = executable(&told).ok_or("cargo built no command")?;
         let read = |(fixture, missing)| read(&command, &format!("v22-by-2.30.0-{fixture}"), missing);

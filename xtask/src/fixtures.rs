@@ -127,7 +127,7 @@ impl Plan {
         }
     }
 
-    /// Who gave the array the form that it has.
+    /// What gave the array the form that it has.
     fn writer(&self) -> &'static str {
         if matches!(self.what, What::Rewritten(..)) { OURS } else { self.release.library }
     }
@@ -229,7 +229,7 @@ fn missing(plans: Vec<Plan>) -> Result<Vec<Plan>> {
     Ok(plans.into_iter().filter(|plan| !manifest.fixtures.contains_key(&plan.fixture())).collect())
 }
 
-/// Makes all of them, and tells of those that could not be made at the end.
+/// Makes all of them, and names at the end those that could not be made.
 fn make_all(plans: impl IntoIterator<Item = Plan>) -> Result<()> {
     let failures: Vec<_> = plans.into_iter().filter_map(|plan| plan.make().err()).collect();
     for failure in &failures {

@@ -90,7 +90,7 @@ fn all(root: &Path) -> Result<Vec<Target>> {
     Ok(targets)
 }
 
-/// The programs of which cargo's description of a workspace tells, in order.
+/// The programs in cargo's description of a workspace, in order.
 fn names(described: &str) -> Result<Vec<String>> {
     #[derive(Deserialize)]
     struct Described {
@@ -167,7 +167,7 @@ fn build(package: &str) -> Result {
     show_with(TOOLCHAIN, &["fuzz", "build", "--fuzz-dir", text(&folder(package))?], &[])
 }
 
-/// Runs a target. What it finds of interest goes to a folder below `target`, beside the inputs that the repository keeps.
+/// Runs a target. What it finds of interest goes to a folder below `target`, apart from the inputs that the repository keeps.
 fn fuzz(target: &Target, seconds: u64) -> Result {
     let folder = folder(&target.package);
     let found = workspace().join("target/fuzz-corpus").join(&target.package).join(&target.name);

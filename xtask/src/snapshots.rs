@@ -1,6 +1,6 @@
 //! Snapshots of tests that don't agree with what is stored: what `cargo insta` does, as far as this workspace needs it.
 //!
-//! A test whose snapshot differs leaves `NAME.snap.new` beside `NAME.snap`. Those that stand in the source of a test leave
+//! A test whose snapshot differs leaves `NAME.snap.new` next to `NAME.snap`. Those that stand in the source of a test leave
 //! `.FILE.rs.pending-snap`; they are shown, but have to be copied into the source by hand.
 
 mod pending;
@@ -158,7 +158,7 @@ fn files(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A path as people are told it.
+/// A path as it is printed.
 fn named(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

@@ -15,7 +15,7 @@ use crate::{ArrayError, Result};
 /// The cells of one field in one [`Batch`](crate::Batch).
 ///
 /// The memory layout is Arrow's: the values of all cells one after the other, aligned to their size; for cells of variable
-/// length `len() + 1` offsets **counted in values** (not bytes), of which the first is 0; for nullable fields a bitmap with
+/// length `len() + 1` offsets **counted in values** (not bytes), the first one 0; for nullable fields a bitmap with
 /// the bit of a valid cell set, least significant bit first. Buffers are shared: cloning a column copies no cells, and slicing
 /// it no values.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,7 +142,7 @@ impl Column {
         }
     }
 
-    /// The bytes of one cell; none if it is null.
+    /// The bytes of one cell; `None` if it is null.
     ///
     /// # Panics
     /// If there is no such cell.
@@ -197,7 +197,7 @@ impl Column {
         Self { name: Arc::clone(&self.name), len: cells.len(), values, offsets, validity, ..*self }
     }
 
-    /// The buffers, for those who build other columns over them without a copy: values, offsets, validity.
+    /// The buffers, to build other columns over them without a copy: values, offsets, validity.
     #[must_use]
     pub fn into_buffers(self) -> (SharedBuffer, Option<SharedBuffer>, Option<SharedBuffer>) {
         (self.values, self.offsets, self.validity)

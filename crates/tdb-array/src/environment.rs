@@ -42,7 +42,7 @@ pub trait Randomness: Send + Sync + fmt::Debug {
 
 /// Where the time and random bytes come from: by default from the operating system.
 ///
-/// Whoever has none (a browser), or wants the same ones again (a test, a simulation), gives others. On
+/// A caller whose system has neither (a browser), or that wants the same ones again (a test, a simulation), gives others. On
 /// wasm32-unknown-unknown there is no default: what needs the time or random bytes is an error then.
 ///
 /// Clones share one count, by which names of the same millisecond are in the order in which they were made. So make one of it

@@ -1,4 +1,4 @@
-//! A condition on cells of which some fields are known.
+//! A condition on cells, where the values of some fields are known.
 
 use tdb_types::Cells;
 

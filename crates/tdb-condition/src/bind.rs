@@ -255,7 +255,7 @@ fn wrong_size(name: &str, expected: usize, found: usize) -> ConditionError {
     ConditionError::WrongSize { field: name.to_owned(), expected, found }
 }
 
-/// The position of a value in an enumeration, as a cell holds it; none if it isn't there, or beyond what a cell can hold.
+/// The position of a value in an enumeration, as a cell holds it; `None` if it isn't there, or beyond what a cell can hold.
 pub(crate) fn position(enumeration: &Enumeration, value: &[u8], datatype: Datatype) -> Option<Vec<u8>> {
     let position = enumeration.index_of(value)? as u64;
     if position > datatype.physical().max_integer()? {

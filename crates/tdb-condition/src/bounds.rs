@@ -1,4 +1,4 @@
-//! What a condition is for cells of which only the least and greatest value are known.
+//! Whether cells can fulfil a condition, where only their least and greatest value are known.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use crate::bind::{BoundCondition, BoundField, Node, Test};
 use crate::literal::is_text;
 use crate::tree::Operator;
 
-/// What is known of some cells of a field. Whatever is said must be true: who isn't sure says nothing.
+/// What is known of some cells of a field. What isn't certain has to be left open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellBounds<'a> {
     /// Values, as cells hold them, between which all cells lie that aren't null, both included. None of them is a NaN.

@@ -9,8 +9,9 @@ use crate::tree::Operator;
 
 impl BoundCondition {
     /// Says for each cell whether the condition holds. `fields` are the cells of [`fields`](Self::fields), in that order;
-    /// none where the fragment that the cells are of doesn't have the field: no test of it holds then, as the reference
-    /// library has it. Cells that a column doesn't have fulfil no comparison either.
+    /// `None` where their fragment doesn't have the field: no test of it holds then, as the reference library has it for stored
+    /// conditions. For queries, [`assuming`](Self::assuming) puts the fill value there first. Cells that a column doesn't
+    /// have fulfil no comparison either.
     pub fn evaluate(&self, fields: &[Option<Cells<'_>>], truth: &mut [bool]) {
         evaluate(&self.root, fields, truth);
     }

@@ -69,7 +69,7 @@ impl Condition {
         Self::parse_tile(&GenericTile::parse_file(bytes, limits, spans)?, limits, spans)
     }
 
-    /// Reads a delete commit from its generic tile, for those who have unfiltered it themselves, perhaps with a key.
+    /// Reads a delete commit from its generic tile, for callers that have unfiltered it themselves, perhaps with a key.
     ///
     /// # Errors
     /// As [`parse_file`](Self::parse_file).
@@ -232,7 +232,7 @@ impl Update {
     }
 
     /// Writes what [`parse`](Self::parse) reads, with the bytes of literals as they are: those of numbers and text are what
-    /// cells hold only after [`to_stored`](Self::to_stored).
+    /// cells hold only after [`to_stored`](Condition::to_stored).
     ///
     /// # Errors
     /// As [`Condition::write`].

@@ -1,6 +1,6 @@
 //! Conditions on the cells of TileDB arrays: what a query wants, and what a delete commit leaves.
 //!
-//! - [`Condition`]: the tree. It is built ([`Condition::field`]), read from and written to delete commits
+//! - [`Condition`]: the tree. It is built ([`Condition::field`]), read from [text](ConditionText), read from and written to delete commits
 //!   ([`Condition::parse_file`], [`Condition::to_file`]) byte for byte, and printed. [`Update`] is an update commit.
 //! - [`BoundCondition`]: a condition bound to a schema, which says of [`Cells`](tdb_types::Cells), of a tile or a column, which
 //!   of them fulfil it.
@@ -51,8 +51,8 @@
 //! - **Other cells** (several numbers, wide strings, blobs, geometries) can only be tested for null.
 //! - **Enumerations**: values are looked up and compared by position. A value that isn't there equals none; `!=` holds for
 //!   every cell then, null or not. Delete commits hold positions already.
-//! - A field that a fragment doesn't have **fails** every test of it, those for null too: it isn't compared with the fill
-//!   value that a read shows.
+//! - **Fields that a fragment doesn't have**: in a stored delete condition every test of such a field fails, those for null too;
+//!   cells without it don't stay. Queries judge by the fill value that a read shows ([`BoundCondition::assuming`]).
 //!
 //! Stored conditions have no test for null. What a writer makes of one, a comparison with no bytes, is taken for one where
 //! it can't be anything else ([`Condition::bind_stored`]); the reference library can't read such an array any more.

@@ -36,7 +36,7 @@ pub enum Condition {
         /// Whether it must not be null.
         negated: bool,
     },
-    /// A comparison of which the writer knew the result. The format has codes for it; no release is known to store them.
+    /// A comparison whose result the writer knew. The format has codes for it; no release is known to store them.
     Constant {
         /// The field's name.
         field: String,
@@ -161,7 +161,7 @@ impl Members {
     }
 }
 
-/// Values of which each is of the same kind.
+/// Values, all of the same kind.
 impl Members {
     /// Appends a value.
     ///
@@ -436,7 +436,7 @@ impl Condition {
         }
     }
 
-    /// The names of the fields that it speaks of, each once, in the order of their first mention.
+    /// The names of the fields in it, each once, in the order of their first mention.
     #[must_use]
     pub fn fields(&self) -> Vec<&str> {
         let (mut names, mut known, mut left) = (Vec::new(), HashSet::new(), vec![self]);

@@ -328,7 +328,7 @@ proptest! {
         }
     }
 
-    /// What is said of cells of which only the bounds are known is so.
+    /// What bounds say about cells is true of each cell.
     #[test]
     fn bounds_never_lie(
         condition in conditions(),

@@ -62,7 +62,7 @@ impl FragmentFooter {
     }
 
     /// Reads the version and the name of the schema, which has to be known before the rest can be read. From format 10
-    /// on footers give the name; before, it is [`LEGACY_SCHEMA_NAME`].
+    /// on footers give the name; before, it is [`LEGACY_SCHEMA_NAME`](crate::LEGACY_SCHEMA_NAME).
     ///
     /// # Errors
     /// Truncated, a version without footers, or an invalid name.

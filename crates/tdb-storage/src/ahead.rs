@@ -15,8 +15,8 @@ pub use planned::PlannedFile;
 
 /// Wraps a storage whose answers take long, so that bytes can be in memory before they are read.
 ///
-/// Who knows which bytes will be read says so by [`read_ahead`](Self::read_ahead), or [supplies](Self::supply) them. Reads go on
-/// as ever: what is in memory is copied from there, what is on its way is waited for, and anything else is a plain read of
+/// A caller that knows which bytes will be read says so by [`read_ahead`](Self::read_ahead), or [supplies](Self::supply) them.
+/// Reads go on as ever: what is in memory is copied from there, what is on its way is waited for, and anything else is a plain read of
 /// the wrapped storage. So a wrong guess costs time, and nothing else.
 ///
 /// ```
@@ -136,7 +136,7 @@ impl fmt::Debug for ReadAhead {
     }
 }
 
-/// A file of which bytes may be in memory already.
+/// A file, some bytes of which may be in memory already.
 #[derive(Debug)]
 struct AheadFile {
     inner: Arc<dyn Storage>,

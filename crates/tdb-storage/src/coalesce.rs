@@ -30,7 +30,7 @@ pub fn coalesce(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
     merged
 }
 
-/// Which of the `merged` ranges holds `range`, and where in it; none if none does.
+/// Which of the `merged` ranges holds `range`, and where in it; `None` if none of them does.
 ///
 /// `merged` must be sorted and disjoint, as [`coalesce`] gives it. An empty range is held where it touches one.
 #[must_use]

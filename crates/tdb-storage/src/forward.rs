@@ -1,7 +1,7 @@
 //! Methods of [`Storage`](crate::Storage) that another storage answers.
 
-/// In an implementation of [`Storage`](crate::Storage): writes the methods named, each of which asks another storage. For those
-/// who wrap a storage, and do something of their own in the other methods only.
+/// In an implementation of [`Storage`](crate::Storage): writes the methods named, so that each asks another storage. For types
+/// that wrap a storage, and do something of their own in the other methods only.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -11,7 +11,7 @@ use crate::{ReadAt, Result, StorageError};
 /// Most bytes of new memory for the first read of a range: what is smaller, as most is, takes one read.
 const STEP: usize = 4 << 20;
 
-/// The bytes `range` of a file, of which there may be `limit` at most; `path` is for messages.
+/// The bytes `range` of a file, at most `limit` of them; `path` is for messages.
 ///
 /// ```
 /// use tdb_storage::{MemoryStorage, Storage, StorageError, read_range};
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// A file of so many bytes, each of which says where it lies, that claims to have more.
+    /// A file that claims to have more bytes than it has. Each byte follows from its place.
     #[derive(Debug, Default)]
     struct Claims {
         real: u64,

@@ -70,7 +70,7 @@ impl LocalStorage {
                 Ok(metadata) if metadata.is_symlink() => {
                     return Err(StorageError::ThroughLink { path: self.describe(path) });
                 }
-                // What isn't there can't lead anywhere; whoever asks for what is below will be told.
+                // What isn't there can't lead anywhere; asking for what is below it gives an error.
                 Ok(_) | Err(_) => above = parent(folder),
             }
         }

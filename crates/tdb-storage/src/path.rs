@@ -51,7 +51,7 @@ pub(crate) fn join(folder: &str, name: &str) -> String {
     }
 }
 
-/// The folder that `path` lies in; none for the root.
+/// The folder that `path` lies in; `None` for the root.
 pub(crate) fn parent(path: &str) -> Option<&str> {
     if path.is_empty() { None } else { Some(path.rsplit_once('/').map_or("", |(folder, _)| folder)) }
 }

@@ -23,7 +23,7 @@ pub enum Part {
     All,
     /// The last ones, as many as that, or all if the file has fewer.
     Last(u64),
-    /// A range of a file of which the size is known.
+    /// A range of a file whose size is known.
     Range {
         /// The bytes.
         range: Range<u64>,

@@ -25,7 +25,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// As [`list`](Self::list), but [`NotAFile`](StorageError::NotAFile) where a folder has the path.
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>>;
 
-    /// Opens a file of which the size is known, as from a listing: a store has nothing to ask for then. What is said of the size
+    /// Opens a file whose size is known, as from a listing: a store has nothing to ask for then. What is said of the size
     /// may be believed or not.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
         at_once(self.profile().in_flight, requests, |request| self.fetch_one(request))
     }
 
-    /// What has this path; none if nothing has.
+    /// What has this path; `None` if nothing has.
     ///
     /// # Errors
     /// Bad path, permission denied, I/O.

@@ -23,7 +23,7 @@ struct Shared {
     /// Bytes of an answer that arrive in a second.
     bytes_per_second: u64,
     profile: ReadProfile,
-    /// The longest chain of requests of which each began after the one before it had ended.
+    /// The longest chain of requests in which each began after the one before it had ended.
     trips: AtomicU64,
     requests: AtomicU64,
 }
@@ -38,7 +38,7 @@ impl LatentStorage {
         Self { inner, shared: Arc::new(Shared { latency, bytes_per_second, profile, trips, requests }) }
     }
 
-    /// How many round trips in sequence there were since the last call: the longest chain of requests of which each began when
+    /// How many round trips in sequence there were since the last call: the longest chain of requests in which each began when
     /// the one before it had ended.
     pub fn take_trips(&self) -> u64 {
         self.shared.trips.swap(0, SeqCst)
@@ -55,7 +55,7 @@ impl LatentStorage {
 }
 
 impl Shared {
-    /// Answers a request, of which so many bytes come back.
+    /// Answers a request; `bytes` says how many bytes come back.
     fn answer<T>(&self, job: impl FnOnce() -> T, bytes: impl FnOnce(&T) -> usize) -> T {
         let trip = self.trips.load(SeqCst) + 1;
         self.requests.fetch_add(1, SeqCst);
@@ -99,7 +99,7 @@ impl Storage for LatentStorage {
         Ok(self.file(self.shared.answer(|| self.inner.open(path), |_| 0)?))
     }
 
-    /// No request: the first read will tell.
+    /// No request: the first read finds out.
     fn open_sized(&self, path: &str, size: u64) -> Result<Arc<dyn ReadAt>> {
         Ok(self.file(self.inner.open_sized(path, size)?))
     }

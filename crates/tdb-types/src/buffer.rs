@@ -100,13 +100,13 @@ impl Buffer {
         &mut self[start..]
     }
 
-    /// The bytes as values of `T`; none if the length is no multiple of its size.
+    /// The bytes as values of `T`; `None` if the length is no multiple of its size.
     #[must_use]
     pub fn values<T: bytemuck::AnyBitPattern>(&self) -> Option<&[T]> {
         bytemuck::try_cast_slice(self).ok()
     }
 
-    /// The bytes as mutable values of `T`; none if the length is no multiple of its size.
+    /// The bytes as mutable values of `T`; `None` if the length is no multiple of its size.
     #[must_use]
     pub fn values_mut<T: bytemuck::Pod>(&mut self) -> Option<&mut [T]> {
         bytemuck::try_cast_slice_mut(self).ok()

@@ -57,7 +57,7 @@ impl<'a> Cells<'a> {
         Self { values, extents: Extents::Offsets(offsets), validity: None }
     }
 
-    /// The same cells, of which some may be null.
+    /// The same cells, with validity: some may be null.
     #[must_use]
     pub fn with_validity(self, validity: impl Into<Option<Validity<'a>>>) -> Self {
         Self { validity: validity.into(), ..self }
@@ -111,13 +111,13 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Which cells are null; `None` if none is.
+    /// Which cells are null; `None` if no cell can be.
     #[must_use]
     pub fn validity(&self) -> Option<Validity<'a>> {
         self.validity
     }
 
-    /// Whether a cell holds a value. Cells that the validity doesn't speak of are null.
+    /// Whether a cell holds a value. Cells beyond the end of the validity are null.
     #[inline]
     #[must_use]
     pub fn is_valid(&self, cell: usize) -> bool {
@@ -135,7 +135,7 @@ impl<'a> Cells<'a> {
         range.and_then(|range| self.values.get(range)).unwrap_or_default()
     }
 
-    /// Some of the cells, without a copy; none if there are not so many.
+    /// Some of the cells, without a copy; no cells if the range reaches beyond the end.
     #[must_use]
     pub fn slice(&self, cells: Range<usize>) -> Self {
         let validity = self.validity.map(|validity| validity.slice(cells.clone()));

@@ -50,7 +50,7 @@ fn unit(datatype: Datatype) -> Option<Unit> {
     })
 }
 
-/// The date in ISO form, as precise as its unit; none if the year is not within 0000 to 9999.
+/// The date in ISO form, as precise as its unit; `None` if the year is not within 0000 to 9999.
 #[must_use]
 pub fn format(datatype: Datatype, value: i64) -> Option<String> {
     let unit = unit(datatype)?;

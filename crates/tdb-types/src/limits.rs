@@ -80,7 +80,7 @@ impl Limits {
 /// (the next header, the rest of a word) has room behind them.
 const MOST_IN_MEMORY: u64 = (isize::MAX as u64) >> 20 << 20;
 
-/// A number of bytes as a length in memory; none if nothing in memory can be as long, which where addresses have 32 bits
+/// A number of bytes as a length in memory; `None` if nothing in memory can be as long, which where addresses have 32 bits
 /// is about 2 GiB.
 ///
 /// Sizes in files have 64 bits. Those that memory is reserved for are checked against [`Limits`] first, and become lengths

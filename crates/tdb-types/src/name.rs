@@ -44,8 +44,8 @@ impl TimestampedName {
         parts(file_name).is_some()
     }
 
-    /// The name of what was made from `start` to `end` (with `start` not above `end`, which no reader would take), told
-    /// from others of that time by `uuid`.
+    /// The name of what was made from `start` to `end` (with `start` not above `end`, which no reader would take), made
+    /// different from others of that time by `uuid`.
     ///
     /// ```
     /// use tdb_types::{NameForm, TimestampedName};
@@ -157,7 +157,7 @@ fn parts(file_name: &str) -> Option<(&str, u64, u64, NameForm)> {
         (Some(start), Some(end), None, None) if last.len() == 32 => {
             (number(start)?, number(end)?, NameForm::Unversioned)
         }
-        // Consolidated fragments of release 1.x end with two timestamps, of which the last one counts.
+        // Consolidated fragments of release 1.x end with two timestamps; the last one counts.
         _ => (number(last)?, number(last)?, NameForm::UuidFirst),
     };
     (start <= end).then_some((name, start, end, form))

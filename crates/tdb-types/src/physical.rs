@@ -40,7 +40,7 @@ impl PhysicalType {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
     }
 
-    /// The largest integer that a value can be; none of floating-point types.
+    /// The largest integer that a value can be; `None` for floating-point types.
     #[must_use]
     pub const fn max_integer(self) -> Option<u64> {
         match self {

@@ -40,7 +40,7 @@ macro_rules! with_value {
 }
 
 impl Scalar {
-    /// The value in the little-endian `bytes`; none if there are not exactly as many as the type has.
+    /// The value in the little-endian `bytes`; `None` if there are not exactly as many as the type has.
     #[must_use]
     pub fn from_le_bytes(physical: PhysicalType, bytes: &[u8]) -> Option<Self> {
         Some(match physical {

@@ -133,8 +133,8 @@ features! {
     MetadataFolder: 4, "1.7", "A new array has a folder for metadata; older ones get it with their first metadata.";
     PerDimensionFiles: 5, "2.0", "Each dimension has a datatype, cell length, filters and data files of its own.";
     AllowsDuplicates: 5, "2.0", "A schema says whether cells with equal coordinates may coexist.";
-    UncertainStringRanges: 5 ..= 9, "2.0", "A stored range from the empty string to the empty string tells nothing of a tile's strings.";
-    RootCommits: 5 ..= 11, "2.0", "A fragment in the array's folder is committed by a file `<name>.ok` beside it.";
+    UncertainStringRanges: 5 ..= 9, "2.0", "A stored range from the empty string to the empty string says nothing of a tile's strings.";
+    RootCommits: 5 ..= 11, "2.0", "A fragment in the array's folder is committed by a file `<name>.ok` next to it.";
     FillValue: 6, "2.1", "An attribute has a fill value.";
     Validity: 7, "2.2", "Attributes may be nullable, with validity tiles and validity filters.";
     OpenHilbertRange: 7 ..= 8, "2.2", "Integer coordinates are scaled along the Hilbert curve as if the domain had one value more.";

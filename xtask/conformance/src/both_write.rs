@@ -154,7 +154,7 @@ fn beyond(
     compare_questions(case, &[], reference, [ours, ours], Some(&wide))
 }
 
-/// Why two arrays can't hold the same; none if they can.
+/// Why two arrays can't hold the same; `None` if they can.
 pub fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
     pixels::as_given(case).map(|_| "images with loss, or whose colours the library changes where they are transparent")
 }

@@ -1,4 +1,4 @@
-//! Arrays and groups that we change beside those that the reference library changes: it must read the same from both.
+//! Arrays and groups that we change, next to those that the reference library changes: it must read the same from both.
 
 use std::path::Path;
 
@@ -314,7 +314,7 @@ pub fn entries(random: &mut Random) -> Vec<MetadataEntry> {
         .collect()
 }
 
-/// As we are told it.
+/// As our library takes it.
 pub fn value(entry: &MetadataEntry) -> Result<MetadataValue, String> {
     MetadataValue::new(entry.datatype, entry.value.0.clone()).map_err(|error| error.to_string())
 }

@@ -18,7 +18,7 @@ use super::{both_write, old_formats, releases};
 
 /// Cases of the short form of reading, which fits a run of continuous integration.
 const SHORT: u64 = 400;
-/// Cases of each kind, unless told otherwise; of each release where releases make the arrays.
+/// Cases of each kind by default; of each release where releases make the arrays.
 const READ: u64 = 5000;
 const QUERY: u64 = 5000;
 const CREATE: u64 = 2000;
@@ -192,7 +192,7 @@ fn run_kind(what: &What, shared: &SharedArguments, folder: &Path) -> Result<Outc
     })
 }
 
-/// Runs cases of which the newest release makes the arrays.
+/// Runs cases whose arrays the newest release makes.
 fn of_newest<K: CaseKind>(kind: K, amount: Amount, settings: &Settings, folder: &Path) -> Result<Tally, String> {
     if let Amount::Indices(range) = &amount {
         println!(

@@ -1,4 +1,4 @@
-//! Arrays that we create beside those that the reference library creates: the same folders, the same files, the same
+//! Arrays that we create, next to those that the reference library creates: the same folders, the same files, the same
 //! bytes; and schemas that the format forbids, which both must refuse.
 
 pub mod build;
@@ -110,7 +110,7 @@ pub fn lines(counts: &Counts) -> Vec<String> {
     )]
 }
 
-/// Says what extents of Hilbert arrays are left out: the library, which is told the order after the domain, takes them for
+/// Says what extents of Hilbert arrays are left out: the library, which is given the order after the domain, takes them for
 /// those of another order, and so spans the domain.
 pub fn state_extents(spec: &mut ArraySpec) {
     for dimension in spec.dimensions.iter_mut().filter(|dimension| dimension.extent.is_none()) {
@@ -187,7 +187,7 @@ fn excused(reason: &str) -> Result<Verdict, String> {
 /// Whether the library refuses an extent that it would have chosen itself: one of more than half of a signed type.
 fn is_harsh(error: &str) -> bool {
     let negative = error.contains("Tile extent -") && error.contains("exceeds range on dimension domain");
-    // Nor the extent 0 of a domain of one float, which it stores where it is told none.
+    // Nor the extent 0 of a domain of one float, which it stores where it is given no extent.
     negative || error.contains("Tile extent must be greater than 0")
 }
 

@@ -1,6 +1,6 @@
 //! What the reference library is known to get wrong, where the generator can't simply stay away from it.
 //!
-//! `docs/conformance.md` tells of these and of those that the generator avoids.
+//! `docs/conformance.md` lists these and those that the generator avoids.
 
 use tdb_types::{ArrayType, Layout};
 
@@ -10,7 +10,7 @@ use super::limits::orders_otherwise;
 use tdb_reference::Release;
 use tdb_reference::model::{Bytes, Column, QuerySpec, RangesSpec, ReadColumn, ReadResult};
 
-/// Why a refusal or crash of the library is no surprise; none if it is.
+/// Why a refusal or crash of the library is no surprise; `None` if it is one.
 pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> Option<&'static str> {
     let ordered = question.is_some_and(|question| matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor));
     if message.contains("crashed") && ordered && has_empty_strings(case) {
@@ -50,7 +50,7 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
     None
 }
 
-/// Why the library's answer is known to lack cells; none if it should be whole.
+/// Why the library's answer is known to lack cells; `None` if it should be whole.
 pub fn lacks_cells(case: &Case, question: &Question, theirs: &ReadResult) -> Option<&'static str> {
     let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
     // A result that doesn't fit the buffers is cut at strings, and the empty one gets into no part.
@@ -89,7 +89,7 @@ fn writes_variable_cells(case: &Case) -> bool {
     dense.any(|write| write.cells.iter().any(|column| column.offsets.is_some()))
 }
 
-/// Why the library's answer to a question isn't worth asking for; none if it is.
+/// Why the library's answer to a question isn't worth asking for; `None` if it is.
 pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
     takes_strings_for_sorted(case, question)
         .or_else(|| leaves_ranges_unmerged(case, question))
@@ -148,7 +148,7 @@ fn takes_strings_for_sorted(case: &Case, question: &Question) -> Option<&'static
     (restricted && (tiled || zeros)).then_some("takes strings for sorted that aren't, and for equal up to a zero byte")
 }
 
-/// What `reader` gets wrong in reading such an array of those releases; none if nothing is known.
+/// What `reader` gets wrong in reading such an array of those releases; `None` if nothing is known.
 pub fn misreads(case: &Case, question: &Question, writers: &[Release], reader: Release) -> Option<&'static str> {
     writers
         .iter()
@@ -173,7 +173,7 @@ fn takes_ranges_one_by_one(case: &Case, question: &Question, reader: Release) ->
 
 /// What the newest release gets wrong in reading such an array of that release.
 fn misreads_of(case: &Case, question: &Question, release: Release) -> Option<&'static str> {
-    // Cells come in another order than the array's, and overwritten ones beside those that replaced them.
+    // Cells come in another order than the array's, and overwritten ones along with those that replaced them.
     let merged = matches!(question.query.layout, Layout::GlobalOrder | Layout::Unordered);
     if merged && orders_otherwise(&case.array, release) {
         return Some("merges fragments that lie in another order");
@@ -234,7 +234,7 @@ fn take(column: &ReadColumn, chosen: &[usize]) -> ReadColumn {
     ReadColumn { column: column_of_chosen, ..column.clone() }
 }
 
-/// Why an older release didn't carry out what it was told, where it is no surprise: the array can't be made then, and nothing
+/// Why an older release didn't do what it was asked for, where it is no surprise: the array can't be made then, and nothing
 /// is to be compared. Release, what it says, and why.
 const REFUSALS: &[(&str, &str, &str)] = &[
     ("2.0.8", "Total size must be non-zero", "can't consolidate tiles of empty cells"),
@@ -245,7 +245,7 @@ const REFUSALS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Why that release didn't make the array; none if it should have.
+/// Why that release didn't make the array; `None` if it should have.
 pub fn refusal(release: Release, message: &str) -> Option<&'static str> {
     let known = REFUSALS.iter().find(|(of, says, _)| *of == release.library && message.contains(says));
     if let Some((.., why)) = known {

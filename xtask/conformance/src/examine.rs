@@ -190,7 +190,7 @@ fn compare_with_wide(
         }
     } else {
         excuses.push(
-            "crashes on tiles that end with the datatype or beyond: another array of its own told their cells"
+            "crashes on tiles that end with the datatype or beyond: another array of its own gave their cells"
                 .to_owned(),
         );
     }
@@ -249,7 +249,7 @@ pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_sc
     Ok(detail.map(|detail| Failure::new(Kind::Fragments, detail)))
 }
 
-/// Whether the coordinates are needed to tell which cells may change places.
+/// Whether the coordinates are needed to know which cells may change places.
 fn needs_coordinates(case: &Case, question: &Question) -> bool {
     let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
     let ties = case.array.allows_dups && question.query.layout == Layout::GlobalOrder;
@@ -295,7 +295,7 @@ pub fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled
         Layout::ColMajor => keys.iter_mut().for_each(|key| key.reverse()),
         _ => return Settled::Runs(runs(&keys)),
     }
-    // Now and then the library puts cells in another order than it was told: docs/conformance.md.
+    // Now and then the library puts cells in another order than asked for: docs/conformance.md.
     if keys.is_sorted() { Settled::Runs(runs(&keys)) } else { Settled::Nothing }
 }
 

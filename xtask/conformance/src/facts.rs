@@ -9,7 +9,7 @@ use super::case::Case;
 use super::ours::describe;
 use tdb_reference::model::{AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FragmentSummary};
 
-/// Says what differs between the schema that the library was told and the one that we read.
+/// Says what differs between the schema that the library was given and the one that we read.
 pub fn schema_difference(case: &Case, array: &Array) -> Option<String> {
     schema_facts(case, array).err()
 }
@@ -19,36 +19,36 @@ fn equal<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, got: &T) -> R
 }
 
 fn schema_facts(case: &Case, array: &Array) -> Result<(), String> {
-    let (told, schema) = (&case.array, array.schema());
-    equal("array type", &told.array_type, &schema.array_type())?;
-    equal("tile order", &told.tile_order, &schema.tile_order())?;
-    equal("cell order", &told.cell_order, &schema.cell_order())?;
-    equal("capacity", &told.capacity.unwrap_or(10_000), &schema.capacity())?;
-    equal("duplicates", &told.allows_dups, &schema.allows_duplicates())?;
-    for (what, told, ours) in [
-        ("coordinates' filters", &told.coords_filters, schema.coords_filters()),
-        ("offsets' filters", &told.offsets_filters, schema.offsets_filters()),
-        ("validity's filters", &told.validity_filters, schema.validity_filters()),
+    let (given, schema) = (&case.array, array.schema());
+    equal("array type", &given.array_type, &schema.array_type())?;
+    equal("tile order", &given.tile_order, &schema.tile_order())?;
+    equal("cell order", &given.cell_order, &schema.cell_order())?;
+    equal("capacity", &given.capacity.unwrap_or(10_000), &schema.capacity())?;
+    equal("duplicates", &given.allows_dups, &schema.allows_duplicates())?;
+    for (what, given, ours) in [
+        ("coordinates' filters", &given.coords_filters, schema.coords_filters()),
+        ("offsets' filters", &given.offsets_filters, schema.offsets_filters()),
+        ("validity's filters", &given.validity_filters, schema.validity_filters()),
     ] {
-        if let Some(told) = told {
-            equal(what, &told.to_bytes(), &pipeline_bytes(ours, array)?)?;
+        if let Some(given) = given {
+            equal(what, &given.to_bytes(), &pipeline_bytes(ours, array)?)?;
         }
     }
-    equal("number of dimensions", &told.dimensions.len(), &schema.dimensions().len())?;
-    for (told, ours) in told.dimensions.iter().zip(schema.dimensions()) {
-        dimension_facts(told, ours, case, array).map_err(|what| format!("dimension {:?}: {what}", told.name))?;
+    equal("number of dimensions", &given.dimensions.len(), &schema.dimensions().len())?;
+    for (given, ours) in given.dimensions.iter().zip(schema.dimensions()) {
+        dimension_facts(given, ours, case, array).map_err(|what| format!("dimension {:?}: {what}", given.name))?;
     }
     let attributes = case.final_attributes();
     equal("number of attributes", &attributes.len(), &schema.attributes().len())?;
-    for (told, ours) in attributes.iter().zip(schema.attributes()) {
-        attribute_facts(told, ours, case, array).map_err(|what| format!("attribute {:?}: {what}", told.name))?;
+    for (given, ours) in attributes.iter().zip(schema.attributes()) {
+        attribute_facts(given, ours, case, array).map_err(|what| format!("attribute {:?}: {what}", given.name))?;
     }
-    for told in &told.enumerations {
-        enumeration_facts(told, array).map_err(|what| format!("enumeration {:?}: {what}", told.name))?;
+    for given in &given.enumerations {
+        enumeration_facts(given, array).map_err(|what| format!("enumeration {:?}: {what}", given.name))?;
     }
     let ours = schema.current_domain().map(|domain| domain.0.iter().map(ends).collect::<Vec<_>>());
-    let expected = told.current_domain.as_ref().map(|told| {
-        told.iter().zip(schema.dimensions()).map(|(told, dimension)| keys(told, dimension)).collect::<Vec<_>>()
+    let expected = given.current_domain.as_ref().map(|given| {
+        given.iter().zip(schema.dimensions()).map(|(given, dimension)| keys(given, dimension)).collect::<Vec<_>>()
     });
     equal("current domain", &expected, &ours)
 }
@@ -60,43 +60,43 @@ fn pipeline_bytes(pipeline: &FilterPipeline, array: &Array) -> Result<Vec<u8>, S
 }
 
 fn dimension_facts(
-    told: &DimensionSpec,
+    given: &DimensionSpec,
     ours: &tdb_schema::Dimension,
     case: &Case,
     array: &Array,
 ) -> Result<(), String> {
-    equal("name", &told.name.as_str(), &ours.name())?;
-    equal("datatype", &told.datatype, &ours.datatype())?;
+    equal("name", &given.name.as_str(), &ours.name())?;
+    equal("datatype", &given.datatype, &ours.datatype())?;
     let bytes = |scalar: Scalar| Bytes(scalar.to_le_bytes().to_vec());
-    equal("domain", &told.domain, &ours.domain().map(|(low, high)| (bytes(low), bytes(high))))?;
+    equal("domain", &given.domain, &ours.domain().map(|(low, high)| (bytes(low), bytes(high))))?;
     // The library fills missing extents in, unless it hears of the Hilbert order first.
-    if told.extent.is_some() || told.domain.is_none() {
-        equal("extent", &told.extent, &ours.tile_extent().map(bytes))?;
+    if given.extent.is_some() || given.domain.is_none() {
+        equal("extent", &given.extent, &ours.tile_extent().map(bytes))?;
     }
     // Evolution writes the inherited filters down as the dimension's own.
     let evolved = case.steps.iter().any(|step| matches!(step, super::case::Step::Evolve(_)));
-    if evolved && told.filters.filters.is_empty() {
+    if evolved && given.filters.filters.is_empty() {
         return Ok(());
     }
-    equal("filters", &told.filters.to_bytes(), &pipeline_bytes(ours.own_filters(), array)?)
+    equal("filters", &given.filters.to_bytes(), &pipeline_bytes(ours.own_filters(), array)?)
 }
 
 fn attribute_facts(
-    told: &AttributeSpec,
+    given: &AttributeSpec,
     ours: &tdb_schema::Attribute,
     case: &Case,
     array: &Array,
 ) -> Result<(), String> {
-    equal("name", &told.name.as_str(), &ours.name())?;
-    equal("datatype", &told.datatype, &ours.datatype())?;
-    equal("values per cell", &told.cell_val_num, &ours.cell_val_num().fixed())?;
-    equal("nullable", &told.nullable, &ours.is_nullable())?;
-    equal("enumeration", &told.enumeration.as_deref(), &ours.enumeration())?;
-    if let Some((fill, valid)) = &told.fill {
+    equal("name", &given.name.as_str(), &ours.name())?;
+    equal("datatype", &given.datatype, &ours.datatype())?;
+    equal("values per cell", &given.cell_val_num, &ours.cell_val_num().fixed())?;
+    equal("nullable", &given.nullable, &ours.is_nullable())?;
+    equal("enumeration", &given.enumeration.as_deref(), &ours.enumeration())?;
+    if let Some((fill, valid)) = &given.fill {
         equal("fill value", &fill.0, &ours.fill_value().to_vec())?;
-        equal("validity of the fill value", &(*valid && told.nullable), &ours.fill_valid())?;
+        equal("validity of the fill value", &(*valid && given.nullable), &ours.fill_valid())?;
     }
-    equal("filters", &told.filters.to_bytes_in(extents(case)), &pipeline_bytes(ours.filters(), array)?)
+    equal("filters", &given.filters.to_bytes_in(extents(case)), &pipeline_bytes(ours.filters(), array)?)
 }
 
 /// The extents of the tiles of images: those of the first two dimensions.
@@ -109,12 +109,12 @@ fn extents(case: &Case) -> [u16; 2] {
     [(); 2].map(|()| extents.next().unwrap_or(0))
 }
 
-fn enumeration_facts(told: &EnumerationSpec, array: &Array) -> Result<(), String> {
-    let ours = array.enumeration(&told.name).map_err(|error| describe(&error))?;
-    equal("datatype", &told.datatype, &ours.datatype())?;
-    equal("ordered", &told.ordered, &ours.is_ordered())?;
-    equal("values", &told.values.0, &ours.data().to_vec())?;
-    if let Some(offsets) = &told.offsets {
+fn enumeration_facts(given: &EnumerationSpec, array: &Array) -> Result<(), String> {
+    let ours = array.enumeration(&given.name).map_err(|error| describe(&error))?;
+    equal("datatype", &given.datatype, &ours.datatype())?;
+    equal("ordered", &given.ordered, &ours.is_ordered())?;
+    equal("values", &given.values.0, &ours.data().to_vec())?;
+    if let Some(offsets) = &given.offsets {
         equal("offsets", offsets, &ours.offsets().to_vec())?;
     }
     Ok(())
@@ -160,7 +160,7 @@ fn fragment_facts(theirs: &[FragmentSummary], array: &Array) -> Result<(), Strin
         equal(&what("density"), &theirs.dense, &ours.footer().header().dense)?;
         let domain = ours.non_empty_domain().map(|domain| domain.0.iter().map(ends).collect::<Vec<_>>());
         let dimensions = array.schema().dimensions();
-        let expected = theirs.non_empty_domain.iter().zip(dimensions).map(|(told, dimension)| keys(told, dimension));
+        let expected = theirs.non_empty_domain.iter().zip(dimensions).map(|(given, dimension)| keys(given, dimension));
         equal(&what("non-empty domain"), &Some(expected.collect()), &domain)?;
         if let Some(mbrs) = theirs.mbrs {
             equal(&what("tiles"), &mbrs, &ours.tile_count())?;

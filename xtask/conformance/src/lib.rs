@@ -4,7 +4,7 @@
 //! * `runner`, `tally`, `verdict`: runs cases of any kind, several at the same time, and counts what comes of them;
 //! * `generate`: cases from random numbers; everything is settled before anything is run;
 //! * `print` and `shrink`: cases as readable and as small as they can be made;
-//! * `writer`: who makes the arrays; `ours` makes and reads them with our library;
+//! * `writer`: which releases make the arrays; `ours` makes and reads them with our library;
 //! * `examine`: runs a case on both sides; `facts` and `compare` say what differs;
 //! * `both_write`: the same array written by both sides;
 //! * `overhang`: arrays in whose last tile the library crashes;

@@ -15,7 +15,7 @@ use attributes::all_attributes;
 use tdb_reference::model::{AttributeSpec, DimensionSpec, FilterSpec, Pipeline};
 use tdb_reference::{Ability, Release};
 
-/// The case as far as the release can carry it out; none if too little of it would be left.
+/// The case as far as the release can carry it out; `None` if too little of it would be left.
 pub fn fit(mut case: Case, release: Release) -> Option<Case> {
     let attributes = all_attributes(&case);
     let datatypes = attributes.iter().map(|attribute| attribute.datatype);
@@ -52,7 +52,7 @@ pub fn fit(mut case: Case, release: Release) -> Option<Case> {
     {
         limit_pipeline(pipeline, Datatype::UInt64, false, release);
     }
-    // Until 2.10 dense writes told the filters of validity the attribute's datatype, which no release does when it reads.
+    // Until 2.10 dense writes gave the filters of validity the attribute's datatype, which no release does when it reads.
     if let Some(pipeline) = &mut spec.validity_filters
         && !release.can(Ability::CellTimestamps)
         && spec.array_type == ArrayType::Dense
@@ -83,8 +83,8 @@ pub fn keeps_names(case: &Case, release: Release) -> bool {
     release.can(Ability::OwnDimensions) || case.array.attributes.iter().all(|spec| !spec.name.is_empty())
 }
 
-/// Whether the release can make the array itself, as far as tiles go that end with the datatype or beyond: no release is to be
-/// relied on with cells in these, and before 2.10 none with cells beside them where the domain begins below zero.
+/// Whether the release can make the array itself, as far as tiles go that end with the datatype or beyond: no release can be
+/// relied on with cells in these, and before 2.10 no release with cells next to them where the domain begins below zero.
 pub fn can_make_tiles(case: &Case, release: Release) -> bool {
     let negative = case.array.dimensions.iter().any(is_negative) && release.numbers() < [2, 10, 0];
     !overhang::is_beyond(&case.array) || !(negative || overhang::is_written(case))

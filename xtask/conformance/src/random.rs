@@ -54,7 +54,7 @@ impl Random {
         unreachable!("the place is below the sum of the weights")
     }
 
-    /// A number in `low..=high`, of which small ones are likelier.
+    /// A number in `low..=high`; small ones are likelier.
     pub fn small(&mut self, low: usize, high: usize) -> usize {
         let high = self.between(low, high);
         self.between(low, high)

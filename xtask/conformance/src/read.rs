@@ -61,10 +61,10 @@ impl Read {
     /// The case as far as an older release could make it, and that release's format.
     fn in_older_format(case: &Case, index: u64) -> Option<ReadCase> {
         let release = RELEASES[(index / OLDER) as usize % RELEASES.len()];
-        // What has no name has none in the newest release's array either.
+        // An attribute without a name stays without one in the newest release's array.
         let fits = |case: &Case| limits::keeps_names(case, release) && limits::footers_can_be_joined(case, release);
         let mut case = limits::fit(case.clone(), release).filter(fits)?;
-        // How much of the past a consolidated fragment still tells depends on the format.
+        // How much of the past a consolidated fragment still holds depends on the format.
         if case.steps.contains(&Step::Consolidate("fragments")) {
             case.questions.iter_mut().for_each(|question| question.query.timestamps = None);
         }

@@ -65,7 +65,7 @@ struct OfRelease {
 
 impl CaseKind for OfRelease {
     type Case = Case;
-    /// Who makes the arrays, and the release that says what they hold.
+    /// What makes the arrays, and the release that says what they hold.
     type Sides = (Writer, Reference);
 
     fn command(&self) -> String {

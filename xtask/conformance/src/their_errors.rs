@@ -13,7 +13,7 @@ pub fn their_failure(case: &Case, question: Option<usize>, error: &Error) -> Ver
     }
 }
 
-/// Why an error of the library is no surprise; none if it is.
+/// Why an error of the library is no surprise; `None` if it is one.
 pub fn excuse(case: &Case, question: Option<usize>, error: &Error) -> Option<String> {
     let asked = question.map(|index| &case.questions[index]);
     let known = defects::explanation(case, asked, &error.to_string()).map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Who makes the arrays: one release, or several one after the other.
+//! What makes the arrays: one release, or several one after the other.
 
 use std::thread;
 use std::time::Duration;

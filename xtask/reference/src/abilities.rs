@@ -1,6 +1,6 @@
 //! What each release of the reference library can do: the one place that says so.
 //!
-//! The C interface tells a release that lacks a function by the missing symbol, and such a job ends with an error that
+//! The C interface knows a release that lacks a function by the missing symbol, and such a job ends with an error that
 //! names it. Recipes and generated cases have to know beforehand.
 
 use super::releases::Release;

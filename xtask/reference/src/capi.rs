@@ -7,7 +7,7 @@
 //! * **Handles.** The library hands out opaque pointers. Each lives in a [`handle::Handle`], which frees it once, and
 //!   belongs to the one [`context::Context`] of the job, which outlives it.
 //! * **Borrowed memory.** Names, coordinates and options are copied by the library during the call they are passed to.
-//!   The buffers of a query are not: they and the lengths beside them are kept in [`buffers::FieldBuffer`]s, which
+//!   The buffers of a query are not: they and their lengths are kept in [`buffers::FieldBuffer`]s, which
 //!   are declared before the query, neither moved nor resized between the call that sets them and the end of the
 //!   submission, and so outlive all use.
 //! * **Returned memory.** What the library returns by pointer (error messages, metadata values) is copied before the

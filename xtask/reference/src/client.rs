@@ -217,7 +217,7 @@ impl Reference {
         expect!(self.run(&Job::Fragments { uri: uri.to_owned() }), Outcome::Fragments(fragments) => fragments)
     }
 
-    /// Does a job that has nothing to tell.
+    /// Does a job that has no result.
     pub fn done(&mut self, job: Job) -> Result<()> {
         expect!(self.run(&job), Outcome::Done => ())
     }

@@ -69,7 +69,7 @@ fn run(command: &mut Command) -> std::result::Result<(), String> {
     Err(format!("{command:?} failed ({}): {}", output.status, String::from_utf8_lossy(&output.stderr).trim()))
 }
 
-/// Wheels keep the library in `tiledb`, `tiledb.libs` or `tiledb/.libs`, beside Python's own extension modules.
+/// Wheels keep the library in `tiledb`, `tiledb.libs` or `tiledb/.libs`, next to Python's own extension modules.
 fn find_library(home: &Path) -> Option<PathBuf> {
     ["tiledb.libs", "tiledb/.libs", "tiledb"].into_iter().find_map(|folder| {
         let entries = fs::read_dir(home.join(folder)).ok()?;

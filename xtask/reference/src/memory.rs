@@ -1,8 +1,8 @@
-//! How much memory this process takes, as Linux tells.
+//! How much memory this process takes, as Linux says.
 
 use std::fs;
 
-/// The most memory that the process has held since it was reset, in bytes; zero where the system doesn't tell.
+/// The most memory that the process has held since it was reset, in bytes; zero where the system doesn't say.
 pub fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -24,7 +24,7 @@ pub(super) fn send(stream: &mut impl Write, message: &impl Serialize) -> io::Res
     stream.write_all(&attached)
 }
 
-/// Waits for a message; none if the other end has finished.
+/// Waits for a message; `None` if the other end has finished.
 pub(super) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<T>> {
     let mut lengths = [[0; 8]; 2];
     if let Err(error) = stream.read_exact(lengths.as_flattened_mut()) {

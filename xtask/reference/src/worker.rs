@@ -15,7 +15,7 @@ use super::{Error, Result};
 /// The first argument of a process that does jobs; the second one is the release.
 pub(crate) const WORKER: &str = "reference-worker";
 
-/// Does jobs, if this process was started for that; none if it was started for something else.
+/// Does jobs, if this process was started for that; `None` if it was started for something else.
 pub fn serve() -> Option<Result<()>> {
     let mut arguments = env::args().skip(1);
     (arguments.next()? == WORKER).then(|| run(&arguments.next().unwrap_or_default()))

@@ -13,7 +13,7 @@ pub struct Arguments {
     /// How often each read is done; the median counts
     #[arg(long, default_value_t = 5)]
     pub(crate) repeats: usize,
-    /// The arrays' size: 1 for those that the documented figures speak of
+    /// The arrays' size: 1 for those of the documented figures
     #[arg(long, default_value_t = 1.0)]
     pub(crate) scale: f64,
     /// Where the arrays lie; they are made if they aren't there

@@ -94,7 +94,7 @@ pub fn dense_of(name: &str, side: u64, attribute: AttributeSpec, rule: Rule) -> 
     }
 }
 
-/// A row of doubles, each tile of which was written by itself.
+/// A row of doubles, whose tiles were written one by one.
 pub fn many_fragments(consolidated_metadata: bool) -> SpeedArray {
     const FRAGMENTS: u64 = 1000;
     const CELLS: u64 = 100;
@@ -115,7 +115,7 @@ pub fn many_fragments(consolidated_metadata: bool) -> SpeedArray {
     }
 }
 
-/// A square of doubles under eight fragments, each of which covers a part of it and overlaps its neighbours.
+/// A square of doubles under eight fragments. Each covers a part of it and overlaps its neighbours.
 pub fn layered(side: u64) -> SpeedArray {
     let mut array = dense("layered", side, []);
     let (band, step) = (side / 4, side / 8);

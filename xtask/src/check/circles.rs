@@ -71,7 +71,7 @@ fn read(folder: &Path, prefix: &str) -> Result<BTreeMap<String, String>> {
     Ok(files)
 }
 
-/// The largest sets of files each of which reaches all others; a file alone is none.
+/// The largest sets of files each of which reaches all others; a file alone is no circle.
 fn circles(imports: &Imports) -> Vec<Vec<String>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         imports.keys().map(|file| (file.as_str(), reached_from(imports, file))).collect();

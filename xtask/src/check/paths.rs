@@ -11,7 +11,7 @@ const REFUSED: [char; 8] = ['<', '>', ':', '"', '|', '?', '*', '\\'];
 /// Names of devices on Windows, whatever follows a dot behind them.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// Devices of which there are several, with a digit behind.
+/// Devices that are numbered, with a digit behind.
 const NUMBERED: [&str; 2] = ["com", "lpt"];
 
 /// Refuses paths of files that git keeps, or is about to, that some system can't.

@@ -17,7 +17,7 @@ mod present {
 
     use super::{Clock, Randomness, SystemClock, SystemRandomness, io};
 
-    /// Who sleeps may wake too early by a clock that was set back meanwhile; nobody waits for hours because of that.
+    /// A sleep may end too early, by a clock that was set back meanwhile; nobody waits for hours because of that.
     const SLEEPS: usize = 4;
 
     impl Clock for SystemClock {

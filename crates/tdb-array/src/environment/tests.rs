@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::*;
 
-/// Says what it is told to say.
+/// A clock that says a given time.
 #[derive(Debug)]
 struct Fixed(u64);
 

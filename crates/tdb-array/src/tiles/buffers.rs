@@ -65,7 +65,7 @@ impl CellBuffers {
         self.validity.resize(0);
     }
 
-    /// Appends cells, each of which gets a byte of validity if the field is `nullable`.
+    /// Appends cells, each with a byte of validity if the field is `nullable`.
     pub(crate) fn push(&mut self, cells: &Cells<'_>, nullable: bool) {
         let base = self.values.len() as u64;
         self.values.extend_from_slice(cells.bytes());

@@ -1,4 +1,4 @@
-//! Columns against the schema: what can be told without comparing cells with each other.
+//! Columns against the schema: what can be checked without comparing cells with each other.
 
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
@@ -26,7 +26,7 @@ pub(super) struct CheckedColumn<'a> {
     pub(super) cells: Cells<'a>,
 }
 
-/// A field of which each cell has a value.
+/// A field that has a value in each cell.
 pub(super) struct StoredField<'s> {
     pub(super) field: FragmentField,
     pub(super) reference: FieldRef,
@@ -34,7 +34,7 @@ pub(super) struct StoredField<'s> {
     pub(super) kind: FieldType,
 }
 
-/// The fields of which each cell has a value: all but the dimensions of dense arrays.
+/// The fields that have a value in each cell: all but the dimensions of dense arrays.
 pub(super) fn stored_fields(schema: &ArraySchema) -> impl Iterator<Item = StoredField<'_>> {
     let attributes =
         (0..schema.attr_count()).map(|index| (FragmentField::Attribute(index), FieldRef::Attribute(index)));
@@ -136,7 +136,7 @@ impl Checker<'_> {
         if offsets.is_empty() {
             return Err(self.shape("no offsets; there has to be one more than there are cells".to_owned()));
         }
-        // All others are checked with the cells that they bound; the offset of no cells bounds none.
+        // All others are checked with the cells that they bound; the offset of no cells bounds no cell.
         if let [only] = offsets
             && *only > len
         {

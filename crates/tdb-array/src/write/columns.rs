@@ -24,7 +24,7 @@ use crate::{Batch, Column, Value};
 #[derive(Clone, Debug)]
 pub struct NewColumn<'a> {
     pub(super) values: Cow<'a, [u8]>,
-    /// The type of the values; none if they are bytes that may stand for any.
+    /// The type of the values; `None` if they are bytes that may stand for any.
     pub(super) physical: Option<PhysicalType>,
     /// In values: one per cell, and the end of the last.
     pub(super) offsets: Option<Cow<'a, [u64]>>,
@@ -72,7 +72,7 @@ impl<'a> NewColumn<'a> {
         NewColumn { values: Cow::Owned(values), physical: None, offsets: Some(Cow::Owned(offsets)), validity: None }
     }
 
-    /// Strings of which some are null.
+    /// Strings, some of them null.
     #[must_use]
     pub fn optional_strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = Option<S>>) -> NewColumn<'static> {
         let (mut values, mut offsets, mut validity) = (Vec::new(), vec![0], Vec::new());
@@ -85,7 +85,7 @@ impl<'a> NewColumn<'a> {
         NewColumn { values, physical: None, offsets, validity: Some(Cow::Owned(validity)) }
     }
 
-    /// Numbers of which some are null.
+    /// Numbers, some of them null.
     #[must_use]
     pub fn options<T: Value>(options: impl IntoIterator<Item = Option<T>>) -> NewColumn<'static> {
         let (mut values, mut validity) = (Vec::new(), Vec::new());

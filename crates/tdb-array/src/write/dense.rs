@@ -138,7 +138,7 @@ fn cut_var(region: &Cells<'_>, size: usize, slabs: &[Slab], cells: usize, tile: 
     }));
 }
 
-/// Copies cells of variable length of which whole runs follow each other in the tile and in the region.
+/// Copies cells of variable length, where whole runs follow each other in the tile and in the region.
 fn cut_runs(region: &Cells<'_>, size: usize, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
     let mut runs: Vec<(usize, Range<usize>)> = slabs.iter().map(Slab::run).collect();
     runs.sort_unstable_by_key(|(cell, _)| *cell);

@@ -1,4 +1,4 @@
-//! Files that belong together, of which the last one makes the others count.
+//! Files that belong together; the last one makes the others count.
 
 use std::sync::Arc;
 

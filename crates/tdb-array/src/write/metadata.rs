@@ -68,7 +68,7 @@ impl Group {
             storage: Arc::clone(self.storage()),
             access: self.access().clone(),
             version: FormatVersion::DEFAULT,
-            // Releases whose groups have none can't be told it either.
+            // Releases whose groups have no version can't be given one either.
             names: Names::new(),
             changes: BTreeMap::new(),
         }

@@ -1,4 +1,4 @@
-//! Names of what is written: when it is said to have happened, and what tells it from all else of that time.
+//! Names of what is written: when it is said to have happened, and what makes it different from all else of that time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -65,7 +65,7 @@ impl Names {
         self.at.map_or_else(|| environment.now(), Ok)
     }
 
-    /// What tells the next name from all others.
+    /// What makes the next name different from all others.
     pub(crate) fn uuid(&self, environment: &Environment) -> Result<u128> {
         match &self.seeded {
             Some(seeded) => Ok(seeded.next()),
@@ -97,14 +97,14 @@ fn mixed(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Where a fragment lies, and the file that commits it: what `FragmentEntry` tells from the names.
+/// Where a fragment lies, and the file that commits it: what `FragmentEntry` finds out from names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FragmentPlace {
     /// The name of its folder, and of its commit without the extension.
     pub(crate) name: TimestampedName,
     /// The path of its folder below the array's.
     pub(crate) folder: String,
-    /// The path of the file that commits it; none before format 5, where its metadata does.
+    /// The path of the file that commits it; `None` before format 5, where its metadata does.
     pub(crate) commit: Option<String>,
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Settings {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Written {
-    /// The names of the new fragments; none if there were no cells.
+    /// The names of the new fragments; empty if there were no cells.
     pub fragments: Vec<TimestampedName>,
     /// How many cells they hold.
     pub cells: u64,

@@ -51,7 +51,7 @@ pub struct GlobalWriter {
     failed: bool,
 }
 
-/// What tells where cells belong.
+/// How it is decided where cells belong.
 #[derive(Debug)]
 enum Shape {
     Sparse(Box<Sequence>),

@@ -83,7 +83,7 @@ impl Write {
     /// As many tiles as there are threads, up to two, are always there.
     ///
     /// A stream of cells ([`global_order`](Self::global_order)) holds no more at its peak than this and 32 MiB, with the batch
-    /// that it is given, and what two tiles take if that is more; beside that what the fragment's metadata will say of each tile.
+    /// that it is given, and what two tiles take if that is more; to this comes what the fragment's metadata will say of each tile.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.settings.budget = bytes.max(1);
         self
@@ -146,7 +146,7 @@ impl Write {
     }
 
     /// For writes in global order: begin another fragment before the data files of one take more bytes than this. In dense
-    /// arrays fragments are cut between slices of tiles, of which each has at least one.
+    /// arrays fragments are cut between slices of tiles; each has at least one slice.
     pub fn max_fragment_size(mut self, bytes: u64) -> Self {
         self.max_fragment_size = Some(bytes);
         self

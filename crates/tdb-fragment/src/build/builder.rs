@@ -36,7 +36,7 @@ pub struct StoredTile {
 /// Takes a fragment's tiles, one after the other, and gives its metadata in any version.
 ///
 /// Each field that the fragment stores gets the same number of tiles, in the order in which they lie in the data files;
-/// which field comes first doesn't matter. The others, `__coords` and the dimensions of dense fragments, get none.
+/// which field comes first doesn't matter. The others, `__coords` and the dimensions of dense fragments, get no tiles.
 ///
 /// ```
 /// use tdb_fragment::tdb_rtree::{DimRange, NdRange};
@@ -158,7 +158,7 @@ impl FragmentBuilder {
         Self { conditions, ..self }
     }
 
-    /// The same dense fragment of another part of the array: for who learns only on the way where it ends.
+    /// The same dense fragment of another part of the array: for writers that learn only on the way where it ends.
     ///
     /// # Errors
     /// As [`dense`](Self::dense).

@@ -11,7 +11,7 @@ pub struct StatisticsKind {
     pub(super) bounds: Option<Bounds>,
     pub(super) sum: Option<PhysicalType>,
     pub(super) nullable: bool,
-    /// Whether nulls are counted; else there are as many as there are cells that aren't null: none.
+    /// Whether nulls are counted; if not, 0 is stored.
     pub(super) counts_nulls: bool,
 }
 

@@ -12,11 +12,11 @@ use super::strings;
 /// The statistics of one tile of one field, as they are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TileSummary {
-    /// The least value; empty if the format has none. Zeros, or no byte of a string, if all cells are null.
+    /// The least value; empty if the format stores none for the field. Zeros, or no byte of a string, if all cells are null.
     pub min: Vec<u8>,
     /// The greatest value, likewise.
     pub max: Vec<u8>,
-    /// The bits of the sum; 0 if the format has none.
+    /// The bits of the sum; 0 if the format stores no sum for the field.
     pub sum: u64,
     /// How many cells are null, as far as the reference library counts them.
     pub null_count: u64,
@@ -29,7 +29,7 @@ pub struct TileSummary {
 /// What the reference library would make of the same runs, oddities included: a NaN takes the place of the least and
 /// greatest value met before it, and the next value takes its place; strings are compared up to their first NUL; a sum
 /// that leaves its range stops at the end of the range for the rest of the run. What it gets wrong is not repeated:
-/// nulls in tiles of several runs are told by the cells' own validity, and counted once.
+/// nulls in tiles of several runs are known from the cells' own validity, and counted once.
 #[derive(Clone, Debug)]
 pub struct TileSummariser {
     kind: StatisticsKind,
@@ -69,7 +69,7 @@ impl TileSummariser {
         summariser.finish(cells)
     }
 
-    /// Goes over a run of the cells of the tile, of which all are given each time.
+    /// Goes over a run of the tile's cells. `cells` are all of them, each time.
     pub fn add(&mut self, cells: &Cells<'_>, run: Range<usize>) {
         self.go_over(cells, run, Overflow::Stops);
     }
@@ -150,7 +150,7 @@ impl TileSummariser {
     }
 }
 
-/// How many cells of a run are null. A view that says nothing of nulls has none.
+/// How many cells of a run are null. A view without validity has no nulls.
 fn nulls(cells: &Cells<'_>, run: &Range<usize>) -> u64 {
     let Some(validity) = cells.validity() else { return 0 };
     validity.slice(run.clone()).null_count(run.len()) as u64
@@ -159,7 +159,7 @@ fn nulls(cells: &Cells<'_>, run: &Range<usize>) -> u64 {
 /// A string, and the cell that holds it.
 type Placed<'a> = (usize, &'a [u8]);
 
-/// The least and the greatest of these two and of strings; nothing if there are none.
+/// The least and the greatest of these two and of strings; `None` without either.
 fn extremes<'a>(
     found: Option<[Placed<'a>; 2]>,
     mut strings: impl Iterator<Item = Placed<'a>>,

@@ -8,7 +8,7 @@ use super::planned::PlannedFile;
 use crate::{Request, Storage, coalesce};
 
 /// Bytes of files that will be read, about in this order. As many as may be held are asked for at once; what was read makes
-/// room for what comes next. Who reads what wasn't asked for yet has it asked for, with what follows in the same file.
+/// room for what comes next. A read of bytes that weren't asked for yet asks for them, with what follows in the same file.
 #[derive(Debug)]
 pub(super) struct Queue {
     storage: Arc<dyn Storage>,
@@ -278,7 +278,7 @@ impl Drop for Asked {
     }
 }
 
-/// Runs a job that waits beside the caller; false if there can't be a thread for it.
+/// Runs a job that waits, on a thread of its own; false if there can't be one.
 fn spawn(job: impl FnOnce() + Send + 'static) -> bool {
     thread::Builder::new().name("tdb-read-ahead".to_owned()).spawn(job).is_ok()
 }

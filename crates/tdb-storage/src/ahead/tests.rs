@@ -71,7 +71,7 @@ fn what_fits_is_fetched_in_one_call() {
     }
     check(&*b, 0..10);
     assert_eq!(slow.fetches.load(Ordering::SeqCst), 1);
-    // Four blocks of 100 bytes at most, of which gaps are a part, and the one of the other file.
+    // Four blocks of at most 100 bytes, gaps included, and the one of the other file.
     assert_eq!((counting.counters().reads, counting.counters().opens), (5, 0));
     // What wasn't planned is read plainly, also where it begins with what was.
     check(&*a, 990..1100);

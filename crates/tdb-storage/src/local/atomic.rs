@@ -16,11 +16,11 @@ pub(super) fn create(root: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> 
     if fs::symlink_metadata(place).is_ok() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    let beside = place.parent().unwrap_or(root);
-    fs::read_dir(beside)?;
+    let own = place.parent().unwrap_or(root);
+    fs::read_dir(own)?;
     match through(root, place, bytes) {
         // A part of the array lies on another disk.
-        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => through(beside, place, bytes),
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => through(own, place, bytes),
         other => other,
     }
 }
@@ -44,7 +44,7 @@ fn through(folder: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
 fn name(temporary: &Path, place: &Path) -> io::Result<()> {
     match fs::hard_link(temporary, place) {
         Err(error) if has_no_links(&error) => {
-            // Renaming would overwrite; those who write to arrays choose names that nobody else chooses.
+            // Renaming would overwrite; writers of arrays choose names that nobody else chooses.
             if fs::symlink_metadata(place).is_ok() {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }

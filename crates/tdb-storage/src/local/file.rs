@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::file::check_end;
 use crate::{ReadAt, ReadProfile, Result, StorageError};
 
-/// How many files are held open at once: systems allow a process about a thousand unless told otherwise, and an array may
+/// How many files are held open at once: systems allow a process about a thousand by default, and an array may
 /// have many more. The others are opened for each read.
 const MOST_HELD: usize = 512;
 

@@ -46,7 +46,7 @@ impl Drop for LocalWriter {
     fn drop(&mut self) {
         // Closed before it is removed, because some systems refuse to delete what is open.
         if self.file.take().is_some() {
-            // Nobody is there to be told; what remains is never committed.
+            // An error has nowhere to go; what remains is never committed.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -36,7 +36,7 @@ impl<'a> Offsets<'a> {
         self.len() == 0
     }
 
-    /// The offsets of some of the cells; none if there are not so many.
+    /// The offsets of some of the cells; those of no cells if the range reaches beyond the end.
     #[must_use]
     pub fn slice(&self, cells: Range<usize>) -> Self {
         let offsets = cells.end.checked_add(1).and_then(|end| self.offsets.get(cells.start..end));

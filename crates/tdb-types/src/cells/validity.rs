@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Which cells hold a value, and are not null. Those that it doesn't speak of are null.
+/// Which cells hold a value, and are not null. Cells beyond its end are null.
 #[derive(Clone, Copy, Debug)]
 pub enum Validity<'a> {
     /// One byte for each cell, 0 where it is null, as in tiles.

@@ -121,7 +121,9 @@ pub fn ask(
         }
     }
     match difference(&given, &restored, &settled(case, question, &given)) {
-        Some(detail) => failed(Kind::Cells, format!("the library reads from our array, beside lost pixels: {detail}")),
+        Some(detail) => {
+            failed(Kind::Cells, format!("the library reads from our array, apart from lost pixels: {detail}"))
+        }
         None => Ok(Answer::Same(given)),
     }
 }

@@ -1,4 +1,4 @@
-//! What the reference library is told of an array, told to our builder.
+//! What the reference library is given for an array, given to our builder.
 
 use std::num::NonZeroU32;
 
@@ -77,7 +77,7 @@ fn dimension(spec: &DimensionSpec) -> Dimension {
 
 /// An attribute.
 pub(crate) fn attribute(spec: &AttributeSpec) -> Attribute {
-    // One value is what the library isn't told, so that `any` stays what it is.
+    // One value isn't passed to the library, so that `any` stays what it is.
     let number = spec.cell_val_num.filter(|number| spec.datatype != Datatype::Any || *number != 1);
     let number = number.and_then(NonZeroU32::new).map_or(CellValNum::Var, CellValNum::Fixed);
     let mut attribute = Attribute::new(spec.name.as_str(), spec.datatype).with_cell_val_num(number);

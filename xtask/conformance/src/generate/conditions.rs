@@ -23,7 +23,7 @@ struct Comparable<'a> {
     has_order: bool,
 }
 
-/// A condition on fields of the array that some cells of the last write may fulfil; none if no field can be compared.
+/// A condition on fields of the array that some cells of the last write may fulfil; `None` if no field can be compared.
 pub fn condition(random: &mut Random, array: &ArraySpec, axes: &[Axis], last: &WriteSpec) -> Option<Condition> {
     let dimensions =
         axes.iter().map(|axis| Comparable { name: &axis.spec.name, values: axis.pool.clone(), has_order: true });
@@ -35,7 +35,7 @@ pub fn condition(random: &mut Random, array: &ArraySpec, axes: &[Axis], last: &W
 /// Gives most questions a condition on fields that the array has at last.
 pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
     let attributes = case.final_attributes();
-    // Where a fragment lacks an attribute of the condition, the library shows none of its cells, or fails in dense arrays.
+    // Where a fragment lacks an attribute of the condition, the library shows no cell of it, or fails in dense arrays.
     let is_old = |attribute: &&AttributeSpec| case.array.attributes.iter().any(|old| old == *attribute);
     let attributes: Vec<&AttributeSpec> = attributes.iter().filter(is_old).collect();
     let nullable = attributes.iter().filter(|attribute| attribute.nullable).map(|attribute| &*attribute.name);

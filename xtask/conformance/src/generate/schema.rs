@@ -63,7 +63,7 @@ fn image(random: &mut Random, x: &Axis) -> Option<AttributeSpec> {
     Some(AttributeSpec { name, datatype, cell_val_num: Some(1), nullable, fill: None, filters, enumeration })
 }
 
-/// Whether images come back as they were given: the cells of arrays whose last tile ends with the datatype or beyond are told by
+/// Whether images come back as they were given: the cells of arrays whose last tile ends with the datatype or beyond are given by
 /// another array.
 fn keeps_pixels(image: &AttributeSpec) -> bool {
     image.filters.filters.iter().all(|filter| match filter {

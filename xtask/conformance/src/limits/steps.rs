@@ -1,4 +1,4 @@
-//! What an older release can be told to do with an array.
+//! What an older release can do with an array.
 
 use tdb_types::{ArrayType, Datatype, Layout};
 
@@ -15,7 +15,7 @@ pub(super) fn limit(case: &mut Case, release: Release, enumerated: &[String]) {
         attributes.iter().map(|attribute| (attribute.name.clone(), attribute.datatype.size())).collect();
     let nullable: Vec<String> =
         attributes.iter().filter(|attribute| attribute.nullable).map(|attribute| attribute.name.clone()).collect();
-    // Of these the first releases that delete know none but ASCII.
+    // The first releases that delete know no strings but ASCII.
     let is_text = |attribute: &&AttributeSpec| attribute.cell_val_num.is_none() || attribute.datatype.is_string();
     let other = attributes.iter().filter(is_text).filter(|attribute| attribute.datatype != Datatype::StringAscii);
     let text: Vec<String> = other.map(|attribute| attribute.name.clone()).collect();

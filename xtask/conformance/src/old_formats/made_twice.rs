@@ -23,7 +23,7 @@ use crate::{create, defects};
 use tdb_reference::model::ReadResult;
 use tdb_reference::{Error, Result};
 
-/// The first format version of which new fragments keep the array's version, so that its release can read them.
+/// The first format version whose new fragments keep the array's version, so that its release can read them.
 const KEPT: u32 = 7;
 /// How often the older release has to read rightly what the newest wrote before it is ours that is wrong.
 const PATIENT_READS: usize = 8;
@@ -31,7 +31,7 @@ const PATIENT_READS: usize = 8;
 /// Of so many cases two lose fragments.
 const LOSING: u64 = 5;
 
-/// Who makes the array.
+/// Which library makes the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
     /// All of it is ours, but for consolidation.

@@ -27,7 +27,7 @@ fn by_reference(error: impl std::fmt::Display) -> Failure {
 }
 
 /// Puts metadata into both arrays, into ours by us, and has both releases read it; the newest alone where the older one knows
-/// none. Gives how often the older one gets that of the newest no better than ours.
+/// no metadata. Gives how often the older one gets that of the newest no better than ours.
 pub(super) fn metadata(
     case: &Case,
     index: u64,

@@ -1,4 +1,4 @@
-//! Who makes the arrays.
+//! Which library makes the arrays.
 
 use tdb_reference::Reference;
 

@@ -43,7 +43,7 @@ pub fn delete(array: &Array, condition: &model::Condition, time: u64) -> Result<
     array.delete_cells(&condition_of(condition), &Names::new().at(time)).map_err(|error| describe(&error))
 }
 
-/// The same condition, as we are told it.
+/// The same condition, as our library takes it.
 pub fn condition_of(condition: &model::Condition) -> Condition {
     match condition {
         model::Condition::Compare { field, comparison, value: Some(value) } => {

@@ -25,7 +25,7 @@ pub trait CaseKind: Send + Sync + 'static {
     /// If a release can't be fetched.
     fn start(&self) -> Result<Self::Sides>;
 
-    /// The case of an index; none if there is none of this kind.
+    /// The case of an index; `None` if this kind has no such case.
     fn case(&self, index: u64) -> Option<Self::Case>;
 
     /// Runs a case below `folder`. What it counts is added up where the case doesn't fail.

@@ -156,7 +156,7 @@ impl<K: CaseKind> Shared<K> {
         Ok(())
     }
 
-    /// The index of a case to run; none if there are no more.
+    /// The index of a case to run; `None` if there are no more.
     fn take(&self, job: usize) -> Option<u64> {
         let mut state = self.state();
         loop {
@@ -196,7 +196,7 @@ impl<K: CaseKind> Shared<K> {
         }
     }
 
-    /// Runs a case. After a panic, of which nobody knows what it has left behind, the libraries are started anew.
+    /// Runs a case. After a panic, which may have left anything behind, the libraries are started anew.
     fn examine(
         &self,
         job: usize,

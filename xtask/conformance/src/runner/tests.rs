@@ -22,7 +22,7 @@ enum Fate {
     Excused,
     Fails,
     Panics,
-    /// Doesn't come to an end before it is told to.
+    /// Doesn't come to an end before it may.
     Hangs,
     /// The library crashes the first time.
     CrashesOnce,
@@ -34,7 +34,7 @@ enum Fate {
     Unmade,
 }
 
-/// Numbers, whose fate a function tells.
+/// Numbers; a function says what comes of each.
 struct Numbers {
     fate: fn(u64) -> Fate,
     /// What has been run, smaller cases included.

@@ -183,7 +183,7 @@ impl Context {
         let (mut name, mut datatype, mut cell_val_num, mut nullable) = (std::ptr::null(), 0, 1, 0);
         call!(self, tiledb_attribute_get_name(attribute.pointer(), &mut name))?;
         let mut name = copied(name).unwrap_or_default();
-        // The first releases give it this name, take it by this name, and don't tell.
+        // The first releases give it this name, take it by this name, but give no name when asked.
         if name.is_empty() && self.combines_coordinates() {
             "__attr".clone_into(&mut name);
         }

@@ -114,7 +114,7 @@ fn expect_ok(library: &Library, status: Status, error: Ptr) -> Result<()> {
     Err(Error::Library(copied(message).unwrap_or_else(|| format!("status {status} without a message"))))
 }
 
-/// A copy of a text that the library returned, none for a null pointer.
+/// A copy of a text that the library returned, `None` for a null pointer.
 pub(super) fn copied(text: Text) -> Option<String> {
     // SAFETY: the library's texts end with a zero byte, and stay until the next call.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())

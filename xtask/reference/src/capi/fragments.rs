@@ -1,4 +1,4 @@
-//! What the library tells about fragments.
+//! What the library says about fragments.
 
 use std::ptr;
 

@@ -75,7 +75,7 @@ impl Context {
         Ok(GroupMember { uri: self.text_of(&uri)?, name, kind: object_kind(kind), relative: false })
     }
 
-    /// As releases before 2.18 do it: with texts of which each call leaks two.
+    /// As releases before 2.18 do it: with texts; each call leaks two.
     fn member_by_texts(&self, group: &Handle, index: u64) -> Result<GroupMember> {
         let (mut uri, mut name, mut kind) = (ptr::null(), ptr::null(), 0);
         call!(self, tiledb_group_get_member_by_index(group.pointer(), index, &mut uri, &mut kind, &mut name))?;

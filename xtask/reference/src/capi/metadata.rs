@@ -25,7 +25,7 @@ macro_rules! change_entries {
     };
 }
 
-/// All entries of what is open to be read, in the order of their keys, by the functions that tell them there.
+/// All entries of what is open to be read, in the order of their keys, by the functions for this.
 macro_rules! all_entries {
     ($context:expr, $pointer:expr, $count:ident, $entry:ident) => {{
         let mut count = 0;

@@ -1,4 +1,4 @@
-//! Bytes that travel as hexadecimal text, or beside it.
+//! Bytes that travel as hexadecimal text, or outside of it.
 
 use std::fmt;
 use std::ops::Deref;
@@ -17,7 +17,7 @@ impl Bytes {
         self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 
-    /// From hexadecimal digits, none if it isn't an even number of them.
+    /// From hexadecimal digits, `None` if it isn't an even number of them.
     pub fn from_hex(digits: &str) -> Option<Self> {
         let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|nibble| u8::try_from(nibble).ok());
         let (pairs, rest) = digits.as_bytes().as_chunks();
@@ -95,7 +95,7 @@ pub(super) mod words {
     }
 }
 
-/// Cells that travel beside the JSON that describes them: hexadecimal digits by the hundred million would take longer
+/// Cells that travel outside of the JSON that describes them: hexadecimal digits by the hundred million would take longer
 /// than the job. While a message is being made, byte strings of some length are put into one buffer and stand in the
 /// JSON as offset and length; while it is being understood they are taken from there.
 pub mod attachments {

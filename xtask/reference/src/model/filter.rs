@@ -124,8 +124,8 @@ impl From<Vec<FilterSpec>> for Pipeline {
 impl Pipeline {
     /// The pipeline as a schema of format 20 or later holds it.
     ///
-    /// The layout is stated here a second time, beside the one that reads and writes it in earnest, on purpose: this
-    /// one says what the reference library was told, and is compared with what it wrote.
+    /// The layout is stated in `tdb-filters` too, which reads and writes pipelines. The second time is on purpose: this
+    /// one says what the reference library was given, and is compared with what it wrote.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_bytes_in([0, 0])
     }

@@ -58,7 +58,7 @@ pub struct MetadataEntry {
     pub value: Bytes,
 }
 
-/// What the library tells of a fragment.
+/// What the library says about a fragment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FragmentSummary {
     pub name: String,

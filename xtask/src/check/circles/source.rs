@@ -177,7 +177,7 @@ fn split_at_commas(branches: &str) -> impl Iterator<Item = &str> {
     split.filter(|branch| !branch.trim().is_empty())
 }
 
-/// The code without what says who sees an item.
+/// The code without the visibility of an item.
 fn without_visibilities(code: &str) -> String {
     let mut kept = String::with_capacity(code.len());
     let mut rest = code;

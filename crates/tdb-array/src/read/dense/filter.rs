@@ -28,7 +28,7 @@ pub(super) struct Filter {
     pruners: HashMap<usize, Pruner>,
 }
 
-/// Cells of a batch of which metadata says that they don't fulfil the condition: sources, by their work and place in it.
+/// The cells of a batch that, as metadata says, don't fulfil the condition: sources, by their work and place in it.
 #[derive(Debug, Default)]
 pub(super) struct RuledOut(Vec<(usize, usize)>);
 

@@ -32,7 +32,7 @@ struct ConditionField {
 #[derive(Debug)]
 struct SourceCondition {
     condition: Arc<BoundCondition>,
-    /// For each of the condition's fields its place among the fields; none if the fragment doesn't have it.
+    /// For each of the condition's fields its place among the fields; `None` if the fragment doesn't have it.
     fields: Vec<Option<usize>>,
     applies: Applies,
 }
@@ -40,7 +40,7 @@ struct SourceCondition {
 /// Which cells must fulfil a condition.
 #[derive(Clone, Copy, Debug)]
 enum Applies {
-    /// Those that were written by this time; all of them if there is none.
+    /// Cells that were written by this time; all cells if it is `None`.
     Until(Option<u64>),
     /// All, as a part of the query's condition with this number.
     AsPart(usize),
@@ -121,7 +121,7 @@ impl Conditions {
         self.fields.len() - 1
     }
 
-    /// The tiles of each field that is needed, and of which of them.
+    /// The tiles of each field that is needed, and whether a tile is.
     pub(super) fn tiles(&self) -> impl Iterator<Item = (&FieldTiles, impl Fn(&SelectedTile) -> bool)> {
         let needs = move |place: usize| {
             move |tile: &SelectedTile| {
@@ -157,7 +157,7 @@ impl Conditions {
             if !applies.to(tile) {
                 continue;
             }
-            // Nothing is unfiltered for cells of which another condition has ruled out all.
+            // Nothing is unfiltered where other conditions have ruled out all cells.
             if !all.contains(&true) {
                 break;
             }

@@ -7,7 +7,7 @@ use super::*;
 /// The values of each cell, and whether it is valid.
 type Model = Vec<(Vec<u8>, bool)>;
 
-/// Cells as a caller's column has them, of which the first few don't count.
+/// Cells as a caller's column has them; the first few don't count.
 #[derive(Debug)]
 struct Given {
     values: Vec<u8>,

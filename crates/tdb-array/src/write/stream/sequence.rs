@@ -31,7 +31,7 @@ enum Owned {
 pub(super) struct Kept {
     /// Whether the last cell of those before goes.
     pub(super) replaces_last: bool,
-    /// The numbers of those that stay; none if all do.
+    /// The numbers of those that stay; `None` if all do.
     pub(super) cells: Option<Vec<u32>>,
 }
 

@@ -1,4 +1,4 @@
-//! Which cells of which tiles go where in a batch.
+//! Where in a batch the cells of each tile go.
 
 use std::ops::Range;
 

@@ -115,13 +115,13 @@ enum Target<'a> {
     Place(&'a mut [u8]),
     /// The place in the column of these runs of it, which begin there one after the other.
     Runs(&'a mut [u8], &'a [Run]),
-    /// Memory of its own, so many bytes, of which these cells will be needed.
+    /// Memory of its own, so many bytes; these cells in it will be needed.
     Own(usize, Range<usize>),
 }
 
 /// Unfilters bytes of the cells of some tiles into `out`: those that belong into the column one after the other as they lie in their tile right
 /// into it, others into memory of the tile's own. Chunks that none of them lie in are left out. What the next batches will
-/// need is kept as long as there is `room` for it, of which that takes its part.
+/// need is kept as long as there is `room` for it; what is kept is subtracted from that.
 pub(super) fn unfilter_fixed(
     context: &Context,
     tiles: &mut TileTable,
