@@ -108,6 +108,39 @@ fn what_does_not_fit_comes_window_by_window() {
     assert_eq!(counting.counters().reads, 101);
 }
 
+/// Blocks that are read in part stay, and so would one of every window that is asked for out of turn.
+#[test]
+fn reads_in_no_order_keep_to_the_budget() {
+    let slow = Slow::new(10_000);
+    let storage = AheadStorage::new(slow.clone());
+    let ahead = storage.read_ahead(vec![planned("a", vec![0..10_000]), planned("b", vec![0..10_000])], 1000);
+    let (a, b) = (storage.open_sized("a", 10_000).unwrap(), storage.open_sized("b", 10_000).unwrap());
+    for start in (0..10_000).step_by(100).rev() {
+        check(&*a, start..start + 10);
+        check(&*b, start..start + 10);
+        // What is on its way can't be let go: two windows of each file.
+        assert!(ahead.queue.held() <= 1400, "{start}: {}", ahead.queue.held());
+    }
+}
+
+/// What was passed goes first, from the beginning: what was read last may be read once more.
+#[test]
+fn room_is_made_where_reads_have_passed() {
+    let slow = Slow::new(10_000);
+    let counting = CountingStorage::new(slow.clone());
+    let storage = AheadStorage::new(Arc::new(counting.clone()));
+    let _ahead = storage.read_ahead(vec![planned("a", vec![0..10_000])], 1000);
+    let file = storage.open_sized("a", 10_000).unwrap();
+    // The ten windows that fit, then one out of turn.
+    (0..=10).for_each(|block| check(&*file, block * 100..block * 100 + 10));
+    let reads = counting.counters().reads;
+    check(&*file, 910..950);
+    check(&*file, 1010..1050);
+    assert_eq!(counting.counters().reads, reads);
+    check(&*file, 10..50);
+    assert_eq!(counting.counters().reads, reads + 1);
+}
+
 #[test]
 fn errors_come_from_plain_reads() {
     let slow = Arc::new(Slow { fails_from: 2, ..Arc::into_inner(Slow::new(10_000)).unwrap() });
