@@ -3,7 +3,9 @@
 use tdb_types::{Datatype, Layout};
 
 use super::arrays::{SpeedArray, dense, dense_of, layered, many_fragments, sparse, strings};
-use tdb_reference::model::{FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule, attribute, bytes_of};
+use tdb_reference::model::{
+    Comparison, Condition, FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule, attribute, bytes_of,
+};
 
 /// One read of one array.
 pub struct Case {
@@ -33,6 +35,7 @@ pub fn all(scale: f64) -> Vec<Case> {
     cases.extend(filter_cases(side / 2));
     cases.extend(sparse_cases(cells(10.0), cells(5.0), cells(2.0)));
     let all = || QuerySpec::all(Layout::RowMajor);
+    cases.extend(condition_cases(side, cells(10.0)));
     cases.push(case("open, 1,000 fragments", many_fragments(false), all()));
     cases.push(case("open, 1,000 fragments, consolidated metadata", many_fragments(true), all()));
     cases
@@ -88,6 +91,27 @@ fn dense_cases(side: u64) -> Vec<Case> {
     );
     cases.push(case("dense, double delta, all", nullable, all(Layout::RowMajor)));
     cases
+}
+
+/// Conditions that no tile can meet, that cells in a row meet, and that cells everywhere do.
+fn condition_cases(side: u64, ten: u64) -> Vec<Case> {
+    let plain_points = sparse("plain", ten, 1, plain(), Layout::RowMajor);
+    let zstd_points = sparse("zstd", ten, 1, zstd(), Layout::RowMajor);
+    let grid = dense("zstd", side, zstd());
+    let where_ = |layout, condition| QuerySpec { condition: Some(condition), ..QuerySpec::all(layout) };
+    let above = |name: &str, value: f64| Condition::compare(name, Comparison::Greater, value.to_le_bytes());
+    let rows = |first: i64, end: i64| {
+        let from = Condition::compare("y", Comparison::GreaterOrEqual, first.to_le_bytes());
+        from.and(Condition::compare("y", Comparison::Less, end.to_le_bytes()))
+    };
+    vec![
+        case("condition, sparse, none", plain_points.clone(), where_(Layout::GlobalOrder, above("a", 1e300))),
+        case("condition, sparse, in a row", plain_points.clone(), where_(Layout::GlobalOrder, rows(1000, 1100))),
+        case("condition, sparse, everywhere", plain_points, where_(Layout::GlobalOrder, above("a", 110.0))),
+        case("condition, sparse, zstd, everywhere", zstd_points, where_(Layout::GlobalOrder, above("a", 110.0))),
+        case("condition, dense, zstd, none", grid.clone(), where_(Layout::RowMajor, above("value", 1e300))),
+        case("condition, dense, zstd, everywhere", grid, where_(Layout::RowMajor, above("value", 110.0))),
+    ]
 }
 
 fn filter_cases(side: u64) -> Vec<Case> {

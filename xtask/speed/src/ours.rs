@@ -6,11 +6,12 @@ use std::time::Instant;
 
 use sha2::{Digest, Sha256};
 use tdb_array::{Array, ArrayOptions, Batch, Order, Query};
+use tdb_condition::{Condition, Operator, field};
 use tdb_types::{Layout, Scalar};
 
 use super::arguments::WorkerArguments;
 use super::cases::Case;
-use tdb_reference::model::{Bytes, QuerySpec};
+use tdb_reference::model::{self, Bytes, Comparison, QuerySpec};
 use tdb_reference::{TimedRead, TimedReads};
 use tdb_reference::{peak_memory, reset_peak_memory};
 
@@ -74,6 +75,9 @@ pub fn query(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Q
     if !spec.fields.is_empty() {
         query = query.select(&spec.fields)?;
     }
+    if let Some(condition) = &spec.condition {
+        query = query.filter(condition_of(condition)?);
+    }
     if let Some(budget) = budget {
         query = query.budget(budget);
     }
@@ -86,6 +90,25 @@ pub fn query(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Q
         }
     }
     Ok(query)
+}
+
+/// The condition as ours; of those that cases have.
+fn condition_of(condition: &model::Condition) -> Result<Condition, Box<dyn Error>> {
+    Ok(match condition {
+        model::Condition::Compare { field: name, comparison, value: Some(value) } => {
+            let operator = match comparison {
+                Comparison::Less => Operator::Less,
+                Comparison::LessOrEqual => Operator::LessOrEqual,
+                Comparison::Greater => Operator::Greater,
+                Comparison::GreaterOrEqual => Operator::GreaterOrEqual,
+                Comparison::Equal => Operator::Equal,
+                Comparison::NotEqual => Operator::NotEqual,
+            };
+            field(name.as_str()).compare(operator, value.0.as_slice())
+        }
+        model::Condition::And(left, right) => condition_of(left)?.and(condition_of(right)?),
+        other => return Err(format!("no case has {other:?}").into()),
+    })
 }
 
 /// As the reference library's buffers count.

@@ -1,6 +1,8 @@
 //! The crates as a registry would get them.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -37,15 +39,34 @@ pub fn run() -> Outcome {
 
 fn packages() -> Result {
     let packages = published()?;
-    let mut arguments = vec!["package", "--quiet", "--offline", "--allow-dirty"];
+    // Cargo takes crates of one name and version from the same folder for the same, and keeps what it has unpacked.
+    let target = workspace().join(format!("target/packages-{}", std::process::id()));
+    let folder = target.to_str().ok_or("the workspace's path is not UTF-8")?;
+    let mut arguments = vec!["package", "--quiet", "--offline", "--allow-dirty", "--target-dir", folder];
     for package in &packages {
         arguments.extend(["--package", &package.name]);
     }
-    show(&arguments, &[])?;
+    let unpacked = unpacked();
+    let sizes = show(&arguments, &[]).and_then(|()| check_sizes(&packages, &target.join("package")));
+    self::unpacked().difference(&unpacked).for_each(|folder| drop(fs::remove_dir_all(folder)));
+    let _ = fs::remove_dir_all(&target);
+    sizes
+}
+
+/// The folders in which cargo has unpacked crates that come from folders; those from registries have names of hosts.
+fn unpacked() -> BTreeSet<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let entries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
+    let folders = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    folders.filter(|path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"-"))).collect()
+}
+
+fn check_sizes(packages: &[Package], folder: &Path) -> Result {
     println!("{:<18} {:>8}", "package", "KiB");
     let mut too_large = Vec::new();
-    for Package { name, version, .. } in &packages {
-        let bytes = fs::metadata(workspace().join(format!("target/package/{name}-{version}.crate")))?.len();
+    for Package { name, version, .. } in packages {
+        let bytes = fs::metadata(folder.join(format!("{name}-{version}.crate")))?.len();
         println!("{name:<18} {:>8}", bytes.div_ceil(1024));
         if bytes > LARGEST {
             too_large.push(name.as_str());
