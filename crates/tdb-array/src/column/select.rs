@@ -2,7 +2,7 @@
 
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
-use tdb_types::Buffer;
+use tdb_types::{Buffer, SharedBuffer};
 
 use super::{Column, ColumnBuffers};
 
@@ -30,17 +30,22 @@ impl Column {
         Self::new(self.name.clone(), self.datatype, self.cell_val_num, cells.len(), buffers)
     }
 
-    /// The same column with `fill` in place of cells that aren't `kept`, null unless `is_valid`.
-    pub(crate) fn blank(self, kept: &[bool], fill: &[u8], is_valid: bool) -> Self {
-        let validity = self.validity().map(|bits| {
-            let mut bits = Buffer::from(bits);
+    /// The same column with `fill` in place of cells that aren't `kept`, null unless `is_valid`. Memory that nobody else holds is
+    /// written in its place.
+    pub(crate) fn blank(mut self, kept: &[bool], fill: &[u8], is_valid: bool) -> Self {
+        let validity = self.validity.take().map(|bits| {
+            let mut bits = owned(bits);
             let to = bits.view_bits_mut::<Lsb0>();
             let blanked = kept.iter().enumerate().filter(|(_, kept)| !**kept);
             blanked.for_each(|(cell, _)| to.set(cell, is_valid));
             bits
         });
         let (values, offsets) = match self.offsets() {
-            None => (self.blank_fixed(kept, fill), None),
+            None => {
+                let mut values = owned(std::mem::take(&mut self.values));
+                blank_fixed(&mut values, kept, fill);
+                (values, None)
+            }
             Some(offsets) => {
                 let (values, offsets) = self.blank_var(offsets, kept, fill);
                 (values, Some(offsets))
@@ -48,21 +53,6 @@ impl Column {
         };
         let buffers = ColumnBuffers { values, offsets, validity };
         Self::new(self.name, self.datatype, self.cell_val_num, self.len, buffers)
-    }
-
-    fn blank_fixed(&self, kept: &[bool], fill: &[u8]) -> Buffer {
-        let mut values = Buffer::from(&self.values[..]);
-        match fill.len() {
-            1 => blank_array::<1>(&mut values, kept, fill),
-            2 => blank_array::<2>(&mut values, kept, fill),
-            4 => blank_array::<4>(&mut values, kept, fill),
-            8 => blank_array::<8>(&mut values, kept, fill),
-            size => {
-                let cells = values.chunks_exact_mut(size.max(1)).zip(kept).filter(|(_, kept)| !**kept);
-                cells.for_each(|(cell, _)| cell.copy_from_slice(fill));
-            }
-        }
-        values
     }
 
     fn blank_var(&self, from: &[u64], kept: &[bool], fill: &[u8]) -> (Buffer, Buffer) {
@@ -89,6 +79,27 @@ impl Column {
             cell = cells.end;
         }
         (values, offsets)
+    }
+}
+
+/// The bytes alone, without a copy if nobody else holds them.
+fn owned(bytes: SharedBuffer) -> Buffer {
+    if !bytes.is_whole() {
+        return Buffer::from(&bytes[..]);
+    }
+    bytes.into_whole().unwrap_or_else(|shared| Buffer::from(&shared[..]))
+}
+
+fn blank_fixed(values: &mut [u8], kept: &[bool], fill: &[u8]) {
+    match fill.len() {
+        1 => blank_array::<1>(values, kept, fill),
+        2 => blank_array::<2>(values, kept, fill),
+        4 => blank_array::<4>(values, kept, fill),
+        8 => blank_array::<8>(values, kept, fill),
+        size => {
+            let cells = values.chunks_exact_mut(size.max(1)).zip(kept).filter(|(_, kept)| !**kept);
+            cells.for_each(|(cell, _)| cell.copy_from_slice(fill));
+        }
     }
 }
 

@@ -42,6 +42,12 @@ impl SharedBuffer {
         bytemuck::try_cast_slice(self).ok()
     }
 
+    /// Whether it is all of its buffer.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.start == 0 && self.len == self.buffer.len()
+    }
+
     /// The buffer that this is a part of, as a whole, to use its memory again.
     ///
     /// # Errors
