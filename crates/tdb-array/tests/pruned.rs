@@ -236,3 +236,19 @@ fn what_is_known_is_not_read() {
         }
     }
 }
+
+/// Statistics are of the values that were written; through a filter that rounds them, others are read.
+#[test]
+fn values_that_filters_change_are_not_judged_by_statistics() {
+    use tdb_filters::{Filter, FilterPipeline};
+    let scale = Filter::FloatScale { scale: 1.0, offset: 0.5, byte_width: 4 };
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let a = Attribute::new("a", Datatype::Float64).with_filters(FilterPipeline::new(vec![scale]));
+    let storage = create(&SchemaBuilder::sparse().dimension(x).attribute(a).build().unwrap());
+    let cells = NewCells::new().with("x", NewColumn::values(&[1i32, 2])).with("a", NewColumn::values(&[3.0f64, 3.0]));
+    array_on(&storage, 1).write().cells(cells).unwrap();
+    let array = array_on(&storage, 1);
+    let read = |query: tdb_array::Query| -> usize { query.batches().unwrap().map(|batch| batch.unwrap().len()).sum() };
+    assert_eq!(read(array.read().filter(field("a").ne(3.0))), 2, "3.5 was read, or 2.5");
+    assert_eq!(read(array.read().filter(field("a").eq(3.0))), 0);
+}

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_filters::Filter;
 use tdb_fragment::{FragmentField, StatisticsRules, TileStatistics, ValueStatistics};
 use tdb_types::Feature;
 
@@ -20,7 +21,7 @@ impl Fragment {
     /// Statistics that can't be read are as good as none: cells are found without them, and by releases that never look at
     /// them.
     pub(crate) fn statistics_of(&self, field: FragmentField) -> Option<Arc<FieldStatistics>> {
-        if !self.version().has(Feature::TileStatistics) {
+        if !self.version().has(Feature::TileStatistics) || self.loses_values(field) {
             return None;
         }
         let mut ready = self.inner.statistics.lock().ok()?;
@@ -32,6 +33,19 @@ impl Fragment {
                 Some(Arc::new(FieldStatistics { tiles, rules }))
             })
             .clone()
+    }
+
+    /// Whether cells are read with other values than they were written with, which is what statistics are of.
+    fn loses_values(&self, field: FragmentField) -> bool {
+        let FragmentField::Attribute(index) = field else { return false };
+        let attribute = self.schema().attributes().get(index);
+        attribute.is_some_and(|attribute| {
+            attribute.filters().filters.iter().any(|filter| match filter {
+                Filter::FloatScale { .. } => true,
+                Filter::WebP(options) => !options.lossless,
+                _ => false,
+            })
+        })
     }
 
     /// What is known of one tile.
