@@ -152,22 +152,12 @@ fn convert(value: Scalar, to: PhysicalType) -> Option<Scalar> {
 
 /// The integer that a number is.
 fn whole(value: Scalar) -> Option<i128> {
-    Some(match value {
-        Scalar::I8(value) => value.into(),
-        Scalar::U8(value) => value.into(),
-        Scalar::I16(value) => value.into(),
-        Scalar::U16(value) => value.into(),
-        Scalar::I32(value) => value.into(),
-        Scalar::U32(value) => value.into(),
-        Scalar::I64(value) => value.into(),
-        Scalar::U64(value) => value.into(),
-        Scalar::F32(_) | Scalar::F64(_) => {
-            let float = value.to_f64();
-            // Beyond this no integer type reaches.
-            let fits = float.fract() == 0.0 && float.abs() < 2f64.powi(65);
-            #[allow(clippy::cast_possible_truncation)] // it is whole and small enough
-            return fits.then_some(float as i128);
-        }
+    value.to_integer().or_else(|| {
+        let float = value.to_f64();
+        // Beyond this no integer type reaches.
+        let fits = float.fract() == 0.0 && float.abs() < 2f64.powi(65);
+        #[allow(clippy::cast_possible_truncation)] // it is whole and small enough
+        fits.then_some(float as i128)
     })
 }
 

@@ -126,19 +126,7 @@ impl MetadataValue {
     #[must_use]
     pub fn as_integers(&self) -> Option<Vec<i64>> {
         let is_integer = !self.datatype.is_float() && !is_string(self.datatype) && self.datatype != Datatype::Blob;
-        let integer = |scalar: Scalar| {
-            Some(match scalar {
-                Scalar::I8(value) => value.into(),
-                Scalar::U8(value) => value.into(),
-                Scalar::I16(value) => value.into(),
-                Scalar::U16(value) => value.into(),
-                Scalar::I32(value) => value.into(),
-                Scalar::U32(value) => value.into(),
-                Scalar::I64(value) => value,
-                Scalar::U64(value) => i64::try_from(value).ok()?,
-                Scalar::F32(_) | Scalar::F64(_) => return None,
-            })
-        };
+        let integer = |scalar: Scalar| i64::try_from(scalar.to_integer()?).ok();
         is_integer.then(|| self.scalars().map(integer).collect())?
     }
 

@@ -114,6 +114,22 @@ impl Scalar {
         Self::from_le_bytes(physical, &bytes).unwrap_or(Self::U64(key))
     }
 
+    /// The value of an integer type; `None` for floats.
+    #[must_use]
+    pub fn to_integer(self) -> Option<i128> {
+        Some(match self {
+            Self::I8(value) => value.into(),
+            Self::U8(value) => value.into(),
+            Self::I16(value) => value.into(),
+            Self::U16(value) => value.into(),
+            Self::I32(value) => value.into(),
+            Self::U32(value) => value.into(),
+            Self::I64(value) => value.into(),
+            Self::U64(value) => value.into(),
+            Self::F32(_) | Self::F64(_) => return None,
+        })
+    }
+
     /// The value as a double, rounded where a double can't hold it.
     #[must_use]
     #[allow(clippy::cast_precision_loss, clippy::cast_lossless)] // rounding is what is asked for

@@ -50,18 +50,7 @@ from! {
 
 impl From<Scalar> for Coordinate {
     fn from(value: Scalar) -> Self {
-        match value {
-            Scalar::I8(value) => value.into(),
-            Scalar::U8(value) => value.into(),
-            Scalar::I16(value) => value.into(),
-            Scalar::U16(value) => value.into(),
-            Scalar::I32(value) => value.into(),
-            Scalar::U32(value) => value.into(),
-            Scalar::I64(value) => value.into(),
-            Scalar::U64(value) => value.into(),
-            Scalar::F32(value) => value.into(),
-            Scalar::F64(value) => value.into(),
-        }
+        value.to_integer().map_or_else(|| Self::Float(value.to_f64()), Self::Integer)
     }
 }
 
