@@ -11,7 +11,7 @@ use tdb_types::{Layout, Scalar};
 
 use super::arguments::WorkerArguments;
 use super::cases::Case;
-use tdb_reference::model::{self, Bytes, Comparison, QuerySpec};
+use tdb_reference::model::{self, Bytes, QuerySpec};
 use tdb_reference::{TimedRead, TimedReads};
 use tdb_reference::{peak_memory, reset_peak_memory};
 
@@ -96,14 +96,8 @@ pub fn query(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Q
 fn condition_of(condition: &model::Condition) -> Result<Condition, Box<dyn Error>> {
     Ok(match condition {
         model::Condition::Compare { field: name, comparison, value: Some(value) } => {
-            let operator = match comparison {
-                Comparison::Less => Operator::Less,
-                Comparison::LessOrEqual => Operator::LessOrEqual,
-                Comparison::Greater => Operator::Greater,
-                Comparison::GreaterOrEqual => Operator::GreaterOrEqual,
-                Comparison::Equal => Operator::Equal,
-                Comparison::NotEqual => Operator::NotEqual,
-            };
+            // Both have the codes of the format.
+            let operator = Operator::from_code(*comparison as u8).ok_or("no such comparison")?;
             field(name.as_str()).compare(operator, value.0.as_slice())
         }
         model::Condition::And(left, right) => condition_of(left)?.and(condition_of(right)?),

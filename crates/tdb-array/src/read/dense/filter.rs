@@ -97,7 +97,7 @@ impl Filter {
         Matches { truth, count }
     }
 
-    /// The batch as the query wants it; `fill_of` gives the fill value of each column, if it has one.
+    /// The batch as the query wants it: without the cells that don't fulfil the condition, or with fill values in their place.
     pub(super) fn apply(&self, batch: Batch, matches: &Matches, fields: &Fields) -> Batch {
         if matches.count == matches.truth.len() {
             return batch;
