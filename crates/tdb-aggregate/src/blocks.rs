@@ -1,0 +1,110 @@
+//! The values among some cells, in blocks that fit into the cache.
+
+use tdb_types::{Cells, Validity};
+
+use crate::number::{BLOCK, Number};
+
+/// Hands over the values among the cells that are picked (ascending or not; all of them if it isn't said), nulls left out,
+/// in their order; how many values and nulls there were.
+pub(crate) fn for_each_block<N: Number>(
+    cells: &Cells<'_>,
+    picked: Option<&[u32]>,
+    mut each: impl FnMut(&[N]),
+) -> (u64, u64) {
+    let bytes = cells.values();
+    let mut block = [N::default(); BLOCK];
+    let (mut values, mut seen) = (0, 0);
+    let mut give = |block: &[N], cells: usize| {
+        (values, seen) = (values + block.len() as u64, seen + cells as u64);
+        if !block.is_empty() {
+            each(block);
+        }
+    };
+    match (picked, cells.validity()) {
+        (None, None) => {
+            for part in bytes.chunks(BLOCK * size_of::<N>()) {
+                let len = fill(&mut block, N::numbers(part));
+                give(&block[..len], len);
+            }
+        }
+        (None, Some(validity)) => {
+            let mut valid = [0; BLOCK];
+            for (number, part) in bytes.chunks(BLOCK * size_of::<N>()).enumerate() {
+                let count = part.len() / size_of::<N>();
+                let start = number * BLOCK;
+                validity.slice(start..start + count).write_bytes(&mut valid[..count]);
+                let len = fill_valid(&mut block, N::numbers(part), &valid[..count]);
+                give(&block[..len], count);
+            }
+        }
+        (Some(picked), validity) => {
+            for part in picked.chunks(BLOCK) {
+                let numbers = part.iter().map(|cell| N::at(bytes, *cell as usize));
+                let len = match validity {
+                    None => fill(&mut block, numbers),
+                    Some(validity) => {
+                        let mut valid = [0; BLOCK];
+                        picked_validity(validity, part, &mut valid);
+                        fill_valid(&mut block, numbers, &valid[..part.len()])
+                    }
+                };
+                give(&block[..len], part.len());
+            }
+        }
+    }
+    (values, seen - values)
+}
+
+/// A byte for each picked cell: 0 if it is null.
+pub(crate) fn picked_validity(validity: Validity<'_>, picked: &[u32], valid: &mut [u8]) {
+    validity.write_bytes_of(picked.iter().map(|cell| *cell as usize), valid);
+}
+
+fn fill<N: Number>(block: &mut [N; BLOCK], numbers: impl Iterator<Item = N>) -> usize {
+    let mut len = 0;
+    for (to, number) in block.iter_mut().zip(numbers) {
+        *to = number;
+        len += 1;
+    }
+    len
+}
+
+/// Without a branch: where there are nulls, they are hard to foresee.
+fn fill_valid<N: Number>(block: &mut [N; BLOCK], numbers: impl Iterator<Item = N>, valid: &[u8]) -> usize {
+    let mut len = 0;
+    for (number, valid) in numbers.zip(valid) {
+        block[len % BLOCK] = number;
+        len += usize::from(*valid != 0);
+    }
+    len
+}
+
+/// The picked cells that hold a value, or all that do; and how many of them are null.
+pub(crate) fn for_each_cell<'a>(
+    cells: &Cells<'a>,
+    picked: Option<&[u32]>,
+    mut each: impl FnMut(&'a [u8]),
+) -> (u64, u64) {
+    let (mut values, mut nulls) = (0, 0);
+    let mut give = |cell: usize| match cells.is_valid(cell) {
+        true => {
+            values += 1;
+            each(cells.cell(cell));
+        }
+        false => nulls += 1,
+    };
+    match picked {
+        None => (0..cells.len()).for_each(give),
+        Some(picked) => picked.iter().for_each(|cell| give(*cell as usize)),
+    }
+    (values, nulls)
+}
+
+/// How many of the picked cells are null.
+pub(crate) fn null_count(cells: &Cells<'_>, picked: Option<&[u32]>) -> u64 {
+    let Some(validity) = cells.validity() else { return 0 };
+    match picked {
+        None => validity.null_count(cells.len()) as u64,
+        Some(picked) => picked.iter().filter(|cell| !validity.is_valid(**cell as usize)).count() as u64,
+    }
+}

@@ -1,0 +1,60 @@
+//! The least and the greatest of some values.
+
+use crate::kind::ValueKind;
+use crate::number::{is_less, is_nan};
+
+/// The least and the greatest of some values, in little-endian bytes; NaNs only if there is nothing else.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Bounds(Option<(Vec<u8>, Vec<u8>)>);
+
+impl Bounds {
+    pub(crate) fn get(&self) -> Option<(&[u8], &[u8])> {
+        self.0.as_ref().map(|(min, max)| (&min[..], &max[..]))
+    }
+
+    /// Takes values that all lie between two of them.
+    pub(crate) fn add(&mut self, kind: ValueKind, min: &[u8], max: &[u8]) {
+        let Some((low, high)) = &mut self.0 else {
+            self.0 = Some((min.to_vec(), max.to_vec()));
+            return;
+        };
+        if comes_before(kind, min, low) {
+            replace(low, min);
+        }
+        if comes_after(kind, max, high) {
+            replace(high, max);
+        }
+    }
+
+    /// Bytes of memory that they take.
+    pub(crate) fn memory(&self) -> usize {
+        self.0.as_ref().map_or(0, |(min, max)| min.capacity() + max.capacity())
+    }
+}
+
+fn replace(old: &mut Vec<u8>, new: &[u8]) {
+    old.clear();
+    old.extend_from_slice(new);
+}
+
+/// Whether a value takes the place of the least one.
+pub(crate) fn comes_before(kind: ValueKind, value: &[u8], least: &[u8]) -> bool {
+    match kind {
+        ValueKind::Number(physical) => {
+            is_less(physical, value, least) || is_nan(physical, least) && !is_nan(physical, value)
+        }
+        ValueKind::Bytes => value < least,
+        ValueKind::Opaque => false,
+    }
+}
+
+/// Whether a value takes the place of the greatest one.
+pub(crate) fn comes_after(kind: ValueKind, value: &[u8], greatest: &[u8]) -> bool {
+    match kind {
+        ValueKind::Number(physical) => {
+            is_less(physical, greatest, value) || is_nan(physical, greatest) && !is_nan(physical, value)
+        }
+        ValueKind::Bytes => value > greatest,
+        ValueKind::Opaque => false,
+    }
+}

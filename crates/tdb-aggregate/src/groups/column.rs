@@ -1,0 +1,207 @@
+//! What is known of one field, group by group.
+
+use tdb_types::{Cells, PhysicalType};
+
+use crate::kind::{Measured, ValueKind};
+use crate::number::{Number, with_number};
+use crate::statistics::CellStatistics;
+use crate::summary::Summary;
+use crate::total::Total;
+
+/// The summaries of a field, by the number of the group.
+#[derive(Clone, Debug)]
+pub(super) struct GroupColumn {
+    kind: ValueKind,
+    measured: Measured,
+    summaries: Summaries,
+}
+
+#[derive(Clone, Debug)]
+enum Summaries {
+    Numbers(PhysicalType, Vec<NumberSummary>),
+    Others { summaries: Vec<Summary>, memory: usize },
+}
+
+/// A summary that owns no memory.
+#[derive(Clone, Copy, Debug)]
+struct NumberSummary {
+    values: u64,
+    nulls: u64,
+    total: Total,
+    /// The least and the greatest value, once there are values.
+    low: [u8; 8],
+    high: [u8; 8],
+}
+
+impl NumberSummary {
+    fn new(physical: PhysicalType) -> Self {
+        Self { values: 0, nulls: 0, total: Total::zero(physical), low: [0; 8], high: [0; 8] }
+    }
+
+    #[inline]
+    fn add<N: Number>(&mut self, value: N, measured: Measured) {
+        if measured.sum {
+            self.total.add(value.widen().into_total(self.total));
+        }
+        if measured.bounds {
+            self.widen(value, value);
+        }
+        self.values += 1;
+    }
+
+    /// Takes values between two of them.
+    #[inline]
+    fn widen<N: Number>(&mut self, low: N, high: N) {
+        let (own_low, own_high) = (N::at(&self.low, 0), N::at(&self.high, 0));
+        let is_first = self.values == 0;
+        if is_first || low < own_low || own_low.is_nan() {
+            write(&mut self.low, low);
+        }
+        if is_first || high > own_high || own_high.is_nan() {
+            write(&mut self.high, high);
+        }
+    }
+
+    fn merge<N: Number>(&mut self, other: &Self, measured: Measured) {
+        if measured.bounds && other.values > 0 {
+            self.widen(N::at(&other.low, 0), N::at(&other.high, 0));
+        }
+        self.total.add(other.total);
+        self.values += other.values;
+        self.nulls += other.nulls;
+    }
+}
+
+#[inline]
+fn write<N: Number>(place: &mut [u8; 8], value: N) {
+    place.iter_mut().zip(value.to_bytes().as_ref()).for_each(|(to, from)| *to = *from);
+}
+
+impl GroupColumn {
+    pub(super) fn new(kind: ValueKind, measured: Measured) -> Self {
+        let summaries = match kind {
+            ValueKind::Number(physical) => Summaries::Numbers(physical, Vec::new()),
+            ValueKind::Bytes | ValueKind::Opaque => Summaries::Others { summaries: Vec::new(), memory: 0 },
+        };
+        Self { kind, measured: measured.of(kind), summaries }
+    }
+
+    /// One without groups for the same field.
+    pub(super) fn part(&self) -> Self {
+        Self::new(self.kind, self.measured)
+    }
+
+    pub(super) fn resize(&mut self, groups: usize) {
+        match &mut self.summaries {
+            Summaries::Numbers(physical, summaries) => summaries.resize(groups, NumberSummary::new(*physical)),
+            Summaries::Others { summaries, .. } => {
+                summaries.resize_with(groups, || Summary::new(self.kind, self.measured));
+            }
+        }
+    }
+
+    /// Adds each of the picked cells to its group, if it has one.
+    pub(super) fn add(&mut self, cells: &Cells<'_>, picked: &[u32], groups: &[u32]) {
+        match &mut self.summaries {
+            Summaries::Numbers(physical, summaries) => {
+                with_number!(*physical, N => add_numbers::<N>(summaries, self.measured, cells, (picked, groups)));
+            }
+            Summaries::Others { summaries, memory } => {
+                for (cell, group) in picked.iter().zip(groups) {
+                    let Some(summary) = summaries.get_mut(*group as usize) else { continue };
+                    let before = summary.memory();
+                    let cell = *cell as usize;
+                    summary.add_repeated(cells.is_valid(cell).then(|| cells.cell(cell)), 1);
+                    *memory = *memory + summary.memory() - before;
+                }
+            }
+        }
+    }
+
+    /// Adds each group of another column to the group here that is listed for it.
+    pub(super) fn merge(&mut self, other: Self, groups: &[u32]) {
+        match (&mut self.summaries, other.summaries) {
+            (Summaries::Numbers(physical, own), Summaries::Numbers(_, others)) => {
+                let measured = self.measured;
+                with_number!(*physical, N => for (other, group) in others.iter().zip(groups) {
+                    if let Some(own) = own.get_mut(*group as usize) {
+                        own.merge::<N>(other, measured);
+                    }
+                });
+            }
+            (Summaries::Others { summaries: own, memory }, Summaries::Others { summaries: others, .. }) => {
+                for (other, group) in others.iter().zip(groups) {
+                    let Some(summary) = own.get_mut(*group as usize) else { continue };
+                    let before = summary.memory();
+                    summary.merge(other);
+                    *memory = *memory + summary.memory() - before;
+                }
+            }
+            // They are of the same field.
+            _ => {}
+        }
+    }
+
+    /// Leaves these groups, in this order.
+    pub(super) fn keep(&mut self, kept: &[u32]) {
+        match &mut self.summaries {
+            Summaries::Numbers(_, summaries) => {
+                *summaries = kept.iter().filter_map(|group| summaries.get(*group as usize).copied()).collect();
+            }
+            Summaries::Others { summaries, memory } => {
+                let mut old: Vec<Option<Summary>> = std::mem::take(summaries).into_iter().map(Some).collect();
+                summaries.extend(kept.iter().filter_map(|group| old.get_mut(*group as usize)?.take()));
+                *memory = summaries.iter().map(Summary::memory).sum();
+            }
+        }
+    }
+
+    /// Bytes of memory that the summaries take.
+    pub(super) fn memory(&self) -> usize {
+        match &self.summaries {
+            Summaries::Numbers(_, summaries) => summaries.capacity() * size_of::<NumberSummary>(),
+            Summaries::Others { summaries, memory } => summaries.capacity() * size_of::<Summary>() + memory,
+        }
+    }
+
+    /// That of a group.
+    pub(super) fn summary(&self, group: usize) -> Summary {
+        let mut summary = Summary::new(self.kind, self.measured);
+        match &self.summaries {
+            Summaries::Numbers(physical, summaries) => {
+                if let Some(known) = summaries.get(group) {
+                    let size = physical.size();
+                    let bounds = self.measured.bounds.then_some((&known.low[..size], &known.high[..size]));
+                    let cells = known.values + known.nulls;
+                    let total = self.measured.sum.then_some(known.total);
+                    // All that is measured is there.
+                    let _ = summary.add_statistics(&CellStatistics { cells, nulls: known.nulls, total, bounds });
+                }
+            }
+            Summaries::Others { summaries, .. } => {
+                if let Some(known) = summaries.get(group) {
+                    summary.clone_from(known);
+                }
+            }
+        }
+        summary
+    }
+}
+
+fn add_numbers<N: Number>(
+    summaries: &mut [NumberSummary],
+    measured: Measured,
+    cells: &Cells<'_>,
+    (picked, groups): (&[u32], &[u32]),
+) {
+    let bytes = cells.values();
+    let validity = cells.validity();
+    for (cell, group) in picked.iter().zip(groups) {
+        let Some(summary) = summaries.get_mut(*group as usize) else { continue };
+        let cell = *cell as usize;
+        match validity {
+            Some(validity) if !validity.is_valid(cell) => summary.nulls += 1,
+            _ => summary.add(N::at(bytes, cell), measured),
+        }
+    }
+}

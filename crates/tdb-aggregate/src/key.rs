@@ -1,0 +1,213 @@
+//! What cells are grouped by, as keys that compare as the values do.
+//!
+//! A key is the values of its fields, one after the other, in bytes whose order is that of the values: numbers as big-endian
+//! [ordered keys](tdb_types::ordered_key), strings with their end marked. A field that may be null has a byte before its value, 1
+//! for null, so that nulls come last. Keys of fixed size that fit into 128 bits are numbers.
+
+use tdb_types::{Cells, from_ordered_key, ordered_key};
+
+use crate::kind::ValueKind;
+use crate::number::is_nan;
+
+/// A field that cells are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyField {
+    /// How its values compare.
+    pub kind: ValueKind,
+    /// Bytes of a cell; `None` if they vary in length.
+    pub size: Option<usize>,
+    /// Whether cells may be null.
+    pub nullable: bool,
+}
+
+/// The fields that cells are grouped by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyShape {
+    fields: Vec<KeyField>,
+    packed: bool,
+}
+
+/// The keys of some cells, in their order.
+#[derive(Clone, Debug)]
+pub(crate) enum Keys {
+    Packed(Vec<u128>),
+    Bytes { ends: Vec<usize>, bytes: Vec<u8> },
+}
+
+/// After a zero byte of a string: it is one of the string's own.
+const ZERO: u8 = 0xff;
+/// After a zero byte of a string: it is the end.
+const END: u8 = 0;
+
+impl KeyShape {
+    /// The shape of keys of these fields.
+    #[must_use]
+    pub fn new(fields: Vec<KeyField>) -> Self {
+        let bytes = fields.iter().try_fold(0_usize, |sum, field| {
+            let size = field.size.filter(|size| *size <= 8)?;
+            Some(sum + size + usize::from(field.nullable))
+        });
+        let packed = bytes.is_some_and(|bytes| bytes <= size_of::<u128>());
+        Self { fields, packed }
+    }
+
+    /// The fields.
+    #[must_use]
+    pub fn fields(&self) -> &[KeyField] {
+        &self.fields
+    }
+
+    pub(crate) fn is_packed(&self) -> bool {
+        self.packed
+    }
+
+    /// The keys of the picked cells; `columns` has those of each field.
+    pub(crate) fn keys(&self, columns: &[Cells<'_>], picked: &[u32]) -> Keys {
+        if !self.packed {
+            return self.bytes(columns, picked);
+        }
+        let mut keys = vec![0_u128; picked.len()];
+        for (field, cells) in self.fields.iter().zip(columns) {
+            let bits = field.size.unwrap_or(0) * 8;
+            for (key, cell) in keys.iter_mut().zip(picked) {
+                let valid = !field.nullable || cells.is_valid(*cell as usize);
+                let value = if valid { packed(field.kind, cells.cell(*cell as usize)) } else { 0 };
+                if field.nullable {
+                    *key = *key << 8 | u128::from(!valid);
+                }
+                *key = (*key).checked_shl(bits as u32).unwrap_or(0) | u128::from(value);
+            }
+        }
+        Keys::Packed(keys)
+    }
+
+    fn bytes(&self, columns: &[Cells<'_>], picked: &[u32]) -> Keys {
+        let (mut ends, mut bytes) = (Vec::with_capacity(picked.len()), Vec::new());
+        for cell in picked {
+            let cell = *cell as usize;
+            for (place, (field, cells)) in self.fields.iter().zip(columns).enumerate() {
+                let valid = !field.nullable || cells.is_valid(cell);
+                if field.nullable {
+                    bytes.push(u8::from(!valid));
+                }
+                // The last field's end is that of the key.
+                let is_last = place + 1 == self.fields.len();
+                push(field, if valid { Some(cells.cell(cell)) } else { None }, is_last, &mut bytes);
+            }
+            ends.push(bytes.len());
+        }
+        Keys::Bytes { ends, bytes }
+    }
+
+    /// The values of a key, field by field; `None` is a null.
+    pub(crate) fn unpack(&self, key: u128) -> Vec<Option<Vec<u8>>> {
+        let mut rest = key;
+        let values = self.fields.iter().rev().map(|field| {
+            let size = field.size.unwrap_or(0);
+            let value = (rest & (u128::MAX.checked_shr(128 - 8 * size as u32).unwrap_or(0))) as u64;
+            rest = rest.checked_shr(8 * size as u32).unwrap_or(0);
+            let is_null = field.nullable && rest & 1 != 0;
+            if field.nullable {
+                rest >>= 8;
+            }
+            (!is_null).then(|| unpacked(field.kind, value, size))
+        });
+        let mut values: Vec<_> = values.collect();
+        values.reverse();
+        values
+    }
+
+    /// The same for a key in bytes.
+    pub(crate) fn split(&self, key: &[u8]) -> Vec<Option<Vec<u8>>> {
+        let mut rest = key;
+        let mut values = Vec::with_capacity(self.fields.len());
+        for (place, field) in self.fields.iter().enumerate() {
+            let is_null = field.nullable && rest.split_off_first().is_some_and(|null| *null != 0);
+            let value = take(field, is_null, place + 1 == self.fields.len(), &mut rest);
+            values.push((!is_null).then_some(value));
+        }
+        values
+    }
+}
+
+/// A value in the low bits of a key.
+fn packed(kind: ValueKind, cell: &[u8]) -> u64 {
+    match kind {
+        ValueKind::Number(physical) => ordered_key(physical, &canonical(kind, cell)),
+        ValueKind::Bytes | ValueKind::Opaque => cell.iter().fold(0, |key, byte| key << 8 | u64::from(*byte)),
+    }
+}
+
+fn unpacked(kind: ValueKind, value: u64, size: usize) -> Vec<u8> {
+    match kind {
+        ValueKind::Number(physical) => from_ordered_key(physical, value).to_vec(),
+        ValueKind::Bytes | ValueKind::Opaque => value.to_be_bytes()[8 - size.min(8)..].to_vec(),
+    }
+}
+
+/// The one of several equal values that stands for all: of floats, a positive zero, and one NaN.
+fn canonical(kind: ValueKind, cell: &[u8]) -> [u8; 8] {
+    let mut bytes = [0; 8];
+    bytes.iter_mut().zip(cell).for_each(|(to, from)| *to = *from);
+    if let ValueKind::Number(physical) = kind
+        && physical.is_float()
+    {
+        let sign = physical.size() - 1;
+        if is_nan(physical, cell) {
+            let nan = if physical.size() == 4 { u64::from(f32::NAN.to_bits()) } else { f64::NAN.to_bits() };
+            return nan.to_le_bytes();
+        }
+        if bytes[sign] == 0x80 && bytes[..sign].iter().all(|byte| *byte == 0) {
+            bytes[sign] = 0;
+        }
+    }
+    bytes
+}
+
+/// Appends a value; a null as one of no bytes, or of zeros.
+fn push(field: &KeyField, cell: Option<&[u8]>, is_last: bool, key: &mut Vec<u8>) {
+    match (field.kind, field.size) {
+        (ValueKind::Number(physical), _) => {
+            let value = cell.map_or(0, |cell| ordered_key(physical, &canonical(field.kind, cell)));
+            key.extend_from_slice(&value.to_be_bytes()[8 - physical.size()..]);
+        }
+        (_, Some(size)) => {
+            let cell = cell.unwrap_or_default();
+            key.extend_from_slice(&cell[..cell.len().min(size)]);
+            key.resize(key.len() + size.saturating_sub(cell.len()), 0);
+        }
+        (_, None) if is_last => key.extend_from_slice(cell.unwrap_or_default()),
+        (_, None) => {
+            for byte in cell.unwrap_or_default() {
+                key.push(*byte);
+                if *byte == 0 {
+                    key.push(ZERO);
+                }
+            }
+            key.extend_from_slice(&[0, END]);
+        }
+    }
+}
+
+/// Takes a value from the front of a key.
+fn take(field: &KeyField, is_null: bool, is_last: bool, rest: &mut &[u8]) -> Vec<u8> {
+    match (field.kind, field.size) {
+        (ValueKind::Number(physical), _) => {
+            let bytes = rest.split_off(..physical.size()).unwrap_or_default();
+            let key = bytes.iter().fold(0, |key, byte| key << 8 | u64::from(*byte));
+            if is_null { Vec::new() } else { from_ordered_key(physical, key).to_vec() }
+        }
+        (_, Some(size)) => rest.split_off(..size).unwrap_or_default().to_vec(),
+        (_, None) if is_last => std::mem::take(rest).to_vec(),
+        (_, None) => {
+            let mut value = Vec::new();
+            while let Some(byte) = rest.split_off_first() {
+                if *byte == 0 && rest.split_off_first() == Some(&END) {
+                    break;
+                }
+                value.push(*byte);
+            }
+            value
+        }
+    }
+}

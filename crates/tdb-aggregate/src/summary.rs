@@ -1,0 +1,174 @@
+//! What is known of the values of one field.
+
+use tdb_types::{Cells, PhysicalType};
+
+use crate::blocks::{for_each_block, for_each_cell, null_count};
+use crate::bounds::Bounds;
+use crate::kind::{Measured, ValueKind};
+use crate::number::{Number, Partial, widen, with_number};
+use crate::statistics::CellStatistics;
+use crate::total::Total;
+
+/// How many values a field has, how many nulls, and, as far as they are measured, sum, least and greatest value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    kind: ValueKind,
+    measured: Measured,
+    values: u64,
+    nulls: u64,
+    total: Total,
+    bounds: Bounds,
+}
+
+impl Summary {
+    /// That of no cells. Nothing is measured that values of this kind don't have.
+    #[must_use]
+    pub fn new(kind: ValueKind, measured: Measured) -> Self {
+        let total = match kind {
+            ValueKind::Number(physical) => Total::zero(physical),
+            ValueKind::Bytes | ValueKind::Opaque => Total::Unsigned(0),
+        };
+        Self { kind, measured: measured.of(kind), values: 0, nulls: 0, total, bounds: Bounds::default() }
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn values(&self) -> u64 {
+        self.values
+    }
+
+    /// How many cells are null.
+    #[must_use]
+    pub fn nulls(&self) -> u64 {
+        self.nulls
+    }
+
+    /// The sum of the values, if it is measured.
+    #[must_use]
+    pub fn total(&self) -> Total {
+        self.total
+    }
+
+    /// The least and the greatest value, in little-endian bytes: `None` if there are none, or they aren't measured.
+    #[must_use]
+    pub fn bounds(&self) -> Option<(&[u8], &[u8])> {
+        self.bounds.get()
+    }
+
+    /// What is measured.
+    #[must_use]
+    pub fn measured(&self) -> Measured {
+        self.measured
+    }
+
+    /// Adds cells: those with the indices that are picked, or all. Numbers must have the size of their type.
+    pub fn add(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) {
+        let (values, nulls) = match (self.kind, self.measured) {
+            (_, Measured::COUNT) => {
+                let all = picked.map_or(cells.len(), <[u32]>::len) as u64;
+                let nulls = null_count(cells, picked);
+                (all - nulls, nulls)
+            }
+            (ValueKind::Number(physical), _) => {
+                with_number!(physical, N => self.add_numbers::<N>(cells, picked))
+            }
+            (kind, _) => {
+                let bounds = &mut self.bounds;
+                for_each_cell(cells, picked, |cell| bounds.add(kind, cell, cell))
+            }
+        };
+        self.values += values;
+        self.nulls += nulls;
+    }
+
+    fn add_numbers<N: Number>(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) -> (u64, u64) {
+        let Self { kind, measured, total, bounds, .. } = self;
+        let mut found: Option<(N, N)> = None;
+        let mut nan = None;
+        let counts = for_each_block::<N>(cells, picked, |block| {
+            if measured.sum {
+                total.add(N::sum(block).into_total(*total));
+            }
+            if measured.bounds {
+                match (N::bounds(block), &mut found) {
+                    (Some((min, max)), Some(found)) => {
+                        found.0 = if min < found.0 { min } else { found.0 };
+                        found.1 = if max > found.1 { max } else { found.1 };
+                    }
+                    (Some(block), found) => *found = Some(block),
+                    (None, _) => nan = block.first().copied(),
+                }
+            }
+        });
+        if let Some((min, max)) = found.or(nan.map(|nan| (nan, nan))) {
+            bounds.add(*kind, min.to_bytes().as_ref(), max.to_bytes().as_ref());
+        }
+        counts
+    }
+
+    /// Adds the same cell so many times; `None` is a null.
+    pub fn add_repeated(&mut self, cell: Option<&[u8]>, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let Some(cell) = cell else {
+            self.nulls = self.nulls.saturating_add(count);
+            return;
+        };
+        self.values = self.values.saturating_add(count);
+        if let (ValueKind::Number(physical), true) = (self.kind, self.measured.sum) {
+            self.total.add(widen(physical, cell).into_total(self.total).times(count));
+        }
+        if self.measured.bounds {
+            self.bounds.add(self.kind, cell, cell);
+        }
+    }
+
+    /// Adds cells by what is known of them; `false`, and nothing is added, if that doesn't say all that is measured.
+    #[must_use]
+    pub fn add_statistics(&mut self, known: &CellStatistics<'_>) -> bool {
+        let Some(values) = known.cells.checked_sub(known.nulls) else { return false };
+        let is_missing =
+            (self.measured.sum && known.total.is_none()) || (self.measured.bounds && known.bounds.is_none());
+        if values > 0 && is_missing {
+            return false;
+        }
+        self.nulls += known.nulls;
+        self.values += values;
+        if values > 0 {
+            if let (Some(total), true) = (known.total, self.measured.sum) {
+                self.total.add(total);
+            }
+            if let (Some((min, max)), true) = (known.bounds, self.measured.bounds) {
+                self.bounds.add(self.kind, min, max);
+            }
+        }
+        true
+    }
+
+    /// Adds the cells of another summary of the same field.
+    pub fn merge(&mut self, other: &Self) {
+        self.values = self.values.saturating_add(other.values);
+        self.nulls = self.nulls.saturating_add(other.nulls);
+        self.total.add(other.total);
+        if let Some((min, max)) = other.bounds.get() {
+            self.bounds.add(self.kind, min, max);
+        }
+    }
+
+    /// Bytes of memory that it takes beyond its own size.
+    pub(crate) fn memory(&self) -> usize {
+        self.bounds.memory()
+    }
+}
+
+impl Partial {
+    /// As a total of the same kind as another.
+    pub(crate) fn into_total(self, like: Total) -> Total {
+        match (self, like) {
+            (Self::Integer(sum), Total::Signed(_)) => Total::Signed(sum),
+            (Self::Integer(sum), _) => Total::Unsigned(sum),
+            (Self::Float { sum, overflowed }, _) => Total::Float { sum, overflowed },
+        }
+    }
+}
