@@ -120,6 +120,21 @@ impl Groups {
         }
     }
 
+    /// Adds so many cells that are all the same: the first of each column.
+    pub fn add_same(&mut self, keys: &[Cells<'_>], measured: &[Cells<'_>], count: u64) {
+        let mut groups = Vec::new();
+        self.find(&self.shape.keys(keys, &[0]), &mut groups);
+        self.resize();
+        let Some(group) = groups.first().map(|group| *group as usize).filter(|group| *group < self.len()) else {
+            return;
+        };
+        self.cells[group] = self.cells[group].saturating_add(count);
+        for (column, cells) in self.columns.iter_mut().zip(measured) {
+            column.add_same(cells, group, count);
+        }
+        self.keep_to_memory();
+    }
+
     /// Adds the cells of groups of the same fields, of other cells.
     pub fn merge(&mut self, other: Self) {
         let mut groups = Vec::new();

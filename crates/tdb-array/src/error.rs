@@ -240,6 +240,14 @@ pub enum ArrayError {
     /// The parts of the query don't go together.
     #[error("{0}")]
     Query(String),
+    /// A field has no such aggregate.
+    #[error("{aggregate}: {why}")]
+    Aggregate {
+        /// The aggregate.
+        aggregate: String,
+        /// Why there is none.
+        why: String,
+    },
     /// There are no random bytes, which names of new files and encryption need.
     #[error("no random bytes: {why}")]
     Randomness {
@@ -454,6 +462,7 @@ impl ArrayError {
             | Self::NewDelete(_)
             | Self::Filter(_)
             | Self::Query(_)
+            | Self::Aggregate { .. }
             | Self::MissingColumn { .. }
             | Self::RepeatedColumn { .. }
             | Self::ColumnShape { .. }

@@ -68,6 +68,7 @@
 extern crate self as tdb_array;
 
 mod access;
+mod aggregate;
 mod array;
 mod batch;
 mod column;
@@ -90,8 +91,12 @@ mod workers;
 mod write;
 
 // Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
-pub use {tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_storage, tdb_types};
+pub use {
+    tdb_aggregate, tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_storage,
+    tdb_types,
+};
 
+pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped};
 pub use array::{Array, ArrayOptions};
 pub use batch::Batch;
 pub use column::{Column, Value};

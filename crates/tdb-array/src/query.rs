@@ -16,7 +16,7 @@ use tdb_types::{ArrayType, ParseNameError, Scalar};
 
 pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
-pub(crate) use filter::with_fill_values;
+pub(crate) use filter::{FillCell, with_fill_values};
 pub(crate) use memory::Memory;
 pub(crate) use region::Region;
 
@@ -224,6 +224,24 @@ impl Query {
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes.max(1));
         self
+    }
+
+    pub(crate) fn schema(&self) -> &ArraySchema {
+        self.array.schema()
+    }
+
+    /// Bytes that groups of cells may take.
+    pub(crate) fn group_memory(&self) -> usize {
+        /// Several passes over an array cost more than memory does.
+        const DEFAULT: usize = 256 << 20;
+        self.budget.unwrap_or(DEFAULT)
+    }
+
+    /// How many groups a batch has.
+    pub(crate) fn group_rows(&self) -> usize {
+        /// A row takes some hundred bytes.
+        const MOST: usize = 8192;
+        self.budget.map_or(MOST, |budget| (budget / 512).clamp(1, MOST))
     }
 
     pub(crate) fn check(&self) -> Result<CheckedQuery> {

@@ -5,6 +5,7 @@ mod output;
 mod parts;
 mod pool;
 mod pruning;
+mod scan;
 pub(crate) mod sparse;
 
 use std::iter::FusedIterator;
@@ -21,6 +22,7 @@ use parts::Parts;
 pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;
+pub(crate) use scan::{Scan, ScanCells, ScanCost, scan};
 
 /// The batches of a query's result, in its order.
 ///

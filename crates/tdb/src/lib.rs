@@ -96,11 +96,12 @@
 // One by one: what comes into the crate below is no name of this one until it is meant to be. A test sees to it that none is forgotten.
 #[doc(inline)]
 pub use tdb_array::{
-    Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches, CellProblem, Clock, Column, Coordinate,
-    CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, Fragment, FragmentEntry,
-    FragmentPlan, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Label, Leftover, Listing, Member,
-    MemberPlace, Metadata, MetadataWriter, Names, NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile,
-    Query, Randomness, Result, TimeRange, TreeNode, Value, Write, Written,
+    Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches,
+    CellProblem, Clock, Column, Coordinate, CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment,
+    ErrorCategory, FileReads, Fragment, FragmentEntry, FragmentPlan, GlobalWriter, Group, GroupOptions, GroupTree,
+    GroupWriter, Grouped, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Names, NewCells,
+    NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile, Query, Randomness, Result, TimeRange, TreeNode, Value,
+    Write, Written,
 };
 
 pub use tdb_condition as condition;

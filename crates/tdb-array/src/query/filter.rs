@@ -74,24 +74,26 @@ pub(crate) fn with_fill_values(
     is_missing: impl Fn(FieldRef) -> bool,
 ) -> BoundCondition {
     let missing = condition.fields().iter().map(|needed| is_missing(needed.field).then_some(needed.field));
-    let fills: Vec<_> = missing.map(|field| Some(FillCell::new(OutputField::of(schema, field?)))).collect();
+    let fills: Vec<_> = missing.map(|field| Some(FillCell::of(&OutputField::of(schema, field?)))).collect();
     let cells: Vec<_> = fills.iter().map(|fill| fill.as_ref().map(FillCell::cell)).collect();
     condition.assuming(&cells)
 }
 
 /// One cell that nobody wrote.
-struct FillCell {
+#[derive(Debug)]
+pub(crate) struct FillCell {
     output: OutputField,
     offsets: [u64; 2],
     validity: [u8; 1],
 }
 
 impl FillCell {
-    fn new(output: OutputField) -> Self {
-        Self { offsets: [0, output.fill.len() as u64], validity: [u8::from(output.fill_valid)], output }
+    pub(crate) fn of(output: &OutputField) -> Self {
+        let (offsets, validity) = ([0, output.fill.len() as u64], [u8::from(output.fill_valid)]);
+        Self { output: output.clone(), offsets, validity }
     }
 
-    fn cell(&self) -> Cells<'_> {
+    pub(crate) fn cell(&self) -> Cells<'_> {
         let cells = match self.output.cell_size() {
             Some(size) => Cells::fixed(&self.output.fill, size),
             None => Cells::var(Offsets::in_bytes(&self.offsets), &self.output.fill),

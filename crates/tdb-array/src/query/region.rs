@@ -35,6 +35,13 @@ impl Region {
     }
 }
 
+impl Region {
+    /// The same cells, each of them once.
+    pub(crate) fn distinct(&self) -> Self {
+        Self { dimensions: self.merged() }
+    }
+}
+
 fn merge(ranges: &[DimRange]) -> Vec<DimRange> {
     let mut sorted = ranges.to_vec();
     sorted.sort_by(|a, b| match (a, b) {

@@ -22,8 +22,10 @@ mod filter;
 mod fixed;
 mod layers;
 mod planned;
+mod scan;
 mod shape;
 mod var;
+mod walk;
 mod work;
 
 use assembly::Assembly;
@@ -40,6 +42,7 @@ use crate::query::CheckedQuery;
 use crate::{Batch, Column, Result};
 
 pub(crate) use planned::plan;
+pub(crate) use scan::scan;
 
 /// Reads a dense array, batch by batch.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ mod keyed;
 mod merge;
 mod plan;
 mod prune;
+mod scan;
 mod selected;
 mod slabs;
 mod source;
@@ -36,6 +37,7 @@ use in_order::{InOrder, Next};
 use table::{Run, RunQueue, TileTable};
 
 pub(crate) use plan::plan;
+pub(crate) use scan::scan;
 
 /// Reads the cells of a sparse array, batch by batch.
 #[derive(Debug)]
@@ -63,7 +65,11 @@ impl SparseReader {
             Some(Box::new(InOrder::new(&context, in_order)?))
         };
         let engine = choice::engine(&context, choice)?;
-        Ok(Self {
+        Ok(Self::of(context, in_order, engine))
+    }
+
+    fn of(context: Context, in_order: Option<Box<InOrder>>, engine: Box<dyn Engine>) -> Self {
+        Self {
             context,
             in_order,
             engine,
@@ -71,7 +77,7 @@ impl SparseReader {
             queue: RunQueue::default(),
             runs: Vec::new(),
             gatherer: Gatherer::default(),
-        })
+        }
     }
 
     /// The next batch; none after the last one.

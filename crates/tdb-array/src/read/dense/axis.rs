@@ -78,6 +78,14 @@ impl Axis {
         }
     }
 
+    /// For one range only: its cells.
+    pub(super) fn cells(&self) -> Option<Range<u128>> {
+        match self.stretches[..] {
+            [Stretch { first, len, .. }] => Some(u128::from(first)..u128::from(first) + len),
+            _ => None,
+        }
+    }
+
     /// For one range only: the positions that lie in a tile.
     pub(super) fn positions_in(&self, tile: u64) -> Range<u128> {
         let Some(Stretch { first, len, .. }) = self.stretches.first() else { return 0..0 };

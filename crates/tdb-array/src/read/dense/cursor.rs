@@ -3,6 +3,7 @@
 use super::bands::{Band, Bands};
 use super::layers::Layers;
 use super::shape::{Odometer, Positions, Shape, volume};
+use super::walk::TileWalk;
 use super::work::Work;
 
 /// How far a reader has come in the result.
@@ -11,7 +12,7 @@ pub(super) enum Cursor {
     /// In the order of rows or columns.
     Bands { bands: Bands, order: Vec<usize> },
     /// Tile by tile; in the tile where the odometer stands as far as the bands have come.
-    Tiles { tiles: Odometer, bands: Option<Bands> },
+    Tiles { tiles: TileWalk, bands: Option<Bands> },
 }
 
 /// The boxes of a batch, one after the other, and where the reader stands behind them.
@@ -41,7 +42,8 @@ impl Cursor {
             None => {
                 // A dimension has no tiles only if nothing of it is asked for.
                 let tiles = shape.axes.iter().map(|axis| axis.tiles().map_or(0..0, |(first, last)| first..last + 1));
-                Self::Tiles { tiles: Odometer::new(tiles.collect(), shape.tile_order.clone()), bands: None }
+                let tiles = Odometer::new(tiles.collect(), shape.tile_order.clone());
+                Self::Tiles { tiles: TileWalk::All(tiles), bands: None }
             }
         }
     }
@@ -65,7 +67,7 @@ impl Cursor {
 
 /// Up to `most_boxes` tiles that as a whole have at most `most` cells, or a part of one.
 fn tile_boxes(
-    tiles: &mut Odometer,
+    tiles: &mut TileWalk,
     bands: &mut Option<Bands>,
     shape: &Shape,
     most: u128,

@@ -1,5 +1,6 @@
 //! From runs of cells to a batch of columns.
 
+mod field;
 mod fixed;
 mod groups;
 mod layout;
@@ -14,6 +15,7 @@ use super::table::{Run, TileTable};
 use crate::column::ColumnBuffers;
 use crate::read::{BufferPool, pack_validity};
 use crate::{Batch, Column, Result};
+pub(super) use field::hold_field;
 use fixed::gather_fixed;
 use groups::{groups, let_go};
 use layout::BatchLayout;

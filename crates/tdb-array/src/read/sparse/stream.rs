@@ -71,6 +71,6 @@ impl Engine for Stream {
 }
 
 /// Whether not all cells of the tile may be wanted.
-fn needs_look(context: &Context, source: usize, tile: &SelectedTile) -> bool {
+pub(super) fn needs_look(context: &Context, source: usize, tile: &SelectedTile) -> bool {
     !tile.full || context.sources[source].is_filtered(tile)
 }

@@ -73,7 +73,7 @@ impl FixedPart {
     }
 
     /// Unfilters a window of the tile's cells, or the whole tile if it can't be taken apart.
-    fn window(
+    pub(super) fn window(
         self,
         tiles: &FieldTiles,
         (tile, cells): (u64, usize),
@@ -89,7 +89,7 @@ impl FixedPart {
     }
 
     /// Fills in for cells of a fragment that doesn't have the field.
-    fn fill(self, context: &Context, out: &mut [u8]) {
+    pub(super) fn fill(self, context: &Context, out: &mut [u8]) {
         let field = &context.fields[self.field()];
         match self {
             Self::Values { .. } => {
@@ -138,7 +138,7 @@ pub(super) fn unfilter_fixed(
             continue;
         }
         let (number, cells) = (tile.tile, tile.cells);
-        let len = tile_len(context, tile, field, size)?;
+        let len = tile_len(context, (tile.source, tile.cells), field, size)?;
         let field_tiles = context.sources[tile.source].fields[field].as_deref();
         let is_placed = used.whole || is_streamed(used, tile, field_tiles, part);
         let target = if is_placed {
@@ -254,7 +254,7 @@ pub(super) fn unfilter_var(
     for used in uses {
         let tile = tiles.get(used.slot);
         if !tile.fields[field].cells.has_values() {
-            bytes += tile_len(context, tile, field, size_of::<u64>())? as u64;
+            bytes += tile_len(context, (tile.source, tile.cells), field, size_of::<u64>())? as u64;
             jobs.push((used, tile.source, tile.tile, tile.cells, context.spares.var()));
         }
     }
@@ -290,27 +290,24 @@ pub(super) fn own_var_bytes(context: &Context, tile: &Tile, field: usize) -> usi
 }
 
 /// A tile of nothing but fill values.
-fn fill_var(fill: &[u8], cells: usize, out: &mut CellBuffers) {
+pub(super) fn fill_var(fill: &[u8], cells: usize, out: &mut CellBuffers) {
     out.offsets.clear();
     out.offsets.extend((0..=cells as u64).map(|cell| cell * fill.len() as u64));
     out.values.resize(cells * fill.len());
     out.values.chunks_exact_mut(fill.len().max(1)).for_each(|cell| cell.copy_from_slice(fill));
 }
 
-/// Bytes of an unfiltered tile, which must be within the limit.
-fn tile_len(context: &Context, tile: &Tile, field: usize, size: usize) -> Result<usize> {
-    let source = &context.sources[tile.source];
+/// Bytes of an unfiltered tile of a source, which must be within the limit.
+pub(super) fn tile_len(context: &Context, (source, cells): (usize, usize), field: usize, size: usize) -> Result<usize> {
+    let source = &context.sources[source];
     if let Some(tiles) = &source.fields[field] {
-        return fixed_len(tiles, tile.cells, size);
+        return fixed_len(tiles, cells, size);
     }
     let limit = context.array.limits().tile_bytes;
     let fill = context.fields[field].fill.len().max(size);
-    let fits = tile.cells.checked_mul(fill).is_some_and(|len| len as u64 <= limit);
-    fits.then(|| tile.cells * size).ok_or_else(|| ArrayError::Unsupported {
+    let fits = cells.checked_mul(fill).is_some_and(|len| len as u64 <= limit);
+    fits.then(|| cells * size).ok_or_else(|| ArrayError::Unsupported {
         file: context.array.storage().describe(source.fragment.folder()),
-        what: format!(
-            "tiles of {} cells are above the limit of {limit} bytes; raise the limit to read them",
-            tile.cells
-        ),
+        what: format!("tiles of {cells} cells are above the limit of {limit} bytes; raise the limit to read them"),
     })
 }

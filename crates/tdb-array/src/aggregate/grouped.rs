@@ -1,0 +1,128 @@
+//! Groups of a query's cells, in the order of their keys.
+
+use std::fmt;
+
+use tdb_aggregate::{GroupRow, Groups};
+use tdb_schema::FieldRef;
+use tdb_types::Cells;
+
+use super::measure::Measures;
+use crate::query::{CheckedQuery, FillCell};
+use crate::read::{Scan, ScanCells, ScanCost, scan};
+use crate::{Fragment, Result};
+
+/// The groups of a query's cells, one after the other: as many as fit into memory, and then those of the next pass over the cells.
+pub(super) struct SortedGroups {
+    query: CheckedQuery,
+    measures: Measures,
+    rows: Box<dyn Iterator<Item = GroupRow> + Send>,
+    /// What takes the groups that come next.
+    rest: Option<Groups>,
+    /// Bytes that the groups of a part may take.
+    part_memory: usize,
+    cost: ScanCost,
+}
+
+impl fmt::Debug for SortedGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SortedGroups").field("query", &self.query).field("rest", &self.rest).finish_non_exhaustive()
+    }
+}
+
+impl SortedGroups {
+    pub(super) fn new(query: CheckedQuery, measures: &Measures, memory: usize) -> Self {
+        let parts = match query.array.workers().threads() {
+            1 => 0,
+            threads => threads * PARTS_PER_THREAD,
+        };
+        // Parts have half of it together.
+        let (part_memory, memory) = (memory / (2 * parts).max(1), if parts == 0 { memory } else { memory / 2 });
+        let groups = Groups::new(measures.key_shape(), measures.measured(), memory);
+        let (measures, rows) = (measures.clone(), Box::new(std::iter::empty()));
+        Self { query, measures, rows, rest: Some(groups), part_memory, cost: ScanCost::default() }
+    }
+
+    pub(super) fn measures(&self) -> &Measures {
+        &self.measures
+    }
+
+    pub(super) fn cost(&self) -> ScanCost {
+        self.cost
+    }
+
+    /// The next group.
+    pub(super) fn next_row(&mut self) -> Result<Option<GroupRow>> {
+        loop {
+            if let Some(row) = self.rows.next() {
+                return Ok(Some(row));
+            }
+            let Some(groups) = self.rest.take() else { return Ok(None) };
+            // The memory of rows is free before that of the next ones is taken.
+            self.rows = Box::new(std::iter::empty());
+            let mut pass = Pass { measures: &self.measures, part_memory: self.part_memory, groups };
+            self.cost.add(scan(self.query.clone(), &mut pass)?);
+            let (rows, rest) = pass.groups.finish();
+            self.rows = Box::new(rows);
+            self.rest = rest;
+        }
+    }
+}
+
+/// One pass over the cells.
+#[derive(Debug)]
+struct Pass<'a> {
+    measures: &'a Measures,
+    part_memory: usize,
+    groups: Groups,
+}
+
+/// How many parts a thread may be ahead.
+const PARTS_PER_THREAD: usize = 2;
+
+fn add(groups: &mut Groups, keys: usize, cells: &ScanCells<'_>) {
+    let (keys, measured) = cells.columns.split_at(keys.min(cells.columns.len()));
+    groups.add(keys, measured, cells.count, cells.picked);
+}
+
+impl Scan for Pass<'_> {
+    type Part = Groups;
+    type Known = ();
+
+    fn part(&self, cells: &ScanCells<'_>) -> Groups {
+        let mut part = self.groups.part(self.part_memory);
+        add(&mut part, self.measures.keys(), cells);
+        part
+    }
+
+    fn add(&mut self, part: Groups) {
+        self.groups.merge(part);
+    }
+
+    fn add_cells(&mut self, cells: &ScanCells<'_>) {
+        add(&mut self.groups, self.measures.keys(), cells);
+    }
+
+    fn most_parts(&self, threads: usize) -> usize {
+        threads * PARTS_PER_THREAD
+    }
+
+    fn known(&self, _fragment: &Fragment) -> Option<()> {
+        None
+    }
+
+    fn add_known(&mut self, _known: &(), _tile: u64, _cells: u64) -> bool {
+        false
+    }
+
+    fn add_unwritten(&mut self, cells: u128) -> bool {
+        let is_coordinate = |field: &FieldRef| matches!(field, FieldRef::Dimension(_));
+        if self.measures.fields().iter().any(is_coordinate) {
+            return false;
+        }
+        let cells_of_fields: Vec<FillCell> = self.measures.outputs().iter().map(FillCell::of).collect();
+        let columns: Vec<Cells<'_>> = cells_of_fields.iter().map(FillCell::cell).collect();
+        let (keys, measured) = columns.split_at(self.measures.keys());
+        self.groups.add_same(keys, measured, u64::try_from(cells).unwrap_or(u64::MAX));
+        true
+    }
+}

@@ -1,0 +1,80 @@
+//! Summaries of all cells of a query.
+
+use tdb_aggregate::{Measured, Summary};
+use tdb_schema::{ArraySchema, FieldRef};
+
+use super::measure::Measures;
+use super::statistics::KnownTiles;
+use crate::query::CheckedQuery;
+use crate::read::{Scan, ScanCells, ScanCost, scan};
+use crate::{Fragment, Result};
+
+/// Summaries of the measured fields, and how many cells there are.
+pub(super) fn summarise(query: CheckedQuery, measures: &Measures) -> Result<(Vec<Summary>, u64, ScanCost)> {
+    let array = query.array.clone();
+    let mut whole = Whole { measures, array: array.schema(), summaries: measures.summaries(), cells: 0 };
+    let cost = scan(query, &mut whole)?;
+    Ok((whole.summaries, whole.cells, cost))
+}
+
+#[derive(Debug)]
+struct Whole<'a> {
+    measures: &'a Measures,
+    array: &'a ArraySchema,
+    summaries: Vec<Summary>,
+    cells: u64,
+}
+
+impl Scan for Whole<'_> {
+    type Part = (Vec<Summary>, u64);
+    type Known = KnownTiles;
+
+    fn part(&self, cells: &ScanCells<'_>) -> Self::Part {
+        let mut summaries = self.measures.summaries();
+        add(&mut summaries, cells);
+        (summaries, count(cells))
+    }
+
+    fn add(&mut self, (summaries, cells): Self::Part) {
+        self.cells = self.cells.saturating_add(cells);
+        self.summaries.iter_mut().zip(&summaries).for_each(|(own, other)| own.merge(other));
+    }
+
+    fn most_parts(&self, _threads: usize) -> usize {
+        1024
+    }
+
+    fn known(&self, fragment: &Fragment) -> Option<KnownTiles> {
+        KnownTiles::of(fragment, self.array, self.measures)
+    }
+
+    fn add_known(&mut self, known: &KnownTiles, tile: u64, cells: u64) -> bool {
+        let is_known = known.add(tile, cells, &mut self.summaries);
+        if is_known {
+            self.cells = self.cells.saturating_add(cells);
+        }
+        is_known
+    }
+
+    fn add_unwritten(&mut self, cells: u128) -> bool {
+        let fields = self.measures.fields().iter().zip(self.measures.measured());
+        let mut coordinates = fields.filter(|(field, _)| matches!(field, FieldRef::Dimension(_)));
+        if coordinates.any(|(_, (_, measured))| *measured != Measured::COUNT) {
+            return false;
+        }
+        let count = u64::try_from(cells).unwrap_or(u64::MAX);
+        self.cells = self.cells.saturating_add(count);
+        for (output, summary) in self.measures.outputs().iter().zip(&mut self.summaries) {
+            summary.add_repeated(output.fill_valid.then_some(&output.fill), count);
+        }
+        true
+    }
+}
+
+fn add(summaries: &mut [Summary], cells: &ScanCells<'_>) {
+    summaries.iter_mut().zip(cells.columns).for_each(|(summary, column)| summary.add(column, cells.picked));
+}
+
+fn count(cells: &ScanCells<'_>) -> u64 {
+    cells.picked.map_or(cells.count, <[u32]>::len) as u64
+}

@@ -1,0 +1,209 @@
+//! Looking at all cells of a dense array once.
+//!
+//! Of a tile that a query wants as a whole, and that one fragment has as a whole, metadata may say enough. What nobody wrote needn't be
+//! looked at either, unless it matters where it is. The other tiles come in batches.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use tdb_condition::Fulfilment;
+use tdb_schema::FieldRef;
+
+use super::DenseReader;
+use super::cursor::Cursor;
+use super::layers::TilePlace;
+use super::shape::{Odometer, volume};
+use super::walk::{TileGrid, TileList, TileWalk};
+use crate::query::{CheckedQuery, with_fill_values};
+use crate::read::Pruner;
+use crate::read::scan::{Scan, ScanCost, add_batch};
+use crate::{Fragment, Result};
+
+/// As many tiles may be kept account of before it is known that so many are stored.
+const MANY_TILES: u64 = 1 << 16;
+
+/// Has a scan look at the cells of a query.
+pub(crate) fn scan<S: Scan>(mut query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
+    query.region = query.region.distinct();
+    let mut reader = DenseReader::new(query)?;
+    let mut cost = ScanCost::default();
+    if let Some(written) = Written::of(&mut reader, scan)? {
+        let tiles = written.without_known(&mut reader, scan, &mut cost)?;
+        cost.read = tiles.len() as u64;
+        let tiles = TileWalk::Some(TileList::new(written.grid, tiles));
+        reader.cursor = Cursor::Tiles { tiles, bands: None };
+    }
+    while let Some(batch) = reader.next_batch()? {
+        add_batch(scan, &batch);
+    }
+    Ok(cost)
+}
+
+/// The tiles that some fragment has cells of.
+struct Written {
+    grid: TileGrid,
+    /// Their numbers, ascending.
+    tiles: Vec<u128>,
+}
+
+impl Written {
+    /// Looks for them, and adds all other cells; `None` if these have to be looked at.
+    fn of<S: Scan>(reader: &mut DenseReader, scan: &mut S) -> Result<Option<Self>> {
+        if !reader.query.region.is_single() {
+            return Ok(None);
+        }
+        let axes = &reader.shape.axes;
+        let bounds = axes.iter().map(|axis| axis.tiles().map_or(0..0, |(first, last)| first..last.saturating_add(1)));
+        let Some(grid) = TileGrid::new(bounds.collect(), reader.shape.tile_order.clone()) else { return Ok(None) };
+        let mut tiles = Vec::new();
+        for index in 0..reader.layers.len() {
+            if !reader.is_believed(index)? {
+                return Ok(None);
+            }
+            tiles.extend(reader.tiles_of(index, &grid));
+        }
+        tiles.sort_unstable();
+        tiles.dedup();
+        let mut at = Vec::new();
+        let cells_of = |number: &u128| {
+            grid.tile(*number, &mut at);
+            let axes = reader.shape.axes.iter().zip(&at);
+            volume(&axes.map(|(axis, tile)| axis.positions_in(*tile)).collect::<Vec<_>>())
+        };
+        let cells = tiles.iter().map(cells_of).fold(0, u128::saturating_add);
+        let unwritten = volume(&reader.shape.positions()).saturating_sub(cells);
+        let is_done = unwritten == 0
+            || match reader.unwritten_pass() {
+                Some(true) => scan.add_unwritten(unwritten),
+                Some(false) => true,
+                None => false,
+            };
+        Ok(is_done.then_some(Self { grid, tiles }))
+    }
+
+    /// Adds the tiles of which metadata says enough; the others.
+    fn without_known<S: Scan>(&self, reader: &mut DenseReader, scan: &mut S, cost: &mut ScanCost) -> Result<Vec<u128>> {
+        let array = reader.query.array.clone();
+        let fragments = array.fragments()?;
+        let mut known: HashMap<usize, FragmentFacts<S::Known>> = HashMap::new();
+        let candidates = reader.layers.within(&reader.cells_of_region());
+        let (mut others, mut owned, mut at) = (Vec::new(), Vec::new(), Vec::new());
+        for number in &self.tiles {
+            self.grid.tile(*number, &mut at);
+            let Some((fragment, place)) = reader.only_owner(&at, &candidates, &mut owned) else {
+                others.push(*number);
+                continue;
+            };
+            let facts = known.entry(fragment).or_insert_with(|| FragmentFacts {
+                known: scan.known(&fragments[fragment]),
+                pruner: reader
+                    .query
+                    .filter
+                    .as_ref()
+                    .map(|filter| Pruner::new(&fragments[fragment], array.schema(), filter)),
+            });
+            match facts.fulfilment(&fragments[fragment], place.tile) {
+                Fulfilment::None => {}
+                Fulfilment::All
+                    if facts.known.as_ref().is_some_and(|known| scan.add_known(known, place.tile, place.cells)) =>
+                {
+                    cost.known += 1;
+                }
+                Fulfilment::All | Fulfilment::Unknown => others.push(*number),
+            }
+        }
+        Ok(others)
+    }
+}
+
+struct FragmentFacts<K> {
+    known: Option<K>,
+    /// If there is a condition.
+    pruner: Option<Pruner>,
+}
+
+impl<K> FragmentFacts<K> {
+    fn fulfilment(&self, fragment: &Fragment, tile: u64) -> Fulfilment {
+        match &self.pruner {
+            None => Fulfilment::All,
+            Some(pruner) => pruner.tile(tile, fragment.tile_box(tile).as_ref()),
+        }
+    }
+}
+
+impl DenseReader {
+    /// Whether a layer has few tiles, or as many as it says are stored.
+    fn is_believed(&mut self, layer: usize) -> Result<bool> {
+        let fragment = self.layers.get(layer).fragment;
+        if self.query.array.fragments()?[fragment].tile_count() <= MANY_TILES {
+            return Ok(true);
+        }
+        self.fields.load_fragments(&[fragment])?;
+        let has_attribute = |output: &crate::read::OutputField| matches!(output.field, FieldRef::Attribute(_));
+        Ok(self.fields.outputs().iter().any(has_attribute))
+    }
+
+    /// The numbers of the tiles that a layer has cells of.
+    fn tiles_of(&self, layer: usize, grid: &TileGrid) -> Vec<u128> {
+        let bounds = self.layers.get(layer).bounds().iter().zip(&self.shape.axes).zip(grid.bounds());
+        let along = bounds.map(|((cells, axis), tiles)| {
+            let extent = u128::from(axis.extent());
+            let tile = |cell: u128| u64::try_from(cell / extent).unwrap_or(u64::MAX);
+            match cells.is_empty() {
+                true => 0..0,
+                false => tile(cells.start).max(tiles.start)..tile(cells.end - 1).saturating_add(1).min(tiles.end),
+            }
+        });
+        let mut tiles = Odometer::new(along.collect(), self.shape.tile_order.clone());
+        let mut numbers = Vec::new();
+        while let Some(tile) = tiles.at() {
+            numbers.push(grid.number(tile));
+            tiles.advance();
+        }
+        numbers
+    }
+
+    /// Whether cells that nobody wrote fulfil the condition; `None` if it matters where they are.
+    fn unwritten_pass(&self) -> Option<bool> {
+        let Some(filter) = &self.query.filter else { return Some(true) };
+        let schema = self.query.array.schema();
+        with_fill_values(filter, schema, |field| matches!(field, FieldRef::Attribute(_))).constant()
+    }
+
+    /// The cells that are asked for, along each dimension.
+    fn cells_of_region(&self) -> Vec<Range<u128>> {
+        self.shape.axes.iter().map(|axis| axis.cells().unwrap_or(0..0)).collect()
+    }
+
+    /// The fragment that has all cells of a tile, if all of them are asked for, and where it has them.
+    fn only_owner(
+        &self,
+        tile: &[u64],
+        candidates: &[usize],
+        owned: &mut Vec<super::layers::Owned>,
+    ) -> Option<(usize, TilePlace)> {
+        let cells: Vec<Range<u128>> = self
+            .shape
+            .axes
+            .iter()
+            .zip(tile)
+            .map(|(axis, tile)| {
+                let start = u128::from(*tile) * u128::from(axis.extent());
+                start..start + u128::from(axis.extent())
+            })
+            .collect();
+        let wanted = self.shape.axes.iter().zip(&cells);
+        let is_wanted = wanted.into_iter().all(|(axis, cells)| {
+            axis.cells().is_some_and(|wanted| wanted.start <= cells.start && cells.end <= wanted.end)
+        });
+        if !is_wanted {
+            return None;
+        }
+        owned.clear();
+        self.layers.owners(&cells, candidates, owned);
+        let [super::layers::Owned { layer: Some(layer), .. }] = owned[..] else { return None };
+        let layer = self.layers.get(layer);
+        let place = layer.tile(tile).filter(|place| place.cell.is_none())?;
+        Some((layer.fragment, place))
+    }
+}

@@ -1,0 +1,79 @@
+//! Looking at all cells of a query once, in whatever order.
+
+use tdb_types::{ArrayType, Cells};
+
+use crate::query::CheckedQuery;
+use crate::{Batch, Fragment, Result};
+
+/// Takes the cells of a query, each of them once.
+///
+/// Tiles are looked at by several threads, each of which makes a part of what is sought; parts are put together in the order of the
+/// tiles, so that the result doesn't depend on the threads.
+pub(crate) trait Scan: Send + Sync {
+    /// What is made of some cells.
+    type Part: Send;
+    /// What is known of a fragment's tiles.
+    type Known;
+
+    /// Makes a part.
+    fn part(&self, cells: &ScanCells<'_>) -> Self::Part;
+
+    /// Adds it.
+    fn add(&mut self, part: Self::Part);
+
+    /// Adds cells, where one thread does all.
+    fn add_cells(&mut self, cells: &ScanCells<'_>) {
+        let part = self.part(cells);
+        self.add(part);
+    }
+
+    /// How many parts there may be at a time; each of them takes memory.
+    fn most_parts(&self, threads: usize) -> usize;
+
+    /// What a fragment's metadata says of its tiles, if that may do.
+    fn known(&self, fragment: &Fragment) -> Option<Self::Known>;
+
+    /// Adds all cells of a tile without a look at them, if what is known says all that is sought; whether it does.
+    fn add_known(&mut self, known: &Self::Known, tile: u64, cells: u64) -> bool;
+
+    /// Adds cells that nobody wrote, if it doesn't matter where they are; whether it doesn't.
+    fn add_unwritten(&mut self, cells: u128) -> bool;
+}
+
+/// Some cells: those with the picked indices, or all so many. The columns are those of the query's fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScanCells<'a> {
+    pub(crate) columns: &'a [Cells<'a>],
+    pub(crate) count: usize,
+    pub(crate) picked: Option<&'a [u32]>,
+}
+
+/// How the cells of a query were looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScanCost {
+    /// Tiles of which metadata said enough.
+    pub(crate) known: u64,
+    /// Tiles that were read.
+    pub(crate) read: u64,
+}
+
+impl ScanCost {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.known += other.known;
+        self.read += other.read;
+    }
+}
+
+/// Has a scan look at the cells of a query, whose order is [unordered](crate::Order::Unordered).
+pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
+    match query.array.schema().array_type() {
+        ArrayType::Dense => super::dense::scan(query, scan),
+        ArrayType::Sparse => super::sparse::scan(query, scan),
+    }
+}
+
+/// Adds the cells of a batch.
+pub(super) fn add_batch<S: Scan>(scan: &mut S, batch: &Batch) {
+    let columns: Vec<Cells<'_>> = batch.columns().iter().map(crate::Column::cells).collect();
+    scan.add_cells(&ScanCells { columns: &columns, count: batch.len(), picked: None });
+}

@@ -1,0 +1,51 @@
+//! One field of one tile.
+
+use std::ops::Range;
+
+use super::unfilter::{FixedPart, fill_var, tile_len};
+use crate::Result;
+use crate::read::sparse::context::Context;
+use crate::read::sparse::held::Held;
+use crate::read::sparse::selected::SelectedTile;
+use crate::tiles::TileScratch;
+
+/// Unfilters what isn't held yet of a field of a tile of a source: of cells of fixed size, those in the window and what lies in chunks
+/// with them.
+pub(in crate::read::sparse) fn hold_field(
+    context: &Context,
+    (source, tile): (usize, &SelectedTile),
+    field: usize,
+    window: Range<usize>,
+    held: &mut Held,
+    scratch: &mut TileScratch,
+) -> Result<()> {
+    let output = &context.fields[field];
+    let tiles = context.sources[source].fields[field].as_deref();
+    let cells = tile.cells as usize;
+    let fixed = |part: FixedPart, scratch: &mut TileScratch| -> Result<_> {
+        let mut buffer = context.spares.buffer(tile_len(context, (source, cells), field, part.size())?);
+        match tiles {
+            Some(tiles) => part.window(tiles, (tile.tile, cells), window.clone(), &mut buffer, scratch)?,
+            None => part.fill(context, &mut buffer),
+        }
+        Ok(buffer)
+    };
+    if !held.cells.has_values() {
+        match output.cell_size() {
+            Some(size) => held.cells.values = fixed(FixedPart::Values { field, size }, scratch)?,
+            None => {
+                tile_len(context, (source, cells), field, size_of::<u64>())?;
+                let mut strings = context.spares.var();
+                match tiles {
+                    Some(tiles) => tiles.var(tile.tile, cells, &mut strings, scratch)?,
+                    None => fill_var(&output.fill, cells, &mut strings),
+                }
+                (held.cells.values, held.cells.offsets) = (strings.values, strings.offsets);
+            }
+        }
+    }
+    if output.nullable && held.cells.validity.is_empty() {
+        held.cells.validity = fixed(FixedPart::Validity { field }, scratch)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Looking at all cells of a sparse array once.
+//!
+//! Tiles that no cell of another tile bears upon are looked at where they were unfiltered, by several threads at once, and not
+//! even that if metadata says enough of them. The cells of others come in batches, as they do for everybody.
+
+use std::sync::Mutex;
+
+use tdb_types::Cells;
+
+use super::SparseReader;
+use super::cells::{Look, Want, WantedCells};
+use super::choice::{self, Choice};
+use super::context::Context;
+use super::gather::hold_field;
+use super::held::Held;
+use super::prune;
+use super::selected::SelectedTile;
+use super::stream::needs_look;
+use super::table::cell_bytes;
+use crate::Result;
+use crate::query::CheckedQuery;
+use crate::read::scan::{Scan, ScanCells, ScanCost, add_batch};
+use crate::tiles::TileScratch;
+
+/// Has a scan look at the cells of a query.
+pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
+    let context = prune::context(query)?;
+    let mut choice = Choice::of(&context)?;
+    let mut tiles = std::mem::take(&mut choice.streamed);
+    let mut cost = ScanCost::default();
+
+    let known: Vec<Option<S::Known>> = context.sources.iter().map(|source| scan.known(&source.fragment)).collect();
+    tiles.retain(|(source, tile)| {
+        let is_known = !needs_look(&context, *source, tile)
+            && known[*source].as_ref().is_some_and(|known| scan.add_known(known, tile.tile, tile.cells.into()));
+        cost.known += u64::from(is_known);
+        !is_known
+    });
+    cost.read = (tiles.len() + choice.merged.len() + choice.sorted.len()) as u64;
+
+    let workers = context.array.workers();
+    if workers.threads() == 1 {
+        let scan = Mutex::new(&mut *scan);
+        workers.for_each(0, tiles, |(source, tile), scratch| {
+            let add = |cells: &ScanCells<'_>| {
+                if let Ok(mut scan) = scan.lock() {
+                    scan.add_cells(cells);
+                }
+            };
+            with_tile(&context, (source, &tile), scratch, add).map(drop)
+        })?;
+    } else {
+        for wave in tiles.chunks(scan.most_parts(workers.threads()).max(1)) {
+            let bytes = wave.iter().map(|(source, tile)| {
+                (cell_bytes(&context, *source, tile.tile, tile.cells) as u64).saturating_mul(tile.cells.into())
+            });
+            let bytes = bytes.fold(0, u64::saturating_add);
+            let seen = &*scan;
+            let parts = workers.map(bytes, wave.to_vec(), |(source, tile), scratch| {
+                with_tile(&context, (source, &tile), scratch, |cells| seen.part(cells))
+            })?;
+            parts.into_iter().flatten().for_each(|part| scan.add(part));
+        }
+    }
+
+    if !choice.merged.is_empty() || !choice.sorted.is_empty() {
+        let engine = choice::engine(&context, choice)?;
+        let mut reader = SparseReader::of(context, None, engine);
+        while let Some(batch) = reader.next_batch()? {
+            add_batch(scan, &batch);
+        }
+    }
+    Ok(cost)
+}
+
+/// Hands over the wanted cells of a tile, if there are any.
+fn with_tile<R>(
+    context: &Context,
+    (source, tile): (usize, &SelectedTile),
+    scratch: &mut TileScratch,
+    each: impl FnOnce(&ScanCells<'_>) -> R,
+) -> Result<Option<R>> {
+    let mut wanted = WantedCells::default();
+    if needs_look(context, source, tile) {
+        let look = Look { context, source: &context.sources[source], tile, want: Want::Cells };
+        wanted = WantedCells::load(look, scratch)?;
+    }
+    let window = match wanted.kept.as_deref() {
+        None => 0..tile.cells as usize,
+        Some([]) => {
+            wanted.fields.iter_mut().for_each(|(_, held)| context.spares.take_back(held));
+            return Ok(None);
+        }
+        Some([first, .., last]) => *first as usize..*last as usize + 1,
+        Some([one]) => *one as usize..*one as usize + 1,
+    };
+    let mut fields: Vec<Held> = Vec::new();
+    fields.resize_with(context.fields.len(), Held::default);
+    for (field, held) in wanted.fields {
+        fields[field] = held;
+    }
+    for (field, held) in fields.iter_mut().enumerate() {
+        hold_field(context, (source, tile), field, window.clone(), held, scratch)?;
+    }
+    let columns = fields.iter().zip(&context.fields);
+    let columns: Vec<Cells<'_>> =
+        columns.map(|(held, output)| held.cells.cells(output.cell_size().unwrap_or(1))).collect();
+    let count = tile.cells as usize;
+    let result = each(&ScanCells { columns: &columns, count, picked: wanted.kept.as_deref() });
+    fields.iter_mut().for_each(|held| context.spares.take_back(held));
+    Ok(Some(result))
+}

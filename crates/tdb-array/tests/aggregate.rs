@@ -1,0 +1,355 @@
+//! Aggregates of every fixture, as a whole and by groups, against a plain computation over the cells that a read gives.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use tdb_array::{Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, Query};
+use tdb_condition::{Operator, field};
+use tdb_filters::EncryptionKey;
+use tdb_schema::{ArraySchema, FieldRef, FieldType};
+use tdb_storage::Storage;
+use tdb_testkit::fixtures::{self, Fixture};
+use tdb_types::{CellValNum, Datatype, Scalar};
+
+type Cell = Option<Vec<u8>>;
+type Row = Vec<Cell>;
+
+/// What is asked of an array.
+#[derive(Clone, Debug)]
+struct Question {
+    /// Whether cells between two others are asked for, along each dimension, and which others.
+    range: Option<(Index, Index)>,
+    /// Whether cells must be at least, or unlike, another.
+    filter: Option<(Index, Index, bool)>,
+    by: Vec<Index>,
+    budget: Option<usize>,
+}
+
+fn questions() -> impl Strategy<Value = Question> {
+    (
+        prop::option::of((any::<Index>(), any::<Index>())),
+        prop::option::of((any::<Index>(), any::<Index>(), any::<bool>())),
+        prop::collection::vec(any::<Index>(), 0..3),
+        prop_oneof![3 => Just(None), 1 => Just(Some(1)), 1 => Just(Some(3000))],
+    )
+        .prop_map(|(range, filter, by, budget)| Question { range, filter, by, budget })
+}
+
+/// An array, its fields and all of its cells.
+struct Known {
+    array: Array,
+    names: Vec<String>,
+    kinds: Vec<FieldType>,
+    nullable: Vec<bool>,
+    enumerated: Vec<bool>,
+    rows: Vec<Row>,
+}
+
+impl Known {
+    fn read(array: Array) -> Self {
+        let schema = array.schema().clone();
+        let fields: Vec<FieldRef> = schema.fields().collect();
+        let names: Vec<String> = fields.iter().map(|field| schema.field_name(*field).unwrap().to_owned()).collect();
+        let kinds = fields.iter().map(|field| schema.field_type(*field).unwrap()).collect();
+        let attribute = |field: &FieldRef| match field {
+            FieldRef::Attribute(index) => schema.attributes().get(*index),
+            FieldRef::Dimension(_) => None,
+        };
+        let nullable = fields.iter().map(|field| attribute(field).is_some_and(|found| found.is_nullable())).collect();
+        let enumerated = fields.iter().map(|field| attribute(field).is_some_and(|found| found.enumeration().is_some()));
+        let enumerated = enumerated.collect();
+        let rows = rows(array.read().select(&names).unwrap());
+        Self { array, names, kinds, nullable, enumerated, rows }
+    }
+
+    fn query(&self, question: &Question) -> Query {
+        let mut query = self.array.read();
+        let schema = self.array.schema();
+        if let Some((low, high)) = question.range {
+            let [a, b] = [low, high].map(|index| &self.rows[index.index(self.rows.len())]);
+            for dimension in schema.dimensions() {
+                let place = self.names.iter().position(|name| name == dimension.name()).unwrap();
+                let (a, b) = (a[place].as_ref().unwrap(), b[place].as_ref().unwrap());
+                let (low, high) = match dimension.is_var() {
+                    true => (Coordinate::Bytes(a.min(b).clone()), Coordinate::Bytes(a.max(b).clone())),
+                    false => {
+                        let [a, b] = [a, b].map(|bytes| Scalar::from_le_bytes(dimension.physical(), bytes).unwrap());
+                        let (low, high) = if a.key() <= b.key() { (a, b) } else { (b, a) };
+                        (low.into(), high.into())
+                    }
+                };
+                query = query.range(dimension.name(), low..=high).unwrap();
+            }
+        }
+        if let Some((place, cell, is_unlike)) = question.filter {
+            let place = place.index(self.names.len());
+            let cell = &self.rows[cell.index(self.rows.len())][place];
+            let operator = if is_unlike { Operator::NotEqual } else { Operator::GreaterOrEqual };
+            let field = field(self.names[place].clone());
+            query = match cell {
+                Some(cell) if self.has_order(place) && !self.enumerated[place] => {
+                    query.filter(field.compare(operator, cell.clone()))
+                }
+                _ => query.filter(if is_unlike { field.is_null() } else { field.is_not_null() }),
+            };
+        }
+        match question.budget {
+            Some(budget) => query.budget(budget),
+            None => query,
+        }
+    }
+
+    fn is_text(&self, place: usize) -> bool {
+        matches!(self.kinds[place].datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8)
+    }
+
+    fn is_number(&self, place: usize) -> bool {
+        let FieldType { datatype, cell_val_num, .. } = self.kinds[place];
+        let is_other = datatype.is_string() || datatype.is_bytes() || datatype == Datatype::Any;
+        cell_val_num == CellValNum::ONE && !is_other && !self.is_text(place)
+    }
+
+    fn has_order(&self, place: usize) -> bool {
+        self.is_text(place) || self.is_number(place)
+    }
+
+    /// All aggregates that a field has.
+    fn aggregates(&self, place: usize) -> Vec<Aggregate> {
+        let name = &self.names[place];
+        let mut all = vec![Aggregate::count_of(name), Aggregate::null_count(name), Aggregate::count_distinct(name)];
+        if self.has_order(place) {
+            all.extend([Aggregate::min(name), Aggregate::max(name), Aggregate::median(name)]);
+            all.extend([0.0, 0.9, 1.0].map(|part| Aggregate::quantile(name, part)));
+        }
+        if self.is_number(place) && !self.enumerated[place] {
+            all.push(Aggregate::mean(name));
+            if !self.kinds[place].datatype.is_datetime() {
+                all.push(Aggregate::sum(name));
+            }
+        }
+        all
+    }
+
+    fn number(&self, place: usize, cell: &[u8]) -> Scalar {
+        Scalar::from_le_bytes(self.kinds[place].datatype.physical(), cell).unwrap()
+    }
+
+    /// One of several equal values.
+    fn canonical(&self, place: usize, cell: &Cell) -> Cell {
+        let cell = cell.as_ref()?;
+        if !self.is_number(place) {
+            return Some(cell.clone());
+        }
+        Some(match self.number(place, cell) {
+            Scalar::F32(value) if value.is_nan() => f32::NAN.to_le_bytes().to_vec(),
+            Scalar::F64(value) if value.is_nan() => f64::NAN.to_le_bytes().to_vec(),
+            Scalar::F32(value) => (value + 0.0).to_le_bytes().to_vec(),
+            Scalar::F64(value) => (value + 0.0).to_le_bytes().to_vec(),
+            _ => cell.clone(),
+        })
+    }
+
+    /// What sorts values: their place in order, NaNs last.
+    fn sorted(&self, place: usize, cells: &[&Row]) -> Vec<Vec<u8>> {
+        let mut values: Vec<Vec<u8>> = cells.iter().filter_map(|row| self.canonical(place, &row[place])).collect();
+        match self.is_number(place) {
+            true => values.sort_by(|a, b| {
+                let [a, b] = [a, b].map(|cell| self.number(place, cell));
+                let is_nan = |value: Scalar| value.to_f64().is_nan();
+                a.partial_cmp(&b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
+            }),
+            false => values.sort(),
+        }
+        values
+    }
+
+    fn check(&self, aggregate: &Aggregate, place: usize, cells: &[&Row], found: Cell) {
+        let values = self.sorted(place, cells);
+        let count = |count: usize| Some((count as u64).to_le_bytes().to_vec());
+        let context = format!("{aggregate} of {}", values.len());
+        let is_comparable = |cell: &&Vec<u8>| !self.is_number(place) || !self.number(place, cell).to_f64().is_nan();
+        let expected = match aggregate.function() {
+            AggregateFunction::Count => count(values.len()),
+            AggregateFunction::NullCount => count(cells.iter().filter(|row| row[place].is_none()).count()),
+            AggregateFunction::CountDistinct => {
+                let mut distinct = values.clone();
+                distinct.dedup();
+                count(distinct.len())
+            }
+            AggregateFunction::Min => values.iter().find(is_comparable).or(values.first()).cloned(),
+            AggregateFunction::Max => values.iter().rfind(is_comparable).or(values.first()).cloned(),
+            AggregateFunction::Quantile(part) => {
+                let rank = ((part * values.len() as f64).ceil() as usize).max(1);
+                values.get(rank - 1).cloned()
+            }
+            AggregateFunction::Mean | AggregateFunction::Sum => {
+                return self.check_sum(aggregate, place, &values, found, &context);
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(self.canonical_like(aggregate, place, &found), expected, "{context}");
+    }
+
+    fn canonical_like(&self, aggregate: &Aggregate, place: usize, found: &Cell) -> Cell {
+        match aggregate.function() {
+            AggregateFunction::Min | AggregateFunction::Max => self.canonical(place, found),
+            _ => found.clone(),
+        }
+    }
+
+    fn check_sum(&self, aggregate: &Aggregate, place: usize, values: &[Vec<u8>], found: Cell, context: &str) {
+        let numbers: Vec<Scalar> = values.iter().map(|cell| self.number(place, cell)).collect();
+        let is_mean = aggregate.function() == AggregateFunction::Mean;
+        if values.is_empty() {
+            let zero = (!is_mean && !self.nullable[place]).then(|| vec![0; 8]);
+            assert_eq!(found, zero, "{context}");
+            return;
+        }
+        let physical = self.kinds[place].datatype.physical();
+        if physical.is_float() || is_mean {
+            let values = || numbers.iter().map(|value| value.to_f64());
+            let special = values().filter(|value| !value.is_finite()).reduce(|sum, value| sum + value);
+            let sum = special.unwrap_or_else(|| values().sum());
+            let magnitude: f64 = values().map(f64::abs).sum();
+            let found = found.map(|found| f64::from_le_bytes(found.try_into().unwrap()));
+            let count = if is_mean { values().count() as f64 } else { 1.0 };
+            match (found, sum.is_finite(), special.is_some()) {
+                (Some(found), true, _) => {
+                    let difference = (found - sum / count).abs();
+                    assert!(difference <= magnitude / count * 1e-12 || magnitude.is_infinite(), "{context}: {found} {sum}");
+                }
+                (Some(found), false, true) => assert!(found == sum || found.is_nan() && sum.is_nan(), "{context}"),
+                (Some(found), false, false) => assert!(found == f64::MAX || is_mean, "{context}"),
+                (None, ..) => assert!(!sum.is_finite() && self.nullable[place], "{context}"),
+            }
+            return;
+        }
+        let sum: i128 = numbers.iter().map(|value| value.to_integer().unwrap()).sum();
+        let expected = match physical.is_signed_integer() {
+            true => i64::try_from(sum).map(i64::to_le_bytes).map_err(|_| i64::MAX.to_le_bytes()),
+            false => u64::try_from(sum).map(u64::to_le_bytes).map_err(|_| u64::MAX.to_le_bytes()),
+        };
+        let expected = match expected {
+            Ok(bytes) => Some(bytes.to_vec()),
+            Err(most) => (!self.nullable[place]).then(|| most.to_vec()),
+        };
+        assert_eq!(found, expected, "{context}");
+    }
+}
+
+fn rows(query: Query) -> Vec<Row> {
+    let row = |batch: &Batch, cell| batch.columns().iter().map(|column| column.cell(cell).map(<[u8]>::to_vec)).collect();
+    let rows_of = |batch: Batch| (0..batch.len()).map(|cell| row(&batch, cell)).collect::<Vec<Row>>();
+    query.batches().unwrap().flat_map(|batch| rows_of(batch.unwrap())).collect()
+}
+
+fn check(fixture: &Fixture, known: &Known, question: &Question) {
+    let query = known.query(question);
+    println!("{}: {question:?}", fixture.name());
+    let cells = rows(query.clone().only_matching().select(&known.names).unwrap());
+    let aggregates: Vec<(usize, Aggregate)> = (0..known.names.len())
+        .flat_map(|place| known.aggregates(place).into_iter().map(move |aggregate| (place, aggregate)))
+        .collect();
+    let asked = || std::iter::once(Aggregate::count()).chain(aggregates.iter().map(|(_, aggregate)| aggregate.clone()));
+
+    let whole = query.clone().aggregate(asked()).unwrap();
+    let all: Vec<&Row> = cells.iter().collect();
+    assert_eq!(whole.value::<u64>("count").unwrap(), Some(cells.len() as u64));
+    for ((place, aggregate), column) in aggregates.iter().zip(&whole.batch().columns()[1..]) {
+        assert_eq!(column.name(), aggregate.to_string());
+        known.check(aggregate, *place, &all, column.cell(0).map(<[u8]>::to_vec));
+    }
+    // Those that a scan computes, without others that want the values in order.
+    let count = query.clone().aggregate([Aggregate::count()]).unwrap();
+    assert_eq!(count.value::<u64>("count").unwrap(), Some(cells.len() as u64));
+
+    let mut by: Vec<usize> = question.by.iter().map(|index| index.index(known.names.len())).collect();
+    by.sort_unstable();
+    by.dedup();
+    let mut groups: BTreeMap<Row, Vec<&Row>> = BTreeMap::new();
+    for row in &cells {
+        groups.entry(by.iter().map(|place| known.canonical(*place, &row[*place])).collect()).or_default().push(row);
+    }
+    // With little memory each group takes a pass.
+    if question.budget == Some(1) && groups.len() > 20 {
+        return;
+    }
+    let names = by.iter().map(|place| &known.names[*place]);
+    let mut found = 0;
+    for batch in query.group_by(names, asked()).unwrap() {
+        let batch = batch.unwrap();
+        found += batch.len();
+        for cell in 0..batch.len() {
+            let columns = batch.columns();
+            let key: Row = columns[..by.len()].iter().map(|column| column.cell(cell).map(<[u8]>::to_vec)).collect();
+            let cells = groups.get(&key).unwrap_or_else(|| panic!("no group {key:?}"));
+            assert_eq!(columns[by.len()].values::<u64>().unwrap()[cell], cells.len() as u64);
+            for ((place, aggregate), column) in aggregates.iter().zip(&columns[by.len() + 1..]) {
+                known.check(aggregate, *place, cells, column.cell(cell).map(<[u8]>::to_vec));
+            }
+        }
+    }
+    assert_eq!(found, groups.len());
+}
+
+fn open(fixture: &Fixture, threads: usize) -> Array {
+    let options = ArrayOptions::new().threads(threads);
+    let options = match fixture.expected().key() {
+        Some(key) => options.key(EncryptionKey::new(key)),
+        None => options,
+    };
+    options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap()
+}
+
+fn over(fixtures: Vec<Fixture>, cases: usize) {
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[9; 32]);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut compared = 0;
+    for fixture in fixtures {
+        for threads in [1, 2] {
+            let known = Known::read(open(&fixture, threads));
+            if known.rows.is_empty() || known.rows.len() > 2_000 {
+                continue;
+            }
+            for _ in 0..cases {
+                check(&fixture, &known, &questions().new_tree(&mut runner).unwrap().current());
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn every_fixture() {
+    over(fixtures::all(), 3);
+}
+
+#[test]
+fn fixtures_of_older_releases() {
+    over(fixtures::of_older_releases(), 2);
+}
+
+#[test]
+fn schemas_without_the_field() {
+    let refused = |name: &str, aggregates: Vec<Aggregate>| {
+        let fixture = fixtures::all().into_iter().find(|fixture| fixture.name() == name).unwrap();
+        let array = open(&fixture, 1);
+        let schema: &ArraySchema = array.schema();
+        assert!(!schema.attributes().is_empty());
+        let errors = aggregates.into_iter().map(|aggregate| array.read().aggregate([aggregate]).unwrap_err().to_string());
+        errors.collect::<Vec<_>>()
+    };
+    let found = refused(
+        "v22-by-2.30.0-dense-2d-row-row",
+        vec![Aggregate::sum("nothing"), Aggregate::quantile("a", 1.5), Aggregate::quantile("a", f64::NAN)],
+    );
+    assert!(found[0].contains("nothing"), "{found:?}");
+    assert_eq!(found[1], "quantile(a, 1.5): 1.5 isn't between 0 and 1");
+    assert_eq!(found[2], "quantile(a, NaN): NaN isn't between 0 and 1");
+}
