@@ -22,7 +22,7 @@ use parts::Parts;
 pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;
-pub(crate) use scan::{Scan, ScanCells, ScanCost, scan};
+pub(crate) use scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, scan};
 
 /// The batches of a query's result, in its order.
 ///

@@ -8,7 +8,7 @@ use tdb_types::Cells;
 
 use super::measure::Measures;
 use crate::query::{CheckedQuery, FillCell};
-use crate::read::{Scan, ScanCells, ScanCost, scan};
+use crate::read::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, scan};
 use crate::{Fragment, Result};
 
 /// The groups of a query's cells, one after the other: as many as fit into memory, and then those of the next pass over the cells.
@@ -110,8 +110,8 @@ impl Scan for Pass<'_> {
         None
     }
 
-    fn add_known(&mut self, _known: &(), _tile: u64, _cells: u64) -> bool {
-        false
+    fn add_known(&mut self, _known: &(), _tile: KnownTile) -> FieldSet {
+        FieldSet::NONE
     }
 
     fn add_unwritten(&mut self, cells: u128) -> bool {

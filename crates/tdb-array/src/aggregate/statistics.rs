@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use tdb_aggregate::{CellStatistics, Measured, Summary, Total};
-use tdb_fragment::{Statistic, Sum, ValueStatistics};
+use tdb_fragment::{Sum, ValueStatistics};
 use tdb_schema::{ArraySchema, FieldRef};
 
 use super::measure::Measures;
 use crate::Fragment;
 use crate::fragment::FieldStatistics;
-use crate::read::OutputField;
+use crate::read::{FieldSet, KnownTile, OutputField};
 
 /// What is known of the tiles of a fragment.
 #[derive(Debug)]
@@ -20,6 +20,7 @@ pub(super) struct KnownTiles {
 
 #[derive(Debug)]
 enum KnownField {
+    Nothing,
     /// How many cells a tile has is all that is asked.
     Count,
     Statistics(Arc<FieldStatistics>),
@@ -28,38 +29,56 @@ enum KnownField {
 }
 
 impl KnownTiles {
-    /// What a fragment's metadata says of all measured fields; `None` if it says nothing of one.
-    pub(super) fn of(fragment: &Fragment, array: &ArraySchema, measures: &Measures) -> Option<Self> {
+    /// What a fragment's metadata says of the measured fields.
+    pub(super) fn of(fragment: &Fragment, array: &ArraySchema, measures: &Measures) -> Self {
         let fields = measures.fields().iter().zip(measures.outputs()).skip(measures.keys());
         let known = |((field, output), (_, measured)): ((&FieldRef, &OutputField), &(_, Measured))| match fragment
             .own_field(array, *field)
         {
-            None => Some(KnownField::Missing(output.clone())),
-            Some(_) if *measured == Measured::COUNT && !output.nullable => Some(KnownField::Count),
-            Some(own) => fragment.statistics_of(own).map(KnownField::Statistics),
+            None => KnownField::Missing(output.clone()),
+            Some(_) if *measured == Measured::COUNT && !output.nullable => KnownField::Count,
+            Some(own) => fragment.statistics_of(own).map_or(KnownField::Nothing, KnownField::Statistics),
         };
-        let fields = fields.zip(measures.measured()).map(known).collect::<Option<_>>()?;
-        Some(Self { fragment: fragment.clone(), fields })
+        let fields = fields.zip(measures.measured()).map(known).collect();
+        Self { fragment: fragment.clone(), fields }
     }
 
-    /// Adds all cells of a tile to the summaries, if enough is known of all of them; whether it is.
-    pub(super) fn add(&self, tile: u64, cells: u64, summaries: &mut [Summary]) -> bool {
-        let mut sums = summaries.to_vec();
-        let all = self.fields.iter().zip(&mut sums).all(|(known, summary)| match known {
-            KnownField::Count => summary.add_statistics(&counted(cells, 0)),
+    /// Adds all cells of a tile to the summaries of fields of which enough is known; which these are.
+    pub(super) fn add(&self, tile: KnownTile, summaries: &mut [Summary]) -> FieldSet {
+        if !tile.partly {
+            // Nothing is added if one isn't known.
+            let mut sums = summaries.to_vec();
+            let all = self.fields.iter().zip(&mut sums).all(|(known, summary)| self.add_field(known, tile, summary));
+            if all {
+                summaries.clone_from_slice(&sums);
+            }
+            return if all { FieldSet::ALL } else { FieldSet::NONE };
+        }
+        let (mut added, mut all) = (FieldSet::NONE, true);
+        for (field, (known, summary)) in self.fields.iter().zip(summaries).enumerate() {
+            // Of those beyond a set nothing is known.
+            let is_added = field < FieldSet::MOST && self.add_field(known, tile, summary);
+            if is_added {
+                added.insert(field);
+            }
+            all &= is_added;
+        }
+        if all { FieldSet::ALL } else { added }
+    }
+
+    fn add_field(&self, known: &KnownField, tile: KnownTile, summary: &mut Summary) -> bool {
+        match known {
+            KnownField::Nothing => false,
+            KnownField::Count => summary.add_statistics(&counted(tile.cells, 0)),
             KnownField::Missing(output) => {
-                summary.add_repeated(output.fill_valid.then_some(&output.fill), cells);
+                summary.add_repeated(output.fill_cell(), tile.cells);
                 true
             }
             KnownField::Statistics(statistics) => {
-                let statistics = self.fragment.tile_statistics(statistics, tile);
-                of_tile(&statistics, cells).is_some_and(|known| summary.add_statistics(&known))
+                let statistics = self.fragment.tile_statistics(statistics, tile.tile);
+                of_tile(&statistics, tile.cells).is_some_and(|known| summary.add_statistics(&known))
             }
-        });
-        if all {
-            summaries.clone_from_slice(&sums);
         }
-        all
     }
 }
 
@@ -69,15 +88,12 @@ fn counted(cells: u64, nulls: u64) -> CellStatistics<'static> {
 
 /// The statistics that can be relied on; `None` if nulls can't be counted.
 fn of_tile<'a>(statistics: &ValueStatistics<'a>, cells: u64) -> Option<CellStatistics<'a>> {
-    let trusted_nulls = match statistics.null_count {
-        Statistic::Present(nulls) => nulls,
-        _ => return None,
-    };
+    let nulls = statistics.null_count.trusted()?;
     let total = statistics.sum.trusted().map(|sum| match sum {
         Sum::I64(sum) => Total::Signed(sum.into()),
         Sum::U64(sum) => Total::Unsigned(sum.into()),
         Sum::F64(sum) => Total::Float { sum, overflowed: false },
     });
     let bounds = statistics.min.trusted().zip(statistics.max.trusted());
-    Some(CellStatistics { total, bounds, ..counted(cells, trusted_nulls) })
+    Some(CellStatistics { total, bounds, ..counted(cells, nulls) })
 }

@@ -6,7 +6,7 @@ use tdb_schema::{ArraySchema, FieldRef};
 use super::measure::Measures;
 use super::statistics::KnownTiles;
 use crate::query::CheckedQuery;
-use crate::read::{Scan, ScanCells, ScanCost, scan};
+use crate::read::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, scan};
 use crate::{Fragment, Result};
 
 /// Summaries of the measured fields, and how many cells there are.
@@ -45,15 +45,15 @@ impl Scan for Whole<'_> {
     }
 
     fn known(&self, fragment: &Fragment) -> Option<KnownTiles> {
-        KnownTiles::of(fragment, self.array, self.measures)
+        Some(KnownTiles::of(fragment, self.array, self.measures))
     }
 
-    fn add_known(&mut self, known: &KnownTiles, tile: u64, cells: u64) -> bool {
-        let is_known = known.add(tile, cells, &mut self.summaries);
-        if is_known {
-            self.cells = self.cells.saturating_add(cells);
+    fn add_known(&mut self, known: &KnownTiles, tile: KnownTile) -> FieldSet {
+        let added = known.add(tile, &mut self.summaries);
+        if added.is_all() {
+            self.cells = self.cells.saturating_add(tile.cells);
         }
-        is_known
+        added
     }
 
     fn add_unwritten(&mut self, cells: u128) -> bool {
@@ -65,14 +65,16 @@ impl Scan for Whole<'_> {
         let count = u64::try_from(cells).unwrap_or(u64::MAX);
         self.cells = self.cells.saturating_add(count);
         for (output, summary) in self.measures.outputs().iter().zip(&mut self.summaries) {
-            summary.add_repeated(output.fill_valid.then_some(&output.fill), count);
+            summary.add_repeated(output.fill_cell(), count);
         }
         true
     }
 }
 
 fn add(summaries: &mut [Summary], cells: &ScanCells<'_>) {
-    summaries.iter_mut().zip(cells.columns).for_each(|(summary, column)| summary.add(column, cells.picked));
+    let fields = summaries.iter_mut().zip(cells.columns).enumerate();
+    let fields = fields.filter(|(field, _)| !cells.added.contains(*field));
+    fields.for_each(|(_, (summary, column))| summary.add(column, cells.picked));
 }
 
 fn count(cells: &ScanCells<'_>) -> u64 {

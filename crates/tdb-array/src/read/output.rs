@@ -82,6 +82,11 @@ impl OutputField {
         }
     }
 
+    /// A cell that nobody wrote; `None` if it is null.
+    pub(crate) fn fill_cell(&self) -> Option<&[u8]> {
+        (!self.nullable || self.fill_valid).then_some(&self.fill)
+    }
+
     /// Bytes of one cell, unless they vary.
     pub(crate) fn cell_size(&self) -> Option<usize> {
         self.cell_val_num.fixed().map(|number| number as usize * self.datatype.size())

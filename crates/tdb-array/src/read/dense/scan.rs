@@ -16,7 +16,7 @@ use super::shape::{Odometer, volume};
 use super::walk::{TileGrid, TileList, TileWalk};
 use crate::query::{CheckedQuery, with_fill_values};
 use crate::read::Pruner;
-use crate::read::scan::{Scan, ScanCost, add_batch};
+use crate::read::scan::{KnownTile, Scan, ScanCost, add_batch};
 use crate::{Fragment, Result};
 
 /// As many tiles may be kept account of before it is known that so many are stored.
@@ -104,11 +104,7 @@ impl Written {
             });
             match facts.fulfilment(&fragments[fragment], place.tile) {
                 Fulfilment::None => {}
-                Fulfilment::All
-                    if facts.known.as_ref().is_some_and(|known| scan.add_known(known, place.tile, place.cells)) =>
-                {
-                    cost.known += 1;
-                }
+                Fulfilment::All if facts.add(scan, place) => cost.known += 1,
                 Fulfilment::All | Fulfilment::Unknown => others.push(*number),
             }
         }
@@ -123,6 +119,12 @@ struct FragmentFacts<K> {
 }
 
 impl<K> FragmentFacts<K> {
+    /// Adds a tile by what is known of it, if that is enough.
+    fn add<S: Scan<Known = K>>(&self, scan: &mut S, place: TilePlace) -> bool {
+        let tile = KnownTile { tile: place.tile, cells: place.cells, partly: false };
+        self.known.as_ref().is_some_and(|known| scan.add_known(known, tile).is_all())
+    }
+
     fn fulfilment(&self, fragment: &Fragment, tile: u64) -> Fulfilment {
         match &self.pruner {
             None => Fulfilment::All,

@@ -19,45 +19,51 @@ use super::stream::needs_look;
 use super::table::cell_bytes;
 use crate::Result;
 use crate::query::CheckedQuery;
-use crate::read::scan::{Scan, ScanCells, ScanCost, add_batch};
+use crate::read::scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, add_batch};
 use crate::tiles::TileScratch;
 
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let context = prune::context(query)?;
     let mut choice = Choice::of(&context)?;
-    let mut tiles = std::mem::take(&mut choice.streamed);
+    let tiles = std::mem::take(&mut choice.streamed);
     let mut cost = ScanCost::default();
 
     let known: Vec<Option<S::Known>> = context.sources.iter().map(|source| scan.known(&source.fragment)).collect();
-    tiles.retain(|(source, tile)| {
-        let is_known = !needs_look(&context, *source, tile)
-            && known[*source].as_ref().is_some_and(|known| scan.add_known(known, tile.tile, tile.cells.into()));
-        cost.known += u64::from(is_known);
-        !is_known
-    });
+    let mut tiles: Vec<(usize, SelectedTile, FieldSet)> = tiles
+        .into_iter()
+        .map(|(source, tile)| {
+            let known = known[source].as_ref().filter(|_| !needs_look(&context, source, &tile));
+            let asked = KnownTile { tile: tile.tile, cells: tile.cells.into(), partly: true };
+            let added = known.map_or(FieldSet::NONE, |known| scan.add_known(known, asked));
+            (source, tile, added)
+        })
+        .collect();
+    let all = tiles.len();
+    tiles.retain(|(.., added)| !added.is_all());
+    cost.known = (all - tiles.len()) as u64;
     cost.read = (tiles.len() + choice.merged.len() + choice.sorted.len()) as u64;
 
     let workers = context.array.workers();
     if workers.threads() == 1 {
         let scan = Mutex::new(&mut *scan);
-        workers.for_each(0, tiles, |(source, tile), scratch| {
+        workers.for_each(0, tiles, |(source, tile, added), scratch| {
             let add = |cells: &ScanCells<'_>| {
                 if let Ok(mut scan) = scan.lock() {
                     scan.add_cells(cells);
                 }
             };
-            with_tile(&context, (source, &tile), scratch, add).map(drop)
+            with_tile(&context, (source, &tile, added), scratch, add).map(drop)
         })?;
     } else {
         for wave in tiles.chunks(scan.most_parts(workers.threads()).max(1)) {
-            let bytes = wave.iter().map(|(source, tile)| {
+            let bytes = wave.iter().map(|(source, tile, _)| {
                 (cell_bytes(&context, *source, tile.tile, tile.cells) as u64).saturating_mul(tile.cells.into())
             });
             let bytes = bytes.fold(0, u64::saturating_add);
             let seen = &*scan;
-            let parts = workers.map(bytes, wave.to_vec(), |(source, tile), scratch| {
-                with_tile(&context, (source, &tile), scratch, |cells| seen.part(cells))
+            let parts = workers.map(bytes, wave.to_vec(), |(source, tile, added), scratch| {
+                with_tile(&context, (source, &tile, added), scratch, |cells| seen.part(cells))
             })?;
             parts.into_iter().flatten().for_each(|part| scan.add(part));
         }
@@ -73,10 +79,10 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
     Ok(cost)
 }
 
-/// Hands over the wanted cells of a tile, if there are any.
+/// Hands over the wanted cells of a tile, if there are any, but for fields that were added already.
 fn with_tile<R>(
     context: &Context,
-    (source, tile): (usize, &SelectedTile),
+    (source, tile, added): (usize, &SelectedTile, FieldSet),
     scratch: &mut TileScratch,
     each: impl FnOnce(&ScanCells<'_>) -> R,
 ) -> Result<Option<R>> {
@@ -99,14 +105,14 @@ fn with_tile<R>(
     for (field, held) in wanted.fields {
         fields[field] = held;
     }
-    for (field, held) in fields.iter_mut().enumerate() {
+    for (field, held) in fields.iter_mut().enumerate().filter(|(field, _)| !added.contains(*field)) {
         hold_field(context, (source, tile), field, window.clone(), held, scratch)?;
     }
     let columns = fields.iter().zip(&context.fields);
     let columns: Vec<Cells<'_>> =
         columns.map(|(held, output)| held.cells.cells(output.cell_size().unwrap_or(1))).collect();
     let count = tile.cells as usize;
-    let result = each(&ScanCells { columns: &columns, count, picked: wanted.kept.as_deref() });
+    let result = each(&ScanCells { columns: &columns, count, picked: wanted.kept.as_deref(), added });
     fields.iter_mut().for_each(|held| context.spares.take_back(held));
     Ok(Some(result))
 }
