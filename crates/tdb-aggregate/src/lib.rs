@@ -5,6 +5,7 @@
 //!   merged.
 //! - [`Groups`]: the same for each group of cells that are equal in some fields. Keys are kept in order, and the memory that they
 //!   take is bounded: groups that there is no room for are left to another pass over the cells.
+//! - [`Bins`]: how many values lie in each of some intervals of equal width.
 //!
 //! ```
 //! use tdb_aggregate::{Measured, Summary, ValueKind};
@@ -33,6 +34,7 @@
 //!   said. Strings compare byte by byte. Of other cells (several numbers, wide strings) there are none.
 //! - **Groups**: nulls are one group, the last; so are NaNs, after the infinities; `-0.0` and `0.0` are equal.
 
+mod bins;
 mod blocks;
 mod bounds;
 mod groups;
@@ -46,6 +48,7 @@ mod total;
 // Types of this crate stand in this one's signatures; its users needn't name it in a manifest.
 pub use tdb_types;
 
+pub use bins::Bins;
 pub use groups::{GroupRow, Groups};
 pub use key::{KeyField, KeyShape};
 pub use kind::{Measured, ValueKind};

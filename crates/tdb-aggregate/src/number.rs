@@ -24,6 +24,9 @@ pub(crate) trait Number: Copy + PartialOrd + Default {
     /// The number as a part of a sum.
     fn widen(self) -> Partial;
 
+    /// As a double, rounded where that doesn't hold it.
+    fn to_f64(self) -> f64;
+
     /// Whether it is comparable.
     fn is_nan(self) -> bool;
 }
@@ -72,6 +75,12 @@ macro_rules! number {
             #[inline]
             fn widen(self) -> Partial {
                 $widen(self)
+            }
+
+            #[inline]
+            #[allow(clippy::cast_precision_loss, clippy::cast_lossless)] // rounding is meant
+            fn to_f64(self) -> f64 {
+                self as f64
             }
 
             #[inline]

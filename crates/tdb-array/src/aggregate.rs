@@ -4,6 +4,7 @@ mod columns;
 mod distribution;
 mod function;
 mod grouped;
+mod histogram;
 mod measure;
 mod statistics;
 mod whole;
@@ -11,6 +12,7 @@ mod whole;
 use std::iter::FusedIterator;
 
 pub use function::{Aggregate, AggregateFunction};
+pub use histogram::Histogram;
 
 use crate::query::CheckedQuery;
 use crate::read::ScanCost;
@@ -113,6 +115,14 @@ impl Query {
         Ok(Grouped { groups, distributions, columns, rows: self.group_rows(), ended: false })
     }
 
+    /// Whether an aggregate can be computed.
+    ///
+    /// # Errors
+    /// Its field is unknown, or has none.
+    pub fn can_aggregate(&self, aggregate: &Aggregate) -> Result<()> {
+        measure::checked(self.schema(), aggregate).map(drop)
+    }
+
     /// The query for a scan of these fields.
     fn for_scan(&self, fields: &[tdb_schema::FieldRef]) -> Result<CheckedQuery> {
         let mut query = self.clone().order(Order::Unordered).only_matching().check()?;
@@ -162,6 +172,12 @@ impl Aggregates {
 }
 
 impl Grouped {
+    /// A batch without rows, which has the columns that all batches have.
+    #[must_use]
+    pub fn empty_batch(&self) -> Batch {
+        self.columns.empty()
+    }
+
     /// The sums so far that don't fit into their type, by the names of their columns.
     #[must_use]
     pub fn saturated(&self) -> &[String] {

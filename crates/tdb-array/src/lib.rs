@@ -96,7 +96,7 @@ pub use {
     tdb_types,
 };
 
-pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped};
+pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram};
 pub use array::{Array, ArrayOptions};
 pub use batch::Batch;
 pub use column::{Column, Value};

@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::color::ColorChoice;
 use crate::command::{
-    completions, create, delete, doctor, enumerations, evolve, fragments, group, import, info, inspect, ls, meta, read,
-    schema, tree,
+    agg, completions, create, delete, doctor, enumerations, evolve, fragments, group, import, info, inspect, ls, meta,
+    read, schema, stats, tree,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -19,6 +19,8 @@ Examples:
   tdb PATH                                 what is at a path, in short
   tdb read PATH --range pos=1000..2000     cells, as a table or as JSON lines into a pipe
   tdb read PATH --select pos,qual --limit 10
+  tdb agg PATH --count --mean qual --by chrom
+  tdb stats PATH                           a summary of each field
   tdb schema PATH                          everything that the schema says
   tdb tree PATH                            a group, and all that is in it
   tdb meta PATH --at 2024-05-01            metadata, as it was on a day
@@ -53,6 +55,8 @@ pub(crate) enum Command {
     Schema(schema::Args),
     Fragments(fragments::Args),
     Read(read::Args),
+    Agg(Box<agg::Args>),
+    Stats(stats::Args),
     Meta(meta::Args),
     Tree(tree::Args),
     Enumerations(enumerations::Args),
@@ -159,11 +163,13 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "info",
     "schema",
     "fragments",
     "read",
+    "agg",
+    "stats",
     "meta",
     "tree",
     "enumerations",

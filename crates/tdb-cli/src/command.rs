@@ -1,5 +1,7 @@
 //! The subcommands, one file each.
 
+pub(crate) mod agg;
+mod cells_of;
 pub(crate) mod completions;
 pub(crate) mod create;
 pub(crate) mod delete;
@@ -16,8 +18,10 @@ pub(crate) mod ls;
 pub(crate) mod meta;
 pub(crate) mod read;
 pub(crate) mod schema;
+pub(crate) mod stats;
 pub(crate) mod tree;
 
+pub(crate) use cells_of::CellsOf;
 pub(crate) use describe::json_cell;
 
 use clap::CommandFactory;
@@ -36,6 +40,8 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Schema(args) => schema::run(&args, &key()?, terminal),
         Command::Fragments(args) => fragments::run(&args, &key()?, terminal),
         Command::Read(args) => read::run(&args, &key()?, terminal),
+        Command::Agg(args) => agg::run(&args, &key()?, terminal),
+        Command::Stats(args) => stats::run(&args, &key()?, terminal),
         Command::Meta(args) => meta::run(&args, &key()?, terminal),
         Command::Tree(args) => tree::run(&args, &key()?, terminal),
         Command::Enumerations(args) => enumerations::run(&args, &key()?, terminal),

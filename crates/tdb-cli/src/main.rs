@@ -10,6 +10,7 @@ mod import;
 mod inspect;
 mod key;
 mod location;
+mod names;
 mod output;
 mod progress;
 mod range;

@@ -86,6 +86,13 @@ pub(crate) fn printed(cells: u64) {
     }
 }
 
+/// Says on standard error what people should know, though nothing is wrong.
+pub(crate) fn warn(text: &str, terminal: Terminal) {
+    let paint = terminal.error_paint();
+    // Nobody may be listening.
+    let _ = writeln!(io::stderr(), "tdb: {} {}", paint.bold("warning:"), printable(text));
+}
+
 /// Says what there is to say at the end. Gives whether something was left out.
 pub(crate) fn finish(terminal: Terminal) -> bool {
     let session = session();

@@ -99,9 +99,9 @@ pub use tdb_array::{
     Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches,
     CellProblem, Clock, Column, Coordinate, CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment,
     ErrorCategory, FileReads, Fragment, FragmentEntry, FragmentPlan, GlobalWriter, Group, GroupOptions, GroupTree,
-    GroupWriter, Grouped, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Names, NewCells,
-    NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile, Query, Randomness, Result, TimeRange, TreeNode, Value,
-    Write, Written,
+    GroupWriter, Grouped, Histogram, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Names,
+    NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile, Query, Randomness, Result, TimeRange,
+    TreeNode, Value, Write, Written,
 };
 
 pub use tdb_condition as condition;

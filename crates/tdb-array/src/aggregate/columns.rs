@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tdb_aggregate::{GroupRow, Sum, Summary};
+use tdb_aggregate::{GroupRow, Sum, Summary, Total};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{Buffer, CellValNum, Datatype};
 
@@ -79,6 +79,14 @@ impl ResultColumns {
         self.rows += 1;
     }
 
+    /// A batch without rows.
+    pub(super) fn empty(&self) -> Batch {
+        let empty = |column: &ResultColumn| {
+            ResultColumn::new(column.name.clone(), column.datatype, column.cell_val_num, column.nullable).take(0)
+        };
+        Batch::new(self.columns.iter().map(empty).collect(), 0)
+    }
+
     /// The rows so far.
     pub(super) fn take(&mut self) -> Batch {
         let rows = std::mem::take(&mut self.rows);
@@ -116,6 +124,9 @@ impl ResultColumn {
                 };
                 number(datatype, output.nullable)
             }
+            (AggregateFunction::Mean, Some(output)) if output.datatype.is_datetime() || output.datatype.is_time() => {
+                number(output.datatype, true)
+            }
             (AggregateFunction::Mean, _) => number(Datatype::Float64, true),
             _ => number(Datatype::UInt64, false),
         }
@@ -127,7 +138,14 @@ impl ResultColumn {
         match function {
             AggregateFunction::NullCount => self.push(Some(&summary.nulls().to_le_bytes())),
             AggregateFunction::Mean => {
-                let mean = summary.total().mean(values).map(f64::to_le_bytes);
+                let mean = match (self.datatype, summary.total()) {
+                    (Datatype::Float64, total) => total.mean(values).map(f64::to_le_bytes),
+                    // A date between others, in their units.
+                    (_, Total::Signed(sum)) if values > 0 => {
+                        i64::try_from(sum.div_euclid(values.into())).ok().map(i64::to_le_bytes)
+                    }
+                    _ => None,
+                };
                 self.push(mean.as_ref().map(|bytes| &bytes[..]));
             }
             AggregateFunction::Min => self.push(summary.bounds().map(|(min, _)| min)),

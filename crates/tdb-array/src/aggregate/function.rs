@@ -20,7 +20,8 @@ pub enum AggregateFunction {
     /// The sum of numbers: `int64`, `uint64` or `float64`. One that doesn't fit is the greatest value of the type, or null
     /// if the field may be null.
     Sum,
-    /// The mean of numbers: `float64`. Null if there are no values.
+    /// The mean of numbers: `float64`; of dates and times one of the field's type, rounded down to its unit. Null if there are no
+    /// values.
     Mean,
     /// The least value: of the field's type. NaNs are left out unless there is nothing else. Null if there are no values.
     Min,

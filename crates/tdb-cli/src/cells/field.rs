@@ -87,6 +87,14 @@ impl Field {
         }
     }
 
+    /// The cell as JSON.
+    pub(crate) fn json_value_of(&self, column: &Column, cell: usize) -> serde_json::Value {
+        let Some(bytes) = column.cell(cell) else { return serde_json::Value::Null };
+        let mut json = Vec::new();
+        self.json(bytes, &mut json);
+        serde_json::from_slice(&json).unwrap_or_default()
+    }
+
     fn json(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match &self.values {
             None => self.kind.json(bytes, out),

@@ -7,6 +7,7 @@ use tdb_schema::{ArraySchema, DimensionLabel, FieldRef, FieldType};
 
 use crate::cells::Field;
 use crate::failure::{Failure, Result};
+use crate::names::names_in;
 
 /// What is printed in one column.
 #[derive(Clone, Copy, Debug)]
@@ -74,53 +75,8 @@ pub(super) fn selected<'a>(schema: &'a ArraySchema, names: &[String]) -> Result<
     }
 }
 
-/// The names between commas; those in quotes may hold commas themselves.
-fn names_in(text: &str) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start();
-        if rest.starts_with('"') {
-            let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-            let name = strings.next().and_then(std::result::Result::ok);
-            names.push(name.ok_or_else(|| {
-                Failure::usage(format!("select {text:?}: the name in quotes does not end"))
-                    .with_hint("write names in quotes as in JSON: --select 'a,\"b,c\"'")
-            })?);
-            rest = rest[strings.byte_offset()..].trim_start();
-            if !rest.is_empty() && !rest.starts_with(',') {
-                return Err(Failure::usage(format!("select {text:?}: expected a comma at {rest:?}")));
-            }
-        } else {
-            let end = rest.find(',').unwrap_or(rest.len());
-            names.push(rest[..end].trim().to_owned());
-            rest = &rest[end..];
-        }
-        match rest.strip_prefix(',') {
-            Some(more) => rest = more,
-            None => return Ok(names),
-        }
-    }
-}
-
 fn unknown(schema: &ArraySchema, name: &str) -> Failure {
     let fields = schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned);
     let known = fields.chain(schema.labels().iter().map(|label| label.name.clone())).collect();
     tdb_array::ArrayError::UnknownField { name: name.to_owned(), known }.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_fields() {
-        assert_eq!(names_in("a, b").unwrap(), ["a", "b"]);
-        assert_eq!(names_in(r#"a,"b,c" ,d"#).unwrap(), ["a", "b,c", "d"]);
-        assert_eq!(names_in(r#""a \"b\"""#).unwrap(), ["a \"b\""]);
-        assert_eq!(names_in(r#"a"b"#).unwrap(), ["a\"b"]);
-        assert_eq!(names_in("").unwrap(), [""]);
-        assert!(names_in(r#"a,"b"#).unwrap_err().message().contains("does not end"));
-        assert!(names_in(r#""a"b"#).unwrap_err().message().contains("a comma"));
-    }
 }

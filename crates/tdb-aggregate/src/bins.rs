@@ -1,0 +1,131 @@
+//! How numbers are spread.
+
+use tdb_types::{Cells, PhysicalType};
+
+use crate::blocks::for_each_block;
+use crate::kind::ValueKind;
+use crate::number::{Number, with_number};
+
+/// How many numbers lie in each of some intervals of equal width; the last one has its upper end, too.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bins {
+    physical: PhysicalType,
+    low: f64,
+    high: f64,
+    counts: Vec<u64>,
+    outside: u64,
+}
+
+impl Bins {
+    /// So many intervals between two numbers; `None` if there is nothing between them, or values of this kind are no numbers.
+    #[must_use]
+    pub fn new(kind: ValueKind, low: f64, high: f64, count: usize) -> Option<Self> {
+        let ValueKind::Number(physical) = kind else { return None };
+        let is_sound = (high - low).is_finite() && low <= high && count > 0;
+        is_sound.then(|| Self { physical, low, high, counts: vec![0; count], outside: 0 })
+    }
+
+    /// Bins of the same intervals without numbers.
+    #[must_use]
+    pub fn part(&self) -> Self {
+        Self { counts: vec![0; self.counts.len()], outside: 0, ..*self }
+    }
+
+    /// Between which numbers the intervals lie.
+    #[must_use]
+    pub fn range(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// How many numbers lie in each interval.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// How many numbers lie in none: NaNs, infinities, and those beyond.
+    #[must_use]
+    pub fn outside(&self) -> u64 {
+        self.outside
+    }
+
+    /// Adds the numbers among some cells: those with the indices that are picked, or all.
+    pub fn add(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) {
+        with_number!(self.physical, N => {
+            for_each_block::<N>(cells, picked, |block| self.add_numbers(block));
+        });
+    }
+
+    fn add_numbers<N: Number>(&mut self, numbers: &[N]) {
+        let Self { low, high, counts, outside, .. } = self;
+        #[allow(clippy::cast_precision_loss)] // few intervals
+        let scale = counts.len() as f64 / (*high - *low);
+        let last = counts.len() - 1;
+        for number in numbers {
+            let number = number.to_f64();
+            if !(*low..=*high).contains(&number) {
+                *outside += 1;
+                continue;
+            }
+            // Where all are equal, the scale is infinite.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, NaN is 0
+            let bin = ((number - *low) * scale) as usize;
+            counts[bin.min(last)] += 1;
+        }
+    }
+
+    /// Adds so many numbers, if all numbers between these two lie in the same interval; whether they do.
+    #[must_use]
+    pub fn add_between(&mut self, least: &[u8], greatest: &[u8], count: u64) -> bool {
+        let mut ends = self.part();
+        ends.add(&Cells::fixed(least, self.physical.size()), None);
+        ends.add(&Cells::fixed(greatest, self.physical.size()), None);
+        match ends.counts.iter().position(|count| *count == 2) {
+            Some(bin) => {
+                self.counts[bin] = self.counts[bin].saturating_add(count);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Adds the numbers of other bins of the same intervals.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(own, other)| *own = own.saturating_add(*other));
+        self.outside = self.outside.saturating_add(other.outside);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubles(values: &[f64]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    fn bins(low: f64, high: f64, count: usize) -> Option<Bins> {
+        Bins::new(ValueKind::Number(PhysicalType::F64), low, high, count)
+    }
+
+    #[test]
+    fn ends_belong_to_the_first_and_the_last() {
+        let mut found = bins(0.0, 10.0, 5).unwrap_or_else(|| panic!("bins"));
+        let values = [0.0, 1.9, 2.0, 10.0, 9.0, 10.1, -0.1, f64::NAN, f64::INFINITY];
+        found.add(&Cells::fixed(&doubles(&values), 8), None);
+        assert_eq!((found.counts(), found.outside()), (&[2, 1, 0, 0, 2][..], 4));
+        assert!(found.add_between(&2.5_f64.to_le_bytes(), &3.5_f64.to_le_bytes(), 7));
+        assert!(!found.add_between(&2.5_f64.to_le_bytes(), &4.5_f64.to_le_bytes(), 7));
+        assert!(!found.add_between(&f64::NAN.to_le_bytes(), &f64::NAN.to_le_bytes(), 7));
+        assert_eq!(found.counts(), [2, 8, 0, 0, 2]);
+    }
+
+    #[test]
+    fn all_equal() {
+        let mut found = bins(3.0, 3.0, 4).unwrap_or_else(|| panic!("bins"));
+        found.add(&Cells::fixed(&doubles(&[3.0, 3.0]), 8), Some(&[1]));
+        assert_eq!(found.counts(), [1, 0, 0, 0]);
+        assert!(bins(f64::MIN, f64::MAX, 4).is_none() && bins(1.0, 0.0, 4).is_none() && bins(0.0, 1.0, 0).is_none());
+        assert!(Bins::new(ValueKind::Bytes, 0.0, 1.0, 4).is_none());
+    }
+}

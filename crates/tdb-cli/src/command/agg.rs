@@ -1,0 +1,211 @@
+//! `tdb agg`: aggregates of cells, as a whole or by group.
+
+use std::io::Write;
+
+use tdb_array::{Aggregate, AggregateFunction, Array, Batch};
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_types::saturating_len;
+
+use super::CellsOf;
+use crate::cells::Field;
+use crate::failure::{Failure, Result};
+use crate::key::Key;
+use crate::names::{fields_in, names_in};
+use crate::output::{RowFormat, cell_writer, stdout};
+use crate::session;
+use crate::terminal::Terminal;
+
+/// Count and sum up cells, as a whole or by group
+///
+/// Prints one row, or with --by one for each group, in the order of the groups. What the metadata of tiles says isn't read.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Nulls are left out of everything but --count and --nulls. NaNs are left out of --min and --max unless there is nothing else, and
+come last in --quantile and --by. Of enumerated attributes the least and the greatest value are those with the least and the
+greatest position. Cells of a dense array that nobody wrote count with their fill values.
+
+Examples:
+  tdb agg ARRAY                                       how many cells there are
+  tdb agg ARRAY --count --mean qual --max qual --by chrom
+  tdb agg ARRAY --sum reads --range pos=1000..2000 --where \"filter = 'PASS'\"
+  tdb agg ARRAY --distinct sample,chrom --median qual --quantile qual=0.99
+  tdb agg ARRAY --count --by chrom,filter --format csv > counts.csv")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    cells: CellsOf,
+
+    /// How many cells there are
+    #[arg(long, help_heading = "Aggregates")]
+    count: bool,
+
+    /// How many values of fields there are that aren't null
+    #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
+    values: Vec<String>,
+
+    /// How many cells of fields are null
+    #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
+    nulls: Vec<String>,
+
+    /// The sum of fields; one beyond 64 bits is the greatest number that there is, and a warning says so
+    #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
+    sum: Vec<String>,
+
+    /// The mean of fields
+    #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
+    mean: Vec<String>,
+
+    /// The least value of fields
+    #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
+    min: Vec<String>,
+
+    /// The greatest value of fields
+    #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
+    max: Vec<String>,
+
+    /// How many different values fields have; exact
+    #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
+    distinct: Vec<String>,
+
+    /// The median of fields, of an even number of values the lower of the two in the middle; exact
+    #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
+    median: Vec<String>,
+
+    /// The least value of a field that this part of all values, from 0 to 1, doesn't exceed; exact
+    #[arg(long, value_name = "FIELD=PART", help_heading = "Aggregates")]
+    quantile: Vec<String>,
+
+    /// Compute them for each group of cells that are equal in these fields
+    #[arg(short, long, value_name = "FIELD,…")]
+    by: Vec<String>,
+
+    /// Print so many groups at most
+    #[arg(short = 'n', long, value_name = "GROUPS", requires = "by")]
+    limit: Option<u64>,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+
+    /// Print what is stored in place of dates (integers) and enumerated values (their indices)
+    #[arg(long)]
+    raw: bool,
+
+    /// What CSV shows for null
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    null: String,
+}
+
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    let (array, query) = args.cells.open(key)?;
+    let schema = array.schema();
+    let aggregates = args.aggregates(schema)?;
+    let by = fields_in(schema, &args.by)?;
+    let mut fields = Vec::new();
+    for name in &by {
+        let field = schema.field(name).ok_or_else(|| unknown(schema, name))?;
+        fields.push(Field::of(&array, field, args.raw)?);
+    }
+    let format = RowFormat::or_default(args.format, terminal);
+    let mut out = stdout();
+    let (mut left, mut printed) = (args.limit.unwrap_or(u64::MAX), 0);
+    let saturated;
+    if by.is_empty() {
+        let found = query.aggregate(aggregates.clone())?;
+        fields.extend(shown(&array, &aggregates, found.batch(), args.raw)?);
+        let mut writer = cell_writer(format, fields, &args.null, terminal);
+        writer.rows(found.batch(), 0..found.batch().len(), &mut out)?;
+        writer.finish(&mut out)?;
+        saturated = found.saturated().to_vec();
+    } else {
+        let mut groups = query.group_by(&by, aggregates.clone())?;
+        fields.extend(shown(&array, &aggregates, &groups.empty_batch(), args.raw)?);
+        let mut writer = cell_writer(format, fields, &args.null, terminal);
+        while left > 0
+            && let Some(batch) = groups.next()
+        {
+            let result = batch.map_err(Failure::from);
+            // What came before an error is worth having.
+            let batch = result.or_else(|failure| out.flush().map_err(Into::into).and(Err(failure)))?;
+            let rows = batch.len().min(saturating_len(left));
+            writer.rows(&batch, 0..rows, &mut out)?;
+            (left, printed) = (left - rows as u64, printed + rows as u64);
+        }
+        writer.finish(&mut out)?;
+        session::printed(printed);
+        saturated = groups.saturated().to_vec();
+    }
+    out.flush()?;
+    for name in saturated {
+        session::warn(
+            &format!("{name} doesn't fit into 64 bits; it is shown as the greatest number, or as null"),
+            terminal,
+        );
+    }
+    Ok(())
+}
+
+impl Args {
+    /// What is asked for, in the order of the options; how many cells there are if nothing is.
+    fn aggregates(&self, schema: &ArraySchema) -> Result<Vec<Aggregate>> {
+        let mut all = Vec::new();
+        if self.count {
+            all.push(Aggregate::count());
+        }
+        type OfField = fn(String) -> Aggregate;
+        let of_fields: [(&Vec<String>, OfField); 8] = [
+            (&self.values, Aggregate::count_of),
+            (&self.nulls, Aggregate::null_count),
+            (&self.sum, Aggregate::sum),
+            (&self.mean, Aggregate::mean),
+            (&self.min, Aggregate::min),
+            (&self.max, Aggregate::max),
+            (&self.distinct, Aggregate::count_distinct),
+            (&self.median, Aggregate::median),
+        ];
+        for (options, aggregate) in of_fields {
+            all.extend(fields_in(schema, options)?.into_iter().map(aggregate));
+        }
+        for option in &self.quantile {
+            all.push(quantile(option)?);
+        }
+        if all.is_empty() {
+            all.push(Aggregate::count());
+        }
+        Ok(all)
+    }
+}
+
+/// What `FIELD=PART` asks for; the field may hold signs of its own.
+fn quantile(option: &str) -> Result<Aggregate> {
+    let wrong = |why: &str| {
+        Failure::usage(format!("quantile {option:?}: {why}")).with_hint("write for example --quantile qual=0.9")
+    };
+    let (field, part) = option.rsplit_once('=').ok_or_else(|| wrong("expected FIELD=PART"))?;
+    let part: f64 = part.trim().parse().map_err(|_| wrong("the part is no number"))?;
+    let [field] = &names_in(field)?[..] else { return Err(wrong("expected one field")) };
+    Ok(Aggregate::quantile(field, part))
+}
+
+/// How the columns of aggregates are shown: values of a field as that is.
+fn shown(array: &Array, aggregates: &[Aggregate], batch: &Batch, raw: bool) -> Result<Vec<Field>> {
+    let first = batch.columns().len() - aggregates.len();
+    let columns = aggregates.iter().zip(&batch.columns()[first..]);
+    let field = columns.map(|(aggregate, column)| {
+        let is_value = matches!(
+            aggregate.function(),
+            AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Quantile(_)
+        );
+        let enumeration = match aggregate.field().and_then(|name| array.schema().field(name)) {
+            Some(FieldRef::Attribute(index)) if is_value && !raw => array.schema().attributes()[index].enumeration(),
+            _ => None,
+        };
+        let enumeration = enumeration.map(|name| array.enumeration(name).map_err(Failure::from)).transpose()?;
+        Ok(Field::new(column.name(), column.datatype(), column.cell_val_num(), enumeration, raw))
+    });
+    field.collect()
+}
+
+fn unknown(schema: &ArraySchema, name: &str) -> Failure {
+    let known = schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned).collect();
+    tdb_array::ArrayError::UnknownField { name: name.to_owned(), known }.into()
+}

@@ -1,0 +1,185 @@
+//! `tdb stats`: a summary of each field.
+
+use serde_json::{Value, json};
+use tdb_array::{Aggregate, Aggregates, Array, ArrayError, Histogram, Query};
+use tdb_schema::{FieldRef, FieldType};
+
+use super::CellsOf;
+use super::describe::cell_type;
+use crate::cells::Field;
+use crate::failure::Result;
+use crate::key::Key;
+use crate::names::fields_in;
+use crate::output::{Entry, RowFormat, Sheet};
+use crate::terminal::Terminal;
+
+/// Summarise fields: values, nulls, least, greatest, mean, different values, how they are spread
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Everything is exact. The counts of different values and the histogram, which is of numbers and dates, between the least and the greatest finite value,
+take more passes over the array: --quick leaves them out, and mostly needs no more than metadata.
+
+Examples:
+  tdb stats ARRAY
+  tdb stats ARRAY --select qual,depth --where \"filter = 'PASS'\"
+  tdb stats ARRAY --quick --format json")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    cells: CellsOf,
+
+    /// Fields to summarise, in this order [default: all]
+    #[arg(short, long, value_name = "FIELD,…")]
+    select: Vec<String>,
+
+    /// Leave out what takes a look at all cells: different values and the histogram
+    #[arg(long)]
+    quick: bool,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+}
+
+const COLUMNS: [(&str, bool); 9] = [
+    ("field", false),
+    ("type", false),
+    ("values", true),
+    ("nulls", true),
+    ("min", true),
+    ("max", true),
+    ("mean", true),
+    ("distinct", true),
+    ("histogram", false),
+];
+const QUICK_COLUMNS: usize = 7;
+
+/// Characters of a histogram.
+const INTERVALS: usize = 16;
+
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    let (array, query) = args.cells.open(key)?;
+    let schema = array.schema();
+    let names = match args.select.is_empty() {
+        true => schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned).collect(),
+        false => fields_in(schema, &args.select)?,
+    };
+    // Those that a field doesn't have are left out.
+    let mut asked = Vec::new();
+    for name in &names {
+        asked.extend([Aggregate::count_of(name), Aggregate::null_count(name)]);
+        let optional = [Aggregate::min(name), Aggregate::max(name), Aggregate::mean(name)];
+        for aggregate in optional {
+            if has(&query, &aggregate)? {
+                asked.push(aggregate);
+            }
+        }
+    }
+    let summary = query.clone().aggregate(asked)?;
+    let columns = if args.quick { &COLUMNS[..QUICK_COLUMNS] } else { &COLUMNS[..] };
+    let mut sheet = Sheet::new(columns);
+    let format = RowFormat::or_default(args.format, terminal);
+    for name in &names {
+        sheet.push(row(&array, &query, &summary, name, args.quick)?);
+    }
+    sheet.print(format, terminal)
+}
+
+/// Whether a field has an aggregate.
+fn has(query: &Query, aggregate: &Aggregate) -> Result<bool> {
+    match query.can_aggregate(aggregate) {
+        Ok(()) => Ok(true),
+        Err(ArrayError::Aggregate { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn row(array: &Array, query: &Query, summary: &Aggregates, name: &str, is_quick: bool) -> Result<Vec<Entry>> {
+    let schema = array.schema();
+    let Some(field) = schema.field(name) else { return Ok(Vec::new()) };
+    let kind = schema.field_type(field);
+    let shown = Field::of(array, field, false)?;
+    let value = |aggregate: Aggregate, field: &Field| match summary.batch().column(&aggregate.to_string()) {
+        Ok(column) => match field.text(column, 0) {
+            Some(text) => Entry::shown(beginning(text), field.json_value_of(column, 0)),
+            None => Entry::none(),
+        },
+        Err(_) => Entry::none(),
+    };
+    let count = |aggregate: Aggregate| {
+        summary.value::<u64>(&aggregate.to_string()).map(|count| count.map_or_else(Entry::none, Entry::from))
+    };
+    let mean = summary.batch().column(&Aggregate::mean(name).to_string());
+    let mean_field = mean.map(|column| Field::new("mean", column.datatype(), column.cell_val_num(), None, false));
+    let mut row = vec![
+        name.into(),
+        type_of(array, field, kind).into(),
+        count(Aggregate::count_of(name))?,
+        count(Aggregate::null_count(name))?,
+        value(Aggregate::min(name), &shown),
+        value(Aggregate::max(name), &shown),
+        mean_field.map_or_else(|_| Entry::none(), |field| value(Aggregate::mean(name), &field)),
+    ];
+    if !is_quick {
+        let distinct = Aggregate::count_distinct(name);
+        let found = query.clone().aggregate([distinct.clone()])?;
+        row.push(found.value::<u64>(&distinct.to_string())?.map_or_else(Entry::none, Entry::from));
+        let histogram = match has(query, &Aggregate::mean(name))? {
+            true => query.clone().histogram(name, INTERVALS)?,
+            false => None,
+        };
+        row.push(
+            histogram.map_or_else(Entry::none, |histogram| {
+                Entry::shown(drawn(&histogram.counts), json_histogram(&histogram))
+            }),
+        );
+    }
+    Ok(row)
+}
+
+fn type_of(array: &Array, field: FieldRef, kind: Option<FieldType>) -> String {
+    let nullable = match field {
+        FieldRef::Attribute(index) => array.schema().attributes()[index].is_nullable(),
+        FieldRef::Dimension(_) => false,
+    };
+    kind.map_or_else(String::new, |kind| cell_type(kind.datatype, kind.cell_val_num, nullable))
+}
+
+fn json_histogram(histogram: &Histogram) -> Value {
+    let Histogram { low, high, counts, outside, .. } = histogram;
+    json!({"low": low, "high": high, "counts": counts, "outside": outside})
+}
+
+/// As much of a value as people are shown.
+fn beginning(text: String) -> String {
+    const MOST: usize = 24;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) if text.len() > 2 * MOST => format!("{}…", &text[..end]),
+        _ => text,
+    }
+}
+
+/// A bar for each count, as high as it is of the greatest; none is so low that it can't be seen.
+fn drawn(counts: &[u64]) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let bar = |count: &u64| match count {
+        0 => ' ',
+        count => {
+            let eighths = (u128::from(*count) * 8).div_ceil(u128::from(most.max(1)));
+            BARS[usize::try_from(eighths).unwrap_or(8).clamp(1, 8) - 1]
+        }
+    };
+    counts.iter().map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::drawn;
+
+    #[test]
+    fn bars() {
+        assert_eq!(drawn(&[0, 1, 4, 8]), " ▁▄█");
+        assert_eq!(drawn(&[u64::MAX, 1]), "█▁");
+        assert_eq!(drawn(&[0, 0]), "  ");
+    }
+}

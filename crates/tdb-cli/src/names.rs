@@ -1,0 +1,63 @@
+//! Names between commas.
+
+use tdb_schema::ArraySchema;
+
+use crate::failure::{Failure, Result};
+
+/// The fields that some options name, each of which may hold several names; one with a comma stands in quotes, or is a
+/// field's as a whole.
+pub(crate) fn fields_in(schema: &ArraySchema, options: &[String]) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for text in options {
+        match schema.field(text) {
+            Some(_) => names.push(text.clone()),
+            None => names.extend(names_in(text)?),
+        }
+    }
+    Ok(names)
+}
+
+/// The names between commas; those in quotes may hold commas themselves.
+pub(crate) fn names_in(text: &str) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        if rest.starts_with('"') {
+            let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+            let name = strings.next().and_then(std::result::Result::ok);
+            names.push(name.ok_or_else(|| {
+                Failure::usage(format!("select {text:?}: the name in quotes does not end"))
+                    .with_hint("write names in quotes as in JSON: --select 'a,\"b,c\"'")
+            })?);
+            rest = rest[strings.byte_offset()..].trim_start();
+            if !rest.is_empty() && !rest.starts_with(',') {
+                return Err(Failure::usage(format!("select {text:?}: expected a comma at {rest:?}")));
+            }
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            names.push(rest[..end].trim().to_owned());
+            rest = &rest[end..];
+        }
+        match rest.strip_prefix(',') {
+            Some(more) => rest = more,
+            None => return Ok(names),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_fields() {
+        assert_eq!(names_in("a, b").unwrap(), ["a", "b"]);
+        assert_eq!(names_in(r#"a,"b,c" ,d"#).unwrap(), ["a", "b,c", "d"]);
+        assert_eq!(names_in(r#""a \"b\"""#).unwrap(), ["a \"b\""]);
+        assert_eq!(names_in(r#"a"b"#).unwrap(), ["a\"b"]);
+        assert_eq!(names_in("").unwrap(), [""]);
+        assert!(names_in(r#"a,"b"#).unwrap_err().message().contains("does not end"));
+        assert!(names_in(r#""a"b"#).unwrap_err().message().contains("a comma"));
+    }
+}
