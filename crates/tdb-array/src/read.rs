@@ -22,7 +22,7 @@ use parts::Parts;
 pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;
-pub(crate) use scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, scan};
+pub(crate) use scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost};
 
 /// The batches of a query's result, in its order.
 ///
@@ -78,6 +78,14 @@ fn plan(query: &CheckedQuery) -> Result<Plan> {
     let labels = query.labels.iter().map(|selected| selected.label.description().name.clone()).collect();
     let fields = shown.filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect();
     Ok(Plan { order: query.order, fields, labels, fragments })
+}
+
+/// Has a scan look at the cells of a query, whose order is [unordered](crate::Order::Unordered).
+pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
+    match query.array.schema().array_type() {
+        ArrayType::Dense => dense::scan(query, scan),
+        ArrayType::Sparse => sparse::scan(query, scan),
+    }
 }
 
 /// Has the bytes fetched that a query will read, where answers take long.

@@ -13,7 +13,8 @@ const NULLABLE: &str = "v22-by-2.30.0-dense-every-datatype-nullable/array";
 #[test]
 fn aggregates_of_all_cells() {
     assert_snapshot!("count", run(&format!("agg {SPARSE}")));
-    let all = "--count --values a --nulls s --sum a --mean a --min a,s --max a --distinct s --median a --quantile a=0.9";
+    let all =
+        "--count --values a --nulls s --sum a --mean a --min a,s --max a --distinct s --median a --quantile a=0.9";
     for format in ["table", "csv", "jsonl"] {
         assert_snapshot!(format!("all_{format}"), run(&format!("agg {SPARSE} {all} --format {format}")));
     }
@@ -28,7 +29,10 @@ fn aggregates_by_group() {
     let line = format!("agg {SPARSE} --count --distinct s --max s --by y");
     assert_eq!(run(&format!("{line} --budget 1")).stdout, run(&line).stdout);
     assert_snapshot!("by_none", run(&format!("agg {SPARSE} --by y --range x=1 --range y=-10 --format table")));
-    assert_snapshot!("by_enumeration", run(&format!("agg {ENUMERATIONS} --count --min size --by colour --format table")));
+    assert_snapshot!(
+        "by_enumeration",
+        run(&format!("agg {ENUMERATIONS} --count --min size --by colour --format table"))
+    );
 }
 
 #[test]
@@ -49,7 +53,8 @@ fn what_cannot_be_computed() {
 
 #[test]
 fn summaries_of_fields() {
-    for (name, array) in [("sparse", SPARSE), ("dates", DATES), ("enumerations", ENUMERATIONS), ("nullable", NULLABLE)] {
+    for (name, array) in [("sparse", SPARSE), ("dates", DATES), ("enumerations", ENUMERATIONS), ("nullable", NULLABLE)]
+    {
         assert_snapshot!(format!("stats_{name}"), run(&format!("stats {array} --format table")));
     }
     assert_snapshot!("stats_json", run(&format!("stats {SPARSE} --select a --format json")));

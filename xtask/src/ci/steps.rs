@@ -50,6 +50,7 @@ const FORMAT: &[&str] = &[
     "tdb-types",
     "tdb-filters",
     "tdb-rtree",
+    "tdb-aggregate",
     "tdb-generic-tile",
     "tdb-schema",
     "tdb-metadata",

@@ -1,9 +1,8 @@
 //! Looking at all cells of a query once, in whatever order.
 
-use tdb_types::{ArrayType, Cells};
+use tdb_types::Cells;
 
-use crate::query::CheckedQuery;
-use crate::{Batch, Fragment, Result};
+use crate::{Batch, Fragment};
 
 /// Takes the cells of a query, each of them once.
 ///
@@ -101,14 +100,6 @@ impl ScanCost {
     pub(crate) fn add(&mut self, other: Self) {
         self.known += other.known;
         self.read += other.read;
-    }
-}
-
-/// Has a scan look at the cells of a query, whose order is [unordered](crate::Order::Unordered).
-pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
-    match query.array.schema().array_type() {
-        ArrayType::Dense => super::dense::scan(query, scan),
-        ArrayType::Sparse => super::sparse::scan(query, scan),
     }
 }
 
