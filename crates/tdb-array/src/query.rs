@@ -20,7 +20,7 @@ pub(crate) use filter::with_fill_values;
 pub(crate) use memory::Memory;
 pub(crate) use region::Region;
 
-use crate::{Array, ArrayError, Label, Result};
+use crate::{Array, ArrayError, Label, Monitor, Result};
 use coordinate::Given;
 
 /// The order of the cells of a result.
@@ -90,6 +90,7 @@ pub struct Query {
     budget: Option<usize>,
     filter: Option<Condition>,
     only_matching: bool,
+    monitor: Option<Monitor>,
 }
 
 /// What a query shows.
@@ -144,7 +145,7 @@ impl Query {
             ArrayType::Sparse => Order::Unordered,
         };
         let ranges = vec![Vec::new(); schema.domain().dimensions().len()];
-        Self { array, selected: None, ranges, order, budget: None, filter: None, only_matching: false }
+        Self { array, selected: None, ranges, order, budget: None, filter: None, only_matching: false, monitor: None }
     }
 
     /// Reads these attributes, dimensions and labels, in this order, and no others. A label's column holds for each cell the
@@ -226,6 +227,13 @@ impl Query {
         self
     }
 
+    /// Has the query cancelled by a handle, which also says how far it is. Knowing what there is to do takes a
+    /// [`plan`](Self::plan), which is made first.
+    pub fn monitor(mut self, monitor: &Monitor) -> Self {
+        self.monitor = Some(monitor.clone());
+        self
+    }
+
     pub(crate) fn check(&self) -> Result<CheckedQuery> {
         let schema = self.array.schema();
         if let (true, Some(delete)) = (schema.is_dense(), self.array.directory().deletes.first()) {
@@ -244,8 +252,13 @@ impl Query {
         let filter = self.bound_filter()?;
         let threads = self.array.workers().threads();
         let memory = Memory::of(self.budget, schema.array_type(), threads, !labels.is_empty());
+        let array = match &self.monitor {
+            Some(monitor) => self.array.watched(monitor),
+            None => self.array.clone(),
+        };
+        array.workers().check()?;
         Ok(CheckedQuery {
-            array: self.array.clone(),
+            array,
             fields: fields.into(),
             shown,
             labels,

@@ -38,7 +38,7 @@ pub struct Batches {
     begun: bool,
     ended: bool,
     /// Bytes that are on their way.
-    _ahead: Option<ReadAhead>,
+    ahead: Option<ReadAhead>,
 }
 
 #[derive(Debug)]
@@ -78,10 +78,21 @@ fn plan(query: &CheckedQuery) -> Result<Plan> {
     Ok(Plan { order: query.order, fields, labels, fragments })
 }
 
-/// Has the bytes fetched that a query will read, where answers take long.
+/// Has the bytes fetched that a query will read, where answers take long; and says what they are to who watches the query.
 fn read_ahead(query: &CheckedQuery) -> Result<Option<ReadAhead>> {
-    let Some(ahead) = query.array.ahead() else { return Ok(None) };
-    let reads = plan(query)?.fragments.into_iter().flat_map(|fragment| fragment.reads);
+    let (ahead, watch) = (query.array.ahead(), query.array.workers().watch());
+    if ahead.is_none() && watch.is_none() {
+        return Ok(None);
+    }
+    let fragments = plan(query)?.fragments;
+    if let Some(watch) = watch {
+        for fragment in &fragments {
+            let files = fragment.reads.iter().map(|reads| (reads.file.clone(), reads.ranges.clone()));
+            watch.plan(fragment.tiles.len() as u64, files);
+        }
+    }
+    let Some(ahead) = ahead else { return Ok(None) };
+    let reads = fragments.into_iter().flat_map(|fragment| fragment.reads);
     let file = |reads: FileReads| PlannedFile { path: reads.file, size: reads.size, ranges: reads.ranges };
     Ok(Some(ahead.read_ahead(reads.map(file).collect(), query.memory.ahead)))
 }
@@ -95,7 +106,7 @@ impl Batches {
             ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
             ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
         };
-        Ok(Self { reader, workers, parts, begun: false, ended: false, _ahead: ahead })
+        Ok(Self { reader, workers, parts, begun: false, ended: false, ahead })
     }
 
     /// The next batch that is read.
@@ -111,6 +122,7 @@ impl Batches {
     }
 
     fn next_part(&mut self) -> Result<Option<Batch>> {
+        self.workers.check()?;
         if let Some(part) = self.parts.next()? {
             return Ok(Some(part));
         }
@@ -135,6 +147,13 @@ impl Iterator for Batches {
         }
         let part = self.next_part().transpose();
         self.ended = !matches!(part, Some(Ok(_)));
+        if self.ended {
+            // Nobody waits for what is still on its way.
+            self.ahead = None;
+            if let (None, Some(watch)) = (&part, self.workers.watch()) {
+                watch.finish();
+            }
+        }
         part
     }
 }

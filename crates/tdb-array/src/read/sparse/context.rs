@@ -81,7 +81,8 @@ impl Context {
             time: context.time,
             filter: &context.filter,
         };
-        let sources = fragments.map(|fragment| Source::of(fragment, sought));
+        let sources =
+            fragments.map(|fragment| context.array.workers().check().and_then(|()| Source::of(fragment, sought)));
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
         Ok(context)
     }

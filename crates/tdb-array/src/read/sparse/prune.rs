@@ -18,6 +18,7 @@ pub(super) fn context(query: CheckedQuery) -> Result<Context> {
     let deduplicates = context.must_deduplicate();
     let mut left = MOST_COMPARISONS;
     for source in 0..context.sources.len() {
+        context.array.workers().check()?;
         let own = &context.sources[source];
         let schema = context.array.schema();
         let pruners: Vec<Pruner> = parts.iter().map(|part| Pruner::new(&own.fragment, schema, part)).collect();

@@ -1,0 +1,106 @@
+//! Watching queries from outside: cancelling them, and seeing how far they are.
+
+mod watch;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+pub(crate) use watch::Watch;
+
+/// Cancels queries, and says how far they are, from any thread: a handle that is cheap to clone.
+///
+/// It is given to queries by [`Query::monitor`](crate::Query::monitor). Of several that have the same one, all are cancelled
+/// together, and what they have done adds up.
+///
+/// ```
+/// use tdb_array::{Array, ArrayError, Monitor};
+///
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+/// let array = Array::open(folder)?;
+/// let monitor = Monitor::new();
+/// for batch in array.read().monitor(&monitor).batches()? {
+///     batch?;
+///     let progress = monitor.progress();
+///     println!("{} of {} bytes", progress.bytes, progress.planned_bytes);
+/// }
+/// let progress = monitor.progress();
+/// assert!(progress.bytes > 0 && progress.bytes == progress.planned_bytes);
+///
+/// monitor.cancel(); // as another thread would
+/// assert!(matches!(array.read().monitor(&monitor).batches(), Err(ArrayError::Cancelled)));
+/// # Ok::<(), ArrayError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Monitor {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    is_cancelled: AtomicBool,
+    tiles: AtomicU64,
+    planned_tiles: AtomicU64,
+    bytes: AtomicU64,
+    planned_bytes: AtomicU64,
+}
+
+/// How far queries are.
+///
+/// What is planned is what [`Query::plan`](crate::Query::plan) says, labels not included. A tile counts once, however many
+/// fields it has and however often it is unfiltered; what turns out not to be needed counts when the last batch was given.
+/// So a query that was read to its end has done all that was planned, and none ever does more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Tiles of which something was read, counted once per fragment and not per field.
+    pub tiles: u64,
+    /// Tiles that are to be read.
+    pub planned_tiles: u64,
+    /// Bytes of data files, as they are stored, of tiles that were read.
+    pub bytes: u64,
+    /// Bytes of data files that are to be read.
+    pub planned_bytes: u64,
+}
+
+impl Monitor {
+    /// A handle that no query has yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends the queries that have this handle, and those that will get it: each says [`ArrayError::Cancelled`] in place of
+    /// its next batch, or as soon as it has left the chunk of a tile that it is in. Bytes that are fetched ahead of it are
+    /// given up. There is no way back: another query takes another handle.
+    ///
+    /// [`ArrayError::Cancelled`]: crate::ArrayError::Cancelled
+    pub fn cancel(&self) {
+        self.shared.is_cancelled.store(true, Relaxed);
+    }
+
+    /// Whether somebody has cancelled the queries.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.is_cancelled.load(Relaxed)
+    }
+
+    /// How far the queries are that have begun.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let Shared { tiles, planned_tiles, bytes, planned_bytes, .. } = &*self.shared;
+        // What is done is read first: it never seems more than what was planned by then.
+        let (tiles, bytes) = (tiles.load(Relaxed), bytes.load(Relaxed));
+        let (planned_tiles, planned_bytes) = (planned_tiles.load(Relaxed), planned_bytes.load(Relaxed));
+        Progress { tiles, planned_tiles: planned_tiles.max(tiles), bytes, planned_bytes: planned_bytes.max(bytes) }
+    }
+
+    fn plan(&self, tiles: u64, bytes: u64) {
+        self.shared.planned_tiles.fetch_add(tiles, Relaxed);
+        self.shared.planned_bytes.fetch_add(bytes, Relaxed);
+    }
+
+    fn advance(&self, tiles: u64, bytes: u64) {
+        self.shared.tiles.fetch_add(tiles, Relaxed);
+        self.shared.bytes.fetch_add(bytes, Relaxed);
+    }
+}
