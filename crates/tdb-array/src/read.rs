@@ -1,5 +1,6 @@
 //! From a query to batches of cells.
 
+mod chunks;
 pub(crate) mod dense;
 mod output;
 mod parts;
@@ -15,7 +16,8 @@ use tdb_types::ArrayType;
 use crate::plan::FileReads;
 use crate::query::CheckedQuery;
 use crate::workers::Workers;
-use crate::{Batch, Plan, Query, Result};
+use crate::{ArrayError, Batch, Plan, Query, Result};
+use chunks::Chunks;
 use parts::Parts;
 
 pub(crate) use output::{OutputField, pack_validity};
@@ -34,8 +36,14 @@ pub struct Batches {
     workers: Workers,
     /// Batches in the size that the caller wants, with the columns of labels.
     parts: Parts,
+    /// The same with the number of cells that the caller wants, if it says one.
+    chunks: Option<Chunks>,
+    /// Why there are no more, to be said when those before it were given.
+    failed: Option<ArrayError>,
     /// Whether a batch was given.
     begun: bool,
+    /// Whether the reader has no more.
+    drained: bool,
     ended: bool,
     /// Bytes that are on their way.
     ahead: Option<ReadAhead>,
@@ -100,13 +108,14 @@ fn read_ahead(query: &CheckedQuery) -> Result<Option<ReadAhead>> {
 impl Batches {
     pub(crate) fn of(query: CheckedQuery) -> Result<Self> {
         let workers = query.array.workers().clone();
-        let parts = Parts::new(query.labels.clone(), query.shown, query.memory.part);
+        let parts = Parts::new(query.labels.clone(), query.shown, &query.memory);
+        let chunks = query.batch_cells.map(|cells| Chunks::new(cells, query.memory.part));
         let ahead = read_ahead(&query)?;
         let reader = match query.array.schema().array_type() {
             ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
             ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
         };
-        Ok(Self { reader, workers, parts, begun: false, ended: false, ahead })
+        Ok(Self { reader, workers, parts, chunks, failed: None, begun: false, drained: false, ended: false, ahead })
     }
 
     /// The next batch that is read.
@@ -122,7 +131,6 @@ impl Batches {
     }
 
     fn next_part(&mut self) -> Result<Option<Batch>> {
-        self.workers.check()?;
         if let Some(part) = self.parts.next()? {
             return Ok(Some(part));
         }
@@ -136,6 +144,40 @@ impl Batches {
     }
 }
 
+impl Batches {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        self.workers.check()?;
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        if self.chunks.is_none() {
+            return self.next_part();
+        }
+        loop {
+            if let Some(batch) = self.chunks.as_mut().and_then(Chunks::next) {
+                return Ok(Some(batch));
+            }
+            let part = if self.drained { Ok(None) } else { self.next_part() };
+            let Some(chunks) = &mut self.chunks else { return part };
+            match part {
+                Ok(Some(part)) => chunks.push(part),
+                Ok(None) => {
+                    self.drained = true;
+                    return Ok(chunks.finish());
+                }
+                Err(error @ ArrayError::Cancelled) => return Err(error),
+                Err(error) => match chunks.finish() {
+                    Some(batch) => {
+                        self.failed = Some(error);
+                        return Ok(Some(batch));
+                    }
+                    None => return Err(error),
+                },
+            }
+        }
+    }
+}
+
 impl FusedIterator for Batches {}
 
 impl Iterator for Batches {
@@ -145,7 +187,7 @@ impl Iterator for Batches {
         if self.ended {
             return None;
         }
-        let part = self.next_part().transpose();
+        let part = self.next_batch().transpose();
         self.ended = !matches!(part, Some(Ok(_)));
         if self.ended {
             // Nobody waits for what is still on its way.
