@@ -38,6 +38,8 @@ pub struct Monitor {
 #[derive(Debug, Default)]
 struct Shared {
     is_cancelled: AtomicBool,
+    /// Whether nobody asks how far queries are.
+    only_cancels: bool,
     tiles: AtomicU64,
     planned_tiles: AtomicU64,
     bytes: AtomicU64,
@@ -69,6 +71,13 @@ impl Monitor {
         Self::default()
     }
 
+    /// A handle that only cancels: its [`progress`](Self::progress) stays nothing, and queries needn't make a plan for it, which
+    /// counts where few cells of many are wanted.
+    #[must_use]
+    pub fn only_cancelling() -> Self {
+        Self { shared: Arc::new(Shared { only_cancels: true, ..Shared::default() }) }
+    }
+
     /// Ends the queries that have this handle, and those that will get it: each says [`ArrayError::Cancelled`] in place of
     /// its next batch, or as soon as it has left the chunk of a tile that it is in. Bytes that are fetched ahead of it are
     /// given up. There is no way back: another query takes another handle.
@@ -92,6 +101,10 @@ impl Monitor {
         let (tiles, bytes) = (tiles.load(Relaxed), bytes.load(Relaxed));
         let (planned_tiles, planned_bytes) = (planned_tiles.load(Relaxed), planned_bytes.load(Relaxed));
         Progress { tiles, planned_tiles: planned_tiles.max(tiles), bytes, planned_bytes: planned_bytes.max(bytes) }
+    }
+
+    pub(crate) fn has_progress(&self) -> bool {
+        !self.shared.only_cancels
     }
 
     fn plan(&self, tiles: u64, bytes: u64) {

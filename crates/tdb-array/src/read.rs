@@ -89,6 +89,7 @@ fn plan(query: &CheckedQuery) -> Result<Plan> {
 /// Has the bytes fetched that a query will read, where answers take long; and says what they are to who watches the query.
 fn read_ahead(query: &CheckedQuery) -> Result<Option<ReadAhead>> {
     let (ahead, watch) = (query.array.ahead(), query.array.workers().watch());
+    let watch = watch.filter(|watch| watch.wants_plan());
     if ahead.is_none() && watch.is_none() {
         return Ok(None);
     }

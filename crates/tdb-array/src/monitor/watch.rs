@@ -60,6 +60,11 @@ impl Watch {
         self.monitor.is_cancelled()
     }
 
+    /// Whether somebody wants to know how far the query is, for which its plan has to be known.
+    pub(crate) fn wants_plan(&self) -> bool {
+        self.monitor.has_progress()
+    }
+
     /// Notes that so many tiles of a fragment will be read, and of its data files these ranges, which are ascending.
     pub(crate) fn plan(&self, tiles: u64, files: impl IntoIterator<Item = (String, Vec<Range<u64>>)>) {
         let Ok(mut tally) = self.tally.lock() else { return };
@@ -77,6 +82,9 @@ impl Watch {
 
     /// Notes that a tile was read, which lies in this range of a data file.
     pub(crate) fn read(&self, file: &str, tile: u64, range: &Range<u64>) {
+        if !self.wants_plan() {
+            return;
+        }
         let Ok(mut tally) = self.tally.lock() else { return };
         let Tally { fragments, files, tiles_left, bytes_left } = &mut *tally;
         let Some(file) = files.get_mut(file).filter(|file| file.plans(range)) else { return };
