@@ -106,7 +106,7 @@ pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, T
 pub use label::Label;
 pub use metadata::{Metadata, NumpyArray};
 pub use monitor::{Monitor, Progress};
-pub use plan::{FileReads, FragmentPlan, Plan, PlannedTile};
+pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles};
 pub use query::{Coordinate, Order, Query};
 pub use read::Batches;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};

@@ -44,6 +44,8 @@ struct Shared {
     planned_tiles: AtomicU64,
     bytes: AtomicU64,
     planned_bytes: AtomicU64,
+    unneeded_tiles: AtomicU64,
+    unneeded_bytes: AtomicU64,
 }
 
 /// How far queries are.
@@ -62,6 +64,10 @@ pub struct Progress {
     pub bytes: u64,
     /// Bytes of data files that are to be read.
     pub planned_bytes: u64,
+    /// Those of `tiles` that weren't read, because they turned out not to be needed.
+    pub unneeded_tiles: u64,
+    /// The same of `bytes`.
+    pub unneeded_bytes: u64,
 }
 
 impl Monitor {
@@ -96,11 +102,19 @@ impl Monitor {
     /// How far the queries are that have begun.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        let Shared { tiles, planned_tiles, bytes, planned_bytes, .. } = &*self.shared;
+        let Shared { tiles, planned_tiles, bytes, planned_bytes, unneeded_tiles, unneeded_bytes, .. } = &*self.shared;
+        let (unneeded_tiles, unneeded_bytes) = (unneeded_tiles.load(Relaxed), unneeded_bytes.load(Relaxed));
         // What is done is read first: it never seems more than what was planned by then.
         let (tiles, bytes) = (tiles.load(Relaxed), bytes.load(Relaxed));
         let (planned_tiles, planned_bytes) = (planned_tiles.load(Relaxed), planned_bytes.load(Relaxed));
-        Progress { tiles, planned_tiles: planned_tiles.max(tiles), bytes, planned_bytes: planned_bytes.max(bytes) }
+        Progress {
+            tiles,
+            planned_tiles: planned_tiles.max(tiles),
+            bytes,
+            planned_bytes: planned_bytes.max(bytes),
+            unneeded_tiles: unneeded_tiles.min(tiles),
+            unneeded_bytes: unneeded_bytes.min(bytes),
+        }
     }
 
     pub(crate) fn has_progress(&self) -> bool {
@@ -110,6 +124,12 @@ impl Monitor {
     fn plan(&self, tiles: u64, bytes: u64) {
         self.shared.planned_tiles.fetch_add(tiles, Relaxed);
         self.shared.planned_bytes.fetch_add(bytes, Relaxed);
+    }
+
+    fn spare(&self, tiles: u64, bytes: u64) {
+        self.advance(tiles, bytes);
+        self.shared.unneeded_tiles.fetch_add(tiles, Relaxed);
+        self.shared.unneeded_bytes.fetch_add(bytes, Relaxed);
     }
 
     fn advance(&self, tiles: u64, bytes: u64) {

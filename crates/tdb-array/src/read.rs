@@ -10,6 +10,7 @@ pub(crate) mod sparse;
 
 use std::iter::FusedIterator;
 
+use tdb_schema::FieldRef;
 use tdb_storage::{PlannedFile, ReadAhead};
 use tdb_types::ArrayType;
 
@@ -76,14 +77,31 @@ impl Query {
 /// What a query would touch.
 fn plan(query: &CheckedQuery) -> Result<Plan> {
     let schema = query.array.schema();
-    let fragments = match schema.array_type() {
+    let (mut fragments, mut left_out) = match schema.array_type() {
         ArrayType::Dense => dense::plan(query)?,
         ArrayType::Sparse => sparse::plan(query)?,
     };
+    left_out.time = query.array.directory().of_other_times;
+    let late = late(query);
+    for fragment in &mut fragments {
+        let is_read = |name: &&String| fragment.reads.iter().any(|reads| reads.field == **name && reads.bytes() > 0);
+        fragment.late = late.iter().filter(is_read).cloned().collect();
+    }
     let shown = query.fields.iter().take(query.shown);
     let labels = query.labels.iter().map(|selected| selected.label.description().name.clone()).collect();
     let fields = shown.filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect();
-    Ok(Plan { order: query.order, fields, labels, fragments })
+    Ok(Plan { order: query.order, fields, labels, fragments, left_out })
+}
+
+/// The attributes of which only what holds a cell that fulfils the condition is unfiltered: all but its own.
+fn late(query: &CheckedQuery) -> Vec<String> {
+    let Some(filter) = &query.filter else { return Vec::new() };
+    let schema = query.array.schema();
+    let is_late = |field: &&FieldRef| {
+        matches!(field, FieldRef::Attribute(_)) && !filter.fields().iter().any(|needed| needed.field == **field)
+    };
+    let fields = query.fields.iter().filter(is_late);
+    fields.filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect()
 }
 
 /// Has the bytes fetched that a query will read, where answers take long; and says what they are to who watches the query.

@@ -179,6 +179,12 @@ fn requests_ahead_are_given_up() {
 fn follow(query: Query, what: &str) {
     let monitor = Monitor::new();
     let plan = query.plan().unwrap();
+    for fragment in &plan.fragments {
+        let read = fragment.tiles.len() as u64;
+        assert_eq!(fragment.pruned as u64, fragment.pruned_by.iter().map(|pruned| pruned.tiles).sum::<u64>(), "{what}");
+        let left_out = fragment.outside + fragment.hidden + fragment.pruned as u64;
+        assert_eq!(read + left_out, fragment.tile_count, "{what}: {fragment:?}");
+    }
     let mut before = monitor.progress();
     for batch in query.monitor(&monitor).batches().unwrap() {
         batch.unwrap();

@@ -98,9 +98,10 @@
 pub use tdb_array::{
     Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches, CellProblem, Clock, Column, Coordinate,
     CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, Fragment, FragmentEntry,
-    FragmentPlan, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Label, Leftover, Listing, Member,
-    MemberPlace, Metadata, MetadataWriter, Monitor, Names, NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan,
-    PlannedTile, Progress, Query, Randomness, Result, TimeRange, TreeNode, Value, Write, Written,
+    FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Label, Leftover,
+    Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor, Names, NewCells, NewColumn, NodeKind, NumpyArray,
+    Order, Plan, PlannedTile, Progress, PrunedBy, PrunedTiles, Query, Randomness, Result, TimeRange, TreeNode, Value,
+    Write, Written,
 };
 
 pub use tdb_condition as condition;

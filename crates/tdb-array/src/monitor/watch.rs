@@ -102,7 +102,7 @@ impl Watch {
     pub(crate) fn finish(&self) {
         let Ok(mut tally) = self.tally.lock() else { return };
         let Tally { tiles_left, bytes_left, .. } = std::mem::take(&mut *tally);
-        self.monitor.advance(tiles_left, bytes_left);
+        self.monitor.spare(tiles_left, bytes_left);
     }
 }
 
@@ -154,5 +154,6 @@ mod tests {
         let progress = monitor.progress();
         assert_eq!((progress.tiles, progress.planned_tiles), (2, 2));
         assert_eq!((progress.bytes, progress.planned_bytes), (22, 22));
+        assert_eq!((progress.unneeded_tiles, progress.unneeded_bytes), (0, 6));
     }
 }

@@ -10,6 +10,7 @@ use tdb_types::{PhysicalType, from_ordered_key};
 
 use crate::Fragment;
 use crate::fragment::FieldStatistics;
+use crate::plan::PrunedBy;
 use crate::query::with_fill_values;
 
 /// A condition on the cells of one fragment.
@@ -66,6 +67,28 @@ impl Pruner {
 
     /// How many cells of a tile fulfil the condition. `bounds` is a box that holds all of its cells.
     pub(crate) fn tile(&self, tile: u64, bounds: Option<&NdRange>) -> Fulfilment {
+        self.judge(tile, bounds, None)
+    }
+
+    /// What says that no cell of a tile fulfils the condition, which is so.
+    pub(crate) fn reason(&self, tile: u64, array: &ArraySchema) -> PrunedBy {
+        if self.condition.constant().is_some() {
+            return PrunedBy::FillValues;
+        }
+        let bounds = self.fragment.tile_box(tile);
+        let decides = |place: &usize| self.judge(tile, bounds.as_ref(), Some(*place)) == Fulfilment::None;
+        match (0..self.fields.len()).find(decides).map(|place| (&self.fields[place], place)) {
+            Some((Known::Dimension(..), _)) => PrunedBy::Box,
+            Some((_, place)) => {
+                let name = self.condition.fields().get(place).and_then(|needed| array.field_name(needed.field));
+                PrunedBy::Statistics(name.unwrap_or_default().to_owned())
+            }
+            None => PrunedBy::Several,
+        }
+    }
+
+    /// The same, if nothing were known but of the field at one place.
+    fn judge(&self, tile: u64, bounds: Option<&NdRange>, only: Option<usize>) -> Fulfilment {
         if let Some(truth) = self.condition.constant() {
             return if truth { Fulfilment::All } else { Fulfilment::None };
         }
@@ -75,6 +98,7 @@ impl Pruner {
         });
         let coordinates: Vec<Bounds> = coordinates.collect();
         self.condition.over_bounds(|place| match (&self.fields[place], &coordinates[place]) {
+            _ if only.is_some_and(|only| only != place) => CellBounds::default(),
             (Known::Statistics(statistics), _) => {
                 bounds_of(&self.fragment.tile_statistics(statistics, tile), || self.fragment.cells_in_tile(tile))
             }
