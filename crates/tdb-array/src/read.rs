@@ -6,6 +6,7 @@ mod output;
 mod parts;
 mod pool;
 mod pruning;
+mod relevant;
 pub(crate) mod sparse;
 
 use std::iter::FusedIterator;
@@ -24,6 +25,7 @@ use parts::Parts;
 pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;
+pub(crate) use relevant::Relevant;
 
 /// The batches of a query's result, in its order.
 ///

@@ -45,7 +45,6 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, Fragments
             left_out.hidden += usize::from(hidden > 0);
             continue;
         }
-        fields.load_fragments(&[index])?;
         let fragment = &query.array.fragments()?[index];
         let found = tiles.len();
         let mut pruned_by = Vec::new();
@@ -59,7 +58,11 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, Fragments
                 !is_out
             });
         }
-        let reads = reads(index, &tiles, &fields)?;
+        let mut files = Vec::new();
+        if !tiles.is_empty() {
+            fields.load_fragments(&[index])?;
+            files = reads(index, &tiles, &fields)?;
+        }
         fragments.push(FragmentPlan {
             folder: fragment.folder().to_owned(),
             tile_count: fragment.tile_count(),
@@ -69,7 +72,7 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, Fragments
             pruned_by,
             late: Vec::new(),
             tiles,
-            reads,
+            reads: files,
         });
     }
     Ok((fragments, left_out))

@@ -28,8 +28,9 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, Fragments
         fragment_plan(&context, source, is_streamed)
     });
     let plans: Vec<FragmentPlan> = plans.collect::<Result<_>>()?;
-    let region = context.array.fragments()?.len() - plans.len();
-    Ok((plans, FragmentsLeftOut { region, ..FragmentsLeftOut::default() }))
+    let totals = context.by_totals;
+    let region = context.array.fragments()?.len() - plans.len() - totals;
+    Ok((plans, FragmentsLeftOut { region, totals, ..FragmentsLeftOut::default() }))
 }
 
 fn fragment_plan(
