@@ -139,7 +139,7 @@ fn explain() {
 #[test]
 fn explain_what_is_left_out_and_why() {
     let line = |more: &str| run(&format!("read {more} --explain"));
-    assert_snapshot!("explain_sparse_condition", line(&format!("{SPARSE} --where a<20 --where y<0 --order global")));
+    assert_snapshot!("explain_sparse_condition", line(&format!("{SPARSE} --where a<40 --where y<0 --order global")));
     assert_snapshot!("explain_dense_condition", line(&format!("{DENSE} --where a>90")));
     let layers = "v22-by-2.30.0-dense-overlapping/array";
     assert_snapshot!("explain_layers", line(layers));
