@@ -24,8 +24,9 @@ pub use options::ArrayOptions;
 
 use crate::access::Access;
 use crate::damage::Damaged;
+use crate::monitor::Watch;
 use crate::workers::Workers;
-use crate::{ArrayDirectory, ArrayError, Coordinate, Fragment, Metadata, Result, TimeRange};
+use crate::{ArrayDirectory, ArrayError, Coordinate, Fragment, Metadata, Monitor, Result, TimeRange};
 
 /// An array as it was at one time: its schema and its committed fragments.
 ///
@@ -34,6 +35,8 @@ use crate::{ArrayDirectory, ArrayError, Coordinate, Fragment, Metadata, Result, 
 #[derive(Clone, Debug)]
 pub struct Array {
     inner: Arc<Inner>,
+    /// The same threads as others have, if they work for a query that somebody watches.
+    watched: Option<Arc<Workers>>,
 }
 
 #[derive(Debug)]
@@ -145,7 +148,13 @@ impl Array {
     }
 
     pub(crate) fn workers(&self) -> &Workers {
-        &self.inner.workers
+        self.watched.as_deref().unwrap_or(&self.inner.workers)
+    }
+
+    /// The same array, read for a query that somebody watches.
+    pub(crate) fn watched(&self, monitor: &Monitor) -> Self {
+        let workers = self.inner.workers.watched(Watch::new(monitor));
+        Self { inner: self.inner.clone(), watched: Some(Arc::new(workers)) }
     }
 
     /// The smallest box that holds every cell that was ever written; `None` if nothing was.

@@ -63,9 +63,25 @@ impl Batch {
         Self { columns, len: cells.len() }
     }
 
-    /// How many of the cells from `start` on take no more than `bytes` of memory: one at least.
+    /// The cells of batches one after the other, which have the same columns; none of no batches.
+    pub(crate) fn joined(batches: Vec<Self>) -> Option<Self> {
+        let (first, others) = batches.split_first()?;
+        if others.is_empty() {
+            return batches.into_iter().next();
+        }
+        let column = |(place, column): (usize, &Column)| {
+            let others: Vec<&Column> = others.iter().map(|batch| &batch.columns[place]).collect();
+            column.followed_by(&others)
+        };
+        let columns = first.columns.iter().enumerate().map(column).collect();
+        Some(Self { columns, len: batches.iter().map(Self::len).sum() })
+    }
+
+    /// How many of the cells from `start` on take no more than `bytes` of memory, as a batch of their own: one at least.
     pub(crate) fn fitting(&self, start: usize, bytes: usize) -> usize {
-        let most = self.memory_before(start).saturating_add(bytes);
+        // A slice has an offset of its own, and bits that it begins within a byte.
+        let own = self.columns.iter().map(|column| column.memory_before(0) + usize::from(column.validity().is_some()));
+        let most = self.memory_before(start).saturating_add(bytes).saturating_sub(own.sum());
         let (mut low, mut high) = (start + 1, self.len);
         while low < high {
             let middle = low + (high - low).div_ceil(2);

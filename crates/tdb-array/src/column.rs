@@ -1,5 +1,6 @@
 //! Columns of cells in Arrow's memory layout.
 
+mod concat;
 mod select;
 
 use std::ops::Range;

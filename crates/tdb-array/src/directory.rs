@@ -30,6 +30,8 @@ pub struct ArrayDirectory {
     /// The committed fragments that a vacuum at that time would remove, oldest first: others, which count in their place,
     /// were consolidated from them. Their files are still there, or at least what commits them.
     pub replaced: Vec<FragmentEntry>,
+    /// How many committed fragments don't count because they were written at other times.
+    pub of_other_times: usize,
     /// Paths of the delete (and update) commits that apply, oldest first.
     pub deletes: Vec<String>,
     /// Those that lie in a file of consolidated commits, by their paths. Their own files may be gone, and don't count if not.
@@ -75,13 +77,16 @@ impl ArrayDirectory {
             fragments.extend(findings.of(path, FragmentEntry::committed_by(path))?.flatten());
         }
         let visible = |entry: &FragmentEntry| is_visible(&entry.name, entry.version, array_type, time);
-        fragments.retain(visible);
         let vacuumed = commits.vacuumed(|name, version| is_visible(name, version, array_type, time));
         // Equal start times: the larger name wins, as a stable sort of the sorted listing gives.
         fragments.sort_by(|a, b| (a.name.start(), a.name.as_str()).cmp(&(b.name.start(), b.name.as_str())));
         fragments.dedup_by(|a, b| a.folder == b.folder);
+        let all = fragments.len();
+        fragments.retain(visible);
+        let of_other_times = all - fragments.len();
         let (replaced, fragments) = fragments.into_iter().partition(|entry| vacuumed.contains(entry.folder.as_str()));
-        Ok(Self { fragments, replaced, deletes: commits.deletes(time), embedded_deletes: commits.embedded })
+        let deletes = commits.deletes(time);
+        Ok(Self { fragments, replaced, of_other_times, deletes, embedded_deletes: commits.embedded })
     }
 }
 

@@ -237,6 +237,9 @@ pub enum ArrayError {
         /// What is wrong with it, and what would be right.
         why: String,
     },
+    /// The query was cancelled, by its [`Monitor`](crate::Monitor).
+    #[error("cancelled")]
+    Cancelled,
     /// The parts of the query don't go together.
     #[error("{0}")]
     Query(String),
@@ -362,6 +365,8 @@ pub enum ErrorCategory {
     Key,
     /// Nothing is there, or it can't be reached: check path, permissions, disk.
     Unavailable,
+    /// Somebody has asked to end it: nothing is wrong.
+    Cancelled,
 }
 
 impl ArrayError {
@@ -450,6 +455,7 @@ impl ArrayError {
             Self::Corrupt { .. } | Self::Commits { .. } | Self::PartlyEncrypted { .. } => ErrorCategory::Corrupt,
             Self::Unsupported { .. } | Self::Version { .. } | Self::Member { .. } => ErrorCategory::Unsupported,
             Self::Key { .. } => ErrorCategory::Key,
+            Self::Cancelled => ErrorCategory::Cancelled,
             Self::UnknownField { .. }
             | Self::UnknownEnumeration { .. }
             | Self::UnknownDimension { .. }

@@ -7,11 +7,12 @@ mod metadata_file;
 mod open;
 mod prefetch;
 mod statistics;
+mod totals;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use tdb_fragment::{FragmentError, FragmentField, FragmentFooter, Part};
+use tdb_fragment::{FragmentError, FragmentField, FragmentFooter, FragmentStatistics, Part};
 use tdb_rtree::{NdRange, RTree};
 use tdb_schema::ArraySchema;
 use tdb_storage::Storage;
@@ -25,6 +26,7 @@ use metadata::Metadata;
 pub(crate) use open::UnparsedFragment;
 pub(crate) use prefetch::prefetch;
 pub(crate) use statistics::FieldStatistics;
+pub(crate) use totals::{FieldTotals, prefetch_totals};
 
 /// A committed fragment of an open array.
 ///
@@ -44,6 +46,8 @@ struct Inner {
     fields: Mutex<HashMap<FragmentField, Arc<FieldTiles>>>,
     /// Nothing where there are none.
     statistics: Mutex<HashMap<FragmentField, Option<Arc<FieldStatistics>>>>,
+    /// Nothing if they can't be read.
+    totals: OnceLock<Option<Arc<FragmentStatistics>>>,
 }
 
 impl Fragment {

@@ -4,6 +4,7 @@
 //!   [`Array::open`] or [`ArrayOptions`]. Its schema, fragments and enumerations.
 //! - [`Query`]: which fields, which ranges, which order, how many bytes a batch may take.
 //! - [`Plan`]: which tiles and which bytes of which files a query would touch, known before a cell is read.
+//! - [`Monitor`]: cancels queries, and says how far they are.
 //! - [`Batches`], [`Batch`], [`Column`]: the cells, in Arrow's memory layout. A result is never too large: it comes batch
 //!   by batch within the budget.
 //! - [`CreateOptions`] make arrays and groups; [`Write`] puts cells into them, whole ([`Write::cells`]) or as a stream
@@ -80,6 +81,7 @@ mod fragment;
 mod group;
 mod label;
 mod metadata;
+mod monitor;
 mod order;
 mod plan;
 mod query;
@@ -108,7 +110,8 @@ pub use fragment::Fragment;
 pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, TreeNode};
 pub use label::Label;
 pub use metadata::{Metadata, NumpyArray};
-pub use plan::{FileReads, FragmentPlan, Plan, PlannedTile};
+pub use monitor::{Monitor, Progress};
+pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles};
 pub use query::{Coordinate, Order, Query};
 pub use read::Batches;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};

@@ -1,5 +1,7 @@
 //! What a query would touch: known before a cell is read, and printable.
 
+mod left_out;
+
 use std::fmt;
 use std::ops::Range;
 
@@ -7,6 +9,9 @@ use tdb_types::names::file_name;
 
 use crate::tiles::PartTiles;
 use crate::{Order, Result};
+
+pub(crate) use left_out::count;
+pub use left_out::{FragmentsLeftOut, PrunedBy, PrunedTiles};
 
 /// What a query would touch: which tiles of which fragments, and which bytes of which files.
 ///
@@ -22,6 +27,8 @@ pub struct Plan {
     pub labels: Vec<String>,
     /// The fragments that hold something of the region, oldest first.
     pub fragments: Vec<FragmentPlan>,
+    /// The other ones.
+    pub left_out: FragmentsLeftOut,
 }
 
 /// What a query would touch of one fragment.
@@ -32,8 +39,17 @@ pub struct FragmentPlan {
     pub folder: String,
     /// How many tiles the fragment has in all.
     pub tile_count: u64,
-    /// How many tiles were left out because, by their statistics, no cell of theirs fulfils the query's condition.
+    /// How many tiles have no cell in the query's ranges, as their boxes say.
+    pub outside: u64,
+    /// How many tiles newer fragments hide, as far as they lie in the query's ranges (dense arrays).
+    pub hidden: u64,
+    /// How many tiles were left out because no cell of theirs fulfils the query's condition.
     pub pruned: usize,
+    /// The same by what says so.
+    pub pruned_by: Vec<PrunedTiles>,
+    /// Selected attributes of which only what holds a cell that fulfils the condition is unfiltered: of cells of fixed size the
+    /// chunks, else the tiles. Of the condition's own fields it is all that wasn't left out.
+    pub late: Vec<String>,
     /// The tiles wanted, ascending.
     pub tiles: Vec<PlannedTile>,
     /// The bytes wanted, file by file.
@@ -117,6 +133,10 @@ impl fmt::Display for Plan {
         }
         writeln!(f, "order     {}", self.order)?;
         writeln!(f, "touches   {} tiles, {} bytes", self.tile_count(), self.bytes())?;
+        if self.left_out.count() > 0 {
+            let what = if self.left_out.count() == 1 { "fragment" } else { "fragments" };
+            writeln!(f, "left out  {} {what}: {}", self.left_out.count(), self.left_out)?;
+        }
         for fragment in &self.fragments {
             fragment.fmt(f)?;
         }
@@ -135,8 +155,18 @@ impl fmt::Display for FragmentPlan {
             self.tile_count,
             tile_list(&self.tiles)
         )?;
-        if self.pruned > 0 {
-            writeln!(f, "  left out {} tiles: no cell of theirs can fulfil the condition", self.pruned)?;
+        let mut without = |tiles: u64, why: &dyn fmt::Display| match tiles {
+            0 => Ok(()),
+            1 => writeln!(f, "  without 1 tile {why}"),
+            tiles => writeln!(f, "  without {tiles} tiles {why}"),
+        };
+        without(self.outside, &"outside of the ranges")?;
+        without(self.hidden, &"hidden by newer fragments")?;
+        for pruned in &self.pruned_by {
+            without(pruned.tiles, &format_args!("that can't fulfil the condition, by {}", pruned.by))?;
+        }
+        if !self.late.is_empty() {
+            writeln!(f, "  late    {}: only where cells fulfil the condition", self.late.join(", "))?;
         }
         for reads in &self.reads {
             let ranges: Vec<String> =

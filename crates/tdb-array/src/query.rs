@@ -20,7 +20,7 @@ pub(crate) use filter::{FillCell, with_fill_values};
 pub(crate) use memory::Memory;
 pub(crate) use region::Region;
 
-use crate::{Array, ArrayError, Label, Result};
+use crate::{Array, ArrayError, Label, Monitor, Result};
 use coordinate::Given;
 
 /// The order of the cells of a result.
@@ -90,6 +90,9 @@ pub struct Query {
     budget: Option<usize>,
     filter: Option<Condition>,
     only_matching: bool,
+    monitor: Option<Monitor>,
+    batch_cells: Option<usize>,
+    batch_bytes: Option<usize>,
 }
 
 /// What a query shows.
@@ -127,6 +130,8 @@ pub(crate) struct CheckedQuery {
     pub(crate) order: Order,
     /// How much memory its parts may use.
     pub(crate) memory: Memory,
+    /// How many cells the caller wants a batch to have.
+    pub(crate) batch_cells: Option<usize>,
 }
 
 impl Array {
@@ -144,7 +149,18 @@ impl Query {
             ArrayType::Sparse => Order::Unordered,
         };
         let ranges = vec![Vec::new(); schema.domain().dimensions().len()];
-        Self { array, selected: None, ranges, order, budget: None, filter: None, only_matching: false }
+        Self {
+            array,
+            selected: None,
+            ranges,
+            order,
+            budget: None,
+            filter: None,
+            only_matching: false,
+            monitor: None,
+            batch_cells: None,
+            batch_bytes: None,
+        }
     }
 
     /// Reads these attributes, dimensions and labels, in this order, and no others. A label's column holds for each cell the
@@ -244,6 +260,43 @@ impl Query {
         self.budget.map_or(MOST, |budget| (budget / 512).clamp(1, MOST))
     }
 
+    /// How many cells a batch has: all but the last have exactly so many, unless so many take more bytes than a batch
+    /// [may have](Self::batch_bytes), or than it has room for in a [`budget`](Self::budget) that was set; then it has as many as fit.
+    ///
+    /// How much is read at a time doesn't follow from this, but from the budget. Batches that are cut to this size share their
+    /// values; smaller ones are copied together.
+    ///
+    /// ```
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+    /// let array = tdb_array::Array::open(folder)?;
+    /// let batches = array.read().range("y", 0..=1)?.range("x", 0..=4)?.batch_cells(4).batches()?;
+    /// let cells: Vec<usize> = batches.map(|batch| batch.map(|batch| batch.len())).collect::<Result<_, _>>()?;
+    /// assert_eq!(cells, [4, 4, 2]);
+    /// # Ok::<(), tdb_array::ArrayError>(())
+    /// ```
+    pub fn batch_cells(mut self, cells: usize) -> Self {
+        self.batch_cells = Some(cells.max(1));
+        self
+    }
+
+    /// How many bytes of memory a batch may take, its labels included: never more, unless it is a single cell that does. It may
+    /// have fewer: batches end where tiles do, and aren't copied together for the sake of their size.
+    ///
+    /// In contrast to the [`budget`](Self::budget), which is what the whole query holds, this says nothing of how much is read at
+    /// a time. Where both are set, the lesser of this and the budget's part for a batch counts. Without a budget, memory grows with
+    /// batches that are larger than the usual ones.
+    pub fn batch_bytes(mut self, bytes: usize) -> Self {
+        self.batch_bytes = Some(bytes.max(1));
+        self
+    }
+
+    /// Has the query cancelled by a handle, which also says how far it is. Knowing what there is to do takes a
+    /// [`plan`](Self::plan), which is made first.
+    pub fn monitor(mut self, monitor: &Monitor) -> Self {
+        self.monitor = Some(monitor.clone());
+        self
+    }
+
     pub(crate) fn check(&self) -> Result<CheckedQuery> {
         let schema = self.array.schema();
         if let (true, Some(delete)) = (schema.is_dense(), self.array.directory().deletes.first()) {
@@ -261,9 +314,17 @@ impl Query {
         let (fields, shown, labels) = self.selection()?;
         let filter = self.bound_filter()?;
         let threads = self.array.workers().threads();
-        let memory = Memory::of(self.budget, schema.array_type(), threads, !labels.is_empty());
+        let mut memory = Memory::of(self.budget, schema.array_type(), threads, !labels.is_empty());
+        if let Some(bytes) = self.batch_bytes {
+            memory = memory.in_batches_of(bytes, self.budget);
+        }
+        let array = match &self.monitor {
+            Some(monitor) => self.array.watched(monitor),
+            None => self.array.clone(),
+        };
+        array.workers().check()?;
         Ok(CheckedQuery {
-            array: self.array.clone(),
+            array,
             fields: fields.into(),
             shown,
             labels,
@@ -272,6 +333,7 @@ impl Query {
             region,
             order: self.order,
             memory,
+            batch_cells: self.batch_cells,
         })
     }
 

@@ -1,27 +1,32 @@
 //! From a query to batches of cells.
 
+mod chunks;
 pub(crate) mod dense;
 mod output;
 mod parts;
 mod pool;
 mod pruning;
+mod relevant;
 mod scan;
 pub(crate) mod sparse;
 
 use std::iter::FusedIterator;
 
+use tdb_schema::FieldRef;
 use tdb_storage::{PlannedFile, ReadAhead};
 use tdb_types::ArrayType;
 
 use crate::plan::FileReads;
 use crate::query::CheckedQuery;
 use crate::workers::Workers;
-use crate::{Batch, Plan, Query, Result};
+use crate::{ArrayError, Batch, Plan, Query, Result};
+use chunks::Chunks;
 use parts::Parts;
 
 pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;
+pub(crate) use relevant::Relevant;
 pub(crate) use scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost};
 
 /// The batches of a query's result, in its order.
@@ -36,11 +41,17 @@ pub struct Batches {
     workers: Workers,
     /// Batches in the size that the caller wants, with the columns of labels.
     parts: Parts,
+    /// The same with the number of cells that the caller wants, if it says one.
+    chunks: Option<Chunks>,
+    /// Why there are no more, to be said when those before it were given.
+    failed: Option<ArrayError>,
     /// Whether a batch was given.
     begun: bool,
+    /// Whether the reader has no more.
+    drained: bool,
     ended: bool,
     /// Bytes that are on their way.
-    _ahead: Option<ReadAhead>,
+    ahead: Option<ReadAhead>,
 }
 
 #[derive(Debug)]
@@ -70,14 +81,20 @@ impl Query {
 /// What a query would touch.
 fn plan(query: &CheckedQuery) -> Result<Plan> {
     let schema = query.array.schema();
-    let fragments = match schema.array_type() {
+    let (mut fragments, mut left_out) = match schema.array_type() {
         ArrayType::Dense => dense::plan(query)?,
         ArrayType::Sparse => sparse::plan(query)?,
     };
+    left_out.time = query.array.directory().of_other_times;
+    let late = late(query);
+    for fragment in &mut fragments {
+        let is_read = |name: &&String| fragment.reads.iter().any(|reads| reads.field == **name && reads.bytes() > 0);
+        fragment.late = late.iter().filter(is_read).cloned().collect();
+    }
     let shown = query.fields.iter().take(query.shown);
     let labels = query.labels.iter().map(|selected| selected.label.description().name.clone()).collect();
     let fields = shown.filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect();
-    Ok(Plan { order: query.order, fields, labels, fragments })
+    Ok(Plan { order: query.order, fields, labels, fragments, left_out })
 }
 
 /// Has a scan look at the cells of a query, whose order is [unordered](crate::Order::Unordered).
@@ -88,10 +105,33 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
     }
 }
 
-/// Has the bytes fetched that a query will read, where answers take long.
+/// The attributes of which only what holds a cell that fulfils the condition is unfiltered: all but its own.
+fn late(query: &CheckedQuery) -> Vec<String> {
+    let Some(filter) = &query.filter else { return Vec::new() };
+    let schema = query.array.schema();
+    let is_late = |field: &&FieldRef| {
+        matches!(field, FieldRef::Attribute(_)) && !filter.fields().iter().any(|needed| needed.field == **field)
+    };
+    let fields = query.fields.iter().filter(is_late);
+    fields.filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect()
+}
+
+/// Has the bytes fetched that a query will read, where answers take long; and says what they are to who watches the query.
 fn read_ahead(query: &CheckedQuery) -> Result<Option<ReadAhead>> {
-    let Some(ahead) = query.array.ahead() else { return Ok(None) };
-    let reads = plan(query)?.fragments.into_iter().flat_map(|fragment| fragment.reads);
+    let (ahead, watch) = (query.array.ahead(), query.array.workers().watch());
+    let watch = watch.filter(|watch| watch.wants_plan());
+    if ahead.is_none() && watch.is_none() {
+        return Ok(None);
+    }
+    let fragments = plan(query)?.fragments;
+    if let Some(watch) = watch {
+        for fragment in &fragments {
+            let files = fragment.reads.iter().map(|reads| (reads.file.clone(), reads.ranges.clone()));
+            watch.plan(fragment.tiles.len() as u64, files);
+        }
+    }
+    let Some(ahead) = ahead else { return Ok(None) };
+    let reads = fragments.into_iter().flat_map(|fragment| fragment.reads);
     let file = |reads: FileReads| PlannedFile { path: reads.file, size: reads.size, ranges: reads.ranges };
     Ok(Some(ahead.read_ahead(reads.map(file).collect(), query.memory.ahead)))
 }
@@ -99,13 +139,14 @@ fn read_ahead(query: &CheckedQuery) -> Result<Option<ReadAhead>> {
 impl Batches {
     pub(crate) fn of(query: CheckedQuery) -> Result<Self> {
         let workers = query.array.workers().clone();
-        let parts = Parts::new(query.labels.clone(), query.shown, query.memory.part);
+        let parts = Parts::new(query.labels.clone(), query.shown, &query.memory);
+        let chunks = query.batch_cells.map(|cells| Chunks::new(cells, query.memory.part));
         let ahead = read_ahead(&query)?;
         let reader = match query.array.schema().array_type() {
             ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
             ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
         };
-        Ok(Self { reader, workers, parts, begun: false, ended: false, _ahead: ahead })
+        Ok(Self { reader, workers, parts, chunks, failed: None, begun: false, drained: false, ended: false, ahead })
     }
 
     /// The next batch that is read.
@@ -134,6 +175,40 @@ impl Batches {
     }
 }
 
+impl Batches {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        self.workers.check()?;
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        if self.chunks.is_none() {
+            return self.next_part();
+        }
+        loop {
+            if let Some(batch) = self.chunks.as_mut().and_then(Chunks::next) {
+                return Ok(Some(batch));
+            }
+            let part = if self.drained { Ok(None) } else { self.next_part() };
+            let Some(chunks) = &mut self.chunks else { return part };
+            match part {
+                Ok(Some(part)) => chunks.push(part),
+                Ok(None) => {
+                    self.drained = true;
+                    return Ok(chunks.finish());
+                }
+                Err(error @ ArrayError::Cancelled) => return Err(error),
+                Err(error) => match chunks.finish() {
+                    Some(batch) => {
+                        self.failed = Some(error);
+                        return Ok(Some(batch));
+                    }
+                    None => return Err(error),
+                },
+            }
+        }
+    }
+}
+
 impl FusedIterator for Batches {}
 
 impl Iterator for Batches {
@@ -143,8 +218,15 @@ impl Iterator for Batches {
         if self.ended {
             return None;
         }
-        let part = self.next_part().transpose();
+        let part = self.next_batch().transpose();
         self.ended = !matches!(part, Some(Ok(_)));
+        if self.ended {
+            // Nobody waits for what is still on its way.
+            self.ahead = None;
+            if let (None, Some(watch)) = (&part, self.workers.watch()) {
+                watch.finish();
+            }
+        }
         part
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::monitor::Watch;
 use crate::tiles::TileScratch;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -17,6 +18,8 @@ pub(crate) struct Workers {
     threads: usize,
     limits: Limits,
     shared: Arc<Shared>,
+    /// The query that they work for, if somebody watches it.
+    watch: Option<Arc<Watch>>,
 }
 
 #[derive(Debug, Default)]
@@ -39,7 +42,25 @@ impl Workers {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         };
-        Self { threads, limits, shared: Arc::default() }
+        Self { threads, limits, shared: Arc::default(), watch: None }
+    }
+
+    /// The same threads, working for a query that somebody watches.
+    pub(crate) fn watched(&self, watch: Watch) -> Self {
+        Self { watch: Some(Arc::new(watch)), ..self.clone() }
+    }
+
+    /// The query that they work for, if somebody watches it.
+    pub(crate) fn watch(&self) -> Option<&Watch> {
+        self.watch.as_deref()
+    }
+
+    /// Ends a query that was cancelled. Jobs need not ask: none begins then.
+    ///
+    /// # Errors
+    /// [`ArrayError::Cancelled`](crate::ArrayError::Cancelled).
+    pub(crate) fn check(&self) -> Result<()> {
+        self.watch().map_or(Ok(()), Watch::check)
     }
 
     /// How many jobs can run at once.
@@ -68,7 +89,8 @@ impl Workers {
         match pool {
             None => {
                 let mut scratch = self.borrow_scratch();
-                let results = items.into_iter().map(|item| job(item, &mut scratch)).collect();
+                let results =
+                    items.into_iter().map(|item| self.check().and_then(|()| job(item, &mut scratch))).collect();
                 self.return_scratch(scratch);
                 results
             }
@@ -77,6 +99,7 @@ impl Workers {
                     .into_par_iter()
                     .with_max_len(1)
                     .map(|item| {
+                        self.check()?;
                         let mut scratch = self.borrow_scratch();
                         let result = job(item, &mut scratch);
                         self.return_scratch(scratch);
@@ -96,6 +119,7 @@ impl Workers {
         job: impl Fn(&T) -> Result<R> + Send + Sync,
     ) -> Result<Vec<R>> {
         if profile.is_remote() {
+            let job = |item: &T| self.check().and_then(|()| job(item));
             return at_once(profile.in_flight, &items, job).into_iter().collect();
         }
         let weight = items.len() as u64 * WEIGHT_OF_A_READ;
@@ -121,10 +145,12 @@ impl Workers {
 
     fn borrow_scratch(&self) -> TileScratch {
         let spare = self.shared.scratches.lock().ok().and_then(|mut spare| spare.pop());
-        spare.unwrap_or_else(|| TileScratch::with_limits(self.limits))
+        let scratch = spare.unwrap_or_else(|| TileScratch::with_limits(self.limits));
+        TileScratch { watch: self.watch.clone(), ..scratch }
     }
 
-    fn return_scratch(&self, scratch: TileScratch) {
+    fn return_scratch(&self, mut scratch: TileScratch) {
+        scratch.watch = None;
         if let Ok(mut spare) = self.shared.scratches.lock() {
             spare.push(scratch);
         }

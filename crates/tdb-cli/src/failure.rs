@@ -25,6 +25,8 @@ pub(crate) enum Exit {
     Unavailable = 5,
     /// The key of an encrypted array is missing or wrong, or one was given for an array that isn't encrypted.
     Key = 6,
+    /// Somebody has pressed Ctrl-C. Shells say the same of a process that the signal has ended.
+    Interrupted = 130,
 }
 
 /// A result whose error is a [`Failure`].
@@ -48,6 +50,11 @@ impl Failure {
 
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
         Self::new(Exit::Usage, message)
+    }
+
+    /// Somebody has ended the command.
+    pub(crate) fn interrupted() -> Self {
+        Self::new(Exit::Interrupted, "interrupted")
     }
 
     pub(crate) fn corrupt(message: impl fmt::Display) -> Self {

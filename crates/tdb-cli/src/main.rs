@@ -8,6 +8,7 @@ mod condition;
 mod failure;
 mod import;
 mod inspect;
+mod interrupt;
 mod key;
 mod location;
 mod names;

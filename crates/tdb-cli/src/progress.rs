@@ -1,8 +1,12 @@
 //! How far something is that takes a while, on standard error.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tdb_array::Monitor;
 
 /// What is over sooner says nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -37,6 +41,53 @@ impl Progress {
     pub(crate) fn finish(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
+        }
+    }
+}
+
+/// How often a bar moves that a thread of its own draws.
+const STEP: Duration = Duration::from_millis(100);
+
+/// A bar that shows how far a monitor's queries are, drawn by a thread of its own: a batch may take long. It is taken away when
+/// this is dropped.
+pub(crate) struct QueryProgress {
+    drawing: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
+}
+
+impl QueryProgress {
+    /// Says nothing at all unless it is `wanted`.
+    pub(crate) fn of(monitor: &Monitor, wanted: bool) -> Self {
+        if !wanted {
+            return Self { drawing: None };
+        }
+        let (is_over, monitor) = (Arc::new(AtomicBool::new(false)), monitor.clone());
+        let until = is_over.clone();
+        let draw = move || {
+            let mut progress = Progress::new(true);
+            while !until.load(Relaxed) {
+                let done = monitor.progress();
+                let template = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
+                if let Some(bar) = progress.line(template, Some(done.planned_bytes)) {
+                    bar.set_length(done.planned_bytes);
+                    bar.set_position(done.bytes);
+                }
+                thread::park_timeout(STEP);
+            }
+            progress.finish();
+        };
+        // Without a thread there is no bar.
+        let drawing = thread::Builder::new().name("tdb-progress".to_owned()).spawn(draw).ok();
+        Self { drawing: drawing.map(|thread| (is_over, thread)) }
+    }
+}
+
+impl Drop for QueryProgress {
+    fn drop(&mut self) {
+        if let Some((is_over, thread)) = self.drawing.take() {
+            is_over.store(true, Relaxed);
+            thread.thread().unpark();
+            // It can't have panicked, and has nothing to say.
+            let _ = thread.join();
         }
     }
 }

@@ -137,6 +137,40 @@ fn explain() {
 }
 
 #[test]
+fn explain_what_is_left_out_and_why() {
+    let line = |more: &str| run(&format!("read {more} --explain"));
+    assert_snapshot!("explain_sparse_condition", line(&format!("{SPARSE} --where a<40 --where y<0 --order global")));
+    assert_snapshot!("explain_dense_condition", line(&format!("{DENSE} --where a>90")));
+    let layers = "v22-by-2.30.0-dense-overlapping/array";
+    assert_snapshot!("explain_layers", line(layers));
+    assert_snapshot!("explain_times", line(&format!("{SPARSE} --at 1700000000000 --select a")));
+}
+
+/// What a run costs, without what differs from run to run.
+#[test]
+fn explain_run() {
+    let run = |more: &str| {
+        let run = run(&format!("read {SPARSE} --where a<40 --select s --threads 1 --explain --run {more}"));
+        let blank = |line: &str| {
+            let ends = ["took      ", "memory    ", "    \"seconds\": ", "    \"peak_memory\": "];
+            let end = ends.into_iter().find(|end| line.starts_with(end));
+            end.map_or(line.to_owned(), |end| format!("{end}…"))
+        };
+        let lines: Vec<String> = run.stdout.lines().filter(|line| !line.starts_with("memory")).map(blank).collect();
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+        lines.join("\n")
+    };
+    assert_snapshot!("explain_run", run(""));
+    assert_snapshot!("explain_run_json", run("--format json --limit 1"));
+    if cfg!(target_os = "linux") {
+        let run = tdb(["read", SPARSE, "--explain", "--run"]);
+        assert!(run.stdout.contains("\nmemory    "), "{run}");
+    }
+    let run = tdb(["read", SPARSE, "--run"]);
+    assert_eq!(run.code, Some(2), "{run}");
+}
+
+#[test]
 fn stats() {
     let run = run(&format!("read {SPARSE} --stats"));
     assert!(run.stderr.starts_with("tdb: 68 cells in "), "{}", run.stderr);

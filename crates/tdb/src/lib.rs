@@ -98,10 +98,10 @@
 pub use tdb_array::{
     Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches,
     CellProblem, Clock, Column, Coordinate, CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment,
-    ErrorCategory, FileReads, Fragment, FragmentEntry, FragmentPlan, GlobalWriter, Group, GroupOptions, GroupTree,
-    GroupWriter, Grouped, Histogram, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Names,
-    NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile, Query, Randomness, Result, TimeRange,
-    TreeNode, Value, Write, Written,
+    ErrorCategory, FileReads, Fragment, FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group,
+    GroupOptions, GroupTree, GroupWriter, Grouped, Histogram, Label, Leftover, Listing, Member, MemberPlace, Metadata,
+    MetadataWriter, Monitor, Names, NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress,
+    PrunedBy, PrunedTiles, Query, Randomness, Result, TimeRange, TreeNode, Value, Write, Written,
 };
 
 pub use tdb_condition as condition;

@@ -34,7 +34,7 @@ impl Loaded {
     pub(super) fn of(array: &Array) -> Result<Self> {
         let inner = &*array.inner;
         let entries = &inner.directory.fragments;
-        let loader = Loader { storage: &inner.storage, workers: &inner.workers, access: &inner.access, inner };
+        let loader = Loader { storage: &inner.storage, workers: array.workers(), access: &inner.access, inner };
         let mut findings = Findings::new(inner.skip_damaged);
         let footers = || Footers::read(&*inner.storage, &inner.footers, entries, &inner.access, inner.skip_damaged);
         let (footers, early) = match inner.storage.profile().is_remote() {

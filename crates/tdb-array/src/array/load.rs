@@ -70,6 +70,7 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
             metadata: std::sync::OnceLock::new(),
             deletes: std::sync::OnceLock::new(),
         }),
+        watched: None,
     })
 }
 

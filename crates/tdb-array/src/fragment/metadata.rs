@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use tdb_filters::ElementTypes;
 use tdb_fragment::{
-    FieldContents, FragmentContents, FragmentError, FragmentField, FragmentFile, FragmentFooter, Part,
-    ProcessedConditions, SectionId, SectionReader, TileOffsets, TileStatistics, TileVarSizes,
+    FieldContents, FragmentContents, FragmentError, FragmentField, FragmentFile, FragmentFooter, FragmentStatistics,
+    Part, ProcessedConditions, SectionId, SectionReader, TileOffsets, TileStatistics, TileVarSizes,
 };
 use tdb_rtree::RTree;
 use tdb_schema::ArraySchema;
@@ -111,6 +111,11 @@ impl Metadata {
         let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
         let found = reader.tile_statistics(field, [&bytes[0], &bytes[1], &bytes[2], &bytes[3]]);
         found.map_err(|source| self.error(source))
+    }
+
+    /// The statistics of all fields over the whole fragment.
+    pub(super) fn fragment_statistics(&self) -> Result<FragmentStatistics> {
+        self.section(SectionId::FragmentStatistics, |reader, bytes| reader.fragment_statistics(bytes))
     }
 
     /// The conditions that were applied to the fragment's cells when it was made.

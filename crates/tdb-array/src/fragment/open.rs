@@ -121,8 +121,9 @@ impl UnparsedFragment {
             without_footer(self.file, &self.entry, schema, self.access.clone())?
         };
         let Self { storage, entry, access, .. } = self;
-        let (rtree, fields, statistics) = (OnceLock::new(), Mutex::default(), Mutex::default());
-        Ok(Fragment { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields, statistics }) })
+        let (rtree, fields, statistics, totals) =
+            (OnceLock::new(), Mutex::default(), Mutex::default(), OnceLock::new());
+        Ok(Fragment { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields, statistics, totals }) })
     }
 
     /// Finds the footer, reading more of the file's end if the first read was too short; there may be none.

@@ -20,20 +20,31 @@ use crate::workers::Workers;
 pub(crate) fn prefetch(
     (storage, workers): (&dyn Storage, &Workers),
     schema: &ArraySchema,
-    fragments: &[Fragment],
+    fragments: &[&Fragment],
     fields: &[FieldRef],
 ) -> Result<()> {
-    let profile = storage.profile();
-    if !profile.is_remote() {
+    if !storage.profile().is_remote() {
         return Ok(());
     }
+    fetch_sections((storage, workers), fragments, |fragment| fragment.wanted_sections(schema, fields))
+}
+
+/// Brings sections of some fragments into memory. `wanted` says where they lie, and what to ask for to have them.
+///
+/// # Errors
+/// The query was cancelled.
+pub(super) fn fetch_sections(
+    (storage, workers): (&dyn Storage, &Workers),
+    fragments: &[&Fragment],
+    wanted: impl Fn(&Fragment) -> Result<Vec<(Range<u64>, Request)>>,
+) -> Result<()> {
     // Files of which only the footer is known, out of consolidated metadata, are opened first.
-    workers.ask(profile, fragments.iter().collect(), |fragment| {
+    workers.ask(storage.profile(), fragments.to_vec(), |fragment| {
         let _ = fragment.inner.metadata.size();
         Ok(())
     })?;
     let wanted = fragments.iter().flat_map(|fragment| {
-        let requests = fragment.wanted_sections(schema, fields).unwrap_or_default();
+        let requests = wanted(fragment).unwrap_or_default();
         requests.into_iter().map(move |(range, request)| (fragment, range, request))
     });
     let (mut places, mut requests) = (Vec::new(), Vec::new());

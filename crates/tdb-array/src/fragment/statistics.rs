@@ -24,19 +24,23 @@ impl Fragment {
         if !self.version().has(Feature::TileStatistics) || self.loses_values(field) {
             return None;
         }
-        let mut ready = self.inner.statistics.lock().ok()?;
-        ready
-            .entry(field)
-            .or_insert_with(|| {
-                let rules = StatisticsRules::new(self.footer(), self.schema(), field)?;
-                let tiles = self.inner.metadata.tile_statistics(field).ok()?;
-                Some(Arc::new(FieldStatistics { tiles, rules }))
-            })
-            .clone()
+        if let Ok(ready) = self.inner.statistics.lock()
+            && let Some(known) = ready.get(&field)
+        {
+            return known.clone();
+        }
+        // Nobody waits for a lock meanwhile. Two threads may both read them; what they find is the same.
+        let read = || {
+            let rules = StatisticsRules::new(self.footer(), self.schema(), field)?;
+            let tiles = self.inner.metadata.tile_statistics(field).ok()?;
+            Some(Arc::new(FieldStatistics { tiles, rules }))
+        };
+        let found = read();
+        self.inner.statistics.lock().ok()?.entry(field).or_insert(found).clone()
     }
 
     /// Whether cells are read with other values than they were written with, which is what statistics are of.
-    fn loses_values(&self, field: FragmentField) -> bool {
+    pub(super) fn loses_values(&self, field: FragmentField) -> bool {
         let FragmentField::Attribute(index) = field else { return false };
         let attribute = self.schema().attributes().get(index);
         attribute.is_some_and(|attribute| {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::entries::Entries;
 use super::key::Entry;
 use super::key::Key;
+use crate::monitor::Watch;
 use crate::workers::Workers;
 
 /// Compares entries whose keys are equal.
@@ -33,7 +34,8 @@ impl<E: Entry> Sorter<E> {
     /// Sorts entries with keys `low..=high` by them, and those with equal keys by `compare_equal` if there is one.
     ///
     /// Entries go to buckets by the highest bits of their keys first, then each bucket is sorted: what is compared lies
-    /// close together. Where keys cluster, the buckets just help less.
+    /// close together. Where keys cluster, the buckets just help less. If the query is cancelled meanwhile, buckets stay as they
+    /// are: [`Workers::check`] says so.
     pub(crate) fn sort(
         &mut self,
         workers: &Workers,
@@ -41,7 +43,9 @@ impl<E: Entry> Sorter<E> {
         (low, high): (E::Key, E::Key),
         compare_equal: Option<&CompareEqual<'_, E>>,
     ) {
+        let is_cancelled = || workers.watch().is_some_and(Watch::is_cancelled);
         let sort = |bucket: &mut [E]| match compare_equal {
+            _ if is_cancelled() => {}
             None => bucket.sort_unstable_by_key(Entry::key),
             Some(compare) => {
                 bucket

@@ -7,6 +7,8 @@ use tdb_types::ArrayType;
 pub(crate) struct Memory {
     /// Of a batch that the caller gets.
     pub(crate) part: usize,
+    /// How much more a batch may take rather than be followed by a small one.
+    pub(crate) slack: usize,
     /// Of a batch that is put together, which the caller may get in parts.
     pub(crate) batch: usize,
     /// Up to which such batches grow if each of them would unfilter the same tiles again.
@@ -46,6 +48,18 @@ impl Memory {
         }
     }
 
+    /// The same for batches of so many bytes at most. If there is no `budget` that has decided otherwise, they are put together
+    /// in about that size, where it is more than the usual one.
+    pub(crate) fn in_batches_of(mut self, bytes: usize, budget: Option<usize>) -> Self {
+        if budget.is_none() {
+            // Dense batches may come out a quarter larger than was reckoned.
+            self.batch = self.batch.max(bytes / 5 * 4);
+            self.most_batch = self.most_batch.max(self.batch);
+        }
+        (self.part, self.slack) = (self.part.min(bytes), 0);
+        self
+    }
+
     /// Bytes ahead, and what is left for all the rest.
     fn divide(budget: usize) -> (usize, usize) {
         let ahead = (budget / 2).clamp(LEAST_AHEAD, MOST_AHEAD);
@@ -59,6 +73,7 @@ impl Memory {
         let batch = budget.min(most);
         Self {
             part: batch,
+            slack: batch / 4,
             batch,
             most_batch: batch.max(LEAST_DENSE),
             most_stretched: most,
@@ -77,6 +92,7 @@ impl Memory {
         let batch = budget.min(fifth);
         Self {
             part: batch,
+            slack: batch / 4,
             batch,
             most_batch: fifth,
             most_stretched: fifth,
@@ -101,6 +117,7 @@ impl Memory {
         Self {
             // Nobody else bounds what labels make of a batch.
             part: if has_labels { default_batch(4 << 20, threads) } else { usize::MAX },
+            slack: 0,
             batch,
             most_batch,
             most_stretched: usize::MAX,

@@ -32,7 +32,7 @@ use assembly::Assembly;
 use bands::STRETCH;
 use cursor::{Cursor, Division, Step};
 use fields::Fields;
-use filter::Filter;
+use filter::{Filter, RuledOut};
 use layers::Layers;
 use shape::Shape;
 use work::Work;
@@ -116,13 +116,13 @@ impl DenseReader {
                 most = fewer(tracked);
                 continue;
             }
-            let works = self.works(&step)?;
+            let (works, out) = self.works(&step)?;
             let bytes = u128::from(self.fields.bytes(&works, self.shape.cells_per_tile));
             if !fits(bytes) {
                 most = fewer(bytes);
                 continue;
             }
-            let (bytes, batch) = match self.assemble(works, |bytes| fits(bytes / 2))? {
+            let (bytes, batch) = match self.assemble(works, &out, |bytes| fits(bytes / 2))? {
                 Assembled::Batch(bytes, batch) => (bytes, batch),
                 // How long cells are may differ much within a tile.
                 Assembled::TooLarge(bytes) => {
@@ -141,7 +141,7 @@ impl DenseReader {
     }
 
     /// Makes a batch, unless that takes more bytes than fit.
-    fn assemble(&mut self, mut works: Vec<Work>, fits: impl Fn(u128) -> bool) -> Result<Assembled> {
+    fn assemble(&mut self, mut works: Vec<Work>, out: &RuledOut, fits: impl Fn(u128) -> bool) -> Result<Assembled> {
         let Self { shape, fields, filter, pool, query, .. } = self;
         let parts = (&*shape, &*fields, query.array.workers());
         let cells = works.last().map_or(0, |work| work.cells.end);
@@ -154,14 +154,13 @@ impl DenseReader {
             }
             return Ok(Assembled::Batch(bytes, Batch::new(assembly.finish()?, cells)));
         };
-        let out = filter.rule_out(&mut works)?;
         let mut assembly = Assembly::new(parts, &works, filter.needed(), pool);
         let mut bytes = assembly.measure()?;
         if !fits(bytes) {
             return Ok(Assembled::TooLarge(bytes));
         }
         let needed = assembly.finish()?;
-        let matches = filter.matches(&needed, &works, &out);
+        let matches = filter.matches(&needed, &works, out);
         if matches.count() == 0 && query.only_matching {
             return Ok(Assembled::Batch(bytes, Batch::new(Vec::new(), 0)));
         }
@@ -179,13 +178,14 @@ impl DenseReader {
         Ok(Assembled::Batch(bytes, filter.apply(Batch::new(visible, cells), &matches, fields)))
     }
 
-    /// What is to do for a batch, with the tiles for it at hand.
-    fn works(&mut self, step: &Step) -> Result<Vec<Work>> {
+    /// What is to do for a batch, with the tiles for it at hand, and which cells needn't be read.
+    fn works(&mut self, step: &Step) -> Result<(Vec<Work>, RuledOut)> {
         let threads = self.query.array.workers().threads();
         let works = if threads > 1 { 4 * threads } else { 1 };
         let least_cells = u128::from((LEAST_WORK / self.bytes_per_cell).max(1));
-        let works = step.works(&self.shape, &self.layers, Division { works, least_cells });
+        let mut works = step.works(&self.shape, &self.layers, Division { works, least_cells });
+        let out = self.filter.as_mut().map(|filter| filter.rule_out(&mut works)).transpose()?;
         self.fields.load(&works)?;
-        Ok(works)
+        Ok((works, out.unwrap_or_default()))
     }
 }

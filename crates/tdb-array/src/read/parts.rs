@@ -1,7 +1,7 @@
 //! Batches given in parts: because the caller wants smaller ones, or because labels make them larger.
 
 use crate::label::FoundLabels;
-use crate::query::SelectedLabel;
+use crate::query::{Memory, SelectedLabel};
 use crate::{Batch, Result};
 
 /// Divides batches so that each part keeps to the budget, the columns of labels included, which are put in here.
@@ -12,6 +12,8 @@ pub(super) struct Parts {
     shown: usize,
     /// Bytes that a part may take.
     budget: usize,
+    /// How much more a part may take rather than be followed by a small one.
+    slack: usize,
     /// What is left of a batch, from one of its cells on.
     rest: Option<(Batch, usize)>,
     /// How many cells the last part with labels had: the next one will have about as many.
@@ -19,8 +21,9 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn new(labels: Vec<SelectedLabel>, shown: usize, budget: usize) -> Self {
-        Self { labels, shown, budget, rest: None, last: usize::MAX }
+    pub(super) fn new(labels: Vec<SelectedLabel>, shown: usize, memory: &Memory) -> Self {
+        let Memory { part: budget, slack, .. } = *memory;
+        Self { labels, shown, budget, slack, rest: None, last: usize::MAX }
     }
 
     /// Takes a batch; nothing must be left of the one before.
@@ -43,7 +46,7 @@ impl Parts {
     /// A part without labels.
     fn plain(&self, batch: &Batch, given: usize) -> Batch {
         // A little more than wanted is less trouble than a second, small batch.
-        if given == 0 && batch.memory() <= self.budget.saturating_add(self.budget / 4) {
+        if given == 0 && batch.memory() <= self.budget.saturating_add(self.slack) {
             return batch.clone();
         }
         batch.slice(given..given + batch.fitting(given, self.budget).min(batch.len() - given))

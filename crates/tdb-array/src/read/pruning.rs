@@ -9,7 +9,8 @@ use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{PhysicalType, from_ordered_key};
 
 use crate::Fragment;
-use crate::fragment::FieldStatistics;
+use crate::fragment::{FieldStatistics, FieldTotals};
+use crate::plan::PrunedBy;
 use crate::query::with_fill_values;
 
 /// A condition on the cells of one fragment.
@@ -18,6 +19,8 @@ pub(crate) struct Pruner {
     fragment: Fragment,
     condition: BoundCondition,
     fields: Vec<Known>,
+    /// Whether the fragment's totals say already that no cell of it fulfils the condition.
+    is_out: bool,
 }
 
 /// What says something of a field's cells in a tile.
@@ -39,7 +42,8 @@ impl Pruner {
     /// Reads the statistics that it takes.
     pub(crate) fn new(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Self {
         let condition = with_fill_values(condition, array, |field| !fragment.has_field(array, field));
-        let is_decided = condition.constant().is_some();
+        let is_out = condition.constant().is_none() && over_fragment(fragment, array, &condition) == Fulfilment::None;
+        let is_decided = is_out || condition.constant().is_some();
         let known = |field: FieldRef| match field {
             _ if is_decided => Known::Nothing,
             FieldRef::Dimension(index) => array
@@ -54,7 +58,7 @@ impl Pruner {
             },
         };
         let fields = condition.fields().iter().map(|needed| known(needed.field)).collect();
-        Self { fragment: fragment.clone(), condition, fields }
+        Self { fragment: fragment.clone(), condition, fields, is_out }
     }
 
     /// Whether it is certain that no cell of a tile fulfils the condition.
@@ -66,6 +70,34 @@ impl Pruner {
 
     /// How many cells of a tile fulfil the condition. `bounds` is a box that holds all of its cells.
     pub(crate) fn tile(&self, tile: u64, bounds: Option<&NdRange>) -> Fulfilment {
+        self.judge(tile, bounds, None)
+    }
+
+    /// What says that no cell of a tile fulfils the condition, which is so.
+    pub(crate) fn reason(&self, tile: u64, array: &ArraySchema) -> PrunedBy {
+        if self.is_out {
+            return PrunedBy::Totals;
+        }
+        if self.condition.constant().is_some() {
+            return PrunedBy::FillValues;
+        }
+        let bounds = self.fragment.tile_box(tile);
+        let decides = |place: &usize| self.judge(tile, bounds.as_ref(), Some(*place)) == Fulfilment::None;
+        match (0..self.fields.len()).find(decides).map(|place| (&self.fields[place], place)) {
+            Some((Known::Dimension(..), _)) => PrunedBy::Box,
+            Some((_, place)) => {
+                let name = self.condition.fields().get(place).and_then(|needed| array.field_name(needed.field));
+                PrunedBy::Statistics(name.unwrap_or_default().to_owned())
+            }
+            None => PrunedBy::Several,
+        }
+    }
+
+    /// The same, if nothing were known but of the field at one place.
+    fn judge(&self, tile: u64, bounds: Option<&NdRange>, only: Option<usize>) -> Fulfilment {
+        if self.is_out {
+            return Fulfilment::None;
+        }
         if let Some(truth) = self.condition.constant() {
             return if truth { Fulfilment::All } else { Fulfilment::None };
         }
@@ -75,6 +107,7 @@ impl Pruner {
         });
         let coordinates: Vec<Bounds> = coordinates.collect();
         self.condition.over_bounds(|place| match (&self.fields[place], &coordinates[place]) {
+            _ if only.is_some_and(|only| only != place) => CellBounds::default(),
             (Known::Statistics(statistics), _) => {
                 bounds_of(&self.fragment.tile_statistics(statistics, tile), || self.fragment.cells_in_tile(tile))
             }
@@ -83,6 +116,40 @@ impl Pruner {
             (Known::Nothing, Bounds::Unknown) => CellBounds::default(),
         })
     }
+}
+
+/// Whether no cell of the fragment fulfils the condition, by its fill values, its non-empty domain and its totals.
+pub(super) fn rules_out_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> bool {
+    let condition = with_fill_values(condition, array, |field| !fragment.has_field(array, field));
+    match condition.constant() {
+        Some(truth) => !truth,
+        None => over_fragment(fragment, array, &condition) == Fulfilment::None,
+    }
+}
+
+/// How many of the fragment's cells fulfil the condition, as far as is known of all of them together.
+fn over_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Fulfilment {
+    let domain = fragment.non_empty_domain();
+    let known = |field: FieldRef| match field {
+        FieldRef::Dimension(index) => {
+            let Some(dimension) = array.dimensions().get(index) else { return (Bounds::Unknown, None, true) };
+            (coordinates(domain.and_then(|domain| domain.0.get(index)), dimension.physical()), None, true)
+        }
+        FieldRef::Attribute(_) => {
+            let own = fragment.own_field(array, field).filter(|own| matches!(own, FragmentField::Attribute(_)));
+            (Bounds::Unknown, own.and_then(|own| fragment.totals_of(own)), false)
+        }
+    };
+    let fields: Vec<(Bounds, Option<FieldTotals>, bool)> =
+        condition.fields().iter().map(|needed| known(needed.field)).collect();
+    condition.over_bounds(|place| match &fields[place] {
+        (Bounds::Coordinates(low, high), ..) => CellBounds { range: Some((low, high)), nulls: Nulls::None },
+        (Bounds::Unknown, _, true) => CellBounds { range: None, nulls: Nulls::None },
+        (Bounds::Unknown, totals, false) => {
+            let judged = totals.as_ref().and_then(|totals| fragment.judged(totals));
+            judged.map_or(CellBounds::default(), |judged| bounds_of(&judged, || Some(fragment.cell_count())))
+        }
+    })
 }
 
 fn coordinates(range: Option<&DimRange>, physical: PhysicalType) -> Bounds {

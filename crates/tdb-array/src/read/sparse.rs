@@ -55,7 +55,7 @@ pub(crate) struct SparseReader {
 
 impl SparseReader {
     pub(crate) fn new(query: CheckedQuery) -> Result<Self> {
-        let mut context = prune::context(query)?;
+        let mut context = prune::context(query, false)?;
         let mut choice = Choice::of(&context)?;
         let in_order = std::mem::take(&mut choice.in_order);
         let in_order = if in_order.is_empty() {

@@ -41,11 +41,17 @@ impl PartTiles {
     /// Reads the tile as it lies in the file, of `size` bytes without filters, and so many bytes of offsets that come with
     /// them; how many bytes that is.
     fn read(&self, tile: u64, name: &str, (size, offsets): (u64, u64), scratch: &mut TileScratch) -> Result<usize> {
+        if let Some(watch) = &scratch.watch {
+            watch.check()?;
+        }
         let limit = scratch.filters.limits().tile_bytes;
         TileStream::new(self, name, limit, scratch).check_stored(tile, size, offsets)?;
         let range = self.range(tile)?;
         let len = range.end - range.start;
         read_behind(&*self.file, range.start, &mut scratch.filtered, 0, len, || self.path.clone())?;
+        if let Some(watch) = &scratch.watch {
+            watch.read(&self.name, tile, &range);
+        }
         // As many bytes are in memory.
         Ok(len as usize)
     }

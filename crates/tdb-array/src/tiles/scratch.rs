@@ -1,9 +1,12 @@
 //! Memory of tiles that is used again.
 
+use std::sync::Arc;
+
 use tdb_filters::Scratch;
 use tdb_types::{Buffer, Limits};
 
 use super::buffers::CellBuffers;
+use crate::monitor::Watch;
 
 /// Memory that a worker reuses from tile to tile.
 #[derive(Debug, Default)]
@@ -18,6 +21,8 @@ pub(crate) struct TileScratch {
     pub(crate) cells: CellBuffers,
     /// Which cells of a tile are wanted.
     pub(crate) mask: Vec<bool>,
+    /// The query that tiles are read for, if somebody watches it.
+    pub(crate) watch: Option<Arc<Watch>>,
 }
 
 impl TileScratch {

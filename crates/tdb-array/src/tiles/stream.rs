@@ -14,6 +14,7 @@ use tdb_types::Buffer;
 use super::part::{PartTiles, tile_len};
 use super::scratch::TileScratch;
 use crate::Result;
+use crate::monitor::Watch;
 use headers::{Headers, Walk, check_count};
 use trouble::{Trouble, wrong_size};
 
@@ -30,12 +31,14 @@ pub(crate) struct TileStream<'a> {
     headers: Headers<'a>,
     chunk: &'a mut Buffer,
     filters: &'a mut tdb_filters::Scratch,
+    watch: Option<&'a Watch>,
 }
 
 impl<'a> TileStream<'a> {
     pub(crate) fn new(part: &'a PartTiles, name: &'a str, limit: u64, scratch: &'a mut TileScratch) -> Self {
-        let TileScratch { filters, filtered, tile, .. } = scratch;
-        Self { headers: Headers::new(part, name, limit, filtered), chunk: tile, filters }
+        let TileScratch { filters, filtered, tile, watch, .. } = scratch;
+        let headers = Headers::new(part, name, limit, filtered);
+        Self { headers, chunk: tile, filters, watch: watch.as_deref() }
     }
 
     /// Refuses tiles that are too large to be held.
@@ -61,11 +64,15 @@ impl<'a> TileStream<'a> {
         }
         self.headers.check_size(request)?;
         let range = self.headers.part.range(request.tile)?;
-        match self.walk(request, range, &bounds, wanted, result) {
-            Ok(true) => Ok(()),
-            Ok(false) => self.read_whole(request, wanted, result),
-            Err(trouble) => Err(self.headers.error(request.tile, trouble)),
+        match self.walk(request, range.clone(), &bounds, wanted, result) {
+            Ok(true) => {}
+            Ok(false) => self.read_whole(request, wanted, result)?,
+            Err(trouble) => return Err(self.headers.error(request.tile, trouble)),
         }
+        if let Some(watch) = self.watch {
+            watch.read(&self.headers.part.name, request.tile, &range);
+        }
+        Ok(())
     }
 
     /// Goes from chunk to chunk; false if a value straddles two of them.
@@ -88,6 +95,9 @@ impl<'a> TileStream<'a> {
             // If the tile's end is wanted, all chunks are looked at: they must be as many as the tile says, and nothing more.
             if walk.start >= bounds.end && bounds.end < request.size {
                 break;
+            }
+            if let Some(watch) = self.watch {
+                watch.check()?;
             }
             let until = pace.until(range.start, walk.at, walk.start);
             let header = self.headers.header(&mut walk, until)?;

@@ -1,6 +1,7 @@
 //! `tdb read`: cells.
 
 mod args;
+mod cost;
 mod explain;
 mod selection;
 mod stream;
@@ -14,6 +15,7 @@ use crate::key::Key;
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
 use crate::{condition, range, session, target};
+use cost::Cost;
 use selection::{Selected, selected};
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
@@ -22,7 +24,9 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let query = query(&array, args, &fields)?;
     if args.explain {
         let format = if args.format == Some(RowFormat::Json) { TextFormat::Json } else { TextFormat::Text };
-        return explain::print(&query.plan()?, format);
+        let plan = query.plan()?;
+        let cost = args.run.then(|| Cost::of(&array, query, args.limit, terminal)).transpose()?;
+        return explain::print(&plan, cost.as_ref(), format);
     }
     session::printed(stream::run(&array, query, &fields, args, terminal)?);
     Ok(())

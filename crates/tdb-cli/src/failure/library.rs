@@ -22,6 +22,7 @@ impl From<ArrayError> for Failure {
             ErrorCategory::Corrupt => Exit::Corrupt,
             ErrorCategory::Unsupported => Exit::Unsupported,
             ErrorCategory::Key => Exit::Key,
+            ErrorCategory::Cancelled => return Self::interrupted(),
             // Unavailable, and the categories of newer libraries.
             _ => Exit::Unavailable,
         };

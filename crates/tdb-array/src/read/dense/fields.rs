@@ -7,7 +7,7 @@ use tdb_schema::FieldRef;
 use super::work::{Origin, Source, Work};
 use crate::fragment::prefetch;
 use crate::query::CheckedQuery;
-use crate::read::OutputField;
+use crate::read::{OutputField, Relevant};
 use crate::tiles::FieldTiles;
 use crate::workers::WEIGHT_OF_A_READ;
 use crate::{Array, Result};
@@ -41,7 +41,10 @@ impl Fields {
         let fields: Vec<FieldRef> = outputs.iter().map(|output| output.field).collect();
         let attributes: Vec<FieldRef> =
             fields.into_iter().filter(|field| matches!(field, FieldRef::Attribute(_))).collect();
-        prefetch((&**array.storage(), array.workers()), array.schema(), array.fragments()?, &attributes)?;
+        let filter = query.filter.as_deref().map(std::slice::from_ref).unwrap_or_default();
+        // Which cells hide others is found out from footers alone.
+        let relevant = Relevant::of(&array, query.region.ranges(), filter, false)?.fragments;
+        prefetch((&**array.storage(), array.workers()), array.schema(), &relevant, &attributes)?;
         Ok(Self { array, outputs, visible, tiles })
     }
 

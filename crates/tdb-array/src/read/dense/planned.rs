@@ -10,7 +10,7 @@ use super::layers::{Layers, Owned, TilePlace};
 use super::shape::{Odometer, Shape};
 use super::work::{bounds, clip};
 use crate::Result;
-use crate::plan::{FileReads, FragmentPlan, PlannedTile};
+use crate::plan::{FileReads, FragmentPlan, FragmentsLeftOut, PlannedTile, count};
 use crate::query::CheckedQuery;
 use crate::read::Pruner;
 
@@ -18,49 +18,90 @@ use crate::read::Pruner;
 const MANY_TILES: u64 = 1 << 16;
 
 /// Which tiles a query touches: those that have the newest of some cell that is asked for.
-pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
+pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
     let mut fields = Fields::new(query)?;
     if !fields.outputs().iter().any(|output| matches!(output.field, FieldRef::Attribute(_))) {
         // The coordinates of dense cells are stored nowhere.
-        return Ok(Vec::new());
+        return Ok((Vec::new(), FragmentsLeftOut::default()));
     }
     let shape = Shape::new(query);
     let layers = Layers::new(&query.array)?;
     // Sparse fragments are many layers.
-    let mut wanted: BTreeMap<usize, Vec<PlannedTile>> = BTreeMap::new();
+    let mut wanted: BTreeMap<usize, Found> = BTreeMap::new();
     for index in 0..layers.len() {
         let fragment = layers.get(index).fragment;
         // More tiles are believed in once as many are known to be stored.
         if query.array.fragments()?[fragment].tile_count() > MANY_TILES {
             fields.load_fragments(&[fragment])?;
         }
-        wanted.entry(fragment).or_default().extend(tiles(index, &layers, &shape));
+        tiles(index, &layers, &shape, wanted.entry(fragment).or_default());
     }
     let mut fragments = Vec::new();
-    for (index, mut tiles) in wanted.into_iter().filter(|(_, tiles)| !tiles.is_empty()) {
-        tiles.sort_unstable_by_key(|tile| tile.tile);
-        tiles.dedup_by_key(|tile| tile.tile);
-        fields.load_fragments(&[index])?;
+    let mut left_out = FragmentsLeftOut { region: query.array.fragments()?.len(), ..FragmentsLeftOut::default() };
+    for (index, found) in wanted {
+        let (mut tiles, hidden) = found.finish();
+        left_out.region -= usize::from(!tiles.is_empty() || hidden > 0);
+        if tiles.is_empty() {
+            left_out.hidden += usize::from(hidden > 0);
+            continue;
+        }
         let fragment = &query.array.fragments()?[index];
         let found = tiles.len();
+        let mut pruned_by = Vec::new();
         if let Some(filter) = &query.filter {
             let pruner = Pruner::new(fragment, query.array.schema(), filter);
-            tiles.retain(|tile| !pruner.rules_out(tile.tile));
+            tiles.retain(|tile| {
+                let is_out = pruner.rules_out(tile.tile);
+                if is_out {
+                    count(&mut pruned_by, pruner.reason(tile.tile, query.array.schema()));
+                }
+                !is_out
+            });
         }
-        let reads = reads(index, &tiles, &fields)?;
+        let mut files = Vec::new();
+        if !tiles.is_empty() {
+            fields.load_fragments(&[index])?;
+            files = reads(index, &tiles, &fields)?;
+        }
         fragments.push(FragmentPlan {
             folder: fragment.folder().to_owned(),
             tile_count: fragment.tile_count(),
+            outside: fragment.tile_count().saturating_sub(found as u64 + hidden),
+            hidden,
             pruned: found - tiles.len(),
+            pruned_by,
+            late: Vec::new(),
             tiles,
-            reads,
+            reads: files,
         });
     }
-    Ok(fragments)
+    Ok((fragments, left_out))
 }
 
-/// The tiles of a layer that are read.
-fn tiles(index: usize, layers: &Layers, shape: &Shape) -> Vec<PlannedTile> {
+/// The tiles of a fragment that lie in the region.
+#[derive(Debug, Default)]
+struct Found {
+    /// Those that are read.
+    wanted: Vec<PlannedTile>,
+    /// Those of which newer fragments hide some part: maybe all, maybe not.
+    hidden: Vec<u64>,
+}
+
+impl Found {
+    /// The tiles that are read, ascending, and how many aren't because all of them is hidden.
+    fn finish(mut self) -> (Vec<PlannedTile>, u64) {
+        self.wanted.sort_unstable_by_key(|tile| tile.tile);
+        self.wanted.dedup_by_key(|tile| tile.tile);
+        self.hidden.sort_unstable();
+        self.hidden.dedup();
+        let is_wanted = |tile: &u64| self.wanted.binary_search_by_key(tile, |tile| tile.tile).is_ok();
+        let hidden = self.hidden.iter().filter(|tile| !is_wanted(tile)).count();
+        (self.wanted, hidden as u64)
+    }
+}
+
+/// The tiles of a layer in the region.
+fn tiles(index: usize, layers: &Layers, shape: &Shape, found: &mut Found) {
     let layer = layers.get(index);
     let pieces: Vec<Vec<Piece>> =
         shape.axes.iter().zip(layer.bounds()).map(|(axis, bounds)| axis.pieces_within(bounds)).collect();
@@ -69,7 +110,7 @@ fn tiles(index: usize, layers: &Layers, shape: &Shape) -> Vec<PlannedTile> {
     let candidates = layers.within(layer.bounds());
     let counts = groups.iter().map(|groups| 0..groups.len() as u64).collect();
     let mut at = Odometer::new(counts, shape.tile_order.clone());
-    let (mut tiles, mut owned) = (Vec::new(), Vec::new());
+    let mut owned = Vec::new();
     while let Some(place) = at.at() {
         let groups: Vec<&[Piece]> = groups.iter().zip(place).map(|(groups, &at)| groups[at as usize]).collect();
         let axes = || groups.iter().zip(&shape.axes);
@@ -80,19 +121,18 @@ fn tiles(index: usize, layers: &Layers, shape: &Shape) -> Vec<PlannedTile> {
             owned.layer == Some(index)
                 && parts.into_iter().all(|((pieces, axis), bounds)| !clip(pieces, bounds, axis.extent()).is_empty())
         };
-        if owned.drain(..).any(|owned| is_read(&owned)) {
-            let tile: Vec<u64> = groups.iter().map(|pieces| pieces[0].tile).collect();
-            let full = shape.axes.iter().zip(&tile).all(|(axis, &tile)| axis.has_all_of(tile));
-            let place = layer.tile(&tile);
-            tiles.extend(place.map(|TilePlace { tile, cells, cell }| PlannedTile {
-                tile,
-                full: full && cell.is_none(),
-                cells,
-            }));
+        let is_read = owned.drain(..).any(|owned| is_read(&owned));
+        let tile: Vec<u64> = groups.iter().map(|pieces| pieces[0].tile).collect();
+        match layer.tile(&tile) {
+            Some(TilePlace { tile: number, cells, cell }) if is_read => {
+                let full = shape.axes.iter().zip(&tile).all(|(axis, &tile)| axis.has_all_of(tile));
+                found.wanted.push(PlannedTile { tile: number, full: full && cell.is_none(), cells });
+            }
+            Some(TilePlace { tile: number, .. }) => found.hidden.push(number),
+            None => {}
         }
         at.advance();
     }
-    tiles
 }
 
 /// Where the tiles lie in the files of the fields.

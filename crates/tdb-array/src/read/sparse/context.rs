@@ -10,8 +10,8 @@ use super::source::{Sought, Source};
 use super::spares::Spares;
 use crate::fragment::prefetch;
 use crate::query::CheckedQuery;
-use crate::read::OutputField;
-use crate::{Array, Order, Result, TimeRange};
+use crate::read::{OutputField, Relevant};
+use crate::{Array, Fragment, Order, Result, TimeRange};
 
 /// A query, and where its cells may lie.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ pub(super) struct Context {
     pub(super) filter: Vec<BoundCondition>,
     /// The fragments that may hold wanted cells, the oldest first.
     pub(super) sources: Vec<Source>,
+    /// How many fragments aren't among them because no cell of theirs fulfils the conditions, nor hides one that does.
+    pub(super) by_totals: usize,
     /// Memory to be used again.
     pub(super) spares: Spares,
 }
@@ -69,11 +71,15 @@ impl Context {
             time: query.array.time(),
             filter: query.filter.as_deref().map(BoundCondition::parts).unwrap_or_default(),
             sources: Vec::new(),
+            by_totals: 0,
             spares: Spares::of(query.memory.passing),
             array: query.array,
         };
-        prefetch_sections(&context, query.filter.as_deref())?;
-        let fragments = context.array.fragments()?.iter();
+        let array = context.array.clone();
+        let relevant = Relevant::of(&array, &context.regions, &context.filter, !context.allows_duplicates())?;
+        context.by_totals = relevant.by_totals;
+        prefetch_sections(&context, query.filter.as_deref(), &relevant.fragments)?;
+        let fragments = relevant.fragments.into_iter();
         let sought = Sought {
             array: &context.array,
             regions: &context.regions,
@@ -81,7 +87,8 @@ impl Context {
             time: context.time,
             filter: &context.filter,
         };
-        let sources = fragments.map(|fragment| Source::of(fragment, sought));
+        let sources =
+            fragments.map(|fragment| context.array.workers().check().and_then(|()| Source::of(fragment, sought)));
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
         Ok(context)
     }
@@ -131,8 +138,8 @@ impl Context {
     }
 }
 
-/// Has the sections of all fragments fetched that sources will want.
-fn prefetch_sections(context: &Context, filter: Option<&BoundCondition>) -> Result<()> {
+/// Has the sections of fragments fetched that sources will want.
+fn prefetch_sections(context: &Context, filter: Option<&BoundCondition>, fragments: &[&Fragment]) -> Result<()> {
     let dimensions = (0..context.array.schema().dim_count()).map(FieldRef::Dimension);
     let needed = filter.into_iter().flat_map(BoundCondition::fields).map(|needed| needed.field);
     let attributes = context.fields.iter().map(|output| output.field).chain(needed);
@@ -140,7 +147,7 @@ fn prefetch_sections(context: &Context, filter: Option<&BoundCondition>) -> Resu
         dimensions.chain(attributes.filter(|field| matches!(field, FieldRef::Attribute(_)))).collect();
     let fields: Vec<FieldRef> = fields.into_iter().collect();
     let array = &context.array;
-    prefetch((&**array.storage(), array.workers()), array.schema(), array.fragments()?, &fields)
+    prefetch((&**array.storage(), array.workers()), array.schema(), fragments, &fields)
 }
 
 fn overlap(ranges: &[DimRange]) -> bool {

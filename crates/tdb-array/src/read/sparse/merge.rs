@@ -194,6 +194,7 @@ impl<K: Key> Engine for Merge<K> {
             && queue.bytes() < context.budget
             && !(self.strands.is_empty() && self.pending.is_empty())
         {
+            context.array.workers().check()?;
             if self.advance(context, tiles, queue, context.budget - queue.bytes())? {
                 self.make_room(context, tiles);
                 if self.sorter.is_none() {

@@ -9,13 +9,13 @@ use super::prune;
 use super::selected::SelectedTile;
 use super::source::Source;
 use crate::Result;
-use crate::plan::{FileReads, FragmentPlan, PlannedTile};
+use crate::plan::{FileReads, FragmentPlan, FragmentsLeftOut, PlannedTile};
 use crate::query::CheckedQuery;
 use crate::tiles::FieldTiles;
 
 /// What reading would touch of each fragment.
-pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
-    let mut context = prune::context(query.clone())?;
+pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
+    let mut context = prune::context(query.clone(), true)?;
     let choice = Choice::of(&context)?;
     if !choice.in_order.is_empty() {
         context.gather_coordinates()?;
@@ -23,12 +23,14 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
     let streamed = choice.streamed.iter().chain(&choice.in_order);
     let streamed: BTreeSet<(usize, u64)> = streamed.map(|(source, tile)| (*source, tile.tile)).collect();
     let sources = context.sources.iter().enumerate();
-    sources
-        .map(|(index, source)| {
-            let is_streamed = |tile: &SelectedTile| streamed.contains(&(index, tile.tile));
-            fragment_plan(&context, source, is_streamed)
-        })
-        .collect()
+    let plans = sources.map(|(index, source)| {
+        let is_streamed = |tile: &SelectedTile| streamed.contains(&(index, tile.tile));
+        fragment_plan(&context, source, is_streamed)
+    });
+    let plans: Vec<FragmentPlan> = plans.collect::<Result<_>>()?;
+    let totals = context.by_totals;
+    let region = context.array.fragments()?.len() - plans.len() - totals;
+    Ok((plans, FragmentsLeftOut { region, totals, ..FragmentsLeftOut::default() }))
 }
 
 fn fragment_plan(
@@ -40,7 +42,11 @@ fn fragment_plan(
     let mut plan = FragmentPlan {
         folder: source.fragment.folder().to_owned(),
         tile_count: source.fragment.tile_count(),
+        outside: source.fragment.tile_count().saturating_sub((source.tiles.len() + source.pruned) as u64),
+        hidden: 0,
         pruned: source.pruned,
+        pruned_by: source.pruned_by.clone(),
+        late: Vec::new(),
         tiles: tiles
             .map(|tile| PlannedTile { tile: tile.tile, full: tile.full, cells: u64::from(tile.cells) })
             .collect(),

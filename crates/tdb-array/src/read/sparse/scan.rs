@@ -24,7 +24,7 @@ use crate::tiles::TileScratch;
 
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
-    let context = prune::context(query)?;
+    let context = prune::context(query, false)?;
     let mut choice = Choice::of(&context)?;
     let tiles = std::mem::take(&mut choice.streamed);
     let mut cost = ScanCost::default();

@@ -300,7 +300,10 @@ impl<K: Key> Engine for Slabs<K> {
             self.collect(context, tiles, start, end)?;
             let mut entries = std::mem::take(&mut self.entries);
             let end = self.cut(context, &mut entries, end);
+            context.array.workers().check()?;
             self.sort(context, &mut entries, (start, end));
+            // What isn't sorted then isn't given.
+            context.array.workers().check()?;
             self.give(tiles, queue, &entries);
             self.entries = entries;
             self.span = Some(start.span(end));

@@ -8,6 +8,7 @@ use tdb_rtree::{Coverage, DimRange, NdRange, RTree};
 
 use super::conditions::Conditions;
 use super::selected::SelectedTile;
+use crate::plan::PrunedTiles;
 use crate::read::OutputField;
 use crate::tiles::FieldTiles;
 use crate::{Array, ArrayError, Fragment, Result, TimeRange};
@@ -20,6 +21,8 @@ pub(super) struct Source {
     pub(super) tiles: Vec<SelectedTile>,
     /// How many tiles were left out because no cell of theirs fulfils the query's condition.
     pub(super) pruned: usize,
+    /// The same by what says so, if somebody wants to know.
+    pub(super) pruned_by: Vec<PrunedTiles>,
     rtree: Arc<RTree>,
     /// The coordinates.
     pub(super) dimensions: Vec<Arc<FieldTiles>>,
@@ -84,6 +87,7 @@ impl Source {
         Ok(Some(Self {
             tiles,
             pruned: 0,
+            pruned_by: Vec::new(),
             rtree,
             dimensions: dimensions.collect::<Result<_>>()?,
             fields,

@@ -26,7 +26,7 @@ Examples:
   tdb read ARRAY --range contig=chr1 --range pos=1000..2000 --select pos,qual
   tdb read ARRAY --where \"qual > 30 and (chrom = 'X' or filter is not null)\"
   tdb read ARRAY --range day=2020-01-01..2020-03-31 --format csv > first-quarter.csv
-  tdb read ARRAY --range rows=1..10 --explain
+  tdb read ARRAY --range rows=1..10 --explain --run
   tdb read ARRAY --at 2024-05-01 --limit 10
   tdb read ARRAY | jq .qual")]
 pub(crate) struct Args {
@@ -73,9 +73,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(super) null: String,
 
-    /// Print what would be read, tile by tile, and read nothing
+    /// Print what would be read, tile by tile, what needn't be, and why; and read no cells
     #[arg(long)]
     pub(super) explain: bool,
+
+    /// Run the query that is explained, throw its cells away, and say what it cost
+    #[arg(long, requires = "explain")]
+    pub(super) run: bool,
 
     /// About how much memory a batch of cells may take
     #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = size::parse)]

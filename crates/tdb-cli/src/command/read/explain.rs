@@ -1,16 +1,27 @@
 //! What a query would read.
 
 use serde_json::{Value, json};
-use tdb_array::Plan;
+use tdb_array::{FragmentPlan, Plan, PrunedBy};
 
+use super::cost::Cost;
 use crate::failure::Result;
 use crate::output::{TextFormat, print_json, print_text};
 use crate::terminal::printable;
 
-pub(super) fn print(plan: &Plan, format: TextFormat) -> Result<()> {
+/// Prints a plan, and what it has cost to run it if somebody has.
+pub(super) fn print(plan: &Plan, cost: Option<&Cost>, format: TextFormat) -> Result<()> {
     match format {
-        TextFormat::Text => print_text(&printable_plan(plan).to_string()),
-        TextFormat::Json => print_json(&json(plan)),
+        TextFormat::Text => {
+            let cost = cost.map_or(String::new(), Cost::to_string);
+            print_text(&format!("{}{cost}", printable_plan(plan)))
+        }
+        TextFormat::Json => {
+            let mut value = json(plan);
+            if let (Some(cost), Some(object)) = (cost, value.as_object_mut()) {
+                object.insert("run".to_owned(), cost.json());
+            }
+            print_json(&value)
+        }
     }
 }
 
@@ -21,6 +32,12 @@ fn printable_plan(plan: &Plan) -> Plan {
     plan.fields.iter_mut().chain(&mut plan.labels).for_each(escape);
     for fragment in &mut plan.fragments {
         escape(&mut fragment.folder);
+        fragment.late.iter_mut().for_each(escape);
+        for pruned in &mut fragment.pruned_by {
+            if let PrunedBy::Statistics(field) = &mut pruned.by {
+                escape(field);
+            }
+        }
         for reads in &mut fragment.reads {
             escape(&mut reads.field);
             escape(&mut reads.file);
@@ -40,6 +57,8 @@ fn json(plan: &Plan) -> Value {
         json!({
             "folder": fragment.folder,
             "tiles_in_all": fragment.tile_count,
+            "without": without(fragment),
+            "late": fragment.late,
             "tiles": tiles.collect::<Vec<_>>(),
             "reads": reads.collect::<Vec<_>>(),
         })
@@ -50,6 +69,29 @@ fn json(plan: &Plan) -> Value {
         "order": plan.order.to_string(),
         "tiles": plan.tile_count(),
         "bytes": plan.bytes(),
+        "without": {
+            "of_other_times": plan.left_out.time,
+            "outside": plan.left_out.region,
+            "by_totals": plan.left_out.totals,
+            "hidden": plan.left_out.hidden,
+        },
         "fragments": fragments.collect::<Vec<_>>(),
     })
+}
+
+/// How many tiles of a fragment nothing is read of, by what says so.
+fn without(fragment: &FragmentPlan) -> Value {
+    let conditions = fragment.pruned_by.iter().map(|pruned| {
+        let (by, field) = match &pruned.by {
+            PrunedBy::Box => ("box", None),
+            PrunedBy::Statistics(field) => ("statistics", Some(field)),
+            PrunedBy::Totals => ("totals", None),
+            PrunedBy::FillValues => ("fill_values", None),
+            // Several, and what newer libraries know.
+            _ => ("several", None),
+        };
+        json!({"by": by, "field": field, "tiles": pruned.tiles})
+    });
+    let conditions: Vec<Value> = conditions.collect();
+    json!({"outside": fragment.outside, "hidden": fragment.hidden, "by_condition": conditions})
 }

@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
-use tdb_array::{Array, Query};
+use tdb_array::{Array, ArrayError, Monitor, Query};
 use tdb_schema::ArraySchema;
 use tdb_types::saturating_len;
 
 use super::args::Args;
 use super::selection::Selected;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::interrupt;
 use crate::output::{RowFormat, cell_writer, stdout};
-use crate::progress::Progress;
+use crate::progress::{Progress, QueryProgress};
 use crate::terminal::Terminal;
 
 /// Bytes that a cell of variable size is taken to have, where only a guess is possible.
@@ -39,14 +40,22 @@ pub(super) fn run(
     let mut writer = cell_writer(format, shown, &args.null, terminal);
     let mut out = stdout();
     // Where cells run over the same terminal, they are progress enough.
-    let mut progress = Progress::new(terminal.stderr && !terminal.stdout);
+    let is_shown = terminal.stderr && !terminal.stdout;
+    // With a limit there is no telling how much of the plan will be read, and planning may take longer than reading.
+    let monitor = if args.limit.is_some() { Monitor::only_cancelling() } else { Monitor::new() };
+    interrupt::cancels(&monitor);
+    let mut progress = Progress::new(is_shown && args.limit.is_some());
+    let bar = QueryProgress::of(&monitor, is_shown && args.limit.is_none());
     let mut printed = 0;
     let mut left = args.limit.unwrap_or(u64::MAX);
-    let mut batches = query.batches()?;
+    let mut batches = query.monitor(&monitor).batches()?;
     while left > 0
         && let Some(batch) = batches.next()
     {
-        let result = batch.map_err(crate::failure::Failure::from);
+        let result = batch.map_err(|error| match error {
+            ArrayError::Cancelled => Failure::interrupted().and(format_args!("{printed} cells were printed")),
+            error => error.into(),
+        });
         // What came before an error is worth having.
         let batch = result.or_else(|failure| out.flush().map_err(Into::into).and(Err(failure)))?;
         let rows = batch.len().min(saturating_len(left));
@@ -61,6 +70,7 @@ pub(super) fn run(
         }
     }
     progress.finish();
+    drop(bar);
     writer.finish(&mut out)?;
     out.flush()?;
     Ok(printed)
