@@ -46,8 +46,8 @@ pub enum RTreeError {
         /// The upper bound.
         hi: Scalar,
     },
-    /// A range without an end can be searched for, but not stored.
-    #[error("dimension {dimension}: a range without an end can't be stored")]
+    /// A range that has no end, or doesn't include it, can be searched for, but not stored.
+    #[error("dimension {dimension}: a range that doesn't include its end can't be stored")]
     Unbounded {
         /// The dimension's index.
         dimension: usize,

@@ -38,6 +38,7 @@
 //! ```
 
 mod column;
+mod end;
 mod error;
 mod kind;
 mod nd_range;

@@ -1,5 +1,7 @@
 //! Coordinates of the cells of a tile, and which of them a query wants.
 
+use std::ops::Bound;
+
 use tdb_rtree::DimRange;
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::{PhysicalType, ordered_keys};
@@ -21,7 +23,10 @@ impl Coordinates {
         match range {
             DimRange::Fixed { lo, hi } => Self::Keys(vec![*lo, *hi]),
             DimRange::Var { lo, hi } => {
-                let hi = hi.as_ref().unwrap_or(lo);
+                let hi = match hi {
+                    Bound::Included(hi) | Bound::Excluded(hi) => hi,
+                    Bound::Unbounded => lo,
+                };
                 Self::Strings(CellBuffers::of_strings([&lo[..], &hi[..]]))
             }
         }
@@ -217,7 +222,7 @@ mod tests {
             let offsets = (0..=cells.len() as u64).collect();
             let strings = CellBuffers { offsets, values: cells.as_slice().into(), ..CellBuffers::default() };
             let var: Vec<_> =
-                ranges.iter().map(|(lo, hi)| DimRange::Var { lo: vec![*lo], hi: Some(vec![*hi]) }).collect();
+                ranges.iter().map(|(lo, hi)| DimRange::strings([*lo], [*hi])).collect();
             let mut wanted = mask[..cells.len()].to_vec();
             keep_strings(&strings, &var, &mut wanted);
             prop_assert_eq!(indices(&wanted), expected);

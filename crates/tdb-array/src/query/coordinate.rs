@@ -56,8 +56,8 @@ impl From<Scalar> for Coordinate {
 
 impl Coordinate {
     /// For each dimension the first and last coordinate of a box (a non-empty domain, a current domain, an MBR), whose ranges
-    /// hold [ordered keys](tdb_types::ordered_key). A range of strings without an end, which only queries have, ends with one
-    /// byte of 255 more than its start has bytes. A box has a range for each dimension of the schema.
+    /// hold [ordered keys](tdb_types::ordered_key). Ranges of strings that don't include their end are of queries alone: one without
+    /// an end ends with one byte of 255 more than its start has bytes. A box has a range for each dimension of the schema.
     #[must_use]
     pub fn of_box(schema: &ArraySchema, region: &NdRange) -> Vec<RangeInclusive<Self>> {
         let ranges = schema.dimensions().iter().zip(&region.0);
@@ -71,7 +71,10 @@ impl Coordinate {
                 lo.into()..=hi.into()
             }
             DimRange::Var { lo, hi } => {
-                let hi = hi.clone().unwrap_or_else(|| vec![u8::MAX; lo.len() + 1]);
+                let hi = match hi {
+                    Bound::Included(hi) | Bound::Excluded(hi) => hi.clone(),
+                    Bound::Unbounded => vec![u8::MAX; lo.len() + 1],
+                };
                 Self::Bytes(lo.clone())..=Self::Bytes(hi)
             }
         }
@@ -142,16 +145,15 @@ impl Given {
             Bound::Excluded(start) => [&bytes(start)?[..], &[0]].concat(),
         };
         let hi = match &self.end {
-            Bound::Unbounded => None,
-            Bound::Included(end) => Some(bytes(end)?),
-            Bound::Excluded(_) => {
-                return Err(self.error(dimension, "a range of strings must include its end: use `..=`".to_owned()));
-            }
+            Bound::Unbounded => Bound::Unbounded,
+            Bound::Included(end) => Bound::Included(bytes(end)?),
+            Bound::Excluded(end) => Bound::Excluded(bytes(end)?),
         };
-        if hi.as_ref().is_some_and(|hi| *hi < lo) {
+        let range = DimRange::Var { lo, hi };
+        if range.is_empty() {
             return Err(self.error(dimension, "the range is empty or the wrong way round".to_owned()));
         }
-        Ok(DimRange::Var { lo, hi })
+        Ok(range)
     }
 
     /// The key of one end; `open` where there is none.

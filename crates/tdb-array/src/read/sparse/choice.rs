@@ -1,5 +1,7 @@
 //! Which engine reads which tiles.
 
+use std::ops::Bound;
+
 use tdb_rtree::{DimRange, NdRange};
 
 use super::context::Context;
@@ -150,7 +152,7 @@ fn is_global_order(context: &Context) -> Result<bool> {
     let bounds = bounds(context, &tiles);
     let is_constant = |dimension: usize| match &bounds[dimension] {
         DimRange::Fixed { lo, hi } => lo == hi,
-        DimRange::Var { lo, hi } => hi.as_ref() == Some(lo),
+        DimRange::Var { lo, hi } => hi.as_ref() == Bound::Included(lo),
     };
     let mut asked: Vec<usize> = (0..schema.dim_count()).collect();
     if context.order == Order::ColMajor {
