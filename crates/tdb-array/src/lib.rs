@@ -104,7 +104,7 @@ pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, T
 pub use label::Label;
 pub use metadata::{Metadata, NumpyArray};
 pub use plan::{FileReads, FragmentPlan, Plan, PlannedTile};
-pub use query::{Coordinate, Order, Query};
+pub use query::{Coordinate, Order, Query, QueryBox};
 pub use read::Batches;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;

@@ -1,26 +1,29 @@
 //! What to read: fields, ranges, an order, a budget.
 
+mod boxes;
 mod coordinate;
 mod filter;
 mod memory;
 mod region;
 
 use std::collections::HashSet;
-use std::ops::{Bound, RangeBounds};
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use tdb_condition::{BoundCondition, Condition};
-use tdb_rtree::DimRange;
+use tdb_rtree::{Boxes, DimRange};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{ArrayType, ParseNameError, Scalar};
 
+pub use boxes::QueryBox;
 pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
 pub(crate) use filter::with_fill_values;
 pub(crate) use memory::Memory;
 pub(crate) use region::Region;
 
-use crate::{Array, ArrayError, Label, Result};
+use crate::{Array, ArrayError, Label, NewCells, Result};
+use boxes::GivenBoxes;
 use coordinate::Given;
 
 /// The order of the cells of a result.
@@ -86,6 +89,8 @@ pub struct Query {
     array: Array,
     selected: Option<Vec<Selected>>,
     ranges: Vec<Vec<DimRange>>,
+    /// Points and boxes, if any were given, be it none.
+    boxes: Option<GivenBoxes>,
     order: Order,
     budget: Option<usize>,
     filter: Option<Condition>,
@@ -124,6 +129,8 @@ pub(crate) struct CheckedQuery {
     pub(crate) shown: usize,
     pub(crate) labels: Vec<SelectedLabel>,
     pub(crate) region: Region,
+    /// The boxes in one of which cells must lie too, if that is not all that the region says.
+    pub(crate) boxes: Option<Arc<Boxes>>,
     pub(crate) order: Order,
     /// How much memory its parts may use.
     pub(crate) memory: Memory,
@@ -144,7 +151,7 @@ impl Query {
             ArrayType::Sparse => Order::Unordered,
         };
         let ranges = vec![Vec::new(); schema.domain().dimensions().len()];
-        Self { array, selected: None, ranges, order, budget: None, filter: None, only_matching: false }
+        Self { array, selected: None, ranges, boxes: None, order, budget: None, filter: None, only_matching: false }
     }
 
     /// Reads these attributes, dimensions and labels, in this order, and no others. A label's column holds for each cell the
@@ -200,7 +207,7 @@ impl Query {
         let schema = self.array.schema();
         let index = dimension_index(schema, dimension)?;
         let limits = schema.limits(index);
-        let ranges = ranges.into_iter().map(|range| given(&range).on(&schema.dimensions()[index], &limits));
+        let ranges = ranges.into_iter().map(|range| Given::of(&range).on(&schema.dimensions()[index], &limits));
         let ranges = ranges.collect::<Result<Vec<_>>>()?;
         self.ranges[index].extend(ranges);
         Ok(self)
@@ -211,12 +218,68 @@ impl Query {
     /// # Errors
     /// [`ArrayError::UnknownDimension`], or [`ArrayError::Range`] if its coordinates are no strings.
     pub fn prefix(self, dimension: &str, prefix: impl AsRef<[u8]>) -> Result<Self> {
-        let lo = Bound::Included(Coordinate::from(prefix.as_ref()));
-        let hi = match DimRange::prefix(prefix.as_ref()) {
-            DimRange::Var { hi, .. } => hi.map(Coordinate::Bytes),
-            DimRange::Fixed { .. } => Bound::Unbounded,
-        };
-        self.range(dimension, (lo, hi))
+        self.range(dimension, Given::prefix(prefix.as_ref()))
+    }
+
+    /// Adds points: the cells with these coordinates. `points` has a column for each dimension, and the `i`-th values of all of
+    /// them are the `i`-th point; so a thousand points are a thousand cells at most, unlike ranges, which are combined in every way.
+    ///
+    /// Points add up with other points and with [boxes](Self::boxes); what all of these select intersects with the query's ranges.
+    /// They are a set: a point that is given twice, or lies in a box too, gives its cell once (in arrays that allow duplicates all
+    /// cells that are there), and where there is no cell, a sparse array gives none. The order is the query's, not that of the points.
+    ///
+    /// ```
+    /// use tdb_array::Array;
+    ///
+    /// # fn main() -> Result<(), tdb_array::ArrayError> {
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+    /// let array = Array::open(folder)?;
+    /// let query = array.read().select(["y", "x"])?.points([("y", &[1i32, 0, 1]), ("x", &[2i32, 3, 2])])?;
+    /// let mut cells = Vec::new();
+    /// for batch in query.batches()? {
+    ///     let batch = batch?;
+    ///     let (y, x): (&[i32], &[i32]) = (batch.column("y")?.values()?, batch.column("x")?.values()?);
+    ///     cells.extend(y.iter().copied().zip(x.iter().copied()));
+    /// }
+    /// assert_eq!(cells, [(0, 3), (1, 2)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArrayError::Point`] if one lies outside the domain; [`ArrayError::MissingColumn`], [`ArrayError::RepeatedColumn`],
+    /// [`ArrayError::UnknownDimension`]; [`ArrayError::WrongType`] or [`ArrayError::ColumnShape`] if a column isn't of the type of its
+    /// dimension, or not as long as the others.
+    pub fn points<'a>(mut self, points: impl Into<NewCells<'a>>) -> Result<Self> {
+        let schema = self.array.schema();
+        self.boxes.get_or_insert_with(|| GivenBoxes::new(schema)).add_points(schema, &points.into())?;
+        Ok(self)
+    }
+
+    /// Adds boxes: the cells that lie in at least one of them. A box has a range on each of some dimensions, and all of the others.
+    ///
+    /// Boxes add up with each other and with [points](Self::points), as a set: a cell in two of them comes once. What all of these
+    /// select intersects with the query's ranges.
+    ///
+    /// ```
+    /// use tdb_array::{Array, QueryBox};
+    ///
+    /// # fn main() -> Result<(), tdb_array::ArrayError> {
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+    /// let array = Array::open(folder)?;
+    /// let boxes = [QueryBox::new().range("y", 0..2).range("x", 0..2), QueryBox::new().range("y", 1..3).range("x", 1..3)];
+    /// let cells: usize = array.read().boxes(boxes)?.batches()?.map(|batch| Ok(batch?.len())).sum::<Result<_, tdb_array::ArrayError>>()?;
+    /// assert_eq!(cells, 7); // they share one
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArrayError::UnknownDimension`], or [`ArrayError::Range`], as with [`range`](Self::range).
+    pub fn boxes(mut self, boxes: impl IntoIterator<Item = QueryBox>) -> Result<Self> {
+        let schema = self.array.schema();
+        self.boxes.get_or_insert_with(|| GivenBoxes::new(schema)).add_boxes(schema, boxes)?;
+        Ok(self)
     }
 
     /// Adds the range of coordinates whose labels lie in a range; it adds up with other ranges on the same dimension.
@@ -268,9 +331,23 @@ impl Query {
         }
         let count = schema.domain().dimensions().len();
         let limits = (0..count).map(|index| schema.limits(index)).collect();
-        let region = Region::new(self.ranges.clone(), limits);
-        if self.order == Order::Global && !region.is_single() {
-            let what = "several ranges on a dimension can't be read in global order; read unordered, or range by range";
+        let mut region = Region::new(self.ranges.clone(), limits);
+        let is_single = region.is_single() && (self.boxes.is_none() || !schema.is_dense());
+        let boxes = match &self.boxes {
+            // Boxes of one dimension are ranges.
+            Some(GivenBoxes(boxes)) if count == 1 => {
+                region.intersect(boxes);
+                None
+            }
+            Some(GivenBoxes(boxes)) => {
+                let boxes = Boxes::new(&schema.domain().kinds(), boxes);
+                Some(Arc::new(boxes.map_err(|error| ArrayError::Query(error.to_string()))?))
+            }
+            None => None,
+        };
+        if self.order == Order::Global && !is_single {
+            let what = "several ranges on a dimension, and points and boxes of dense arrays, can't be read in global order; read \
+                        unordered, or range by range";
             return Err(ArrayError::Query(what.to_owned()));
         }
         let (fields, shown, labels) = self.selection()?;
@@ -285,6 +362,7 @@ impl Query {
             filter,
             only_matching: self.only_matching,
             region,
+            boxes,
             order: self.order,
             memory,
         })
@@ -325,12 +403,7 @@ pub(crate) fn range_on<C: Into<Coordinate> + Clone>(
     range: &impl RangeBounds<C>,
 ) -> Result<(usize, DimRange)> {
     let index = dimension_index(schema, dimension)?;
-    Ok((index, given(range).on(&schema.dimensions()[index], &schema.limits(index))?))
-}
-
-/// A range in the words of a query.
-fn given<C: Into<Coordinate> + Clone>(range: &impl RangeBounds<C>) -> Given {
-    Given { start: range.start_bound().cloned().map(Into::into), end: range.end_bound().cloned().map(Into::into) }
+    Ok((index, Given::of(range).on(&schema.dimensions()[index], &schema.limits(index))?))
 }
 
 /// Which dimension is called so.

@@ -202,6 +202,11 @@ impl FixedColumn {
         Some((*self.lo.get(node)?, *self.hi.get(node)?))
     }
 
+    /// The bounds of a node in which all its coordinates lie for certain.
+    pub(crate) fn bounds_of(&self, node: usize) -> Option<(u64, u64)> {
+        self.get(node).map(|(lo, hi)| self.widen(lo, hi))
+    }
+
     /// The bounds in which all coordinates of a node with these stored ones lie.
     pub(crate) fn widen(&self, lo: u64, hi: u64) -> (u64, u64) {
         if self.uncertain { (0, self.kind.max_key()) } else { self.kind.widen(lo, hi) }

@@ -1,5 +1,7 @@
 //! A range in one dimension.
 
+mod many;
+
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Bound;
@@ -7,6 +9,8 @@ use std::ops::Bound;
 use tdb_types::{Cells, Scalar};
 
 use crate::{DimensionKind, RTreeError, Result, end};
+
+pub use many::RangeCounts;
 
 /// A range of coordinates in one dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -181,35 +185,6 @@ impl DimRange {
                 }
             }
             _ => {}
-        }
-    }
-
-    /// The coordinates that are in some of the ranges, as ranges in ascending order between which there is something. They may be
-    /// given in any order; of ranges of several kinds those of the first one's count.
-    #[must_use]
-    pub fn union_of(ranges: &[Self]) -> Vec<Self> {
-        let mut sorted: Vec<&Self> = ranges.iter().filter(|range| !range.is_empty()).collect();
-        sorted.sort_by(|a, b| match (a, b) {
-            (Self::Fixed { lo: a, .. }, Self::Fixed { lo: b, .. }) => a.cmp(b),
-            (Self::Var { lo: a, .. }, Self::Var { lo: b, .. }) => a.cmp(b),
-            _ => Ordering::Equal,
-        });
-        let mut union: Vec<Self> = Vec::new();
-        for range in sorted {
-            match union.last_mut() {
-                Some(last) if last.is_followed_by(range) => last.expand(range),
-                _ => union.push(range.clone()),
-            }
-        }
-        union
-    }
-
-    /// Whether no coordinate lies between this range and one that doesn't begin before it.
-    fn is_followed_by(&self, next: &Self) -> bool {
-        match (self, next) {
-            (Self::Fixed { hi, .. }, Self::Fixed { lo, .. }) => *lo <= hi.saturating_add(1),
-            (Self::Var { hi, .. }, Self::Var { lo, .. }) => end::touches(end::borrow(hi), lo),
-            _ => true,
         }
     }
 

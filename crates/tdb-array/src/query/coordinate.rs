@@ -1,7 +1,7 @@
 //! Coordinates as people write them, and their way to a dimension's type.
 
 use std::fmt;
-use std::ops::{Bound, RangeInclusive};
+use std::ops::{Bound, RangeBounds, RangeInclusive};
 
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArraySchema, Dimension};
@@ -113,6 +113,19 @@ impl fmt::Display for Given {
 }
 
 impl Given {
+    pub(super) fn of<C: Into<Coordinate> + Clone>(range: &impl RangeBounds<C>) -> Self {
+        Self { start: range.start_bound().cloned().map(Into::into), end: range.end_bound().cloned().map(Into::into) }
+    }
+
+    /// The strings that begin with a prefix, as the ends of a range.
+    pub(super) fn prefix(prefix: &[u8]) -> (Bound<Coordinate>, Bound<Coordinate>) {
+        let end = match DimRange::prefix(prefix) {
+            DimRange::Var { hi, .. } => hi.map(Coordinate::Bytes),
+            DimRange::Fixed { .. } => Bound::Unbounded,
+        };
+        (Bound::Included(prefix.into()), end)
+    }
+
     /// The range in the dimension's own terms. `limits` is what an open end means: the (current) domain, in keys.
     pub(super) fn on(&self, dimension: &Dimension, limits: &DimRange) -> Result<DimRange> {
         match limits {

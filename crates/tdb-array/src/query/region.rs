@@ -24,6 +24,22 @@ impl Region {
         &self.dimensions
     }
 
+    /// Leaves of the first dimension what some ranges hold; may be nothing.
+    pub(super) fn intersect(&mut self, some: &[Vec<DimRange>]) {
+        for (own, some) in self.dimensions.iter_mut().zip(some) {
+            let (a, b) = (DimRange::union_of(own), DimRange::union_of(some));
+            let both = b
+                .iter()
+                .flat_map(|range| DimRange::narrowed(&a, range).iter().filter_map(|other| other.intersection(range)));
+            *own = both.collect();
+        }
+    }
+
+    /// Whether two ranges of a dimension have something in common.
+    pub(crate) fn overlaps(&self) -> bool {
+        self.dimensions.iter().any(|ranges| DimRange::any_overlap(ranges))
+    }
+
     /// Whether each dimension has one range only.
     pub(crate) fn is_single(&self) -> bool {
         self.dimensions.iter().all(|ranges| ranges.len() == 1)
