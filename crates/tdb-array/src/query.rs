@@ -332,7 +332,6 @@ impl Query {
         let count = schema.domain().dimensions().len();
         let limits = (0..count).map(|index| schema.limits(index)).collect();
         let mut region = Region::new(self.ranges.clone(), limits);
-        let is_single = region.is_single() && (self.boxes.is_none() || !schema.is_dense());
         let boxes = match &self.boxes {
             // Boxes of one dimension are ranges.
             Some(GivenBoxes(boxes)) if count == 1 => {
@@ -345,9 +344,10 @@ impl Query {
             }
             None => None,
         };
+        // Points and boxes are walked through tile by tile, those of one dimension in ascending order.
+        let is_single = region.is_single() || self.boxes.is_some();
         if self.order == Order::Global && !is_single {
-            let what = "several ranges on a dimension, and points and boxes of dense arrays, can't be read in global order; read \
-                        unordered, or range by range";
+            let what = "several ranges on a dimension can't be read in global order; read unordered, or range by range";
             return Err(ArrayError::Query(what.to_owned()));
         }
         let (fields, shown, labels) = self.selection()?;

@@ -54,8 +54,14 @@ impl GivenBoxes {
 
     pub(super) fn add_boxes(&mut self, schema: &ArraySchema, boxes: impl IntoIterator<Item = QueryBox>) -> Result<()> {
         let limits: Vec<DimRange> = (0..schema.dim_count()).map(|index| schema.limits(index)).collect();
+        // Strings beyond a current domain may be asked for, as with ranges.
+        let whole = schema.dimensions().iter().zip(&limits).map(|(dimension, limits)| match dimension.is_var() {
+            true => DimRange::everything(dimension.kind()),
+            false => limits.clone(),
+        });
+        let whole: Vec<DimRange> = whole.collect();
         for (number, QueryBox { ranges }) in boxes.into_iter().enumerate() {
-            let mut sides = limits.clone();
+            let mut sides = whole.clone();
             for (name, start, end) in ranges {
                 let index = dimension_index(schema, &name)?;
                 let given = Given { start, end };

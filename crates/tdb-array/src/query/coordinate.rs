@@ -179,8 +179,9 @@ impl Given {
         };
         let scalar = scalar(physical, coordinate)
             .ok_or_else(|| self.error(dimension, format!("{coordinate} is no {} coordinate", dimension.datatype())))?;
-        let key = match (scalar, is_end) {
-            // Zeros of either sign are equal, but have keys one apart.
+        // Zeros of either sign are equal, but have keys one apart: both are in a range that includes its end, and neither in one
+        // that doesn't.
+        let key = match (scalar, is_end != exclusive) {
             (Scalar::F32(0.0), false) => Scalar::F32(-0.0).key(),
             (Scalar::F32(0.0), true) => Scalar::F32(0.0).key(),
             (Scalar::F64(0.0), false) => Scalar::F64(-0.0).key(),

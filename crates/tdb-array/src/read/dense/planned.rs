@@ -7,6 +7,7 @@ use tdb_schema::FieldRef;
 use super::axis::Piece;
 use super::fields::Fields;
 use super::layers::{Layers, Owned, TilePlace};
+use super::runs::{RunTiles, Sides};
 use super::shape::{Odometer, Shape};
 use super::work::{bounds, clip};
 use crate::Result;
@@ -34,7 +35,11 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<Vec<FragmentPlan>> {
         if query.array.fragments()?[fragment].tile_count() > MANY_TILES {
             fields.load_fragments(&[fragment])?;
         }
-        wanted.entry(fragment).or_default().extend(tiles(index, &layers, &shape));
+        let found = match Sides::of(query) {
+            Some(sides) => tiles_of_boxes(index, &layers, &shape, &sides),
+            None => tiles(index, &layers, &shape),
+        };
+        wanted.entry(fragment).or_default().extend(found);
     }
     let mut fragments = Vec::new();
     for (index, mut tiles) in wanted.into_iter().filter(|(_, tiles)| !tiles.is_empty()) {
@@ -91,6 +96,36 @@ fn tiles(index: usize, layers: &Layers, shape: &Shape) -> Vec<PlannedTile> {
             }));
         }
         at.advance();
+    }
+    tiles
+}
+
+/// The tiles of a layer that are read for boxes.
+fn tiles_of_boxes(index: usize, layers: &Layers, shape: &Shape, sides: &Sides) -> Vec<PlannedTile> {
+    let layer = layers.get(index);
+    let candidates = layers.within(layer.bounds());
+    let mut wanted = RunTiles::new(shape, sides.within(layer.bounds()));
+    let (mut tiles, mut owned) = (Vec::new(), Vec::new());
+    while let Some(tile) = wanted.next() {
+        let extents = shape.axes.iter().map(|axis| u128::from(axis.extent()));
+        let whole = tile.iter().zip(extents).map(|(tile, extent)| {
+            let start = u128::from(*tile) * extent;
+            start..start + extent
+        });
+        let whole: Vec<_> = whole.collect();
+        let inside = whole.iter().zip(layer.bounds());
+        let inside: Vec<_> =
+            inside.map(|(tile, bounds)| tile.start.max(bounds.start)..tile.end.min(bounds.end)).collect();
+        layers.owners(&inside, &candidates, &mut owned);
+        if owned.drain(..).any(|owned| owned.layer == Some(index) && wanted.meet(&owned.bounds)) {
+            let full = wanted.cover(&whole);
+            let place = layer.tile(&tile);
+            tiles.extend(place.map(|TilePlace { tile, cells, cell }| PlannedTile {
+                tile,
+                full: full && cell.is_none(),
+                cells,
+            }));
+        }
     }
     tiles
 }

@@ -37,6 +37,9 @@ impl Choice {
         };
         let [streamed, in_order, merged, sorted] = [const { Vec::new() }; 4];
         let none = Self { streamed, in_order, merged, sorted };
+        if context.sources.iter().all(|source| source.tiles.is_empty()) {
+            return Ok(none);
+        }
         Ok(match context.order {
             Order::Unordered if !context.must_deduplicate() => Self { streamed: all(), ..none },
             Order::Global if is_stored_otherwise(context) => Self { sorted: all(), ..none },

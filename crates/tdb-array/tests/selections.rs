@@ -1,0 +1,344 @@
+//! Points, boxes and ranges: the cells of every fixture that random selections hold, against a plain evaluator over all of its cells.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::cmp::Ordering;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayError, ArrayOptions, Coordinate, NewCells, NewColumn, Order, Query, QueryBox};
+use tdb_filters::EncryptionKey;
+use tdb_rtree::DimRange;
+use tdb_schema::{ArraySchema, Dimension};
+use tdb_storage::Storage;
+use tdb_testkit::fixtures::{self, Fixture};
+use tdb_types::Scalar;
+
+/// A cell, field by field; dimensions first.
+type Row = Vec<Option<Vec<u8>>>;
+type Ends = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
+    }
+
+    fn one_in(&mut self, number: usize) -> bool {
+        self.below(number) == 0
+    }
+}
+
+/// What is wanted: cells in one of the ranges of each dimension that has some, and in one of the boxes and points, if any are
+/// given. Coordinates are the bytes of cells.
+#[derive(Debug, Default)]
+struct Selection {
+    ranges: Vec<Vec<Ends>>,
+    prefixes: Vec<Option<Vec<u8>>>,
+    boxes: Option<Vec<Vec<Option<Ends>>>>,
+    points: Option<Vec<Vec<Vec<u8>>>>,
+}
+
+fn compare(dimension: &Dimension, a: &[u8], b: &[u8]) -> Ordering {
+    if dimension.is_var() {
+        return a.cmp(b);
+    }
+    let number = |bytes| Scalar::from_le_bytes(dimension.physical(), bytes).unwrap();
+    number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Greater)
+}
+
+fn is_nan(dimension: &Dimension, value: &[u8]) -> bool {
+    !dimension.is_var() && compare(dimension, value, value).is_ne()
+}
+
+fn is_in(dimension: &Dimension, (start, end): &Ends, value: &[u8]) -> bool {
+    let starts = match start {
+        Bound::Included(start) => compare(dimension, value, start).is_ge(),
+        Bound::Excluded(start) => compare(dimension, value, start).is_gt(),
+        Bound::Unbounded => true,
+    };
+    let ends = match end {
+        Bound::Included(end) => compare(dimension, value, end).is_le(),
+        Bound::Excluded(end) => compare(dimension, value, end).is_lt(),
+        Bound::Unbounded => true,
+    };
+    starts && ends && !is_nan(dimension, value)
+}
+
+impl Selection {
+    /// How often a cell is given.
+    fn times(&self, schema: &ArraySchema, row: &Row, repeats: bool) -> usize {
+        let value = |dimension: usize| row[dimension].as_deref().unwrap();
+        let all = || schema.dimensions().iter().enumerate();
+        let times = all().map(|(index, dimension)| {
+            let ranges = &self.ranges[index];
+            let begins = self.prefixes[index].as_ref().map(|prefix| value(index).starts_with(prefix));
+            if ranges.is_empty() && begins.is_none() {
+                return 1;
+            }
+            let ranges = ranges.iter().filter(|range| is_in(dimension, range, value(index))).count();
+            ranges + usize::from(begins == Some(true))
+        });
+        let times = times.product::<usize>();
+        if self.boxes.is_none() && self.points.is_none() {
+            return if repeats { times } else { times.min(1) };
+        }
+        let in_box = self.boxes.iter().flatten().any(|sides| {
+            all()
+                .zip(sides)
+                .all(|((index, dimension), side)| side.as_ref().is_none_or(|side| is_in(dimension, side, value(index))))
+        });
+        let is_point = self.points.iter().flatten().any(|point| {
+            all()
+                .zip(point)
+                .all(|((index, dimension), coordinate)| compare(dimension, value(index), coordinate).is_eq())
+        });
+        times.min(1) * usize::from(in_box || is_point)
+    }
+
+    fn apply(&self, mut query: Query, schema: &ArraySchema) -> Result<Query, ArrayError> {
+        for (index, dimension) in schema.dimensions().iter().enumerate() {
+            let ends = self.ranges[index].iter().map(|ends| coordinates(dimension, ends));
+            query = match self.ranges[index].len() {
+                1 => query.range(dimension.name(), ends.last().unwrap())?,
+                _ => query.ranges(dimension.name(), ends)?,
+            };
+            if let Some(prefix) = &self.prefixes[index] {
+                query = query.prefix(dimension.name(), prefix)?;
+            }
+        }
+        if let Some(boxes) = &self.boxes {
+            let boxes = boxes.iter().map(|sides| {
+                let sides = schema.dimensions().iter().zip(sides);
+                sides.fold(QueryBox::new(), |all, (dimension, side)| match side {
+                    Some(side) => all.range(dimension.name(), coordinates(dimension, side)),
+                    None => all,
+                })
+            });
+            query = query.boxes(boxes)?;
+        }
+        if let Some(points) = &self.points {
+            let mut cells = NewCells::new();
+            let columns: Vec<Vec<u8>> = (0..schema.dim_count())
+                .map(|index| points.iter().flat_map(|point| point[index].iter().copied()).collect())
+                .collect();
+            for (index, dimension) in schema.dimensions().iter().enumerate() {
+                let column = match dimension.is_var() {
+                    true => NewColumn::strings(points.iter().map(|point| &point[index])),
+                    false => NewColumn::bytes(&columns[index]),
+                };
+                cells = cells.with(dimension.name(), column);
+            }
+            query = query.points(cells)?;
+        }
+        Ok(query)
+    }
+}
+
+fn coordinates(dimension: &Dimension, (start, end): &Ends) -> (Bound<Coordinate>, Bound<Coordinate>) {
+    let coordinate = |bytes: &Vec<u8>| match dimension.is_var() {
+        true => Coordinate::Bytes(bytes.clone()),
+        false => Scalar::from_le_bytes(dimension.physical(), bytes).unwrap().into(),
+    };
+    (start.as_ref().map(coordinate), end.as_ref().map(coordinate))
+}
+
+/// An array and all of its cells.
+struct Known {
+    array: Array,
+    names: Vec<String>,
+    rows: Vec<Row>,
+}
+
+impl Known {
+    fn read(array: Array, order: Order) -> Self {
+        let schema = array.schema();
+        let dimensions = schema.dimensions().iter().map(|dimension| dimension.name().to_owned());
+        let attributes = schema.attributes().iter().map(|attribute| attribute.name().to_owned());
+        let names: Vec<String> = dimensions.chain(attributes).collect();
+        let rows = rows(array.read().order(order).select(&names).unwrap());
+        Self { array, names, rows }
+    }
+
+    /// A coordinate: of a cell most often, else an end of the domain, or another one near a cell.
+    fn coordinate(&self, index: usize, random: &mut Random) -> Vec<u8> {
+        let dimension = &self.array.schema().dimensions()[index];
+        let of_cell = |random: &mut Random| self.rows[random.below(self.rows.len())][index].clone().unwrap();
+        let value = of_cell(random);
+        if dimension.is_var() {
+            let mut value = value;
+            match random.below(6) {
+                0 => value.push(b'a'),
+                1 => value.push(u8::MAX),
+                2 => drop(value.pop()),
+                3 if random.one_in(3) => value = Vec::new(),
+                _ => {}
+            }
+            return value;
+        }
+        let DimRange::Fixed { lo, hi } = self.array.schema().limits(index) else { unreachable!() };
+        let bytes = |key: u64| tdb_types::from_ordered_key(dimension.physical(), key).to_vec();
+        let key = Scalar::from_le_bytes(dimension.physical(), &value).unwrap().key();
+        let key = match random.below(8) {
+            0 => lo,
+            1 => hi,
+            2 => key.saturating_add(1).clamp(lo, hi),
+            3 => key.saturating_sub(1).clamp(lo, hi),
+            _ => key.clamp(lo, hi),
+        };
+        if is_nan(dimension, &bytes(key)) { bytes(lo) } else { bytes(key) }
+    }
+
+    fn ends(&self, index: usize, random: &mut Random) -> Ends {
+        let dimension = &self.array.schema().dimensions()[index];
+        let (a, b) = (self.coordinate(index, random), self.coordinate(index, random));
+        let (a, b) = if compare(dimension, &a, &b).is_le() { (a, b) } else { (b, a) };
+        let ends = match random.below(6) {
+            0 => (Bound::Unbounded, Bound::Included(b)),
+            1 => (Bound::Included(a), Bound::Unbounded),
+            2 => (Bound::Included(a), Bound::Excluded(b)),
+            3 => (Bound::Excluded(a), Bound::Included(b)),
+            4 => (Bound::Included(a.clone()), Bound::Included(a)),
+            _ => (Bound::Included(a), Bound::Included(b)),
+        };
+        // Ranges must hold something.
+        let given = self.array.read().range(dimension.name(), coordinates(dimension, &ends));
+        if given.is_ok() { ends } else { (Bound::Unbounded, Bound::Unbounded) }
+    }
+
+    fn selection(&self, single: bool, random: &mut Random) -> Selection {
+        let dimensions = self.array.schema().dimensions();
+        let mut selection = Selection::default();
+        for (index, dimension) in dimensions.iter().enumerate() {
+            let count = random.below(if single { 2 } else { 4 });
+            selection.ranges.push((0..count).map(|_| self.ends(index, random)).collect());
+            let prefix = (dimension.is_var() && count == 0 && random.one_in(2)).then(|| {
+                let mut prefix = self.coordinate(index, random);
+                prefix.truncate(random.below(3));
+                prefix
+            });
+            selection.prefixes.push(prefix);
+        }
+        let kind = random.below(4);
+        if kind & 1 == 1 {
+            let count = [0, 1, 3, 20][random.below(4)];
+            let sides = |random: &mut Random| {
+                (0..dimensions.len()).map(|index| (!random.one_in(4)).then(|| self.ends(index, random))).collect()
+            };
+            selection.boxes = Some((0..count).map(|_| sides(random)).collect());
+        }
+        if kind & 2 == 2 {
+            let count = [0, 1, 5, 60][random.below(4)];
+            let mut points: Vec<Vec<Vec<u8>>> = Vec::new();
+            for _ in 0..count {
+                let row = &self.rows[random.below(self.rows.len())];
+                let is_outside = row[..dimensions.len()]
+                    .iter()
+                    .zip(dimensions)
+                    .any(|(value, dimension)| is_nan(dimension, value.as_deref().unwrap()));
+                points.push(match random.below(4) {
+                    0 if !points.is_empty() => points[random.below(points.len())].clone(),
+                    1 | 2 if !is_outside => {
+                        row[..dimensions.len()].iter().map(|value| value.clone().unwrap()).collect()
+                    }
+                    _ => (0..dimensions.len()).map(|index| self.coordinate(index, random)).collect(),
+                });
+            }
+            selection.points = Some(points);
+        }
+        selection
+    }
+}
+
+fn rows(query: Query) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for batch in query.batches().unwrap() {
+        let batch = batch.unwrap();
+        let cell = |cell: usize| batch.columns().iter().map(|column| column.cell(cell).map(<[u8]>::to_vec)).collect();
+        rows.extend((0..batch.len()).map(cell));
+    }
+    rows
+}
+
+fn open(fixture: &Fixture, threads: usize) -> Array {
+    let options = ArrayOptions::new().threads(threads);
+    let options = match fixture.expected().key() {
+        Some(key) => options.key(EncryptionKey::new(key)),
+        None => options,
+    };
+    options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap()
+}
+
+fn check(name: &str, known: &Known, selection: &Selection, order: Order, budget: usize, random: &mut Random) -> bool {
+    let schema = known.array.schema();
+    let context = format!("{name}, {order}, {budget}: {selection:?}");
+    let query = known.array.read().order(order).budget(budget);
+    let query = selection.apply(query, schema).unwrap_or_else(|error| panic!("{error}: {context}"));
+    let is_set = selection.boxes.is_some() || selection.points.is_some();
+    let repeats = schema.is_dense() || matches!(order, Order::RowMajor | Order::ColMajor);
+    let expected = known.rows.iter().flat_map(|row| {
+        let times = selection.times(schema, row, repeats);
+        std::iter::repeat_n(row.clone(), times)
+    });
+    let expected: Vec<Row> = expected.collect();
+    let plan = query.plan().unwrap();
+    assert!(expected.is_empty() || schema.is_dense() || !plan.fragments.is_empty(), "{context}");
+    let places: Vec<usize> = match random.below(3) {
+        0 => (0..known.names.len()).collect(),
+        _ => vec![known.names.len() - 1],
+    };
+    let found = rows(query.select(places.iter().map(|place| &known.names[*place])).unwrap());
+    let only = |row: &Row| places.iter().map(|place| row[*place].clone()).collect::<Row>();
+    let mut expected: Vec<Row> = expected.iter().map(only).collect();
+    let mut found = found;
+    // Ranges of dense arrays come in the order in which they were given, and cells with equal coordinates that come several times
+    // in any.
+    if order == Order::Unordered || !is_set && (schema.is_dense() || schema.allows_duplicates()) {
+        expected.sort();
+        found.sort();
+    }
+    assert!(found == expected, "{context}: found {}, expected {}", found.len(), expected.len());
+    !expected.is_empty() && is_set
+}
+
+fn over(fixtures: Vec<Fixture>, cases: usize, threads: usize) {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut compared = 0;
+    for fixture in fixtures {
+        let array = open(&fixture, threads);
+        for order in [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered] {
+            let known = Known::read(array.clone(), order);
+            if known.rows.is_empty() || known.rows.len() > 5_000 {
+                continue;
+            }
+            for case in 0..cases {
+                let mut selection = known.selection(false, &mut random);
+                if order == Order::Global && selection.boxes.is_none() && selection.points.is_none() {
+                    selection = known.selection(true, &mut random);
+                }
+                if check(&fixture.name(), &known, &selection, order, [1 << 22, 300][case % 2], &mut random) {
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn every_fixture() {
+    over(fixtures::all(), std::env::var("CASES").map_or(8, |n| n.parse().unwrap()), 1);
+}
+
+#[test]
+fn every_fixture_with_two_threads() {
+    over(fixtures::all(), 2, 2);
+}
+
+#[test]
+fn fixtures_of_older_releases() {
+    over(fixtures::of_older_releases(), 3, 1);
+}
