@@ -267,7 +267,7 @@ impl Query {
     /// # fn main() -> Result<(), tdb_array::ArrayError> {
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
     /// let array = Array::open(folder)?;
-    /// let boxes = [QueryBox::new().range("y", 0..2).range("x", 0..2), QueryBox::new().range("y", 1..3).range("x", 1..3)];
+    /// let boxes = [QueryBox::new().range("y", 0..2).range("x", 1..3), QueryBox::new().range("y", 1..3).range("x", 2..4)];
     /// let cells: usize = array.read().boxes(boxes)?.batches()?.map(|batch| Ok(batch?.len())).sum::<Result<_, tdb_array::ArrayError>>()?;
     /// assert_eq!(cells, 7); // they share one
     /// # Ok(())

@@ -11,6 +11,7 @@ mod inspect;
 mod key;
 mod location;
 mod output;
+mod points;
 mod progress;
 mod range;
 mod session;

@@ -11,7 +11,7 @@ use tdb_types::{Datatype, Scalar, datetime};
 use crate::failure::{Failure, Result};
 
 /// Both ends of a range; an open end is the domain's.
-type Ends = (Bound<Coordinate>, Bound<Coordinate>);
+pub(crate) type Ends = (Bound<Coordinate>, Bound<Coordinate>);
 
 /// What a range can be asked of.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,17 @@ pub(crate) fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Qu
         }
         other => other.into(),
     })
+}
+
+/// The coordinate that a cell of a table holds, as both ends of a range; a date stands for all that lies in it.
+pub(crate) fn point(dimension: &Dimension, text: &[u8]) -> Result<Ends, String> {
+    if dimension.is_var() {
+        let bytes = Coordinate::Bytes(text.to_vec());
+        return Ok((Bound::Included(bytes.clone()), Bound::Included(bytes)));
+    }
+    let word = std::str::from_utf8(text).map_err(|_| format!("{:?} is not UTF-8", String::from_utf8_lossy(text)))?;
+    let End { first, last } = value(Axis::Dimension(dimension), word.trim(), false)?;
+    Ok((Bound::Included(first), Bound::Included(last)))
 }
 
 /// What ranges on a dimension look like.

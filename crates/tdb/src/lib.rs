@@ -100,7 +100,7 @@ pub use tdb_array::{
     CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, Fragment, FragmentEntry,
     FragmentPlan, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Label, Leftover, Listing, Member,
     MemberPlace, Metadata, MetadataWriter, Names, NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile,
-    Query, Randomness, Result, TimeRange, TreeNode, Value, Write, Written,
+    Query, QueryBox, Randomness, Result, TimeRange, TreeNode, Value, Write, Written,
 };
 
 pub use tdb_condition as condition;

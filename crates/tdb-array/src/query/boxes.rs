@@ -4,7 +4,7 @@ use std::ops::{Bound, RangeBounds};
 
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
-use tdb_types::{Scalar, ordered_keys};
+use tdb_types::{PhysicalType, Scalar, ordered_keys};
 
 use super::coordinate::{Coordinate, Given};
 use super::dimension_index;
@@ -133,5 +133,15 @@ fn keys(dimension: &Dimension, values: &[u8], limits: &DimRange) -> Result<Vec<D
         };
         return Err(ArrayError::Point { dimension: dimension.name().to_owned(), point: point as u64, why });
     }
-    Ok(keys.into_iter().map(|key| DimRange::Fixed { lo: key, hi: key }).collect())
+    // Zeros of either sign are equal, but have keys one apart.
+    let zeros = match physical {
+        PhysicalType::F32 => Some([Scalar::F32(-0.0).key(), Scalar::F32(0.0).key()]),
+        PhysicalType::F64 => Some([Scalar::F64(-0.0).key(), Scalar::F64(0.0).key()]),
+        _ => None,
+    };
+    let range = |key: u64| match zeros.filter(|zeros| zeros.contains(&key)) {
+        Some([lo, hi]) => DimRange::Fixed { lo, hi },
+        None => DimRange::Fixed { lo: key, hi: key },
+    };
+    Ok(keys.into_iter().map(range).collect())
 }

@@ -13,7 +13,7 @@ use crate::failure::Result;
 use crate::key::Key;
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
-use crate::{condition, range, session, target};
+use crate::{condition, points, range, session, target};
 use selection::{Selected, selected};
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
@@ -34,6 +34,9 @@ fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
     let mut query = array.read().select(names)?;
     for text in &args.range {
         query = range::apply(query, schema, text)?;
+    }
+    if let Some(file) = &args.points {
+        query = points::apply(query, schema, file)?;
     }
     if let Some(condition) = condition::all_of(array, &args.conditions)? {
         query = query.filter(condition);
