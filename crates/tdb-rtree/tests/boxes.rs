@@ -6,7 +6,7 @@ use std::ops::Bound;
 
 use proptest::prelude::*;
 use tdb_rtree::{BoxedTile, Boxes, Coverage, DimRange, DimensionKind, NdRange, RTree, RangeCounts};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, Scalar};
 
 /// Strings of few bytes, the least and the greatest among them, so that ends meet.
 fn string() -> impl Strategy<Value = Vec<u8>> {
@@ -158,4 +158,25 @@ fn what_makes_no_boxes() {
         "dimension 1: a range of fixed-size values was given, its coordinates are strings"
     );
     assert_eq!(error(&[numbers, Vec::new()]), "dimension 1: ranges of 0 boxes were given, the first dimension has 1");
+}
+
+#[test]
+fn a_tree_may_be_very_deep() {
+    // Levels of one node each.
+    let kind = DimensionKind::fixed(Datatype::UInt64);
+    let levels = 60_000_u32;
+    let mut writer = ByteWriter::new();
+    writer.u32(2);
+    writer.u32(levels);
+    for _ in 0..levels {
+        writer.u64(1);
+        writer.u64(3);
+        writer.u64(9);
+    }
+    let tree = RTree::parse(&mut ByteReader::new(writer.as_slice()), &[kind], FormatVersion::DEFAULT).unwrap();
+    let boxes =
+        Boxes::new(&[kind], &[vec![DimRange::Fixed { lo: 4, hi: 5 }, DimRange::Fixed { lo: 7, hi: 7 }]]).unwrap();
+    let mut found = Vec::new();
+    tree.search_boxes(&boxes, &mut |BoxedTile { tile, boxes, .. }| found.push((tile, boxes.to_vec())));
+    assert_eq!(found, [(0, vec![0, 1])]);
 }

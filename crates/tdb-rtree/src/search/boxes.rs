@@ -1,6 +1,7 @@
 //! Which tiles may hold cells of many boxes.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::Coverage;
 use crate::{Boxes, RTree};
@@ -27,20 +28,17 @@ impl RTree {
         }
         // Inner nodes that don't cover their children would hide tiles.
         let level = if self.is_covering() { 0 } else { self.level_count().saturating_sub(1) };
-        self.descend((level, 0..self.level(level).len()), boxes, None, found);
-    }
-
-    fn descend(
-        &self,
-        (level, nodes): (usize, Range<usize>),
-        boxes: &Boxes,
-        some: Option<&[u32]>,
-        found: &mut impl FnMut(BoxedTile<'_>),
-    ) {
-        for node in nodes {
+        let mut stack = vec![Siblings { level, nodes: 0..self.level(level).len(), some: None }];
+        while let Some(mut siblings) = stack.pop() {
+            let Some(node) = siblings.nodes.next() else { continue };
+            let (level, some) = (siblings.level, siblings.some.clone());
+            // A tree may be as deep as it likes if its nodes have one child each: siblings that are done take no memory.
+            if !siblings.nodes.is_empty() {
+                stack.push(siblings);
+            }
             let place = self.level(level).start.saturating_add(node);
-            let Some(places) = boxes.places_of_node(self.columns(), place) else { return };
-            let meeting = boxes.meeting_places(&places, some);
+            let Some(places) = boxes.places_of_node(self.columns(), place) else { continue };
+            let meeting = boxes.meeting_places(&places, some.as_deref());
             if meeting.is_empty() {
                 continue;
             }
@@ -51,8 +49,19 @@ impl RTree {
             } else if level + 1 >= self.level_count() {
                 found(BoxedTile { tile: node as u64, coverage: Coverage::Partial, boxes: &meeting });
             } else {
-                self.descend((level + 1, self.children(level, node)), boxes, Some(&meeting), found);
+                stack.push(Siblings {
+                    level: level + 1,
+                    nodes: self.children(level, node),
+                    some: Some(meeting.into()),
+                });
             }
         }
     }
+}
+
+/// Nodes of one level that stand next to each other, and the boxes that their parent has something in common with; all if none.
+struct Siblings {
+    level: usize,
+    nodes: Range<usize>,
+    some: Option<Rc<[u32]>>,
 }
