@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, stdin};
 
 use csv::{ByteRecord, ReaderBuilder};
-use tdb_array::{Query, QueryBox};
+use tdb_array::{ArrayError, Query, QueryBox};
 use tdb_schema::ArraySchema;
 
 use crate::failure::{Failure, Result};
@@ -16,7 +16,7 @@ use crate::{location, range};
 /// # Errors
 /// The file can't be read, or its header doesn't name each dimension once; a row has no coordinate where it should, or one outside
 /// of the domain. Rows are named by their lines.
-pub(crate) fn apply(query: Query, schema: &ArraySchema, file: &OsStr) -> Result<Query> {
+pub(crate) fn apply(query: &Query, schema: &ArraySchema, file: &OsStr) -> Result<Query> {
     let (name, input): (String, Box<dyn Read>) = if file == "-" {
         ("standard input".to_owned(), Box::new(stdin().lock()))
     } else {
@@ -52,18 +52,13 @@ pub(crate) fn apply(query: Query, schema: &ArraySchema, file: &OsStr) -> Result<
         points.push(point);
         lines.push(line);
     }
-    // One that is outside is told with its line.
-    query.clone().boxes(points.iter().cloned()).or_else(|error| {
+    query.clone().boxes(points.iter().cloned()).map_err(|error| {
+        let ArrayError::Range { dimension, why, .. } = error else { return error.into() };
+        // One that is outside is told with its line.
         let wrong = points.into_iter().position(|point| query.clone().boxes([point]).is_err());
         let line = wrong.and_then(|place| lines.get(place)).copied().unwrap_or(0);
-        let why = match error {
-            tdb_array::ArrayError::Range { dimension, why, .. } => {
-                let why = why.split_once(": ").map_or(&*why, |(_, why)| why);
-                format!("dimension {dimension:?}: {why}")
-            }
-            other => return Err(other.into()),
-        };
-        Err(Failure::usage(format!("{name}:{line}: {why}")))
+        let why = why.split_once(": ").map_or(&*why, |(_, why)| why);
+        Failure::usage(format!("{name}:{line}: dimension {dimension:?}: {why}"))
     })
 }
 

@@ -36,7 +36,7 @@ fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
         query = range::apply(query, schema, text)?;
     }
     if let Some(file) = &args.points {
-        query = points::apply(query, schema, file)?;
+        query = points::apply(&query, schema, file)?;
     }
     if let Some(condition) = condition::all_of(array, &args.conditions)? {
         query = query.filter(condition);

@@ -54,6 +54,9 @@ pub(super) struct Sought<'a> {
     pub(super) filter: &'a [BoundCondition],
 }
 
+/// Tiles that were found, ascending, and which boxes matter to them.
+type Found = (Vec<(u64, Coverage)>, Option<BoxedTiles>);
+
 impl Source {
     /// Looks for wanted tiles in a fragment; none if there are none.
     pub(super) fn of(fragment: &Fragment, sought: Sought<'_>) -> Result<Option<Self>> {
@@ -103,7 +106,7 @@ impl Source {
     }
 
     /// The tiles that may hold wanted cells, ascending.
-    fn search(rtree: &RTree, sought: Sought<'_>) -> Result<(Vec<(u64, Coverage)>, Option<BoxedTiles>), RTreeError> {
+    fn search(rtree: &RTree, sought: Sought<'_>) -> Result<Found, RTreeError> {
         let hull = rtree.hull();
         // Of many ranges few may matter to the fragment.
         let narrowed = sought.regions.iter().enumerate().map(|(dimension, ranges)| match &hull {
