@@ -240,6 +240,16 @@ pub enum ArrayError {
     /// The query was cancelled, by its [`Monitor`](crate::Monitor).
     #[error("cancelled")]
     Cancelled,
+    /// A point can't be asked for.
+    #[error("point {point}, dimension {dimension:?}: {why}")]
+    Point {
+        /// The dimension.
+        dimension: String,
+        /// The number of the point in its table, the first being 0.
+        point: u64,
+        /// What is wrong with its coordinate.
+        why: String,
+    },
     /// The parts of the query don't go together.
     #[error("{0}")]
     Query(String),
@@ -263,13 +273,13 @@ pub enum ArrayError {
         /// What the [clock](crate::Clock) says, or what is wrong with it.
         why: String,
     },
-    /// Cells to be written lack a field.
-    #[error("no column for field {name:?}; each field of the array needs one")]
+    /// Cells to be written lack a field, or points a dimension.
+    #[error("no column for field {name:?}; each field of the array, or of points each dimension, needs one")]
     MissingColumn {
         /// The field.
         name: String,
     },
-    /// Cells to be written have a field twice.
+    /// Cells to be written have a field twice, or points a dimension.
     #[error("more than one column for field {name:?}")]
     RepeatedColumn {
         /// The field.
@@ -460,6 +470,7 @@ impl ArrayError {
             | Self::UnknownEnumeration { .. }
             | Self::UnknownDimension { .. }
             | Self::Range { .. }
+            | Self::Point { .. }
             | Self::Label { .. }
             | Self::AlreadyThere { .. }
             | Self::NewMember { .. }

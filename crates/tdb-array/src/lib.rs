@@ -112,7 +112,7 @@ pub use label::Label;
 pub use metadata::{Metadata, NumpyArray};
 pub use monitor::{Monitor, Progress};
 pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles};
-pub use query::{Coordinate, Order, Query};
+pub use query::{Coordinate, Order, Query, QueryBox};
 pub use read::Batches;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;

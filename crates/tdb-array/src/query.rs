@@ -1,5 +1,6 @@
 //! What to read: fields, ranges, an order, a budget.
 
+mod boxes;
 mod coordinate;
 mod filter;
 mod memory;
@@ -10,17 +11,19 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use tdb_condition::{BoundCondition, Condition};
-use tdb_rtree::DimRange;
+use tdb_rtree::{Boxes, DimRange};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{ArrayType, ParseNameError, Scalar};
 
+pub use boxes::QueryBox;
 pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
 pub(crate) use filter::{FillCell, with_fill_values};
 pub(crate) use memory::Memory;
 pub(crate) use region::Region;
 
-use crate::{Array, ArrayError, Label, Monitor, Result};
+use crate::{Array, ArrayError, Label, Monitor, NewCells, Result};
+use boxes::GivenBoxes;
 use coordinate::Given;
 
 /// The order of the cells of a result.
@@ -86,6 +89,8 @@ pub struct Query {
     array: Array,
     selected: Option<Vec<Selected>>,
     ranges: Vec<Vec<DimRange>>,
+    /// Points and boxes, if any were given, be it none.
+    boxes: Option<GivenBoxes>,
     order: Order,
     budget: Option<usize>,
     filter: Option<Condition>,
@@ -127,6 +132,8 @@ pub(crate) struct CheckedQuery {
     pub(crate) shown: usize,
     pub(crate) labels: Vec<SelectedLabel>,
     pub(crate) region: Region,
+    /// The boxes in one of which cells must lie too, if that is not all that the region says.
+    pub(crate) boxes: Option<Arc<Boxes>>,
     pub(crate) order: Order,
     /// How much memory its parts may use.
     pub(crate) memory: Memory,
@@ -153,6 +160,7 @@ impl Query {
             array,
             selected: None,
             ranges,
+            boxes: None,
             order,
             budget: None,
             filter: None,
@@ -199,6 +207,95 @@ impl Query {
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let (index, range) = range_on(self.array.schema(), dimension, &range)?;
         self.ranges[index].push(range);
+        Ok(self)
+    }
+
+    /// Adds several ranges on a dimension at once, each as [`range`](Self::range) takes it.
+    ///
+    /// A hundred thousand ranges cost little more than the tiles that they touch.
+    ///
+    /// # Errors
+    /// As [`range`](Self::range).
+    pub fn ranges<C: Into<Coordinate> + Clone, R: RangeBounds<C>>(
+        mut self,
+        dimension: &str,
+        ranges: impl IntoIterator<Item = R>,
+    ) -> Result<Self> {
+        let schema = self.array.schema();
+        let index = dimension_index(schema, dimension)?;
+        let limits = schema.limits(index);
+        let ranges = ranges.into_iter().map(|range| Given::of(&range).on(&schema.dimensions()[index], &limits));
+        let ranges = ranges.collect::<Result<Vec<_>>>()?;
+        self.ranges[index].extend(ranges);
+        Ok(self)
+    }
+
+    /// Adds the range of strings that begin with `prefix`; it adds up with other ranges on the same dimension.
+    ///
+    /// # Errors
+    /// [`ArrayError::UnknownDimension`], or [`ArrayError::Range`] if its coordinates are no strings.
+    pub fn prefix(self, dimension: &str, prefix: impl AsRef<[u8]>) -> Result<Self> {
+        self.range(dimension, Given::prefix(prefix.as_ref()))
+    }
+
+    /// Adds points: the cells with these coordinates. `points` has a column for each dimension, and the `i`-th values of all of
+    /// them are the `i`-th point; so a thousand points are a thousand cells at most, unlike ranges, which are combined in every way.
+    ///
+    /// Points add up with other points and with [boxes](Self::boxes); what all of these select intersects with the query's ranges.
+    /// They are a set: a point that is given twice, or lies in a box too, gives its cell once (in arrays that allow duplicates all
+    /// cells that are there), and where there is no cell, a sparse array gives none. The order is the query's, not that of the points.
+    ///
+    /// ```
+    /// use tdb_array::Array;
+    ///
+    /// # fn main() -> Result<(), tdb_array::ArrayError> {
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+    /// let array = Array::open(folder)?;
+    /// let query = array.read().select(["y", "x"])?.points([("y", &[1i32, 0, 1]), ("x", &[2i32, 3, 2])])?;
+    /// let mut cells = Vec::new();
+    /// for batch in query.batches()? {
+    ///     let batch = batch?;
+    ///     let (y, x): (&[i32], &[i32]) = (batch.column("y")?.values()?, batch.column("x")?.values()?);
+    ///     cells.extend(y.iter().copied().zip(x.iter().copied()));
+    /// }
+    /// assert_eq!(cells, [(0, 3), (1, 2)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArrayError::Point`] if one lies outside the domain; [`ArrayError::MissingColumn`], [`ArrayError::RepeatedColumn`],
+    /// [`ArrayError::UnknownDimension`]; [`ArrayError::WrongType`] or [`ArrayError::ColumnShape`] if a column isn't of the type of its
+    /// dimension, or not as long as the others.
+    pub fn points<'a>(mut self, points: impl Into<NewCells<'a>>) -> Result<Self> {
+        let schema = self.array.schema();
+        self.boxes.get_or_insert_with(|| GivenBoxes::new(schema)).add_points(schema, &points.into())?;
+        Ok(self)
+    }
+
+    /// Adds boxes: the cells that lie in at least one of them. A box has a range on each of some dimensions, and all of the others.
+    ///
+    /// Boxes add up with each other and with [points](Self::points), as a set: a cell in two of them comes once. What all of these
+    /// select intersects with the query's ranges.
+    ///
+    /// ```
+    /// use tdb_array::{Array, QueryBox};
+    ///
+    /// # fn main() -> Result<(), tdb_array::ArrayError> {
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+    /// let array = Array::open(folder)?;
+    /// let boxes = [QueryBox::new().range("y", 0..2).range("x", 1..3), QueryBox::new().range("y", 1..3).range("x", 2..4)];
+    /// let cells: usize = array.read().boxes(boxes)?.batches()?.map(|batch| Ok(batch?.len())).sum::<Result<_, tdb_array::ArrayError>>()?;
+    /// assert_eq!(cells, 7); // they share one
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArrayError::UnknownDimension`], or [`ArrayError::Range`], as with [`range`](Self::range).
+    pub fn boxes(mut self, boxes: impl IntoIterator<Item = QueryBox>) -> Result<Self> {
+        let schema = self.array.schema();
+        self.boxes.get_or_insert_with(|| GivenBoxes::new(schema)).add_boxes(schema, boxes)?;
         Ok(self)
     }
 
@@ -306,8 +403,22 @@ impl Query {
         }
         let count = schema.domain().dimensions().len();
         let limits = (0..count).map(|index| schema.limits(index)).collect();
-        let region = Region::new(self.ranges.clone(), limits);
-        if self.order == Order::Global && !region.is_single() {
+        let mut region = Region::new(self.ranges.clone(), limits);
+        let boxes = match &self.boxes {
+            // Boxes of one dimension are ranges.
+            Some(GivenBoxes(boxes)) if count == 1 => {
+                region.intersect(boxes);
+                None
+            }
+            Some(GivenBoxes(boxes)) => {
+                let boxes = Boxes::new(&schema.domain().kinds(), boxes);
+                Some(Arc::new(boxes.map_err(|error| ArrayError::Query(error.to_string()))?))
+            }
+            None => None,
+        };
+        // Points and boxes are walked through tile by tile, those of one dimension in ascending order.
+        let is_single = region.is_single() || self.boxes.is_some();
+        if self.order == Order::Global && !is_single {
             let what = "several ranges on a dimension can't be read in global order; read unordered, or range by range";
             return Err(ArrayError::Query(what.to_owned()));
         }
@@ -331,6 +442,7 @@ impl Query {
             filter,
             only_matching: self.only_matching,
             region,
+            boxes,
             order: self.order,
             memory,
             batch_cells: self.batch_cells,
@@ -371,14 +483,17 @@ pub(crate) fn range_on<C: Into<Coordinate> + Clone>(
     dimension: &str,
     range: &impl RangeBounds<C>,
 ) -> Result<(usize, DimRange)> {
+    let index = dimension_index(schema, dimension)?;
+    Ok((index, Given::of(range).on(&schema.dimensions()[index], &schema.limits(index))?))
+}
+
+/// Which dimension is called so.
+pub(crate) fn dimension_index(schema: &ArraySchema, name: &str) -> Result<usize> {
     let dimensions = schema.dimensions();
-    let Some(index) = dimensions.iter().position(|known| known.name() == dimension) else {
+    dimensions.iter().position(|known| known.name() == name).ok_or_else(|| {
         let known = dimensions.iter().map(|known| known.name().to_owned()).collect();
-        return Err(ArrayError::UnknownDimension { name: dimension.to_owned(), known });
-    };
-    let given =
-        Given { start: range.start_bound().cloned().map(Into::into), end: range.end_bound().cloned().map(Into::into) };
-    Ok((index, given.on(&dimensions[index], &schema.limits(index))?))
+        ArrayError::UnknownDimension { name: name.to_owned(), known }
+    })
 }
 
 /// All dimensions and attributes of a sparse array, all attributes of a dense one (whose coordinates follow from the

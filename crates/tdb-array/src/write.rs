@@ -27,6 +27,7 @@ mod stream;
 mod target;
 mod writer;
 
+pub(crate) use check::check_column;
 pub use columns::{NewCells, NewColumn};
 pub(crate) use commit::{NewFragment, SealedFragment};
 pub use create::CreateOptions;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use tdb_array::{Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, Query};
+use tdb_array::{Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, Query, QueryBox};
 use tdb_condition::{Operator, field};
 use tdb_filters::EncryptionKey;
 use tdb_schema::{ArraySchema, FieldRef, FieldType};
@@ -28,6 +28,8 @@ struct Question {
     filter: Option<(Index, Index, bool)>,
     by: Vec<Index>,
     budget: Option<usize>,
+    /// The corners of boxes, one of which cells must lie in.
+    boxes: Vec<(Index, Index)>,
     /// Which aggregates are asked for on their own.
     alone: Vec<Index>,
 }
@@ -38,9 +40,10 @@ fn questions() -> impl Strategy<Value = Question> {
         prop::option::of((any::<Index>(), any::<Index>(), any::<bool>())),
         prop::collection::vec(any::<Index>(), 0..3),
         prop_oneof![3 => Just(None), 1 => Just(Some(1)), 1 => Just(Some(3000))],
+        prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec((any::<Index>(), any::<Index>()), 1..4)],
         prop::collection::vec(any::<Index>(), 8),
     )
-        .prop_map(|(range, filter, by, budget, alone)| Question { range, filter, by, budget, alone })
+        .prop_map(|(range, filter, by, budget, boxes, alone)| Question { range, filter, by, budget, boxes, alone })
 }
 
 /// An array, its fields and all of its cells.
@@ -73,22 +76,17 @@ impl Known {
 
     fn query(&self, question: &Question) -> Query {
         let mut query = self.array.read();
-        let schema = self.array.schema();
         if let Some((low, high)) = question.range {
-            let [a, b] = [low, high].map(|index| &self.rows[index.index(self.rows.len())]);
-            for dimension in schema.dimensions() {
-                let place = self.names.iter().position(|name| name == dimension.name()).unwrap();
-                let (a, b) = (a[place].as_ref().unwrap(), b[place].as_ref().unwrap());
-                let (low, high) = match dimension.is_var() {
-                    true => (Coordinate::Bytes(a.min(b).clone()), Coordinate::Bytes(a.max(b).clone())),
-                    false => {
-                        let [a, b] = [a, b].map(|bytes| Scalar::from_le_bytes(dimension.physical(), bytes).unwrap());
-                        let (low, high) = if a.key() <= b.key() { (a, b) } else { (b, a) };
-                        (low.into(), high.into())
-                    }
-                };
-                query = query.range(dimension.name(), low..=high).unwrap();
+            for (dimension, low, high) in self.ends(low, high) {
+                query = query.range(&dimension, low..=high).unwrap();
             }
+        }
+        let boxed = |(low, high): &(Index, Index)| {
+            let ends = self.ends(*low, *high).into_iter();
+            ends.fold(QueryBox::new(), |boxed, (dimension, low, high)| boxed.range(&dimension, low..=high))
+        };
+        if !question.boxes.is_empty() {
+            query = query.boxes(question.boxes.iter().map(boxed)).unwrap();
         }
         if let Some((place, cell, is_unlike)) = question.filter {
             let place = place.index(self.names.len());
@@ -106,6 +104,25 @@ impl Known {
             Some(budget) => query.budget(budget),
             None => query,
         }
+    }
+
+    /// The smaller and the greater coordinate of two cells along each dimension.
+    fn ends(&self, low: Index, high: Index) -> Vec<(String, Coordinate, Coordinate)> {
+        let [a, b] = [low, high].map(|index| &self.rows[index.index(self.rows.len())]);
+        let ends = self.array.schema().dimensions().iter().map(|dimension| {
+            let place = self.names.iter().position(|name| name == dimension.name()).unwrap();
+            let (a, b) = (a[place].as_ref().unwrap(), b[place].as_ref().unwrap());
+            let (low, high) = match dimension.is_var() {
+                true => (Coordinate::Bytes(a.min(b).clone()), Coordinate::Bytes(a.max(b).clone())),
+                false => {
+                    let [a, b] = [a, b].map(|bytes| Scalar::from_le_bytes(dimension.physical(), bytes).unwrap());
+                    let (low, high) = if a.key() <= b.key() { (a, b) } else { (b, a) };
+                    (low.into(), high.into())
+                }
+            };
+            (dimension.name().to_owned(), low, high)
+        });
+        ends.collect()
     }
 
     fn is_text(&self, place: usize) -> bool {

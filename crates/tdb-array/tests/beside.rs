@@ -158,7 +158,7 @@ fn expected_domain(array: &Array, expected: &fixtures::Expected, time: TimeRange
             };
             let key = |value| Scalar::from_le_bytes(dimension.datatype().physical(), &bytes(value)).unwrap().key();
             match dimension.is_var() {
-                true => DimRange::Var { lo: bytes(first), hi: Some(bytes(last)) },
+                true => DimRange::strings(bytes(first), bytes(last)),
                 false => DimRange::Fixed { lo: key(first), hi: key(last) },
             }
         });

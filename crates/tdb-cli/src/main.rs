@@ -13,6 +13,7 @@ mod key;
 mod location;
 mod names;
 mod output;
+mod points;
 mod progress;
 mod range;
 mod session;

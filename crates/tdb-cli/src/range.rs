@@ -1,4 +1,5 @@
-//! Ranges of coordinates as people write them: `pos=100..200`, both ends included.
+//! Ranges of coordinates as people write them: `pos=100..200`, both ends included; `chrom=a..<b` without its end; `chrom=chr*`,
+//! all strings that begin so.
 
 use std::ops::Bound;
 
@@ -10,7 +11,7 @@ use tdb_types::{Datatype, Scalar, datetime};
 use crate::failure::{Failure, Result};
 
 /// Both ends of a range; an open end is the domain's.
-type Ends = (Bound<Coordinate>, Bound<Coordinate>);
+pub(crate) type Ends = (Bound<Coordinate>, Bound<Coordinate>);
 
 /// What a range can be asked of.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +68,17 @@ pub(crate) fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Qu
     })
 }
 
+/// The coordinate that a cell of a table holds, as both ends of a range; a date stands for all that lies in it.
+pub(crate) fn point(dimension: &Dimension, text: &[u8]) -> Result<Ends, String> {
+    if dimension.is_var() {
+        let bytes = Coordinate::Bytes(text.to_vec());
+        return Ok((Bound::Included(bytes.clone()), Bound::Included(bytes)));
+    }
+    let word = std::str::from_utf8(text).map_err(|_| format!("{:?} is not UTF-8", String::from_utf8_lossy(text)))?;
+    let End { first, last } = value(Axis::Dimension(dimension), word.trim(), false)?;
+    Ok((Bound::Included(first), Bound::Included(last)))
+}
+
 /// What ranges on a dimension look like.
 fn hint(schema: &ArraySchema, dimension: &Dimension) -> String {
     let index = schema.dimensions().iter().position(|other| other.name() == dimension.name());
@@ -75,7 +87,9 @@ fn hint(schema: &ArraySchema, dimension: &Dimension) -> String {
     match (current, domain(dimension)) {
         (Some(current), _) => format!("the current domain is {name}={}", show(dimension.kind(), current)),
         (None, Some(domain)) => format!("the domain is {name}={domain}"),
-        (None, None) => format!("write {name}=FIRST..LAST, {name}=FIRST.., {name}=..LAST or {name}=VALUE"),
+        (None, None) => format!(
+            "write {name}=FIRST..LAST, {name}=FIRST.., {name}=..LAST, {name}=FIRST..<END, {name}=PREFIX* or {name}=VALUE"
+        ),
     }
 }
 
@@ -90,7 +104,11 @@ pub(crate) fn show(kind: DimensionKind, range: &DimRange) -> String {
     let string = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
     match range {
         DimRange::Fixed { lo, hi } => format!("{}..{}", coordinate(kind, *lo), coordinate(kind, *hi)),
-        DimRange::Var { lo, hi } => format!("{}..{}", string(lo), hi.as_deref().map_or_else(String::new, string)),
+        DimRange::Var { lo, hi } => match hi {
+            Bound::Included(hi) => format!("{}..{}", string(lo), string(hi)),
+            Bound::Excluded(hi) => format!("{}..<{}", string(lo), string(hi)),
+            Bound::Unbounded => format!("{}..", string(lo)),
+        },
     }
 }
 
@@ -133,20 +151,40 @@ fn split_name<'a, 't>(schema: &'a ArraySchema, text: &'t str) -> Result<(Axis<'a
 
 /// Parses what follows the `=`.
 fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
+    if let Some(prefix) = prefix(axis, text) {
+        return Ok(prefix);
+    }
     let (first, rest) = end(text, axis)?;
     if rest.is_empty() {
         let only = first.ok_or("the range is empty; give at least one end, or a value")?;
         return Ok((Bound::Included(only.first), Bound::Included(only.last)));
     }
     let rest = rest.strip_prefix("..").ok_or_else(|| format!("expected `..` at {rest:?}"))?;
+    let excluded = rest.strip_prefix('<');
     // As Rust writes ranges that include their end.
-    let rest = rest.strip_prefix('=').unwrap_or(rest);
+    let rest = excluded.or(rest.strip_prefix('=')).unwrap_or(rest);
     let (last, rest) = end(rest, axis)?;
     if !rest.is_empty() {
         return Err(format!("{rest:?} follows the range"));
     }
     let start = first.map_or(Bound::Unbounded, |end| Bound::Included(end.first));
-    Ok((start, last.map_or(Bound::Unbounded, |end| Bound::Included(end.last))))
+    let end = match (last, excluded) {
+        (None, None) => Bound::Unbounded,
+        (None, Some(_)) => return Err("an end must follow `..<`".to_owned()),
+        (Some(end), None) => Bound::Included(end.last),
+        (Some(end), Some(_)) => Bound::Excluded(end.first),
+    };
+    Ok((start, end))
+}
+
+/// All strings that begin as said, where that is written without quotes and with `*` behind it.
+fn prefix(axis: Axis<'_>, text: &str) -> Option<Ends> {
+    let prefix = text.trim().strip_suffix('*').filter(|_| axis.is_var())?;
+    if prefix.starts_with('"') || prefix.contains("..") {
+        return None;
+    }
+    let DimRange::Var { lo, hi } = DimRange::prefix(prefix) else { return None };
+    Some((Bound::Included(Coordinate::Bytes(lo)), hi.map(Coordinate::Bytes)))
 }
 
 /// One end of a range: what it means as a beginning, and what as an end. They differ for a date such as `2020-01`.

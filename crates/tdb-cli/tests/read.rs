@@ -87,6 +87,55 @@ fn labels_are_selected() {
 }
 
 #[test]
+fn ranges_without_their_end_and_prefixes() {
+    let line = format!("read {SPARSE} --order row-major");
+    assert_eq!(run(&format!("{line} --range x=20..<28")).stdout, run(&format!("{line} --range x=20..27")).stdout);
+    let names = "read v22-by-2.30.0-sparse-strings/array --order row-major --format csv --select name";
+    let all = run(names).stdout;
+    let begin = |prefix: &str| -> String {
+        all.lines()
+            .enumerate()
+            .filter(|(line, name)| *line == 0 || name.starts_with(prefix))
+            .map(|(_, name)| format!("{name}\n"))
+            .collect()
+    };
+    let prefixes =
+        all.lines().skip(1).filter_map(|name| name.get(..1)).filter(|first| first.chars().all(char::is_alphanumeric));
+    let prefix = prefixes.max().unwrap();
+    let found = tdb(names.split(' ').chain(["--range", &format!("name={prefix}*")]));
+    assert_eq!(found.stdout, begin(prefix));
+    assert!(found.stdout.lines().count() > 1 && found.stdout != all);
+}
+
+#[test]
+fn points() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("points.csv");
+    let read = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let line = format!("read {SPARSE} --order row-major --format csv --points");
+        tdb(line.split(' ').chain([file.to_str().unwrap()]))
+    };
+    // As a product of ranges, these would be more cells.
+    let found = read("x,y\n14,-9\n24,-10\n14,-9\n1,1\n22,-8\n");
+    assert_eq!(found.stdout, "y,x,a,s\n-10,24,24,w\n-9,14,44,djf\n-8,22,82,\n");
+    assert_eq!(read("y,x\n").stdout.lines().count(), 1);
+    let failed = |text: &str| read(text).stderr.replace(file.to_str().unwrap(), "points.csv");
+    assert_snapshot!(
+        "points_wrong",
+        [
+            failed("y\n1\n"),
+            failed("y,x,z\n1,1,1\n"),
+            failed("y,x,y\n1,1,1\n"),
+            failed("y,x\n1,1\n1\n"),
+            failed("y,x\n1,1\n1,one\n"),
+            failed("y,x\n1,1\n1,2\n1,1000000\n"),
+        ]
+        .concat()
+    );
+}
+
+#[test]
 fn ranges_of_labels() {
     const LABELS: &str = "v22-by-2.30.0-dense-labels/array";
     let by_label = run(&format!("read {LABELS} --range height=0.. --range day=1969-12-27..1970-01-11"));

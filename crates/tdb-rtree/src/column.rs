@@ -1,6 +1,6 @@
 //! The bounds of many nodes in one dimension.
 
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 use tdb_types::{ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Scalar};
 
@@ -72,7 +72,7 @@ impl Column {
     pub(crate) fn push(&mut self, range: &DimRange) {
         match (self, range) {
             (Self::Fixed(column), DimRange::Fixed { lo, hi }) => column.push(*lo, *hi),
-            (Self::Var(column), DimRange::Var { lo, hi }) => column.push(lo, hi.as_deref().unwrap_or_default()),
+            (Self::Var(column), DimRange::Var { lo, hi: Bound::Included(hi) }) => column.push(lo, hi),
             _ => debug_assert!(false, "a range was not checked"),
         }
     }
@@ -100,9 +100,9 @@ impl Column {
                 let (lo, hi) = column.widen(lo, hi);
                 DimRange::Fixed { lo, hi }
             }),
-            Self::Var(column) => {
-                column.bounds(node).map(|(lo, hi)| DimRange::Var { lo: lo.to_vec(), hi: hi.map(<[u8]>::to_vec) })
-            }
+            Self::Var(column) => column
+                .bounds(node)
+                .map(|(lo, hi)| hi.map_or_else(|| DimRange::strings_from(lo), |hi| DimRange::strings(lo, hi))),
         }
     }
 
@@ -200,6 +200,11 @@ impl FixedColumn {
 
     fn get(&self, node: usize) -> Option<(u64, u64)> {
         Some((*self.lo.get(node)?, *self.hi.get(node)?))
+    }
+
+    /// The bounds of a node in which all its coordinates lie for certain.
+    pub(crate) fn bounds_of(&self, node: usize) -> Option<(u64, u64)> {
+        self.get(node).map(|(lo, hi)| self.widen(lo, hi))
     }
 
     /// The bounds in which all coordinates of a node with these stored ones lie.

@@ -30,6 +30,16 @@ pub enum RTreeError {
         /// What the dimension needs.
         expected: &'static str,
     },
+    /// Not as many ranges in one dimension as in the first.
+    #[error("dimension {dimension}: ranges of {found} boxes were given, the first dimension has {expected}")]
+    BoxCount {
+        /// The dimension's index.
+        dimension: usize,
+        /// How many ranges were given.
+        found: usize,
+        /// How many the first dimension has.
+        expected: usize,
+    },
     /// The bounds of a range have different types.
     #[error("a range from {lo:?} to {hi:?} mixes types")]
     MixedTypes {
@@ -46,8 +56,8 @@ pub enum RTreeError {
         /// The upper bound.
         hi: Scalar,
     },
-    /// A range without an end can be searched for, but not stored.
-    #[error("dimension {dimension}: a range without an end can't be stored")]
+    /// A range that has no end, or doesn't include it, can be searched for, but not stored.
+    #[error("dimension {dimension}: a range that doesn't include its end can't be stored")]
     Unbounded {
         /// The dimension's index.
         dimension: usize,

@@ -1,8 +1,8 @@
 //! Ranges, minimum bounding rectangles (MBRs) and the R-tree of the TileDB array storage format.
 //!
 //! - [`DimensionKind`]: as much of a dimension as its ranges need: its datatype, and whether coordinates are strings.
-//! - [`DimRange`] and [`NdRange`]: an inclusive range in one dimension, and one in each. Non-empty domains, current
-//!   domains and MBRs are stored as these, see [`NdRange::parse`].
+//! - [`DimRange`] and [`NdRange`]: a range in one dimension, and one in each. Non-empty domains, current
+//!   domains and MBRs are stored as these, see [`NdRange::parse`]. [`Boxes`]: many of them, or points.
 //! - [`RTree`]: the MBR of each tile of a sparse fragment, under a tree that speeds up [search](RTree::search).
 //!
 //! Bounds of fixed-size types are held as [ordered keys](tdb_types::ordered_key): `u64` that compare as the coordinates
@@ -37,7 +37,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod boxes;
 mod column;
+mod end;
 mod error;
 mod kind;
 mod nd_range;
@@ -49,11 +51,12 @@ mod tree;
 // Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use tdb_types;
 
+pub use boxes::Boxes;
 pub use error::{RTreeError, Result};
 pub use kind::DimensionKind;
 pub use nd_range::NdRange;
-pub use range::DimRange;
-pub use search::{Coverage, Search};
+pub use range::{DimRange, RangeCounts};
+pub use search::{BoxedTile, Coverage, Search};
 pub use tree::RTree;
 
 /// The example of the crate's README compiles, and does what it says.

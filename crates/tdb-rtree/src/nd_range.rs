@@ -1,6 +1,7 @@
 //! A range in each dimension.
 
 use std::fmt;
+use std::ops::Bound;
 
 use tdb_types::{ByteReader, ByteWriter, DecodeError};
 
@@ -27,7 +28,7 @@ impl NdRange {
     /// Writes what [`parse`](Self::parse) reads.
     ///
     /// # Errors
-    /// The ranges don't suit the dimensions, or one has no end. Then nothing is written.
+    /// The ranges don't suit the dimensions, or one doesn't include its end. Then nothing is written.
     pub fn write(&self, writer: &mut ByteWriter, kinds: &[DimensionKind]) -> Result<()> {
         self.check(kinds)?;
         for (range, kind) in self.0.iter().zip(kinds) {
@@ -37,14 +38,14 @@ impl NdRange {
         Ok(())
     }
 
-    /// Checks that there is one range with an end for each dimension, of the dimension's kind.
+    /// Checks that there is one range that includes its end for each dimension, of the dimension's kind.
     pub(crate) fn check(&self, kinds: &[DimensionKind]) -> Result<()> {
         if self.0.len() != kinds.len() {
             return Err(RTreeError::DimensionCount { found: self.0.len(), expected: kinds.len() });
         }
         for (dimension, (range, kind)) in self.0.iter().zip(kinds).enumerate() {
             check_kind(dimension, range, *kind)?;
-            if matches!(range, DimRange::Var { hi: None, .. }) {
+            if matches!(range, DimRange::Var { hi: Bound::Unbounded | Bound::Excluded(_), .. }) {
                 return Err(RTreeError::Unbounded { dimension });
             }
         }

@@ -1,13 +1,18 @@
 //! A range in one dimension.
 
+mod many;
+
 use std::cmp::Ordering;
 use std::fmt;
+use std::ops::Bound;
 
 use tdb_types::{Cells, Scalar};
 
-use crate::{DimensionKind, RTreeError, Result};
+use crate::{DimensionKind, RTreeError, Result, end};
 
-/// An inclusive range of coordinates in one dimension.
+pub use many::RangeCounts;
+
+/// A range of coordinates in one dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DimRange {
     /// Coordinates of a fixed-size type, as [ordered keys](tdb_types::ordered_key).
@@ -21,8 +26,9 @@ pub enum DimRange {
     Var {
         /// The lowest string.
         lo: Vec<u8>,
-        /// The highest string; none if every string from `lo` on is in the range, which can only be asked for, not stored.
-        hi: Option<Vec<u8>>,
+        /// The highest string, or the first one behind the range; unbounded if every string from `lo` on is in the range. Only
+        /// ranges that include their end can be stored, the others can be asked for.
+        hi: Bound<Vec<u8>>,
     },
 }
 
@@ -50,13 +56,35 @@ impl DimRange {
     /// All strings from `lo` to `hi`; none if `lo` is above `hi`.
     #[must_use]
     pub fn strings(lo: impl Into<Vec<u8>>, hi: impl Into<Vec<u8>>) -> Self {
-        Self::Var { lo: lo.into(), hi: Some(hi.into()) }
+        Self::Var { lo: lo.into(), hi: Bound::Included(hi.into()) }
     }
 
     /// All strings from `lo` on.
     #[must_use]
     pub fn strings_from(lo: impl Into<Vec<u8>>) -> Self {
-        Self::Var { lo: lo.into(), hi: None }
+        Self::Var { lo: lo.into(), hi: Bound::Unbounded }
+    }
+
+    /// All strings from `lo` on that come before `end`; none if `lo` doesn't.
+    #[must_use]
+    pub fn strings_before(lo: impl Into<Vec<u8>>, end: impl Into<Vec<u8>>) -> Self {
+        Self::Var { lo: lo.into(), hi: Bound::Excluded(end.into()) }
+    }
+
+    /// All strings that begin with `prefix`.
+    ///
+    /// ```
+    /// use tdb_rtree::DimRange;
+    ///
+    /// assert_eq!(DimRange::prefix("chr"), DimRange::strings_before("chr", "chs"));
+    /// assert_eq!(DimRange::prefix([b'a', 255]), DimRange::strings_before([b'a', 255], "b"));
+    /// assert_eq!(DimRange::prefix([255, 255]), DimRange::strings_from([255, 255]));
+    /// ```
+    #[must_use]
+    pub fn prefix(prefix: impl Into<Vec<u8>>) -> Self {
+        let lo = prefix.into();
+        let hi = end::of_prefix(&lo);
+        Self::Var { lo, hi }
     }
 
     /// The least and the greatest of these coordinates; none if there are none. Of two zeros the first one met.
@@ -88,7 +116,7 @@ impl DimRange {
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Fixed { lo, hi } => lo > hi,
-            Self::Var { lo, hi } => hi.as_ref().is_some_and(|hi| lo > hi),
+            Self::Var { lo, hi } => !end::reaches(end::borrow(hi), lo),
         }
     }
 
@@ -103,7 +131,7 @@ impl DimRange {
     pub fn contains_string(&self, string: &[u8]) -> bool {
         match self {
             Self::Fixed { .. } => false,
-            Self::Var { lo, hi } => lo.as_slice() <= string && hi.as_ref().is_none_or(|hi| string <= hi.as_slice()),
+            Self::Var { lo, hi } => lo.as_slice() <= string && end::reaches(end::borrow(hi), string),
         }
     }
 
@@ -119,7 +147,7 @@ impl DimRange {
         match (self, other) {
             (Self::Fixed { lo, hi }, Self::Fixed { lo: other_lo, hi: other_hi }) => lo <= other_lo && other_hi <= hi,
             (Self::Var { lo, hi }, Self::Var { lo: other_lo, hi: other_hi }) => {
-                lo <= other_lo && hi.as_ref().is_none_or(|hi| other_hi.as_ref().is_some_and(|other| other <= hi))
+                lo <= other_lo && end::compare(end::borrow(other_hi), end::borrow(hi)).is_le()
             }
             _ => false,
         }
@@ -133,11 +161,8 @@ impl DimRange {
                 Self::Fixed { lo: *lo.max(other_lo), hi: *hi.min(other_hi) }
             }
             (Self::Var { lo, hi }, Self::Var { lo: other_lo, hi: other_hi }) => {
-                let hi = match (hi, other_hi) {
-                    (Some(hi), Some(other_hi)) => Some(hi.min(other_hi)),
-                    (hi, other_hi) => hi.as_ref().or(other_hi.as_ref()),
-                };
-                Self::Var { lo: lo.max(other_lo).clone(), hi: hi.cloned() }
+                let first = end::compare(end::borrow(hi), end::borrow(other_hi)).is_le();
+                Self::Var { lo: lo.max(other_lo).clone(), hi: if first { hi } else { other_hi }.clone() }
             }
             _ => return None,
         };
@@ -155,17 +180,15 @@ impl DimRange {
                 if other_lo < lo {
                     lo.clone_from(other_lo);
                 }
-                match (hi.as_mut(), other_hi) {
-                    (Some(own), Some(other)) if other > own => own.clone_from(other),
-                    (Some(_), None) => *hi = None,
-                    _ => {}
+                if end::compare(end::borrow(other_hi), end::borrow(hi)).is_gt() {
+                    hi.clone_from(other_hi);
                 }
             }
             _ => {}
         }
     }
 
-    /// The range as people write it, `[1, 4]` or `["a", "cc"]`, for a dimension of this kind.
+    /// The range as people write it, `[1, 4]`, `["a", "cc"]` or `["a", "b")`, for a dimension of this kind.
     #[must_use]
     pub fn display(&self, kind: DimensionKind) -> impl fmt::Display {
         struct Shown<'a>(&'a DimRange, DimensionKind);
@@ -173,10 +196,13 @@ impl DimRange {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self.0 {
                     DimRange::Fixed { lo, hi } => write!(f, "[{}, {}]", self.1.scalar(*lo), self.1.scalar(*hi)),
-                    DimRange::Var { lo, hi: Some(hi) } => {
+                    DimRange::Var { lo, hi: Bound::Included(hi) } => {
                         write!(f, "[\"{}\", \"{}\"]", lo.escape_ascii(), hi.escape_ascii())
                     }
-                    DimRange::Var { lo, hi: None } => write!(f, "[\"{}\", …)", lo.escape_ascii()),
+                    DimRange::Var { lo, hi: Bound::Excluded(hi) } => {
+                        write!(f, "[\"{}\", \"{}\")", lo.escape_ascii(), hi.escape_ascii())
+                    }
+                    DimRange::Var { lo, hi: Bound::Unbounded } => write!(f, "[\"{}\", …)", lo.escape_ascii()),
                 }
             }
         }

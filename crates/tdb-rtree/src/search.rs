@@ -1,9 +1,11 @@
 //! Which tiles may hold cells of a query.
 
+mod boxes;
 mod selection;
 
 use std::ops::Range;
 
+pub use self::boxes::BoxedTile;
 use self::selection::Selection;
 use crate::nd_range::check_kind;
 use crate::{DimRange, RTree, RTreeError, Result};
@@ -26,12 +28,13 @@ impl RTree {
     ///
     /// # Errors
     /// The ranges don't suit the dimensions.
-    pub fn search<'a>(&'a self, query: &'a [Vec<DimRange>]) -> Result<Search<'a>> {
+    pub fn search<'a, R: AsRef<[DimRange]>>(&'a self, query: &'a [R]) -> Result<Search<'a>> {
         if query.len() != self.kinds().len() {
             return Err(RTreeError::DimensionCount { found: query.len(), expected: self.kinds().len() });
         }
         let mut selections = Vec::with_capacity(query.len());
         for (dimension, (ranges, kind)) in query.iter().zip(self.kinds()).enumerate() {
+            let ranges = ranges.as_ref();
             for range in ranges {
                 check_kind(dimension, range, *kind)?;
             }

@@ -1,5 +1,7 @@
 //! Ranges as they are stored.
 
+use std::ops::Bound;
+
 use tdb_types::{ByteReader, ByteWriter, DecodeError};
 
 use crate::{DimRange, DimensionKind};
@@ -45,7 +47,7 @@ impl DimensionKind {
                 writer.bytes(&tdb_types::from_ordered_key(self.physical(), *lo));
                 writer.bytes(&tdb_types::from_ordered_key(self.physical(), *hi));
             }
-            DimRange::Var { lo, hi: Some(hi) } if self.var => write_strings(lo, hi, writer),
+            DimRange::Var { lo, hi: Bound::Included(hi) } if self.var => write_strings(lo, hi, writer),
             _ => return None,
         }
         Some(())

@@ -83,6 +83,16 @@ impl RTree {
         self.columns.iter().map(|column| column.bounds(node)).collect::<Option<Vec<DimRange>>>().map(NdRange)
     }
 
+    /// The box in which all cells lie for certain; none if there are no tiles, or the root doesn't bound them.
+    #[must_use]
+    pub fn hull(&self) -> Option<NdRange> {
+        let root = self.level(0);
+        if root.len() != 1 || !self.covering {
+            return None;
+        }
+        self.columns.iter().map(|column| column.bounds(root.start)).collect::<Option<Vec<DimRange>>>().map(NdRange)
+    }
+
     /// Whether every inner node bounds its children, as it should. [`search`](Self::search) then descends from the root;
     /// in a tree whose inner nodes hide tiles it looks at each tile instead, so it always finds all.
     #[must_use]

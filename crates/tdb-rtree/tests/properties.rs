@@ -6,6 +6,8 @@
 #[path = "../fuzz/src/oracle.rs"]
 mod oracle;
 
+use std::ops::Bound;
+
 use proptest::prelude::*;
 use tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
 use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, PhysicalType, Scalar, Spans};
@@ -56,16 +58,19 @@ fn range(kind: DimensionKind) -> impl Strategy<Value = DimRange> {
 fn wanted(kind: DimensionKind) -> BoxedStrategy<DimRange> {
     let backwards = (range(kind), range(kind)).prop_map(|ranges| match ranges {
         (DimRange::Fixed { hi, .. }, DimRange::Fixed { lo, .. }) => DimRange::Fixed { lo: hi, hi: lo },
-        (DimRange::Var { lo, .. }, DimRange::Var { hi, .. }) => {
-            DimRange::Var { lo: hi.unwrap_or_default(), hi: Some(lo) }
-        }
+        (DimRange::Var { lo, .. }, DimRange::Var { hi: Bound::Included(hi), .. }) => DimRange::strings(hi, lo),
         _ => unreachable!("both are of one kind"),
     });
     let open = range(kind).prop_map(move |range| match range {
         DimRange::Fixed { lo, .. } => DimRange::Fixed { lo, hi: u64::MAX },
         DimRange::Var { lo, .. } => DimRange::strings_from(lo),
     });
-    prop_oneof![8 => range(kind), 1 => backwards, 1 => open, 2 => Just(DimRange::everything(kind))].boxed()
+    let half_open = range(kind).prop_map(move |range| match range {
+        DimRange::Var { lo, hi: Bound::Included(hi) } => DimRange::strings_before(lo, hi),
+        other => other,
+    });
+    prop_oneof![8 => range(kind), 1 => backwards, 1 => open, 3 => half_open, 2 => Just(DimRange::everything(kind))]
+        .boxed()
 }
 
 fn kind() -> impl Strategy<Value = DimensionKind> {

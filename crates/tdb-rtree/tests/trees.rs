@@ -186,8 +186,8 @@ fn ranges_of_empty_strings_by_old_writers_tell_nothing() {
         assert_eq!(found, if old { vec![1, 2] } else { vec![2] }, "version {version}");
         let everything = [vec![DimRange::strings_from("")]];
         assert_eq!(read.search(&everything).unwrap().count(), 3);
-        let end = if old { None } else { Some(Vec::new()) };
-        assert_eq!(read.bounds(1), Some(NdRange(vec![DimRange::Var { lo: Vec::new(), hi: end }])));
+        let end = if old { DimRange::strings_from("") } else { DimRange::strings("", "") };
+        assert_eq!(read.bounds(1), Some(NdRange(vec![end])));
         assert_eq!(written(&read, version), bytes);
     }
 }

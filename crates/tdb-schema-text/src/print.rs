@@ -1,6 +1,7 @@
 //! From a definition to text.
 
 use std::fmt::Write;
+use std::ops::Bound;
 
 use tdb_filters::FilterPipeline;
 use tdb_rtree::DimRange;
@@ -129,7 +130,12 @@ fn dimension(text: &mut Text, dimension: &Dimension, current: Option<&DimRange>)
         }
         Some(DimRange::Var { lo, hi }) => {
             let bound = |bytes: &[u8]| print_cell(dimension.datatype(), CellValNum::Var, bytes);
-            let bounds = vec![bound(lo), bound(hi.as_deref().unwrap_or_default())];
+            // A current domain includes its end, or it would be no valid one.
+            let hi = match hi {
+                Bound::Included(hi) => &hi[..],
+                _ => &[],
+            };
+            let bounds = vec![bound(lo), bound(hi)];
             text.put("current_domain", &Value::Array(bounds));
         }
         None => {}

@@ -101,7 +101,7 @@ pub use tdb_array::{
     ErrorCategory, FileReads, Fragment, FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group,
     GroupOptions, GroupTree, GroupWriter, Grouped, Histogram, Label, Leftover, Listing, Member, MemberPlace, Metadata,
     MetadataWriter, Monitor, Names, NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress,
-    PrunedBy, PrunedTiles, Query, Randomness, Result, TimeRange, TreeNode, Value, Write, Written,
+    PrunedBy, PrunedTiles, Query, QueryBox, Randomness, Result, TimeRange, TreeNode, Value, Write, Written,
 };
 
 pub use tdb_condition as condition;

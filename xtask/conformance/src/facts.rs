@@ -1,5 +1,7 @@
 //! Compares what both sides say of an array before a cell is read: its schema and its fragments.
 
+use std::ops::Bound;
+
 use tdb_array::Array;
 use tdb_filters::FilterPipeline;
 use tdb_rtree::DimRange;
@@ -120,12 +122,12 @@ fn enumeration_facts(given: &EnumerationSpec, array: &Array) -> Result<(), Strin
     Ok(())
 }
 
-type Ends = (Vec<u8>, Option<Vec<u8>>);
+type Ends = (Vec<u8>, Bound<Vec<u8>>);
 
 /// The ends of a range as bytes that can be compared: keys of numbers, or strings.
 fn ends(range: &DimRange) -> Ends {
     match range {
-        DimRange::Fixed { lo, hi } => (lo.to_le_bytes().to_vec(), Some(hi.to_le_bytes().to_vec())),
+        DimRange::Fixed { lo, hi } => (lo.to_le_bytes().to_vec(), Bound::Included(hi.to_le_bytes().to_vec())),
         DimRange::Var { lo, hi } => (lo.clone(), hi.clone()),
     }
 }
@@ -135,7 +137,7 @@ fn keys((low, high): &(Bytes, Bytes), dimension: &tdb_schema::Dimension) -> Ends
         Some(scalar) if !dimension.is_var() => scalar.key().to_le_bytes().to_vec(),
         _ => bytes.to_vec(),
     };
-    (key(low), Some(key(high)))
+    (key(low), Bound::Included(key(high)))
 }
 
 /// Says what differs between the fragments that the library and we see.

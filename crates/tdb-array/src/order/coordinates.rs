@@ -1,6 +1,8 @@
 //! Coordinates of the cells of a tile, and which of them a query wants.
 
-use tdb_rtree::DimRange;
+use std::ops::Bound;
+
+use tdb_rtree::{DimRange, RangeCounts};
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::{PhysicalType, ordered_keys};
 
@@ -21,7 +23,10 @@ impl Coordinates {
         match range {
             DimRange::Fixed { lo, hi } => Self::Keys(vec![*lo, *hi]),
             DimRange::Var { lo, hi } => {
-                let hi = hi.as_ref().unwrap_or(lo);
+                let hi = match hi {
+                    Bound::Included(hi) | Bound::Excluded(hi) => hi,
+                    Bound::Unbounded => lo,
+                };
                 Self::Strings(CellBuffers::of_strings([&lo[..], &hi[..]]))
             }
         }
@@ -77,13 +82,13 @@ impl Coordinates {
     }
 
     /// Multiplies each cell's number by the number of ranges that contain it. The coordinates are those of `cells`, or of all.
-    pub(crate) fn multiply(&self, ranges: &[DimRange], cells: Option<&[u32]>, numbers: &mut [u32]) {
+    pub(crate) fn multiply(&self, ranges: &RangeCounts, cells: Option<&[u32]>, numbers: &mut [u32]) {
         let multiply = |number: &mut u32, place: usize| {
-            let containing = ranges.iter().filter(|range| match self {
-                Self::Keys(keys) => range.contains_key(keys[place]),
-                Self::Strings(strings) => range.contains_string(strings.string(place)),
-            });
-            *number = number.saturating_mul(u32::try_from(containing.count()).unwrap_or(u32::MAX));
+            let containing = match self {
+                Self::Keys(keys) => ranges.of_key(keys[place]),
+                Self::Strings(strings) => ranges.of_string(strings.string(place)),
+            };
+            *number = number.saturating_mul(u32::try_from(containing).unwrap_or(u32::MAX));
         };
         match cells {
             None => numbers.iter_mut().enumerate().for_each(|(cell, number)| multiply(number, cell)),
@@ -108,10 +113,15 @@ pub(crate) fn keep_values(
 ) {
     /// So few at a time that their keys stay in the fastest cache.
     const CELLS: usize = 2048;
+    let fixed = ranges.iter().filter_map(|range| match range {
+        DimRange::Fixed { lo, hi } => Some((*lo, *hi)),
+        DimRange::Var { .. } => None,
+    });
+    let ranges: Vec<(u64, u64)> = fixed.collect();
     for (values, mask) in values.chunks(CELLS * physical.size()).zip(mask.chunks_mut(CELLS)) {
         keys.clear();
         ordered_keys(physical, values, keys);
-        keep_keys(keys, ranges, mask);
+        keep_keys(keys, &ranges, mask);
     }
 }
 
@@ -145,14 +155,9 @@ fn append_keys_of<const N: usize>(physical: PhysicalType, values: &[u8], cells: 
     }
 }
 
-fn keep_keys(keys: &[u64], ranges: &[DimRange], mask: &mut [bool]) {
-    let fixed = ranges.iter().filter_map(|range| match range {
-        DimRange::Fixed { lo, hi } => Some((*lo, *hi)),
-        DimRange::Var { .. } => None,
-    });
-    let ranges: Vec<(u64, u64)> = fixed.collect();
+fn keep_keys(keys: &[u64], ranges: &[(u64, u64)], mask: &mut [bool]) {
     let cells = mask.iter_mut().zip(keys);
-    match &ranges[..] {
+    match ranges {
         // One comparison instead of two: what is below the range wraps around to above it.
         &[(lo, hi)] => cells.for_each(|(wanted, key)| *wanted &= key.wrapping_sub(lo) <= hi - lo),
         few if few.len() <= COMPARE_ALL => cells.for_each(|(wanted, key)| {
@@ -217,7 +222,7 @@ mod tests {
             let offsets = (0..=cells.len() as u64).collect();
             let strings = CellBuffers { offsets, values: cells.as_slice().into(), ..CellBuffers::default() };
             let var: Vec<_> =
-                ranges.iter().map(|(lo, hi)| DimRange::Var { lo: vec![*lo], hi: Some(vec![*hi]) }).collect();
+                ranges.iter().map(|(lo, hi)| DimRange::strings([*lo], [*hi])).collect();
             let mut wanted = mask[..cells.len()].to_vec();
             keep_strings(&strings, &var, &mut wanted);
             prop_assert_eq!(indices(&wanted), expected);
@@ -232,9 +237,10 @@ mod tests {
         keep_strings(tile, &[DimRange::strings_from("b")], &mut mask);
         assert_eq!(mask, [true, false, true]);
         let mut numbers = [1; 3];
-        strings.multiply(&[DimRange::strings_from(""), DimRange::strings("b", "b")], None, &mut numbers);
+        let counts = RangeCounts::new(&[DimRange::strings_from(""), DimRange::strings("b", "b")]);
+        strings.multiply(&counts, None, &mut numbers);
         assert_eq!(numbers, [2, 1, 1]);
-        strings.of_cells(&[2]).multiply(&[DimRange::strings("c", "d")], Some(&[2]), &mut numbers);
+        strings.of_cells(&[2]).multiply(&RangeCounts::new(&[DimRange::strings("c", "d")]), Some(&[2]), &mut numbers);
         assert_eq!(numbers, [2, 1, 1]);
     }
 }

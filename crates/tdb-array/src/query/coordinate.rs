@@ -1,7 +1,7 @@
 //! Coordinates as people write them, and their way to a dimension's type.
 
 use std::fmt;
-use std::ops::{Bound, RangeInclusive};
+use std::ops::{Bound, RangeBounds, RangeInclusive};
 
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArraySchema, Dimension};
@@ -56,8 +56,8 @@ impl From<Scalar> for Coordinate {
 
 impl Coordinate {
     /// For each dimension the first and last coordinate of a box (a non-empty domain, a current domain, an MBR), whose ranges
-    /// hold [ordered keys](tdb_types::ordered_key). A range of strings without an end, which only queries have, ends with one
-    /// byte of 255 more than its start has bytes. A box has a range for each dimension of the schema.
+    /// hold [ordered keys](tdb_types::ordered_key). Ranges of strings that don't include their end are of queries alone: one without
+    /// an end ends with one byte of 255 more than its start has bytes. A box has a range for each dimension of the schema.
     #[must_use]
     pub fn of_box(schema: &ArraySchema, region: &NdRange) -> Vec<RangeInclusive<Self>> {
         let ranges = schema.dimensions().iter().zip(&region.0);
@@ -71,7 +71,10 @@ impl Coordinate {
                 lo.into()..=hi.into()
             }
             DimRange::Var { lo, hi } => {
-                let hi = hi.clone().unwrap_or_else(|| vec![u8::MAX; lo.len() + 1]);
+                let hi = match hi {
+                    Bound::Included(hi) | Bound::Excluded(hi) => hi.clone(),
+                    Bound::Unbounded => vec![u8::MAX; lo.len() + 1],
+                };
                 Self::Bytes(lo.clone())..=Self::Bytes(hi)
             }
         }
@@ -110,6 +113,19 @@ impl fmt::Display for Given {
 }
 
 impl Given {
+    pub(super) fn of<C: Into<Coordinate> + Clone>(range: &impl RangeBounds<C>) -> Self {
+        Self { start: range.start_bound().cloned().map(Into::into), end: range.end_bound().cloned().map(Into::into) }
+    }
+
+    /// The strings that begin with a prefix, as the ends of a range.
+    pub(super) fn prefix(prefix: &[u8]) -> (Bound<Coordinate>, Bound<Coordinate>) {
+        let end = match DimRange::prefix(prefix) {
+            DimRange::Var { hi, .. } => hi.map(Coordinate::Bytes),
+            DimRange::Fixed { .. } => Bound::Unbounded,
+        };
+        (Bound::Included(prefix.into()), end)
+    }
+
     /// The range in the dimension's own terms. `limits` is what an open end means: the (current) domain, in keys.
     pub(super) fn on(&self, dimension: &Dimension, limits: &DimRange) -> Result<DimRange> {
         match limits {
@@ -142,16 +158,15 @@ impl Given {
             Bound::Excluded(start) => [&bytes(start)?[..], &[0]].concat(),
         };
         let hi = match &self.end {
-            Bound::Unbounded => None,
-            Bound::Included(end) => Some(bytes(end)?),
-            Bound::Excluded(_) => {
-                return Err(self.error(dimension, "a range of strings must include its end: use `..=`".to_owned()));
-            }
+            Bound::Unbounded => Bound::Unbounded,
+            Bound::Included(end) => Bound::Included(bytes(end)?),
+            Bound::Excluded(end) => Bound::Excluded(bytes(end)?),
         };
-        if hi.as_ref().is_some_and(|hi| *hi < lo) {
+        let range = DimRange::Var { lo, hi };
+        if range.is_empty() {
             return Err(self.error(dimension, "the range is empty or the wrong way round".to_owned()));
         }
-        Ok(DimRange::Var { lo, hi })
+        Ok(range)
     }
 
     /// The key of one end; `open` where there is none.
@@ -164,8 +179,9 @@ impl Given {
         };
         let scalar = scalar(physical, coordinate)
             .ok_or_else(|| self.error(dimension, format!("{coordinate} is no {} coordinate", dimension.datatype())))?;
-        let key = match (scalar, is_end) {
-            // Zeros of either sign are equal, but have keys one apart.
+        // Zeros of either sign are equal, but have keys one apart: both are in a range that includes its end, and neither in one
+        // that doesn't.
+        let key = match (scalar, is_end != exclusive) {
             (Scalar::F32(0.0), false) => Scalar::F32(-0.0).key(),
             (Scalar::F32(0.0), true) => Scalar::F32(0.0).key(),
             (Scalar::F64(0.0), false) => Scalar::F64(-0.0).key(),

@@ -22,6 +22,7 @@ mod filter;
 mod fixed;
 mod layers;
 mod planned;
+mod runs;
 mod scan;
 mod shape;
 mod var;
@@ -34,6 +35,7 @@ use cursor::{Cursor, Division, Step};
 use fields::Fields;
 use filter::{Filter, RuledOut};
 use layers::Layers;
+use runs::Sides;
 use shape::Shape;
 use work::Work;
 
@@ -81,7 +83,10 @@ impl DenseReader {
         let layers = Layers::new(&query.array)?;
         let fields = Fields::new(&query)?;
         let order = shape.result_order(&query, query.array.schema());
-        let cursor = Cursor::new(&shape, order);
+        let cursor = match Sides::of(&query) {
+            Some(sides) => Cursor::of_boxes(&shape, sides, order),
+            None => Cursor::new(&shape, order),
+        };
         let guess = (0..fields.outputs().len()).map(|index| match fields.outputs()[index].is_var() {
             true => fields.field(index).cell_bytes() + 16,
             false => fields.field(index).cell_bytes(),

@@ -1,5 +1,6 @@
 //! Which tiles can't hold a cell that fulfils a condition, by what a fragment's metadata says of them.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use tdb_condition::{BoundCondition, CellBounds, Fulfilment, Nulls};
@@ -157,8 +158,8 @@ fn coordinates(range: Option<&DimRange>, physical: PhysicalType) -> Bounds {
         Some(DimRange::Fixed { lo, hi }) => {
             Bounds::Coordinates(from_ordered_key(physical, *lo).to_vec(), from_ordered_key(physical, *hi).to_vec())
         }
-        Some(DimRange::Var { lo, hi: Some(hi) }) => Bounds::Coordinates(lo.to_vec(), hi.to_vec()),
-        Some(DimRange::Var { hi: None, .. }) | None => Bounds::Unknown,
+        Some(DimRange::Var { lo, hi: Bound::Included(hi) }) => Bounds::Coordinates(lo.to_vec(), hi.to_vec()),
+        Some(DimRange::Var { .. }) | None => Bounds::Unknown,
     }
 }
 

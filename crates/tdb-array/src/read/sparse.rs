@@ -6,6 +6,7 @@
 //! of a single fragment do before it gives them as they lie there. What runs have gathered in the [`RunQueue`] becomes a
 //! batch, for which the selected fields are unfiltered only now, and only of tiles that contribute.
 
+mod boxed;
 mod cells;
 mod choice;
 mod conditions;

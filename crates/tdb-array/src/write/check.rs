@@ -85,6 +85,11 @@ pub(super) fn check<'a>(
     Ok(checked)
 }
 
+/// The cells of one column, if they are of this kind; nothing is asked of the bytes of strings.
+pub(crate) fn check_column<'a>(name: &str, kind: FieldType, column: &'a NewColumn<'_>) -> Result<Cells<'a>> {
+    Checker { name, kind, first: 0, any_utf8: true }.column(column)
+}
+
 struct Checker<'n> {
     name: &'n str,
     kind: FieldType,

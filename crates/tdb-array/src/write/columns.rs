@@ -180,6 +180,11 @@ impl<'a> NewCells<'a> {
         Self::default()
     }
 
+    /// Each column with its name.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &NewColumn<'a>)> {
+        self.columns.iter().map(|(name, column)| (&**name, column))
+    }
+
     /// The same cells with one more column.
     pub fn with(mut self, field: impl Into<Cow<'a, str>>, column: impl Into<NewColumn<'a>>) -> Self {
         self.columns.push((field.into(), column.into()));

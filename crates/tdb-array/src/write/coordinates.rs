@@ -46,7 +46,7 @@ fn strings(cells: &Cells<'_>) -> (Coordinates, DimRange) {
     strings.push(cells, false);
     let all = || cells.var_cells();
     let (lo, hi) = (all().min().unwrap_or_default().to_vec(), all().max().unwrap_or_default().to_vec());
-    (Coordinates::Strings(strings), DimRange::Var { lo, hi: Some(hi) })
+    (Coordinates::Strings(strings), DimRange::strings(lo, hi))
 }
 
 /// Names the first cell that lies outside.

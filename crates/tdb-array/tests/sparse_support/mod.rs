@@ -238,7 +238,7 @@ fn mbr(schema: &ArraySchema, fragment: &NewFragment, cells: std::ops::Range<usiz
             }
             Some(_) => {
                 let strings = || cells.clone().map(|cell| column.cell(cell, 1));
-                DimRange::Var { lo: strings().min().unwrap().to_vec(), hi: Some(strings().max().unwrap().to_vec()) }
+                DimRange::strings(strings().min().unwrap(), strings().max().unwrap())
             }
         });
     NdRange(ranges.collect())

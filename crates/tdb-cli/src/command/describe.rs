@@ -1,6 +1,7 @@
 //! Words and JSON for schemas and boxes that several commands share.
 
 use std::borrow::Cow;
+use std::ops::Bound;
 
 use serde_json::{Map, Value, json};
 use tdb_rtree::{DimRange, NdRange};
@@ -39,7 +40,12 @@ pub(super) fn json_box(domain: &Domain, ranges: &NdRange) -> Value {
             }
             DimRange::Var { lo, hi } => {
                 let value = |bytes: &[u8]| json_cell(datatype, CellValNum::Var, bytes);
-                vec![value(lo), hi.as_deref().map_or(Value::Null, value)]
+                let hi = match hi {
+                    Bound::Included(hi) => value(hi),
+                    // Only what is asked for ends otherwise.
+                    Bound::Excluded(_) | Bound::Unbounded => Value::Null,
+                };
+                vec![value(lo), hi]
             }
         };
         (dimension.name().to_owned(), Value::Array(ends))

@@ -14,7 +14,7 @@ use crate::failure::Result;
 use crate::key::Key;
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
-use crate::{condition, range, session, target};
+use crate::{condition, points, range, session, target};
 use cost::Cost;
 use selection::{Selected, selected};
 
@@ -38,6 +38,9 @@ fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
     let mut query = array.read().select(names)?;
     for text in &args.range {
         query = range::apply(query, schema, text)?;
+    }
+    if let Some(file) = &args.points {
+        query = points::apply(&query, schema, file)?;
     }
     if let Some(condition) = condition::all_of(array, &args.conditions)? {
         query = query.filter(condition);

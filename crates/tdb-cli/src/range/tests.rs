@@ -7,7 +7,7 @@ fn int() -> Dimension {
 fn ends(dimension: &Dimension, text: &str) -> String {
     let show = |end: Bound<Coordinate>| match end {
         Bound::Included(coordinate) => coordinate.to_string(),
-        Bound::Excluded(_) => unreachable!("both ends are included"),
+        Bound::Excluded(coordinate) => format!("before {coordinate}"),
         Bound::Unbounded => "open".to_owned(),
     };
     match parse(Axis::Dimension(dimension), text) {
@@ -20,6 +20,7 @@ fn ends(dimension: &Dimension, text: &str) -> String {
 fn numbers() {
     assert_eq!(ends(&int(), "-3..5"), "-3 to 5");
     assert_eq!(ends(&int(), " -3 ..= 1_000 "), "-3 to 1000");
+    assert_eq!(ends(&int(), "-3..<5"), "-3 to before 5");
     assert_eq!(ends(&int(), "7"), "7 to 7");
     assert_eq!(ends(&int(), "7.."), "7 to open");
     assert_eq!(ends(&int(), "..7"), "open to 7");
@@ -39,6 +40,12 @@ fn strings() {
     assert_eq!(ends(&string, "chr1..chr2"), "\"chr1\" to \"chr2\"");
     assert_eq!(ends(&string, r#""a..b".."c \"d\"""#), r#""a..b" to "c \"d\"""#);
     assert_eq!(ends(&string, r#""""#), r#""" to """#);
+    assert_eq!(ends(&string, "a..<b"), "\"a\" to before \"b\"");
+    assert_eq!(ends(&string, r#"..<"b""#), "open to before \"b\"");
+    assert_eq!(ends(&string, "a..<"), "an end must follow `..<`");
+    assert_eq!(ends(&string, "chr*"), "\"chr\" to before \"chs\"");
+    assert_eq!(ends(&string, r#""chr*""#), r#""chr*" to "chr*""#);
+    assert_eq!(ends(&string, "*"), "\"\" to open");
     assert_eq!(ends(&string, "12"), "\"12\" to \"12\"");
     assert_eq!(ends(&string, r#""a"#), "the string in quotes does not end");
     assert_eq!(ends(&string, r#""a"b"#), "expected `..` at \"b\"");

@@ -259,7 +259,7 @@ impl Maker {
             let mut ends = [self.bytes(6), self.bytes(6)];
             ends.sort();
             let [lo, hi] = ends;
-            return DimRange::Var { lo, hi: Some(hi) };
+            return DimRange::strings(lo, hi);
         }
         let mut key = || match kind.datatype.physical() {
             PhysicalType::I32 => Scalar::I32(self.rng.below(41) as i32 - 10).key(),

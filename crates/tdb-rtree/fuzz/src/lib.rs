@@ -84,10 +84,11 @@ fn query(kinds: &[DimensionKind], bytes: &[u8]) -> Vec<Vec<DimRange>> {
         for (ranges, kind) in query.iter_mut().zip(kinds) {
             let choice = bytes.next().unwrap_or(if round == 0 { 0 } else { 1 });
             let mut key = || tdb_types::ordered_key(kind.physical(), &[(); 8].map(|()| bytes.next().unwrap_or(0)));
-            match choice % 5 {
+            match choice % 6 {
                 0 => ranges.push(DimRange::everything(*kind)),
                 1 => {}
                 2 if kind.var => ranges.push(DimRange::strings_from(string(&mut bytes))),
+                5 if kind.var => ranges.push(DimRange::strings_before(string(&mut bytes), string(&mut bytes))),
                 _ if kind.var => ranges.push(DimRange::strings(string(&mut bytes), string(&mut bytes))),
                 2 => ranges.push(DimRange::Fixed { lo: key(), hi: u64::MAX }),
                 _ => ranges.push(DimRange::Fixed { lo: key(), hi: key() }),

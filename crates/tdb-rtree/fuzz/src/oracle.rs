@@ -1,5 +1,7 @@
 //! What a search must find, worked out from each tile alone and in the plainest way.
 
+use std::ops::Bound;
+
 use tdb_rtree::{Coverage, DimRange, DimensionKind, NdRange, RTree};
 
 /// The tiles that [`RTree::search`] must find.
@@ -19,7 +21,8 @@ fn coverage(mbr: &NdRange, kinds: &[DimensionKind], query: &[Vec<DimRange>]) -> 
         }
         all &= match bounds {
             DimRange::Fixed { lo, hi } => all_keys_in(&ranges, *lo, *hi),
-            DimRange::Var { lo, hi } => all_strings_in(&ranges, lo, hi.as_ref().expect("stored ranges end")),
+            DimRange::Var { lo, hi: Bound::Included(hi) } => all_strings_in(&ranges, lo, hi),
+            DimRange::Var { .. } => unreachable!("stored ranges include their end"),
         };
     }
     Some(if all { Coverage::Full } else { Coverage::Partial })
@@ -66,12 +69,15 @@ fn all_keys_in(ranges: &[DimRange], lo: u64, hi: u64) -> bool {
     }
 }
 
-/// Whether the ranges reach from `lo` to `hi`, each overlapping the one before.
+/// Whether the ranges reach from `lo` to `hi`, each overlapping or touching the one before.
 fn all_strings_in(ranges: &[DimRange], lo: &[u8], hi: &[u8]) -> bool {
     let mut reached = lo.to_vec();
     loop {
         let ends = ranges.iter().filter(|range| range.contains_string(&reached)).map(|range| match range {
-            DimRange::Var { hi, .. } => hi.clone(),
+            // The first string behind the range.
+            DimRange::Var { hi: Bound::Included(hi), .. } => Some([&hi[..], &[0]].concat()),
+            DimRange::Var { hi: Bound::Excluded(hi), .. } => Some(hi.clone()),
+            DimRange::Var { hi: Bound::Unbounded, .. } => None,
             DimRange::Fixed { .. } => Some(Vec::new()),
         });
         let ends: Vec<_> = ends.collect();
@@ -79,7 +85,7 @@ fn all_strings_in(ranges: &[DimRange], lo: &[u8], hi: &[u8]) -> bool {
             return true;
         }
         match ends.into_iter().flatten().max() {
-            Some(end) if end.as_slice() >= hi => return true,
+            Some(end) if end.as_slice() > hi => return true,
             Some(end) if end > reached => reached = end,
             _ => return false,
         }

@@ -1,9 +1,9 @@
 //! What a query wants in one dimension, made ready for many comparisons.
 
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 use crate::column::{Column, FixedColumn, VarColumn};
-use crate::{DimRange, DimensionKind};
+use crate::{DimRange, DimensionKind, end};
 
 /// The ranges of one dimension, sorted and merged.
 #[derive(Clone, Debug)]
@@ -14,8 +14,8 @@ pub(super) enum Selection<'a> {
     One(u64, u64),
     /// Ranges of keys, neither overlapping nor touching.
     Many(Vec<(u64, u64)>),
-    /// Ranges of strings, not overlapping; an end that is none is that of all strings.
-    Strings(Vec<(&'a [u8], Option<&'a [u8]>)>),
+    /// Ranges of strings, neither overlapping nor touching.
+    Strings(Vec<(&'a [u8], Bound<&'a [u8]>)>),
 }
 
 impl<'a> Selection<'a> {
@@ -36,21 +36,23 @@ impl<'a> Selection<'a> {
             .iter()
             .filter(|range| !range.is_empty())
             .filter_map(|range| match range {
-                DimRange::Var { lo, hi } => Some((lo.as_slice(), hi.as_deref())),
+                DimRange::Var { lo, hi } => Some((lo.as_slice(), end::borrow(hi))),
                 DimRange::Fixed { .. } => None,
             })
             .collect();
-        sorted.sort_unstable();
-        let mut merged: Vec<(&[u8], Option<&[u8]>)> = Vec::with_capacity(sorted.len());
+        sorted.sort_unstable_by_key(|(lo, _)| *lo);
+        let mut merged: Vec<(&[u8], Bound<&[u8]>)> = Vec::with_capacity(sorted.len());
         for (lo, hi) in sorted {
             match merged.last_mut() {
-                Some((_, last)) if last.is_none_or(|last| lo <= last) => {
-                    *last = last.and_then(|last| hi.map(|hi| last.max(hi)));
+                Some((_, last)) if end::touches(*last, lo) => {
+                    if end::compare(hi, *last).is_gt() {
+                        *last = hi;
+                    }
                 }
                 _ => merged.push((lo, hi)),
             }
         }
-        if merged == [(&b""[..], None)] { Self::All } else { Self::Strings(merged) }
+        if merged == [(&b""[..], Bound::Unbounded)] { Self::All } else { Self::Strings(merged) }
     }
 
     /// Compares up to 64 nodes. Bit `i` stands for the `i`-th of them: first those that have something in common with the
@@ -114,12 +116,13 @@ fn compare_many(ranges: &[(u64, u64)], column: &FixedColumn, nodes: Range<usize>
     }))
 }
 
-fn compare_strings(ranges: &[(&[u8], Option<&[u8]>)], column: &VarColumn, node: usize) -> (bool, bool) {
+fn compare_strings(ranges: &[(&[u8], Bound<&[u8]>)], column: &VarColumn, node: usize) -> (bool, bool) {
     let Some((lo, hi)) = column.bounds(node) else { return (false, false) };
-    let next = ranges.partition_point(|range| range.1.is_some_and(|end| end < lo));
-    let Some((start, end)) = ranges.get(next) else { return (false, false) };
+    let next = ranges.partition_point(|range| !end::reaches(range.1, lo));
+    let Some((start, last)) = ranges.get(next) else { return (false, false) };
     let hit = hi.is_none_or(|hi| *start <= hi);
-    (hit, *start <= lo && end.is_none_or(|end| hi.is_some_and(|hi| hi <= end)))
+    let to_end = hi.map_or(*last == Bound::Unbounded, |hi| end::reaches(*last, hi));
+    (hit, *start <= lo && to_end)
 }
 
 fn masks(compared: impl Iterator<Item = (bool, bool)>) -> (u64, u64) {

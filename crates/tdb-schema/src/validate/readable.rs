@@ -1,6 +1,7 @@
 //! What readers rely on.
 
 use std::collections::HashSet;
+use std::ops::Bound;
 
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, Feature, Layout, Scalar, is_safe_file_name};
@@ -204,7 +205,7 @@ fn current_domain(current: &NdRange, dimensions: &[Dimension]) -> Result<()> {
     for (range, dimension) in current.0.iter().zip(dimensions) {
         let fits = match (range, dimension.domain_keys()) {
             (DimRange::Fixed { lo, hi }, Some((low, high))) => lo <= hi && low <= *lo && *hi <= high,
-            (DimRange::Var { lo, hi: Some(hi) }, None) => lo <= hi,
+            (DimRange::Var { lo, hi: Bound::Included(hi) }, None) => lo <= hi,
             _ => false,
         };
         if !fits {

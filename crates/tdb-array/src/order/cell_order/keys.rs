@@ -1,5 +1,7 @@
 //! The keys of cells, and those between which the cells of a box lie.
 
+use std::ops::Bound;
+
 use tdb_rtree::DimRange;
 use tdb_schema::global_order::GlobalOrder;
 
@@ -123,7 +125,7 @@ impl CellOrder {
 
 /// Whether the end of some range isn't known.
 fn is_endless(bounds: &[DimRange]) -> bool {
-    bounds.iter().any(|range| matches!(range, DimRange::Var { hi: None, .. }))
+    bounds.iter().any(|range| matches!(range, DimRange::Var { hi: Bound::Unbounded, .. }))
 }
 
 /// The eight bytes behind the first `skip` ones, as a number that compares as they do; missing ones count as zeros.

@@ -1,5 +1,7 @@
 //! Packing what cells are compared by into integers.
 
+use std::ops::Bound;
+
 use tdb_rtree::DimRange;
 use tdb_schema::Tiling;
 
@@ -72,9 +74,9 @@ impl Packing {
             if let Part::Text { dimension, .. } = part {
                 // A single string needs no comparison; of others no more can be packed than how they begin.
                 if let DimRange::Var { lo, hi } = &bounds[dimension]
-                    && hi.as_ref() != Some(lo)
+                    && hi.as_ref() != Bound::Included(lo)
                 {
-                    self.pack_text(dimension, common_prefix(lo, hi.as_deref()));
+                    self.pack_text(dimension, common_prefix(lo, hi));
                     self.exact = false;
                     return;
                 }
@@ -107,6 +109,9 @@ impl Packing {
 }
 
 /// How many bytes all strings from `lo` to `hi` begin with in common.
-fn common_prefix(lo: &[u8], hi: Option<&[u8]>) -> usize {
-    lo.iter().zip(hi.unwrap_or_default()).take_while(|(a, b)| a == b).count()
+fn common_prefix(lo: &[u8], hi: &Bound<Vec<u8>>) -> usize {
+    match hi {
+        Bound::Included(hi) | Bound::Excluded(hi) => lo.iter().zip(hi).take_while(|(a, b)| a == b).count(),
+        Bound::Unbounded => 0,
+    }
 }

@@ -17,6 +17,8 @@ pub(super) struct Axis {
     extent: u64,
     stretches: Vec<Stretch>,
     len: u128,
+    /// The cells that are in some range, as ranges in ascending order with others in between.
+    covered: Vec<Range<u128>>,
 }
 
 /// One range asked for.
@@ -44,8 +46,8 @@ impl Axis {
     /// `ranges` lie in the domain; dimensions of dense arrays are of integers or times.
     pub(super) fn new(dimension: &Dimension, ranges: &[DimRange]) -> Self {
         let (low, high) = dimension.domain_keys().unwrap_or_default();
-        let mut axis =
-            Self { low, extent: dimension.extent_cells().unwrap_or(u64::MAX).max(1), stretches: Vec::new(), len: 0 };
+        let extent = dimension.extent_cells().unwrap_or(u64::MAX).max(1);
+        let mut axis = Self { low, extent, stretches: Vec::new(), len: 0, covered: Vec::new() };
         for range in ranges {
             let (lo, hi) = match *range {
                 DimRange::Fixed { lo, hi } => (lo.max(low), hi.min(high)),
@@ -55,6 +57,15 @@ impl Axis {
                 let len = u128::from(hi - lo) + 1;
                 axis.stretches.push(Stretch { first: lo - low, position: axis.len, len });
                 axis.len += len;
+            }
+        }
+        let cells = |stretch: &Stretch| u128::from(stretch.first)..u128::from(stretch.first) + stretch.len;
+        let mut covered: Vec<Range<u128>> = axis.stretches.iter().map(cells).collect();
+        covered.sort_unstable_by_key(|range| range.start);
+        for range in covered {
+            match axis.covered.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => axis.covered.push(range),
             }
         }
         axis
@@ -84,6 +95,11 @@ impl Axis {
             [Stretch { first, len, .. }] => Some(u128::from(first)..u128::from(first) + len),
             _ => None,
         }
+    }
+
+    /// For one range only: the position of a cell.
+    pub(super) fn position_of(&self, cell: u64) -> u128 {
+        u128::from(cell.saturating_sub(self.stretches.first().map_or(0, |stretch| stretch.first)))
     }
 
     /// For one range only: the positions that lie in a tile.
@@ -144,37 +160,30 @@ impl Axis {
         inside.map(count).sum()
     }
 
-    /// The pieces that lie in `cells`, tile by tile; where they go is left out.
+    /// The pieces that lie in `cells`, tile by tile, each cell once; where they go is left out.
     pub(super) fn pieces_within(&self, cells: &Range<u128>) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        for stretch in &self.stretches {
-            let first = u128::from(stretch.first);
-            let start = cells.start.clamp(first, first + stretch.len) - first;
-            let end = cells.end.clamp(first, first + stretch.len) - first;
-            if start < end {
-                let inside = self.walk(stretch.position + start..stretch.position + end);
-                pieces.extend(inside.map(|(_, tile, offset, len)| Piece {
-                    tile,
-                    offset,
-                    len: to_usize(len),
-                    position: 0,
-                }));
+        let extent = u128::from(self.extent);
+        let first = self.covered.partition_point(|range| range.end <= cells.start);
+        for range in self.covered[first..].iter().take_while(|range| range.start < cells.end) {
+            let (mut at, end) = (range.start.max(cells.start), range.end.min(cells.end));
+            while at < end {
+                let (tile, offset) = (at / extent, at % extent);
+                let len = (extent - offset).min(end - at);
+                // Cells are counted by a `u64`.
+                pieces.push(Piece { tile: tile as u64, offset: offset as u64, len: to_usize(len), position: 0 });
+                at += len;
             }
         }
-        pieces.sort_by_key(|piece| piece.tile);
         pieces
     }
 
     /// Whether all cells of a tile are asked for.
     pub(super) fn has_all_of(&self, tile: u64) -> bool {
         let start = u128::from(tile) * u128::from(self.extent);
-        let mut pieces = self.pieces_within(&(start..start + u128::from(self.extent)));
-        pieces.sort_by_key(|piece| piece.offset);
-        let end = pieces.iter().fold(0, |end, piece| match piece.offset <= end {
-            true => end.max(piece.offset.saturating_add(piece.len as u64)),
-            false => end,
-        });
-        end == self.extent
+        let end = start + u128::from(self.extent);
+        let covered = &self.covered[..self.covered.partition_point(|range| range.start <= start)];
+        covered.last().is_some_and(|range| end <= range.end)
     }
 
     /// Appends the ordered keys of the coordinates at `positions`.

@@ -1,7 +1,10 @@
 //! How far a reader has come in a result, and how batches are divided among workers.
 
+use std::sync::Arc;
+
 use super::bands::{Band, Bands};
 use super::layers::Layers;
+use super::runs::{Runs, Sides};
 use super::shape::{Odometer, Positions, Shape, volume};
 use super::walk::TileWalk;
 use super::work::Work;
@@ -13,6 +16,8 @@ pub(super) enum Cursor {
     Bands { bands: Bands, order: Vec<usize> },
     /// Tile by tile; in the tile where the odometer stands as far as the bands have come.
     Tiles { tiles: TileWalk, bands: Option<Bands> },
+    /// Through the cells of boxes; `order` is that of the cells of each box that comes of it.
+    Runs { runs: Runs, order: Vec<usize> },
 }
 
 /// The boxes of a batch, one after the other, and where the reader stands behind them.
@@ -48,6 +53,12 @@ impl Cursor {
         }
     }
 
+    /// Through the cells that lie in boxes, too.
+    pub(super) fn of_boxes(shape: &Shape, sides: Sides, order: Option<Vec<usize>>) -> Self {
+        let runs = Runs::new(shape, Arc::new(sides), order.as_deref());
+        Self::Runs { runs, order: order.unwrap_or_else(|| shape.cell_order.clone()) }
+    }
+
     /// The next boxes, at most `most_boxes`, with together at most `most` cells, but at least one; none at the end.
     pub(super) fn step(&self, shape: &Shape, most: u128, most_boxes: usize) -> Option<Step> {
         let mut next = self.clone();
@@ -57,6 +68,7 @@ impl Cursor {
                 bands.advance(&positions);
                 (vec![positions], order.clone(), stretched)
             }
+            Self::Runs { runs, order } => (runs.take(shape, most, most_boxes), order.clone(), false),
             Self::Tiles { tiles, bands } => {
                 (tile_boxes(tiles, bands, shape, most, most_boxes), shape.cell_order.clone(), false)
             }

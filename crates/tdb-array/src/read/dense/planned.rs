@@ -7,6 +7,7 @@ use tdb_schema::FieldRef;
 use super::axis::Piece;
 use super::fields::Fields;
 use super::layers::{Layers, Owned, TilePlace};
+use super::runs::{RunTiles, Sides};
 use super::shape::{Odometer, Shape};
 use super::work::{bounds, clip};
 use crate::Result;
@@ -26,6 +27,7 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, Fragments
     }
     let shape = Shape::new(query);
     let layers = Layers::new(&query.array)?;
+    let sides = Sides::of(query);
     // Sparse fragments are many layers.
     let mut wanted: BTreeMap<usize, Found> = BTreeMap::new();
     for index in 0..layers.len() {
@@ -34,7 +36,11 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, Fragments
         if query.array.fragments()?[fragment].tile_count() > MANY_TILES {
             fields.load_fragments(&[fragment])?;
         }
-        tiles(index, &layers, &shape, wanted.entry(fragment).or_default());
+        let found = wanted.entry(fragment).or_default();
+        match &sides {
+            Some(sides) => tiles_of_boxes(index, &layers, &shape, sides, found),
+            None => tiles(index, &layers, &shape, found),
+        }
     }
     let mut fragments = Vec::new();
     let mut left_out = FragmentsLeftOut { region: query.array.fragments()?.len(), ..FragmentsLeftOut::default() };
@@ -132,6 +138,35 @@ fn tiles(index: usize, layers: &Layers, shape: &Shape, found: &mut Found) {
             None => {}
         }
         at.advance();
+    }
+}
+
+/// The tiles of a layer in boxes.
+fn tiles_of_boxes(index: usize, layers: &Layers, shape: &Shape, sides: &Sides, found: &mut Found) {
+    let layer = layers.get(index);
+    let candidates = layers.within(layer.bounds());
+    let mut wanted = RunTiles::new(shape, sides.within(layer.bounds()));
+    let mut owned = Vec::new();
+    while let Some(tile) = wanted.next() {
+        let extents = shape.axes.iter().map(|axis| u128::from(axis.extent()));
+        let whole = tile.iter().zip(extents).map(|(tile, extent)| {
+            let start = u128::from(*tile) * extent;
+            start..start + extent
+        });
+        let whole: Vec<_> = whole.collect();
+        let inside = whole.iter().zip(layer.bounds());
+        let inside: Vec<_> =
+            inside.map(|(tile, bounds)| tile.start.max(bounds.start)..tile.end.min(bounds.end)).collect();
+        layers.owners(&inside, &candidates, &mut owned);
+        let is_read = owned.drain(..).any(|owned| owned.layer == Some(index) && wanted.meet(&owned.bounds));
+        match layer.tile(&tile) {
+            Some(TilePlace { tile: number, cells, cell }) if is_read => {
+                let full = wanted.cover(&whole) && cell.is_none();
+                found.wanted.push(PlannedTile { tile: number, full, cells });
+            }
+            Some(TilePlace { tile: number, .. }) => found.hidden.push(number),
+            None => {}
+        }
     }
 }
 

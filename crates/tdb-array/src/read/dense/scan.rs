@@ -49,7 +49,7 @@ struct Written {
 impl Written {
     /// Looks for them, and adds all other cells; `None` if these have to be looked at.
     fn of<S: Scan>(reader: &mut DenseReader, scan: &mut S) -> Result<Option<Self>> {
-        if !reader.query.region.is_single() {
+        if !reader.query.region.is_single() || reader.query.boxes.is_some() {
             return Ok(None);
         }
         let axes = &reader.shape.axes;

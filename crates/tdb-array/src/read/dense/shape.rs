@@ -32,7 +32,12 @@ impl Shape {
         let axes: Vec<Axis> = dimensions
             .iter()
             .zip(query.region.ranges())
-            .map(|(dimension, ranges)| Axis::new(dimension, ranges))
+            .enumerate()
+            .map(|(index, (dimension, ranges))| match query.boxes {
+                // Boxes lie anywhere.
+                Some(_) => Axis::new(dimension, &[schema.limits(index)]),
+                None => Axis::new(dimension, ranges),
+            })
             .collect();
         let cell_order = order_of(schema.cell_order(), axes.len());
         let mut tile_strides = vec![1; axes.len()];
@@ -52,9 +57,11 @@ impl Shape {
         let layout = match query.order {
             Order::RowMajor => Layout::RowMajor,
             Order::ColMajor => Layout::ColMajor,
+            // Several ranges of one dimension, which ascend.
+            Order::Global if !query.region.is_single() && query.boxes.is_none() => Layout::RowMajor,
             Order::Global => return None,
             // Several ranges may have cells of the same tile, which shall be unfiltered once.
-            Order::Unordered if query.region.is_single() => return None,
+            Order::Unordered if query.region.is_single() || query.boxes.is_some() => return None,
             Order::Unordered => schema.cell_order(),
         };
         Some(order_of(layout, self.axes.len()))

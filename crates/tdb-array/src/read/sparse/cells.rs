@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use tdb_rtree::Boxes;
 use tdb_types::ordered_keys;
 
 use super::conditions::{Conditions, Fulfilled};
@@ -160,25 +161,27 @@ impl WantedCells {
 
     fn compare_coordinates(&mut self, look: Look<'_>, mask: &mut Mask, scratch: &mut TileScratch) -> Result<()> {
         let Look { context, source, tile, want } = look;
-        let compared = source.compared_dimensions(&context.regions, tile);
+        let compared = source.compared(context, tile);
         self.dimensions.resize_with(source.dimensions.len(), || None);
-        for (dimension, compared) in compared.into_iter().enumerate().take(source.dimensions.len()) {
-            if want == Want::Cells && !compared {
+        for dimension in 0..source.dimensions.len() {
+            if want == Want::Cells && !compared.needs(dimension) {
                 continue;
             }
             // What dimensions before this one have ruled out isn't looked at again.
             let window = mask.window();
             if window.is_empty() {
-                break;
+                return Ok(());
             }
             let data = unfilter_coordinates(look, dimension, window.clone(), scratch)?;
-            if compared {
-                let (ranges, flags) = (&context.regions[dimension], mask.flags());
+            for ranges in
+                [compared.ranges[dimension].as_deref(), compared.sides[dimension].as_deref()].into_iter().flatten()
+            {
+                let flags = mask.flags();
                 let space = &context.array.schema().dimensions()[dimension];
                 if space.is_var() {
                     keep_strings(&data, ranges, flags);
                 } else {
-                    let physical = space.physical();
+                    let (physical, window) = (space.physical(), window.clone());
                     let bytes = window.start * physical.size()..window.end * physical.size();
                     let mut keys = context.spares.keys();
                     keep_values(physical, &data.values[bytes], ranges, &mut flags[window], &mut keys);
@@ -187,7 +190,39 @@ impl WantedCells {
             }
             self.dimensions[dimension] = Some(data);
         }
+        if let (Some(boxes), Some(some)) = (&context.boxes, &compared.boxes) {
+            self.compare_boxes(context, boxes, some, mask);
+        }
         Ok(())
+    }
+
+    /// Compares the cells that are left with boxes, by all of their coordinates together.
+    fn compare_boxes(&self, context: &Context, boxes: &Boxes, some: &[u32], mask: &mut Mask) {
+        let flags = mask.flags();
+        let cells = indices(flags);
+        let mut keys = context.spares.keys();
+        let dimensions = context.array.schema().dimensions().iter().zip(&self.dimensions).enumerate();
+        let places = dimensions.map(|(dimension, (space, data))| {
+            let mut places = Vec::with_capacity(cells.len());
+            match data {
+                Some(data) if space.is_var() => {
+                    let strings = cells.iter().map(|cell| data.string(*cell as usize));
+                    boxes.places_of_strings(dimension, strings, &mut places);
+                }
+                Some(data) => {
+                    keys.clear();
+                    keys_of(space.physical(), &data.values, &cells, &mut keys);
+                    boxes.places_of_keys(dimension, &keys, &mut places);
+                }
+                None => {}
+            }
+            places
+        });
+        let places: Vec<Vec<u32>> = places.collect();
+        for (cell, inside) in cells.iter().zip(boxes.contain(some, &places)) {
+            flags[*cell as usize] = inside;
+        }
+        context.spares.give_coordinates(Coordinates::Keys(keys));
     }
 
     fn compare_times(&mut self, look: Look<'_>, mask: &mut Mask, scratch: &mut TileScratch) -> Result<()> {

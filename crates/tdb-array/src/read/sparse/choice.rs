@@ -1,5 +1,7 @@
 //! Which engine reads which tiles.
 
+use std::ops::Bound;
+
 use tdb_rtree::{DimRange, NdRange};
 
 use super::context::Context;
@@ -35,6 +37,9 @@ impl Choice {
         };
         let [streamed, in_order, merged, sorted] = [const { Vec::new() }; 4];
         let none = Self { streamed, in_order, merged, sorted };
+        if context.sources.iter().all(|source| source.tiles.is_empty()) {
+            return Ok(none);
+        }
         Ok(match context.order {
             Order::Unordered if !context.must_deduplicate() => Self { streamed: all(), ..none },
             Order::Global if is_stored_otherwise(context) => Self { sorted: all(), ..none },
@@ -150,7 +155,7 @@ fn is_global_order(context: &Context) -> Result<bool> {
     let bounds = bounds(context, &tiles);
     let is_constant = |dimension: usize| match &bounds[dimension] {
         DimRange::Fixed { lo, hi } => lo == hi,
-        DimRange::Var { lo, hi } => hi.as_ref() == Some(lo),
+        DimRange::Var { lo, hi } => hi.as_ref() == Bound::Included(lo),
     };
     let mut asked: Vec<usize> = (0..schema.dim_count()).collect();
     if context.order == Order::ColMajor {

@@ -1,9 +1,10 @@
 //! What all parts of a sparse read share.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tdb_condition::BoundCondition;
-use tdb_rtree::{DimRange, NdRange};
+use tdb_rtree::{Boxes, DimRange, NdRange, RangeCounts};
 use tdb_schema::FieldRef;
 
 use super::source::{Sought, Source};
@@ -25,8 +26,13 @@ pub(super) struct Context {
     pub(super) field_of_dimension: Vec<Option<usize>>,
     /// For each dimension the ranges wanted, sorted and disjoint.
     pub(super) regions: Vec<Vec<DimRange>>,
-    /// For each dimension the ranges as given, if cells in several of them shall come several times.
-    pub(super) repeats: Option<Vec<Vec<DimRange>>>,
+    /// The boxes in one of which cells must lie too, if there is more to that than the ranges.
+    pub(super) boxes: Option<Arc<Boxes>>,
+    /// The smallest box that holds all wanted cells; none if nothing is wanted.
+    hull: Option<NdRange>,
+    /// For each dimension how many of the ranges as given hold a coordinate, if cells in several of them shall come several
+    /// times.
+    pub(super) repeats: Option<Vec<RangeCounts>>,
     pub(super) order: Order,
     /// Bytes that a batch should not exceed. It may be more than the caller's, who then gets the batch in parts.
     pub(super) budget: usize,
@@ -55,13 +61,16 @@ impl Context {
         let fields = OutputField::all(&query)?;
         let position = |index| query.fields.iter().position(|field| *field == FieldRef::Dimension(index));
         let sorted = matches!(query.order, Order::RowMajor | Order::ColMajor);
-        let overlap = query.region.ranges().iter().any(|ranges| overlap(ranges));
+        let repeats = sorted && query.boxes.is_none() && query.region.overlaps();
+        let regions = query.region.merged();
         let mut context = Self {
             shown: fields.len(),
             fields,
             field_of_dimension: (0..schema.dim_count()).map(position).collect(),
-            regions: query.region.merged(),
-            repeats: (sorted && overlap).then(|| query.region.ranges().to_vec()),
+            hull: hull(&regions, query.boxes.as_deref()),
+            regions,
+            repeats: repeats.then(|| query.region.ranges().iter().map(|ranges| RangeCounts::new(ranges)).collect()),
+            boxes: query.boxes,
             order: query.order,
             budget: query.memory.batch,
             most_budget: query.memory.most_batch,
@@ -83,6 +92,7 @@ impl Context {
         let sought = Sought {
             array: &context.array,
             regions: &context.regions,
+            boxes: context.boxes.as_deref(),
             fields: &context.fields,
             time: context.time,
             filter: &context.filter,
@@ -127,14 +137,7 @@ impl Context {
 
     /// The smallest box that holds all wanted cells of a tile, as far as is known; none if there are none.
     pub(super) fn bounds(&self, source: usize, tile: u64) -> Option<NdRange> {
-        let hull = |ranges: &Vec<DimRange>| {
-            let mut ranges = ranges.iter();
-            let mut hull = ranges.next()?.clone();
-            ranges.for_each(|range| hull.expand(range));
-            Some(hull)
-        };
-        let hull = NdRange(self.regions.iter().map(hull).collect::<Option<_>>()?);
-        self.sources[source].mbr(tile).intersection(&hull)
+        self.sources[source].mbr(tile).intersection(self.hull.as_ref()?)
     }
 }
 
@@ -150,13 +153,16 @@ fn prefetch_sections(context: &Context, filter: Option<&BoundCondition>, fragmen
     prefetch((&**array.storage(), array.workers()), array.schema(), fragments, &fields)
 }
 
-fn overlap(ranges: &[DimRange]) -> bool {
-    let mut others = ranges;
-    while let [first, rest @ ..] = others {
-        if rest.iter().any(|range| range.intersects(first)) {
-            return true;
-        }
-        others = rest;
+/// The smallest box that holds all that is in the ranges, which are sorted and disjoint, and in boxes.
+fn hull(regions: &[Vec<DimRange>], boxes: Option<&Boxes>) -> Option<NdRange> {
+    let side = |ranges: &Vec<DimRange>| {
+        let mut hull = ranges.first()?.clone();
+        hull.expand(ranges.last()?);
+        Some(hull)
+    };
+    let hull = NdRange(regions.iter().map(side).collect::<Option<_>>()?);
+    match boxes {
+        Some(boxes) => hull.intersection(&boxes.hull()?),
+        None => Some(hull),
     }
-    false
 }

@@ -75,7 +75,7 @@ fn fragment_plan(
     }
     for (dimension, tiles) in source.dimensions.iter().enumerate() {
         if context.field_of_dimension[dimension].is_none() {
-            add(tiles, &|tile| !is_streamed(tile) || source.compared_dimensions(&context.regions, tile)[dimension])?;
+            add(tiles, &|tile| !is_streamed(tile) || source.compared(context, tile).needs(dimension))?;
         }
     }
     if let Some(times) = &source.times {

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use tdb_condition::BoundCondition;
 use tdb_fragment::FragmentField;
-use tdb_rtree::{Coverage, DimRange, NdRange, RTree};
+use tdb_rtree::{Boxes, Coverage, DimRange, NdRange, RTree, RTreeError};
 
+use super::boxed::{BoxedTiles, Compared};
 use super::conditions::Conditions;
+use super::context::Context;
 use super::selected::SelectedTile;
 use crate::plan::PrunedTiles;
 use crate::read::OutputField;
@@ -24,6 +26,8 @@ pub(super) struct Source {
     /// The same by what says so, if somebody wants to know.
     pub(super) pruned_by: Vec<PrunedTiles>,
     rtree: Arc<RTree>,
+    /// Which of the query's boxes matter to which tiles.
+    boxed: Option<BoxedTiles>,
     /// The coordinates.
     pub(super) dimensions: Vec<Arc<FieldTiles>>,
     /// The selected fields; none where the fragment doesn't have one.
@@ -44,6 +48,8 @@ pub(super) struct Sought<'a> {
     pub(super) array: &'a Array,
     /// For each dimension the ranges wanted, sorted and disjoint.
     pub(super) regions: &'a [Vec<DimRange>],
+    /// The boxes in one of which cells must lie too.
+    pub(super) boxes: Option<&'a Boxes>,
     /// What is gathered of the cells.
     pub(super) fields: &'a [OutputField],
     pub(super) time: TimeRange,
@@ -51,16 +57,19 @@ pub(super) struct Sought<'a> {
     pub(super) filter: &'a [BoundCondition],
 }
 
+/// Tiles that were found, ascending, and which boxes matter to them.
+type Found = (Vec<(u64, Coverage)>, Option<BoxedTiles>);
+
 impl Source {
     /// Looks for wanted tiles in a fragment; none if there are none.
     pub(super) fn of(fragment: &Fragment, sought: Sought<'_>) -> Result<Option<Self>> {
-        let Sought { array, regions, .. } = sought;
-        if regions.iter().any(Vec::is_empty) || fragment.tile_count() == 0 {
+        let Sought { array, .. } = sought;
+        if sought.regions.iter().any(Vec::is_empty) || fragment.tile_count() == 0 {
             return Ok(None);
         }
         let rtree = fragment.rtree()?;
         let corrupt = |what: String| ArrayError::Corrupt { file: array.storage().describe(fragment.folder()), what };
-        let found = rtree.search(regions).map_err(|error| corrupt(error.to_string()))?;
+        let (found, boxed) = Self::search(&rtree, sought).map_err(|error| corrupt(error.to_string()))?;
         let mut tiles = Vec::new();
         for (tile, coverage) in found {
             let cells = fragment.footer().cells_in_tile(tile);
@@ -89,6 +98,7 @@ impl Source {
             pruned: 0,
             pruned_by: Vec::new(),
             rtree,
+            boxed,
             dimensions: dimensions.collect::<Result<_>>()?,
             fields,
             times: optional(header.has_timestamps, FragmentField::Timestamps)?,
@@ -97,6 +107,29 @@ impl Source {
             deletions: optional(header.has_delete_metadata, FragmentField::DeleteTimestamps)?,
             fragment: fragment.clone(),
         }))
+    }
+
+    /// The tiles that may hold wanted cells, ascending.
+    fn search(rtree: &RTree, sought: Sought<'_>) -> Result<Found, RTreeError> {
+        let hull = rtree.hull();
+        // Of many ranges few may matter to the fragment.
+        let narrowed = sought.regions.iter().enumerate().map(|(dimension, ranges)| match &hull {
+            Some(hull) => DimRange::narrowed(ranges, &hull.0[dimension]),
+            None => &ranges[..],
+        });
+        let narrowed: Vec<&[DimRange]> = narrowed.collect();
+        let Some(boxes) = sought.boxes else { return Ok((rtree.search(&narrowed)?.collect(), None)) };
+        let mut found = Vec::new();
+        let boxed = BoxedTiles::search(rtree, boxes, |tile, full| {
+            let Some(bounds) = rtree.bounds(tile) else { return };
+            let sides = narrowed.iter().zip(&bounds.0);
+            let mut sides = sides.map(|(ranges, bounds)| (DimRange::narrowed(ranges, bounds), bounds));
+            if sides.clone().all(|(ranges, _)| !ranges.is_empty()) {
+                let inside = sides.all(|(ranges, bounds)| matches!(ranges, [only] if only.contains(bounds)));
+                found.push((tile, if full && inside { Coverage::Full } else { Coverage::Partial }));
+            }
+        });
+        Ok((found, Some(boxed)))
     }
 
     /// When cells without a time of their own were written.
@@ -128,16 +161,14 @@ impl Source {
         self.is_time_limited || self.deletions.is_some() || by_condition
     }
 
-    /// The dimensions whose coordinates have to be compared with the query's ranges.
-    pub(super) fn compared_dimensions(&self, regions: &[Vec<DimRange>], tile: &SelectedTile) -> Vec<bool> {
+    /// What the coordinates of a tile have to be compared with.
+    pub(super) fn compared<'a>(&'a self, context: &'a Context, tile: &SelectedTile) -> Compared<'a> {
         if tile.full {
-            return vec![false; self.dimensions.len()];
+            return Compared::nothing(self.dimensions.len());
         }
-        let mbr = self.mbr(tile.tile);
-        let regions = regions.iter().zip(&mbr.0);
-        let compared = regions.map(|(ranges, range)| !ranges.iter().any(|wanted| wanted.contains(range)));
-        let mut compared: Vec<bool> = compared.collect();
-        compared.resize(self.dimensions.len(), true);
-        compared
+        let bounds = self.mbr(tile.tile);
+        let boxes = context.boxes.as_deref().zip(self.boxed.as_ref());
+        let boxes = boxes.and_then(|(boxes, boxed)| Some((boxes, boxed.of(tile.tile, &bounds, boxes)?)));
+        Compared::of(&bounds, &context.regions, boxes)
     }
 }

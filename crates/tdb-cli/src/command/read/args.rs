@@ -18,7 +18,8 @@ use crate::time::TimeArgs;
 Ranges include both ends, and either may be left out: pos=1000..2000, pos=1000.., pos=..2000, pos=1234.
 Dates are written in ISO form, and stand for all that lies in them: day=2020-02 is the whole month, and
 time=2020-01-01..2020-12-31 ends with the last moment of the year. A bare integer counts the dimension's units since
-1970. Strings may be quoted: name=\"a\"..\"b\". Several ranges on one dimension add up, those on different dimensions
+1970. Strings may be quoted: name=\"a\"..\"b\". FIRST..<END doesn't include its end, and chrom=chr* is
+all strings that begin with chr. Several ranges on one dimension add up, those on different dimensions
 intersect. A range of a dimension label stands for the coordinates whose labels lie in it.
 
 Examples:
@@ -27,6 +28,7 @@ Examples:
   tdb read ARRAY --where \"qual > 30 and (chrom = 'X' or filter is not null)\"
   tdb read ARRAY --range day=2020-01-01..2020-03-31 --format csv > first-quarter.csv
   tdb read ARRAY --range rows=1..10 --explain --run
+  tdb read ARRAY --points wanted.csv --select qual
   tdb read ARRAY --at 2024-05-01 --limit 10
   tdb read ARRAY | jq .qual")]
 pub(crate) struct Args {
@@ -38,9 +40,13 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "NAME,…")]
     pub(super) select: Vec<String>,
 
-    /// Restrict a dimension, or the labels of one, both ends included; may be given many times
+    /// Restrict a dimension, or the labels of one; FIRST..<END leaves out the end, PREFIX* is for strings; may be given many times
     #[arg(short, long, value_name = "DIM=FIRST..LAST")]
     pub(super) range: Vec<String>,
+
+    /// Read the cells at points only: a CSV file whose header names the dimensions, with a point in each row; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(super) points: Option<OsString>,
 
     /// Read cells that fulfil a condition such as "qual > 30 and chrom in ('chr1', 'chr2')"; of several all must hold
     #[arg(short, long = "where", value_name = "CONDITION")]

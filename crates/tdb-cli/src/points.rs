@@ -1,0 +1,84 @@
+//! Points to read, from a table: `tdb read --points`.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read, stdin};
+
+use csv::{ByteRecord, ReaderBuilder};
+use tdb_array::{ArrayError, Query, QueryBox};
+use tdb_schema::ArraySchema;
+
+use crate::failure::{Failure, Result};
+use crate::{location, range};
+
+/// Adds the points of a CSV file, whose header names the dimensions, to a query; `-` is standard input.
+///
+/// # Errors
+/// The file can't be read, or its header doesn't name each dimension once; a row has no coordinate where it should, or one outside
+/// of the domain. Rows are named by their lines.
+pub(crate) fn apply(query: &Query, schema: &ArraySchema, file: &OsStr) -> Result<Query> {
+    let (name, input): (String, Box<dyn Read>) = if file == "-" {
+        ("standard input".to_owned(), Box::new(stdin().lock()))
+    } else {
+        let path = location::local(file)?;
+        let name = path.display().to_string();
+        let file = File::open(&path).map_err(|error| Failure::io(&name, &error))?;
+        (name, Box::new(file))
+    };
+    let broken = |error: csv::Error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => Failure::io(&name, &error),
+        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let line = pos.map_or(0, |pos| pos.line());
+            Failure::usage(format!("{name}:{line}: {len} fields, but the header has {expected_len}"))
+        }
+        other => Failure::usage(format!("{name}: no CSV: {other:?}")),
+    };
+    let mut rows = ReaderBuilder::new().from_reader(input);
+    let header = rows.byte_headers().map_err(broken)?.clone();
+    let columns = columns(schema, &header).map_err(|why| {
+        let names = schema.dimensions().iter().map(tdb_schema::Dimension::name).collect::<Vec<_>>().join(",");
+        Failure::usage(format!("{name}: {why}")).with_hint(format!("the first line must name the dimensions: {names}"))
+    })?;
+    let (mut points, mut lines) = (Vec::new(), Vec::new());
+    let mut row = ByteRecord::new();
+    while rows.read_byte_record(&mut row).map_err(broken)? {
+        let line = row.position().map_or(0, csv::Position::line);
+        let mut point = QueryBox::new();
+        for (dimension, value) in columns.iter().zip(&row) {
+            let dimension = &schema.dimensions()[*dimension];
+            let ends = range::point(dimension, value).map_err(|why| Failure::usage(format!("{name}:{line}: {why}")))?;
+            point = point.range(dimension.name(), ends);
+        }
+        points.push(point);
+        lines.push(line);
+    }
+    query.clone().boxes(points.iter().cloned()).map_err(|error| {
+        let ArrayError::Range { dimension, why, .. } = error else { return error.into() };
+        // One that is outside is told with its line.
+        let wrong = points.into_iter().position(|point| query.clone().boxes([point]).is_err());
+        let line = wrong.and_then(|place| lines.get(place)).copied().unwrap_or(0);
+        let why = why.split_once(": ").map_or(&*why, |(_, why)| why);
+        Failure::usage(format!("{name}:{line}: dimension {dimension:?}: {why}"))
+    })
+}
+
+/// Which dimension each column is.
+fn columns(schema: &ArraySchema, header: &ByteRecord) -> Result<Vec<usize>, String> {
+    let dimensions = schema.dimensions();
+    let mut columns = Vec::new();
+    for name in header {
+        // Spreadsheets begin a file with a byte order mark.
+        let name = if columns.is_empty() { name.strip_prefix("\u{feff}".as_bytes()).unwrap_or(name) } else { name };
+        let shown = String::from_utf8_lossy(name);
+        let place = dimensions.iter().position(|dimension| dimension.name().as_bytes() == name);
+        let place = place.ok_or_else(|| format!("there is no dimension {shown:?}"))?;
+        if columns.contains(&place) {
+            return Err(format!("two columns are called {shown:?}"));
+        }
+        columns.push(place);
+    }
+    match (0..dimensions.len()).find(|place| !columns.contains(place)) {
+        Some(missing) => Err(format!("there is no column for dimension {:?}", dimensions[missing].name())),
+        None => Ok(columns),
+    }
+}
