@@ -1,5 +1,6 @@
 //! From a query to batches of cells.
 
+mod ahead;
 mod chunks;
 pub(crate) mod dense;
 mod output;
@@ -13,10 +14,9 @@ pub(crate) mod sparse;
 use std::iter::FusedIterator;
 
 use tdb_schema::FieldRef;
-use tdb_storage::{PlannedFile, ReadAhead};
+use tdb_storage::ReadAhead;
 use tdb_types::ArrayType;
 
-use crate::plan::FileReads;
 use crate::query::CheckedQuery;
 use crate::workers::Workers;
 use crate::{ArrayError, Batch, Plan, Query, Result};
@@ -99,10 +99,15 @@ fn plan(query: &CheckedQuery) -> Result<Plan> {
 
 /// Has a scan look at the cells of a query, whose order is [unordered](crate::Order::Unordered).
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
-    match query.array.schema().array_type() {
-        ArrayType::Dense => dense::scan(query, scan),
-        ArrayType::Sparse => sparse::scan(query, scan),
+    let workers = query.array.workers().clone();
+    let cost = match query.array.schema().array_type() {
+        ArrayType::Dense => dense::scan(query, scan)?,
+        ArrayType::Sparse => sparse::scan(query, scan)?,
+    };
+    if let Some(watch) = workers.watch() {
+        watch.finish();
     }
+    Ok(cost)
 }
 
 /// The attributes of which only what holds a cell that fulfils the condition is unfiltered: all but its own.
@@ -116,24 +121,9 @@ fn late(query: &CheckedQuery) -> Vec<String> {
     fields.filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect()
 }
 
-/// Has the bytes fetched that a query will read, where answers take long; and says what they are to who watches the query.
+/// Has the bytes fetched that a query will read, and says what they are to who watches it.
 fn read_ahead(query: &CheckedQuery) -> Result<Option<ReadAhead>> {
-    let (ahead, watch) = (query.array.ahead(), query.array.workers().watch());
-    let watch = watch.filter(|watch| watch.wants_plan());
-    if ahead.is_none() && watch.is_none() {
-        return Ok(None);
-    }
-    let fragments = plan(query)?.fragments;
-    if let Some(watch) = watch {
-        for fragment in &fragments {
-            let files = fragment.reads.iter().map(|reads| (reads.file.clone(), reads.ranges.clone()));
-            watch.plan(fragment.tiles.len() as u64, files);
-        }
-    }
-    let Some(ahead) = ahead else { return Ok(None) };
-    let reads = fragments.into_iter().flat_map(|fragment| fragment.reads);
-    let file = |reads: FileReads| PlannedFile { path: reads.file, size: reads.size, ranges: reads.ranges };
-    Ok(Some(ahead.read_ahead(reads.map(file).collect(), query.memory.ahead)))
+    ahead::announce(&query.array, query.memory.ahead, || Ok(plan(query)?.fragments))
 }
 
 impl Batches {

@@ -21,7 +21,7 @@ pub(crate) mod schema;
 pub(crate) mod stats;
 pub(crate) mod tree;
 
-pub(crate) use cells_of::CellsOf;
+pub(crate) use cells_of::WhichCells;
 pub(crate) use describe::json_cell;
 
 use clap::CommandFactory;

@@ -6,7 +6,7 @@ use tdb_array::{Aggregate, AggregateFunction, Array, Batch};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::saturating_len;
 
-use super::CellsOf;
+use super::cells_of::{CellsOf, failed, watched};
 use crate::cells::Field;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
@@ -97,6 +97,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (array, query) = args.cells.open(key)?;
+    let (query, _watched) = watched(query, terminal);
     let schema = array.schema();
     let aggregates = args.aggregates(schema)?;
     let by = fields_in(schema, &args.by)?;
@@ -110,7 +111,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (mut left, mut printed) = (args.limit.unwrap_or(u64::MAX), 0);
     let saturated;
     if by.is_empty() {
-        let found = query.aggregate(aggregates.clone())?;
+        let found = query.aggregate(aggregates.clone()).map_err(failed)?;
         fields.extend(shown(&array, &aggregates, found.batch(), args.raw)?);
         let mut writer = cell_writer(format, fields, &args.null, terminal);
         writer.rows(found.batch(), 0..found.batch().len(), &mut out)?;
@@ -123,7 +124,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         while left > 0
             && let Some(batch) = groups.next()
         {
-            let result = batch.map_err(Failure::from);
+            let result = batch.map_err(failed);
             // What came before an error is worth having.
             let batch = result.or_else(|failure| out.flush().map_err(Into::into).and(Err(failure)))?;
             let rows = batch.len().min(saturating_len(left));

@@ -2,13 +2,48 @@
 
 use std::ffi::OsString;
 
-use tdb_array::{Array, Query};
-
-use crate::failure::Result;
-use crate::key::Key;
-use crate::time::TimeArgs;
-use crate::{condition, range, size, target};
+use tdb_array::{Array, ArrayError, Monitor, Query};
 use tdb_types::saturating_len;
+
+use crate::failure::{Failure, Result};
+use crate::key::Key;
+use crate::progress::QueryProgress;
+use crate::terminal::Terminal;
+use crate::time::TimeArgs;
+use crate::{condition, interrupt, points, range, size, target};
+
+/// Some of an array's cells.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WhichCells {
+    /// Restrict a dimension, or the labels of one; FIRST..<END leaves out the end, PREFIX* is for strings; may be given many times
+    #[arg(short, long, value_name = "DIM=FIRST..LAST")]
+    range: Vec<String>,
+
+    /// Take the cells at points only: a CSV file whose header names the dimensions, with a point in each row; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    points: Option<OsString>,
+
+    /// Take cells that fulfil a condition such as "qual > 30 and chrom in ('chr1', 'chr2')"; of several all must hold
+    #[arg(short, long = "where", value_name = "CONDITION")]
+    conditions: Vec<String>,
+}
+
+impl WhichCells {
+    /// A query for them.
+    pub(crate) fn apply(&self, mut query: Query, array: &Array) -> Result<Query> {
+        let schema = array.schema();
+        for text in &self.range {
+            query = range::apply(query, schema, text)?;
+        }
+        if let Some(file) = &self.points {
+            query = points::apply(&query, schema, file)?;
+        }
+        Ok(match condition::all_of(array, &self.conditions)? {
+            Some(condition) => query.filter(condition),
+            None => query,
+        })
+    }
+}
 
 /// An array, and which of its cells.
 #[derive(Debug, clap::Args)]
@@ -16,13 +51,8 @@ pub(crate) struct CellsOf {
     /// The array
     array: OsString,
 
-    /// Restrict a dimension, or the labels of one, both ends included; may be given many times
-    #[arg(short, long, value_name = "DIM=FIRST..LAST", help_heading = "Cells")]
-    range: Vec<String>,
-
-    /// Take cells that fulfil a condition such as "qual > 30 and chrom in ('chr1', 'chr2')"; of several all must hold
-    #[arg(short, long = "where", value_name = "CONDITION", help_heading = "Cells")]
-    conditions: Vec<String>,
+    #[command(flatten)]
+    which: WhichCells,
 
     #[command(flatten)]
     time: TimeArgs,
@@ -40,13 +70,23 @@ impl CellsOf {
     /// The array, and a query for the cells.
     pub(crate) fn open(&self, key: &Key) -> Result<(Array, Query)> {
         let (_, array) = target::open_array(&self.array, self.threads, &self.time, key, target::local_storage)?;
-        let mut query = array.read();
-        for text in &self.range {
-            query = range::apply(query, array.schema(), text)?;
-        }
-        if let Some(condition) = condition::all_of(&array, &self.conditions)? {
-            query = query.filter(condition);
-        }
+        let query = self.which.apply(array.read(), &array)?;
         Ok((array, query.budget(saturating_len(self.budget))))
+    }
+}
+
+/// The query, with Ctrl-C to cancel it, and a bar for as long as it takes.
+pub(crate) fn watched(query: Query, terminal: Terminal) -> (Query, QueryProgress) {
+    let monitor = Monitor::new();
+    interrupt::cancels(&monitor);
+    let progress = QueryProgress::of(&monitor, terminal.stderr);
+    (query.monitor(&monitor), progress)
+}
+
+/// What went wrong, or that somebody didn't want to wait.
+pub(crate) fn failed(error: ArrayError) -> Failure {
+    match error {
+        ArrayError::Cancelled => Failure::interrupted(),
+        error => error.into(),
     }
 }

@@ -14,7 +14,7 @@ use crate::failure::Result;
 use crate::key::Key;
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
-use crate::{condition, points, range, session, target};
+use crate::{session, target};
 use cost::Cost;
 use selection::{Selected, selected};
 
@@ -36,17 +36,9 @@ fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
     let schema = array.schema();
     let names = fields.iter().map(|field| field.name(schema));
     let mut query = array.read().select(names)?;
-    for text in &args.range {
-        query = range::apply(query, schema, text)?;
-    }
-    if let Some(file) = &args.points {
-        query = points::apply(&query, schema, file)?;
-    }
-    if let Some(condition) = condition::all_of(array, &args.conditions)? {
-        query = query.filter(condition);
-        if !args.fill {
-            query = query.only_matching();
-        }
+    query = args.which.apply(query, array)?;
+    if !args.fill {
+        query = query.only_matching();
     }
     if let Some(order) = args.order {
         query = query.order(order.into());

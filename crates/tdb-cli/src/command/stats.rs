@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tdb_array::{Aggregate, Aggregates, Array, ArrayError, Histogram, Query};
 use tdb_schema::{FieldRef, FieldType};
 
-use super::CellsOf;
+use super::cells_of::{CellsOf, failed, watched};
 use super::describe::cell_type;
 use crate::cells::Field;
 use crate::failure::Result;
@@ -58,6 +58,7 @@ const INTERVALS: usize = 16;
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (array, query) = args.cells.open(key)?;
+    let (query, _watched) = watched(query, terminal);
     let schema = array.schema();
     let names = match args.select.is_empty() {
         true => schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned).collect(),
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             }
         }
     }
-    let summary = query.clone().aggregate(asked)?;
+    let summary = query.clone().aggregate(asked).map_err(failed)?;
     let columns = if args.quick { &COLUMNS[..QUICK_COLUMNS] } else { &COLUMNS[..] };
     let mut sheet = Sheet::new(columns);
     let format = RowFormat::or_default(args.format, terminal);
@@ -121,10 +122,10 @@ fn row(array: &Array, query: &Query, summary: &Aggregates, name: &str, is_quick:
     ];
     if !is_quick {
         let distinct = Aggregate::count_distinct(name);
-        let found = query.clone().aggregate([distinct.clone()])?;
+        let found = query.clone().aggregate([distinct.clone()]).map_err(failed)?;
         row.push(found.value::<u64>(&distinct.to_string())?.map_or_else(Entry::none, Entry::from));
         let histogram = match has(query, &Aggregate::mean(name))? {
-            true => query.clone().histogram(name, INTERVALS)?,
+            true => query.clone().histogram(name, INTERVALS).map_err(failed)?,
             false => None,
         };
         row.push(

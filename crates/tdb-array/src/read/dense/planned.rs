@@ -20,6 +20,14 @@ const MANY_TILES: u64 = 1 << 16;
 
 /// Which tiles a query touches: those that have the newest of some cell that is asked for.
 pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
+    plan_without(query, |_, _| false)
+}
+
+/// Which tiles a query touches, but for those of a fragment, and with an index in it, that are known.
+pub(super) fn plan_without(
+    query: &CheckedQuery,
+    is_known: impl Fn(usize, u64) -> bool,
+) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
     let mut fields = Fields::new(query)?;
     if !fields.outputs().iter().any(|output| matches!(output.field, FieldRef::Attribute(_))) {
         // The coordinates of dense cells are stored nowhere.
@@ -64,6 +72,8 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, Fragments
                 !is_out
             });
         }
+        let pruned = found - tiles.len();
+        tiles.retain(|tile| !is_known(index, tile.tile));
         let mut files = Vec::new();
         if !tiles.is_empty() {
             fields.load_fragments(&[index])?;
@@ -74,7 +84,7 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, Fragments
             tile_count: fragment.tile_count(),
             outside: fragment.tile_count().saturating_sub(found as u64 + hidden),
             hidden,
-            pruned: found - tiles.len(),
+            pruned,
             pruned_by,
             late: Vec::new(),
             tiles,

@@ -3,7 +3,7 @@
 //! Of a tile that a query wants as a whole, and that one fragment has as a whole, metadata may say enough. What nobody wrote needn't be
 //! looked at either, unless it matters where it is. The other tiles come in batches.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use tdb_condition::Fulfilment;
@@ -12,10 +12,12 @@ use tdb_schema::FieldRef;
 use super::DenseReader;
 use super::cursor::Cursor;
 use super::layers::TilePlace;
+use super::planned::plan_without;
 use super::shape::{Odometer, volume};
 use super::walk::{TileGrid, TileList, TileWalk};
 use crate::query::{CheckedQuery, with_fill_values};
 use crate::read::Pruner;
+use crate::read::ahead::announce;
 use crate::read::scan::{KnownTile, Scan, ScanCost, add_batch};
 use crate::{Fragment, Result};
 
@@ -27,12 +29,17 @@ pub(crate) fn scan<S: Scan>(mut query: CheckedQuery, scan: &mut S) -> Result<Sca
     query.region = query.region.distinct();
     let mut reader = DenseReader::new(query)?;
     let mut cost = ScanCost::default();
+    let mut known = HashSet::new();
     if let Some(written) = Written::of(&mut reader, scan)? {
-        let tiles = written.without_known(&mut reader, scan, &mut cost)?;
+        let tiles = written.without_known(&mut reader, scan, &mut known)?;
+        cost.known = known.len() as u64;
         cost.read = tiles.len() as u64;
         let tiles = TileWalk::Some(TileList::new(written.grid, tiles));
         reader.cursor = Cursor::Tiles { tiles, bands: None };
     }
+    let is_known = |fragment: usize, tile: u64| known.contains(&(fragment, tile));
+    let plan = || Ok(plan_without(&reader.query, is_known)?.0);
+    let _ahead = announce(&reader.query.array, reader.query.memory.ahead, plan)?;
     while let Some(batch) = reader.next_batch()? {
         add_batch(scan, &batch);
     }
@@ -81,11 +88,16 @@ impl Written {
         Ok(is_done.then_some(Self { grid, tiles }))
     }
 
-    /// Adds the tiles of which metadata says enough; the others.
-    fn without_known<S: Scan>(&self, reader: &mut DenseReader, scan: &mut S, cost: &mut ScanCost) -> Result<Vec<u128>> {
+    /// Adds the tiles of which metadata says enough, and notes them as `known`; the others.
+    fn without_known<S: Scan>(
+        &self,
+        reader: &mut DenseReader,
+        scan: &mut S,
+        known: &mut HashSet<(usize, u64)>,
+    ) -> Result<Vec<u128>> {
         let array = reader.query.array.clone();
         let fragments = array.fragments()?;
-        let mut known: HashMap<usize, FragmentFacts<S::Known>> = HashMap::new();
+        let mut facts_of: HashMap<usize, FragmentFacts<S::Known>> = HashMap::new();
         let candidates = reader.layers.within(&reader.cells_of_region());
         let (mut others, mut owned, mut at) = (Vec::new(), Vec::new(), Vec::new());
         for number in &self.tiles {
@@ -94,7 +106,7 @@ impl Written {
                 others.push(*number);
                 continue;
             };
-            let facts = known.entry(fragment).or_insert_with(|| FragmentFacts {
+            let facts = facts_of.entry(fragment).or_insert_with(|| FragmentFacts {
                 known: scan.known(&fragments[fragment]),
                 pruner: reader
                     .query
@@ -104,7 +116,9 @@ impl Written {
             });
             match facts.fulfilment(&fragments[fragment], place.tile) {
                 Fulfilment::None => {}
-                Fulfilment::All if facts.add(scan, place) => cost.known += 1,
+                Fulfilment::All if facts.add(scan, place) => {
+                    known.insert((fragment, place.tile));
+                }
                 Fulfilment::All | Fulfilment::Unknown => others.push(*number),
             }
         }

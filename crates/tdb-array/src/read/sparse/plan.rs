@@ -1,6 +1,6 @@
 //! What a read will touch.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::choice::Choice;
 use super::conditions::Conditions;
@@ -11,6 +11,7 @@ use super::source::Source;
 use crate::Result;
 use crate::plan::{FileReads, FragmentPlan, FragmentsLeftOut, PlannedTile};
 use crate::query::CheckedQuery;
+use crate::read::scan::FieldSet;
 use crate::tiles::FieldTiles;
 
 /// What reading would touch of each fragment.
@@ -25,7 +26,7 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, Fragments
     let sources = context.sources.iter().enumerate();
     let plans = sources.map(|(index, source)| {
         let is_streamed = |tile: &SelectedTile| streamed.contains(&(index, tile.tile));
-        fragment_plan(&context, source, is_streamed)
+        fragment_plan(&context, source, is_streamed, |_, _| true)
     });
     let plans: Vec<FragmentPlan> = plans.collect::<Result<_>>()?;
     let totals = context.by_totals;
@@ -33,12 +34,37 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, Fragments
     Ok((plans, FragmentsLeftOut { region, totals, ..FragmentsLeftOut::default() }))
 }
 
+/// What a scan will read of each fragment: `tiles` on their own, but for fields that were added already, and the tiles of a choice.
+pub(super) fn scan_plan(
+    context: &Context,
+    tiles: &[(usize, SelectedTile, FieldSet)],
+    choice: &Choice,
+) -> Result<Vec<FragmentPlan>> {
+    let added: HashMap<(usize, u64), FieldSet> =
+        tiles.iter().map(|(source, tile, added)| ((*source, tile.tile), *added)).collect();
+    let others = choice.merged.iter().chain(&choice.sorted);
+    let others: HashSet<(usize, u64)> = others.map(|(source, tile)| (*source, tile.tile)).collect();
+    let sources = context.sources.iter().enumerate();
+    let plans = sources.map(|(index, source)| {
+        let is_streamed = |tile: &SelectedTile| added.contains_key(&(index, tile.tile));
+        let is_read = |tile: &SelectedTile, field: Option<usize>| {
+            let place = (index, tile.tile);
+            let is_added = |added: &FieldSet| field.is_some_and(|field| added.contains(field));
+            others.contains(&place) || added.get(&place).is_some_and(|added| !is_added(added))
+        };
+        fragment_plan(context, source, is_streamed, is_read)
+    });
+    plans.collect()
+}
+
+/// What is read of a fragment. `is_read` says whether a tile is, or a selected field of it.
 fn fragment_plan(
     context: &Context,
     source: &Source,
     is_streamed: impl Fn(&SelectedTile) -> bool,
+    is_read: impl Fn(&SelectedTile, Option<usize>) -> bool,
 ) -> Result<FragmentPlan> {
-    let tiles = source.tiles.iter();
+    let tiles = source.tiles.iter().filter(|tile| is_read(tile, None));
     let mut plan = FragmentPlan {
         folder: source.fragment.folder().to_owned(),
         tile_count: source.fragment.tile_count(),
@@ -58,7 +84,7 @@ fn fragment_plan(
             let reads = FileReads::of(
                 &tiles.name,
                 part,
-                source.tiles.iter().filter(|tile| wanted(tile)).map(|tile| tile.tile),
+                source.tiles.iter().filter(|tile| is_read(tile, None) && wanted(tile)).map(|tile| tile.tile),
             )?;
             // Before format 5 all dimensions share a file.
             if !reads.ranges.is_empty() && !plan.reads.iter().any(|other| other.file == reads.file) {
@@ -67,8 +93,10 @@ fn fragment_plan(
         }
         Ok(())
     };
-    for tiles in source.fields.iter().flatten() {
-        add(tiles, &|_| true)?;
+    for (field, tiles) in source.fields.iter().enumerate() {
+        if let Some(tiles) = tiles {
+            add(tiles, &|tile| is_read(tile, Some(field)))?;
+        }
     }
     for (tiles, needs) in source.conditions.iter().flat_map(Conditions::tiles) {
         add(tiles, &needs)?;

@@ -13,17 +13,20 @@ use super::choice::{self, Choice};
 use super::context::Context;
 use super::gather::hold_field;
 use super::held::Held;
+use super::plan::scan_plan;
 use super::prune;
 use super::selected::SelectedTile;
 use super::stream::needs_look;
 use super::table::cell_bytes;
 use crate::Result;
 use crate::query::CheckedQuery;
+use crate::read::ahead::announce;
 use crate::read::scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, add_batch};
 use crate::tiles::TileScratch;
 
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
+    let bytes_ahead = query.memory.ahead;
     let context = prune::context(query, false)?;
     let mut choice = Choice::of(&context)?;
     let tiles = std::mem::take(&mut choice.streamed);
@@ -44,6 +47,7 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
     cost.known = (all - tiles.len()) as u64;
     cost.read = (tiles.len() + choice.merged.len() + choice.sorted.len()) as u64;
 
+    let _ahead = announce(&context.array, bytes_ahead, || scan_plan(&context, &tiles, &choice))?;
     let workers = context.array.workers();
     if workers.threads() == 1 {
         let scan = Mutex::new(&mut *scan);

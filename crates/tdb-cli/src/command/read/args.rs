@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::ValueEnum;
 use tdb_array::Order;
 
+use crate::command::WhichCells;
 use crate::output::RowFormat;
 use crate::size;
 use crate::time::TimeArgs;
@@ -40,17 +41,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "NAME,…")]
     pub(super) select: Vec<String>,
 
-    /// Restrict a dimension, or the labels of one; FIRST..<END leaves out the end, PREFIX* is for strings; may be given many times
-    #[arg(short, long, value_name = "DIM=FIRST..LAST")]
-    pub(super) range: Vec<String>,
-
-    /// Read the cells at points only: a CSV file whose header names the dimensions, with a point in each row; `-` is standard input
-    #[arg(long, value_name = "FILE")]
-    pub(super) points: Option<OsString>,
-
-    /// Read cells that fulfil a condition such as "qual > 30 and chrom in ('chr1', 'chr2')"; of several all must hold
-    #[arg(short, long = "where", value_name = "CONDITION")]
-    pub(super) conditions: Vec<String>,
+    #[command(flatten)]
+    pub(super) which: WhichCells,
 
     /// Print all cells of a dense array, with fill values in place of those that don't fulfil the condition
     #[arg(long, requires = "conditions")]
