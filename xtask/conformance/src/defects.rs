@@ -8,7 +8,7 @@ use super::case::{Case, Question, Step};
 use super::generate::{integer_bytes, order_of, type_limits};
 use super::limits::orders_otherwise;
 use tdb_reference::Release;
-use tdb_reference::model::{Bytes, Column, QuerySpec, RangesSpec, ReadColumn, ReadResult};
+use tdb_reference::model::{AggregateSpec, Bytes, Column, QuerySpec, RangesSpec, ReadColumn, ReadResult};
 
 /// Why a refusal or crash of the library is no surprise; `None` if it is one.
 pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> Option<&'static str> {
@@ -146,6 +146,31 @@ fn takes_strings_for_sorted(case: &Case, question: &Question) -> Option<&'static
         .flat_map(|write| &write.cells)
         .any(|column| column.name == leading.name && column.values.contains(&0));
     (restricted && (tiled || zeros)).then_some("takes strings for sorted that aren't, and for equal up to a zero byte")
+}
+
+/// Why the library's aggregates aren't worth asking for; `None` if they are.
+pub fn mistakes_aggregates(case: &Case, question: &Question) -> Option<&'static str> {
+    // Whatever order is asked for, those of sparse arrays come from an unordered read.
+    let mut unordered = question.clone();
+    if case.array.array_type == ArrayType::Sparse {
+        unordered.query.layout = Layout::Unordered;
+    }
+    let strings = |ranges: &RangesSpec| {
+        let mut dimensions = case.array.dimensions.iter().filter(|spec| spec.name == ranges.dimension);
+        ranges.ranges.len() > 1 && dimensions.any(|spec| spec.domain.is_none())
+    };
+    is_wrong(case, &unordered)
+        .or_else(|| question.query.ranges.iter().any(strings).then_some("loses cells in several ranges of strings"))
+}
+
+/// Why the library refuses aggregates; `None` if it should compute them.
+pub fn refuses_aggregates(_case: &Case, _question: &Question, _message: &str) -> Option<&'static str> {
+    None
+}
+
+/// Why an aggregate of the library's is wrong; `None` if it should be right.
+pub fn misstates(_case: &Case, _question: &Question, _aggregate: &AggregateSpec) -> Option<&'static str> {
+    None
 }
 
 /// What `reader` gets wrong in reading such an array of those releases; `None` if nothing is known.
