@@ -4,7 +4,9 @@
 mod judge;
 mod plain;
 
-use tdb_types::ArrayType;
+use tdb_array::{Array, Fragment};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_types::{ArrayType, Scalar};
 
 use super::case::{Case, Question};
 use super::defects;
@@ -17,7 +19,7 @@ use super::values::Kind;
 use super::verdict::{self, Failure};
 use judge::{Judgement, judge};
 use plain::{Answer, Sum, Values};
-use tdb_reference::model::{AggregateFunction, AggregateSpec, Bytes, QuerySpec, RangesSpec};
+use tdb_reference::model::{AggregateFunction, AggregateSpec, Bytes, DimensionSpec, QuerySpec, RangesSpec};
 use tdb_reference::{Error, Reference, Result};
 
 /// Computes a question's aggregates on both sides; how they differ, if they do. `cells` is how many cells the library reads.
@@ -48,14 +50,17 @@ pub fn compare(
         return Ok(None);
     }
     let query = with_coordinates(case, question);
-    let aggregates = known.of_theirs();
+    let aggregates = known.of_theirs(excuses);
+    if aggregates.is_empty() {
+        return Ok(None);
+    }
     let theirs = match reference.aggregate(their_uri, &query, &aggregates) {
         Err(Error::Crashed { .. }) => reference.aggregate(their_uri, &query, &aggregates),
         answer => answer,
     };
     let theirs = match theirs {
         Ok(theirs) => theirs,
-        Err(error) => match excuse(case, None, &error).or_else(|| known.excuse(&error)) {
+        Err(error) => match excuse(case, None, &error).or_else(|| known.excuse(&aggregates, &error)) {
             Some(reason) => {
                 excuses.push(reason);
                 return Ok(None);
@@ -98,7 +103,12 @@ impl<'a> Known<'a> {
         let array = ours::open(uri, case, question)?;
         let ranges = question.query.ranges.iter().map(|ranges| merged(case, ranges)).collect();
         let reading = ours::matching(&array, &QuerySpec { fields, ranges, ..question.query.clone() })?;
-        let times = times(case, &question.query, &reading);
+        let mut times = times(case, &question.query, &reading);
+        if case.array.array_type == ArrayType::Dense {
+            for (times, is_written) in times.iter_mut().zip(written(case, &array, &reading)?) {
+                *times *= u64::from(is_written);
+            }
+        }
         Ok(Self { case, question, reading, times })
     }
 
@@ -144,12 +154,20 @@ impl<'a> Known<'a> {
     }
 
     /// The aggregates that the library has.
-    fn of_theirs(&self) -> Vec<AggregateSpec> {
+    fn of_theirs(&self, excuses: &mut Vec<String>) -> Vec<AggregateSpec> {
         let is_theirs = |aggregate: &&AggregateSpec| match &aggregate.field {
             Some(name) => self.kind(name).is_some_and(|kind| is_theirs(aggregate.function, &kind)),
             None => true,
         };
-        self.question.aggregates.iter().filter(is_theirs).cloned().collect()
+        let mut asked: Vec<AggregateSpec> = self.question.aggregates.iter().filter(is_theirs).cloned().collect();
+        asked.retain(|aggregate| match defects::fails_on(self.case, aggregate) {
+            Some(reason) => {
+                excuses.push(format!("aggregates: {reason}"));
+                false
+            }
+            None => true,
+        });
+        asked
     }
 
     fn check_theirs(
@@ -160,14 +178,21 @@ impl<'a> Known<'a> {
         excuses: &mut Vec<String>,
     ) -> Option<String> {
         let values = self.values(aggregate, &self.times)?;
+        let is_count = aggregate.function == AggregateFunction::Count;
+        let is_dense = self.case.array.array_type == ArrayType::Dense;
+        if is_count && is_dense {
+            // What a dense read gives: a cell for each coordinate asked for.
+            let all = theirs == Some(&(cells as u64).to_le_bytes()[..]);
+            return (!all).then(|| format!("count: {cells} cells are read, and {theirs:?} counted"));
+        }
         let Some(answer) = values.parse(aggregate.function, theirs) else {
             return Some(format!("{aggregate}: theirs gives {theirs:?}"));
         };
         let reason = match judge(&values, aggregate.function, &answer) {
             Judgement::Same => return None,
             Judgement::Known(reason) => Some(reason),
-            Judgement::Wrong if counts_all(self.case, self.question, aggregate, &answer, cells) => {
-                Some("counts all cells of a dense array, whatever the condition says")
+            Judgement::Wrong if is_dense && values.is_mean_of_more(aggregate.function, &answer, cells as u64) => {
+                Some("divides sums of partly written tiles by the number of all their cells")
             }
             Judgement::Wrong => defects::misstates(self.case, self.question, aggregate),
         };
@@ -189,8 +214,11 @@ impl<'a> Known<'a> {
         format!("{aggregate} of {} cells: {} expected, {side} is {}", self.reading.cells, text(expected), text(got))
     }
 
-    fn excuse(&self, error: &Error) -> Option<String> {
-        defects::refuses_aggregates(self.case, self.question, &error.to_string()).map(str::to_owned)
+    fn excuse(&self, aggregates: &[AggregateSpec], error: &Error) -> Option<String> {
+        let with_kind = |aggregate| Some((aggregate, self.kind(AggregateSpec::field(aggregate)?)?));
+        let aggregates: Vec<_> = aggregates.iter().filter_map(with_kind).collect();
+        let reason = defects::refuses_aggregates(&aggregates, &error.to_string());
+        reason.map(|reason| format!("aggregates: {reason}"))
     }
 }
 
@@ -204,12 +232,23 @@ fn is_right(values: &Values, function: AggregateFunction, answer: &Answer) -> bo
     }
 }
 
-/// The library counts what a dense read gives, which is a cell for each coordinate asked for.
-fn counts_all(case: &Case, question: &Question, aggregate: &AggregateSpec, answer: &Answer, cells: usize) -> bool {
-    case.array.array_type == ArrayType::Dense
-        && question.query.condition.is_some()
-        && aggregate.function == AggregateFunction::Count
-        && *answer == Answer::Count(cells as u64)
+/// Whether each cell of a dense array lies in some fragment.
+fn written(case: &Case, array: &Array, reading: &Reading) -> std::result::Result<Vec<bool>, String> {
+    let fragments = array.fragments().map_err(|error| ours::describe(&error))?;
+    let boxes: Vec<&NdRange> = fragments.iter().filter_map(Fragment::non_empty_domain).collect();
+    let keys = |dimension: &DimensionSpec| {
+        let column = reading.columns.iter().find(|column| column.name == dimension.name)?;
+        let key = |cell| Scalar::from_le_bytes(dimension.datatype.physical(), column.cell(reading.cells, cell));
+        (0..reading.cells).map(|cell| key(cell).map(Scalar::key)).collect::<Option<Vec<u64>>>()
+    };
+    let keys: Vec<Vec<u64>> = case.array.dimensions.iter().filter_map(keys).collect();
+    let holds = |ranges: &NdRange, cell: usize| {
+        keys.iter().zip(&ranges.0).all(|(keys, range)| match range {
+            DimRange::Fixed { lo, hi } => (lo..=hi).contains(&&keys[cell]),
+            DimRange::Var { .. } => false,
+        })
+    };
+    Ok((0..reading.cells).map(|cell| boxes.iter().any(|ranges| holds(ranges, cell))).collect())
 }
 
 /// The same coordinates in ranges that don't overlap.

@@ -32,6 +32,9 @@ fn of_bounds(values: &Values, theirs: &Answer) -> Option<&'static str> {
     if nothing && !values.kind.nullable {
         return Some("gives 0, or a string without bytes, as least and greatest of no values");
     }
+    if values.has_zero_bytes() && values.has(bytes) {
+        return Some("believes least and greatest strings of tiles that were compared up to a zero byte");
+    }
     (values.has_nan() && (values.kind.is_nan(bytes) || values.has(bytes)))
         .then_some("compares NaNs with other values, and gives one or the other by where they stand")
 }

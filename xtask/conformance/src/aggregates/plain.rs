@@ -55,6 +55,26 @@ impl Values {
         self.values.iter().any(|(value, _)| self.kind.is_nan(value))
     }
 
+    /// Whether a string has a zero byte.
+    pub fn has_zero_bytes(&self) -> bool {
+        !self.kind.is_number() && self.values.iter().any(|(value, _)| value.contains(&0))
+    }
+
+    /// Whether it is the sum divided by another number than that of the values, up to so many.
+    #[allow(clippy::cast_precision_loss)] // a mean is a double
+    pub fn is_mean_of_more(&self, function: AggregateFunction, answer: &Answer, most: u64) -> bool {
+        let Answer::Float(mean) = answer else { return false };
+        let sum = match self.sum() {
+            Sum::Integer { sum, passes: false } => sum as f64,
+            Sum::Float { sum, special: false, passes: false, .. } => sum,
+            _ => return false,
+        };
+        let count = sum / mean;
+        let (least, most) = (self.count() as f64, most as f64);
+        let is_whole = (count - count.round()).abs() <= count.abs() * 1e-9;
+        function == AggregateFunction::Mean && is_whole && (least..=most).contains(&count.round())
+    }
+
     /// Whether one of the values is this.
     pub fn has(&self, value: &[u8]) -> bool {
         self.values.iter().any(|(known, _)| self.kind.compare(known, value) == Ordering::Equal)

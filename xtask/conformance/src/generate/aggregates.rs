@@ -54,7 +54,10 @@ pub fn is_theirs(function: AggregateFunction, kind: &Kind) -> bool {
     match function {
         AggregateFunction::Count => true,
         AggregateFunction::NullCount => kind.nullable,
-        AggregateFunction::Min | AggregateFunction::Max if kind.datatype == Datatype::StringAscii => true,
+        AggregateFunction::Min | AggregateFunction::Max if kind.datatype == Datatype::StringAscii => {
+            // Room for one byte is refused, and so is any other.
+            kind.cell_val_num != Some(1)
+        }
         _ => kind.is_number() && kind.datatype != Datatype::Bool,
     }
 }

@@ -31,6 +31,11 @@ impl AggregateSpec {
         Self { function: AggregateFunction::Count, field: None }
     }
 
+    /// The name of the field, if it is of one.
+    pub fn field(&self) -> Option<&str> {
+        self.field.as_deref()
+    }
+
     /// A function of a field's values.
     pub fn of(function: AggregateFunction, field: &str) -> Self {
         Self { function, field: Some(field.to_owned()) }
