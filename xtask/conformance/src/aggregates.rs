@@ -4,7 +4,7 @@
 mod judge;
 mod plain;
 
-use tdb_array::{Array, Fragment};
+use tdb_array::Fragment;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{ArrayType, Scalar};
 
@@ -88,8 +88,10 @@ struct Known<'a> {
     case: &'a Case,
     question: &'a Question,
     reading: Reading,
-    /// How often each cell counts for the library.
+    /// How often each cell counts for the library, if a fragment holds it.
     times: Vec<u64>,
+    /// The fragments that hold cells of a dense array.
+    fragments: Vec<Fragment>,
 }
 
 impl<'a> Known<'a> {
@@ -103,13 +105,9 @@ impl<'a> Known<'a> {
         let array = ours::open(uri, case, question)?;
         let ranges = question.query.ranges.iter().map(|ranges| merged(case, ranges)).collect();
         let reading = ours::matching(&array, &QuerySpec { fields, ranges, ..question.query.clone() })?;
-        let mut times = times(case, &question.query, &reading);
-        if case.array.array_type == ArrayType::Dense {
-            for (times, is_written) in times.iter_mut().zip(written(case, &array, &reading)?) {
-                *times *= u64::from(is_written);
-            }
-        }
-        Ok(Self { case, question, reading, times })
+        let times = times(case, &question.query, &reading);
+        let fragments = array.fragments().map_err(|error| ours::describe(&error))?.to_vec();
+        Ok(Self { case, question, reading, times, fragments })
     }
 
     fn kind(&self, name: &str) -> Option<Kind> {
@@ -177,7 +175,7 @@ impl<'a> Known<'a> {
         cells: usize,
         excuses: &mut Vec<String>,
     ) -> Option<String> {
-        let values = self.values(aggregate, &self.times)?;
+        let values = self.values(aggregate, &self.times_of(aggregate))?;
         let is_count = aggregate.function == AggregateFunction::Count;
         let is_dense = self.case.array.array_type == ArrayType::Dense;
         if is_count && is_dense {
@@ -194,6 +192,9 @@ impl<'a> Known<'a> {
             Judgement::Wrong if is_dense && values.is_mean_of_more(aggregate.function, &answer, cells as u64) => {
                 Some("divides sums of partly written tiles by the number of all their cells")
             }
+            Judgement::Wrong if is_dense && values.is_zero_of_nulls(&answer) => {
+                Some("takes the null cells of partly written tiles for values")
+            }
             Judgement::Wrong => defects::misstates(self.case, self.question, aggregate),
         };
         match reason {
@@ -203,6 +204,20 @@ impl<'a> Known<'a> {
             }
             None => Some(self.difference(aggregate, "theirs", &values.answer(aggregate.function), &answer)),
         }
+    }
+
+    /// How often each cell counts for an aggregate of the library's: not at all where no fragment has a value of a dense array.
+    fn times_of(&self, aggregate: &AggregateSpec) -> Vec<u64> {
+        let mut times = self.times.clone();
+        if self.case.array.array_type == ArrayType::Dense {
+            let name = aggregate.field.as_deref().unwrap_or_default();
+            let has = |fragment: &&Fragment| fragment.schema().field(name).is_some();
+            let boxes = self.fragments.iter().filter(has).filter_map(Fragment::non_empty_domain).collect::<Vec<_>>();
+            for (times, is_written) in times.iter_mut().zip(written(self.case, &boxes, &self.reading)) {
+                *times *= u64::from(is_written);
+            }
+        }
+        times
     }
 
     fn difference(&self, aggregate: &AggregateSpec, side: &str, expected: &Answer, got: &Answer) -> String {
@@ -232,10 +247,8 @@ fn is_right(values: &Values, function: AggregateFunction, answer: &Answer) -> bo
     }
 }
 
-/// Whether each cell of a dense array lies in some fragment.
-fn written(case: &Case, array: &Array, reading: &Reading) -> std::result::Result<Vec<bool>, String> {
-    let fragments = array.fragments().map_err(|error| ours::describe(&error))?;
-    let boxes: Vec<&NdRange> = fragments.iter().filter_map(Fragment::non_empty_domain).collect();
+/// Whether each cell of a dense array lies in one of the boxes.
+fn written(case: &Case, boxes: &[&NdRange], reading: &Reading) -> Vec<bool> {
     let keys = |dimension: &DimensionSpec| {
         let column = reading.columns.iter().find(|column| column.name == dimension.name)?;
         let key = |cell| Scalar::from_le_bytes(dimension.datatype.physical(), column.cell(reading.cells, cell));
@@ -248,7 +261,7 @@ fn written(case: &Case, array: &Array, reading: &Reading) -> std::result::Result
             DimRange::Var { .. } => false,
         })
     };
-    Ok((0..reading.cells).map(|cell| boxes.iter().any(|ranges| holds(ranges, cell))).collect())
+    (0..reading.cells).map(|cell| boxes.iter().any(|ranges| holds(ranges, cell))).collect()
 }
 
 /// The same coordinates in ranges that don't overlap.

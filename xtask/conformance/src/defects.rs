@@ -2,17 +2,17 @@
 //!
 //! `docs/conformance.md` lists these and those that the generator avoids.
 
-use tdb_types::{ArrayType, Datatype, Layout};
+mod aggregates;
+
+pub use aggregates::{fails_on, misstates, mistakes_aggregates, refuses_aggregates};
+
+use tdb_types::{ArrayType, Layout};
 
 use super::case::{Case, Question, Step};
-use super::generate::{integer_bytes, integer_of, order_of, type_limits};
+use super::generate::{integer_bytes, order_of, type_limits};
 use super::limits::orders_otherwise;
-use super::values::Kind;
 use tdb_reference::Release;
-use tdb_reference::model::{
-    AggregateFunction, AggregateSpec, Bytes, Column, DimensionSpec, FilterSpec, QuerySpec, RangesSpec, ReadColumn,
-    ReadResult,
-};
+use tdb_reference::model::{Bytes, Column, QuerySpec, RangesSpec, ReadColumn, ReadResult};
 
 /// Why a refusal or crash of the library is no surprise; `None` if it is one.
 pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> Option<&'static str> {
@@ -150,69 +150,6 @@ fn takes_strings_for_sorted(case: &Case, question: &Question) -> Option<&'static
         .flat_map(|write| &write.cells)
         .any(|column| column.name == leading.name && column.values.contains(&0));
     (restricted && (tiled || zeros)).then_some("takes strings for sorted that aren't, and for equal up to a zero byte")
-}
-
-/// Why the library's aggregates aren't worth asking for; `None` if they are.
-pub fn mistakes_aggregates(case: &Case, question: &Question) -> Option<&'static str> {
-    // Whatever order is asked for, those of sparse arrays come from an unordered read.
-    let mut unordered = question.clone();
-    if case.array.array_type == ArrayType::Sparse {
-        unordered.query.layout = Layout::Unordered;
-    }
-    let strings = |ranges: &RangesSpec| {
-        let mut dimensions = case.array.dimensions.iter().filter(|spec| spec.name == ranges.dimension);
-        ranges.ranges.len() > 1 && dimensions.any(|spec| spec.domain.is_none())
-    };
-    is_wrong(case, &unordered)
-        .or_else(|| question.query.ranges.iter().any(strings).then_some("loses cells in several ranges of strings"))
-}
-
-/// Why the library refuses aggregates; `None` if it should compute them.
-pub fn refuses_aggregates(aggregates: &[(&AggregateSpec, Kind)], message: &str) -> Option<&'static str> {
-    let is_unbound =
-        |kind: &Kind| !kind.is_number() && !matches!(kind.datatype, Datatype::Char | Datatype::StringAscii);
-    let mut null_counts = aggregates.iter().filter(|(aggregate, _)| aggregate.function == AggregateFunction::NullCount);
-    let unbound = null_counts.any(|(_, kind)| is_unbound(kind));
-    (unbound && message.contains("tile min metadata that's not present"))
-        .then_some("looks for least values to count nulls, of fields that have none")
-}
-
-/// Why an aggregate of the library's isn't worth asking for; `None` if it is.
-pub fn fails_on(case: &Case, aggregate: &AggregateSpec) -> Option<&'static str> {
-    let name = aggregate.field.as_ref()?;
-    let mut added = case.steps.iter().filter_map(|step| match step {
-        Step::Evolve(evolution) => Some(&evolution.add_attributes),
-        _ => None,
-    });
-    let is_added = added.any(|attributes| attributes.iter().any(|attribute| attribute.name == *name));
-    (is_added && case.array.array_type == ArrayType::Sparse)
-        .then_some("crashes on aggregates of attributes that a fragment lacks")
-}
-
-/// Why an aggregate of the library's is wrong; `None` if it should be right.
-pub fn misstates(case: &Case, question: &Question, aggregate: &AggregateSpec) -> Option<&'static str> {
-    let name = aggregate.field.as_ref()?;
-    let changes = |filter: &FilterSpec| matches!(filter, FilterSpec::ScaleFloat { .. } | FilterSpec::Webp { .. });
-    let attributes = case.final_attributes();
-    let mut changed = attributes.iter().filter(|attribute| attribute.filters.filters.iter().any(changes));
-    if changed.any(|attribute| attribute.name == *name) {
-        return Some("believes statistics of values that filters have changed since");
-    }
-    // Along the axes that a slab of cells doesn't run, tiles have one coordinate: then it is taken to run along another.
-    let dimensions = &case.array.dimensions;
-    let is_one = |dimension: &DimensionSpec| {
-        let physical = dimension.datatype.physical();
-        dimension.extent.as_ref().is_some_and(|extent| integer_of(physical, extent) == 1)
-    };
-    let others = match case.array.cell_order {
-        Layout::RowMajor => dimensions.get(1..),
-        _ => dimensions.get(..dimensions.len() - 1),
-    };
-    let otherwise = ![case.array.cell_order, Layout::GlobalOrder].contains(&question.query.layout);
-    let is_dimension = dimensions.iter().any(|dimension| dimension.name == *name);
-    let thin = others.is_some_and(|others| !others.is_empty() && others.iter().all(is_one));
-    (case.array.array_type == ArrayType::Dense && is_dimension && otherwise && thin)
-        .then_some("counts dense dimensions up along the wrong one, where the result isn't in the order of cells")
 }
 
 /// What `reader` gets wrong in reading such an array of those releases; `None` if nothing is known.

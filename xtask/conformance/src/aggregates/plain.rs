@@ -75,6 +75,17 @@ impl Values {
         function == AggregateFunction::Mean && is_whole && (least..=most).contains(&count.round())
     }
 
+    /// Whether it is what is stored of nulls instead of a value.
+    pub fn is_zero_of_nulls(&self, answer: &Answer) -> bool {
+        let is_zero = match answer {
+            Answer::Integer(sum) => *sum == 0,
+            Answer::Float(sum) => *sum == 0.0,
+            Answer::Value(value) => value.iter().all(|byte| *byte == 0),
+            Answer::Null | Answer::Count(_) => false,
+        };
+        is_zero && self.nulls > 0
+    }
+
     /// Whether one of the values is this.
     pub fn has(&self, value: &[u8]) -> bool {
         self.values.iter().any(|(known, _)| self.kind.compare(known, value) == Ordering::Equal)
