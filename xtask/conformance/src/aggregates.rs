@@ -195,7 +195,7 @@ impl<'a> Known<'a> {
             Judgement::Wrong if is_dense && values.is_zero_of_nulls(&answer) => {
                 Some("takes the null cells of partly written tiles for values")
             }
-            Judgement::Wrong => defects::misstates(self.case, self.question, aggregate),
+            Judgement::Wrong => defects::misstates(self.case, self.question, aggregate, values.kind),
         };
         match reason {
             Some(reason) => {

@@ -27,12 +27,15 @@ pub fn mistakes_aggregates(case: &Case, question: &Question) -> Option<&'static 
 
 /// Why the library refuses aggregates; `None` if it should compute them.
 pub fn refuses_aggregates(aggregates: &[(&AggregateSpec, Kind)], message: &str) -> Option<&'static str> {
-    let is_unbound =
-        |kind: &Kind| !kind.is_number() && !matches!(kind.datatype, Datatype::Char | Datatype::StringAscii);
     let mut null_counts = aggregates.iter().filter(|(aggregate, _)| aggregate.function == AggregateFunction::NullCount);
     let unbound = null_counts.any(|(_, kind)| is_unbound(kind));
     (unbound && message.contains("tile min metadata that's not present"))
         .then_some("looks for least values to count nulls, of fields that have none")
+}
+
+/// Whether tiles have no least and greatest value of the field.
+fn is_unbound(kind: &Kind) -> bool {
+    !kind.is_number() && !matches!(kind.datatype, Datatype::Char | Datatype::StringAscii)
 }
 
 /// Why an aggregate of the library's isn't worth asking for; `None` if it is.
@@ -43,12 +46,11 @@ pub fn fails_on(case: &Case, aggregate: &AggregateSpec) -> Option<&'static str> 
         _ => None,
     });
     let is_added = added.any(|attributes| attributes.iter().any(|attribute| attribute.name == *name));
-    (is_added && case.array.array_type == ArrayType::Sparse)
-        .then_some("crashes on aggregates of attributes that a fragment lacks")
+    is_added.then_some("crashes on aggregates of attributes that a fragment lacks")
 }
 
 /// Why an aggregate of the library's is wrong; `None` if it should be right.
-pub fn misstates(case: &Case, question: &Question, aggregate: &AggregateSpec) -> Option<&'static str> {
+pub fn misstates(case: &Case, question: &Question, aggregate: &AggregateSpec, kind: Kind) -> Option<&'static str> {
     let name = aggregate.field.as_ref()?;
     let changes = |filter: &FilterSpec| matches!(filter, FilterSpec::ScaleFloat { .. } | FilterSpec::Webp { .. });
     let attributes = case.final_attributes();
@@ -56,12 +58,24 @@ pub fn misstates(case: &Case, question: &Question, aggregate: &AggregateSpec) ->
     if changed.any(|attribute| attribute.name == *name) {
         return Some("believes statistics of values that filters have changed since");
     }
+    let counts_nulls = aggregate.function == AggregateFunction::NullCount;
+    if counts_nulls && is_unbound(&kind) {
+        return Some("believes numbers of nulls that were never counted, of fields without least values");
+    }
     if case.array.array_type == ArrayType::Sparse {
         return None;
     }
     if case.array.dimensions.iter().any(|dimension| dimension.name == *name) {
         return counts_along_another(case, question)
             .then_some("counts dense dimensions up along the wrong one, where the result isn't in the order of cells");
+    }
+    if kind.cell_val_num.is_none() && (kind.nullable || attributes.len() > 1) {
+        return Some(
+            "believes statistics of variable-size fields of dense fragments, which may be those of other cells",
+        );
+    }
+    if case.steps.contains(&Step::Consolidate("fragments")) {
+        return Some("believes statistics of consolidated dense tiles, which count cells that nobody wrote");
     }
     takes_for_whole(case, question).then_some("takes tiles for whole that are asked for in part, but twice")
 }
