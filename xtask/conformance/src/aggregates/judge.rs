@@ -61,3 +61,88 @@ fn of_sums(values: &Values, theirs: &Answer, most: &Answer) -> Option<&'static s
         (false, false, _) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::plain::{Answer, Values};
+    use super::{Judgement, judge};
+    use crate::values::Kind;
+    use tdb_reference::model::AggregateFunction::{self, Max, Mean, Min, NullCount, Sum};
+    use tdb_reference::model::{Bytes, Column};
+    use tdb_types::Datatype;
+
+    fn values(datatype: Datatype, cells: &[&[u8]], validity: Option<&[u8]>) -> Values {
+        let kind = Kind { datatype, cell_val_num: Some(1), nullable: validity.is_some(), enumerated: false };
+        let validity = validity.map(|validity| Bytes(validity.to_vec()));
+        let column = Column { values: Bytes(cells.concat()), validity, ..Column::default() };
+        Values::new(kind, &column, &vec![1; cells.len()])
+    }
+
+    fn integers(numbers: &[i64]) -> Values {
+        let cells: Vec<[u8; 8]> = numbers.iter().map(|number| number.to_le_bytes()).collect();
+        values(Datatype::Int64, &cells.iter().map(|cell| &cell[..]).collect::<Vec<_>>(), None)
+    }
+
+    fn floats(numbers: &[f64]) -> Values {
+        let cells: Vec<[u8; 8]> = numbers.iter().map(|number| number.to_le_bytes()).collect();
+        values(Datatype::Float64, &cells.iter().map(|cell| &cell[..]).collect::<Vec<_>>(), None)
+    }
+
+    fn verdict(values: &Values, function: AggregateFunction, theirs: Answer) -> &'static str {
+        match judge(values, function, &theirs) {
+            Judgement::Same => "same",
+            Judgement::Known(_) => "known",
+            Judgement::Wrong => "wrong",
+        }
+    }
+
+    #[test]
+    fn sums_may_stop_only_where_some_order_overflows() {
+        let small = integers(&[5, -6, 8]);
+        assert_eq!(verdict(&small, Sum, Answer::Integer(7)), "same");
+        assert_eq!(verdict(&small, Sum, Answer::Integer(8)), "wrong");
+        assert_eq!(verdict(&small, Sum, Answer::Integer(i64::MAX.into())), "wrong");
+        let passing = integers(&[i64::MAX, 5, -6]);
+        assert_eq!(verdict(&passing, Sum, Answer::Integer(i128::from(i64::MAX) - 1)), "same");
+        assert_eq!(verdict(&passing, Sum, Answer::Integer(i64::MAX.into())), "known");
+        assert_eq!(verdict(&passing, Mean, Answer::Float(f64::MAX)), "known");
+        let too_large = integers(&[i64::MAX, 1]);
+        assert_eq!(verdict(&too_large, Sum, Answer::Integer(i64::MAX.into())), "same");
+    }
+
+    #[test]
+    fn floats_are_the_same_up_to_rounding() {
+        let numbers = floats(&[0.1, 0.2, 0.3]);
+        assert_eq!(verdict(&numbers, Sum, Answer::Float(0.6)), "same");
+        assert_eq!(verdict(&numbers, Sum, Answer::Float(0.6 + 1e-9)), "wrong");
+        assert_eq!(verdict(&numbers, Sum, Answer::Float(f64::MAX)), "wrong");
+        let infinite = floats(&[1.0, f64::INFINITY]);
+        assert_eq!(verdict(&infinite, Sum, Answer::Float(f64::INFINITY)), "same");
+        assert_eq!(verdict(&infinite, Sum, Answer::Float(f64::MAX)), "known");
+    }
+
+    #[test]
+    fn nans_excuse_values_that_are_there_alone() {
+        let value = |number: f64| Answer::Value(number.to_le_bytes().to_vec());
+        let numbers = floats(&[3.0, f64::NAN, 1.0]);
+        assert_eq!(verdict(&numbers, Min, value(1.0)), "same");
+        assert_eq!(verdict(&numbers, Min, value(3.0)), "known");
+        assert_eq!(verdict(&numbers, Min, value(f64::NAN)), "known");
+        assert_eq!(verdict(&numbers, Max, value(4.0)), "wrong");
+        assert_eq!(verdict(&floats(&[3.0, 1.0]), Min, value(3.0)), "wrong");
+        assert_eq!(verdict(&floats(&[-0.0]), Min, value(0.0)), "same");
+    }
+
+    #[test]
+    fn of_nothing_there_is_nothing() {
+        let nothing = integers(&[]);
+        assert_eq!(verdict(&nothing, Sum, Answer::Integer(0)), "same");
+        assert_eq!(verdict(&nothing, Min, Answer::Value(vec![0; 8])), "known");
+        assert_eq!(verdict(&nothing, Min, Answer::Value(vec![1; 8])), "wrong");
+        assert_eq!(verdict(&nothing, Mean, Answer::Float(f64::NAN)), "known");
+        let nulls = values(Datatype::UInt8, &[&[7], &[9]], Some(&[0, 0]));
+        assert_eq!(verdict(&nulls, NullCount, Answer::Count(2)), "same");
+        assert_eq!(verdict(&nulls, Sum, Answer::Null), "same");
+        assert_eq!(verdict(&nulls, Max, Answer::Value(vec![9])), "wrong");
+    }
+}

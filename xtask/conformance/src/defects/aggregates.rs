@@ -141,3 +141,16 @@ fn of_tiles(ranges: &[(i128, i128)], low: i128, extent: i128) -> BTreeSet<(i128,
     };
     tiles.collect::<BTreeSet<i128>>().into_iter().map(of_tile).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::of_tiles;
+
+    #[test]
+    fn tiles_are_whole_where_each_coordinate_is_asked_for_once() {
+        assert_eq!(Vec::from_iter(of_tiles(&[(0, 9)], 0, 5)), [(5, true)]);
+        assert_eq!(Vec::from_iter(of_tiles(&[(3, 4), (0, 2)], 0, 5)), [(5, true)]);
+        assert_eq!(Vec::from_iter(of_tiles(&[(0, 3), (3, 3)], 0, 5)), [(5, false)]);
+        assert_eq!(Vec::from_iter(of_tiles(&[(4, 6)], 0, 5)), [(1, false), (2, false)]);
+    }
+}
