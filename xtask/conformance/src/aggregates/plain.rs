@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::generate::type_limits;
 use crate::values::Kind;
 use tdb_reference::model::{AggregateFunction, Bytes, Column};
 use tdb_types::{PhysicalType, Scalar};
@@ -75,12 +76,21 @@ impl Values {
         function == AggregateFunction::Mean && is_whole && (least..=most).contains(&count.round())
     }
 
+    /// Whether a number is at an end of its type, where the search for the least or greatest begins.
+    fn is_end(&self, value: &[u8]) -> bool {
+        let physical = self.kind.datatype.physical();
+        self.kind.number(value).is_some_and(|number| match number.to_integer() {
+            Some(number) => [type_limits(physical).0, type_limits(physical).1].contains(&number),
+            None => !number.to_f64().is_finite() || number.to_f64().abs() >= f64::from(f32::MAX),
+        })
+    }
+
     /// Whether it is what is stored of nulls instead of a value.
     pub fn is_zero_of_nulls(&self, answer: &Answer) -> bool {
         let is_zero = match answer {
             Answer::Integer(sum) => *sum == 0,
             Answer::Float(sum) => *sum == 0.0,
-            Answer::Value(value) => value.iter().all(|byte| *byte == 0),
+            Answer::Value(value) => value.iter().all(|byte| *byte == 0) || self.is_end(value),
             Answer::Null | Answer::Count(_) => false,
         };
         is_zero && self.nulls > 0
@@ -183,7 +193,8 @@ impl Values {
                     _ => self.mean_tolerance(),
                 };
                 // Means of dates are compared as doubles too.
-                a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance
+                let is_near = tolerance.is_finite() && (a - b).abs() <= tolerance;
+                a == b || a.is_nan() && b.is_nan() || is_near
             }
             (Answer::Value(a), Answer::Value(b)) => self.kind.compare(a, b) == Ordering::Equal,
             _ => a == b,
