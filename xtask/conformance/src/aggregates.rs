@@ -10,7 +10,6 @@ use tdb_types::{ArrayType, Scalar};
 
 use super::case::{Case, Question};
 use super::defects;
-use super::examine::with_coordinates;
 use super::generate::{is_theirs, order_of};
 use super::ours::{self, Reading};
 use super::print::bytes_as_text;
@@ -22,7 +21,8 @@ use plain::{Answer, Sum, Values};
 use tdb_reference::model::{AggregateFunction, AggregateSpec, Bytes, DimensionSpec, QuerySpec, RangesSpec};
 use tdb_reference::{Error, Reference, Result};
 
-/// Computes a question's aggregates on both sides; how they differ, if they do. `cells` is how many cells the library reads.
+/// Computes a question's aggregates on both sides; how they differ, if they do. The library is asked with `query`, by which it reads
+/// so many `cells`.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub fn compare(
     question: &Question,
     reference: &mut Reference,
     [their_uri, uri]: [&str; 2],
-    cells: usize,
+    (query, cells): (&QuerySpec, usize),
     excuses: &mut Vec<String>,
 ) -> Result<Option<Failure>> {
     let our_error = |detail| Ok(Some(Failure::new(verdict::Kind::OurError, detail)));
@@ -49,13 +49,12 @@ pub fn compare(
         excuses.push(reason.to_owned());
         return Ok(None);
     }
-    let query = with_coordinates(case, question);
     let aggregates = known.of_theirs(excuses);
     if aggregates.is_empty() {
         return Ok(None);
     }
-    let theirs = match reference.aggregate(their_uri, &query, &aggregates) {
-        Err(Error::Crashed { .. }) => reference.aggregate(their_uri, &query, &aggregates),
+    let theirs = match reference.aggregate(their_uri, query, &aggregates) {
+        Err(Error::Crashed { .. }) => reference.aggregate(their_uri, query, &aggregates),
         answer => answer,
     };
     let theirs = match theirs {

@@ -118,7 +118,8 @@ fn compare_answers(
         excuses.push(reason.to_owned());
         return Ok(ControlFlow::Continue(None));
     }
-    let (theirs, crashed) = read_again(reference, their_uri, &with_coordinates(case, question));
+    let query = with_coordinates(case, question);
+    let (theirs, crashed) = read_again(reference, their_uri, &query);
     if crashed && theirs.is_ok() {
         excuses.push("crashed in a read, and answered when it was asked again".to_owned());
     }
@@ -145,7 +146,7 @@ fn compare_answers(
     let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &theirs)));
     let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
     if outcome.is_ok() && !question.aggregates.is_empty() {
-        let differs = aggregates::compare(case, question, reference, uris, theirs.cells, excuses)?;
+        let differs = aggregates::compare(case, question, reference, uris, (&query, theirs.cells), excuses)?;
         if let Some(failure) = differs {
             return Ok(ControlFlow::Break(Verdict::Failed(Failure { question: Some(index), ..failure })));
         }
