@@ -405,3 +405,17 @@ fn schemas_without_the_field() {
     assert_eq!(found[1], "quantile(a, 1.5): 1.5 isn't between 0 and 1");
     assert_eq!(found[2], "quantile(a, NaN): NaN isn't between 0 and 1");
 }
+
+/// Colours of transparent pixels are lost, also without loss otherwise: statistics are of those that were given.
+#[test]
+fn statistics_of_images_with_transparency_are_not_believed() {
+    let known = |name: &str| {
+        let fixture = fixtures::all().into_iter().find(|fixture| fixture.name() == name).unwrap();
+        let found = open(&fixture, 1).read().aggregate([Aggregate::sum("pixels"), Aggregate::max("pixels")]).unwrap();
+        (found.tiles_known() > 0, found.tiles_read() > 0)
+    };
+    for name in ["v22-by-2.30.0-dense-images-rgba", "v22-by-2.30.0-dense-images-bgra"] {
+        assert_eq!(known(name), (false, true), "{name}");
+    }
+    assert!(known("v22-by-2.30.0-dense-images-rgb").0);
+}

@@ -2,7 +2,7 @@
 
 use tdb_types::Layout;
 
-use tdb_reference::model::{ArraySpec, AttributeSpec, Condition, Evolution, QuerySpec, WriteSpec};
+use tdb_reference::model::{AggregateSpec, ArraySpec, AttributeSpec, Condition, Evolution, QuerySpec, WriteSpec};
 
 /// An array with its history, and questions.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     pub query: QuerySpec,
+    /// What is computed of the cells, beside reading them.
+    pub aggregates: Vec<AggregateSpec>,
     /// Bytes of a batch in the first reading; the default if absent.
     pub budget: Option<usize>,
     /// Bytes of a batch in the second reading, which must give the same cells.

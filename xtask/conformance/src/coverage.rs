@@ -88,6 +88,10 @@ impl Coverage {
             self.count("reads", format!("{} {}", array.array_type.name(), question.query.layout.name()));
             let ranges: usize = question.query.ranges.iter().map(|ranges| ranges.ranges.len()).sum();
             self.count("ranges per read", ranges.min(6).to_string());
+            for aggregate in &question.aggregates {
+                let name = aggregate.to_string();
+                self.count("aggregates", name.split('(').next().unwrap_or_default());
+            }
             if question.query.timestamps.is_some() {
                 self.count("features", "time travel");
             }

@@ -2,6 +2,10 @@
 //!
 //! `docs/conformance.md` lists these and those that the generator avoids.
 
+mod aggregates;
+
+pub use aggregates::{fails_on, misstates, mistakes_aggregates, refuses_aggregates};
+
 use tdb_types::{ArrayType, Layout};
 
 use super::case::{Case, Question, Step};

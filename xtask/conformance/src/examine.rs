@@ -15,7 +15,7 @@ use super::overhang::{self, WideArray};
 use super::their_errors::{has_no_end, their_failure};
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::{Writer, make, set_key, set_order_check};
-use super::{defects, facts};
+use super::{aggregates, defects, facts};
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
 use tdb_reference::{Error, Reference, Release, Result};
 
@@ -118,7 +118,8 @@ fn compare_answers(
         excuses.push(reason.to_owned());
         return Ok(ControlFlow::Continue(None));
     }
-    let (theirs, crashed) = read_again(reference, their_uri, &with_coordinates(case, question));
+    let query = with_coordinates(case, question);
+    let (theirs, crashed) = read_again(reference, their_uri, &query);
     if crashed && theirs.is_ok() {
         excuses.push("crashed in a read, and answered when it was asked again".to_owned());
     }
@@ -144,6 +145,12 @@ fn compare_answers(
     }
     let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &theirs)));
     let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
+    if outcome.is_ok() && !question.aggregates.is_empty() {
+        let differs = aggregates::compare(case, question, reference, uris, (&query, theirs.cells), excuses)?;
+        if let Some(failure) = differs {
+            return Ok(ControlFlow::Break(Verdict::Failed(Failure { question: Some(index), ..failure })));
+        }
+    }
     if let Err(mut failure) = outcome {
         match misread(case, question, releases, reference, uris, &failure)? {
             Some(rule) => excuses.push(rule.to_owned()),

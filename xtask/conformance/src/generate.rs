@@ -1,5 +1,6 @@
 //! Random cases. Everything is decided here from the case's random numbers alone, before anything is run.
 
+mod aggregates;
 mod axis;
 mod cells;
 mod changes;
@@ -16,6 +17,7 @@ use tdb_types::ArrayType;
 
 use super::case::{Case, Step, apply};
 use super::random::Random;
+pub use aggregates::is_theirs;
 use axis::Axis;
 pub use axis::{integer_bytes, integer_of, order_of, type_limits};
 pub use changes::AFTER_ALL;
@@ -37,11 +39,12 @@ pub fn disordered(seed: u64) -> Case {
     case
 }
 
-/// The same case, whose questions have conditions.
+/// The same case, whose questions have conditions, and ask for aggregates.
 pub fn conditioned(seed: u64) -> Case {
     let random = &mut Random::new(seed);
     let (mut case, axes) = make(random);
     conditions::ask(random, &mut case, &axes);
+    aggregates::ask(random, &mut case);
     case
 }
 

@@ -19,6 +19,7 @@
 //! * `old_formats`: arrays of older formats, written by ours, read by the releases of that time.
 #![forbid(unsafe_code)]
 
+mod aggregates;
 mod both_write;
 mod case;
 mod change;
@@ -44,6 +45,7 @@ mod runner;
 mod shrink;
 mod tally;
 mod their_errors;
+mod values;
 mod verdict;
 mod writer;
 

@@ -1,5 +1,6 @@
 //! The same reads and writes by our library.
 
+mod aggregate;
 mod change;
 mod write;
 
@@ -14,6 +15,7 @@ use tdb_types::{Layout, Scalar};
 use super::case::{Case, KEY, Question, Step};
 use tdb_reference::model::{Bytes, Column, QuerySpec, ReadResult};
 
+pub use aggregate::{aggregate, matching};
 pub use change::{condition_of, create, delete, evolve};
 pub use write::{Manner, write};
 
@@ -88,6 +90,10 @@ pub fn read(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Re
     if let Some(budget) = budget {
         query = query.budget(budget);
     }
+    reading(query)
+}
+
+fn reading(query: Query) -> Result<Reading, String> {
     let mut reading = Reading::default();
     for batch in query.batches().map_err(|error| describe(&error))? {
         let batch = batch.map_err(|error| describe(&error))?;

@@ -173,6 +173,10 @@ pub fn question(case: &Case, question: &Question) -> String {
     if let Some(condition) = condition {
         let _ = writeln!(text, "  where {}", condition_of(condition));
     }
+    if !question.aggregates.is_empty() {
+        let aggregates: Vec<String> = question.aggregates.iter().map(ToString::to_string).collect();
+        let _ = writeln!(text, "  aggregates {}", aggregates.join(", "));
+    }
     text
 }
 

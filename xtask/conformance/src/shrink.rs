@@ -2,7 +2,7 @@
 
 use tdb_types::{ArrayType, Datatype, Layout};
 
-use super::case::{Case, Step};
+use super::case::{Case, Question, Step};
 use super::generate::{integer_bytes, integer_of};
 use super::verdict::Failure;
 use tdb_reference::model::{Bytes, Column, Pipeline, WriteSpec};
@@ -99,7 +99,7 @@ fn without_attribute(case: &mut Case, name: &str) -> Option<()> {
         }
     }
     case.steps.retain(|step| !matches!(step, Step::Evolve(evolution) if *evolution == Default::default()));
-    case.questions.iter_mut().for_each(|question| question.query.fields.retain(|field| field != name));
+    case.questions.iter_mut().for_each(|question| without_field(question, name));
     Some(())
 }
 
@@ -110,6 +110,11 @@ fn is_in_a_condition(case: &Case, name: &str) -> bool {
         return true;
     }
     case.steps.iter().any(|step| matches!(step, Step::Delete(condition, _) if condition.has_field(name)))
+}
+
+fn without_field(question: &mut Question, name: &str) {
+    question.query.fields.retain(|field| field != name);
+    question.aggregates.retain(|aggregate| aggregate.field.as_deref() != Some(name));
 }
 
 fn without_dimension(case: &mut Case, index: usize) -> Option<()> {
@@ -132,7 +137,7 @@ fn without_dimension(case: &mut Case, index: usize) -> Option<()> {
         current.remove(index);
     }
     for question in &mut case.questions {
-        question.query.fields.retain(|field| *field != removed.name);
+        without_field(question, &removed.name);
         question.query.ranges.retain(|ranges| ranges.dimension != removed.name);
     }
     Some(())
@@ -202,6 +207,13 @@ fn simpler_questions(index: usize, case: &Case, add: Add<'_>) {
             });
         }
     }
+    for aggregate in 0..case.questions[index].aggregates.len() {
+        add(&|case| {
+            case.questions[index].aggregates.remove(aggregate);
+            Some(())
+        });
+    }
+    add(&|case| case.questions[index].query.condition.take().map(drop));
     add(&|case| {
         case.questions[index].query.fields.clear();
         Some(())

@@ -33,6 +33,8 @@ pub enum Kind {
     Cells,
     /// Our second reading, in small batches, isn't the same as the first.
     Batches,
+    /// Aggregates: ours aren't those of the cells that we read, or the library's aren't.
+    Aggregates,
     Schema,
     Fragments,
     /// The library reads, we refuse.

@@ -76,6 +76,7 @@ abilities! {
     Membership: [2, 17, 0], Some("tiledb_query_condition_alloc_set_membership"), "conditions on being one of several values";
     DeltaReinterpreted: [2, 17, 0], None, "delta filters that work on another datatype than the field's";
     TemporalIntegers: [2, 17, 0], None, "bit-width reduction and positive delta of dates and times";
+    Aggregates: [2, 18, 0], Some("tiledb_query_get_default_channel"), "aggregates of reads";
     Geometries: [2, 21, 0], None, "geometries as datatypes";
     CurrentDomains: [2, 25, 0], Some("tiledb_array_schema_set_current_domain"), "current domains";
 }

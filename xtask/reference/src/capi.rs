@@ -16,6 +16,7 @@
 //! The library itself may still crash; that is why it runs in a process of its own (`super::worker`).
 #![allow(unsafe_code)]
 
+mod aggregate;
 mod array;
 mod buffers;
 mod calls;

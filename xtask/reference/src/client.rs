@@ -13,7 +13,10 @@ use super::protocol::{GroupDescription, Job, Outcome, Request, TimedReads, recei
 use super::releases::{Release, release};
 use super::worker::WORKER;
 use super::{Error, Result};
-use crate::model::{ArraySpec, Condition, Evolution, FragmentSummary, MetadataEntry, QuerySpec, ReadResult, WriteSpec};
+use crate::model::{
+    AggregateSpec, ArraySpec, Condition, Evolution, FragmentSummary, MetadataEntry, QuerySpec, ReadColumn, ReadResult,
+    WriteSpec,
+};
 
 /// How long one job may take unless [`Reference::patience`] says otherwise.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -144,6 +147,24 @@ impl Reference {
     pub fn read(&mut self, uri: &str, spec: &QuerySpec) -> Result<ReadResult> {
         let job = Job::Read { uri: uri.to_owned(), spec: spec.clone() };
         expect!(self.run(&job), Outcome::Cells(result) => result)
+    }
+
+    /// Computes aggregates of the cells of a read: of each a column of one cell.
+    pub fn aggregate(&mut self, uri: &str, spec: &QuerySpec, aggregates: &[AggregateSpec]) -> Result<Vec<ReadColumn>> {
+        let job = Job::Aggregate { uri: uri.to_owned(), spec: spec.clone(), aggregates: aggregates.to_vec() };
+        expect!(self.run(&job), Outcome::Aggregates(columns) => columns)
+    }
+
+    pub fn time_aggregates(
+        &mut self,
+        uri: &str,
+        spec: &QuerySpec,
+        aggregates: &[AggregateSpec],
+        repeats: usize,
+    ) -> Result<TimedReads> {
+        let (uri, aggregates) = (uri.to_owned(), aggregates.to_vec());
+        let job = Job::TimeAggregates { uri, spec: spec.clone(), aggregates, repeats };
+        expect!(self.run(&job), Outcome::Timed(timed) => timed)
     }
 
     /// Writes cells several times, and gives how many seconds each took.

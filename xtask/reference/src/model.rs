@@ -4,6 +4,7 @@
 //! Coordinates, fill values and the like are [`Bytes`] in the format's own little-endian form, since their datatype
 //! is only known at run time; the `build` module lets recipes write them as Rust values.
 
+mod aggregate;
 mod array;
 mod build;
 mod bytes;
@@ -14,6 +15,7 @@ mod generated;
 mod names;
 mod query;
 
+pub use aggregate::{AggregateFunction, AggregateSpec};
 pub use array::{ArraySpec, AttributeSpec, DimensionSpec, EnumerationSpec, Evolution, LabelSpec};
 pub use build::{LittleEndian, attribute, bytes_of, column, dimension, nullable, string_dimension, var_column};
 pub use bytes::{Bytes, attachments};

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    ArraySpec, Bytes, Condition, Evolution, FragmentSummary, GeneratedWrite, GroupMember, MetadataEntry, QuerySpec,
-    ReadResult, WriteSpec, attachments,
+    AggregateSpec, ArraySpec, Bytes, Condition, Evolution, FragmentSummary, GeneratedWrite, GroupMember, MetadataEntry,
+    QuerySpec, ReadColumn, ReadResult, WriteSpec, attachments,
 };
 
 /// Sends a message.
@@ -78,6 +78,19 @@ pub enum Job {
     Read {
         uri: String,
         spec: QuerySpec,
+    },
+    /// Computes aggregates of the cells of a read, whose fields don't matter.
+    Aggregate {
+        uri: String,
+        spec: QuerySpec,
+        aggregates: Vec<AggregateSpec>,
+    },
+    /// Computes aggregates as often as said, by the clock.
+    TimeAggregates {
+        uri: String,
+        spec: QuerySpec,
+        aggregates: Vec<AggregateSpec>,
+        repeats: usize,
     },
     TimeReads {
         uri: String,
@@ -158,6 +171,8 @@ impl Job {
             Self::WriteGenerated { .. } => "write generated",
             Self::TimeWrites { .. } => "time writes",
             Self::Read { .. } => "read",
+            Self::Aggregate { .. } => "aggregate",
+            Self::TimeAggregates { .. } => "time aggregates",
             Self::TimeReads { .. } => "time reads",
             Self::Evolve { .. } => "evolve",
             Self::Upgrade { .. } => "upgrade",
@@ -186,6 +201,8 @@ pub enum Outcome {
     Failed(String),
     Text(String),
     Cells(ReadResult),
+    /// Of each aggregate a column of one cell.
+    Aggregates(Vec<ReadColumn>),
     Timed(TimedReads),
     /// Of each write.
     Seconds(Vec<f64>),

@@ -60,6 +60,10 @@ fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
         Job::Write { uri, spec } => context.write(uri, spec).map(done),
         Job::WriteGenerated { uri, spec } => context.write(uri, &spec.materialise()).map(done),
         Job::Read { uri, spec } => context.read(uri, spec).map(Outcome::Cells),
+        Job::Aggregate { uri, spec, aggregates } => context.aggregate(uri, spec, aggregates).map(Outcome::Aggregates),
+        Job::TimeAggregates { uri, spec, aggregates, repeats } => {
+            context.time_aggregates(uri, spec, aggregates, *repeats).map(Outcome::Timed)
+        }
         Job::TimeWrites { uri, spec, repeats } => context.time_writes(uri, spec, *repeats).map(Outcome::Seconds),
         Job::TimeReads { uri, spec, room, repeats } => {
             context.time_reads(uri, spec, *room, *repeats).map(Outcome::Timed)

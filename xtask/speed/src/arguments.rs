@@ -38,6 +38,9 @@ pub struct WorkerArguments {
     pub(crate) query: String,
     pub(crate) threads: usize,
     pub(crate) repeats: usize,
+    /// Aggregates as JSON, which are computed instead of giving cells
+    #[arg(long)]
+    pub(crate) aggregates: Option<String>,
     /// One batch with the whole result, instead of batches of the default size
     #[arg(long)]
     pub(crate) whole: bool,

@@ -4,7 +4,8 @@ use tdb_types::{Datatype, Layout};
 
 use super::arrays::{SpeedArray, dense, dense_of, layered, many_fragments, sparse, strings};
 use tdb_reference::model::{
-    Comparison, Condition, FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule, attribute, bytes_of,
+    AggregateFunction, AggregateSpec, Comparison, Condition, FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule,
+    attribute, bytes_of,
 };
 
 /// One read of one array.
@@ -12,6 +13,8 @@ pub struct Case {
     pub name: String,
     pub array: SpeedArray,
     pub query: QuerySpec,
+    /// What is computed of the cells, instead of giving them.
+    pub aggregates: Vec<AggregateSpec>,
     /// Whether ours gives the whole result as one batch, as the reference library does, instead of batch by batch.
     pub whole: bool,
 }
@@ -36,13 +39,14 @@ pub fn all(scale: f64) -> Vec<Case> {
     cases.extend(sparse_cases(cells(10.0), cells(5.0), cells(2.0)));
     let all = || QuerySpec::all(Layout::RowMajor);
     cases.extend(condition_cases(side, cells(10.0)));
+    cases.extend(aggregate_cases(side, cells(10.0)));
     cases.push(case("open, 1,000 fragments", many_fragments(false), all()));
     cases.push(case("open, 1,000 fragments, consolidated metadata", many_fragments(true), all()));
     cases
 }
 
 fn case(name: &str, array: SpeedArray, query: QuerySpec) -> Case {
-    Case { name: name.to_owned(), array, query, whole: false }
+    Case { name: name.to_owned(), array, query, aggregates: Vec::new(), whole: false }
 }
 
 fn zstd() -> Pipeline {
@@ -111,6 +115,42 @@ fn condition_cases(side: u64, ten: u64) -> Vec<Case> {
         case("condition, sparse, zstd, everywhere", zstd_points, where_(Layout::GlobalOrder, above("a", 110.0))),
         case("condition, dense, zstd, none", grid.clone(), where_(Layout::RowMajor, above("value", 1e300))),
         case("condition, dense, zstd, everywhere", grid, where_(Layout::RowMajor, above("value", 110.0))),
+    ]
+}
+
+/// Count, sum, least and greatest value of one attribute: of all cells, of those in a box, and of those that fulfil a condition.
+fn aggregate_cases(side: u64, ten: u64) -> Vec<Case> {
+    let plain_points = sparse("plain", ten, 1, plain(), Layout::RowMajor);
+    let zstd_points = sparse("zstd", ten, 1, zstd(), Layout::RowMajor);
+    let layers = sparse("layers", ten / 2, 8, plain(), Layout::RowMajor);
+    let plain_grid = dense("plain", side, plain());
+    let zstd_grid = dense("zstd", side, zstd());
+    let all = QuerySpec::all(Layout::RowMajor);
+    let above = |name: &str| {
+        let condition = Condition::compare(name, Comparison::Greater, 110.0_f64.to_le_bytes());
+        QuerySpec { condition: Some(condition), ..all.clone() }
+    };
+    let middle = square(side as i64 / 4 + 10, 2000.min(side as i64 / 2));
+    let of = |name: &str, array: &SpeedArray, field: &str, query: &QuerySpec| {
+        let functions = [AggregateFunction::Sum, AggregateFunction::Min, AggregateFunction::Max];
+        let mut aggregates: Vec<_> = functions.iter().map(|function| AggregateSpec::of(*function, field)).collect();
+        // Of dense arrays the library counts the cells that don't fulfil the condition, too.
+        if query.condition.is_none() || field == "a" {
+            aggregates.push(AggregateSpec::count());
+        }
+        Case { aggregates, ..case(&format!("aggregates, {name}"), array.clone(), query.clone()) }
+    };
+    vec![
+        of("sparse, all", &plain_points, "a", &all),
+        of("sparse, box", &plain_points, "a", &square(1000, 2000)),
+        of("sparse, zstd, box", &zstd_points, "a", &square(1000, 2000)),
+        of("sparse, condition", &plain_points, "a", &above("a")),
+        of("sparse, zstd, condition", &zstd_points, "a", &above("a")),
+        of("sparse, eight fragments", &layers, "a", &all),
+        of("dense, all", &plain_grid, "value", &all),
+        of("dense, 2000 x 2000", &plain_grid, "value", &middle),
+        of("dense, zstd, 2000 x 2000", &zstd_grid, "value", &middle),
+        of("dense, condition", &plain_grid, "value", &above("value")),
     ]
 }
 

@@ -73,6 +73,9 @@ fn measure_theirs(
         }
         // A process of its own for each, so that the peak of memory is that of this read.
         reference.restart();
+        if !case.aggregates.is_empty() {
+            return Ok(reference.time_aggregates(uri, &case.query, &case.aggregates, repeats)?);
+        }
         Ok(reference.time_reads(uri, &case.query, Some(case.room()), repeats)?)
     };
     let measured = Measured { one_thread: with(1)?, all_threads: with(limits::threads())? };

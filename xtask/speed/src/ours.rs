@@ -5,13 +5,13 @@ use std::process::Command;
 use std::time::Instant;
 
 use sha2::{Digest, Sha256};
-use tdb_array::{Array, ArrayOptions, Batch, Order, Query};
+use tdb_array::{Aggregate, Aggregates, Array, ArrayOptions, Batch, Order, Query};
 use tdb_condition::{Condition, Operator, field};
 use tdb_types::{Layout, Scalar};
 
 use super::arguments::WorkerArguments;
 use super::cases::Case;
-use tdb_reference::model::{self, Bytes, QuerySpec};
+use tdb_reference::model::{self, AggregateFunction, AggregateSpec, Bytes, QuerySpec};
 use tdb_reference::{TimedRead, TimedReads};
 use tdb_reference::{peak_memory, reset_peak_memory};
 
@@ -26,6 +26,9 @@ pub fn spawn(
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["speed-worker", uri, &serde_json::to_string(&case.query)?]);
     command.args([threads.to_string(), repeats.to_string()]);
+    if !case.aggregates.is_empty() {
+        command.args(["--aggregates", &serde_json::to_string(&case.aggregates)?]);
+    }
     if case.whole {
         command.arg("--whole");
     }
@@ -42,7 +45,15 @@ pub fn spawn(
 /// What the spawned process does.
 pub fn work(arguments: &WorkerArguments) -> Result<(), Box<dyn Error>> {
     let spec: QuerySpec = serde_json::from_str(&arguments.query)?;
-    let digest = if arguments.digest { digest(&arguments.uri, &spec)? } else { Bytes::default() };
+    let aggregates: Vec<AggregateSpec> = match &arguments.aggregates {
+        Some(json) => serde_json::from_str(json)?,
+        None => Vec::new(),
+    };
+    let digest = match (arguments.digest, aggregates.is_empty()) {
+        (false, _) => Bytes::default(),
+        (true, true) => digest(&arguments.uri, &spec)?,
+        (true, false) => digest_of(&query(&Array::open(&arguments.uri)?, &spec, None)?.aggregate(ours(&aggregates))?),
+    };
     reset_peak_memory();
     let mut timed = TimedReads { cells: 0, bytes: 0, digest, reads: Vec::new(), peak_memory: 0 };
     for _ in 0..arguments.repeats {
@@ -51,10 +62,17 @@ pub fn work(arguments: &WorkerArguments) -> Result<(), Box<dyn Error>> {
         let open_seconds = start.elapsed().as_secs_f64();
         let budget = arguments.whole.then_some(usize::MAX);
         (timed.cells, timed.bytes) = (0, 0);
-        for batch in query(&array, &spec, budget)?.batches()? {
-            let batch = batch?;
-            timed.cells += batch.len();
-            timed.bytes += byte_count(&batch);
+        if aggregates.is_empty() {
+            for batch in query(&array, &spec, budget)?.batches()? {
+                let batch = batch?;
+                timed.cells += batch.len();
+                timed.bytes += byte_count(&batch);
+            }
+        } else {
+            let found = query(&array, &spec, budget)?.aggregate(ours(&aggregates))?;
+            let has_count = aggregates.contains(&AggregateSpec::count());
+            let count = if has_count { found.value::<u64>("count")? } else { None };
+            timed.cells = count.unwrap_or(0) as usize;
         }
         drop(array);
         timed.reads.push(TimedRead { seconds: start.elapsed().as_secs_f64(), open_seconds, submits: 1 });
@@ -62,6 +80,30 @@ pub fn work(arguments: &WorkerArguments) -> Result<(), Box<dyn Error>> {
     timed.peak_memory = peak_memory();
     println!("{}", serde_json::to_string(&timed)?);
     Ok(())
+}
+
+/// The aggregates as ours.
+fn ours(aggregates: &[AggregateSpec]) -> Vec<Aggregate> {
+    let aggregate = |spec: &AggregateSpec| {
+        let field = spec.field.clone().unwrap_or_default();
+        match spec.function {
+            AggregateFunction::Count => Aggregate::count(),
+            AggregateFunction::Sum => Aggregate::sum(field),
+            AggregateFunction::Min => Aggregate::min(field),
+            AggregateFunction::Max => Aggregate::max(field),
+            AggregateFunction::Mean => Aggregate::mean(field),
+            AggregateFunction::NullCount => Aggregate::null_count(field),
+        }
+    };
+    aggregates.iter().map(aggregate).collect()
+}
+
+/// Of results of fields that can't be null; sums are rounded alike only if all partial sums are exact, which those of the
+/// cases are.
+fn digest_of(aggregates: &Aggregates) -> Bytes {
+    let mut hash = Sha256::new();
+    aggregates.batch().columns().iter().for_each(|column| hash.update(column.bytes()));
+    Bytes(hash.finalize().to_vec())
 }
 
 /// The query as ours.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tdb_filters::Filter;
+use tdb_filters::{Filter, WebPFormat};
 use tdb_fragment::{FragmentField, StatisticsRules, TileStatistics, ValueStatistics};
 use tdb_types::Feature;
 
@@ -46,7 +46,10 @@ impl Fragment {
         attribute.is_some_and(|attribute| {
             attribute.filters().filters.iter().any(|filter| match filter {
                 Filter::FloatScale { .. } => true,
-                Filter::WebP(options) => !options.lossless,
+                // Without loss the colours of transparent pixels are lost nevertheless.
+                Filter::WebP(options) => {
+                    !options.lossless || matches!(options.format, WebPFormat::Rgba | WebPFormat::Bgra)
+                }
                 _ => false,
             })
         })

@@ -56,7 +56,8 @@ pub fn question(
     }
     let query = QuerySpec { fields, ranges, layout, timestamps, condition: None };
     let budget = if random.percent(50) { None } else { Some(random.small(1, 200_000)) };
-    Question { query, budget, tiny_budget: *random.pick(&[1, 16, 100, 777]), threads: random.between(1, 2) }
+    let (tiny_budget, threads) = (*random.pick(&[1, 16, 100, 777]), random.between(1, 2));
+    Question { query, aggregates: Vec::new(), budget, tiny_budget, threads }
 }
 
 fn fields(random: &mut Random, array: &ArraySpec, attributes: &[AttributeSpec]) -> Vec<String> {

@@ -22,4 +22,15 @@ macro_rules! allocate {
     }};
 }
 
-pub(super) use {allocate, call};
+/// The same for objects that are freed in the context.
+macro_rules! allocate_in_context {
+    ($context:expr, $free:ident, $name:ident($($argument:expr),* $(,)?)) => {{
+        let mut pointer = std::ptr::null_mut();
+        call!($context, $name($($argument,)* &mut pointer)).and_then(|()| {
+            let free = $context.library().symbols.$free;
+            $crate::capi::handle::Handle::in_context(pointer, free, $context.pointer())
+        })
+    }};
+}
+
+pub(super) use {allocate, allocate_in_context, call};

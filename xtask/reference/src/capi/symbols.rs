@@ -19,6 +19,8 @@ pub(super) type Text = *const c_char;
 pub(super) type Status = i32;
 /// Frees an object and clears the pointer to it. Some of these functions return a status, which is of no use.
 pub(super) type Free = unsafe extern "C" fn(Out);
+/// The same for functions that want the context.
+pub(super) type FreeInContext = unsafe extern "C" fn(Ptr, Out) -> Status;
 
 /// First and last coordinate of a dimension in a current domain.
 #[repr(C)]
@@ -191,6 +193,18 @@ symbols! {
     tiledb_query_condition_combine(Ptr, Ptr, Ptr, u32, Out) -> Status;
     tiledb_query_condition_negate(Ptr, Ptr, Out) -> Status;
     tiledb_query_condition_free(Out);
+
+    tiledb_query_get_default_channel(Ptr, Ptr, Out) -> Status;
+    tiledb_query_channel_free(Ptr, Out) -> Status;
+    tiledb_create_unary_aggregate(Ptr, Ptr, Ptr, Text, Out) -> Status;
+    tiledb_aggregate_count_get(Ptr, Out) -> Status;
+    tiledb_channel_operator_sum_get(Ptr, Out) -> Status;
+    tiledb_channel_operator_min_get(Ptr, Out) -> Status;
+    tiledb_channel_operator_max_get(Ptr, Out) -> Status;
+    tiledb_channel_operator_mean_get(Ptr, Out) -> Status;
+    tiledb_channel_operator_null_count_get(Ptr, Out) -> Status;
+    tiledb_channel_apply_aggregate(Ptr, Ptr, Text, Ptr) -> Status;
+    tiledb_aggregate_free(Ptr, Out) -> Status;
 
     tiledb_fragment_info_alloc(Ptr, Text, Out) -> Status;
     tiledb_fragment_info_load(Ptr, Ptr) -> Status;

@@ -8,7 +8,7 @@ use super::buffers::FieldBuffer;
 use super::context::Context;
 use super::read::FIRST_ROOM;
 use crate::memory::{peak_memory, reset_peak_memory};
-use crate::model::{Bytes, QuerySpec, ReadColumn};
+use crate::model::{AggregateFunction, AggregateSpec, Bytes, QuerySpec, ReadColumn};
 use crate::protocol::{TimedRead, TimedReads};
 use crate::{Error, Result};
 
@@ -47,6 +47,36 @@ impl Context {
             reads.push(self.time_read(uri, spec, &mut buffers, cells)?);
         }
         Ok(TimedReads { cells, bytes, digest, reads, peak_memory: peak_memory() })
+    }
+
+    /// Computes aggregates once to warm the caches, then `repeats` times by the clock, each time with the array opened anew.
+    ///
+    /// The digest is over the results; the cells are those of a count, if there is one.
+    pub(crate) fn time_aggregates(
+        &self,
+        uri: &str,
+        spec: &QuerySpec,
+        aggregates: &[AggregateSpec],
+        repeats: usize,
+    ) -> Result<TimedReads> {
+        let results = self.aggregate(uri, spec, aggregates)?;
+        let digest = digest_of(&results);
+        let count =
+            aggregates.iter().zip(&results).find(|(aggregate, _)| aggregate.function == AggregateFunction::Count);
+        let count = count.and_then(|(_, column)| column.column.values.first_chunk().copied().map(u64::from_le_bytes));
+        reset_peak_memory();
+        let mut reads = Vec::with_capacity(repeats);
+        for _ in 0..repeats {
+            let start = Instant::now();
+            let array = self.open_to_read(uri, spec.timestamps)?;
+            let open_seconds = start.elapsed().as_secs_f64();
+            let mut buffers = self.aggregate_buffers(&array, aggregates)?;
+            let submits = self.aggregate_into(&array, spec, aggregates, &mut buffers)?;
+            self.close(&array)?;
+            reads.push(TimedRead { seconds: start.elapsed().as_secs_f64(), open_seconds, submits });
+        }
+        let cells = count.map_or(0, |count| count as usize);
+        Ok(TimedReads { cells, bytes: 0, digest, reads, peak_memory: peak_memory() })
     }
 
     fn time_read(&self, uri: &str, spec: &QuerySpec, buffers: &mut [FieldBuffer], cells: usize) -> Result<TimedRead> {

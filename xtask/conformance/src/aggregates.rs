@@ -1,0 +1,305 @@
+//! Compares the aggregates that both sides compute of a query's cells, and ours with a plain computation over cells that were
+//! read.
+
+mod judge;
+mod plain;
+
+use tdb_array::Fragment;
+use tdb_rtree::{DimRange, NdRange};
+use tdb_types::{ArrayType, Scalar};
+
+use super::case::{Case, Question};
+use super::defects;
+use super::generate::{is_theirs, order_of};
+use super::ours::{self, Reading};
+use super::print::bytes_as_text;
+use super::their_errors::excuse;
+use super::values::Kind;
+use super::verdict::{self, Failure};
+use judge::{Judgement, judge};
+use plain::{Answer, Sum, Values};
+use tdb_reference::model::{AggregateFunction, AggregateSpec, Bytes, DimensionSpec, QuerySpec, RangesSpec};
+use tdb_reference::{Error, Reference, Result};
+
+/// Computes a question's aggregates on both sides; how they differ, if they do. The library is asked with `query`, by which it reads
+/// so many `cells`.
+///
+/// # Errors
+///
+/// If the library's process can't be started.
+pub fn compare(
+    case: &Case,
+    question: &Question,
+    reference: &mut Reference,
+    [their_uri, uri]: [&str; 2],
+    (query, cells): (&QuerySpec, usize),
+    excuses: &mut Vec<String>,
+) -> Result<Option<Failure>> {
+    let our_error = |detail| Ok(Some(Failure::new(verdict::Kind::OurError, detail)));
+    let known = match Known::read(case, question, uri) {
+        Ok(known) => known,
+        Err(detail) => return our_error(detail),
+    };
+    match known.check_ours(uri) {
+        Ok(None) => {}
+        Ok(Some(detail)) => return Ok(Some(Failure::new(verdict::Kind::Aggregates, detail))),
+        Err(detail) => return our_error(detail),
+    }
+    if let Some(reason) = defects::mistakes_aggregates(case, question) {
+        excuses.push(reason.to_owned());
+        return Ok(None);
+    }
+    let aggregates = known.of_theirs(excuses);
+    if aggregates.is_empty() {
+        return Ok(None);
+    }
+    let theirs = match reference.aggregate(their_uri, query, &aggregates) {
+        Err(Error::Crashed { .. }) => reference.aggregate(their_uri, query, &aggregates),
+        answer => answer,
+    };
+    let theirs = match theirs {
+        Ok(theirs) => theirs,
+        Err(error) => match excuse(case, None, &error).or_else(|| known.excuse(&aggregates, &error)) {
+            Some(reason) => {
+                excuses.push(reason);
+                return Ok(None);
+            }
+            None => {
+                let kind = match error {
+                    Error::Library(_) => verdict::Kind::TheirError,
+                    _ => verdict::Kind::TheirCrash,
+                };
+                return Ok(Some(Failure::new(kind, format!("aggregates: {error}"))));
+            }
+        },
+    };
+    for (aggregate, column) in aggregates.iter().zip(&theirs) {
+        let theirs = column.valid_cells().first().copied().flatten();
+        if let Some(detail) = known.check_theirs(aggregate, theirs, cells, excuses) {
+            return Ok(Some(Failure::new(verdict::Kind::Aggregates, detail)));
+        }
+    }
+    Ok(None)
+}
+
+/// The cells that aggregates are of.
+struct Known<'a> {
+    case: &'a Case,
+    question: &'a Question,
+    reading: Reading,
+    /// How often each cell counts for the library, if a fragment holds it.
+    times: Vec<u64>,
+    /// The fragments that hold cells of a dense array.
+    fragments: Vec<Fragment>,
+}
+
+impl<'a> Known<'a> {
+    fn read(case: &'a Case, question: &'a Question, uri: &str) -> std::result::Result<Self, String> {
+        let mut fields: Vec<String> = case.array.dimension_names().map(str::to_owned).collect();
+        for name in question.aggregates.iter().filter_map(|aggregate| aggregate.field.as_ref()) {
+            if !fields.contains(name) {
+                fields.push(name.clone());
+            }
+        }
+        let array = ours::open(uri, case, question)?;
+        let ranges = question.query.ranges.iter().map(|ranges| merged(case, ranges)).collect();
+        let reading = ours::matching(&array, &QuerySpec { fields, ranges, ..question.query.clone() })?;
+        let times = times(case, &question.query, &reading);
+        let fragments = array.fragments().map_err(|error| ours::describe(&error))?.to_vec();
+        Ok(Self { case, question, reading, times, fragments })
+    }
+
+    fn kind(&self, name: &str) -> Option<Kind> {
+        let attributes = self.case.final_attributes();
+        let attribute = attributes.iter().find(|attribute| attribute.name == name).map(Kind::of_attribute);
+        let mut dimensions = self.case.array.dimensions.iter();
+        attribute.or_else(|| dimensions.find(|dimension| dimension.name == name).map(Kind::of_dimension))
+    }
+
+    /// The values that an aggregate is of; of the count of cells any.
+    fn values(&self, aggregate: &AggregateSpec, times: &[u64]) -> Option<Values> {
+        let first = self.case.array.dimensions.first().map(|dimension| dimension.name.as_str());
+        let name = aggregate.field.as_deref().or(first)?;
+        let kind = self.kind(name)?;
+        match self.reading.columns.iter().find(|column| column.name == name) {
+            Some(column) => Some(Values::new(kind, column, times)),
+            None => (self.reading.cells == 0).then(|| Values::new(kind, &Default::default(), &[])),
+        }
+    }
+
+    fn check_ours(&self, uri: &str) -> std::result::Result<Option<String>, String> {
+        let (question, once) = (self.question, vec![1; self.reading.cells]);
+        let array = ours::open(uri, self.case, question)?;
+        let query = &question.query;
+        let all = ours::aggregate(&array, query, &question.aggregates, question.budget)?;
+        let asked = question.aggregates.iter().zip(all);
+        let alone = question.aggregates.first().map(|aggregate| {
+            let found = ours::aggregate(&array, query, std::slice::from_ref(aggregate), Some(question.tiny_budget))?;
+            Ok::<_, String>((aggregate, found.into_iter().next().flatten()))
+        });
+        for (aggregate, found) in asked.chain(alone.transpose()?) {
+            let values = self.values(aggregate, &once).ok_or_else(|| format!("{aggregate}: no such column"))?;
+            let Some(answer) = values.parse(aggregate.function, found.as_deref()) else {
+                return Ok(Some(format!("{aggregate}: ours gives {found:?}")));
+            };
+            if !is_right(&values, aggregate.function, &answer) {
+                let expected = values.answer(aggregate.function);
+                return Ok(Some(self.difference(aggregate, "ours", &expected, &answer)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The aggregates that the library has.
+    fn of_theirs(&self, excuses: &mut Vec<String>) -> Vec<AggregateSpec> {
+        let is_theirs = |aggregate: &&AggregateSpec| match &aggregate.field {
+            Some(name) => self.kind(name).is_some_and(|kind| is_theirs(aggregate.function, &kind)),
+            None => true,
+        };
+        let mut asked: Vec<AggregateSpec> = self.question.aggregates.iter().filter(is_theirs).cloned().collect();
+        asked.retain(|aggregate| match defects::fails_on(self.case, aggregate) {
+            Some(reason) => {
+                excuses.push(format!("aggregates: {reason}"));
+                false
+            }
+            None => true,
+        });
+        asked
+    }
+
+    fn check_theirs(
+        &self,
+        aggregate: &AggregateSpec,
+        theirs: Option<&[u8]>,
+        cells: usize,
+        excuses: &mut Vec<String>,
+    ) -> Option<String> {
+        let values = self.values(aggregate, &self.times_of(aggregate))?;
+        let is_count = aggregate.function == AggregateFunction::Count;
+        let is_dense = self.case.array.array_type == ArrayType::Dense;
+        if is_count && is_dense {
+            // What a dense read gives: a cell for each coordinate asked for.
+            let all = theirs == Some(&(cells as u64).to_le_bytes()[..]);
+            return (!all).then(|| format!("count: {cells} cells are read, and {theirs:?} counted"));
+        }
+        let Some(answer) = values.parse(aggregate.function, theirs) else {
+            return Some(format!("{aggregate}: theirs gives {theirs:?}"));
+        };
+        let reason = match judge(&values, aggregate.function, &answer) {
+            Judgement::Same => return None,
+            Judgement::Known(reason) => Some(reason),
+            Judgement::Wrong if is_dense && values.is_mean_of_more(aggregate.function, &answer, cells as u64) => {
+                Some("divides sums of partly written tiles by the number of all their cells")
+            }
+            Judgement::Wrong if is_dense && values.is_zero_of_nulls(&answer) => {
+                Some("takes the null cells of partly written tiles for values")
+            }
+            Judgement::Wrong => defects::misstates(self.case, self.question, aggregate, values.kind),
+        };
+        match reason {
+            Some(reason) => {
+                excuses.push(format!("aggregates: {reason}"));
+                None
+            }
+            None => Some(self.difference(aggregate, "theirs", &values.answer(aggregate.function), &answer)),
+        }
+    }
+
+    /// How often each cell counts for an aggregate of the library's: not at all where no fragment has a value of a dense array.
+    fn times_of(&self, aggregate: &AggregateSpec) -> Vec<u64> {
+        let mut times = self.times.clone();
+        if self.case.array.array_type == ArrayType::Dense {
+            let name = aggregate.field.as_deref().unwrap_or_default();
+            let has = |fragment: &&Fragment| fragment.schema().field(name).is_some();
+            let boxes = self.fragments.iter().filter(has).filter_map(Fragment::non_empty_domain).collect::<Vec<_>>();
+            for (times, is_written) in times.iter_mut().zip(written(self.case, &boxes, &self.reading)) {
+                *times *= u64::from(is_written);
+            }
+        }
+        times
+    }
+
+    fn difference(&self, aggregate: &AggregateSpec, side: &str, expected: &Answer, got: &Answer) -> String {
+        let kind = aggregate.field.as_deref().and_then(|name| self.kind(name));
+        let text = |answer: &Answer| match (answer, kind) {
+            (Answer::Value(bytes), Some(kind)) => bytes_as_text(kind.datatype, bytes),
+            (answer, _) => format!("{answer:?}"),
+        };
+        format!("{aggregate} of {} cells: {} expected, {side} is {}", self.reading.cells, text(expected), text(got))
+    }
+
+    fn excuse(&self, aggregates: &[AggregateSpec], error: &Error) -> Option<String> {
+        let with_kind = |aggregate| Some((aggregate, self.kind(AggregateSpec::field(aggregate)?)?));
+        let aggregates: Vec<_> = aggregates.iter().filter_map(with_kind).collect();
+        let reason = defects::refuses_aggregates(&aggregates, &error.to_string());
+        reason.map(|reason| format!("aggregates: {reason}"))
+    }
+}
+
+/// Whether ours is right: what finite floats add up to on the way is open where some order of them overflows.
+fn is_right(values: &Values, function: AggregateFunction, answer: &Answer) -> bool {
+    let is_sum = matches!(function, AggregateFunction::Sum | AggregateFunction::Mean);
+    match (values.sum(), answer) {
+        (Sum::Float { passes: true, .. }, Answer::Float(sum)) if is_sum => sum.is_finite(),
+        (Sum::Float { passes: true, .. }, Answer::Null) if is_sum => values.kind.nullable,
+        _ => values.are_same(function, &values.answer(function), answer),
+    }
+}
+
+/// Whether each cell of a dense array lies in one of the boxes.
+fn written(case: &Case, boxes: &[&NdRange], reading: &Reading) -> Vec<bool> {
+    let keys = |dimension: &DimensionSpec| {
+        let column = reading.columns.iter().find(|column| column.name == dimension.name)?;
+        let key = |cell| Scalar::from_le_bytes(dimension.datatype.physical(), column.cell(reading.cells, cell));
+        (0..reading.cells).map(|cell| key(cell).map(Scalar::key)).collect::<Option<Vec<u64>>>()
+    };
+    let keys: Vec<Vec<u64>> = case.array.dimensions.iter().filter_map(keys).collect();
+    let holds = |ranges: &NdRange, cell: usize| {
+        keys.iter().zip(&ranges.0).all(|(keys, range)| match range {
+            DimRange::Fixed { lo, hi } => (lo..=hi).contains(&&keys[cell]),
+            DimRange::Var { .. } => false,
+        })
+    };
+    (0..reading.cells).map(|cell| boxes.iter().any(|ranges| holds(ranges, cell))).collect()
+}
+
+/// The same coordinates in ranges that don't overlap.
+fn merged(case: &Case, spec: &RangesSpec) -> RangesSpec {
+    let Some(dimension) = case.array.dimensions.iter().find(|dimension| dimension.name == spec.dimension) else {
+        return spec.clone();
+    };
+    let order = |bytes: &Bytes| order_of(dimension.datatype, bytes);
+    let mut sorted = spec.ranges.clone();
+    sorted.sort_by_cached_key(|(low, _)| order(low));
+    let mut ranges: Vec<(Bytes, Bytes)> = Vec::new();
+    for (low, high) in sorted {
+        match ranges.last_mut() {
+            Some((_, last)) if order(&low) <= order(last) => {
+                if order(last) < order(&high) {
+                    *last = high;
+                }
+            }
+            _ => ranges.push((low, high)),
+        }
+    }
+    RangesSpec { dimension: spec.dimension.clone(), ranges }
+}
+
+/// How often each cell counts for the library: in dense arrays once for each of the ranges that hold it.
+fn times(case: &Case, query: &QuerySpec, reading: &Reading) -> Vec<u64> {
+    let mut times = vec![1; reading.cells];
+    if case.array.array_type == ArrayType::Sparse {
+        return times;
+    }
+    for spec in &query.ranges {
+        let Some(dimension) = case.array.dimensions.iter().find(|known| known.name == spec.dimension) else { continue };
+        let Some(column) = reading.columns.iter().find(|column| column.name == dimension.name) else { continue };
+        let order = |bytes: &[u8]| order_of(dimension.datatype, bytes);
+        let ranges: Vec<_> = spec.ranges.iter().map(|(low, high)| order(low)..=order(high)).collect();
+        for (cell, times) in times.iter_mut().enumerate() {
+            let place = order(column.cell(reading.cells, cell));
+            *times *= ranges.iter().filter(|range| range.contains(&place)).count() as u64;
+        }
+    }
+    times
+}

@@ -1,0 +1,156 @@
+//! What the reference library is known to get wrong in aggregates.
+
+use std::collections::BTreeSet;
+
+use tdb_types::{ArrayType, Datatype, Layout};
+
+use super::is_wrong;
+use crate::case::{Case, Question, Step};
+use crate::generate::integer_of;
+use crate::values::Kind;
+use tdb_reference::model::{AggregateFunction, AggregateSpec, Bytes, DimensionSpec, FilterSpec, RangesSpec};
+
+/// Why the library's aggregates aren't worth asking for; `None` if they are.
+pub fn mistakes_aggregates(case: &Case, question: &Question) -> Option<&'static str> {
+    // Whatever order is asked for, those of sparse arrays come from an unordered read.
+    let mut unordered = question.clone();
+    if case.array.array_type == ArrayType::Sparse {
+        unordered.query.layout = Layout::Unordered;
+    }
+    let strings = |ranges: &RangesSpec| {
+        let mut dimensions = case.array.dimensions.iter().filter(|spec| spec.name == ranges.dimension);
+        ranges.ranges.len() > 1 && dimensions.any(|spec| spec.domain.is_none())
+    };
+    let several = question.query.ranges.iter().any(strings);
+    is_wrong(case, &unordered).or_else(|| several.then_some("loses cells in several ranges of strings"))
+}
+
+/// Why the library refuses aggregates; `None` if it should compute them.
+pub fn refuses_aggregates(aggregates: &[(&AggregateSpec, Kind)], message: &str) -> Option<&'static str> {
+    let mut null_counts = aggregates.iter().filter(|(aggregate, _)| aggregate.function == AggregateFunction::NullCount);
+    let unbound = null_counts.any(|(_, kind)| is_unbound(kind));
+    (unbound && message.contains("tile min metadata that's not present"))
+        .then_some("looks for least values to count nulls, of fields that have none")
+}
+
+/// Whether tiles have no least and greatest value of the field.
+fn is_unbound(kind: &Kind) -> bool {
+    !kind.is_number() && !matches!(kind.datatype, Datatype::Char | Datatype::StringAscii)
+}
+
+/// Why an aggregate of the library's isn't worth asking for; `None` if it is.
+pub fn fails_on(case: &Case, aggregate: &AggregateSpec) -> Option<&'static str> {
+    let name = aggregate.field.as_ref()?;
+    let mut added = case.steps.iter().filter_map(|step| match step {
+        Step::Evolve(evolution) => Some(&evolution.add_attributes),
+        _ => None,
+    });
+    let is_added = added.any(|attributes| attributes.iter().any(|attribute| attribute.name == *name));
+    is_added.then_some("crashes on aggregates of attributes that a fragment lacks")
+}
+
+/// Why an aggregate of the library's is wrong; `None` if it should be right.
+pub fn misstates(case: &Case, question: &Question, aggregate: &AggregateSpec, kind: Kind) -> Option<&'static str> {
+    let name = aggregate.field.as_ref()?;
+    let changes = |filter: &FilterSpec| matches!(filter, FilterSpec::ScaleFloat { .. } | FilterSpec::Webp { .. });
+    let attributes = case.final_attributes();
+    let mut changed = attributes.iter().filter(|attribute| attribute.filters.filters.iter().any(changes));
+    if changed.any(|attribute| attribute.name == *name) {
+        return Some("believes statistics of values that filters have changed since");
+    }
+    let counts_nulls = aggregate.function == AggregateFunction::NullCount;
+    if counts_nulls && is_unbound(&kind) {
+        return Some("believes numbers of nulls that were never counted, of fields without least values");
+    }
+    if case.array.array_type == ArrayType::Sparse {
+        return None;
+    }
+    if case.array.dimensions.iter().any(|dimension| dimension.name == *name) {
+        return counts_along_another(case, question)
+            .then_some("counts dense dimensions up along the wrong one, where the result isn't in the order of cells");
+    }
+    if kind.cell_val_num.is_none() && (kind.nullable || attributes.len() > 1) {
+        return Some(
+            "believes statistics of variable-size fields of dense fragments, which may be those of other cells",
+        );
+    }
+    if case.steps.contains(&Step::Consolidate("fragments")) {
+        return Some("believes statistics of consolidated dense tiles, which count cells that nobody wrote");
+    }
+    takes_for_whole(case, question).then_some("takes tiles for whole that are asked for in part, but twice")
+}
+
+fn extent(dimension: &DimensionSpec) -> Option<i128> {
+    dimension.extent.as_ref().map(|extent| integer_of(dimension.datatype.physical(), extent))
+}
+
+/// Where tiles have one coordinate along all but the dimension that cells run along first, results in another order than
+/// that of cells are taken for ones in it.
+fn counts_along_another(case: &Case, question: &Question) -> bool {
+    let dimensions = &case.array.dimensions;
+    let others = match case.array.cell_order {
+        Layout::RowMajor => dimensions.get(1..),
+        _ => dimensions.get(..dimensions.len() - 1),
+    };
+    let otherwise = ![case.array.cell_order, Layout::GlobalOrder].contains(&question.query.layout);
+    let is_thin = |others: &[DimensionSpec]| !others.is_empty() && others.iter().all(|other| extent(other) == Some(1));
+    otherwise && others.is_some_and(is_thin)
+}
+
+/// Whether of some tile as many cells are asked for as it has, but not each of them once.
+fn takes_for_whole(case: &Case, question: &Question) -> bool {
+    // How many cells may be asked for of a tile, as far as it is known, and whether each of them once.
+    let mut asked = BTreeSet::from([(1_i128, true)]);
+    let mut whole = 1;
+    for dimension in &case.array.dimensions {
+        let (Some(extent), Some((low, high))) = (extent(dimension), &dimension.domain) else { return false };
+        let integer = |bytes: &Bytes| integer_of(dimension.datatype.physical(), bytes);
+        let (low, high) = (integer(low), integer(high));
+        let ranges: Vec<(i128, i128)> = question
+            .query
+            .ranges
+            .iter()
+            .filter(|ranges| ranges.dimension == dimension.name)
+            .flat_map(|ranges| ranges.ranges.iter().map(|(low, high)| (integer(low), integer(high))))
+            .collect();
+        let along = match &ranges[..] {
+            // All tiles, of which the last may hang over the domain's end.
+            [] => BTreeSet::from([(extent, true), ((high - low) % extent + 1, (high - low) % extent + 1 == extent)]),
+            ranges => of_tiles(ranges, low, extent),
+        };
+        whole *= extent;
+        let product = |(count, once): (i128, bool)| {
+            along.iter().map(move |(coordinates, each)| (count * coordinates, once && *each))
+        };
+        asked = asked.into_iter().flat_map(product).collect();
+    }
+    asked.contains(&(whole, false))
+}
+
+/// How many coordinates of each tile are in the ranges, and whether each of the tile's is there once.
+fn of_tiles(ranges: &[(i128, i128)], low: i128, extent: i128) -> BTreeSet<(i128, bool)> {
+    let tiles = ranges.iter().flat_map(|(first, last)| (first - low) / extent..=(last - low) / extent);
+    let of_tile = |tile: i128| {
+        let (first, last) = (low + tile * extent, low + (tile + 1) * extent - 1);
+        let parts = ranges.iter().map(|(low, high)| ((*low).max(first), (*high).min(last)));
+        let mut parts: Vec<(i128, i128)> = parts.filter(|(low, high)| low <= high).collect();
+        parts.sort_unstable();
+        let count = parts.iter().map(|(low, high)| high - low + 1).sum();
+        let apart = parts.windows(2).all(|pair| pair[0].1 < pair[1].0);
+        (count, apart && count == extent)
+    };
+    tiles.collect::<BTreeSet<i128>>().into_iter().map(of_tile).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_tiles;
+
+    #[test]
+    fn tiles_are_whole_where_each_coordinate_is_asked_for_once() {
+        assert_eq!(Vec::from_iter(of_tiles(&[(0, 9)], 0, 5)), [(5, true)]);
+        assert_eq!(Vec::from_iter(of_tiles(&[(3, 4), (0, 2)], 0, 5)), [(5, true)]);
+        assert_eq!(Vec::from_iter(of_tiles(&[(0, 3), (3, 3)], 0, 5)), [(5, false)]);
+        assert_eq!(Vec::from_iter(of_tiles(&[(4, 6)], 0, 5)), [(1, false), (2, false)]);
+    }
+}

@@ -1,0 +1,47 @@
+//! Aggregates by our library.
+
+use tdb_array::{Aggregate, Aggregates, Array, Order};
+use tdb_types::Layout;
+
+use super::{Reading, describe, query, reading};
+use tdb_reference::model::{AggregateFunction, AggregateSpec, QuerySpec};
+
+/// The aggregate as ours.
+fn aggregate_of(spec: &AggregateSpec) -> Aggregate {
+    let field = spec.field.clone().unwrap_or_default();
+    match spec.function {
+        AggregateFunction::Count => Aggregate::count(),
+        AggregateFunction::Sum => Aggregate::sum(field),
+        AggregateFunction::Min => Aggregate::min(field),
+        AggregateFunction::Max => Aggregate::max(field),
+        AggregateFunction::Mean => Aggregate::mean(field),
+        AggregateFunction::NullCount => Aggregate::null_count(field),
+    }
+}
+
+/// The aggregates of a query's cells, in their order; none for null.
+pub fn aggregate(
+    array: &Array,
+    spec: &QuerySpec,
+    aggregates: &[AggregateSpec],
+    budget: Option<usize>,
+) -> Result<Vec<Option<Vec<u8>>>, String> {
+    let mut query = query(array, &QuerySpec { fields: Vec::new(), ..spec.clone() })?;
+    if let Some(budget) = budget {
+        query = query.budget(budget);
+    }
+    let found: Aggregates = query.aggregate(aggregates.iter().map(aggregate_of)).map_err(|error| describe(&error))?;
+    let named = aggregates.iter().zip(found.batch().columns());
+    named
+        .map(|(aggregate, column)| match column.name() == aggregate.to_string() && column.len() == 1 {
+            true => Ok(column.cell(0).map(<[u8]>::to_vec)),
+            false => Err(format!("column {:?} of {} cells stands for {aggregate}", column.name(), column.len())),
+        })
+        .collect()
+}
+
+/// Some fields of the cells that fulfil the query's condition, in any order.
+pub fn matching(array: &Array, spec: &QuerySpec) -> Result<Reading, String> {
+    let spec = QuerySpec { layout: Layout::Unordered, ..spec.clone() };
+    reading(query(array, &spec)?.order(Order::Unordered).only_matching())
+}
