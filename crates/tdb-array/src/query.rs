@@ -4,6 +4,7 @@ mod boxes;
 mod coordinate;
 mod filter;
 mod memory;
+mod names;
 mod region;
 
 use std::collections::HashSet;
@@ -20,6 +21,7 @@ pub use coordinate::Coordinate;
 pub(crate) use coordinate::scalar as scalar_of;
 pub(crate) use filter::{FillCell, with_fill_values};
 pub(crate) use memory::Memory;
+pub(crate) use names::{dimension_index, unknown_field};
 pub(crate) use region::Region;
 
 use crate::{Array, ArrayError, Label, Monitor, NewCells, Result};
@@ -366,7 +368,7 @@ impl Query {
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
     /// let array = tdb_array::Array::open(folder)?;
-    /// let batches = array.read().range("y", 0..=1)?.range("x", 0..=4)?.batch_cells(4).batches()?;
+    /// let batches = array.read().range("y", 0..=1)?.range("x", 1..=5)?.batch_cells(4).batches()?;
     /// let cells: Vec<usize> = batches.map(|batch| batch.map(|batch| batch.len())).collect::<Result<_, _>>()?;
     /// assert_eq!(cells, [4, 4, 2]);
     /// # Ok::<(), tdb_array::ArrayError>(())
@@ -487,15 +489,6 @@ pub(crate) fn range_on<C: Into<Coordinate> + Clone>(
     Ok((index, Given::of(range).on(&schema.dimensions()[index], &schema.limits(index))?))
 }
 
-/// Which dimension is called so.
-pub(crate) fn dimension_index(schema: &ArraySchema, name: &str) -> Result<usize> {
-    let dimensions = schema.dimensions();
-    dimensions.iter().position(|known| known.name() == name).ok_or_else(|| {
-        let known = dimensions.iter().map(|known| known.name().to_owned()).collect();
-        ArrayError::UnknownDimension { name: name.to_owned(), known }
-    })
-}
-
 /// All dimensions and attributes of a sparse array, all attributes of a dense one (whose coordinates follow from the
 /// order).
 fn all_fields(schema: &ArraySchema) -> Vec<FieldRef> {
@@ -505,11 +498,4 @@ fn all_fields(schema: &ArraySchema) -> Vec<FieldRef> {
     };
     let attributes = (0..schema.attributes().len()).map(FieldRef::Attribute);
     (0..dimensions).map(FieldRef::Dimension).chain(attributes).collect()
-}
-
-pub(crate) fn unknown_field(schema: &ArraySchema, name: &str) -> ArrayError {
-    let dimensions = schema.domain().dimensions().iter().map(|dimension| dimension.name().to_owned());
-    let attributes = schema.attributes().iter().map(|attribute| attribute.name().to_owned());
-    let labels = schema.labels().iter().map(|label| label.name.clone());
-    ArrayError::UnknownField { name: name.to_owned(), known: dimensions.chain(attributes).chain(labels).collect() }
 }

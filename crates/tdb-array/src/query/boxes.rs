@@ -7,7 +7,7 @@ use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_types::{PhysicalType, Scalar, ordered_keys};
 
 use super::coordinate::{Coordinate, Given};
-use super::dimension_index;
+use super::names::dimension_index;
 use crate::write::{NewCells, check_column};
 use crate::{ArrayError, Result};
 

@@ -161,7 +161,7 @@ impl WantedCells {
 
     fn compare_coordinates(&mut self, look: Look<'_>, mask: &mut Mask, scratch: &mut TileScratch) -> Result<()> {
         let Look { context, source, tile, want } = look;
-        let compared = source.compared(context, tile);
+        let compared = context.compared(source, tile);
         self.dimensions.resize_with(source.dimensions.len(), || None);
         for dimension in 0..source.dimensions.len() {
             if want == Want::Cells && !compared.needs(dimension) {

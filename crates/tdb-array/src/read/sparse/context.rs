@@ -7,6 +7,8 @@ use tdb_condition::BoundCondition;
 use tdb_rtree::{Boxes, DimRange, NdRange, RangeCounts};
 use tdb_schema::FieldRef;
 
+use super::boxed::Compared;
+use super::selected::SelectedTile;
 use super::source::{Sought, Source};
 use super::spares::Spares;
 use crate::fragment::prefetch;
@@ -101,6 +103,11 @@ impl Context {
             fragments.map(|fragment| context.array.workers().check().and_then(|()| Source::of(fragment, sought)));
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
         Ok(context)
+    }
+
+    /// What the coordinates of a tile have to be compared with.
+    pub(super) fn compared<'a>(&'a self, source: &'a Source, tile: &SelectedTile) -> Compared<'a> {
+        source.compared(&self.regions, self.boxes.as_deref(), tile)
     }
 
     /// Makes the next batches larger, because the last one unfiltered tiles that the next will need once more.

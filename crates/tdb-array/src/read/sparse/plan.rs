@@ -103,7 +103,7 @@ fn fragment_plan(
     }
     for (dimension, tiles) in source.dimensions.iter().enumerate() {
         if context.field_of_dimension[dimension].is_none() {
-            add(tiles, &|tile| !is_streamed(tile) || source.compared(context, tile).needs(dimension))?;
+            add(tiles, &|tile| !is_streamed(tile) || context.compared(source, tile).needs(dimension))?;
         }
     }
     if let Some(times) = &source.times {

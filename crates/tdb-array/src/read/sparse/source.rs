@@ -8,7 +8,6 @@ use tdb_rtree::{Boxes, Coverage, DimRange, NdRange, RTree, RTreeError};
 
 use super::boxed::{BoxedTiles, Compared};
 use super::conditions::Conditions;
-use super::context::Context;
 use super::selected::SelectedTile;
 use crate::plan::PrunedTiles;
 use crate::read::OutputField;
@@ -162,13 +161,18 @@ impl Source {
     }
 
     /// What the coordinates of a tile have to be compared with.
-    pub(super) fn compared<'a>(&'a self, context: &'a Context, tile: &SelectedTile) -> Compared<'a> {
+    pub(super) fn compared<'a>(
+        &'a self,
+        regions: &'a [Vec<DimRange>],
+        boxes: Option<&'a Boxes>,
+        tile: &SelectedTile,
+    ) -> Compared<'a> {
         if tile.full {
             return Compared::nothing(self.dimensions.len());
         }
         let bounds = self.mbr(tile.tile);
-        let boxes = context.boxes.as_deref().zip(self.boxed.as_ref());
+        let boxes = boxes.zip(self.boxed.as_ref());
         let boxes = boxes.and_then(|(boxes, boxed)| Some((boxes, boxed.of(tile.tile, &bounds, boxes)?)));
-        Compared::of(&bounds, &context.regions, boxes)
+        Compared::of(&bounds, regions, boxes)
     }
 }
