@@ -3,6 +3,8 @@
 mod column;
 mod table;
 
+use std::vec;
+
 use tdb_types::Cells;
 
 use crate::key::{KeyShape, Keys};
@@ -169,15 +171,11 @@ impl Groups {
             let columns = columns.iter().map(GroupColumn::part).collect();
             Self { shape: shape.clone(), table, cells: Vec::new(), columns, memory }
         });
-        let keys: Vec<(SortedKey, u32)> = match table {
-            AnyTable::Packed(table) => {
-                table.into_sorted().into_iter().map(|(key, group)| (SortedKey::Packed(key), group)).collect()
-            }
-            AnyTable::Bytes(table) => {
-                table.into_sorted().into_iter().map(|(key, group)| (SortedKey::Bytes(key), group)).collect()
-            }
+        let keys = match table {
+            AnyTable::Packed(table) => SortedKeys::Packed(table.into_sorted().into_iter()),
+            AnyTable::Bytes(table) => SortedKeys::Bytes(table.into_sorted().into_iter()),
         };
-        let rows = keys.into_iter().map(move |(key, group)| {
+        let rows = keys.map(move |(key, group)| {
             let group = group as usize;
             GroupRow {
                 key: match key {
@@ -233,7 +231,26 @@ impl Groups {
     }
 }
 
+/// Keys in their order, each with its group.
+#[derive(Debug)]
+enum SortedKeys {
+    Packed(vec::IntoIter<(u128, u32)>),
+    Bytes(vec::IntoIter<(Box<[u8]>, u32)>),
+}
+
+#[derive(Debug)]
 enum SortedKey {
     Packed(u128),
     Bytes(Box<[u8]>),
+}
+
+impl Iterator for SortedKeys {
+    type Item = (SortedKey, u32);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Packed(keys) => keys.next().map(|(key, group)| (SortedKey::Packed(key), group)),
+            Self::Bytes(keys) => keys.next().map(|(key, group)| (SortedKey::Bytes(key), group)),
+        }
+    }
 }

@@ -81,7 +81,7 @@ impl Query {
     /// Computes aggregates of the query's cells for each group of them that are equal in some fields; see
     /// [`aggregate`](Self::aggregate).
     ///
-    /// Groups take no more memory than the query's [budget](Self::budget), by default 256 MiB: those that don't fit are computed in
+    /// Groups take no more memory than the query's [budget](Self::budget), by default 256 MiB; those that don't fit are computed in
     /// another pass over the array.
     ///
     /// ```

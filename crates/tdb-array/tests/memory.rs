@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tdb_array::tdb_condition::Condition;
-use tdb_array::{Array, ArrayOptions, Names, NewCells, NewColumn, Order};
+use tdb_array::{Aggregate, Array, ArrayOptions, Names, NewCells, NewColumn, Order};
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::LocalStorage;
 use tdb_testkit::LatentStorage;
@@ -203,6 +203,40 @@ fn dense_reads_keep_to_their_budget() {
     check("dense, with nulls", &path("dense"));
     dense(&path("strings"), true);
     check("dense, strings", &path("strings"));
+}
+
+#[test]
+fn groups_keep_to_their_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("strings");
+    sparse(&path, Layout::RowMajor, 2, true);
+    let mut over = Vec::new();
+    // Numbers, strings and numbers, one by one and several at a time.
+    for (by, budget, threads) in [("a", 64 << 20, 1), ("s,a", 64 << 20, 2)] {
+        let peak = peak_in_child("one_group_by", &format!("{} {by} {budget} {threads}", path.display()));
+        let most = budget as u64 + CONSTANT + threads * EACH_THREAD;
+        println!("groups by {by}, {threads} threads: {} of {} MiB", peak >> 20, most >> 20);
+        if peak > most {
+            over.push((by, budget, threads, peak));
+        }
+    }
+    assert!(over.is_empty(), "{over:?}");
+}
+
+#[test]
+fn one_group_by() {
+    let Ok(case) = std::env::var(CASE) else { return };
+    let [path, by, budget, threads] = case.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    let array = ArrayOptions::new().threads(threads.parse().unwrap()).open(path).unwrap();
+    let peak = peak_of(|| {
+        // Some hundred thousand of them.
+        let some = Condition::field("a").ge(94_000_000.0);
+        let query = array.read().filter(some).budget(budget.parse().unwrap());
+        let asked = [Aggregate::count(), Aggregate::sum("n"), Aggregate::max("s"), Aggregate::median("y")];
+        let groups = query.group_by(by.split(','), asked).unwrap();
+        assert!(groups.map(|batch| batch.unwrap().len()).sum::<usize>() > 300_000);
+    });
+    println!("\npeak {peak}");
 }
 
 /// A stream of many batches holds its budget at its peak, whatever it writes in all.

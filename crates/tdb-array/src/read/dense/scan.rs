@@ -27,8 +27,13 @@ const MANY_TILES: u64 = 1 << 16;
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(mut query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     query.region = query.region.distinct();
+    let needs_cells = query.filter.is_some() || query.boxes.is_some() || !query.fields.is_empty();
     let mut reader = DenseReader::new(query)?;
     let mut cost = ScanCost::default();
+    // How many there are needs no look at them.
+    if !needs_cells && scan.add_unwritten(volume(&reader.shape.positions())) {
+        return Ok(cost);
+    }
     let mut known = HashSet::new();
     if let Some(written) = Written::of(&mut reader, scan)? {
         let tiles = written.without_known(&mut reader, scan, &mut known)?;
