@@ -17,7 +17,8 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// So many intervals between two numbers; `None` if there is nothing between them, or values of this kind are no numbers.
+    /// So many intervals from one number to another; `None` if there are none, if the first number is greater, if they lie further apart
+    /// than a double can tell, or if values of this kind are no numbers.
     #[must_use]
     pub fn new(kind: ValueKind, low: f64, high: f64, count: usize) -> Option<Self> {
         let ValueKind::Number(physical) = kind else { return None };
@@ -57,36 +58,47 @@ impl Bins {
     }
 
     fn add_numbers<N: Number>(&mut self, numbers: &[N]) {
-        let Self { low, high, counts, outside, .. } = self;
-        #[allow(clippy::cast_precision_loss)] // few intervals
-        let scale = counts.len() as f64 / (*high - *low);
-        let last = counts.len() - 1;
         for number in numbers {
-            let number = number.to_f64();
-            if !(*low..=*high).contains(&number) {
-                *outside += 1;
-                continue;
+            match self.bin_of(number.to_f64()) {
+                Some(bin) => self.counts[bin] = self.counts[bin].saturating_add(1),
+                None => self.outside = self.outside.saturating_add(1),
             }
-            // Where all are equal, the scale is infinite.
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, NaN is 0
-            let bin = ((number - *low) * scale) as usize;
-            counts[bin.min(last)] += 1;
         }
+    }
+
+    /// The interval that a number lies in.
+    #[inline]
+    fn bin_of(&self, number: f64) -> Option<usize> {
+        if !(self.low..=self.high).contains(&number) {
+            return None;
+        }
+        #[allow(clippy::cast_precision_loss)] // few intervals
+        let scale = self.counts.len() as f64 / (self.high - self.low);
+        // Where all are equal, the scale is infinite, and NaN is 0.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+        let bin = ((number - self.low) * scale) as usize;
+        Some(bin.min(self.counts.len() - 1))
+    }
+
+    /// Adds so many numbers that are all the same.
+    pub fn add_repeated(&mut self, number: &[u8], count: u64) {
+        let number = with_number!(self.physical, N => N::at(number, 0).to_f64());
+        let place = match self.bin_of(number) {
+            Some(bin) => &mut self.counts[bin],
+            None => &mut self.outside,
+        };
+        *place = place.saturating_add(count);
     }
 
     /// Adds so many numbers, if all numbers between these two lie in the same interval; whether they do.
     #[must_use]
     pub fn add_between(&mut self, least: &[u8], greatest: &[u8], count: u64) -> bool {
-        let mut ends = self.part();
-        ends.add(&Cells::fixed(least, self.physical.size()), None);
-        ends.add(&Cells::fixed(greatest, self.physical.size()), None);
-        match ends.counts.iter().position(|count| *count == 2) {
-            Some(bin) => {
-                self.counts[bin] = self.counts[bin].saturating_add(count);
-                true
-            }
-            None => false,
+        let double = |bytes: &[u8]| with_number!(self.physical, N => N::at(bytes, 0).to_f64());
+        let bin = self.bin_of(double(least)).filter(|bin| self.bin_of(double(greatest)) == Some(*bin));
+        if let Some(bin) = bin {
+            self.counts[bin] = self.counts[bin].saturating_add(count);
         }
+        bin.is_some()
     }
 
     /// Adds the numbers of other bins of the same intervals.

@@ -112,7 +112,7 @@ impl Groups {
             self.resize();
             for group in &groups {
                 if let Some(cells) = self.cells.get_mut(*group as usize) {
-                    *cells += 1;
+                    *cells = cells.saturating_add(1);
                 }
             }
             for (column, cells) in self.columns.iter_mut().zip(measured) {
@@ -140,23 +140,25 @@ impl Groups {
     /// Adds the cells of groups of the same fields, of other cells.
     pub fn merge(&mut self, other: Self) {
         let mut groups = Vec::new();
-        match (&mut self.table, other.table) {
+        let is_lowered = match (&mut self.table, other.table) {
             (AnyTable::Packed(table), AnyTable::Packed(other)) => table.merge(other, &mut groups),
             (AnyTable::Bytes(table), AnyTable::Bytes(other)) => table.merge(other, &mut groups),
             // They have the same shape.
             _ => return,
-        }
+        };
         self.resize();
         for (cells, group) in other.cells.iter().zip(&groups) {
             if let Some(own) = self.cells.get_mut(*group as usize) {
-                *own += cells;
+                *own = own.saturating_add(*cells);
             }
         }
         for (column, other) in self.columns.iter_mut().zip(other.columns) {
             column.merge(other, &groups);
         }
         // A part may have let go of keys that are here.
-        self.drop_beyond();
+        if is_lowered {
+            self.drop_beyond();
+        }
         self.keep_to_memory();
     }
 

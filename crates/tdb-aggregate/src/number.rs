@@ -27,7 +27,7 @@ pub(crate) trait Number: Copy + PartialOrd + Default {
     /// As a double, rounded where that doesn't hold it.
     fn to_f64(self) -> f64;
 
-    /// Whether it is comparable.
+    /// Whether it compares with nothing.
     fn is_nan(self) -> bool;
 }
 
@@ -230,7 +230,7 @@ pub(crate) fn widen(physical: PhysicalType, bytes: &[u8]) -> Partial {
     with_number!(physical, N => N::at(bytes, 0).widen())
 }
 
-/// Whether the number in `bytes` is comparable.
+/// Whether the number in `bytes` compares with nothing.
 pub(crate) fn is_nan(physical: PhysicalType, bytes: &[u8]) -> bool {
     with_number!(physical, N => N::at(bytes, 0).is_nan())
 }

@@ -43,7 +43,7 @@ impl Summary {
         self.nulls
     }
 
-    /// The sum of the values, if it is measured.
+    /// The sum of the values; 0 if it isn't measured.
     #[must_use]
     pub fn total(&self) -> Total {
         self.total
@@ -77,8 +77,8 @@ impl Summary {
                 for_each_cell(cells, picked, |cell| bounds.add(kind, cell, cell))
             }
         };
-        self.values += values;
-        self.nulls += nulls;
+        self.values = self.values.saturating_add(values);
+        self.nulls = self.nulls.saturating_add(nulls);
     }
 
     fn add_numbers<N: Number>(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) -> (u64, u64) {
@@ -133,8 +133,8 @@ impl Summary {
         if values > 0 && is_missing {
             return false;
         }
-        self.nulls += known.nulls;
-        self.values += values;
+        self.nulls = self.nulls.saturating_add(known.nulls);
+        self.values = self.values.saturating_add(values);
         if values > 0 {
             if let (Some(total), true) = (known.total, self.measured.sum) {
                 self.total.add(total);

@@ -125,7 +125,10 @@ impl Query {
 
     /// The query for a scan of these fields.
     fn for_scan(&self, fields: &[tdb_schema::FieldRef]) -> Result<CheckedQuery> {
-        let mut query = self.clone().order(Order::Unordered).only_matching().check()?;
+        let mut query = self.clone().order(Order::Unordered).only_matching();
+        // Groups have the other half.
+        query.halve_budget();
+        let mut query = query.check()?;
         query.fields = fields.into();
         query.shown = fields.len();
         query.labels.clear();
@@ -171,6 +174,9 @@ impl Aggregates {
     }
 }
 
+/// Bytes that the values of a batch of groups may take, but for those of the last group.
+const MOST_BYTES: usize = 4 << 20;
+
 impl Grouped {
     /// A batch without rows, which has the columns that all batches have.
     #[must_use]
@@ -185,7 +191,7 @@ impl Grouped {
     }
 
     fn next_batch(&mut self) -> Result<Option<Batch>> {
-        while self.columns.len() < self.rows {
+        while self.columns.len() < self.rows && self.columns.bytes() < MOST_BYTES {
             let Some(row) = self.groups.next_row()? else { break };
             let found = self.distributions.of(&row, self.groups.measures())?;
             self.columns.push(&row, &found, self.groups.measures());

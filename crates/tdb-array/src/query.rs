@@ -352,6 +352,11 @@ impl Query {
         self.budget.unwrap_or(DEFAULT) / 2
     }
 
+    /// Leaves half of the memory to others.
+    pub(crate) fn halve_budget(&mut self) {
+        self.budget = self.budget.map(|budget| (budget / 2).max(1));
+    }
+
     /// How many groups a batch has.
     pub(crate) fn group_rows(&self) -> usize {
         /// A row takes some hundred bytes.

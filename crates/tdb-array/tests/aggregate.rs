@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use tdb_array::{Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, Query, QueryBox};
+use tdb_array::{Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, NewCells, Query, QueryBox};
 use tdb_condition::{Operator, field};
 use tdb_filters::EncryptionKey;
-use tdb_schema::{ArraySchema, FieldRef, FieldType};
+use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, FieldRef, FieldType, SchemaBuilder};
 use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{CellValNum, Datatype, Scalar};
@@ -205,7 +205,7 @@ impl Known {
             AggregateFunction::Min => values.iter().find(is_comparable).or(values.first()).cloned(),
             AggregateFunction::Max => values.iter().rfind(is_comparable).or(values.first()).cloned(),
             AggregateFunction::Quantile(part) => {
-                let rank = ((part * values.len() as f64).ceil() as usize).max(1);
+                let rank = ((part * 10.0).round() as usize * values.len()).div_ceil(10).max(1);
                 values.get(rank - 1).cloned()
             }
             AggregateFunction::Mean | AggregateFunction::Sum => {
@@ -418,4 +418,50 @@ fn statistics_of_images_with_transparency_are_not_believed() {
         assert_eq!(known(name), (false, true), "{name}");
     }
     assert!(known("v22-by-2.30.0-dense-images-rgb").0);
+}
+
+/// One written tile in a domain that nobody could walk through.
+#[test]
+fn a_dense_array_that_is_hardly_written() {
+    let side = |name| {
+        let dimension = Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - 10));
+        dimension.with_tile_extent(Scalar::U64(4))
+    };
+    let builder = SchemaBuilder::dense().dimension(side("y")).dimension(side("x"));
+    let builder =
+        builder.attribute(Attribute::new("a", Datatype::Int32)).attribute(Attribute::new("f", Datatype::Float32));
+    let folder = tempfile::tempdir().unwrap();
+    Array::create(folder.path().join("array"), &ArrayDefinition::new(builder.build().unwrap()).unwrap()).unwrap();
+    let array = Array::open(folder.path().join("array")).unwrap();
+    let cells = NewCells::new().with("a", &[1i32, 2, 3, 4, 5, 6, 7, 8]).with("f", &[0.5f32; 8]);
+    array.write().range("y", 8u64..=9).unwrap().range("x", 4u64..=7).unwrap().cells(cells).unwrap();
+
+    let array = Array::open(folder.path().join("array")).unwrap();
+    let query = || array.read();
+    let asked = [Aggregate::count(), Aggregate::count_of("a"), Aggregate::max("a"), Aggregate::min("f")];
+    let found = query().aggregate(asked).unwrap();
+    // More than can be counted.
+    assert_eq!(found.value::<u64>("count").unwrap(), Some(u64::MAX));
+    assert_eq!(found.value::<u64>("count(a)").unwrap(), Some(u64::MAX));
+    assert_eq!((found.value::<i32>("max(a)").unwrap(), found.value::<f32>("min(f)").unwrap()), (Some(8), Some(0.5)));
+    // Those that nobody wrote are NaNs.
+    let histogram = query().histogram("f", 2).unwrap().unwrap();
+    assert_eq!((histogram.counts, histogram.outside), (vec![8, 0], u64::MAX));
+    let groups = query().group_by(["a"], [Aggregate::count(), Aggregate::count_distinct("f")]).unwrap();
+    let groups: Vec<Batch> = groups.map(Result::unwrap).collect();
+    assert_eq!(groups[0].column("count").unwrap().values::<u64>().unwrap(), [u64::MAX, 1, 1, 1, 1, 1, 1, 1, 1]);
+    // Cells behind the written ones in the same tile.
+    let edge = query().range("y", 8u64..=11).unwrap().range("x", 4u64..=7).unwrap();
+    assert_eq!(edge.aggregate([Aggregate::count()]).unwrap().value::<u64>("count").unwrap(), Some(16));
+}
+
+#[test]
+fn columns_have_different_names() {
+    let fixture =
+        fixtures::all().into_iter().find(|fixture| fixture.name() == "v22-by-2.30.0-dense-2d-row-row").unwrap();
+    let array = open(&fixture, 1);
+    let error = array.read().aggregate([Aggregate::sum("a"), Aggregate::sum("a")]).unwrap_err();
+    assert_eq!(error.to_string(), r#"two columns of the result are called "sum(a)""#);
+    let error = array.read().histogram("a", 1 << 20).unwrap_err();
+    assert_eq!(error.to_string(), "histogram(a): 1048576 intervals are more than 65536");
 }

@@ -27,12 +27,12 @@ pub(crate) fn names_in(text: &str) -> Result<Vec<String>> {
             let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
             let name = strings.next().and_then(std::result::Result::ok);
             names.push(name.ok_or_else(|| {
-                Failure::usage(format!("select {text:?}: the name in quotes does not end"))
-                    .with_hint("write names in quotes as in JSON: --select 'a,\"b,c\"'")
+                Failure::usage(format!("names {text:?}: the name in quotes does not end"))
+                    .with_hint("write names in quotes as in JSON: 'a,\"b,c\"'")
             })?);
             rest = rest[strings.byte_offset()..].trim_start();
             if !rest.is_empty() && !rest.starts_with(',') {
-                return Err(Failure::usage(format!("select {text:?}: expected a comma at {rest:?}")));
+                return Err(Failure::usage(format!("names {text:?}: expected a comma at {rest:?}")));
             }
         } else {
             let end = rest.find(',').unwrap_or(rest.len());

@@ -46,7 +46,7 @@ impl NumberSummary {
         if measured.bounds {
             self.widen(value, value);
         }
-        self.values += 1;
+        self.values = self.values.saturating_add(1);
     }
 
     /// Takes values between two of them.
@@ -67,8 +67,8 @@ impl NumberSummary {
             self.widen(N::at(&other.low, 0), N::at(&other.high, 0));
         }
         self.total.add(other.total);
-        self.values += other.values;
-        self.nulls += other.nulls;
+        self.values = self.values.saturating_add(other.values);
+        self.nulls = self.nulls.saturating_add(other.nulls);
     }
 }
 
@@ -192,7 +192,7 @@ impl GroupColumn {
                 if let Some(known) = summaries.get(group) {
                     let size = physical.size();
                     let bounds = self.measured.bounds.then_some((&known.low[..size], &known.high[..size]));
-                    let cells = known.values + known.nulls;
+                    let cells = known.values.saturating_add(known.nulls);
                     let total = self.measured.sum.then_some(known.total);
                     // All that is measured is there.
                     let _ = summary.add_statistics(&CellStatistics { cells, nulls: known.nulls, total, bounds });
@@ -220,7 +220,7 @@ fn add_numbers<N: Number>(
         let Some(summary) = summaries.get_mut(*group as usize) else { continue };
         let cell = *cell as usize;
         match validity {
-            Some(validity) if !validity.is_valid(cell) => summary.nulls += 1,
+            Some(validity) if !validity.is_valid(cell) => summary.nulls = summary.nulls.saturating_add(1),
             _ => summary.add(N::at(bytes, cell), measured),
         }
     }

@@ -116,12 +116,15 @@ impl<K: Key + ?Sized> Table<K> {
         group
     }
 
-    /// Takes the keys of another one, and appends for each of its groups the one here.
-    pub(super) fn merge(&mut self, other: Self, groups: &mut Vec<u32>) {
+    /// Takes the keys of another one, and appends for each of its groups the one here. Whether some that are here aren't taken any
+    /// more.
+    pub(super) fn merge(&mut self, other: Self, groups: &mut Vec<u32>) -> bool {
+        let mut is_lowered = false;
         if let Some(until) = other.until
             && self.until.as_ref().is_none_or(|own| until < *own)
         {
             self.until = Some(until);
+            is_lowered = true;
         }
         groups.resize(other.groups.len(), NONE);
         for (key, group) in &other.groups {
@@ -129,6 +132,7 @@ impl<K: Key + ?Sized> Table<K> {
                 *place = self.group(key.borrow());
             }
         }
+        is_lowered
     }
 
     /// Takes no keys of the greater half any more.

@@ -11,7 +11,7 @@ use super::function::{Aggregate, AggregateFunction};
 use super::measure::{Measures, checked};
 use crate::column::ColumnBuffers;
 use crate::read::{OutputField, pack_validity};
-use crate::{Batch, Column, Result};
+use crate::{ArrayError, Batch, Column, Result};
 
 /// The columns of fields that cells are grouped by, and of aggregates.
 #[derive(Debug)]
@@ -42,7 +42,11 @@ impl ResultColumns {
         let mut functions = Vec::new();
         for aggregate in aggregates {
             let field = checked(schema, aggregate)?.map(|(field, _)| field);
-            columns.push(ResultColumn::of_aggregate(schema, aggregate, field));
+            let column = ResultColumn::of_aggregate(schema, aggregate, field);
+            if columns.iter().any(|other| other.name == column.name) {
+                return Err(ArrayError::Query(format!("two columns of the result are called {:?}", column.name)));
+            }
+            columns.push(column);
             functions.push((aggregate.function(), field));
         }
         Ok(Self { columns, keys: keys.len(), aggregates: functions, rows: 0, saturated: Vec::new() })
@@ -51,6 +55,11 @@ impl ResultColumns {
     /// How many rows there are.
     pub(super) fn len(&self) -> usize {
         self.rows
+    }
+
+    /// Bytes that the values of the rows take.
+    pub(super) fn bytes(&self) -> usize {
+        self.columns.iter().map(|column| column.values.len()).sum()
     }
 
     /// The columns with sums that don't fit.
@@ -147,6 +156,7 @@ impl ResultColumn {
                     _ => None,
                 };
                 self.push(mean.as_ref().map(|bytes| &bytes[..]));
+                return !matches!(summary.total(), Total::Float { overflowed: true, .. });
             }
             AggregateFunction::Min => self.push(summary.bounds().map(|(min, _)| min)),
             AggregateFunction::Max => self.push(summary.bounds().map(|(_, max)| max)),

@@ -94,7 +94,7 @@ impl Distributions {
 impl Distribution {
     /// Goes through the values of the group with a key.
     fn pass_group(&mut self, key: &[Option<Vec<u8>>], wanted: &mut [Wanted<'_>]) -> Result<()> {
-        let mut seen = 0;
+        let mut seen: u64 = 0;
         loop {
             let row = match self.next.take() {
                 Some(row) => Some(row),
@@ -107,7 +107,7 @@ impl Distribution {
                 return Ok(());
             }
             if let Some(value) = value {
-                seen += row.cells;
+                seen = row.cells.saturating_add(seen);
                 wanted.iter_mut().for_each(|wanted| wanted.pass(value, seen));
             }
         }
@@ -128,7 +128,11 @@ impl<'a> Wanted<'a> {
             #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             AggregateFunction::Quantile(part) => {
                 *found = Found::Value(None);
-                Some(((part * values as f64).ceil() as u64).clamp(1, values.max(1)))
+                let place = part * values as f64;
+                // 0.07 of 100 are 7, though not in doubles.
+                let nearest = place.round();
+                let place = if (place - nearest).abs() < nearest * 1e-12 { nearest } else { place.ceil() };
+                Some((place as u64).clamp(1, values.max(1)))
             }
             _ => {
                 *found = Found::Count(0);

@@ -29,7 +29,7 @@ pub enum AggregateFunction {
     Max,
     /// How many values differ: `uint64`. NaNs are one value, and so are `-0.0` and `0.0`.
     CountDistinct,
-    /// The least value that this part of all values, from 0 to 1, doesn't exceed: of the field's type, and one of the field's values.
+    /// The least value that at least this part of all values, from 0 to 1, are no greater than: of the field's type, and one of the values.
     /// NaNs come after all other values. Null if there are no values.
     Quantile(f64),
 }

@@ -18,6 +18,8 @@ pub(super) struct SortedGroups {
     rows: Box<dyn Iterator<Item = GroupRow> + Send>,
     /// What takes the groups that come next.
     rest: Option<Groups>,
+    /// How many parts there may be at a time.
+    parts: usize,
     /// Bytes that the groups of a part may take.
     part_memory: usize,
     cost: ScanCost,
@@ -33,13 +35,14 @@ impl SortedGroups {
     pub(super) fn new(query: CheckedQuery, measures: &Measures, memory: usize) -> Self {
         let parts = match query.array.workers().threads() {
             1 => 0,
-            threads => threads * PARTS_PER_THREAD,
+            // Parts that are too small would let go of groups that there is room for.
+            threads => (memory / 2 / LEAST_PART).clamp(1, threads * PARTS_PER_THREAD),
         };
         // Parts have half of it together.
         let (part_memory, memory) = (memory / (2 * parts).max(1), if parts == 0 { memory } else { memory / 2 });
         let groups = Groups::new(measures.key_shape(), measures.measured(), memory);
         let (measures, rows) = (measures.clone(), Box::new(std::iter::empty()));
-        Self { query, measures, rows, rest: Some(groups), part_memory, cost: ScanCost::default() }
+        Self { query, measures, rows, rest: Some(groups), parts, part_memory, cost: ScanCost::default() }
     }
 
     pub(super) fn measures(&self) -> &Measures {
@@ -59,7 +62,7 @@ impl SortedGroups {
             let Some(groups) = self.rest.take() else { return Ok(None) };
             // The memory of rows is free before that of the next ones is taken.
             self.rows = Box::new(std::iter::empty());
-            let mut pass = Pass { measures: &self.measures, part_memory: self.part_memory, groups };
+            let mut pass = Pass { measures: &self.measures, parts: self.parts, part_memory: self.part_memory, groups };
             self.cost.add(scan(self.query.clone(), &mut pass)?);
             let (rows, rest) = pass.groups.finish();
             self.rows = Box::new(rows);
@@ -72,10 +75,13 @@ impl SortedGroups {
 #[derive(Debug)]
 struct Pass<'a> {
     measures: &'a Measures,
+    parts: usize,
     part_memory: usize,
     groups: Groups,
 }
 
+/// Bytes that a part has at least.
+const LEAST_PART: usize = 4 << 20;
 /// How many parts a thread may be ahead.
 const PARTS_PER_THREAD: usize = 2;
 
@@ -102,8 +108,8 @@ impl Scan for Pass<'_> {
         add(&mut self.groups, self.measures.keys(), cells);
     }
 
-    fn most_parts(&self, threads: usize) -> usize {
-        threads * PARTS_PER_THREAD
+    fn most_parts(&self, _threads: usize) -> usize {
+        self.parts
     }
 
     fn known(&self, _fragment: &Fragment) -> Option<()> {
@@ -115,6 +121,9 @@ impl Scan for Pass<'_> {
     }
 
     fn add_unwritten(&mut self, cells: u128) -> bool {
+        if cells == 0 {
+            return true;
+        }
         let is_coordinate = |field: &FieldRef| matches!(field, FieldRef::Dimension(_));
         if self.measures.fields().iter().any(is_coordinate) {
             return false;

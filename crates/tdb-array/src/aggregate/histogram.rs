@@ -24,6 +24,11 @@ pub struct Histogram {
     pub outside: u64,
 }
 
+impl Histogram {
+    /// How many intervals there may be.
+    pub const MOST_INTERVALS: usize = 1 << 16;
+}
+
 impl Query {
     /// Counts the values of a field of numbers, dates or times in so many intervals between the least and the greatest; of dates and times in
     /// units of the field. `None` if there are no values that are finite, or they lie so far apart that doubles can't tell by how much.
@@ -39,6 +44,10 @@ impl Query {
     /// # Errors
     /// As [`aggregate`](Query::aggregate).
     pub fn histogram(self, field: &str, intervals: usize) -> Result<Option<Histogram>> {
+        if intervals > Histogram::MOST_INTERVALS {
+            let why = format!("{intervals} intervals are more than {}", Histogram::MOST_INTERVALS);
+            return Err(ArrayError::Aggregate { aggregate: format!("histogram({field})"), why });
+        }
         let asked = [Aggregate::mean(field), Aggregate::min(field)];
         let measures = Measures::new(self.schema(), &[], &asked)?;
         let Some((kind, _)) = measures.measured().first().copied() else { return Ok(None) };
@@ -105,8 +114,8 @@ impl Scan for Spread<'_> {
         self.bins.merge(&part);
     }
 
-    fn most_parts(&self, _threads: usize) -> usize {
-        1024
+    fn most_parts(&self, threads: usize) -> usize {
+        2 * threads
     }
 
     fn known(&self, fragment: &Fragment) -> Option<KnownTiles> {
@@ -133,6 +142,9 @@ impl Scan for Spread<'_> {
         // Coordinates aren't written anyway, and differ.
         let is_attribute = matches!(output.field, tdb_schema::FieldRef::Attribute(_));
         let count = u64::try_from(cells).unwrap_or(u64::MAX);
-        is_attribute && output.fill_cell().is_none_or(|cell| self.bins.add_between(cell, cell, count))
+        if let (true, Some(cell)) = (is_attribute, output.fill_cell()) {
+            self.bins.add_repeated(cell, count);
+        }
+        is_attribute
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tdb_aggregate::{CellStatistics, Measured, Summary, Total};
-use tdb_fragment::{Sum, ValueStatistics};
-use tdb_schema::{ArraySchema, FieldRef};
+use tdb_fragment::{FragmentField, Sum, ValueStatistics};
+use tdb_schema::{ArraySchema, Attribute, FieldRef};
 
 use super::measure::Measures;
 use crate::Fragment;
@@ -37,6 +37,8 @@ impl KnownTiles {
         {
             None => KnownField::Missing(output.clone()),
             Some(_) if *measured == Measured::COUNT && !output.nullable => KnownField::Count,
+            // A field of another nullability counts other cells as null.
+            Some(own) if is_nullable(fragment, own) != output.nullable => KnownField::Nothing,
             Some(own) => fragment.statistics_of(own).map_or(KnownField::Nothing, KnownField::Statistics),
         };
         let fields = fields.zip(measures.measured()).map(known).collect();
@@ -79,6 +81,15 @@ impl KnownTiles {
                 of_tile(&statistics, tile.cells).is_some_and(|known| summary.add_statistics(&known))
             }
         }
+    }
+}
+
+fn is_nullable(fragment: &Fragment, field: FragmentField) -> bool {
+    match field {
+        FragmentField::Attribute(index) => {
+            fragment.schema().attributes().get(index).is_some_and(Attribute::is_nullable)
+        }
+        _ => false,
     }
 }
 

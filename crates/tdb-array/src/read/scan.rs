@@ -7,7 +7,7 @@ use crate::{Batch, Fragment};
 /// Takes the cells of a query, each of them once.
 ///
 /// Tiles are looked at by several threads, each of which makes a part of what is sought; parts are put together in the order of the
-/// tiles, so that the result doesn't depend on the threads.
+/// tiles, so that nothing depends on the threads but the rounding of sums of floats.
 pub(crate) trait Scan: Send + Sync {
     /// What is made of some cells.
     type Part: Send;

@@ -6,7 +6,7 @@ use tdb_array::{Aggregate, AggregateFunction, Array, Batch};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::saturating_len;
 
-use super::cells_of::{CellsOf, failed, watched};
+use super::cells_of::{CellsOf, watched};
 use crate::cells::Field;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     nulls: Vec<String>,
 
-    /// The sum of fields; one beyond 64 bits is the greatest number that there is, and a warning says so
+    /// The sum of fields; one beyond 64 bits is the greatest number that there is, or null where a field may be, and a warning says so
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     sum: Vec<String>,
 
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     median: Vec<String>,
 
-    /// The least value of a field that this part of all values, from 0 to 1, doesn't exceed; exact
+    /// The least value that at least this part of all values, from 0 to 1, are no greater than; exact
     #[arg(long, value_name = "FIELD=PART", help_heading = "Aggregates")]
     quantile: Vec<String>,
 
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (mut left, mut printed) = (args.limit.unwrap_or(u64::MAX), 0);
     let saturated;
     if by.is_empty() {
-        let found = query.aggregate(aggregates.clone()).map_err(failed)?;
+        let found = query.aggregate(aggregates.clone())?;
         fields.extend(shown(&array, &aggregates, found.batch(), args.raw)?);
         let mut writer = cell_writer(format, fields, &args.null, terminal);
         writer.rows(found.batch(), 0..found.batch().len(), &mut out)?;
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         while left > 0
             && let Some(batch) = groups.next()
         {
-            let result = batch.map_err(failed);
+            let result = batch.map_err(Failure::from);
             // What came before an error is worth having.
             let batch = result.or_else(|failure| out.flush().map_err(Into::into).and(Err(failure)))?;
             let rows = batch.len().min(saturating_len(left));

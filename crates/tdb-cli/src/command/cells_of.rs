@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 
-use tdb_array::{Array, ArrayError, Monitor, Query};
+use tdb_array::{Array, Monitor, Query};
 use tdb_types::saturating_len;
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::key::Key;
 use crate::progress::QueryProgress;
 use crate::terminal::Terminal;
@@ -66,12 +66,15 @@ pub(crate) struct CellsOf {
     threads: usize,
 }
 
+/// Less memory than this saves nothing, and takes very many passes.
+const LEAST_BUDGET: u64 = 4 << 20;
+
 impl CellsOf {
     /// The array, and a query for the cells.
     pub(crate) fn open(&self, key: &Key) -> Result<(Array, Query)> {
         let (_, array) = target::open_array(&self.array, self.threads, &self.time, key, target::local_storage)?;
         let query = self.which.apply(array.read(), &array)?;
-        Ok((array, query.budget(saturating_len(self.budget))))
+        Ok((array, query.budget(saturating_len(self.budget.max(LEAST_BUDGET)))))
     }
 }
 
@@ -81,12 +84,4 @@ pub(crate) fn watched(query: Query, terminal: Terminal) -> (Query, QueryProgress
     interrupt::cancels(&monitor);
     let progress = QueryProgress::of(&monitor, terminal.stderr);
     (query.monitor(&monitor), progress)
-}
-
-/// What went wrong, or that somebody didn't want to wait.
-pub(crate) fn failed(error: ArrayError) -> Failure {
-    match error {
-        ArrayError::Cancelled => Failure::interrupted(),
-        error => error.into(),
-    }
 }

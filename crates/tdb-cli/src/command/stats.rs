@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tdb_array::{Aggregate, Aggregates, Array, ArrayError, Histogram, Query};
 use tdb_schema::{FieldRef, FieldType};
 
-use super::cells_of::{CellsOf, failed, watched};
+use super::cells_of::{CellsOf, watched};
 use super::describe::cell_type;
 use crate::cells::Field;
 use crate::failure::Result;
@@ -16,8 +16,8 @@ use crate::terminal::Terminal;
 /// Summarise fields: values, nulls, least, greatest, mean, different values, how they are spread
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Everything is exact. The counts of different values and the histogram, which is of numbers and dates, between the least and the greatest finite value,
-take more passes over the array: --quick leaves them out, and mostly needs no more than metadata.
+The counts of different values and the histogram take more passes over the array: --quick leaves them out, and mostly needs no
+more than metadata. Histograms are of numbers and dates, from the least to the greatest that is finite.
 
 Examples:
   tdb stats ARRAY
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     cells: CellsOf,
 
-    /// Fields to summarise, in this order [default: all]
+    /// Fields to summarise, in this order [default: all; of a dense array the attributes]
     #[arg(short, long, value_name = "FIELD,…")]
     select: Vec<String>,
 
@@ -61,7 +61,12 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (query, _watched) = watched(query, terminal);
     let schema = array.schema();
     let names = match args.select.is_empty() {
-        true => schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned).collect(),
+        true => {
+            // Coordinates of dense arrays are all there are, and say nothing of the cells.
+            let is_told = |field: &FieldRef| !schema.is_dense() || matches!(field, FieldRef::Attribute(_));
+            let fields = schema.fields().filter(is_told).filter_map(|field| schema.field_name(field));
+            fields.map(str::to_owned).collect()
+        }
         false => fields_in(schema, &args.select)?,
     };
     // Those that a field doesn't have are left out.
@@ -75,7 +80,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             }
         }
     }
-    let summary = query.clone().aggregate(asked).map_err(failed)?;
+    let summary = query.clone().aggregate(asked)?;
     let columns = if args.quick { &COLUMNS[..QUICK_COLUMNS] } else { &COLUMNS[..] };
     let mut sheet = Sheet::new(columns);
     let format = RowFormat::or_default(args.format, terminal);
@@ -122,10 +127,10 @@ fn row(array: &Array, query: &Query, summary: &Aggregates, name: &str, is_quick:
     ];
     if !is_quick {
         let distinct = Aggregate::count_distinct(name);
-        let found = query.clone().aggregate([distinct.clone()]).map_err(failed)?;
+        let found = query.clone().aggregate([distinct.clone()])?;
         row.push(found.value::<u64>(&distinct.to_string())?.map_or_else(Entry::none, Entry::from));
         let histogram = match has(query, &Aggregate::mean(name))? {
-            true => query.clone().histogram(name, INTERVALS).map_err(failed)?,
+            true => query.clone().histogram(name, INTERVALS)?,
             false => None,
         };
         row.push(

@@ -190,9 +190,12 @@ impl Values {
             (Answer::Float(a), Answer::Float(b)) => {
                 let tolerance = match (function, self.sum()) {
                     (AggregateFunction::Sum, Sum::Float { tolerance, .. }) => tolerance,
+                    // Those of dates and times ours rounds down to their unit.
+                    _ if self.kind.datatype.is_datetime() || self.kind.datatype.is_time() => {
+                        1.0 + self.mean_tolerance()
+                    }
                     _ => self.mean_tolerance(),
                 };
-                // Means of dates are compared as doubles too.
                 let is_near = tolerance.is_finite() && (a - b).abs() <= tolerance;
                 a == b || a.is_nan() && b.is_nan() || is_near
             }

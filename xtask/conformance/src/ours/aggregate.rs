@@ -1,7 +1,7 @@
 //! Aggregates by our library.
 
 use tdb_array::{Aggregate, Aggregates, Array, Order};
-use tdb_types::Layout;
+use tdb_types::{Datatype, Layout, Scalar};
 
 use super::{Reading, describe, query, reading};
 use tdb_reference::model::{AggregateFunction, AggregateSpec, QuerySpec};
@@ -34,6 +34,11 @@ pub fn aggregate(
     let named = aggregates.iter().zip(found.batch().columns());
     named
         .map(|(aggregate, column)| match column.name() == aggregate.to_string() && column.len() == 1 {
+            // The reference library has doubles for means of dates, too.
+            true if aggregate.function == AggregateFunction::Mean && column.datatype() != Datatype::Float64 => {
+                let mean = column.cell(0).and_then(|cell| Scalar::from_le_bytes(column.datatype().physical(), cell));
+                Ok(mean.map(|mean| mean.to_f64().to_le_bytes().to_vec()))
+            }
             true => Ok(column.cell(0).map(<[u8]>::to_vec)),
             false => Err(format!("column {:?} of {} cells stands for {aggregate}", column.name(), column.len())),
         })

@@ -62,6 +62,11 @@ impl Fields {
         Field { output: &self.outputs[index], tiles: &self.tiles[index] }
     }
 
+    /// Whether a fragment has tiles of one of the fields, once it was [loaded](Self::load_fragments).
+    pub(super) fn stores(&self, fragment: usize) -> bool {
+        (0..self.outputs.len()).any(|index| self.field(index).tiles_in(fragment).is_some())
+    }
+
     /// Finds the tiles of all attributes in the fragments that the work needs.
     pub(super) fn load(&mut self, works: &[Work]) -> Result<()> {
         let origins = works.iter().flat_map(|work| &work.sources).filter_map(Source::fragment);

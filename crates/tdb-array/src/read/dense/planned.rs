@@ -16,7 +16,7 @@ use crate::query::CheckedQuery;
 use crate::read::Pruner;
 
 /// Walking over as many tiles takes no time.
-const MANY_TILES: u64 = 1 << 16;
+pub(super) const MANY_TILES: u64 = 1 << 16;
 
 /// Which tiles a query touches: those that have the newest of some cell that is asked for.
 pub(crate) fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
@@ -43,6 +43,9 @@ pub(super) fn plan_without(
         // More tiles are believed in once as many are known to be stored.
         if query.array.fragments()?[fragment].tile_count() > MANY_TILES {
             fields.load_fragments(&[fragment])?;
+            if !fields.stores(fragment) {
+                continue;
+            }
         }
         let found = wanted.entry(fragment).or_default();
         match &sides {

@@ -12,7 +12,7 @@ use tdb_schema::FieldRef;
 use super::DenseReader;
 use super::cursor::Cursor;
 use super::layers::TilePlace;
-use super::planned::plan_without;
+use super::planned::{MANY_TILES, plan_without};
 use super::shape::{Odometer, volume};
 use super::walk::{TileGrid, TileList, TileWalk};
 use crate::query::{CheckedQuery, with_fill_values};
@@ -20,9 +20,6 @@ use crate::read::Pruner;
 use crate::read::ahead::announce;
 use crate::read::scan::{KnownTile, Scan, ScanCost, add_batch};
 use crate::{Fragment, Result};
-
-/// As many tiles may be kept account of before it is known that so many are stored.
-const MANY_TILES: u64 = 1 << 16;
 
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(mut query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
@@ -160,8 +157,7 @@ impl DenseReader {
             return Ok(true);
         }
         self.fields.load_fragments(&[fragment])?;
-        let has_attribute = |output: &crate::read::OutputField| matches!(output.field, FieldRef::Attribute(_));
-        Ok(self.fields.outputs().iter().any(has_attribute))
+        Ok(self.fields.stores(fragment))
     }
 
     /// The numbers of the tiles that a layer has cells of.
