@@ -97,7 +97,7 @@ fn plan(query: &CheckedQuery) -> Result<Plan> {
     Ok(Plan { order: query.order, fields, labels, fragments, left_out })
 }
 
-/// Has a scan look at the cells of a query, whose order is [unordered](crate::Order::Unordered).
+/// Has a scan look at the cells of a query, whose order is [unordered](crate::Order::Unordered), and whose ranges don't overlap.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let workers = query.array.workers().clone();
     let cost = match query.array.schema().array_type() {

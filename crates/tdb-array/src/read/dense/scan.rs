@@ -22,8 +22,7 @@ use crate::read::scan::{KnownTile, Scan, ScanCost, add_batch};
 use crate::{Fragment, Result};
 
 /// Has a scan look at the cells of a query.
-pub(crate) fn scan<S: Scan>(mut query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
-    query.region = query.region.distinct();
+pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let needs_cells = query.filter.is_some() || query.boxes.is_some() || !query.fields.is_empty();
     let mut reader = DenseReader::new(query)?;
     let mut cost = ScanCost::default();
@@ -199,23 +198,15 @@ impl DenseReader {
         candidates: &[usize],
         owned: &mut Vec<super::layers::Owned>,
     ) -> Option<(usize, TilePlace)> {
-        let cells: Vec<Range<u128>> = self
-            .shape
-            .axes
-            .iter()
-            .zip(tile)
-            .map(|(axis, tile)| {
-                let start = u128::from(*tile) * u128::from(axis.extent());
-                start..start + u128::from(axis.extent())
-            })
-            .collect();
-        let wanted = self.shape.axes.iter().zip(&cells);
-        let is_wanted = wanted.into_iter().all(|(axis, cells)| {
-            axis.cells().is_some_and(|wanted| wanted.start <= cells.start && cells.end <= wanted.end)
-        });
-        if !is_wanted {
+        let axes = || self.shape.axes.iter().zip(tile);
+        if !axes().all(|(axis, tile)| axis.has_all_of(*tile)) {
             return None;
         }
+        let along = axes().map(|(axis, tile)| {
+            let start = u128::from(*tile) * u128::from(axis.extent());
+            start..start + u128::from(axis.extent())
+        });
+        let cells: Vec<Range<u128>> = along.collect();
         owned.clear();
         self.layers.owners(&cells, candidates, owned);
         let [super::layers::Owned { layer: Some(layer), .. }] = owned[..] else { return None };
