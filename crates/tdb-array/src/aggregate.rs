@@ -81,8 +81,8 @@ impl Query {
     /// Computes aggregates of the query's cells for each group of them that are equal in some fields; see
     /// [`aggregate`](Self::aggregate).
     ///
-    /// Groups take no more memory than the query's [budget](Self::budget), by default 256 MiB; those that don't fit are computed in
-    /// another pass over the array.
+    /// Groups, and what reads the cells, share the query's [budget](Self::budget); without one, groups take up to 256 MiB. Those that
+    /// don't fit are computed in another pass over the array.
     ///
     /// ```
     /// use tdb_array::{Aggregate, Array};
@@ -155,7 +155,8 @@ impl Aggregates {
         Ok(values.first().copied().filter(|_| column.is_valid(0)))
     }
 
-    /// The sums that don't fit into their type, by the names of their columns: these have the greatest value of the type.
+    /// The sums that don't fit into their type, and means of floats whose sum doesn't, by the names of their columns: these have the
+    /// greatest value of the type, or are null where the field may be.
     #[must_use]
     pub fn saturated(&self) -> &[String] {
         &self.saturated
@@ -167,7 +168,7 @@ impl Aggregates {
         self.cost.known
     }
 
-    /// How many tiles were read.
+    /// How many tiles were read; of a dense array that several ranges on a dimension, or boxes, are asked of, they aren't counted.
     #[must_use]
     pub fn tiles_read(&self) -> u64 {
         self.cost.read
@@ -184,7 +185,7 @@ impl Grouped {
         self.columns.empty()
     }
 
-    /// The sums so far that don't fit into their type, by the names of their columns.
+    /// The sums, and means of floats, so far that don't fit into their type, by the names of their columns.
     #[must_use]
     pub fn saturated(&self) -> &[String] {
         self.columns.saturated()

@@ -345,11 +345,12 @@ impl Query {
         self.array.schema()
     }
 
-    /// Bytes that groups of cells may take: half of the budget, since tables that grow, or are sorted, take twice that for a while.
+    /// Bytes that groups of cells may take: tables that grow, or are sorted, take twice that for a while, which is half of the
+    /// budget.
     pub(crate) fn group_memory(&self) -> usize {
         /// Several passes over an array cost more than memory does.
-        const DEFAULT: usize = 256 << 20;
-        self.budget.unwrap_or(DEFAULT) / 2
+        const DEFAULT: usize = 128 << 20;
+        self.budget.map_or(DEFAULT, |budget| budget / 4)
     }
 
     /// Leaves half of the memory to others.
