@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     out.flush()?;
     for name in saturated {
         session::warn(
-            &format!("{name} doesn't fit into 64 bits; it is shown as the greatest number, or as null"),
+            &format!("{name}: a sum doesn't fit into 64 bits; it is shown as the greatest number, or as null"),
             terminal,
         );
     }
