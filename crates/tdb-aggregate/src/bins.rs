@@ -80,16 +80,6 @@ impl Bins {
         Some(bin.min(self.counts.len() - 1))
     }
 
-    /// Adds so many numbers that are all the same.
-    pub fn add_repeated(&mut self, number: &[u8], count: u64) {
-        let number = with_number!(self.physical, N => N::at(number, 0).to_f64());
-        let place = match self.bin_of(number) {
-            Some(bin) => &mut self.counts[bin],
-            None => &mut self.outside,
-        };
-        *place = place.saturating_add(count);
-    }
-
     /// Adds so many numbers, if all numbers between these two lie in the same interval; whether they do.
     #[must_use]
     pub fn add_between(&mut self, least: &[u8], greatest: &[u8], count: u64) -> bool {

@@ -93,8 +93,8 @@ impl Groups {
     }
 
     /// Adds cells: those with the indices that are picked, or all `count` of them. `keys` has the cells of the fields that they are
-    /// grouped by, `measured` those that are measured.
-    pub fn add(&mut self, keys: &[Cells<'_>], measured: &[Cells<'_>], count: usize, picked: Option<&[u32]>) {
+    /// grouped by, `measured` those that are measured; `None` of a field of which they have no values, nor nulls.
+    pub fn add(&mut self, keys: &[Cells<'_>], measured: &[Option<Cells<'_>>], count: usize, picked: Option<&[u32]>) {
         let mut all = Vec::new();
         let mut groups = Vec::new();
         let cells = picked.map_or(count, <[u32]>::len);
@@ -116,14 +116,16 @@ impl Groups {
                 }
             }
             for (column, cells) in self.columns.iter_mut().zip(measured) {
-                column.add(cells, picked, &groups);
+                if let Some(cells) = cells {
+                    column.add(cells, picked, &groups);
+                }
             }
             self.keep_to_memory();
         }
     }
 
-    /// Adds so many cells that are all the same: the first of each column.
-    pub fn add_same(&mut self, keys: &[Cells<'_>], measured: &[Cells<'_>], count: u64) {
+    /// Adds so many cells of one group, that of the first cell of `keys`, which have no values of the measured fields.
+    pub fn add_same(&mut self, keys: &[Cells<'_>], count: u64) {
         let mut groups = Vec::new();
         self.find(&self.shape.keys(keys, &[0]), &mut groups);
         self.resize();
@@ -131,9 +133,6 @@ impl Groups {
             return;
         };
         self.cells[group] = self.cells[group].saturating_add(count);
-        for (column, cells) in self.columns.iter_mut().zip(measured) {
-            column.add_same(cells, group, count);
-        }
         self.keep_to_memory();
     }
 

@@ -268,6 +268,7 @@ proptest! {
 
         let shape = KeyShape::new(keys.iter().map(Field::key).collect());
         let kinds: Vec<_> = measured.iter().map(|field| (field.kind, Measured::ALL)).collect();
+        let measured_cells: Vec<_> = cells[by..].iter().copied().map(Some).collect();
         let mut pass = Some(Groups::new(shape, &kinds, memory));
         let mut rows: Vec<GroupRow> = Vec::new();
         while let Some(mut groups) = pass {
@@ -276,11 +277,11 @@ proptest! {
                 let even: Vec<u32> = (0..count as u32).filter(|cell| cell % 2 == 0).collect();
                 for picked in [odd, even] {
                     let mut part = groups.part(memory);
-                    part.add(&cells[..by], &cells[by..], count, Some(&picked));
+                    part.add(&cells[..by], &measured_cells, count, Some(&picked));
                     groups.merge(part);
                 }
             } else {
-                groups.add(&cells[..by], &cells[by..], count, None);
+                groups.add(&cells[..by], &measured_cells, count, None);
             }
             let (found, rest) = groups.finish();
             let before = rows.len();

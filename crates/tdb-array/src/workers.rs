@@ -50,6 +50,11 @@ impl Workers {
         Self { watch: Some(Arc::new(watch)), ..self.clone() }
     }
 
+    /// What runs everything on the caller's thread, which may be one of these.
+    pub(crate) fn inline(&self) -> Self {
+        Self { threads: 1, ..self.clone() }
+    }
+
     /// The query that they work for, if somebody watches it.
     pub(crate) fn watch(&self) -> Option<&Watch> {
         self.watch.as_deref()

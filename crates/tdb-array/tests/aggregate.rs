@@ -1,20 +1,25 @@
 //! Aggregates of every fixture, as a whole and by groups, against a plain computation over the cells that a read gives.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use tdb_array::{Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, NewCells, Query, QueryBox};
+use tdb_array::{
+    Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, Fragment, NewCells, NewColumn, Query,
+    QueryBox,
+};
 use tdb_condition::{Operator, field};
 use tdb_filters::EncryptionKey;
+use tdb_fragment::Tiles;
+use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, FieldRef, FieldType, SchemaBuilder};
 use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{ArrayType, CellValNum, Datatype, PhysicalType, Scalar};
 
 type Cell = Option<Vec<u8>>;
 type Row = Vec<Cell>;
@@ -54,10 +59,55 @@ struct Known {
     nullable: Vec<bool>,
     enumerated: Vec<bool>,
     rows: Vec<Row>,
+    /// What wrote cells of a dense array, oldest first.
+    layers: Vec<Layer>,
+}
+
+/// What a fragment wrote of a dense array.
+struct Layer {
+    ranges: NdRange,
+    /// By field.
+    has: Vec<bool>,
+    /// The cells, if it didn't write all within the ranges: those that don't read as the first field's fill value when nothing else is
+    /// read.
+    written: Option<HashSet<Row>>,
+}
+
+impl Layer {
+    fn all(fixture: &Fixture, array: &Array, names: &[String]) -> Vec<Self> {
+        let layer = |fragment: &Fragment| {
+            let has = names.iter().map(|name| fragment.schema().field(name).is_some()).collect();
+            let written = (!matches!(fragment.footer().tiles(), Tiles::Dense(_))).then(|| {
+                let alone = options(fixture, 1).between(fragment.time());
+                let alone = alone.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap();
+                let first = alone.schema().attributes()[0].name().to_owned();
+                let dimensions = alone.schema().dimensions().iter().map(|dimension| dimension.name().to_owned());
+                let fields: Vec<String> = dimensions.chain([first]).collect();
+                let fill = alone.schema().attributes()[0].fill_value().to_vec();
+                let mut rows = rows(alone.read().select(&fields).unwrap());
+                rows.retain(|row| row.last().unwrap().as_ref() != Some(&fill));
+                rows.iter_mut().for_each(|row| drop(row.pop()));
+                rows.into_iter().collect()
+            });
+            Self { ranges: fragment.non_empty_domain().unwrap().clone(), has, written }
+        };
+        let is_dense = array.schema().array_type() == ArrayType::Dense;
+        if is_dense { array.fragments().unwrap().iter().map(layer).collect() } else { Vec::new() }
+    }
+
+    fn wrote(&self, coordinates: &[Cell], physical: &[PhysicalType]) -> bool {
+        if let Some(written) = &self.written {
+            return written.contains(coordinates);
+        }
+        self.ranges.0.iter().zip(coordinates).zip(physical).all(|((range, coordinate), physical)| {
+            let key = Scalar::from_le_bytes(*physical, coordinate.as_ref().unwrap()).unwrap().key();
+            matches!(range, DimRange::Fixed { lo, hi } if (lo..=hi).contains(&&key))
+        })
+    }
 }
 
 impl Known {
-    fn read(array: Array) -> Self {
+    fn read(fixture: &Fixture, array: Array) -> Self {
         let schema = array.schema().clone();
         let fields: Vec<FieldRef> = schema.fields().collect();
         let names: Vec<String> = fields.iter().map(|field| schema.field_name(*field).unwrap().to_owned()).collect();
@@ -71,7 +121,22 @@ impl Known {
         let enumerated = fields.iter().map(|field| attribute(field).is_some_and(|found| found.enumeration().is_some()));
         let enumerated = enumerated.collect();
         let rows = rows(array.read().select(&names).unwrap());
-        Self { array, names, kinds, nullable, enumerated, rows }
+        let layers = Layer::all(fixture, &array, &names);
+        Self { array, names, kinds, nullable, enumerated, rows, layers }
+    }
+
+    /// Whether a cell has a value of a field, or is null: those of dense arrays don't where nobody wrote any.
+    fn has(&self, place: usize, row: &Row) -> bool {
+        let schema = self.array.schema();
+        if schema.array_type() == ArrayType::Sparse {
+            return true;
+        }
+        let at = |name: &str| self.names.iter().position(|known| known == name).unwrap();
+        let coordinates: Row = schema.dimensions().iter().map(|found| row[at(found.name())].clone()).collect();
+        let physical: Vec<_> = schema.dimensions().iter().map(tdb_schema::Dimension::physical).collect();
+        let is_coordinate = schema.dimensions().iter().any(|found| found.name() == self.names[place]);
+        let newest = self.layers.iter().rfind(|layer| layer.wrote(&coordinates, &physical));
+        newest.is_some_and(|layer| is_coordinate || layer.has[place])
     }
 
     fn query(&self, question: &Question) -> Query {
@@ -190,6 +255,8 @@ impl Known {
     }
 
     fn check(&self, aggregate: &Aggregate, place: usize, cells: &[&Row], found: Cell) {
+        let cells: Vec<&Row> = cells.iter().copied().filter(|row| self.has(place, row)).collect();
+        let cells = &cells[..];
         let values = self.sorted(place, cells);
         let count = |count: usize| Some((count as u64).to_le_bytes().to_vec());
         let context = format!("{aggregate} of {}", values.len());
@@ -297,7 +364,8 @@ fn check(fixture: &Fixture, known: &Known, question: &Question) {
         known.check(aggregate, *place, &all, column.cell(0).map(<[u8]>::to_vec));
     }
     for place in (0..known.names.len()).filter(|place| known.is_number(*place) && !known.enumerated[*place]) {
-        let values = cells.iter().filter_map(|row| row[place].as_ref()).map(|cell| known.number(place, cell).to_f64());
+        let values = cells.iter().filter(|row| known.has(place, row));
+        let values = values.filter_map(|row| row[place].as_ref()).map(|cell| known.number(place, cell).to_f64());
         let finite: Vec<f64> = values.clone().filter(|value| value.is_finite()).collect();
         let found = query.clone().histogram(&known.names[place], 3).unwrap();
         let ends = || finite.iter().copied().reduce(f64::min).zip(finite.iter().copied().reduce(f64::max));
@@ -350,13 +418,16 @@ fn check(fixture: &Fixture, known: &Known, question: &Question) {
     assert_eq!(found, groups.len());
 }
 
-fn open(fixture: &Fixture, threads: usize) -> Array {
+fn options(fixture: &Fixture, threads: usize) -> ArrayOptions {
     let options = ArrayOptions::new().threads(threads);
-    let options = match fixture.expected().key() {
+    match fixture.expected().key() {
         Some(key) => options.key(EncryptionKey::new(key)),
         None => options,
-    };
-    options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap()
+    }
+}
+
+fn open(fixture: &Fixture, threads: usize) -> Array {
+    options(fixture, threads).open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap()
 }
 
 fn over(fixtures: Vec<Fixture>, cases: usize) {
@@ -364,7 +435,7 @@ fn over(fixtures: Vec<Fixture>, cases: usize) {
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let mut compared = 0;
     for (number, fixture) in fixtures.into_iter().enumerate() {
-        let known = Known::read(open(&fixture, 1 + number % 2));
+        let known = Known::read(&fixture, open(&fixture, 1 + number % 2));
         if known.rows.is_empty() || known.rows.len() > 2_000 {
             continue;
         }
@@ -440,19 +511,45 @@ fn a_dense_array_that_is_hardly_written() {
     let query = || array.read();
     let asked = [Aggregate::count(), Aggregate::count_of("a"), Aggregate::max("a"), Aggregate::min("f")];
     let found = query().aggregate(asked).unwrap();
-    // More than can be counted.
+    // More than can be counted, of which few have values.
     assert_eq!(found.value::<u64>("count").unwrap(), Some(u64::MAX));
-    assert_eq!(found.value::<u64>("count(a)").unwrap(), Some(u64::MAX));
+    assert_eq!(found.value::<u64>("count(a)").unwrap(), Some(8));
     assert_eq!((found.value::<i32>("max(a)").unwrap(), found.value::<f32>("min(f)").unwrap()), (Some(8), Some(0.5)));
-    // Those that nobody wrote are NaNs.
     let histogram = query().histogram("f", 2).unwrap().unwrap();
-    assert_eq!((histogram.counts, histogram.outside), (vec![8, 0], u64::MAX));
+    assert_eq!((histogram.counts, histogram.outside), (vec![8, 0], 0));
     let groups = query().group_by(["a"], [Aggregate::count(), Aggregate::count_distinct("f")]).unwrap();
     let groups: Vec<Batch> = groups.map(Result::unwrap).collect();
     assert_eq!(groups[0].column("count").unwrap().values::<u64>().unwrap(), [u64::MAX, 1, 1, 1, 1, 1, 1, 1, 1]);
+    let distinct = groups[0].column("count_distinct(f)").unwrap().values::<u64>().unwrap();
+    assert_eq!(distinct, [0, 1, 1, 1, 1, 1, 1, 1, 1]);
     // Cells behind the written ones in the same tile.
     let edge = query().range("y", 8u64..=11).unwrap().range("x", 4u64..=7).unwrap();
     assert_eq!(edge.aggregate([Aggregate::count()]).unwrap().value::<u64>("count").unwrap(), Some(16));
+}
+
+/// Cells of a few bytes and of many in the same tile, of which a budget holds few.
+#[test]
+fn long_cells_of_a_dense_array() {
+    let dimension = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(4095));
+    let builder = SchemaBuilder::dense().dimension(dimension.with_tile_extent(Scalar::U32(4096)));
+    let name = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array");
+    Array::create(&path, &ArrayDefinition::new(builder.attribute(name).build().unwrap()).unwrap()).unwrap();
+    let long = |cell: usize| (3000..3020).contains(&cell);
+    let cells: Vec<String> =
+        (0..4096).map(|cell| "x".repeat(if long(cell) { 50_000 } else { 0 }) + &cell.to_string()).collect();
+    Array::open(&path).unwrap().write().cells(NewCells::new().with("s", NewColumn::strings(&cells))).unwrap();
+    for threads in [1, 2] {
+        let array = ArrayOptions::new().threads(threads).open(&path).unwrap();
+        let query = || array.read().budget(400_000);
+        let found =
+            query().aggregate([Aggregate::count(), Aggregate::max("s"), Aggregate::count_distinct("s")]).unwrap();
+        let columns = found.batch().columns();
+        assert_eq!(columns[0].values::<u64>().unwrap(), [4096]);
+        assert_eq!(columns[1].cell(0), cells.iter().max().map(String::as_bytes));
+        assert_eq!(columns[2].values::<u64>().unwrap(), [4096]);
+    }
 }
 
 #[test]

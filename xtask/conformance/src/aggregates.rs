@@ -89,7 +89,7 @@ struct Known<'a> {
     reading: Reading,
     /// How often each cell counts for the library, if a fragment holds it.
     times: Vec<u64>,
-    /// The fragments that hold cells of a dense array.
+    /// The fragments that hold cells of a dense array, oldest first.
     fragments: Vec<Fragment>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Known<'a> {
     }
 
     fn check_ours(&self, uri: &str) -> std::result::Result<Option<String>, String> {
-        let (question, once) = (self.question, vec![1; self.reading.cells]);
+        let question = self.question;
         let array = ours::open(uri, self.case, question)?;
         let query = &question.query;
         let all = ours::aggregate(&array, query, &question.aggregates, question.budget)?;
@@ -138,7 +138,8 @@ impl<'a> Known<'a> {
             Ok::<_, String>((aggregate, found.into_iter().next().flatten()))
         });
         for (aggregate, found) in asked.chain(alone.transpose()?) {
-            let values = self.values(aggregate, &once).ok_or_else(|| format!("{aggregate}: no such column"))?;
+            let values =
+                self.values(aggregate, &self.once(aggregate)).ok_or_else(|| format!("{aggregate}: no such column"))?;
             let Some(answer) = values.parse(aggregate.function, found.as_deref()) else {
                 return Ok(Some(format!("{aggregate}: ours gives {found:?}")));
             };
@@ -205,18 +206,20 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// How often each cell counts for an aggregate of the library's: not at all where no fragment has a value of a dense array.
+    /// How often each cell counts for an aggregate of the library's.
     fn times_of(&self, aggregate: &AggregateSpec) -> Vec<u64> {
-        let mut times = self.times.clone();
-        if self.case.array.array_type == ArrayType::Dense {
-            let name = aggregate.field.as_deref().unwrap_or_default();
-            let has = |fragment: &&Fragment| fragment.schema().field(name).is_some();
-            let boxes = self.fragments.iter().filter(has).filter_map(Fragment::non_empty_domain).collect::<Vec<_>>();
-            for (times, is_written) in times.iter_mut().zip(written(self.case, &boxes, &self.reading)) {
-                *times *= u64::from(is_written);
-            }
-        }
-        times
+        self.times.iter().zip(self.once(aggregate)).map(|(times, once)| times * once).collect()
+    }
+
+    /// For each cell 1; for aggregates of a field 0 where nobody wrote a value of it, which is so in dense arrays only.
+    fn once(&self, aggregate: &AggregateSpec) -> Vec<u64> {
+        let name = aggregate.field.as_deref().filter(|_| self.case.array.array_type == ArrayType::Dense);
+        let Some(name) = name else { return vec![1; self.reading.cells] };
+        let fragments = self.fragments.iter().rev();
+        let boxes: Vec<_> = fragments
+            .filter_map(|fragment| Some((fragment.non_empty_domain()?, fragment.schema().field(name).is_some())))
+            .collect();
+        written(self.case, &boxes, &self.reading).into_iter().map(u64::from).collect()
     }
 
     fn difference(&self, aggregate: &AggregateSpec, side: &str, expected: &Answer, got: &Answer) -> String {
@@ -246,8 +249,8 @@ fn is_right(values: &Values, function: AggregateFunction, answer: &Answer) -> bo
     }
 }
 
-/// Whether each cell of a dense array lies in one of the boxes.
-fn written(case: &Case, boxes: &[&NdRange], reading: &Reading) -> Vec<bool> {
+/// What is said of the first of the boxes that holds it, for each cell of a dense array; of others it is false.
+fn written(case: &Case, boxes: &[(&NdRange, bool)], reading: &Reading) -> Vec<bool> {
     let keys = |dimension: &DimensionSpec| {
         let column = reading.columns.iter().find(|column| column.name == dimension.name)?;
         let key = |cell| Scalar::from_le_bytes(dimension.datatype.physical(), column.cell(reading.cells, cell));
@@ -260,7 +263,8 @@ fn written(case: &Case, boxes: &[&NdRange], reading: &Reading) -> Vec<bool> {
             DimRange::Var { .. } => false,
         })
     };
-    (0..reading.cells).map(|cell| boxes.iter().any(|ranges| holds(ranges, cell))).collect()
+    let newest = |cell: usize| boxes.iter().find(|(ranges, _)| holds(ranges, cell));
+    (0..reading.cells).map(|cell| newest(cell).is_some_and(|(_, has_field)| *has_field)).collect()
 }
 
 /// The same coordinates in ranges that don't overlap.

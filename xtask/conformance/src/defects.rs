@@ -23,6 +23,9 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
     if message.contains("was stopped after") && ordered && case.array.array_type == ArrayType::Sparse {
         return Some("cuts what an ordered read asks for into parts without end");
     }
+    if message.contains("All tiles should have at least one cell") && repeats_times(case) {
+        return Some("can't read consolidated tiles of cells that were all overwritten at the same time");
+    }
     if message.contains("Cannot get file size") && message.contains(".del'") {
         return Some("looks for the files of deletes whose consolidated commits were vacuumed");
     }
@@ -40,6 +43,9 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
     }
     if message.contains("DoubleDeltaException") || message.contains("Cannot compress with DoubleDelta") {
         return Some("refuses to write double deltas that overflow, which fill values make");
+    }
+    if message.contains("delta is not positive") && case.disordered {
+        return Some("refuses positive deltas of cells that aren't in order");
     }
     if message.contains("crashed") && message.contains("job write") && writes_variable_cells(case) {
         return Some("crashes now and then in dense writes of variable-size cells");
@@ -97,6 +103,7 @@ fn writes_variable_cells(case: &Case) -> bool {
 pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
     takes_strings_for_sorted(case, question)
         .or_else(|| leaves_ranges_unmerged(case, question))
+        .or_else(|| keeps_older_cells(case, question))
         .or_else(|| mistakes_cells(case, question))
 }
 
@@ -109,6 +116,21 @@ fn mistakes_cells(case: &Case, question: &Question) -> Option<&'static str> {
     let on_dimensions = case.array.dimension_names().any(|name| condition.has_field(name));
     (is_dense && otherwise && (on_dimensions || condition.tests_for_null()))
         .then_some("judges dense cells by their neighbours where the result isn't in the order of cells")
+}
+
+/// Of fragments with the same time, the one whose name is the greatest counts; in ordered reads the one whose name is the least, unless
+/// they were consolidated.
+fn keeps_older_cells(case: &Case, question: &Question) -> Option<&'static str> {
+    let is_ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
+    let is_deduplicated = case.array.array_type == ArrayType::Sparse && !case.array.allows_dups;
+    (is_ordered && is_deduplicated && repeats_times(case))
+        .then_some("keeps the other one of cells that were written at the same time in ordered reads")
+}
+
+/// Whether several writes have the same time.
+fn repeats_times(case: &Case) -> bool {
+    let times: Vec<_> = case.writes().map(|write| write.timestamp).collect();
+    times.iter().enumerate().any(|(place, time)| times[..place].contains(time))
 }
 
 /// Ranges that overlap are merged before an unordered read searches them, but for those behind one that ends where the

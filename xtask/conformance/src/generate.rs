@@ -39,6 +39,13 @@ pub fn disordered(seed: u64) -> Case {
     case
 }
 
+/// The same case, in which several writes may have the same time.
+pub fn simultaneous(seed: u64) -> Case {
+    let mut case = case(seed);
+    times::repeat(&mut Random::new(!seed), &mut case);
+    case
+}
+
 /// The same case, whose questions have conditions, and ask for aggregates.
 pub fn conditioned(seed: u64) -> Case {
     let random = &mut Random::new(seed);

@@ -21,6 +21,8 @@ const WRITTEN: u64 = 10;
 const OLDER: u64 = 5;
 /// Of the cases that our library doesn't write, one in `DISORDERED` has cells that aren't in the order that they should have.
 pub const DISORDERED: u64 = 7;
+/// And one in `SIMULTANEOUS` has writes at the same time.
+const SIMULTANEOUS: u64 = 5;
 
 /// Which cases our library writes too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +100,9 @@ impl CaseKind for Read {
         }
         if index.is_multiple_of(DISORDERED) && !self.is_written(index) {
             return Some(ReadCase { case: generate::disordered(seed), version });
+        }
+        if index % SIMULTANEOUS == 1 && self.written == Written::None {
+            return Some(ReadCase { case: generate::simultaneous(seed), version });
         }
         let case = generate::case(seed);
         let chosen = self.is_written(index) && (self.written == Written::Some || index.is_multiple_of(OLDER));

@@ -118,26 +118,6 @@ impl GroupColumn {
         }
     }
 
-    /// Adds the first cell so many times to a group.
-    pub(super) fn add_same(&mut self, cells: &Cells<'_>, group: usize, count: u64) {
-        let mut same = self.part();
-        let mut summary = Summary::new(self.kind, self.measured);
-        summary.add_repeated(cells.is_valid(0).then(|| cells.cell(0)), count);
-        match &mut same.summaries {
-            Summaries::Numbers(physical, summaries) => {
-                let mut number = NumberSummary::new(*physical);
-                (number.values, number.nulls, number.total) = (summary.values(), summary.nulls(), summary.total());
-                if let Some((low, high)) = summary.bounds() {
-                    number.low[..low.len()].copy_from_slice(low);
-                    number.high[..high.len()].copy_from_slice(high);
-                }
-                summaries.push(number);
-            }
-            Summaries::Others { summaries, .. } => summaries.push(summary),
-        }
-        self.merge(same, &[u32::try_from(group).unwrap_or(u32::MAX)]);
-    }
-
     /// Adds each group of another column to the group here that is listed for it.
     pub(super) fn merge(&mut self, other: Self, groups: &[u32]) {
         match (&mut self.summaries, other.summaries) {

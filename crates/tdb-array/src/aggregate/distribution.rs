@@ -53,7 +53,7 @@ impl Distributions {
         }
         let memory = query.group_memory() / (1 + fields.len());
         let distribution = |field: FieldRef| {
-            let measures = Measures::of_keys(schema, keys.iter().copied().chain([field]).collect());
+            let measures = Measures::of_values(schema, keys.iter().copied().chain([field]).collect());
             let groups = SortedGroups::new(query.for_scan(measures.fields())?, &measures, memory);
             Ok(Distribution { field, groups, next: None })
         };

@@ -85,19 +85,27 @@ const LEAST_PART: usize = 4 << 20;
 /// How many parts a thread may be ahead.
 const PARTS_PER_THREAD: usize = 2;
 
-fn add(groups: &mut Groups, keys: usize, cells: &ScanCells<'_>) {
-    let (keys, measured) = cells.columns.split_at(keys.min(cells.columns.len()));
-    groups.add(keys, measured, cells.count, cells.picked);
+fn add(measures: &Measures, groups: &mut Groups, cells: &ScanCells<'_>) {
+    let keys = measures.keys();
+    if measures.are_of_values() && keys.checked_sub(1).is_some_and(|last| cells.left_out.contains(last)) {
+        return;
+    }
+    let (by, measured) = cells.columns.split_at(keys.min(cells.columns.len()));
+    let measured = (keys..).zip(measured);
+    let measured = measured.map(|(field, column)| (!cells.left_out.contains(field)).then_some(*column));
+    groups.add(by, &measured.collect::<Vec<_>>(), cells.count, cells.picked);
 }
 
 impl Scan for Pass<'_> {
     type Part = Groups;
     type Known = ();
 
-    fn part(&self, cells: &ScanCells<'_>) -> Groups {
-        let mut part = self.groups.part(self.part_memory);
-        add(&mut part, self.measures.keys(), cells);
-        part
+    fn part(&self) -> Groups {
+        self.groups.part(self.part_memory)
+    }
+
+    fn add_to(&self, part: &mut Groups, cells: &ScanCells<'_>) {
+        add(self.measures, part, cells);
     }
 
     fn add(&mut self, part: Groups) {
@@ -105,7 +113,7 @@ impl Scan for Pass<'_> {
     }
 
     fn add_cells(&mut self, cells: &ScanCells<'_>) {
-        add(&mut self.groups, self.measures.keys(), cells);
+        add(self.measures, &mut self.groups, cells);
     }
 
     fn most_parts(&self, _threads: usize) -> usize {
@@ -121,17 +129,16 @@ impl Scan for Pass<'_> {
     }
 
     fn add_unwritten(&mut self, cells: u128) -> bool {
-        if cells == 0 {
+        if cells == 0 || self.measures.are_of_values() {
             return true;
         }
-        let is_coordinate = |field: &FieldRef| matches!(field, FieldRef::Dimension(_));
-        if self.measures.fields().iter().any(is_coordinate) {
+        let keys = &self.measures.fields()[..self.measures.keys()];
+        if keys.iter().any(|field| matches!(field, FieldRef::Dimension(_))) {
             return false;
         }
-        let cells_of_fields: Vec<FillCell> = self.measures.outputs().iter().map(FillCell::of).collect();
-        let columns: Vec<Cells<'_>> = cells_of_fields.iter().map(FillCell::cell).collect();
-        let (keys, measured) = columns.split_at(self.measures.keys());
-        self.groups.add_same(keys, measured, u64::try_from(cells).unwrap_or(u64::MAX));
+        let fill: Vec<FillCell> = self.measures.outputs()[..keys.len()].iter().map(FillCell::of).collect();
+        let fill: Vec<Cells<'_>> = fill.iter().map(FillCell::cell).collect();
+        self.groups.add_same(&fill, u64::try_from(cells).unwrap_or(u64::MAX));
         true
     }
 }

@@ -104,10 +104,13 @@ impl Scan for Spread<'_> {
     type Part = Bins;
     type Known = KnownTiles;
 
-    fn part(&self, cells: &ScanCells<'_>) -> Bins {
-        let mut part = self.bins.part();
-        cells.columns.iter().for_each(|column| part.add(column, cells.picked));
-        part
+    fn part(&self) -> Bins {
+        self.bins.part()
+    }
+
+    fn add_to(&self, part: &mut Bins, cells: &ScanCells<'_>) {
+        let columns = cells.columns.iter().enumerate().filter(|(field, _)| !cells.left_out.contains(*field));
+        columns.for_each(|(_, column)| part.add(column, cells.picked));
     }
 
     fn add(&mut self, part: Bins) {
@@ -137,14 +140,7 @@ impl Scan for Spread<'_> {
         if is_one_bin { FieldSet::ALL } else { FieldSet::NONE }
     }
 
-    fn add_unwritten(&mut self, cells: u128) -> bool {
-        let [output] = self.measures.outputs() else { return false };
-        // Coordinates aren't written anyway, and differ.
-        let is_attribute = matches!(output.field, tdb_schema::FieldRef::Attribute(_));
-        let count = u64::try_from(cells).unwrap_or(u64::MAX);
-        if let (true, Some(cell)) = (is_attribute, output.fill_cell()) {
-            self.bins.add_repeated(cell, count);
-        }
-        is_attribute
+    fn add_unwritten(&mut self, _cells: u128) -> bool {
+        true
     }
 }

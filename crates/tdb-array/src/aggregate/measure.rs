@@ -17,6 +17,7 @@ pub(super) struct Measures {
     outputs: Vec<OutputField>,
     keys: usize,
     measured: Vec<(ValueKind, Measured)>,
+    are_of_values: bool,
 }
 
 impl Measures {
@@ -42,15 +43,15 @@ impl Measures {
         Ok(Self::of(schema, fields, keys.len(), measured))
     }
 
-    /// For groups of cells alone.
-    pub(super) fn of_keys(schema: &ArraySchema, keys: Vec<FieldRef>) -> Self {
+    /// For groups of equal values of the last field.
+    pub(super) fn of_values(schema: &ArraySchema, keys: Vec<FieldRef>) -> Self {
         let count = keys.len();
-        Self::of(schema, keys, count, Vec::new())
+        Self { are_of_values: true, ..Self::of(schema, keys, count, Vec::new()) }
     }
 
     fn of(schema: &ArraySchema, fields: Vec<FieldRef>, keys: usize, measured: Vec<(ValueKind, Measured)>) -> Self {
         let outputs = fields.iter().map(|field| OutputField::of(schema, *field)).collect();
-        Self { fields, outputs, keys, measured }
+        Self { fields, outputs, keys, measured, are_of_values: false }
     }
 
     /// All fields that are read.
@@ -61,6 +62,11 @@ impl Measures {
     /// How many of them cells are grouped by.
     pub(super) fn keys(&self) -> usize {
         self.keys
+    }
+
+    /// Whether cells count only if they have a value of the last field that they are grouped by.
+    pub(super) fn are_of_values(&self) -> bool {
+        self.are_of_values
     }
 
     pub(super) fn outputs(&self) -> &[OutputField] {

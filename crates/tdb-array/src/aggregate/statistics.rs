@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tdb_aggregate::{CellStatistics, Measured, Summary, Total};
 use tdb_fragment::{FragmentField, Sum, ValueStatistics};
 use tdb_schema::{ArraySchema, Attribute, FieldRef};
+use tdb_types::ArrayType;
 
 use super::measure::Measures;
 use crate::Fragment;
@@ -24,8 +25,10 @@ enum KnownField {
     /// How many cells a tile has is all that is asked.
     Count,
     Statistics(Arc<FieldStatistics>),
-    /// The fragment doesn't have the field: all cells are the same.
+    /// The fragment doesn't have the field: all cells have the same value.
     Missing(OutputField),
+    /// The fragment doesn't have the field, and so no value of it.
+    NoValues,
 }
 
 impl KnownTiles {
@@ -35,6 +38,7 @@ impl KnownTiles {
         let known = |((field, output), (_, measured)): ((&FieldRef, &OutputField), &(_, Measured))| match fragment
             .own_field(array, *field)
         {
+            None if array.array_type() == ArrayType::Dense => KnownField::NoValues,
             None => KnownField::Missing(output.clone()),
             Some(_) if *measured == Measured::COUNT && !output.nullable => KnownField::Count,
             // A field of another nullability counts other cells as null.
@@ -58,8 +62,7 @@ impl KnownTiles {
         }
         let (mut added, mut all) = (FieldSet::NONE, true);
         for (field, (known, summary)) in self.fields.iter().zip(summaries).enumerate() {
-            // Of those beyond a set nothing is known.
-            let is_added = field < FieldSet::MOST && self.add_field(known, tile, summary);
+            let is_added = self.add_field(known, tile, summary);
             if is_added {
                 added.insert(field);
             }
@@ -71,6 +74,7 @@ impl KnownTiles {
     fn add_field(&self, known: &KnownField, tile: KnownTile, summary: &mut Summary) -> bool {
         match known {
             KnownField::Nothing => false,
+            KnownField::NoValues => true,
             KnownField::Count => summary.add_statistics(&counted(tile.cells, 0)),
             KnownField::Missing(output) => {
                 summary.add_repeated(output.fill_cell(), tile.cells);

@@ -1,7 +1,7 @@
 //! Summaries of all cells of a query.
 
-use tdb_aggregate::{Measured, Summary};
-use tdb_schema::{ArraySchema, FieldRef};
+use tdb_aggregate::Summary;
+use tdb_schema::ArraySchema;
 
 use super::measure::Measures;
 use super::statistics::KnownTiles;
@@ -29,10 +29,15 @@ impl Scan for Whole<'_> {
     type Part = (Vec<Summary>, u64);
     type Known = KnownTiles;
 
-    fn part(&self, cells: &ScanCells<'_>) -> Self::Part {
-        let mut summaries = self.measures.summaries();
-        add(&mut summaries, cells);
-        (summaries, count(cells))
+    fn part(&self) -> Self::Part {
+        (self.measures.summaries(), 0)
+    }
+
+    fn add_to(&self, (summaries, count): &mut Self::Part, cells: &ScanCells<'_>) {
+        let fields = summaries.iter_mut().zip(cells.columns).enumerate();
+        let fields = fields.filter(|(field, _)| !cells.left_out.contains(*field));
+        fields.for_each(|(_, (summary, column))| summary.add(column, cells.picked));
+        *count = count.saturating_add(cells.picked.map_or(cells.count, <[u32]>::len) as u64);
     }
 
     fn add(&mut self, (summaries, cells): Self::Part) {
@@ -57,26 +62,7 @@ impl Scan for Whole<'_> {
     }
 
     fn add_unwritten(&mut self, cells: u128) -> bool {
-        let fields = self.measures.fields().iter().zip(self.measures.measured());
-        let mut coordinates = fields.filter(|(field, _)| matches!(field, FieldRef::Dimension(_)));
-        if coordinates.any(|(_, (_, measured))| *measured != Measured::COUNT) {
-            return false;
-        }
-        let count = u64::try_from(cells).unwrap_or(u64::MAX);
-        self.cells = self.cells.saturating_add(count);
-        for (output, summary) in self.measures.outputs().iter().zip(&mut self.summaries) {
-            summary.add_repeated(output.fill_cell(), count);
-        }
+        self.cells = self.cells.saturating_add(u64::try_from(cells).unwrap_or(u64::MAX));
         true
     }
-}
-
-fn add(summaries: &mut [Summary], cells: &ScanCells<'_>) {
-    let fields = summaries.iter_mut().zip(cells.columns).enumerate();
-    let fields = fields.filter(|(field, _)| !cells.added.contains(*field));
-    fields.for_each(|(_, (summary, column))| summary.add(column, cells.picked));
-}
-
-fn count(cells: &ScanCells<'_>) -> u64 {
-    cells.picked.map_or(cells.count, <[u32]>::len) as u64
 }

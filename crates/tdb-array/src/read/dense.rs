@@ -7,9 +7,11 @@
 //! 2. [`work`] finds for each box which tiles its cells lie in ([`axis`]), and which fragment has the newest of them
 //!    ([`layers`]), which comes down to loops over boxes of cells ([`copy`]).
 //! 3. [`fields`] finds the tiles of each field in these fragments.
-//! 4. [`TileStream`](crate::tiles::TileStream) takes tiles from their files chunk by chunk, leaving out chunks of which
+//! 4. [`assembler`] has the fields of a condition made first, and the others where cells fulfil it ([`assembly`], [`filter`]).
+//! 5. [`TileStream`](crate::tiles::TileStream) takes tiles from their files chunk by chunk, leaving out chunks of which
 //!    nothing is wanted. [`fixed`] and [`var`] ask it for what is wanted ([`boxes`]), and put it into the columns.
 
+mod assembler;
 mod assembly;
 mod axis;
 mod bands;
@@ -28,12 +30,13 @@ mod shape;
 mod var;
 mod walk;
 mod work;
+mod written;
 
-use assembly::Assembly;
+use assembler::{Assembled, AssembledCells, Assembler};
 use bands::STRETCH;
 use cursor::{Cursor, Division, Step};
 use fields::Fields;
-use filter::{Filter, RuledOut};
+use filter::Filter;
 use layers::Layers;
 use runs::Sides;
 use shape::Shape;
@@ -41,7 +44,7 @@ use work::Work;
 
 use super::BufferPool;
 use crate::query::CheckedQuery;
-use crate::{Batch, Column, Result};
+use crate::{Batch, Result};
 
 pub(crate) use planned::plan;
 pub(crate) use scan::scan;
@@ -63,12 +66,35 @@ pub(crate) struct DenseReader {
     budget: u64,
 }
 
-/// What came of making a batch.
-enum Assembled {
-    /// It takes so many bytes.
-    Batch(u128, Batch),
-    /// It would take so many bytes, which are too many.
-    TooLarge(u128),
+/// Cells that come next, and the works that make them.
+struct Planned {
+    step: Step,
+    works: Vec<Work>,
+    size: BatchSize,
+}
+
+/// How large a batch may be.
+#[derive(Clone, Copy, Debug)]
+struct BatchSize {
+    /// Cells that were to be taken at most.
+    most: u128,
+    /// Cells that were taken.
+    cells: u128,
+    /// Bytes.
+    allowed: u128,
+}
+
+impl BatchSize {
+    fn fits(self, bytes: u128) -> bool {
+        // One cell always has room.
+        self.most == 1 || self.cells == 1 || bytes <= self.allowed * 5 / 4
+    }
+
+    /// Of how many cells to make the batch instead, if these took so many bytes.
+    fn fewer(self, bytes: u128) -> u128 {
+        let held = self.most.min(self.cells);
+        (held * self.allowed / bytes.max(1)).clamp(1, (held / 2).max(1))
+    }
 }
 
 /// Bytes that it takes to keep track of one piece of a tile.
@@ -99,98 +125,102 @@ impl DenseReader {
 
     /// The next batch; none after the last one.
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let budget = self.budget;
-        let mut most = u128::from(budget / self.bytes_per_cell).max(1);
-        // Tiles may be as small as a cell: more of them than can be kept track of are not even counted.
-        let most_boxes = usize::try_from(u128::from(budget) / PIECE_BYTES).unwrap_or(usize::MAX).max(1);
+        let mut most = self.most_cells();
         loop {
-            let Some(step) = self.cursor.step(&self.shape, most, most_boxes) else { return Ok(None) };
-            let cells = step.cells();
-            // One cell always has room.
-            let allowed = match step.stretched {
-                true => {
-                    u128::from(budget).max((u128::from(budget) * STRETCH).min(self.query.memory.most_stretched as u128))
-                }
-                false => u128::from(budget),
-            };
-            let fits = |bytes: u128| most == 1 || cells == 1 || bytes <= allowed * 5 / 4;
-            let held = most.min(cells);
-            let fewer = |bytes: u128| (held * allowed / bytes.max(1)).clamp(1, (held / 2).max(1));
-            let tracked = step.pieces(&self.shape) * PIECE_BYTES;
-            if !fits(tracked) {
-                most = fewer(tracked);
-                continue;
-            }
-            let (works, out) = self.works(&step)?;
-            let bytes = u128::from(self.fields.bytes(&works, self.shape.cells_per_tile));
-            if !fits(bytes) {
-                most = fewer(bytes);
-                continue;
-            }
-            let (bytes, batch) = match self.assemble(works, &out, |bytes| fits(bytes / 2))? {
-                Assembled::Batch(bytes, batch) => (bytes, batch),
+            let Some(planned) = self.plan_batch(&mut most, Self::batch_division)? else { return Ok(None) };
+            let Planned { step, mut works, size } = planned;
+            let count = works.last().map_or(0, |work| work.cells.end);
+            let (assembler, pool) = self.assembler();
+            let cells = match assembler.assemble(&mut works, pool, |bytes| size.fits(bytes / 2))? {
+                Assembled::Cells(cells) => cells,
                 // How long cells are may differ much within a tile.
                 Assembled::TooLarge(bytes) => {
-                    most = fewer(bytes);
+                    most = size.fewer(bytes);
                     continue;
                 }
             };
+            let bytes = cells.bytes;
+            let batch = self.batch(cells, count);
             self.pool.lend(&batch);
-            self.bytes_per_cell = u64::try_from(bytes / cells.max(1)).unwrap_or(u64::MAX).max(1);
-            self.cursor = step.next;
-            self.budget = budget.saturating_mul(2).min(self.query.memory.most_batch as u64);
+            self.accept(step, bytes);
+            most = self.most_cells();
             if !batch.is_empty() {
                 return Ok(Some(batch));
             }
         }
     }
 
-    /// Makes a batch, unless that takes more bytes than fit.
-    fn assemble(&mut self, mut works: Vec<Work>, out: &RuledOut, fits: impl Fn(u128) -> bool) -> Result<Assembled> {
-        let Self { shape, fields, filter, pool, query, .. } = self;
-        let parts = (&*shape, &*fields, query.array.workers());
-        let cells = works.last().map_or(0, |work| work.cells.end);
-        let Some(filter) = filter else {
-            let wanted: Vec<usize> = (0..fields.visible()).collect();
-            let mut assembly = Assembly::new(parts, &works, &wanted, pool);
-            let bytes = assembly.measure()?;
-            if !fits(bytes) {
-                return Ok(Assembled::TooLarge(bytes));
-            }
-            return Ok(Assembled::Batch(bytes, Batch::new(assembly.finish()?, cells)));
-        };
-        let mut assembly = Assembly::new(parts, &works, filter.needed(), pool);
-        let mut bytes = assembly.measure()?;
-        if !fits(bytes) {
-            return Ok(Assembled::TooLarge(bytes));
-        }
-        let needed = assembly.finish()?;
-        let matches = filter.matches(&needed, &works, out);
-        if matches.count() == 0 && query.only_matching {
-            return Ok(Assembled::Batch(bytes, Batch::new(Vec::new(), 0)));
-        }
-        matches.prune(&mut works);
-        let others: Vec<usize> = (0..fields.visible()).filter(|index| !filter.needed().contains(index)).collect();
-        let mut assembly = Assembly::new(parts, &works, &others, pool);
-        bytes += assembly.measure()?;
-        if !fits(bytes) {
-            return Ok(Assembled::TooLarge(bytes));
-        }
-        let mut columns: Vec<Option<Column>> = vec![None; fields.outputs().len()];
-        let made = filter.needed().iter().zip(needed).chain(others.iter().zip(assembly.finish()?));
-        made.for_each(|(index, column)| columns[*index] = Some(column));
-        let visible = columns.into_iter().take(fields.visible()).flatten().collect();
-        Ok(Assembled::Batch(bytes, filter.apply(Batch::new(visible, cells), &matches, fields)))
+    /// How many cells the next batch may have, by what those of the last one took.
+    fn most_cells(&self) -> u128 {
+        u128::from(self.budget / self.bytes_per_cell).max(1)
     }
 
-    /// What is to do for a batch, with the tiles for it at hand, and which cells needn't be read.
-    fn works(&mut self, step: &Step) -> Result<(Vec<Work>, RuledOut)> {
+    /// Goes on behind cells that took so many bytes.
+    fn accept(&mut self, step: Step, bytes: u128) {
+        self.bytes_per_cell = u64::try_from(bytes / step.cells().max(1)).unwrap_or(u64::MAX).max(1);
+        self.cursor = step.next;
+        self.budget = self.budget.saturating_mul(2).min(self.query.memory.most_batch as u64);
+    }
+
+    /// What is to do for the next cells, at most so many, and as many as seem to fit into the budget; none at the end.
+    fn plan_batch(&mut self, most: &mut u128, division: impl Fn(&Self, &Step) -> Division) -> Result<Option<Planned>> {
+        let budget = u128::from(self.budget);
+        // Tiles may be as small as a cell: more of them than can be kept track of are not even counted.
+        let most_boxes = usize::try_from(budget / PIECE_BYTES).unwrap_or(usize::MAX).max(1);
+        loop {
+            let Some(step) = self.cursor.step(&self.shape, *most, most_boxes) else { return Ok(None) };
+            let allowed = match step.stretched {
+                true => budget.max((budget * STRETCH).min(self.query.memory.most_stretched as u128)),
+                false => budget,
+            };
+            let size = BatchSize { most: *most, cells: step.cells(), allowed };
+            let tracked = step.pieces(&self.shape) * PIECE_BYTES;
+            if !size.fits(tracked) {
+                *most = size.fewer(tracked);
+                continue;
+            }
+            let works = self.works(&step, division(self, &step))?;
+            let bytes = u128::from(self.fields.bytes(&works, self.shape.cells_per_tile));
+            if !size.fits(bytes) {
+                *most = size.fewer(bytes);
+                continue;
+            }
+            return Ok(Some(Planned { step, works, size }));
+        }
+    }
+
+    /// What makes columns, and the memory for them.
+    fn assembler(&mut self) -> (Assembler<'_>, &mut BufferPool) {
+        let Self { shape, fields, filter, pool, query, .. } = self;
+        (Assembler { shape, fields, filter: filter.as_ref(), workers: query.array.workers() }, pool)
+    }
+
+    /// The batch that is made of so many cells.
+    fn batch(&self, cells: AssembledCells, count: usize) -> Batch {
+        let AssembledCells { columns, matches, .. } = cells;
+        match (&self.filter, matches) {
+            (Some(_), Some(matches)) if matches.count() == 0 && self.query.only_matching => Batch::new(Vec::new(), 0),
+            (Some(filter), Some(matches)) => filter.apply(Batch::new(columns, count), &matches, &self.fields),
+            _ => Batch::new(columns, count),
+        }
+    }
+
+    /// What is to do for a batch, with the tiles for it at hand.
+    fn works(&mut self, step: &Step, division: Division) -> Result<Vec<Work>> {
+        let mut works = step.works(&self.shape, &self.layers, division);
+        self.filter.as_mut().map(|filter| filter.rule_out(&mut works)).transpose()?;
+        self.fields.load(&works)?;
+        Ok(works)
+    }
+
+    /// Into how many works to divide what becomes one batch.
+    fn batch_division(&self, _step: &Step) -> Division {
         let threads = self.query.array.workers().threads();
         let works = if threads > 1 { 4 * threads } else { 1 };
-        let least_cells = u128::from((LEAST_WORK / self.bytes_per_cell).max(1));
-        let mut works = step.works(&self.shape, &self.layers, Division { works, least_cells });
-        let out = self.filter.as_mut().map(|filter| filter.rule_out(&mut works)).transpose()?;
-        self.fields.load(&works)?;
-        Ok((works, out.unwrap_or_default()))
+        Division { works, least_cells: self.least_cells() }
+    }
+
+    fn least_cells(&self) -> u128 {
+        u128::from((LEAST_WORK / self.bytes_per_cell).max(1))
     }
 }

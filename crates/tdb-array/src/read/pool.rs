@@ -2,7 +2,7 @@
 
 use tdb_types::{Buffer, SharedBuffer};
 
-use crate::Batch;
+use crate::{Batch, Column};
 
 /// Lends buffers to batches and takes them back once nobody else holds them, so that a reader that drops each batch
 /// before it asks for the next one costs no fresh memory, whose first touch is as slow as a read.
@@ -46,8 +46,13 @@ impl BufferPool {
 
     /// Remembers the buffers of a batch that is about to be handed out.
     pub(crate) fn lend(&mut self, batch: &Batch) {
-        for column in batch.columns() {
-            let (values, offsets, validity) = column.clone().into_buffers();
+        self.lend_columns(batch.columns().iter().cloned());
+    }
+
+    /// Remembers the buffers of columns.
+    pub(crate) fn lend_columns(&mut self, columns: impl IntoIterator<Item = Column>) {
+        for column in columns {
+            let (values, offsets, validity) = column.into_buffers();
             self.lent.extend([Some(values), offsets, validity].into_iter().flatten());
         }
     }

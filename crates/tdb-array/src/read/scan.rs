@@ -14,15 +14,19 @@ pub(crate) trait Scan: Send + Sync {
     /// What is known of a fragment's tiles.
     type Known;
 
-    /// Makes a part.
-    fn part(&self, cells: &ScanCells<'_>) -> Self::Part;
+    /// A part without cells.
+    fn part(&self) -> Self::Part;
 
-    /// Adds it.
+    /// Adds cells to a part.
+    fn add_to(&self, part: &mut Self::Part, cells: &ScanCells<'_>);
+
+    /// Adds a part.
     fn add(&mut self, part: Self::Part);
 
     /// Adds cells, where one thread does all.
     fn add_cells(&mut self, cells: &ScanCells<'_>) {
-        let part = self.part(cells);
+        let mut part = self.part();
+        self.add_to(&mut part, cells);
         self.add(part);
     }
 
@@ -36,7 +40,7 @@ pub(crate) trait Scan: Send + Sync {
     /// if the others can be left to [`add`](Self::add), some.
     fn add_known(&mut self, known: &Self::Known, tile: KnownTile) -> FieldSet;
 
-    /// Adds cells that nobody wrote, if it doesn't matter where they are; whether it doesn't.
+    /// Adds cells of a dense array that nobody wrote, if it doesn't matter where they are; whether it doesn't.
     fn add_unwritten(&mut self, cells: u128) -> bool;
 }
 
@@ -46,8 +50,9 @@ pub(crate) struct ScanCells<'a> {
     pub(crate) columns: &'a [Cells<'a>],
     pub(crate) count: usize,
     pub(crate) picked: Option<&'a [u32]>,
-    /// The fields that were added already, whose columns are empty.
-    pub(crate) added: FieldSet,
+    /// The fields whose values aren't to be added: they were already, and the columns are empty; or nobody wrote any, and the
+    /// columns hold fill values.
+    pub(crate) left_out: &'a FieldSet,
 }
 
 /// A tile that is wanted as a whole.
@@ -60,29 +65,29 @@ pub(crate) struct KnownTile {
 }
 
 /// Some of a query's fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldSet {
     all: bool,
-    /// Of the first ones.
-    bits: u64,
+    /// By field, as far as there are any.
+    fields: Vec<bool>,
 }
 
 impl FieldSet {
-    pub(crate) const ALL: Self = Self { all: true, bits: u64::MAX };
-    /// How many fields there is room for, unless it has all.
-    pub(crate) const MOST: usize = 64;
-    pub(crate) const NONE: Self = Self { all: false, bits: 0 };
+    pub(crate) const ALL: Self = Self { all: true, fields: Vec::new() };
+    pub(crate) const NONE: Self = Self { all: false, fields: Vec::new() };
 
     pub(crate) fn insert(&mut self, field: usize) {
-        self.bits |= u32::try_from(field).ok().and_then(|field| 1_u64.checked_shl(field)).unwrap_or(0);
+        if self.fields.len() <= field {
+            self.fields.resize(field + 1, false);
+        }
+        self.fields[field] = true;
     }
 
-    pub(crate) fn contains(self, field: usize) -> bool {
-        let bit = u32::try_from(field).ok().and_then(|field| self.bits.checked_shr(field)).unwrap_or(0);
-        self.all || bit & 1 != 0
+    pub(crate) fn contains(&self, field: usize) -> bool {
+        self.all || self.fields.get(field).is_some_and(|is_in| *is_in)
     }
 
-    pub(crate) fn is_all(self) -> bool {
+    pub(crate) fn is_all(&self) -> bool {
         self.all
     }
 }
@@ -106,5 +111,5 @@ impl ScanCost {
 /// Adds the cells of a batch.
 pub(super) fn add_batch<S: Scan>(scan: &mut S, batch: &Batch) {
     let columns: Vec<Cells<'_>> = batch.columns().iter().map(crate::Column::cells).collect();
-    scan.add_cells(&ScanCells { columns: &columns, count: batch.len(), picked: None, added: FieldSet::NONE });
+    scan.add_cells(&ScanCells { columns: &columns, count: batch.len(), picked: None, left_out: &FieldSet::NONE });
 }

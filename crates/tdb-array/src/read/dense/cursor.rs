@@ -24,7 +24,8 @@ pub(super) enum Cursor {
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     boxes: Vec<Positions>,
-    order: Vec<usize>,
+    /// In which order the cells of each box come.
+    pub(super) order: Vec<usize>,
     /// Whether there are up to [`STRETCH`](super::bands::STRETCH) times as many cells as there should be.
     pub(super) stretched: bool,
     pub(super) next: Cursor,

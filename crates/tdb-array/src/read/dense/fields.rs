@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use tdb_schema::FieldRef;
 
+use super::copy::BoxCopy;
 use super::work::{Origin, Source, Work};
 use crate::fragment::prefetch;
 use crate::query::CheckedQuery;
-use crate::read::{OutputField, Relevant};
+use crate::read::{FieldSet, OutputField, Relevant};
 use crate::tiles::FieldTiles;
 use crate::workers::WEIGHT_OF_A_READ;
 use crate::{Array, Result};
@@ -65,6 +66,17 @@ impl Fields {
     /// Whether a fragment has tiles of one of the fields, once it was [loaded](Self::load_fragments).
     pub(super) fn stores(&self, fragment: usize) -> bool {
         (0..self.outputs.len()).any(|index| self.field(index).tiles_in(fragment).is_some())
+    }
+
+    /// The fields of the query that a fragment has no values of, once it was [loaded](Self::load_fragments).
+    pub(super) fn lacking(&self, fragment: usize) -> FieldSet {
+        let mut lacking = FieldSet::NONE;
+        for (index, output) in self.outputs[..self.visible].iter().enumerate() {
+            if matches!(output.field, FieldRef::Attribute(_)) && self.field(index).tiles_in(fragment).is_none() {
+                lacking.insert(index);
+            }
+        }
+        lacking
     }
 
     /// Finds the tiles of all attributes in the fragments that the work needs.
@@ -150,6 +162,12 @@ impl<'a> Field<'a> {
 }
 
 impl Source {
+    pub(super) fn new(origin: Origin, copies: Vec<BoxCopy>) -> Self {
+        let mut source = Self { origin, written_by: None, is_ruled_out: false, copies };
+        source.written_by = source.fragment();
+        source
+    }
+
     /// The place of the fragment that the cells come from.
     pub(super) fn fragment(&self) -> Option<usize> {
         match self.origin {

@@ -28,10 +28,6 @@ pub(super) struct Filter {
     pruners: HashMap<usize, Pruner>,
 }
 
-/// The cells of a batch that, as metadata says, don't fulfil the condition: sources, by their work and place in it.
-#[derive(Debug, Default)]
-pub(super) struct RuledOut(Vec<(usize, usize)>);
-
 /// Which cells of a batch fulfil the condition.
 #[derive(Debug)]
 pub(super) struct Matches {
@@ -59,37 +55,38 @@ impl Filter {
         &self.places
     }
 
+    /// Whether cells that don't fulfil it are left out.
+    pub(super) fn only_matching(&self) -> bool {
+        self.only_matching
+    }
+
     /// Has nothing read of tiles that can't have a cell that fulfils the condition.
-    pub(super) fn rule_out(&mut self, works: &mut [Work]) -> Result<RuledOut> {
+    pub(super) fn rule_out(&mut self, works: &mut [Work]) -> Result<()> {
         let fragments = self.array.fragments()?;
-        let mut out = RuledOut::default();
-        for (number, work) in works.iter_mut().enumerate() {
-            for (place, source) in work.sources.iter_mut().enumerate() {
-                let Origin::Tile { fragment, tile, .. } = source.origin else { continue };
-                let pruner = self
-                    .pruners
-                    .entry(fragment)
-                    .or_insert_with(|| Pruner::new(&fragments[fragment], self.array.schema(), &self.condition));
-                if pruner.rules_out(tile) {
-                    source.origin = Origin::Fill;
-                    out.0.push((number, place));
-                }
+        for source in works.iter_mut().flat_map(|work| &mut work.sources) {
+            let Origin::Tile { fragment, tile, .. } = source.origin else { continue };
+            let pruner = self
+                .pruners
+                .entry(fragment)
+                .or_insert_with(|| Pruner::new(&fragments[fragment], self.array.schema(), &self.condition));
+            if pruner.rules_out(tile) {
+                (source.origin, source.is_ruled_out) = (Origin::Fill, true);
             }
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Which cells fulfil the condition; `columns` are of the outputs that it [needs](Self::needed), in that order.
-    pub(super) fn matches(&self, columns: &[Column], works: &[Work], out: &RuledOut) -> Matches {
+    pub(super) fn matches(&self, columns: &[Column], works: &[Work]) -> Matches {
         let cells = works.last().map_or(0, |work| work.cells.end);
         let columns: Vec<_> = columns.iter().map(|column| Some(column.cells())).collect();
         let mut truth = vec![false; cells];
         self.condition.evaluate(&columns, &mut truth);
         // These were judged by fill values.
-        for (work, place) in &out.0 {
-            let work = &works[*work];
+        for work in works {
             let truth = &mut truth[work.cells.clone()];
-            for copy in &work.sources[*place].copies {
+            let ruled_out = work.sources.iter().filter(|source| source.is_ruled_out);
+            for copy in ruled_out.flat_map(|source| &source.copies) {
                 copy.runs(|_, to, len| truth[to..to + len].fill(false));
             }
         }
@@ -122,6 +119,11 @@ impl Matches {
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.count
+    }
+
+    /// By cell, whether it does.
+    pub(super) fn truth(&self) -> &[bool] {
+        &self.truth
     }
 
     /// Has nothing read of tiles without such a cell.

@@ -1,25 +1,29 @@
 //! Looking at all cells of a dense array once.
 //!
 //! Of a tile that a query wants as a whole, and that one fragment has as a whole, metadata may say enough. What nobody wrote needn't be
-//! looked at either, unless it matters where it is. The other tiles come in batches.
+//! looked at either, unless it matters where it is. The cells of the other tiles are made by several threads, each of which makes
+//! about a tile of them at a time, and looks at them before they leave its caches.
 
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use std::collections::HashSet;
+use std::sync::Mutex;
 
-use tdb_condition::Fulfilment;
-use tdb_schema::FieldRef;
+use tdb_types::Cells;
 
-use super::DenseReader;
-use super::cursor::Cursor;
-use super::layers::TilePlace;
-use super::planned::{MANY_TILES, plan_without};
-use super::shape::{Odometer, volume};
-use super::walk::{TileGrid, TileList, TileWalk};
-use crate::query::{CheckedQuery, with_fill_values};
-use crate::read::Pruner;
+use super::assembler::{Assembled, AssembledCells, Assembler};
+use super::cursor::{Cursor, Division, Step};
+use super::layers::Layers;
+use super::planned::plan_without;
+use super::shape::{Positions, volume};
+use super::walk::{TileList, TileWalk};
+use super::work::Work;
+use super::written::Written;
+use super::{DenseReader, Planned};
+use crate::order::coordinates::indices;
+use crate::query::CheckedQuery;
+use crate::read::BufferPool;
 use crate::read::ahead::announce;
-use crate::read::scan::{KnownTile, Scan, ScanCost, add_batch};
-use crate::{Fragment, Result};
+use crate::read::scan::{FieldSet, Scan, ScanCells, ScanCost};
+use crate::{Column, Result};
 
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
@@ -41,177 +45,192 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
     let is_known = |fragment: usize, tile: u64| known.contains(&(fragment, tile));
     let plan = || Ok(plan_without(&reader.query, is_known)?.0);
     let _ahead = announce(&reader.query.array, reader.query.memory.ahead, plan)?;
-    while let Some(batch) = reader.next_batch()? {
-        add_batch(scan, &batch);
-    }
+    reader.scan_cells(scan)?;
     Ok(cost)
 }
 
-/// The tiles that some fragment has cells of.
-struct Written {
-    grid: TileGrid,
-    /// Their numbers, ascending.
-    tiles: Vec<u128>,
-}
-
-impl Written {
-    /// Looks for them, and adds all other cells; `None` if these have to be looked at.
-    fn of<S: Scan>(reader: &mut DenseReader, scan: &mut S) -> Result<Option<Self>> {
-        if !reader.query.region.is_single() || reader.query.boxes.is_some() {
-            return Ok(None);
-        }
-        let axes = &reader.shape.axes;
-        let bounds = axes.iter().map(|axis| axis.tiles().map_or(0..0, |(first, last)| first..last.saturating_add(1)));
-        let Some(grid) = TileGrid::new(bounds.collect(), reader.shape.tile_order.clone()) else { return Ok(None) };
-        let mut tiles = Vec::new();
-        for index in 0..reader.layers.len() {
-            if !reader.is_believed(index)? {
-                return Ok(None);
-            }
-            tiles.extend(reader.tiles_of(index, &grid));
-        }
-        tiles.sort_unstable();
-        tiles.dedup();
-        let mut at = Vec::new();
-        let cells_of = |number: &u128| {
-            grid.tile(*number, &mut at);
-            let axes = reader.shape.axes.iter().zip(&at);
-            volume(&axes.map(|(axis, tile)| axis.positions_in(*tile)).collect::<Vec<_>>())
-        };
-        let cells = tiles.iter().map(cells_of).fold(0, u128::saturating_add);
-        let unwritten = volume(&reader.shape.positions()).saturating_sub(cells);
-        let is_done = unwritten == 0
-            || match reader.unwritten_pass() {
-                Some(true) => scan.add_unwritten(unwritten),
-                Some(false) => true,
-                None => false,
-            };
-        Ok(is_done.then_some(Self { grid, tiles }))
-    }
-
-    /// Adds the tiles of which metadata says enough, and notes them as `known`; the others.
-    fn without_known<S: Scan>(
-        &self,
-        reader: &mut DenseReader,
-        scan: &mut S,
-        known: &mut HashSet<(usize, u64)>,
-    ) -> Result<Vec<u128>> {
-        let array = reader.query.array.clone();
-        let fragments = array.fragments()?;
-        let mut facts_of: HashMap<usize, FragmentFacts<S::Known>> = HashMap::new();
-        let candidates = reader.layers.within(&reader.cells_of_region());
-        let (mut others, mut owned, mut at) = (Vec::new(), Vec::new(), Vec::new());
-        for number in &self.tiles {
-            self.grid.tile(*number, &mut at);
-            let Some((fragment, place)) = reader.only_owner(&at, &candidates, &mut owned) else {
-                others.push(*number);
-                continue;
-            };
-            let facts = facts_of.entry(fragment).or_insert_with(|| FragmentFacts {
-                known: scan.known(&fragments[fragment]),
-                pruner: reader
-                    .query
-                    .filter
-                    .as_ref()
-                    .map(|filter| Pruner::new(&fragments[fragment], array.schema(), filter)),
-            });
-            match facts.fulfilment(&fragments[fragment], place.tile) {
-                Fulfilment::None => {}
-                Fulfilment::All if facts.add(scan, place) => {
-                    known.insert((fragment, place.tile));
-                }
-                Fulfilment::All | Fulfilment::Unknown => others.push(*number),
-            }
-        }
-        Ok(others)
-    }
-}
-
-struct FragmentFacts<K> {
-    known: Option<K>,
-    /// If there is a condition.
-    pruner: Option<Pruner>,
-}
-
-impl<K> FragmentFacts<K> {
-    /// Adds a tile by what is known of it, if that is enough.
-    fn add<S: Scan<Known = K>>(&self, scan: &mut S, place: TilePlace) -> bool {
-        let tile = KnownTile { tile: place.tile, cells: place.cells, partly: false };
-        self.known.as_ref().is_some_and(|known| scan.add_known(known, tile).is_all())
-    }
-
-    fn fulfilment(&self, fragment: &Fragment, tile: u64) -> Fulfilment {
-        match &self.pruner {
-            None => Fulfilment::All,
-            Some(pruner) => pruner.tile(tile, fragment.tile_box(tile).as_ref()),
-        }
-    }
-}
+/// Bytes of cells that one work makes at most, if they can be divided.
+const MOST_WORK: u64 = 4 << 20;
 
 impl DenseReader {
-    /// Whether a layer has few tiles, or as many as it says are stored.
-    fn is_believed(&mut self, layer: usize) -> Result<bool> {
-        let fragment = self.layers.get(layer).fragment;
-        if self.query.array.fragments()?[fragment].tile_count() <= MANY_TILES {
-            return Ok(true);
-        }
-        self.fields.load_fragments(&[fragment])?;
-        Ok(self.fields.stores(fragment))
-    }
-
-    /// The numbers of the tiles that a layer has cells of.
-    fn tiles_of(&self, layer: usize, grid: &TileGrid) -> Vec<u128> {
-        let bounds = self.layers.get(layer).bounds().iter().zip(&self.shape.axes).zip(grid.bounds());
-        let along = bounds.map(|((cells, axis), tiles)| {
-            let extent = u128::from(axis.extent());
-            let tile = |cell: u128| u64::try_from(cell / extent).unwrap_or(u64::MAX);
-            match cells.is_empty() {
-                true => 0..0,
-                false => tile(cells.start).max(tiles.start)..tile(cells.end - 1).saturating_add(1).min(tiles.end),
+    /// Has a scan look at the cells from the cursor on.
+    fn scan_cells<S: Scan>(&mut self, scan: &mut S) -> Result<()> {
+        let pools = Mutex::new(Vec::new());
+        let workers = self.query.array.workers().clone();
+        let alone = workers.inline();
+        let mut most = self.most_cells();
+        while let Some(Planned { step, works, size }) = self.plan_batch(&mut most, Self::scan_division)? {
+            let at_once = workers.threads().min(works.len()).max(1) as u128;
+            let maker = CellMaker {
+                assembler: Assembler {
+                    shape: &self.shape,
+                    fields: &self.fields,
+                    filter: self.filter.as_ref(),
+                    workers: &alone,
+                },
+                layers: &self.layers,
+                order: &step.order,
+                pools: &pools,
+                allowed: (size.allowed * 5 / 2) / at_once,
+            };
+            let mut bytes = 0;
+            if at_once == 1 {
+                for work in works {
+                    bytes += maker.make(work, &mut |cells| scan.add_cells(cells))?;
+                }
+            } else {
+                let weight = u64::try_from(size.cells).unwrap_or(u64::MAX).saturating_mul(self.bytes_per_cell);
+                let mut works = works;
+                while !works.is_empty() {
+                    let rest = works.split_off(scan.most_parts(workers.threads()).clamp(1, works.len()));
+                    let seen = &*scan;
+                    let made = workers.map(weight, std::mem::replace(&mut works, rest), |work, _| {
+                        let mut part = seen.part();
+                        let bytes = maker.make(work, &mut |cells| seen.add_to(&mut part, cells))?;
+                        Ok((part, bytes))
+                    })?;
+                    for (part, taken) in made {
+                        scan.add(part);
+                        bytes += taken;
+                    }
+                }
             }
-        });
-        let mut tiles = Odometer::new(along.collect(), self.shape.tile_order.clone());
-        let mut numbers = Vec::new();
-        while let Some(tile) = tiles.at() {
-            numbers.push(grid.number(tile));
-            tiles.advance();
+            self.accept(step, bytes);
+            most = self.most_cells();
         }
-        numbers
+        Ok(())
     }
 
-    /// Whether cells that nobody wrote fulfil the condition; `None` if it matters where they are.
-    fn unwritten_pass(&self) -> Option<bool> {
-        let Some(filter) = &self.query.filter else { return Some(true) };
-        let schema = self.query.array.schema();
-        with_fill_values(filter, schema, |field| matches!(field, FieldRef::Attribute(_))).constant()
+    /// Into how many works to divide cells, each of which is looked at on its own: about a tile each, so that no chunk is unfiltered
+    /// twice.
+    fn scan_division(&self, step: &Step) -> Division {
+        let threads = self.query.array.workers().threads() as u128;
+        let cells = step.cells();
+        let share = if threads > 1 { cells / (4 * threads) } else { cells };
+        let most = u128::from((MOST_WORK / self.bytes_per_cell).max(1));
+        let target = u128::from(self.shape.cells_per_tile).min(share).min(most).max(self.least_cells());
+        Division { works: usize::try_from(cells / target).unwrap_or(usize::MAX), least_cells: target }
     }
+}
 
-    /// The cells that are asked for, along each dimension.
-    fn cells_of_region(&self) -> Vec<Range<u128>> {
-        self.shape.axes.iter().map(|axis| axis.cells().unwrap_or(0..0)).collect()
-    }
+/// Makes the cells of works.
+struct CellMaker<'a> {
+    assembler: Assembler<'a>,
+    layers: &'a Layers,
+    /// In which order the cells of a box come.
+    order: &'a [usize],
+    /// Memory for columns, of each thread.
+    pools: &'a Mutex<Vec<BufferPool>>,
+    /// Bytes that the cells of a work may take.
+    allowed: u128,
+}
 
-    /// The fragment that has all cells of a tile, if all of them are asked for, and where it has them.
-    fn only_owner(
-        &self,
-        tile: &[u64],
-        candidates: &[usize],
-        owned: &mut Vec<super::layers::Owned>,
-    ) -> Option<(usize, TilePlace)> {
-        let axes = || self.shape.axes.iter().zip(tile);
-        if !axes().all(|(axis, tile)| axis.has_all_of(*tile)) {
-            return None;
+impl CellMaker<'_> {
+    /// Hands over the cells of a work that are wanted; how many bytes they took.
+    fn make(&self, mut work: Work, each: &mut impl FnMut(&ScanCells<'_>)) -> Result<u128> {
+        work.cells = 0..work.cells.len();
+        let mut pool = self.pools.lock().ok().and_then(|mut pools| pools.pop()).unwrap_or_else(BufferPool::of_pieces);
+        let count = work.cells.len();
+        let fits = |bytes: u128| count == 1 || bytes <= self.allowed;
+        let assembled = self.assembler.assemble(std::slice::from_mut(&mut work), &mut pool, fits)?;
+        let bytes = match assembled {
+            Assembled::Cells(cells) => {
+                let bytes = cells.bytes;
+                self.hand_over(&work, &cells, each);
+                pool.lend_columns(cells.columns);
+                Some(bytes)
+            }
+            Assembled::TooLarge(_) => None,
+        };
+        if let Ok(mut pools) = self.pools.lock() {
+            pools.push(pool);
         }
-        let along = axes().map(|(axis, tile)| {
-            let start = u128::from(*tile) * u128::from(axis.extent());
-            start..start + u128::from(axis.extent())
-        });
-        let cells: Vec<Range<u128>> = along.collect();
-        owned.clear();
-        self.layers.owners(&cells, candidates, owned);
-        let [super::layers::Owned { layer: Some(layer), .. }] = owned[..] else { return None };
-        let layer = self.layers.get(layer);
-        let place = layer.tile(tile).filter(|place| place.cell.is_none())?;
-        Some((layer.fragment, place))
+        match bytes {
+            Some(bytes) => Ok(bytes),
+            None => self.halves(&work).into_iter().try_fold(0, |bytes, half| Ok(bytes + self.make(half, each)?)),
+        }
     }
+
+    /// Hands over cells, those apart that have no values of some fields.
+    fn hand_over(&self, work: &Work, cells: &AssembledCells, each: &mut impl FnMut(&ScanCells<'_>)) {
+        let count = work.cells.len();
+        let matches = cells.matches.as_ref().filter(|matches| matches.count() < count);
+        if matches.is_some_and(|matches| matches.count() == 0) {
+            return;
+        }
+        let truth = matches.map(super::filter::Matches::truth);
+        let columns: Vec<Cells<'_>> = cells.columns.iter().map(Column::cells).collect();
+        let kinds = self.kinds_of_cells(work);
+        if let [(left_out, _)] = &kinds[..] {
+            let picked = truth.map(indices);
+            return each(&ScanCells { columns: &columns, count, picked: picked.as_deref(), left_out });
+        }
+        for (left_out, sources) in &kinds {
+            let mut mask = vec![false; count];
+            for copy in sources.iter().flat_map(|source| &work.sources[*source].copies) {
+                copy.runs(|_, to, len| match truth {
+                    Some(truth) => mask[to..to + len].copy_from_slice(&truth[to..to + len]),
+                    None => mask[to..to + len].fill(true),
+                });
+            }
+            let picked = indices(&mask);
+            if !picked.is_empty() {
+                each(&ScanCells { columns: &columns, count, picked: Some(&picked), left_out });
+            }
+        }
+    }
+
+    /// The fields that cells have no values of, and the sources of such cells, by their places in the work.
+    fn kinds_of_cells(&self, work: &Work) -> Vec<(FieldSet, Vec<usize>)> {
+        let mut kinds: Vec<(FieldSet, Vec<usize>)> = Vec::new();
+        let mut last = None;
+        for (place, source) in work.sources.iter().enumerate() {
+            let kind = match last {
+                Some((fragment, kind)) if fragment == source.written_by => kind,
+                _ => {
+                    let lacking =
+                        source.written_by.map_or(FieldSet::ALL, |fragment| self.assembler.fields.lacking(fragment));
+                    kinds.iter().position(|(known, _)| *known == lacking).unwrap_or_else(|| {
+                        kinds.push((lacking, Vec::new()));
+                        kinds.len() - 1
+                    })
+                }
+            };
+            last = Some((source.written_by, kind));
+            kinds[kind].1.push(place);
+        }
+        kinds
+    }
+
+    /// The cells of a work as two.
+    fn halves(&self, work: &Work) -> Vec<Work> {
+        let boxes: Vec<Positions> = work.boxes.iter().map(|placed| placed.positions.clone()).collect();
+        let halves = match &boxes[..] {
+            [one] => cut_in_halves(one, self.order),
+            _ => vec![boxes[..boxes.len() / 2].to_vec(), boxes[boxes.len() / 2..].to_vec()],
+        };
+        let work_of = |boxes: Vec<Positions>| {
+            let mut work = Work::default();
+            let shape = self.assembler.shape;
+            boxes.into_iter().for_each(|positions| work.push(shape, self.layers, positions, self.order));
+            work.finish();
+            work
+        };
+        halves.into_iter().map(work_of).collect()
+    }
+}
+
+/// Cuts a box along its slowest dimension.
+fn cut_in_halves(positions: &Positions, order: &[usize]) -> Vec<Vec<Positions>> {
+    let len = |dimension: usize| positions[dimension].end - positions[dimension].start;
+    let Some(dimension) = order.iter().copied().find(|dimension| len(*dimension) > 1) else {
+        return vec![vec![positions.clone()]];
+    };
+    let middle = positions[dimension].start + len(dimension) / 2;
+    let with = |range| {
+        let mut half = positions.clone();
+        half[dimension] = range;
+        vec![half]
+    };
+    vec![with(positions[dimension].start..middle), with(middle..positions[dimension].end)]
 }

@@ -22,6 +22,10 @@ pub(super) struct Work {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) origin: Origin,
+    /// The place of the fragment that has them, whether or not it is read.
+    pub(super) written_by: Option<usize>,
+    /// Whether metadata says that none of them fulfils the condition.
+    pub(super) is_ruled_out: bool,
     /// In the order of their first cells in the tile.
     pub(super) copies: Vec<BoxCopy>,
 }
@@ -172,7 +176,7 @@ impl Work {
         }
         match self.sources.last_mut().filter(|source| source.origin == origin) {
             Some(source) => source.copies.append(&mut copies),
-            None => self.sources.push(Source { origin, copies }),
+            None => self.sources.push(Source::new(origin, copies)),
         }
     }
 }
@@ -236,5 +240,5 @@ fn unwritten(placed: &PlacedBox, order: &[usize]) -> Source {
     let cells =
         order.iter().map(|&dimension| (placed.positions[dimension].end - placed.positions[dimension].start) as usize);
     let copies = vec![BoxCopy::run(placed.base as u64, placed.base, cells.product())];
-    Source { origin: Origin::Fill, copies }
+    Source::new(Origin::Fill, copies)
 }

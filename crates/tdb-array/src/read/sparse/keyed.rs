@@ -148,8 +148,11 @@ impl<K: Key> Keyed<K> {
 
     /// What decides between cells with equal coordinates: the greatest counts.
     pub(super) fn version(&self, cell: u32) -> (u64, usize, u64, u32) {
-        let time = self.times.as_ref().map_or(self.time, |times| times[cell as usize]);
-        (time, self.source, self.tile.tile, cell)
+        match &self.times {
+            None => (self.time, self.source, self.tile.tile, cell),
+            // Whoever joins fragments stores the newer cell first, also of those that were written at the same time.
+            Some(times) => (times[cell as usize], self.source, u64::MAX - self.tile.tile, u32::MAX - cell),
+        }
     }
 
     /// Whether any cell stands for a deletion.

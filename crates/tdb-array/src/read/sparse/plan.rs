@@ -40,8 +40,8 @@ pub(super) fn scan_plan(
     tiles: &[(usize, SelectedTile, FieldSet)],
     choice: &Choice,
 ) -> Result<Vec<FragmentPlan>> {
-    let added: HashMap<(usize, u64), FieldSet> =
-        tiles.iter().map(|(source, tile, added)| ((*source, tile.tile), *added)).collect();
+    let added: HashMap<(usize, u64), &FieldSet> =
+        tiles.iter().map(|(source, tile, added)| ((*source, tile.tile), added)).collect();
     let others = choice.merged.iter().chain(&choice.sorted);
     let others: HashSet<(usize, u64)> = others.map(|(source, tile)| (*source, tile.tile)).collect();
     let sources = context.sources.iter().enumerate();

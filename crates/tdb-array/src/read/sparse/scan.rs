@@ -57,7 +57,7 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
                     scan.add_cells(cells);
                 }
             };
-            with_tile(&context, (source, &tile, added), scratch, add).map(drop)
+            with_tile(&context, (source, &tile, &added), scratch, add).map(drop)
         })?;
     } else {
         for wave in tiles.chunks(scan.most_parts(workers.threads()).max(1)) {
@@ -66,8 +66,12 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
             });
             let bytes = bytes.fold(0, u64::saturating_add);
             let seen = &*scan;
-            let parts = workers.map(bytes, wave.to_vec(), |(source, tile, added), scratch| {
-                with_tile(&context, (source, &tile, added), scratch, |cells| seen.part(cells))
+            let parts = workers.map(bytes, wave.iter().collect(), |(source, tile, added), scratch| {
+                with_tile(&context, (*source, tile, added), scratch, |cells| {
+                    let mut part = seen.part();
+                    seen.add_to(&mut part, cells);
+                    part
+                })
             })?;
             parts.into_iter().flatten().for_each(|part| scan.add(part));
         }
@@ -86,7 +90,7 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
 /// Hands over the wanted cells of a tile, if there are any, but for fields that were added already.
 fn with_tile<R>(
     context: &Context,
-    (source, tile, added): (usize, &SelectedTile, FieldSet),
+    (source, tile, added): (usize, &SelectedTile, &FieldSet),
     scratch: &mut TileScratch,
     each: impl FnOnce(&ScanCells<'_>) -> R,
 ) -> Result<Option<R>> {
@@ -116,7 +120,7 @@ fn with_tile<R>(
     let columns: Vec<Cells<'_>> =
         columns.map(|(held, output)| held.cells.cells(output.cell_size().unwrap_or(1))).collect();
     let count = tile.cells as usize;
-    let result = each(&ScanCells { columns: &columns, count, picked: wanted.kept.as_deref(), added });
+    let result = each(&ScanCells { columns: &columns, count, picked: wanted.kept.as_deref(), left_out: added });
     fields.iter_mut().for_each(|held| context.spares.take_back(held));
     Ok(Some(result))
 }
