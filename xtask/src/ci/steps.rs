@@ -59,9 +59,9 @@ const FORMAT: &[&str] = &[
     "tdb-schema-text",
 ];
 /// Crates that see files.
-const WITH_FILES: &[&str] = &["tdb-storage", "tdb-array", "tdb"];
+const WITH_FILES: &[&str] = &["tdb-storage", "tdb-array", "tdb-maintain", "tdb"];
 /// Crates whose codecs are features, which hand them on; all but `zstd`, which needs a C compiler for the target.
-const WITH_CODECS: [&str; 3] = ["tdb-filters", "tdb-array", "tdb"];
+const WITH_CODECS: [&str; 4] = ["tdb-filters", "tdb-array", "tdb-maintain", "tdb"];
 const PURE_CODECS: [&str; 6] = ["zlib", "lz4", "bzip2", "checksum", "aes", "webp"];
 
 /// Runs cargo.

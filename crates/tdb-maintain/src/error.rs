@@ -1,0 +1,19 @@
+//! What can go wrong.
+
+use tdb_array::ArrayError;
+use tdb_storage::StorageError;
+
+/// Why an array can't be maintained.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MaintainError {
+    /// The array can't be read or written.
+    #[error(transparent)]
+    Array(#[from] ArrayError),
+    /// A file can't be read, written, listed or removed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// The result of something that may fail so.
+pub type Result<T, E = MaintainError> = std::result::Result<T, E>;
