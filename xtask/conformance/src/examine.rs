@@ -15,7 +15,7 @@ use super::overhang::{self, WideArray};
 use super::their_errors::{has_no_end, their_failure};
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::{Writer, make, set_key, set_order_check};
-use super::{aggregates, defects, facts};
+use super::{aggregates, defects, facts, selected};
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
 use tdb_reference::{Error, Reference, Release, Result};
 
@@ -114,6 +114,14 @@ fn compare_answers(
     excuses: &mut Vec<String>,
 ) -> Result<ControlFlow<Verdict, Option<u64>>> {
     let question = &case.questions[index];
+    if question.selection.is_set() {
+        return selected::compare_sets(case, index, reference, uris, None, excuses);
+    }
+    if !question.selection.is_plain()
+        && let Err(failure) = selected::check_ours(case, question, uri)
+    {
+        return Ok(ControlFlow::Break(Verdict::Failed(Failure { question: Some(index), ..failure })));
+    }
     if let Some(reason) = defects::is_wrong(case, question) {
         excuses.push(reason.to_owned());
         return Ok(ControlFlow::Continue(None));
@@ -174,6 +182,14 @@ fn compare_with_wide(
     excuses: &mut Vec<String>,
 ) -> Result<ControlFlow<Verdict, Option<u64>>> {
     let question = &case.questions[index];
+    if question.selection.is_set() {
+        return selected::compare_sets(case, index, reference, [&wide.uri, uri], Some(wide), excuses);
+    }
+    if !question.selection.is_plain()
+        && let Err(failure) = selected::check_ours(case, question, uri)
+    {
+        return Ok(ControlFlow::Break(Verdict::Failed(Failure { question: Some(index), ..failure })));
+    }
     if question.query.condition.is_some() {
         excuses.push("isn't asked about a condition where an array like this one answers for it".to_owned());
         return Ok(ControlFlow::Continue(None));
@@ -226,7 +242,7 @@ pub fn misread(
     let theirs = defects::choose(case, question, &whole);
     let read = || {
         let array = ours::open(ours, case, question)?;
-        ours::read(&array, &question.query, question.budget)
+        ours::answer(&array, question, question.budget)
     };
     let Ok(reading) = read() else { return Ok(None) };
     Ok(difference(&theirs, &reading, &Settled::Nothing).is_none().then_some(rule))
@@ -324,21 +340,31 @@ pub fn compare_cells(
     uri: &str,
     theirs: &ReadResult,
 ) -> std::result::Result<(), Failure> {
+    compare_in_order(case, question, uri, theirs, &settled(case, question, theirs))
+}
+
+/// The same, with what is settled of the order of the cells.
+pub fn compare_in_order(
+    case: &Case,
+    question: &Question,
+    uri: &str,
+    theirs: &ReadResult,
+    order: &Settled,
+) -> std::result::Result<(), Failure> {
     let our_error = |detail| Failure::new(Kind::OurError, detail);
     let array = ours::open(uri, case, question).map_err(our_error)?;
-    ours::plan(&array, &question.query).map_err(our_error)?;
-    let reading = ours::read(&array, &question.query, question.budget).map_err(our_error)?;
-    let order = settled(case, question, theirs);
-    if let Some(detail) = difference(theirs, &reading, &order) {
+    ours::plan(&array, question).map_err(our_error)?;
+    let reading = ours::answer(&array, question, question.budget).map_err(our_error)?;
+    if let Some(detail) = difference(theirs, &reading, order) {
         return Err(Failure::new(Kind::Cells, detail));
     }
     // So many batches are enough; each costs time.
     let tiny = question.tiny_budget.max(reading.bytes() / MOST_BATCHES);
-    let again = ours::read(&array, &question.query, Some(tiny)).map_err(our_error)?;
+    let again = ours::answer(&array, question, Some(tiny)).map_err(our_error)?;
     if reading.columns == again.columns {
         return Ok(());
     }
-    match difference(theirs, &again, &order) {
+    match difference(theirs, &again, order) {
         Some(detail) => Err(Failure::new(Kind::Batches, detail)),
         None => Ok(()),
     }

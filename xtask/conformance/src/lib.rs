@@ -6,6 +6,7 @@
 //! * `print` and `shrink`: cases as readable and as small as they can be made;
 //! * `writer`: which releases make the arrays; `ours` makes and reads them with our library;
 //! * `examine`: runs a case on both sides; `facts` and `compare` say what differs;
+//! * `selection`: points, boxes and ranges without an end; `selected` compares what both sides read of them;
 //! * `both_write`: the same array written by both sides;
 //! * `overhang`: arrays in whose last tile the library crashes;
 //! * `defects`: what the library is known to get wrong; `limits`: what older releases can't do.
@@ -42,6 +43,8 @@ mod random;
 mod read;
 mod releases;
 mod runner;
+mod selected;
+mod selection;
 mod shrink;
 mod tally;
 mod their_errors;

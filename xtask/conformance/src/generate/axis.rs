@@ -273,7 +273,8 @@ impl Axis {
         (low, high)
     }
 
-    fn range_end(&self, random: &mut Random) -> Bytes {
+    /// A coordinate: one of a cell, an end of the domain, or any.
+    pub fn range_end(&self, random: &mut Random) -> Bytes {
         let datatype = self.spec.datatype;
         let is_integer = self.spec.domain.is_some() && !datatype.is_float();
         match random.below(10) {
