@@ -79,7 +79,7 @@ pub fn compare_sets(
     if let Some(detail) = difference(&theirs, &reading, &order) {
         return failed(Failure::new(Kind::Cells, detail));
     }
-    if !question.aggregates.is_empty() && wide.is_none() {
+    if !question.aggregates.is_empty() {
         let judged = judged.as_ref().map(|judged| (&judged.0, theirs.cells));
         if let Some(failure) = aggregates::compare_sets(case, question, reference, [their_uri, uri], judged, excuses)? {
             return failed(failure);
@@ -352,3 +352,6 @@ fn sorted(case: &Case, question: &Question, cells: &ReadResult) -> ReadResult {
     places.sort();
     take(cells, &places.into_iter().map(|(_, cell)| cell).collect::<Vec<_>>())
 }
+
+#[cfg(test)]
+mod tests;

@@ -206,7 +206,8 @@ fn float_axis(random: &mut Random, name: String, datatype: Datatype) -> Axis {
     axis
 }
 
-fn float_bytes(datatype: Datatype, value: f64) -> Bytes {
+/// The bytes of a float of 32 or 64 bits.
+pub fn float_bytes(datatype: Datatype, value: f64) -> Bytes {
     match datatype {
         Datatype::Float32 => Bytes((value as f32).to_le_bytes().to_vec()),
         _ => Bytes(value.to_le_bytes().to_vec()),

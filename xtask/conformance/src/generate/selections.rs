@@ -2,12 +2,12 @@
 
 use std::ops::Bound;
 
-use tdb_types::{ArrayType, Datatype, Layout};
+use tdb_types::{ArrayType, Datatype, Layout, Scalar};
 
 use super::super::case::{Case, Question};
 use super::super::random::Random;
 use super::super::selection::{Form, Interval, limits, merge};
-use super::axis::{Axis, integer_bytes, order_of, type_limits};
+use super::axis::{Axis, float_bytes, integer_bytes, integer_of, order_of, type_limits};
 use super::questions::make_disjoint;
 use tdb_reference::model::{Bytes, RangesSpec, WriteSpec};
 
@@ -30,6 +30,10 @@ fn ask_sets(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Ques
         question.query.ranges.clear();
     } else if random.percent(40) {
         ask_forms(random, case, axes, question);
+    }
+    // Of few cells few fulfil a condition too.
+    if random.percent(40) {
+        question.query.condition = None;
     }
     let kind = random.between(1, 3);
     let selection = &mut question.selection;
@@ -170,38 +174,60 @@ fn ask_forms(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Que
     }
 }
 
-/// Up to a thousand ranges on one dimension, in any order.
+/// Up to a thousand ranges on one dimension, or up to thirty on each of two, in any order.
 fn ask_many(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Question) {
     let layout = question.query.layout;
-    let axis = random.pick(axes);
     // Defects of the library: see docs/conformance.md.
-    let strings = axis.spec.domain.is_none() && layout == Layout::Unordered;
-    if layout == Layout::GlobalOrder || strings {
+    let is_asked = |axis: &Axis| axis.spec.domain.is_some() || layout != Layout::Unordered;
+    let mut asked: Vec<&Axis> = axes.iter().filter(|axis| is_asked(axis)).collect();
+    if layout == Layout::GlobalOrder || asked.is_empty() {
         return;
     }
+    random.shuffle(&mut asked);
+    asked.truncate(random.weighted(&[0, 7, 3]));
     for ranges in &mut question.query.ranges {
         ranges.ranges.truncate(1);
-    }
-    // So that cells don't come a thousand times each.
-    let count = (*random.pick(&[10, 100, 1000])).min(4 * axis.pool.len());
-    let mut ranges = RangesSpec { dimension: axis.spec.name.clone(), ranges: Vec::new() };
-    let order = |bytes: &Bytes| order_of(axis.spec.datatype, bytes);
-    for _ in 0..count {
-        let (low, high) = narrow(random, axis);
-        ranges.ranges.push(if order(&low) <= order(&high) { (low, high) } else { (high, low) });
     }
     let attributes = case.final_attributes();
     let fields = &question.query.fields;
     let variable = attributes
         .iter()
         .any(|attribute| attribute.cell_val_num.is_none() && (fields.is_empty() || fields.contains(&attribute.name)));
-    if case.array.array_type == ArrayType::Dense && variable || random.percent(40) {
-        make_disjoint(axis, &mut ranges);
-    } else if random.percent(20) {
-        ranges.ranges = merge(axis.spec.datatype, ranges.ranges);
+    for axis in &asked {
+        // So that cells don't come a thousand times each.
+        let count = match asked.len() {
+            1 => (*random.pick(&[10, 100, 1000])).min(4 * axis.pool.len()),
+            _ => (*random.pick(&[3, 10, 30])).min(2 * axis.pool.len()),
+        };
+        let mut ranges = RangesSpec { dimension: axis.spec.name.clone(), ranges: narrow_ranges(random, axis, count) };
+        if case.array.array_type == ArrayType::Dense && variable || random.percent(40) {
+            make_disjoint(axis, &mut ranges);
+        } else if random.percent(20) {
+            ranges.ranges = merge(axis.spec.datatype, ranges.ranges);
+        }
+        question.query.ranges.retain(|others| others.dimension != ranges.dimension);
+        question.query.ranges.push(ranges);
     }
-    question.query.ranges.retain(|others| others.dimension != ranges.dimension);
-    question.query.ranges.push(ranges);
+}
+
+/// Ranges of a few coordinates each; some begin right behind the one before them, and some come twice.
+fn narrow_ranges(random: &mut Random, axis: &Axis, count: usize) -> Vec<(Bytes, Bytes)> {
+    let physical = axis.spec.datatype.physical();
+    let is_integer = axis.spec.domain.is_some() && !physical.is_float();
+    let mut ranges: Vec<(Bytes, Bytes)> = Vec::new();
+    for _ in 0..count {
+        let last = ranges.last().filter(|_| is_integer).map(|(_, high)| integer_of(physical, high) + 1);
+        let next = last.filter(|next| *next <= axis.high);
+        ranges.push(match (random.below(20), next) {
+            (0..=3, Some(low)) => {
+                let high = (low + random.below(3) as i128).min(axis.high);
+                (integer_bytes(physical, low), integer_bytes(physical, high))
+            }
+            (4 | 5, _) if !ranges.is_empty() => random.pick(&ranges).clone(),
+            _ => narrow(random, axis),
+        });
+    }
+    ranges
 }
 
 /// A few coordinates.
@@ -227,7 +253,12 @@ fn outside(random: &mut Random, axes: &[Axis]) -> Option<Vec<Bytes>> {
     let mut beyond = Vec::new();
     for (index, axis) in axes.iter().enumerate() {
         let datatype = axis.spec.datatype;
-        if axis.spec.domain.is_none() || datatype.is_float() {
+        let Some((low, high)) = &axis.spec.domain else { continue };
+        if datatype.is_float() {
+            let value = |bytes: &Bytes| Scalar::from_le_bytes(datatype.physical(), bytes).map_or(0.0, Scalar::to_f64);
+            let margin = (value(high) - value(low)) / 16.0;
+            let values = [value(low) - margin, value(high) + margin, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+            beyond.extend(values.map(|value| (index, float_bytes(datatype, value))));
             continue;
         }
         let (least, greatest) = type_limits(datatype.physical());
