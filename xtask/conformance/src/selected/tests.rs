@@ -63,7 +63,7 @@ fn parts_hold_what_the_evaluator_takes() {
         })
     };
     let mut wanted = 0;
-    for (y, x) in (0..10).flat_map(|y| (0..10).map(move |x| (y, x))) {
+    for (y, x) in (0..10i32).flat_map(|y| (0..10i32).map(move |x| (y, x))) {
         let times = evaluator.times(&[&y.to_le_bytes(), &x.to_le_bytes()]);
         assert_eq!(times == 1, holds(y, x), "{y}, {x}");
         wanted += times;
