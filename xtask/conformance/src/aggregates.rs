@@ -9,12 +9,12 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{ArrayType, Scalar};
 
 use super::case::{Case, Question};
+use super::chosen::{typed, wanted};
 use super::defects;
-use super::examine::with_coordinates;
 use super::generate::{is_theirs, order_of};
 use super::ours::{self, Reading};
 use super::print::bytes_as_text;
-use super::selected::{typed, wanted};
+use super::reads::with_coordinates;
 use super::selection::merge;
 use super::their_errors::excuse;
 use super::values::Kind;

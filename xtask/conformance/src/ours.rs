@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod change;
+mod describe;
 mod select;
 mod write;
 
@@ -18,6 +19,7 @@ use tdb_reference::model::{Bytes, Column, QuerySpec, ReadResult};
 
 pub use aggregate::{aggregate, all_matching, matching};
 pub use change::{condition_of, create, delete, evolve};
+pub use describe::describe;
 pub use select::refuses;
 pub use write::{Manner, write};
 
@@ -122,18 +124,6 @@ pub fn plan(array: &Array, question: &Question) -> Result<String, String> {
         .plan()
         .map(|plan| plan.to_string())
         .map_err(|error| describe(&error))
-}
-
-/// An error with its causes.
-pub fn describe(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 fn query(array: &Array, spec: &QuerySpec, selection: &Selection) -> Result<Query, String> {

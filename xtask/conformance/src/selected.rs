@@ -10,16 +10,17 @@ use tdb_types::{ArrayType, Layout};
 
 use super::aggregates;
 use super::case::{Case, Question};
+use super::chosen::{choose, coordinates, take, typed};
 use super::compare::{Settled, difference};
 use super::defects;
-use super::examine::{compare_in_order, read_again, settled, with_coordinates};
 use super::generate::order_of;
-use super::ours::{self, Reading};
+use super::ours;
 use super::overhang::{self, WideArray};
+use super::reads::{compare_in_order, read_again, settled, with_coordinates};
 use super::selection::{Evaluator, Selection, as_ranges, parts};
 use super::their_errors::{has_no_end, their_failure};
 use super::verdict::{Failure, Kind, Verdict};
-use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
+use tdb_reference::model::{QuerySpec, RangesSpec, ReadResult};
 use tdb_reference::{Reference, Result};
 
 /// What both sides come to in a question about points or boxes: how many cells were compared, or how the case ends. The library is
@@ -131,15 +132,6 @@ fn check(case: &Case, question: &Question, uri: &str) -> std::result::Result<(),
     Ok(())
 }
 
-/// What ours reads, in the form of what the library does.
-pub fn typed(array: &Array, reading: Reading) -> ReadResult {
-    let columns = reading.columns.into_iter().filter_map(|column| {
-        let kind = array.schema().field_type(array.schema().field(&column.name)?)?;
-        Some(ReadColumn { datatype: kind.datatype, cell_val_num: kind.cell_val_num.fixed(), column })
-    });
-    ReadResult { cells: reading.cells, columns: columns.collect(), submits: 1 }
-}
-
 /// The fields that ours gives, and behind them the dimensions that aren't among them.
 fn all_fields(case: &Case, question: &Question, array: &Array) -> Vec<String> {
     let mut fields = question.query.fields.clone();
@@ -156,44 +148,6 @@ fn all_fields(case: &Case, question: &Question, array: &Array) -> Vec<String> {
         .collect();
     fields.extend(missing);
     fields
-}
-
-/// Of cells with their coordinates those that a question asks for, as often as it does.
-pub fn choose(case: &Case, question: &Question, cells: &ReadResult) -> ReadResult {
-    let evaluator = Evaluator::new(case, question);
-    let chosen = coordinates(case, cells).into_iter().enumerate();
-    let chosen: Vec<usize> =
-        chosen.flat_map(|(cell, place)| std::iter::repeat_n(cell, evaluator.times(&place))).collect();
-    take(cells, &chosen)
-}
-
-/// Of cells with their coordinates those that a question asks for, each once, and how often the library counts them.
-pub fn wanted(case: &Case, question: &Question, cells: &ReadResult) -> (ReadResult, Vec<u64>) {
-    let evaluator = Evaluator::new(case, question);
-    let sparse = case.array.array_type == ArrayType::Sparse;
-    let times = coordinates(case, cells).into_iter().map(|place| evaluator.times(&place) as u64);
-    let chosen: Vec<(usize, u64)> = times.enumerate().filter(|(_, times)| *times > 0).collect();
-    let places: Vec<usize> = chosen.iter().map(|(cell, _)| *cell).collect();
-    (take(cells, &places), chosen.iter().map(|(_, times)| if sparse { 1 } else { *times }).collect())
-}
-
-/// The coordinates of each cell; none if there are no cells.
-fn coordinates<'a>(case: &Case, cells: &'a ReadResult) -> Vec<Vec<&'a [u8]>> {
-    let mut places = vec![Vec::new(); cells.cells];
-    for name in case.array.dimension_names() {
-        let column = cells.columns.iter().find(|column| column.column.name == name);
-        let values = column.map(ReadColumn::cells).unwrap_or_default();
-        places.iter_mut().zip(values).for_each(|(place, value)| place.push(value));
-    }
-    places
-}
-
-fn take(cells: &ReadResult, chosen: &[usize]) -> ReadResult {
-    let column = |column: &ReadColumn| ReadColumn {
-        column: column.column.of_places(cells.cells, chosen.iter().copied()),
-        ..column.clone()
-    };
-    ReadResult { cells: chosen.len(), columns: cells.columns.iter().map(column).collect(), ..cells.clone() }
 }
 
 /// Cells that the library read, or why it didn't.

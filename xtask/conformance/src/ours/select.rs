@@ -6,7 +6,7 @@ use tdb_array::{Array, ArrayError, Coordinate, NewCells, NewColumn, Query, Query
 use tdb_schema::ArraySchema;
 use tdb_types::{Datatype, Scalar};
 
-use super::describe;
+use super::describe::describe;
 use crate::selection::{Interval, Selection};
 use tdb_reference::model::{Bytes, QuerySpec, RangesSpec};
 
