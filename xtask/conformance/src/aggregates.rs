@@ -4,21 +4,24 @@
 mod judge;
 mod plain;
 
-use tdb_array::Fragment;
+use tdb_array::{Array, Fragment};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{ArrayType, Scalar};
 
 use super::case::{Case, Question};
+use super::chosen::{typed, wanted};
 use super::defects;
 use super::generate::{is_theirs, order_of};
 use super::ours::{self, Reading};
 use super::print::bytes_as_text;
+use super::reads::with_coordinates;
+use super::selection::merge;
 use super::their_errors::excuse;
 use super::values::Kind;
 use super::verdict::{self, Failure};
 use judge::{Judgement, judge};
 use plain::{Answer, Sum, Values};
-use tdb_reference::model::{AggregateFunction, AggregateSpec, Bytes, DimensionSpec, QuerySpec, RangesSpec};
+use tdb_reference::model::{AggregateFunction, AggregateSpec, DimensionSpec, QuerySpec, RangesSpec};
 use tdb_reference::{Error, Reference, Result};
 
 /// Computes a question's aggregates on both sides; how they differ, if they do. The library is asked with `query`, by which it reads
@@ -45,43 +48,37 @@ pub fn compare(
         Ok(Some(detail)) => return Ok(Some(Failure::new(verdict::Kind::Aggregates, detail))),
         Err(detail) => return our_error(detail),
     }
-    if let Some(reason) = defects::mistakes_aggregates(case, question) {
-        excuses.push(reason.to_owned());
-        return Ok(None);
-    }
-    let aggregates = known.of_theirs(excuses);
-    if aggregates.is_empty() {
-        return Ok(None);
-    }
-    let theirs = match reference.aggregate(their_uri, query, &aggregates) {
-        Err(Error::Crashed { .. }) => reference.aggregate(their_uri, query, &aggregates),
-        answer => answer,
-    };
-    let theirs = match theirs {
-        Ok(theirs) => theirs,
-        Err(error) => match excuse(case, None, &error).or_else(|| known.excuse(&aggregates, &error)) {
-            Some(reason) => {
-                excuses.push(reason);
-                return Ok(None);
-            }
-            None => {
-                let kind = match error {
-                    Error::Library(_) => verdict::Kind::TheirError,
-                    _ => verdict::Kind::TheirCrash,
-                };
-                return Ok(Some(Failure::new(kind, format!("aggregates: {error}"))));
-            }
-        },
-    };
-    for (aggregate, column) in aggregates.iter().zip(&theirs) {
-        let theirs = column.valid_cells().first().copied().flatten();
-        if let Some(detail) = known.check_theirs(aggregate, theirs, cells, excuses) {
-            return Ok(Some(Failure::new(verdict::Kind::Aggregates, detail)));
-        }
-    }
-    Ok(None)
+    known.compare_theirs(reference, their_uri, (query, cells), excuses)
 }
 
+/// The same of a question about points and boxes; the library is asked where `judged` asks for the same cells, so many of them, in
+/// a way that it has.
+///
+/// # Errors
+///
+/// If the library's process can't be started.
+pub fn compare_sets(
+    case: &Case,
+    question: &Question,
+    reference: &mut Reference,
+    [their_uri, uri]: [&str; 2],
+    judged: Option<(&Question, usize)>,
+    excuses: &mut Vec<String>,
+) -> Result<Option<Failure>> {
+    let our_error = |detail| Ok(Some(Failure::new(verdict::Kind::OurError, detail)));
+    let known = match Known::read(case, question, uri) {
+        Ok(known) => known,
+        Err(detail) => return our_error(detail),
+    };
+    match known.check_ours(uri) {
+        Ok(None) => {}
+        Ok(Some(detail)) => return Ok(Some(Failure::new(verdict::Kind::Aggregates, detail))),
+        Err(detail) => return our_error(detail),
+    }
+    let Some((judged, cells)) = judged else { return Ok(None) };
+    let query = with_coordinates(case, judged);
+    Known { question: judged, ..known }.compare_theirs(reference, their_uri, (&query, cells), excuses)
+}
 /// The cells that aggregates are of.
 struct Known<'a> {
     case: &'a Case,
@@ -102,11 +99,62 @@ impl<'a> Known<'a> {
             }
         }
         let array = ours::open(uri, case, question)?;
-        let ranges = question.query.ranges.iter().map(|ranges| merged(case, ranges)).collect();
-        let reading = ours::matching(&array, &QuerySpec { fields, ranges, ..question.query.clone() })?;
-        let times = times(case, &question.query, &reading);
+        let (reading, times) = match question.selection.is_plain() {
+            true => {
+                let ranges = question.query.ranges.iter().map(|ranges| merged(case, ranges)).collect();
+                let spec = QuerySpec { fields, ranges, ..question.query.clone() };
+                let reading = ours::all_matching(&array, &spec)?;
+                let times = times(case, &question.query, &reading);
+                (reading, times)
+            }
+            false => chosen(case, question, &array, fields)?,
+        };
         let fragments = array.fragments().map_err(|error| ours::describe(&error))?.to_vec();
         Ok(Self { case, question, reading, times, fragments })
+    }
+
+    fn compare_theirs(
+        &self,
+        reference: &mut Reference,
+        uri: &str,
+        (query, cells): (&QuerySpec, usize),
+        excuses: &mut Vec<String>,
+    ) -> Result<Option<Failure>> {
+        if let Some(reason) = defects::mistakes_aggregates(self.case, self.question) {
+            excuses.push(reason.to_owned());
+            return Ok(None);
+        }
+        let aggregates = self.of_theirs(excuses);
+        if aggregates.is_empty() {
+            return Ok(None);
+        }
+        let theirs = match reference.aggregate(uri, query, &aggregates) {
+            Err(Error::Crashed { .. }) => reference.aggregate(uri, query, &aggregates),
+            answer => answer,
+        };
+        let theirs = match theirs {
+            Ok(theirs) => theirs,
+            Err(error) => match excuse(self.case, None, &error).or_else(|| self.excuse(&aggregates, &error)) {
+                Some(reason) => {
+                    excuses.push(reason);
+                    return Ok(None);
+                }
+                None => {
+                    let kind = match error {
+                        Error::Library(_) => verdict::Kind::TheirError,
+                        _ => verdict::Kind::TheirCrash,
+                    };
+                    return Ok(Some(Failure::new(kind, format!("aggregates: {error}"))));
+                }
+            },
+        };
+        for (aggregate, column) in aggregates.iter().zip(&theirs) {
+            let theirs = column.valid_cells().first().copied().flatten();
+            if let Some(detail) = self.check_theirs(aggregate, theirs, cells, excuses) {
+                return Ok(Some(Failure::new(verdict::Kind::Aggregates, detail)));
+            }
+        }
+        Ok(None)
     }
 
     fn kind(&self, name: &str) -> Option<Kind> {
@@ -130,11 +178,10 @@ impl<'a> Known<'a> {
     fn check_ours(&self, uri: &str) -> std::result::Result<Option<String>, String> {
         let question = self.question;
         let array = ours::open(uri, self.case, question)?;
-        let query = &question.query;
-        let all = ours::aggregate(&array, query, &question.aggregates, question.budget)?;
+        let all = ours::aggregate(&array, question, &question.aggregates, question.budget)?;
         let asked = question.aggregates.iter().zip(all);
         let alone = question.aggregates.first().map(|aggregate| {
-            let found = ours::aggregate(&array, query, std::slice::from_ref(aggregate), Some(question.tiny_budget))?;
+            let found = ours::aggregate(&array, question, std::slice::from_ref(aggregate), Some(question.tiny_budget))?;
             Ok::<_, String>((aggregate, found.into_iter().next().flatten()))
         });
         for (aggregate, found) in asked.chain(alone.transpose()?) {
@@ -269,24 +316,25 @@ fn written(case: &Case, boxes: &[(&NdRange, bool)], reading: &Reading) -> Vec<bo
 
 /// The same coordinates in ranges that don't overlap.
 fn merged(case: &Case, spec: &RangesSpec) -> RangesSpec {
-    let Some(dimension) = case.array.dimensions.iter().find(|dimension| dimension.name == spec.dimension) else {
-        return spec.clone();
-    };
-    let order = |bytes: &Bytes| order_of(dimension.datatype, bytes);
-    let mut sorted = spec.ranges.clone();
-    sorted.sort_by_cached_key(|(low, _)| order(low));
-    let mut ranges: Vec<(Bytes, Bytes)> = Vec::new();
-    for (low, high) in sorted {
-        match ranges.last_mut() {
-            Some((_, last)) if order(&low) <= order(last) => {
-                if order(last) < order(&high) {
-                    *last = high;
-                }
-            }
-            _ => ranges.push((low, high)),
+    let mut dimensions = case.array.dimensions.iter().filter(|dimension| dimension.name == spec.dimension);
+    match dimensions.next() {
+        Some(dimension) => {
+            RangesSpec { dimension: spec.dimension.clone(), ranges: merge(dimension.datatype, spec.ranges.clone()) }
         }
+        None => spec.clone(),
     }
-    RangesSpec { dimension: spec.dimension.clone(), ranges }
+}
+
+/// Of all cells that ours reads those that a plain evaluator takes, and how often each counts for the library.
+fn chosen(
+    case: &Case,
+    question: &Question,
+    array: &Array,
+    fields: Vec<String>,
+) -> std::result::Result<(Reading, Vec<u64>), String> {
+    let all = QuerySpec { fields, ranges: Vec::new(), ..question.query.clone() };
+    let (whole, times) = wanted(case, question, &typed(array, ours::all_matching(array, &all)?));
+    Ok((Reading::of(&whole), times))
 }
 
 /// How often each cell counts for the library: in dense arrays once for each of the ranges that hold it.

@@ -2,6 +2,7 @@
 
 use tdb_types::Layout;
 
+use super::selection::Selection;
 use tdb_reference::model::{AggregateSpec, ArraySpec, AttributeSpec, Condition, Evolution, QuerySpec, WriteSpec};
 
 /// An array with its history, and questions.
@@ -35,6 +36,8 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     pub query: QuerySpec,
+    /// Which of these cells, and how ours is asked for them.
+    pub selection: Selection,
     /// What is computed of the cells, beside reading them.
     pub aggregates: Vec<AggregateSpec>,
     /// Bytes of a batch in the first reading; the default if absent.

@@ -6,6 +6,7 @@ use tdb_types::ArrayType;
 
 use super::case::{Case, Step};
 use super::overhang;
+use super::selection::{Form, Interval, Selection};
 use tdb_reference::model::Pipeline;
 
 /// How often each thing occurred, by kind of thing.
@@ -87,7 +88,8 @@ impl Coverage {
         for question in &case.questions {
             self.count("reads", format!("{} {}", array.array_type.name(), question.query.layout.name()));
             let ranges: usize = question.query.ranges.iter().map(|ranges| ranges.ranges.len()).sum();
-            self.count("ranges per read", ranges.min(6).to_string());
+            self.count("ranges per read", if ranges > 6 { "more".to_owned() } else { ranges.to_string() });
+            self.selection(&question.selection);
             for aggregate in &question.aggregates {
                 let name = aggregate.to_string();
                 self.count("aggregates", name.split('(').next().unwrap_or_default());
@@ -95,6 +97,30 @@ impl Coverage {
             if question.query.timestamps.is_some() {
                 self.count("features", "time travel");
             }
+        }
+    }
+
+    fn selection(&mut self, selection: &Selection) {
+        let some = |count: usize| match count {
+            0 => "none",
+            1 => "one",
+            2..=20 => "several",
+            _ => "many",
+        };
+        if let Some(points) = &selection.points {
+            self.count("selections", format!("{} points", some(points.len())));
+        }
+        if let Some(boxes) = &selection.boxes {
+            self.count("selections", format!("{} boxes", some(boxes.len())));
+        }
+        for Form { interval, .. } in &selection.forms {
+            self.count(
+                "selections",
+                if let Interval::Prefix(_) = interval { "prefixes" } else { "ranges in other forms" },
+            );
+        }
+        if selection.outside.is_some() {
+            self.count("selections", "points outside of the domain");
         }
     }
 

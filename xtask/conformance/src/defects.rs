@@ -3,6 +3,7 @@
 //! `docs/conformance.md` lists these and those that the generator avoids.
 
 mod aggregates;
+mod pieces;
 
 pub use aggregates::{fails_on, misstates, mistakes_aggregates, refuses_aggregates};
 
@@ -105,6 +106,7 @@ pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
         .or_else(|| leaves_ranges_unmerged(case, question))
         .or_else(|| keeps_older_cells(case, question))
         .or_else(|| mistakes_cells(case, question))
+        .or_else(|| pieces::miscounts(case, question))
 }
 
 /// Where the result isn't in the order of cells, conditions on dense dimensions are judged by coordinates that are counted up along

@@ -1,26 +1,22 @@
 //! Runs a case on both sides.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use tdb_types::{ArrayType, FormatVersion, Layout};
+use tdb_types::FormatVersion;
 
 use super::case::{Case, Question};
 use super::compare::{Settled, difference};
-use super::generate::order_of;
 use super::make_ours::write;
 use super::ours::{self, Reading};
 use super::overhang::{self, WideArray};
+use super::reads::{compare_cells, read_again, settled, with_coordinates};
 use super::their_errors::{has_no_end, their_failure};
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::{Writer, make, set_key, set_order_check};
-use super::{aggregates, defects, facts};
-use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
-use tdb_reference::{Error, Reference, Release, Result};
-
-/// About how many batches the second reading has at most.
-const MOST_BATCHES: usize = 100;
+use super::{aggregates, defects, facts, selected};
+use tdb_reference::{Reference, Release, Result};
 
 /// Runs a case in a new folder below `folder`. The array is made by the writer, or else by the release that also reads.
 /// Where its cells aren't in the order that they should have, the library gives them so; it is asked about an array with the
@@ -114,7 +110,16 @@ fn compare_answers(
     excuses: &mut Vec<String>,
 ) -> Result<ControlFlow<Verdict, Option<u64>>> {
     let question = &case.questions[index];
-    if let Some(reason) = defects::is_wrong(case, question) {
+    if question.selection.is_set() {
+        return selected::compare_sets(case, index, reference, uris, None, excuses);
+    }
+    let wrong = defects::is_wrong(case, question);
+    // What the library isn't asked is held against all cells, where these are in order.
+    let unasked = wrong.is_some() && releases.is_empty() && !case.disordered;
+    if let Some(failed) = fails_by_itself(case, index, uri, unasked) {
+        return Ok(failed);
+    }
+    if let Some(reason) = wrong {
         excuses.push(reason.to_owned());
         return Ok(ControlFlow::Continue(None));
     }
@@ -163,6 +168,16 @@ fn compare_answers(
     Ok(ControlFlow::Continue(Some(theirs.cells as u64)))
 }
 
+/// Holds ours against all cells of its own, if the library isn't asked, or ours is asked in a way of its own.
+fn fails_by_itself<T>(case: &Case, index: usize, uri: &str, unasked: bool) -> Option<ControlFlow<Verdict, T>> {
+    let question = &case.questions[index];
+    if !unasked && question.selection.is_plain() {
+        return None;
+    }
+    let failure = selected::check_ours(case, question, uri).err()?;
+    Some(ControlFlow::Break(Verdict::Failed(Failure { question: Some(index), ..failure })))
+}
+
 /// The same for an array whose last tile ends with the datatype or beyond: we have to read what the library reads from the wide
 /// array, and so has the library where it doesn't crash.
 fn compare_with_wide(
@@ -174,6 +189,12 @@ fn compare_with_wide(
     excuses: &mut Vec<String>,
 ) -> Result<ControlFlow<Verdict, Option<u64>>> {
     let question = &case.questions[index];
+    if question.selection.is_set() {
+        return selected::compare_sets(case, index, reference, [&wide.uri, uri], Some(wide), excuses);
+    }
+    if let Some(failed) = fails_by_itself(case, index, uri, question.query.condition.is_some()) {
+        return Ok(failed);
+    }
     if question.query.condition.is_some() {
         excuses.push("isn't asked about a condition where an array like this one answers for it".to_owned());
         return Ok(ControlFlow::Continue(None));
@@ -187,7 +208,15 @@ fn compare_with_wide(
         Ok(expected) => overhang::narrowed(case, expected),
         Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
     };
-    if overhang::is_read(case, question) {
+    let wrong = match overhang::is_read(case, question) {
+        true => defects::is_wrong(case, question),
+        false => {
+            Some("crashes on tiles that end with the datatype or beyond: another array of its own gave their cells")
+        }
+    };
+    if let Some(reason) = wrong {
+        excuses.push(reason.to_owned());
+    } else {
         let theirs = match read_again(reference, uri, &with_coordinates(case, question)).0 {
             Ok(theirs) => theirs,
             Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
@@ -195,11 +224,6 @@ fn compare_with_wide(
         if let Some(detail) = difference(&expected, &Reading::of(&theirs), &settled(case, question, &expected)) {
             return failed(Failure::new(Kind::Cells, format!("the library reads from the array: {detail}")));
         }
-    } else {
-        excuses.push(
-            "crashes on tiles that end with the datatype or beyond: another array of its own gave their cells"
-                .to_owned(),
-        );
     }
     match catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &expected))) {
         Ok(Ok(())) => Ok(ControlFlow::Continue(Some(expected.cells as u64))),
@@ -226,18 +250,10 @@ pub fn misread(
     let theirs = defects::choose(case, question, &whole);
     let read = || {
         let array = ours::open(ours, case, question)?;
-        ours::read(&array, &question.query, question.budget)
+        ours::answer(&array, question, question.budget)
     };
     let Ok(reading) = read() else { return Ok(None) };
     Ok(difference(&theirs, &reading, &Settled::Nothing).is_none().then_some(rule))
-}
-
-/// What the library reads; asked a second time if it crashes, for it does so now and then. Says whether it crashed.
-pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (Result<ReadResult>, bool) {
-    match reference.read(uri, query) {
-        Err(Error::Crashed { .. }) => (reference.read(uri, query), true),
-        read => (read, false),
-    }
 }
 
 pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<Option<Failure>> {
@@ -254,92 +270,4 @@ pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_sc
     };
     let detail = facts::fragment_difference(&fragments, &array);
     Ok(detail.map(|detail| Failure::new(Kind::Fragments, detail)))
-}
-
-/// Whether the coordinates are needed to know which cells may change places.
-fn needs_coordinates(case: &Case, question: &Question) -> bool {
-    let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
-    let ties = case.array.allows_dups && question.query.layout == Layout::GlobalOrder;
-    case.array.array_type == ArrayType::Sparse && (ordered || ties)
-}
-
-/// The query for the library: with all dimensions behind the fields asked for, where they are needed to compare.
-pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
-    let mut query = question.query.clone();
-    if needs_coordinates(case, question) && !query.fields.is_empty() {
-        let missing =
-            case.array.dimension_names().filter(|name| !question.query.fields.iter().any(|field| field == name));
-        query.fields.extend(missing.map(str::to_owned));
-    }
-    if case.array.array_type == ArrayType::Dense
-        && let Some(current) = &case.array.current_domain
-    {
-        // Where a dimension has no range, we read its current domain, and the library its whole domain.
-        for (dimension, ends) in case.array.dimensions.iter().zip(current) {
-            if query.ranges.iter().all(|ranges| ranges.dimension != dimension.name) {
-                query.ranges.push(RangesSpec { dimension: dimension.name.clone(), ranges: vec![ends.clone()] });
-            }
-        }
-    }
-    query
-}
-
-pub fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled {
-    if question.query.layout == Layout::Unordered {
-        return Settled::Nothing;
-    }
-    if !needs_coordinates(case, question) {
-        return Settled::Fully;
-    }
-    let mut keys: Vec<Vec<(u64, Vec<u8>)>> = vec![Vec::new(); theirs.cells];
-    for dimension in &case.array.dimensions {
-        let column = theirs.columns.iter().find(|column| column.column.name == dimension.name);
-        let cells = column.map(ReadColumn::cells).unwrap_or_default();
-        keys.iter_mut().zip(cells).for_each(|(key, cell)| key.push(order_of(dimension.datatype, cell)));
-    }
-    match question.query.layout {
-        Layout::RowMajor => {}
-        Layout::ColMajor => keys.iter_mut().for_each(|key| key.reverse()),
-        _ => return Settled::Runs(runs(&keys)),
-    }
-    // Now and then the library puts cells in another order than asked for: docs/conformance.md.
-    if keys.is_sorted() { Settled::Runs(runs(&keys)) } else { Settled::Nothing }
-}
-
-/// The runs of equal keys.
-fn runs<K: PartialEq>(keys: &[K]) -> Vec<Range<usize>> {
-    let mut start = 0;
-    let chunks = keys.chunk_by(|a, b| a == b);
-    chunks
-        .map(|chunk| {
-            start += chunk.len();
-            start - chunk.len()..start
-        })
-        .collect()
-}
-
-pub fn compare_cells(
-    case: &Case,
-    question: &Question,
-    uri: &str,
-    theirs: &ReadResult,
-) -> std::result::Result<(), Failure> {
-    let our_error = |detail| Failure::new(Kind::OurError, detail);
-    let array = ours::open(uri, case, question).map_err(our_error)?;
-    ours::plan(&array, &question.query).map_err(our_error)?;
-    let reading = ours::read(&array, &question.query, question.budget).map_err(our_error)?;
-    let order = settled(case, question, theirs);
-    if let Some(detail) = difference(theirs, &reading, &order) {
-        return Err(Failure::new(Kind::Cells, detail));
-    }
-    // So many batches are enough; each costs time.
-    let tiny = question.tiny_budget.max(reading.bytes() / MOST_BATCHES);
-    let again = ours::read(&array, &question.query, Some(tiny)).map_err(our_error)?;
-    if reading.columns == again.columns {
-        return Ok(());
-    }
-    match difference(theirs, &again, &order) {
-        Some(detail) => Err(Failure::new(Kind::Batches, detail)),
-        None => Ok(()),
-    }
 }

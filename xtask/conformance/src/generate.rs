@@ -9,6 +9,7 @@ mod disorder;
 mod filters;
 mod questions;
 mod schema;
+mod selections;
 mod text;
 mod times;
 mod writes;
@@ -46,12 +47,13 @@ pub fn simultaneous(seed: u64) -> Case {
     case
 }
 
-/// The same case, whose questions have conditions, and ask for aggregates.
+/// The same case, whose questions have conditions, ask for aggregates, and for points, boxes, many ranges and ones without an end.
 pub fn conditioned(seed: u64) -> Case {
     let random = &mut Random::new(seed);
     let (mut case, axes) = make(random);
     conditions::ask(random, &mut case, &axes);
     aggregates::ask(random, &mut case);
+    selections::ask(random, &mut case, &axes);
     case
 }
 

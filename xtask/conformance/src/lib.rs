@@ -5,7 +5,9 @@
 //! * `generate`: cases from random numbers; everything is settled before anything is run;
 //! * `print` and `shrink`: cases as readable and as small as they can be made;
 //! * `writer`: which releases make the arrays; `ours` makes and reads them with our library;
-//! * `examine`: runs a case on both sides; `facts` and `compare` say what differs;
+//! * `examine`: runs a case on both sides; `reads` compares what one question gives; `facts` and `compare` say what differs;
+//! * `selection`: points, boxes and ranges without an end; `selected` compares what both sides read of them,
+//!   and `chosen` takes them from all cells;
 //! * `both_write`: the same array written by both sides;
 //! * `overhang`: arrays in whose last tile the library crashes;
 //! * `defects`: what the library is known to get wrong; `limits`: what older releases can't do.
@@ -23,6 +25,7 @@ mod aggregates;
 mod both_write;
 mod case;
 mod change;
+mod chosen;
 mod command;
 mod compare;
 mod coverage;
@@ -40,8 +43,11 @@ mod overhang;
 mod print;
 mod random;
 mod read;
+mod reads;
 mod releases;
 mod runner;
+mod selected;
+mod selection;
 mod shrink;
 mod tally;
 mod their_errors;

@@ -2,21 +2,25 @@
 
 mod aggregate;
 mod change;
+mod describe;
+mod select;
 mod write;
 
-use std::ops::Bound;
 use std::thread;
 use std::time::Duration;
 
-use tdb_array::{Array, ArrayOptions, Batch, Coordinate, Order, Query, TimeRange};
+use tdb_array::{Array, ArrayOptions, Batch, Order, Query, TimeRange};
 use tdb_filters::EncryptionKey;
-use tdb_types::{Layout, Scalar};
+use tdb_types::Layout;
 
 use super::case::{Case, KEY, Question, Step};
+use super::selection::Selection;
 use tdb_reference::model::{Bytes, Column, QuerySpec, ReadResult};
 
-pub use aggregate::{aggregate, matching};
+pub use aggregate::{aggregate, all_matching, matching};
 pub use change::{condition_of, create, delete, evolve};
+pub use describe::describe;
+pub use select::refuses;
 pub use write::{Manner, write};
 
 /// What one reading of ours gave.
@@ -86,7 +90,15 @@ pub fn open(uri: &str, case: &Case, question: &Question) -> Result<Array, String
 
 /// Reads with batches of some bytes, or of the default size.
 pub fn read(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Reading, String> {
-    let mut query = query(array, spec)?;
+    with_budget(query(array, spec, &Selection::default())?, budget)
+}
+
+/// Reads what a question asks for.
+pub fn answer(array: &Array, question: &Question, budget: Option<usize>) -> Result<Reading, String> {
+    with_budget(query(array, &question.query, &question.selection)?, budget)
+}
+
+fn with_budget(mut query: Query, budget: Option<usize>) -> Result<Reading, String> {
     if let Some(budget) = budget {
         query = query.budget(budget);
     }
@@ -107,23 +119,14 @@ fn reading(query: Query) -> Result<Reading, String> {
 }
 
 /// The plan as text.
-pub fn plan(array: &Array, spec: &QuerySpec) -> Result<String, String> {
-    query(array, spec)?.plan().map(|plan| plan.to_string()).map_err(|error| describe(&error))
+pub fn plan(array: &Array, question: &Question) -> Result<String, String> {
+    query(array, &question.query, &question.selection)?
+        .plan()
+        .map(|plan| plan.to_string())
+        .map_err(|error| describe(&error))
 }
 
-/// An error with its causes.
-pub fn describe(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
-}
-
-fn query(array: &Array, spec: &QuerySpec) -> Result<Query, String> {
+fn query(array: &Array, spec: &QuerySpec, selection: &Selection) -> Result<Query, String> {
     let failed = |error: tdb_array::ArrayError| describe(&error);
     let mut query = array.read().order(match spec.layout {
         Layout::RowMajor => Order::RowMajor,
@@ -137,27 +140,7 @@ fn query(array: &Array, spec: &QuerySpec) -> Result<Query, String> {
     if !spec.fields.is_empty() {
         query = query.select(&spec.fields).map_err(failed)?;
     }
-    for ranges in &spec.ranges {
-        let (name, schema) = (ranges.dimension.as_str(), array.schema());
-        let dimension = schema.dimensions().iter().find(|dimension| dimension.name() == name);
-        let label = schema.labels().iter().find(|label| label.name == name);
-        let of_dimension = dimension.map(|dimension| (dimension.datatype(), dimension.is_var()));
-        let of_label = label.map(|label| (label.datatype, label.cell_val_num.fixed().is_none()));
-        let (datatype, is_var) = of_dimension.or(of_label).ok_or("no such dimension")?;
-        for (low, high) in &ranges.ranges {
-            let bound = |bytes: &Bytes| {
-                if is_var {
-                    return Ok(Bound::Included(Coordinate::Bytes(bytes.to_vec())));
-                }
-                let scalar = Scalar::from_le_bytes(datatype.physical(), bytes);
-                scalar.map(|scalar| Bound::Included(scalar.into())).ok_or("a bound of another size")
-            };
-            let range = (bound(low)?, bound(high)?);
-            let ranged = if dimension.is_some() { query.range(name, range) } else { query.label_range(name, range) };
-            query = ranged.map_err(failed)?;
-        }
-    }
-    Ok(query)
+    select::select(array, query, spec, selection)
 }
 
 /// Whether a batch keeps what its documentation promises.

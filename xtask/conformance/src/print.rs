@@ -1,11 +1,13 @@
 //! Cases as text for people.
 
 use std::fmt::Write as _;
+use std::ops::Bound;
 
 use tdb_types::{Datatype, Scalar};
 
 use super::case::{Case, Question, Step};
 use super::ours::condition_of;
+use super::selection::{Form, Interval, Selection};
 use tdb_reference::model::{AttributeSpec, Bytes, Column, Pipeline, QuerySpec, WriteSpec};
 
 /// How many cells of a write are printed.
@@ -170,6 +172,7 @@ pub fn question(case: &Case, question: &Question) -> String {
         let list: Vec<String> = ranges.ranges.iter().map(|ends| range(datatype, ends)).collect();
         let _ = writeln!(text, "  {:?} in {}", ranges.dimension, list.join(", "));
     }
+    text.push_str(&selection(case, &question.selection));
     if let Some(condition) = condition {
         let _ = writeln!(text, "  where {}", condition_of(condition));
     }
@@ -178,6 +181,63 @@ pub fn question(case: &Case, question: &Question) -> String {
         let _ = writeln!(text, "  aggregates {}", aggregates.join(", "));
     }
     text
+}
+
+/// How many points and boxes of a question are printed.
+const SHOWN: usize = 60;
+
+fn selection(case: &Case, selection: &Selection) -> String {
+    let mut text = String::new();
+    let dimensions = &case.array.dimensions;
+    for Form { dimension, range: ends, interval } in &selection.forms {
+        let datatype = dimensions.iter().find(|known| known.name == *dimension).map(|known| known.datatype);
+        let datatype = datatype.unwrap_or(Datatype::UInt8);
+        let (from, to) = (range(datatype, ends), interval_text(datatype, interval));
+        let _ = writeln!(text, "  {dimension:?} in {from} given as {to}");
+    }
+    let point = |point: &Vec<Bytes>| {
+        let along = dimensions.iter().zip(point).map(|(dimension, value)| bytes_as_text(dimension.datatype, value));
+        format!("({})", Vec::from_iter(along).join(", "))
+    };
+    let region = |sides: &Vec<Vec<Interval>>| {
+        let along = dimensions.iter().zip(sides).map(|(dimension, side)| {
+            let parts = side.iter().map(|interval| interval_text(dimension.datatype, interval));
+            if side.is_empty() { "all".to_owned() } else { Vec::from_iter(parts).join(" and ") }
+        });
+        Vec::from_iter(along).join(" x ")
+    };
+    if let Some(points) = &selection.points {
+        let shown: Vec<String> = points.iter().take(SHOWN).map(point).collect();
+        let _ = writeln!(text, "  {} points {}", points.len(), shown.join(", "));
+    }
+    if let Some(boxes) = &selection.boxes {
+        let shown: Vec<String> = boxes.iter().take(SHOWN).map(region).collect();
+        let _ = writeln!(text, "  {} boxes {}", boxes.len(), shown.join(", "));
+    }
+    if let Some(outside) = &selection.outside {
+        let _ = writeln!(text, "  refused: {}", point(outside));
+    }
+    text
+}
+
+fn interval_text(datatype: Datatype, interval: &Interval) -> String {
+    let text = |value: &Bytes| bytes_as_text(datatype, value);
+    match interval {
+        Interval::Prefix(prefix) => format!("{}*", text(prefix)),
+        Interval::Ends(start, end) => {
+            let start = match start {
+                Bound::Included(start) => text(start),
+                Bound::Excluded(start) => format!("(after {})", text(start)),
+                Bound::Unbounded => String::new(),
+            };
+            let end = match end {
+                Bound::Included(end) => format!("={}", text(end)),
+                Bound::Excluded(end) => format!("<{}", text(end)),
+                Bound::Unbounded => String::new(),
+            };
+            format!("{start}..{end}")
+        }
+    }
 }
 
 fn range(datatype: Datatype, (low, high): &(Bytes, Bytes)) -> String {

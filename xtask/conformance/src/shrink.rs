@@ -139,6 +139,11 @@ fn without_dimension(case: &mut Case, index: usize) -> Option<()> {
     for question in &mut case.questions {
         without_field(question, &removed.name);
         question.query.ranges.retain(|ranges| ranges.dimension != removed.name);
+        let selection = &mut question.selection;
+        selection.forms.retain(|form| form.dimension != removed.name);
+        selection.outside = None;
+        selection.points.iter_mut().flatten().for_each(|point| drop(point.remove(index)));
+        selection.boxes.iter_mut().flatten().for_each(|sides| drop(sides.remove(index)));
     }
     Some(())
 }
@@ -200,13 +205,23 @@ fn simpler_questions(index: usize, case: &Case, add: Add<'_>) {
             case.questions[index].query.ranges.remove(dimension);
             Some(())
         });
-        for range in 0..query.ranges[dimension].ranges.len() {
+        for half in 0..2 {
+            add(&|case| {
+                let ranges = &mut case.questions[index].query.ranges[dimension].ranges;
+                let (all, middle) = (ranges.len(), ranges.len() / 2);
+                let kept = if half == 0 { 0..middle } else { middle..all };
+                *ranges = ranges.get(kept).filter(|kept| all > 3 && !kept.is_empty())?.to_vec();
+                Some(())
+            });
+        }
+        for range in 0..query.ranges[dimension].ranges.len().min(40) {
             add(&|case| {
                 let ranges = &mut case.questions[index].query.ranges[dimension].ranges;
                 (ranges.len() > 1).then(|| drop(ranges.remove(range)))
             });
         }
     }
+    simpler_selections(index, case, add);
     for aggregate in 0..case.questions[index].aggregates.len() {
         add(&|case| {
             case.questions[index].aggregates.remove(aggregate);
@@ -230,6 +245,40 @@ fn simpler_questions(index: usize, case: &Case, add: Add<'_>) {
         case.questions[index].query.layout = Layout::RowMajor;
         Some(())
     });
+}
+
+fn simpler_selections(index: usize, case: &Case, add: Add<'_>) {
+    let selection = &case.questions[index].selection;
+    add(&|case| {
+        case.questions[index].selection.forms.clear();
+        Some(())
+    });
+    add(&|case| case.questions[index].selection.outside.take().map(drop));
+    add(&|case| case.questions[index].selection.points.take().map(drop));
+    add(&|case| case.questions[index].selection.boxes.take().map(drop));
+    let parts = |count: usize| {
+        let halves = std::iter::successors(Some(count.div_ceil(2)), |part| (*part > 1).then(|| part / 2));
+        let of_part = move |part: usize| (0..count).step_by(part.max(1)).take(20).map(move |start| (start, part));
+        halves.filter(|part| *part > 0).flat_map(of_part).collect::<Vec<(usize, usize)>>()
+    };
+    for (start, part) in parts(selection.points.as_ref().map_or(0, Vec::len)) {
+        add(&|case| {
+            let points = case.questions[index].selection.points.as_mut()?;
+            points.drain(start..(start + part).min(points.len()));
+            Some(())
+        });
+    }
+    for (start, part) in parts(selection.boxes.as_ref().map_or(0, Vec::len)) {
+        add(&|case| {
+            let boxes = case.questions[index].selection.boxes.as_mut()?;
+            boxes.drain(start..(start + part).min(boxes.len()));
+            Some(())
+        });
+    }
+    let sides = selection.boxes.iter().flatten().enumerate().take(4);
+    for (place, side) in sides.flat_map(|(place, sides)| (0..sides.len()).map(move |side| (place, side))) {
+        add(&|case| case.questions[index].selection.boxes.as_mut()?[place][side].pop().map(drop));
+    }
 }
 
 fn simpler_schemas(case: &Case, add: Add<'_>) {

@@ -206,7 +206,8 @@ fn float_axis(random: &mut Random, name: String, datatype: Datatype) -> Axis {
     axis
 }
 
-fn float_bytes(datatype: Datatype, value: f64) -> Bytes {
+/// The bytes of a float of 32 or 64 bits.
+pub fn float_bytes(datatype: Datatype, value: f64) -> Bytes {
     match datatype {
         Datatype::Float32 => Bytes((value as f32).to_le_bytes().to_vec()),
         _ => Bytes(value.to_le_bytes().to_vec()),
@@ -273,7 +274,8 @@ impl Axis {
         (low, high)
     }
 
-    fn range_end(&self, random: &mut Random) -> Bytes {
+    /// A coordinate: one of a cell, an end of the domain, or any.
+    pub fn range_end(&self, random: &mut Random) -> Bytes {
         let datatype = self.spec.datatype;
         let is_integer = self.spec.domain.is_some() && !datatype.is_float();
         match random.below(10) {

@@ -4,6 +4,7 @@ use tdb_types::{ArrayType, Layout};
 
 use super::super::case::Question;
 use super::super::random::Random;
+use super::super::selection::Selection;
 use super::axis::{Axis, order_of};
 use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, QuerySpec, RangesSpec};
 
@@ -57,7 +58,7 @@ pub fn question(
     let query = QuerySpec { fields, ranges, layout, timestamps, condition: None };
     let budget = if random.percent(50) { None } else { Some(random.small(1, 200_000)) };
     let (tiny_budget, threads) = (*random.pick(&[1, 16, 100, 777]), random.between(1, 2));
-    Question { query, aggregates: Vec::new(), budget, tiny_budget, threads }
+    Question { query, selection: Selection::default(), aggregates: Vec::new(), budget, tiny_budget, threads }
 }
 
 fn fields(random: &mut Random, array: &ArraySpec, attributes: &[AttributeSpec]) -> Vec<String> {
@@ -82,7 +83,7 @@ fn axis_ranges(random: &mut Random, axis: &Axis, layout: Layout) -> Option<Range
 }
 
 /// Sorts ranges, and drops those that overlap others.
-fn make_disjoint(axis: &Axis, ranges: &mut RangesSpec) {
+pub fn make_disjoint(axis: &Axis, ranges: &mut RangesSpec) {
     let order = |bytes: &Bytes| order_of(axis.spec.datatype, bytes);
     ranges.ranges.sort_by_cached_key(|(low, _)| order(low));
     let mut end: Option<Bytes> = None;

@@ -8,10 +8,10 @@ use super::made_twice::Share;
 use super::sides::Sides;
 use crate::case::Case;
 use crate::create;
-use crate::examine::read_again;
 use crate::make_ours::by_us;
 use crate::ours::{self, Manner, Reading, describe};
 use crate::random::Random;
+use crate::reads::read_again;
 use crate::verdict::{Failure, Kind};
 use crate::writer::set_key;
 use tdb_reference::model::{

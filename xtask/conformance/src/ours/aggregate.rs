@@ -4,6 +4,8 @@ use tdb_array::{Aggregate, Aggregates, Array, Order};
 use tdb_types::{Datatype, Layout, Scalar};
 
 use super::{Reading, describe, query, reading};
+use crate::case::Question;
+use crate::selection::Selection;
 use tdb_reference::model::{AggregateFunction, AggregateSpec, QuerySpec};
 
 /// The aggregate as ours.
@@ -22,11 +24,12 @@ fn aggregate_of(spec: &AggregateSpec) -> Aggregate {
 /// The aggregates of a query's cells, in their order; none for null.
 pub fn aggregate(
     array: &Array,
-    spec: &QuerySpec,
+    question: &Question,
     aggregates: &[AggregateSpec],
     budget: Option<usize>,
 ) -> Result<Vec<Option<Vec<u8>>>, String> {
-    let mut query = query(array, &QuerySpec { fields: Vec::new(), ..spec.clone() })?;
+    let spec = QuerySpec { fields: Vec::new(), ..question.query.clone() };
+    let mut query = query(array, &spec, &question.selection)?;
     if let Some(budget) = budget {
         query = query.budget(budget);
     }
@@ -46,7 +49,12 @@ pub fn aggregate(
 }
 
 /// Some fields of the cells that fulfil the query's condition, in any order.
-pub fn matching(array: &Array, spec: &QuerySpec) -> Result<Reading, String> {
+pub fn all_matching(array: &Array, spec: &QuerySpec) -> Result<Reading, String> {
+    matching(array, spec, &Selection::default())
+}
+
+/// The same of what is selected.
+pub fn matching(array: &Array, spec: &QuerySpec, selection: &Selection) -> Result<Reading, String> {
     let spec = QuerySpec { layout: Layout::Unordered, ..spec.clone() };
-    reading(query(array, &spec)?.order(Order::Unordered).only_matching())
+    reading(query(array, &spec, selection)?.order(Order::Unordered).only_matching())
 }

@@ -1,0 +1,274 @@
+//! Random selections: points, boxes, prefixes, ranges with an end left out, and many ranges.
+
+use std::ops::Bound;
+
+use tdb_types::{ArrayType, Datatype, Layout, Scalar};
+
+use super::super::case::{Case, Question};
+use super::super::random::Random;
+use super::super::selection::{Form, Interval, limits, merge};
+use super::axis::{Axis, float_bytes, integer_bytes, integer_of, order_of, type_limits};
+use super::questions::make_disjoint;
+use tdb_reference::model::{Bytes, RangesSpec, WriteSpec};
+
+/// Has most questions ask for points and boxes, for ranges without their ends, or for many ranges.
+pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
+    let mut questions = std::mem::take(&mut case.questions);
+    for question in &mut questions {
+        match random.below(10) {
+            0 | 1 => {}
+            2 => ask_many(random, case, axes, question),
+            3 | 4 => ask_forms(random, case, axes, question),
+            _ => ask_sets(random, case, axes, question),
+        }
+    }
+    case.questions = questions;
+}
+
+fn ask_sets(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Question) {
+    if random.percent(55) {
+        question.query.ranges.clear();
+    } else if random.percent(40) {
+        ask_forms(random, case, axes, question);
+    }
+    // Of few cells few fulfil a condition too.
+    if random.percent(40) {
+        question.query.condition = None;
+    }
+    let kind = random.between(1, 3);
+    let selection = &mut question.selection;
+    if kind & 1 == 1 {
+        let count = [0, 1, 3, 8, 20, 200, 1000][random.weighted(&[1, 3, 5, 6, 3, 1, 1])];
+        selection.points = Some(points(random, case, axes, count));
+    }
+    if kind & 2 == 2 {
+        let count = [0, 1, 2, 5, 12, 60][random.weighted(&[1, 3, 5, 5, 2, 1])];
+        selection.boxes = Some(boxes(random, case, axes, count));
+    }
+    if random.percent(20) {
+        selection.outside = outside(random, axes);
+    }
+}
+
+/// Points: of cells that were written, of coordinates that any have, and of any coordinates; some of them twice.
+fn points(random: &mut Random, case: &Case, axes: &[Axis], count: usize) -> Vec<Vec<Bytes>> {
+    let writes: Vec<&WriteSpec> = case.writes().filter(|write| !write.cells.is_empty()).collect();
+    let mut points: Vec<Vec<Bytes>> = Vec::new();
+    for _ in 0..count {
+        let write = if writes.is_empty() { None } else { Some(*random.pick(&writes)) };
+        let written = write.and_then(|write| cell(random, axes, write));
+        points.push(match (random.below(20), written) {
+            (0..=2, _) if !points.is_empty() => random.pick(&points).clone(),
+            (3..=11, Some(cell)) => cell,
+            _ => axes.iter().map(|axis| coordinate(random, axis)).collect(),
+        });
+    }
+    points
+}
+
+fn coordinate(random: &mut Random, axis: &Axis) -> Bytes {
+    match &axis.spec.domain {
+        None if random.percent(8) => Bytes::default(),
+        // Those of floats; a current domain restricts none of them.
+        Some((low, high)) if axis.spec.datatype.is_float() && random.percent(15) => {
+            random.pick(&[low, high]).to_owned().clone()
+        }
+        _ => axis.range_end(random),
+    }
+}
+
+/// The coordinates of a cell of a sparse write.
+fn cell(random: &mut Random, axes: &[Axis], write: &WriteSpec) -> Option<Vec<Bytes>> {
+    let columns: Option<Vec<_>> =
+        axes.iter().map(|axis| write.cells.iter().find(|column| column.name == axis.spec.name)).collect();
+    let columns = columns?;
+    let cells = match (columns.first()?, axes.first()?) {
+        (column, axis) if axis.spec.domain.is_some() => column.values.len() / axis.spec.datatype.size(),
+        (column, _) => column.offsets.as_ref()?.len() - 1,
+    };
+    let place = if cells == 0 { return None } else { random.below(cells) };
+    Some(columns.iter().map(|column| Bytes(column.cell(cells, place).to_vec())).collect())
+}
+
+/// Boxes that overlap, touch, or lie apart; some of their sides are intersections of two ranges.
+fn boxes(random: &mut Random, case: &Case, axes: &[Axis], count: usize) -> Vec<Vec<Vec<Interval>>> {
+    let mut boxes: Vec<Vec<Vec<Interval>>> = Vec::new();
+    let open = *random.pick(&[0, 25, 60]);
+    for _ in 0..count {
+        let mut sides: Vec<Vec<Interval>> = axes
+            .iter()
+            .enumerate()
+            .map(|(index, axis)| if random.percent(open) { Vec::new() } else { side(random, case, index, axis) })
+            .collect();
+        let (index, last) = (random.below(axes.len()), boxes.last());
+        if let (true, Some([Interval::Ends(_, end)])) = (random.percent(20), last.map(|last| &last[index][..])) {
+            // Where the last one ends, or right behind it.
+            let start = match end {
+                Bound::Included(end) => [Bound::Included(end.clone()), Bound::Excluded(end.clone())],
+                Bound::Excluded(end) => [Bound::Included(end.clone()), Bound::Included(end.clone())],
+                Bound::Unbounded => [Bound::Unbounded, Bound::Unbounded],
+            };
+            let touching = Interval::Ends(random.pick(&start).clone(), Bound::Unbounded);
+            if is_sound(case, index, &touching) {
+                sides[index] = vec![touching];
+            }
+        }
+        boxes.push(sides);
+    }
+    boxes
+}
+
+fn side(random: &mut Random, case: &Case, index: usize, axis: &Axis) -> Vec<Interval> {
+    let range = axis.range(random);
+    if random.percent(12) {
+        // Both hold the first range.
+        let parts = [
+            Interval::Ends(Bound::Included(range.0.clone()), Bound::Unbounded),
+            Interval::Ends(Bound::Unbounded, Bound::Included(range.1)),
+        ];
+        return parts.to_vec();
+    }
+    vec![interval(random, case, index, &range, true)]
+}
+
+/// A part of a range, in one of the forms that ours takes, or if `open` a range that may reach further.
+fn interval(random: &mut Random, case: &Case, index: usize, range: &(Bytes, Bytes), open: bool) -> Interval {
+    let dimension = &case.array.dimensions[index];
+    if dimension.domain.is_none() && open && random.percent(40) {
+        let length = range.0.len().min(random.below(4));
+        return Interval::Prefix(Bytes(range.0[..length].to_vec()));
+    }
+    let mut bound = |value: &Bytes| match random.below(if open { 8 } else { 6 }) {
+        0..=2 => Bound::Included(value.clone()),
+        3..=5 => Bound::Excluded(value.clone()),
+        _ => Bound::Unbounded,
+    };
+    let interval = Interval::Ends(bound(&range.0), bound(&range.1));
+    if is_sound(case, index, &interval) { interval } else { Interval::closed(range) }
+}
+
+/// Whether ours takes it: it holds something, and nothing outside of the domain.
+fn is_sound(case: &Case, index: usize, interval: &Interval) -> bool {
+    let datatype = case.array.dimensions[index].datatype;
+    let limits = limits(case, index);
+    let order = |bytes: &Bytes| order_of(datatype, bytes);
+    let is_inside = |(low, high): (Bytes, Bytes)| {
+        datatype == Datatype::StringAscii || order(&low) >= order(&limits.0) && order(&high) <= order(&limits.1)
+    };
+    interval.as_range(datatype, &limits).is_some_and(is_inside)
+}
+
+/// Gives ours some of the question's ranges in other forms. They don't become wider where there are several.
+fn ask_forms(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Question) {
+    for (index, axis) in axes.iter().enumerate() {
+        let name = &axis.spec.name;
+        let Some(spec) = question.query.ranges.iter_mut().find(|ranges| ranges.dimension == *name) else { continue };
+        let open = spec.ranges.len() == 1;
+        for range in &mut spec.ranges {
+            let interval = interval(random, case, index, range, open);
+            if let Some(same) = interval.as_range(axis.spec.datatype, &limits(case, index)) {
+                *range = same.clone();
+                question.selection.forms.push(Form { dimension: name.clone(), range: same, interval });
+            }
+        }
+    }
+}
+
+/// Up to a thousand ranges on one dimension, or up to thirty on each of two, in any order.
+fn ask_many(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Question) {
+    let layout = question.query.layout;
+    // Defects of the library: see docs/conformance.md.
+    let is_asked = |axis: &Axis| axis.spec.domain.is_some() || layout != Layout::Unordered;
+    let mut asked: Vec<&Axis> = axes.iter().filter(|axis| is_asked(axis)).collect();
+    if layout == Layout::GlobalOrder || asked.is_empty() {
+        return;
+    }
+    random.shuffle(&mut asked);
+    asked.truncate(random.weighted(&[0, 7, 3]));
+    for ranges in &mut question.query.ranges {
+        ranges.ranges.truncate(1);
+    }
+    let attributes = case.final_attributes();
+    let fields = &question.query.fields;
+    let variable = attributes
+        .iter()
+        .any(|attribute| attribute.cell_val_num.is_none() && (fields.is_empty() || fields.contains(&attribute.name)));
+    for axis in &asked {
+        // So that cells don't come a thousand times each.
+        let count = match asked.len() {
+            1 => (*random.pick(&[10, 100, 1000])).min(4 * axis.pool.len()),
+            _ => (*random.pick(&[3, 10, 30])).min(2 * axis.pool.len()),
+        };
+        let mut ranges = RangesSpec { dimension: axis.spec.name.clone(), ranges: narrow_ranges(random, axis, count) };
+        if case.array.array_type == ArrayType::Dense && variable || random.percent(40) {
+            make_disjoint(axis, &mut ranges);
+        } else if random.percent(20) {
+            ranges.ranges = merge(axis.spec.datatype, ranges.ranges);
+        }
+        question.query.ranges.retain(|others| others.dimension != ranges.dimension);
+        question.query.ranges.push(ranges);
+    }
+}
+
+/// Ranges of a few coordinates each; some begin right behind the one before them, and some come twice.
+fn narrow_ranges(random: &mut Random, axis: &Axis, count: usize) -> Vec<(Bytes, Bytes)> {
+    let physical = axis.spec.datatype.physical();
+    let is_integer = axis.spec.domain.is_some() && !physical.is_float();
+    let mut ranges: Vec<(Bytes, Bytes)> = Vec::new();
+    for _ in 0..count {
+        let last = ranges.last().filter(|_| is_integer).map(|(_, high)| integer_of(physical, high) + 1);
+        let next = last.filter(|next| *next <= axis.high);
+        ranges.push(match (random.below(20), next) {
+            (0..=3, Some(low)) => {
+                let high = (low + random.below(3) as i128).min(axis.high);
+                (integer_bytes(physical, low), integer_bytes(physical, high))
+            }
+            (4 | 5, _) if !ranges.is_empty() => random.pick(&ranges).clone(),
+            _ => narrow(random, axis),
+        });
+    }
+    ranges
+}
+
+/// A few coordinates.
+fn narrow(random: &mut Random, axis: &Axis) -> (Bytes, Bytes) {
+    let is_integer = axis.spec.domain.is_some() && !axis.spec.datatype.is_float();
+    if is_integer && random.percent(50) {
+        let low = random.integer(axis.low, axis.high);
+        let high = (low + random.below(3) as i128).min(axis.high);
+        let physical = axis.spec.datatype.physical();
+        return (integer_bytes(physical, low), integer_bytes(physical, high));
+    }
+    if axis.pool.is_empty() {
+        let one = axis.range_end(random);
+        return (one.clone(), one);
+    }
+    let first = random.below(axis.pool.len());
+    let last = (first + random.below(3)).min(axis.pool.len() - 1);
+    (axis.pool[first].clone(), axis.pool[last].clone())
+}
+
+/// A point with one coordinate beyond the (current) domain, where the datatype has more.
+fn outside(random: &mut Random, axes: &[Axis]) -> Option<Vec<Bytes>> {
+    let mut beyond = Vec::new();
+    for (index, axis) in axes.iter().enumerate() {
+        let datatype = axis.spec.datatype;
+        let Some((low, high)) = &axis.spec.domain else { continue };
+        if datatype.is_float() {
+            let value = |bytes: &Bytes| Scalar::from_le_bytes(datatype.physical(), bytes).map_or(0.0, Scalar::to_f64);
+            let margin = (value(high) - value(low)) / 16.0;
+            let values = [value(low) - margin, value(high) + margin, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+            beyond.extend(values.map(|value| (index, float_bytes(datatype, value))));
+            continue;
+        }
+        let (least, greatest) = type_limits(datatype.physical());
+        let values = [least, axis.low - 1, axis.high + 1, greatest].into_iter();
+        let values =
+            values.filter(|value| (least..=greatest).contains(value) && !(axis.low..=axis.high).contains(value));
+        beyond.extend(values.map(|value| (index, integer_bytes(datatype.physical(), value))));
+    }
+    let (index, value) = if beyond.is_empty() { return None } else { random.pick(&beyond).clone() };
+    let mut point: Vec<Bytes> = axes.iter().map(|axis| coordinate(random, axis)).collect();
+    point[index] = value;
+    Some(point)
+}

@@ -1,0 +1,100 @@
+use std::ops::Bound;
+
+use super::{join, sorted};
+use crate::case::{Case, Question};
+use crate::selection::{Evaluator, Interval, Selection, parts};
+use tdb_reference::model::{
+    ArraySpec, Bytes, QuerySpec, RangesSpec, ReadColumn, ReadResult, bytes_of, column, dimension,
+};
+use tdb_types::{Datatype, Layout};
+
+/// Two dimensions, of integers from 0 to 9.
+fn case() -> Case {
+    let dimensions = ["y", "x"].map(|name| dimension(name, Datatype::Int32, [0i32, 9], 5)).to_vec();
+    let array = ArraySpec::sparse(dimensions, Vec::new());
+    Case { array, steps: Vec::new(), questions: Vec::new(), encrypted: false, disordered: false }
+}
+
+fn value(value: i32) -> Bytes {
+    Bytes(value.to_le_bytes().to_vec())
+}
+
+fn half_open(low: i32, high: i32) -> Vec<Interval> {
+    vec![Interval::Ends(Bound::Included(value(low)), Bound::Excluded(value(high)))]
+}
+
+fn question(selection: Selection) -> Question {
+    let query = QuerySpec::all(Layout::RowMajor);
+    Question { query, selection, aggregates: Vec::new(), budget: None, tiny_budget: 1, threads: 1 }
+}
+
+fn cells(places: &[(i32, i32)]) -> ReadResult {
+    let of = |name: &str, values: Vec<i32>| ReadColumn {
+        datatype: Datatype::Int32,
+        cell_val_num: Some(1),
+        column: column(name, values),
+    };
+    let (y, x) = places.iter().copied().unzip();
+    ReadResult { cells: places.len(), columns: vec![of("y", y), of("x", x)], submits: 1 }
+}
+
+#[test]
+fn parts_hold_what_the_evaluator_takes() {
+    let case = case();
+    let points = vec![vec![value(1), value(2)], vec![value(9), value(0)], vec![value(1), value(2)]];
+    // Two that overlap, one that touches, one of which nothing is in the ranges.
+    let boxes = vec![
+        vec![half_open(0, 4), half_open(2, 8)],
+        vec![half_open(2, 6), Vec::new()],
+        vec![half_open(6, 7), half_open(0, 1)],
+        vec![half_open(8, 9), half_open(5, 6)],
+    ];
+    let mut question = question(Selection { points: Some(points), boxes: Some(boxes), ..Selection::default() });
+    let ranges = [(0, 2), (1, 5), (9, 9)].map(|(low, high)| (value(low), value(high))).to_vec();
+    question.query.ranges = vec![RangesSpec { dimension: "y".to_owned(), ranges }];
+    let evaluator = Evaluator::new(&case, &question);
+    let parts = parts(&case, &question).expect("few");
+    let holds = |y: i32, x: i32| {
+        parts.iter().any(|part| {
+            part.iter().zip([y, x]).all(|(side, at)| match side {
+                Some(range) => Interval::closed(range).holds(Datatype::Int32, &at.to_le_bytes()),
+                None => true,
+            })
+        })
+    };
+    let mut wanted = 0;
+    for (y, x) in (0..10i32).flat_map(|y| (0..10i32).map(move |x| (y, x))) {
+        let times = evaluator.times(&[&y.to_le_bytes(), &x.to_le_bytes()]);
+        assert_eq!(times == 1, holds(y, x), "{y}, {x}");
+        wanted += times;
+    }
+    // 2 rows of the first box, 4 of the second, and two points of which the first box has one.
+    assert_eq!(wanted, 2 * 6 + 4 * 10 + 1);
+}
+
+#[test]
+fn cells_of_several_boxes_come_once_and_duplicates_as_often_as_they_are_there() {
+    let case = case();
+    let joined = join(&case, &[cells(&[(1, 1), (5, 5), (5, 5)]), cells(&[(5, 5), (0, 7), (5, 5)])]);
+    let joined = sorted(&case, &question(Selection::default()), &joined.expect("alike"));
+    assert_eq!(joined, cells(&[(0, 7), (1, 1), (5, 5), (5, 5)]));
+    let unlike = join(&case, &[cells(&[(5, 5), (5, 5)]), cells(&[(5, 5)])]);
+    assert!(unlike.is_err_and(|text| text.contains("1 cells at a place, and another one 2")));
+}
+
+#[test]
+fn ranges_that_overlap_count_twice_but_for_points() {
+    let case = case();
+    let mut question = question(Selection::default());
+    let ranges = vec![(value(0), value(5)), (value(5), value(9))];
+    question.query.ranges = vec![RangesSpec { dimension: "x".to_owned(), ranges }];
+    let times = |question: &Question| Evaluator::new(&case, question).times(&[&bytes_of([3i32]), &bytes_of([5i32])]);
+    assert_eq!(times(&question), 2);
+    question.query.layout = Layout::Unordered;
+    assert_eq!(times(&question), 1);
+    question.query.layout = Layout::RowMajor;
+    question.selection.points = Some(vec![vec![value(3), value(5)]]);
+    assert_eq!(times(&question), 1);
+    question.selection.points = Some(Vec::new());
+    assert_eq!(times(&question), 0);
+}
