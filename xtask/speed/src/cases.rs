@@ -1,5 +1,7 @@
 //! What is read.
 
+mod many;
+
 use tdb_types::{Datatype, Layout};
 
 use super::arrays::{SpeedArray, dense, dense_of, layered, many_fragments, sparse, strings};
@@ -15,8 +17,20 @@ pub struct Case {
     pub query: QuerySpec,
     /// What is computed of the cells, instead of giving them.
     pub aggregates: Vec<AggregateSpec>,
+    pub asking: Asking,
     /// Whether ours gives the whole result as one batch, as the reference library does, instead of batch by batch.
     pub whole: bool,
+}
+
+/// How a query with many ranges is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Asking {
+    /// As it is.
+    Once,
+    /// [One query after the other](QuerySpec::one_by_one), of an array that is open.
+    OneByOne,
+    /// So by the reference library, which has nothing else for points; by ours as points of one query.
+    Points,
 }
 
 impl Case {
@@ -40,13 +54,14 @@ pub fn all(scale: f64) -> Vec<Case> {
     let all = || QuerySpec::all(Layout::RowMajor);
     cases.extend(condition_cases(side, cells(10.0)));
     cases.extend(aggregate_cases(side, cells(10.0)));
+    cases.extend(many::many_cases(side, cells(10.0)));
     cases.push(case("open, 1,000 fragments", many_fragments(false), all()));
     cases.push(case("open, 1,000 fragments, consolidated metadata", many_fragments(true), all()));
     cases
 }
 
 fn case(name: &str, array: SpeedArray, query: QuerySpec) -> Case {
-    Case { name: name.to_owned(), array, query, aggregates: Vec::new(), whole: false }
+    Case { name: name.to_owned(), array, query, aggregates: Vec::new(), asking: Asking::Once, whole: false }
 }
 
 fn zstd() -> Pipeline {
