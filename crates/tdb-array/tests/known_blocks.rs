@@ -6,7 +6,7 @@ mod two_arrays;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tdb_array::{Array, NewCells, NewColumn, Order, Query, QueryBox};
+use tdb_array::{Array, NewCells, Order, Query, QueryBox};
 use tdb_filters::FilterPipeline;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
@@ -50,13 +50,10 @@ fn array(fragments: u64, with_extents: bool) -> (Arc<MemoryStorage>, Cells) {
         let cells: Cells = (0..40_000 / fragments as i64)
             .map(|cell| ((random.below(400) - 200, random.below(WIDTH) - 200), cell * 10 + fragment as i64))
             .collect();
-        let bytes = |of: &dyn Fn((&(i64, i64), &i64)) -> [u8; 8]| {
-            NewColumn::owned(cells.iter().flat_map(of).collect(), None, None)
-        };
-        let new = NewCells::new()
-            .with("y", bytes(&|((y, _), _)| y.to_le_bytes()))
-            .with("x", bytes(&|((_, x), _)| (*x as f64 / 2.0).to_le_bytes()))
-            .with("value", bytes(&|(_, value)| value.to_le_bytes()));
+        let (places, values): (Vec<_>, Vec<_>) = cells.iter().map(|(place, value)| (*place, *value)).unzip();
+        let y: Vec<i64> = places.iter().map(|(y, _)| *y).collect();
+        let x: Vec<f64> = places.iter().map(|(_, x)| *x as f64 / 2.0).collect();
+        let new = NewCells::new().with("y", &y).with("x", &x).with("value", &values);
         array_on(&storage, 1).write().names(names(fragment + 1)).cells(new).unwrap();
         all.extend(cells);
     }
