@@ -3,22 +3,22 @@
 use std::error::Error;
 
 use sha2::{Digest, Sha256};
-use tdb_array::{Aggregates, Array, Column};
+use tdb_array::{Aggregates, Column, Query};
 
-use super::cases::Asking;
-use super::ours::asked;
-use tdb_reference::model::{Bytes, QuerySpec};
+use tdb_reference::model::Bytes;
 
 /// See [`TimedReads::digest`](tdb_reference::TimedReads::digest); of several queries over the cells of all, column by column,
 /// which then have a fixed size and can't be null.
-pub fn of_cells(uri: &str, specs: &[QuerySpec], asking: Asking) -> Result<Bytes, Box<dyn Error>> {
-    let array = Array::open(uri)?;
+pub fn of_cells(
+    queries: impl ExactSizeIterator<Item = Result<Query, Box<dyn Error>>>,
+) -> Result<Bytes, Box<dyn Error>> {
+    let is_one = queries.len() == 1;
     let mut hash = Sha256::new();
     let mut columns: Vec<Vec<u8>> = Vec::new();
-    for spec in specs {
-        for batch in asked(&array, spec, asking, Some(usize::MAX))?.batches()? {
+    for query in queries {
+        for batch in query?.batches()? {
             let batch = batch?;
-            if asking != Asking::OneByOne {
+            if is_one {
                 batch.columns().iter().for_each(|column| add(column, &mut hash));
                 continue;
             }

@@ -61,7 +61,10 @@ pub fn work(arguments: &WorkerArguments) -> Result<(), Box<dyn Error>> {
     };
     let digest = match (arguments.digest, aggregates.is_empty()) {
         (false, _) => Bytes::default(),
-        (true, true) => digest::of_cells(&arguments.uri, &specs, asking)?,
+        (true, true) => {
+            let array = Array::open(&arguments.uri)?;
+            digest::of_cells(specs.iter().map(|spec| asked(&array, spec, asking, Some(usize::MAX))))?
+        }
         (true, false) => {
             digest::of_aggregates(&query(&Array::open(&arguments.uri)?, &spec, None)?.aggregate(ours(&aggregates))?)
         }
@@ -113,12 +116,7 @@ fn ours(aggregates: &[AggregateSpec]) -> Vec<Aggregate> {
 }
 
 /// The query as ours, as it is asked; one of [many](QuerySpec::one_by_one) is a query like others.
-pub(super) fn asked(
-    array: &Array,
-    spec: &QuerySpec,
-    asking: Asking,
-    budget: Option<usize>,
-) -> Result<Query, Box<dyn Error>> {
+fn asked(array: &Array, spec: &QuerySpec, asking: Asking, budget: Option<usize>) -> Result<Query, Box<dyn Error>> {
     if asking != Asking::Points {
         return query(array, spec, budget);
     }

@@ -2,7 +2,7 @@
 
 use tdb_types::Layout;
 
-use super::{Asking, Case, case, plain, zstd};
+use super::case::{Asking, Case, case, plain, zstd};
 use crate::arrays::{SpeedArray, dense, side_bits, sparse};
 use tdb_reference::model::{QuerySpec, RangesSpec, Rule, bytes_of};
 
