@@ -5,6 +5,7 @@ use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
 use tdb_storage::Storage;
 use tdb_types::{FormatVersion, Limits};
 
+use crate::tiles::BlockRoom;
 use crate::{Environment, TimeRange};
 
 /// The limits that reading keeps to, the key of an encrypted array, and where the time and random bytes come from.
@@ -13,6 +14,8 @@ pub(crate) struct Access {
     pub(crate) limits: Limits,
     pub(crate) key: Option<EncryptionKey>,
     pub(crate) environment: Environment,
+    /// For what reads find out about parts of tiles.
+    pub(crate) blocks: BlockRoom,
 }
 
 impl Access {

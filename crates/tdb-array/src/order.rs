@@ -5,4 +5,5 @@ pub(crate) mod cell_order;
 pub(crate) mod coordinates;
 pub(crate) mod entries;
 pub(crate) mod key;
+pub(crate) mod key_ranges;
 pub(crate) mod sort;

@@ -184,6 +184,12 @@ impl Reference {
         expect!(self.run(&job), Outcome::Timed(timed) => timed)
     }
 
+    /// Asks [one query after the other](QuerySpec::one_by_one) of an array that is opened once for all of them.
+    pub fn time_reads_one_by_one(&mut self, uri: &str, spec: &QuerySpec, repeats: usize) -> Result<TimedReads> {
+        let job = Job::TimeReadsOneByOne { uri: uri.to_owned(), spec: spec.clone(), repeats };
+        expect!(self.run(&job), Outcome::Timed(timed) => timed)
+    }
+
     pub fn evolve(&mut self, uri: &str, evolution: &Evolution) -> Result<()> {
         self.done(Job::Evolve { uri: uri.to_owned(), evolution: evolution.clone() })
     }

@@ -99,6 +99,12 @@ pub enum Job {
         room: Option<usize>,
         repeats: usize,
     },
+    /// Asks [one query after the other](QuerySpec::one_by_one) of an array that is open, by the clock.
+    TimeReadsOneByOne {
+        uri: String,
+        spec: QuerySpec,
+        repeats: usize,
+    },
     Evolve {
         uri: String,
         evolution: Evolution,
@@ -174,6 +180,7 @@ impl Job {
             Self::Aggregate { .. } => "aggregate",
             Self::TimeAggregates { .. } => "time aggregates",
             Self::TimeReads { .. } => "time reads",
+            Self::TimeReadsOneByOne { .. } => "time reads one by one",
             Self::Evolve { .. } => "evolve",
             Self::Upgrade { .. } => "upgrade",
             Self::Delete { .. } => "delete",

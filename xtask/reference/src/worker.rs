@@ -68,6 +68,9 @@ fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
         Job::TimeReads { uri, spec, room, repeats } => {
             context.time_reads(uri, spec, *room, *repeats).map(Outcome::Timed)
         }
+        Job::TimeReadsOneByOne { uri, spec, repeats } => {
+            context.time_reads_one_by_one(uri, spec, *repeats).map(Outcome::Timed)
+        }
         Job::Evolve { uri, evolution } => context.evolve(uri, evolution).map(done),
         Job::Upgrade { uri } => context.upgrade(uri).map(done),
         Job::Delete { uri, condition, timestamp } => context.delete(uri, condition, *timestamp).map(done),

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::cases::Asking;
+
 /// What to measure.
 #[derive(Args)]
 pub struct Arguments {
@@ -33,9 +35,8 @@ pub struct Arguments {
 /// What the hidden process for our side is asked for.
 #[derive(Args)]
 pub struct WorkerArguments {
+    /// The query comes as JSON on standard input: a thousand ranges are too long for an argument
     pub(crate) uri: String,
-    /// The query as JSON
-    pub(crate) query: String,
     pub(crate) threads: usize,
     pub(crate) repeats: usize,
     /// Aggregates as JSON, which are computed instead of giving cells
@@ -44,6 +45,9 @@ pub struct WorkerArguments {
     /// One batch with the whole result, instead of batches of the default size
     #[arg(long)]
     pub(crate) whole: bool,
+    /// The ranges make a query each, or are points
+    #[arg(long, default_value = "once")]
+    pub(crate) asking: Asking,
     /// Reads once more to make the digest
     #[arg(long)]
     pub(crate) digest: bool,

@@ -137,11 +137,15 @@ pub fn layered(side: u64) -> SpeedArray {
     array
 }
 
+/// The side of the square of a sparse array, as a power of two: room for several times as many points as there are.
+pub fn side_bits(cells: u64) -> u32 {
+    (cells * 4).next_power_of_two().trailing_zeros().div_ceil(2)
+}
+
 /// Points on a square with two doubles each; `fragments` writes share them.
 pub fn sparse(name: &str, cells: u64, fragments: u64, coords: impl Into<Pipeline>, order: Layout) -> SpeedArray {
     let coords = coords.into();
-    // Room for several times as many points as there are.
-    let bits = (cells * 4).next_power_of_two().trailing_zeros().div_ceil(2);
+    let bits = side_bits(cells);
     let side = 1i64 << bits;
     let dimensions = ["y", "x"].map(|name| dimension(name, Datatype::Int64, [0, side - 1], 256));
     let dimensions: Vec<DimensionSpec> = match order {

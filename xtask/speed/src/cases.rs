@@ -1,34 +1,18 @@
 //! What is read.
 
+mod case;
+mod many;
+
 use tdb_types::{Datatype, Layout};
+
+pub use case::{Asking, Case};
+use case::{case, plain, zstd};
 
 use super::arrays::{SpeedArray, dense, dense_of, layered, many_fragments, sparse, strings};
 use tdb_reference::model::{
     AggregateFunction, AggregateSpec, Comparison, Condition, FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule,
     attribute, bytes_of,
 };
-
-/// One read of one array.
-pub struct Case {
-    pub name: String,
-    pub array: SpeedArray,
-    pub query: QuerySpec,
-    /// What is computed of the cells, instead of giving them.
-    pub aggregates: Vec<AggregateSpec>,
-    /// Whether ours gives the whole result as one batch, as the reference library does, instead of batch by batch.
-    pub whole: bool,
-}
-
-impl Case {
-    /// Bytes that are enough for any one column of the result: 24 for each cell that was written.
-    pub fn room(&self) -> usize {
-        let written: u64 = self.array.writes.iter().map(|write| write.cells).sum();
-        match self.query.ranges.is_empty() {
-            true => usize::try_from(written * 24).unwrap_or(usize::MAX),
-            false => usize::try_from(written * 2).unwrap_or(usize::MAX),
-        }
-    }
-}
 
 /// All cases; `scale` multiplies the numbers of cells.
 pub fn all(scale: f64) -> Vec<Case> {
@@ -40,21 +24,10 @@ pub fn all(scale: f64) -> Vec<Case> {
     let all = || QuerySpec::all(Layout::RowMajor);
     cases.extend(condition_cases(side, cells(10.0)));
     cases.extend(aggregate_cases(side, cells(10.0)));
+    cases.extend(many::many_cases(side, cells(10.0)));
     cases.push(case("open, 1,000 fragments", many_fragments(false), all()));
     cases.push(case("open, 1,000 fragments, consolidated metadata", many_fragments(true), all()));
     cases
-}
-
-fn case(name: &str, array: SpeedArray, query: QuerySpec) -> Case {
-    Case { name: name.to_owned(), array, query, aggregates: Vec::new(), whole: false }
-}
-
-fn zstd() -> Pipeline {
-    [FilterSpec::Zstd { level: Some(3) }].into()
-}
-
-fn plain() -> Pipeline {
-    Pipeline::from([])
 }
 
 fn square(first: i64, len: i64) -> QuerySpec {

@@ -7,6 +7,7 @@
 mod arguments;
 mod arrays;
 mod cases;
+mod digest;
 mod latency;
 mod limits;
 mod measured;
@@ -18,7 +19,7 @@ use std::error::Error;
 
 pub use arguments::{Arguments, WorkerArguments};
 
-use cases::Case;
+use cases::{Asking, Case};
 use measured::Measured;
 use report::Row;
 use tdb_reference::{NEWEST, Reference, TimedReads};
@@ -76,7 +77,10 @@ fn measure_theirs(
         if !case.aggregates.is_empty() {
             return Ok(reference.time_aggregates(uri, &case.query, &case.aggregates, repeats)?);
         }
-        Ok(reference.time_reads(uri, &case.query, Some(case.room()), repeats)?)
+        match case.asking {
+            Asking::Once => Ok(reference.time_reads(uri, &case.query, Some(case.room()), repeats)?),
+            Asking::OneByOne | Asking::Points => Ok(reference.time_reads_one_by_one(uri, &case.query, repeats)?),
+        }
     };
     let measured = Measured { one_thread: with(1)?, all_threads: with(limits::threads())? };
     reference.config().clear();

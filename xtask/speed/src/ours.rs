@@ -1,16 +1,17 @@
 //! Our side, in a process of its own.
 
 use std::error::Error;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use sha2::{Digest, Sha256};
-use tdb_array::{Aggregate, Aggregates, Array, ArrayOptions, Batch, Order, Query};
+use clap::ValueEnum;
+use tdb_array::{Aggregate, Array, ArrayOptions, Batch, NewCells, NewColumn, Order, Query};
 use tdb_condition::{Condition, Operator, field};
 use tdb_types::{Layout, Scalar};
 
 use super::arguments::WorkerArguments;
-use super::cases::Case;
+use super::cases::{Asking, Case};
+use super::digest;
 use tdb_reference::model::{self, AggregateFunction, AggregateSpec, Bytes, QuerySpec};
 use tdb_reference::{TimedRead, TimedReads};
 use tdb_reference::{peak_memory, reset_peak_memory};
@@ -24,10 +25,12 @@ pub fn spawn(
     digest: bool,
 ) -> Result<TimedReads, Box<dyn Error>> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["speed-worker", uri, &serde_json::to_string(&case.query)?]);
-    command.args([threads.to_string(), repeats.to_string()]);
+    command.args(["speed-worker", uri, &threads.to_string(), &repeats.to_string()]);
     if !case.aggregates.is_empty() {
         command.args(["--aggregates", &serde_json::to_string(&case.aggregates)?]);
+    }
+    if let Some(asking) = case.asking.to_possible_value() {
+        command.args(["--asking", asking.get_name()]);
     }
     if case.whole {
         command.arg("--whole");
@@ -35,7 +38,12 @@ pub fn spawn(
     if digest {
         command.arg("--digest");
     }
-    let output = command.stderr(std::process::Stdio::inherit()).output()?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        serde_json::to_writer(&mut input, &case.query)?;
+    }
+    let output = child.wait_with_output()?;
     if !output.status.success() {
         return Err(format!("our reader failed on {}: {}", case.name, output.status).into());
     }
@@ -44,15 +52,22 @@ pub fn spawn(
 
 /// What the spawned process does.
 pub fn work(arguments: &WorkerArguments) -> Result<(), Box<dyn Error>> {
-    let spec: QuerySpec = serde_json::from_str(&arguments.query)?;
+    let spec: QuerySpec = serde_json::from_reader(std::io::stdin())?;
+    let asking = arguments.asking;
+    let specs = if asking == Asking::OneByOne { spec.one_by_one() } else { vec![spec.clone()] };
     let aggregates: Vec<AggregateSpec> = match &arguments.aggregates {
         Some(json) => serde_json::from_str(json)?,
         None => Vec::new(),
     };
     let digest = match (arguments.digest, aggregates.is_empty()) {
         (false, _) => Bytes::default(),
-        (true, true) => digest(&arguments.uri, &spec)?,
-        (true, false) => digest_of(&query(&Array::open(&arguments.uri)?, &spec, None)?.aggregate(ours(&aggregates))?),
+        (true, true) => {
+            let array = Array::open(&arguments.uri)?;
+            digest::of_cells(specs.iter().map(|spec| asked(&array, spec, asking, Some(usize::MAX))))?
+        }
+        (true, false) => {
+            digest::of_aggregates(&query(&Array::open(&arguments.uri)?, &spec, None)?.aggregate(ours(&aggregates))?)
+        }
     };
     reset_peak_memory();
     let mut timed = TimedReads { cells: 0, bytes: 0, digest, reads: Vec::new(), peak_memory: 0 };
@@ -63,10 +78,12 @@ pub fn work(arguments: &WorkerArguments) -> Result<(), Box<dyn Error>> {
         let budget = arguments.whole.then_some(usize::MAX);
         (timed.cells, timed.bytes) = (0, 0);
         if aggregates.is_empty() {
-            for batch in query(&array, &spec, budget)?.batches()? {
-                let batch = batch?;
-                timed.cells += batch.len();
-                timed.bytes += byte_count(&batch);
+            for spec in &specs {
+                for batch in asked(&array, spec, asking, budget)?.batches()? {
+                    let batch = batch?;
+                    timed.cells += batch.len();
+                    timed.bytes += byte_count(&batch);
+                }
             }
         } else {
             let found = query(&array, &spec, budget)?.aggregate(ours(&aggregates))?;
@@ -75,7 +92,7 @@ pub fn work(arguments: &WorkerArguments) -> Result<(), Box<dyn Error>> {
             timed.cells = count.unwrap_or(0) as usize;
         }
         drop(array);
-        timed.reads.push(TimedRead { seconds: start.elapsed().as_secs_f64(), open_seconds, submits: 1 });
+        timed.reads.push(TimedRead { seconds: start.elapsed().as_secs_f64(), open_seconds, submits: specs.len() });
     }
     timed.peak_memory = peak_memory();
     println!("{}", serde_json::to_string(&timed)?);
@@ -98,12 +115,18 @@ fn ours(aggregates: &[AggregateSpec]) -> Vec<Aggregate> {
     aggregates.iter().map(aggregate).collect()
 }
 
-/// Of results of fields that can't be null; sums are rounded alike only if all partial sums are exact, which those of the
-/// cases are.
-fn digest_of(aggregates: &Aggregates) -> Bytes {
-    let mut hash = Sha256::new();
-    aggregates.batch().columns().iter().for_each(|column| hash.update(column.bytes()));
-    Bytes(hash.finalize().to_vec())
+/// The query as ours, as it is asked; one of [many](QuerySpec::one_by_one) is a query like others.
+fn asked(array: &Array, spec: &QuerySpec, asking: Asking, budget: Option<usize>) -> Result<Query, Box<dyn Error>> {
+    if asking != Asking::Points {
+        return query(array, spec, budget);
+    }
+    let mut points = NewCells::new();
+    for ranges in &spec.ranges {
+        let coordinates: Vec<u8> = ranges.ranges.iter().flat_map(|(first, _)| first.iter().copied()).collect();
+        points = points.with(&ranges.dimension, NewColumn::owned(coordinates, None, None));
+    }
+    let all = QuerySpec { ranges: Vec::new(), ..spec.clone() };
+    Ok(query(array, &all, budget)?.points(points)?)
 }
 
 /// The query as ours.
@@ -154,24 +177,4 @@ fn byte_count(batch: &Batch) -> u64 {
         column.bytes().len() + offsets + column.validity().map_or(0, |_| column.len())
     };
     batch.columns().iter().map(column).sum::<usize>() as u64
-}
-
-/// See [`TimedReads::digest`].
-fn digest(uri: &str, spec: &QuerySpec) -> Result<Bytes, Box<dyn Error>> {
-    let array = Array::open(uri)?;
-    let mut hash = Sha256::new();
-    for batch in query(&array, spec, Some(usize::MAX))?.batches()? {
-        let batch = batch?;
-        for column in batch.columns() {
-            hash.update(column.bytes());
-            let size = column.datatype().size() as u64;
-            for offset in column.offsets().into_iter().flatten() {
-                hash.update((offset * size).to_le_bytes());
-            }
-            if column.validity().is_some() {
-                (0..column.len()).for_each(|cell| hash.update([u8::from(column.is_valid(cell))]));
-            }
-        }
-    }
-    Ok(Bytes(hash.finalize().to_vec()))
 }

@@ -90,9 +90,9 @@ fn add(measures: &Measures, groups: &mut Groups, cells: &ScanCells<'_>) {
     if measures.are_of_values() && keys.checked_sub(1).is_some_and(|last| cells.left_out.contains(last)) {
         return;
     }
-    let (by, measured) = cells.columns.split_at(keys.min(cells.columns.len()));
-    let measured = (keys..).zip(measured);
-    let measured = measured.map(|(field, column)| (!cells.left_out.contains(field)).then_some(*column));
+    let by = &cells.columns[..keys.min(cells.columns.len())];
+    let measured = measures.places().iter();
+    let measured = measured.map(|place| cells.columns.get(*place).copied().filter(|_| !cells.left_out.contains(*place)));
     groups.add(by, &measured.collect::<Vec<_>>(), cells.count, cells.picked);
 }
 

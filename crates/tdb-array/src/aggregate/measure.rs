@@ -10,13 +10,15 @@ use crate::query::unknown_field;
 use crate::read::OutputField;
 use crate::{ArrayError, Result};
 
-/// The fields that a scan reads: those that cells are grouped by, and then those of which something is measured.
+/// The fields that a scan reads, each once: those that cells are grouped by, and then the others of which something is measured.
 #[derive(Clone, Debug)]
 pub(super) struct Measures {
     fields: Vec<FieldRef>,
     outputs: Vec<OutputField>,
     keys: usize,
     measured: Vec<(ValueKind, Measured)>,
+    /// Of each measured field, where it is among the fields.
+    places: Vec<usize>,
     are_of_values: bool,
 }
 
@@ -24,7 +26,7 @@ impl Measures {
     /// What the aggregates need that are computed cell by cell.
     pub(super) fn new(schema: &ArraySchema, keys: &[FieldRef], aggregates: &[Aggregate]) -> Result<Self> {
         let mut fields = keys.to_vec();
-        let mut measured: Vec<(ValueKind, Measured)> = Vec::new();
+        let (mut measured, mut places) = (Vec::<(ValueKind, Measured)>::new(), Vec::new());
         for aggregate in aggregates {
             let Some((field, kind)) = checked(schema, aggregate)? else { continue };
             let needed = match aggregate.function() {
@@ -32,26 +34,30 @@ impl Measures {
                 AggregateFunction::Min | AggregateFunction::Max => Measured { sum: false, bounds: true },
                 _ => Measured::COUNT,
             };
-            match fields[keys.len()..].iter().position(|known| *known == field) {
+            let place = fields.iter().position(|known| *known == field).unwrap_or_else(|| {
+                fields.push(field);
+                fields.len() - 1
+            });
+            match places.iter().position(|known| *known == place) {
                 Some(known) => measured[known].1 = measured[known].1.union(needed),
                 None => {
-                    fields.push(field);
+                    places.push(place);
                     measured.push((kind, needed));
                 }
             }
         }
-        Ok(Self::of(schema, fields, keys.len(), measured))
+        Ok(Self { measured, places, ..Self::of(schema, fields, keys.len()) })
     }
 
     /// For groups of equal values of the last field.
     pub(super) fn of_values(schema: &ArraySchema, keys: Vec<FieldRef>) -> Self {
         let count = keys.len();
-        Self { are_of_values: true, ..Self::of(schema, keys, count, Vec::new()) }
+        Self { are_of_values: true, ..Self::of(schema, keys, count) }
     }
 
-    fn of(schema: &ArraySchema, fields: Vec<FieldRef>, keys: usize, measured: Vec<(ValueKind, Measured)>) -> Self {
+    fn of(schema: &ArraySchema, fields: Vec<FieldRef>, keys: usize) -> Self {
         let outputs = fields.iter().map(|field| OutputField::of(schema, *field)).collect();
-        Self { fields, outputs, keys, measured, are_of_values: false }
+        Self { fields, outputs, keys, measured: Vec::new(), places: Vec::new(), are_of_values: false }
     }
 
     /// All fields that are read.
@@ -73,14 +79,19 @@ impl Measures {
         &self.outputs
     }
 
-    /// What is measured of the fields that cells aren't grouped by.
+    /// What is measured.
     pub(super) fn measured(&self) -> &[(ValueKind, Measured)] {
         &self.measured
     }
 
+    /// Of which fields it is, by their places among all of them.
+    pub(super) fn places(&self) -> &[usize] {
+        &self.places
+    }
+
     /// The place of a field among those of which something is measured.
     pub(super) fn place(&self, field: FieldRef) -> Option<usize> {
-        self.fields[self.keys..].iter().position(|known| *known == field)
+        self.places.iter().position(|place| self.fields[*place] == field)
     }
 
     /// Summaries of no cells.

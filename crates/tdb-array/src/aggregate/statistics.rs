@@ -34,7 +34,7 @@ enum KnownField {
 impl KnownTiles {
     /// What a fragment's metadata says of the measured fields.
     pub(super) fn of(fragment: &Fragment, array: &ArraySchema, measures: &Measures) -> Self {
-        let fields = measures.fields().iter().zip(measures.outputs()).skip(measures.keys());
+        let fields = measures.places().iter().map(|place| (&measures.fields()[*place], &measures.outputs()[*place]));
         let known = |((field, output), (_, measured)): ((&FieldRef, &OutputField), &(_, Measured))| match fragment
             .own_field(array, *field)
         {

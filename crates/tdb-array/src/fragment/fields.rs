@@ -8,7 +8,7 @@ use tdb_schema::{ArraySchema, Attribute, FieldRef};
 use tdb_types::{CellValNum, Datatype, Feature};
 
 use super::Fragment;
-use crate::tiles::{Combined, FieldTiles, PartTiles};
+use crate::tiles::{BlockBounds, Combined, FieldTiles, PartTiles};
 use crate::{ArrayError, Result};
 
 /// What a field's cells are, as far as its tiles are concerned.
@@ -101,7 +101,8 @@ impl Fragment {
             false => None,
         };
         let tile_limit = self.inner.access.limits.tile_bytes;
-        Ok(FieldTiles { name: shape.name.into(), fixed, var, validity, combined, tile_limit })
+        let blocks = BlockBounds::new(self.inner.access.blocks.clone());
+        Ok(FieldTiles { name: shape.name.into(), fixed, var, validity, combined, tile_limit, blocks })
     }
 
     /// Before format 5 all coordinates of a cell lie in one file.

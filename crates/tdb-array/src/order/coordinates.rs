@@ -99,32 +99,6 @@ impl Coordinates {
     }
 }
 
-/// More ranges than this are searched by bisection.
-const COMPARE_ALL: usize = 4;
-
-/// Clears the mask of cells whose values are in none of the ranges, which are sorted and disjoint. `keys` is memory to be
-/// used on the way.
-pub(crate) fn keep_values(
-    physical: PhysicalType,
-    values: &[u8],
-    ranges: &[DimRange],
-    mask: &mut [bool],
-    keys: &mut Vec<u64>,
-) {
-    /// So few at a time that their keys stay in the fastest cache.
-    const CELLS: usize = 2048;
-    let fixed = ranges.iter().filter_map(|range| match range {
-        DimRange::Fixed { lo, hi } => Some((*lo, *hi)),
-        DimRange::Var { .. } => None,
-    });
-    let ranges: Vec<(u64, u64)> = fixed.collect();
-    for (values, mask) in values.chunks(CELLS * physical.size()).zip(mask.chunks_mut(CELLS)) {
-        keys.clear();
-        ordered_keys(physical, values, keys);
-        keep_keys(keys, &ranges, mask);
-    }
-}
-
 /// Clears the mask of cells whose strings are in none of the ranges, which are sorted and disjoint.
 pub(crate) fn keep_strings(strings: &CellBuffers, ranges: &[DimRange], mask: &mut [bool]) {
     for (cell, wanted) in mask.iter_mut().enumerate() {
@@ -155,21 +129,6 @@ fn append_keys_of<const N: usize>(physical: PhysicalType, values: &[u8], cells: 
     }
 }
 
-fn keep_keys(keys: &[u64], ranges: &[(u64, u64)], mask: &mut [bool]) {
-    let cells = mask.iter_mut().zip(keys);
-    match ranges {
-        // One comparison instead of two: what is below the range wraps around to above it.
-        &[(lo, hi)] => cells.for_each(|(wanted, key)| *wanted &= key.wrapping_sub(lo) <= hi - lo),
-        few if few.len() <= COMPARE_ALL => cells.for_each(|(wanted, key)| {
-            *wanted &= few.iter().fold(false, |inside, (lo, hi)| inside | (key.wrapping_sub(*lo) <= hi - lo));
-        }),
-        many => cells.for_each(|(wanted, key)| {
-            let after = many.partition_point(|(lo, _)| lo <= key);
-            *wanted &= after.checked_sub(1).is_some_and(|range| *key <= many[range].1);
-        }),
-    }
-}
-
 fn contains_string(ranges: &[DimRange], string: &[u8]) -> bool {
     let begins = |range: &DimRange| matches!(range, DimRange::Var { lo, .. } if lo.as_slice() <= string);
     let after = ranges.partition_point(begins);
@@ -178,14 +137,22 @@ fn contains_string(ranges: &[DimRange], string: &[u8]) -> bool {
 
 /// The indices of the cells whose mask is set.
 pub(crate) fn indices(mask: &[bool]) -> Vec<u32> {
-    // Without a branch per cell: each index is written, and counts if its mask is set.
-    let mut indices = vec![0; mask.len()];
-    let mut count = 0;
-    for (cell, wanted) in (0..).zip(mask) {
-        indices[count] = cell;
-        count += usize::from(*wanted);
+    const CELLS: usize = 1024;
+    let count = mask.iter().map(|wanted| u32::from(*wanted)).sum::<u32>();
+    let mut indices = Vec::with_capacity(count as usize);
+    let mut some = [0; CELLS];
+    for (first, mask) in (0..).step_by(CELLS).zip(mask.chunks(CELLS)) {
+        if !mask.iter().fold(false, |any, wanted| any | wanted) {
+            continue;
+        }
+        // Without a branch per cell: each index is written, and counts if its mask is set.
+        let mut count = 0;
+        for (cell, wanted) in (first..).zip(mask) {
+            some[count] = cell;
+            count += usize::from(*wanted);
+        }
+        indices.extend_from_slice(&some[..count]);
     }
-    indices.truncate(count);
     indices
 }
 
@@ -198,6 +165,15 @@ mod tests {
     fn merged(ends: std::collections::BTreeSet<u8>) -> Vec<(u8, u8)> {
         let ends: Vec<u8> = ends.into_iter().collect();
         ends.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
+    }
+
+    #[test]
+    fn indices_are_those_of_set_masks() {
+        let mask: Vec<bool> =
+            (0..5000).map(|cell| cell < 3 || (2040..2060).contains(&cell) || cell % 1000 == 7).collect();
+        let expected: Vec<u32> = (0..).zip(&mask).filter(|(_, wanted)| **wanted).map(|(cell, _)| cell).collect();
+        assert_eq!(indices(&mask), expected);
+        assert_eq!(indices(&[]), [0; 0]);
     }
 
     proptest! {
@@ -213,12 +189,6 @@ mod tests {
                 .filter(|(cell, key)| mask[*cell as usize] && ranges.iter().any(|(lo, hi)| lo <= key && *key <= hi))
                 .map(|(cell, _)| cell)
                 .collect();
-            let fixed: Vec<_> =
-                ranges.iter().map(|(lo, hi)| DimRange::Fixed { lo: u64::from(*lo), hi: u64::from(*hi) }).collect();
-            let mut wanted = mask[..cells.len()].to_vec();
-            keep_values(PhysicalType::U8, &cells, &fixed, &mut wanted, &mut Vec::new());
-            prop_assert_eq!(indices(&wanted), expected.clone());
-
             let offsets = (0..=cells.len() as u64).collect();
             let strings = CellBuffers { offsets, values: cells.as_slice().into(), ..CellBuffers::default() };
             let var: Vec<_> =

@@ -16,6 +16,7 @@ mod gather;
 mod held;
 mod in_order;
 mod keyed;
+mod mask;
 mod merge;
 mod plan;
 mod prune;

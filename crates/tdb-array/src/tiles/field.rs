@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tdb_filters::{ChunkIndex, FilterError};
 use tdb_storage::read_behind;
 
+use super::blocks::BlockBounds;
 use super::buffers::CellBuffers;
 use super::part::{PartTiles, tile_len};
 use super::scratch::TileScratch;
@@ -26,6 +27,8 @@ pub(crate) struct FieldTiles {
     pub(crate) combined: Option<Combined>,
     /// Most bytes that an unfiltered tile may have.
     pub(crate) tile_limit: u64,
+    /// What is known of parts of tiles of coordinates.
+    pub(crate) blocks: BlockBounds,
 }
 
 /// One dimension's share of tiles of combined coordinates.

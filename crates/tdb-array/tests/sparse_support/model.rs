@@ -192,8 +192,12 @@ pub fn read(schema: &ArraySchema, fragments: &[Fragment], wanted: &Wanted) -> Ve
         let mut newest: BTreeMap<&Vec<Vec<u8>>, (&Version, u64, usize)> = BTreeMap::new();
         for version in found {
             let held = newest.entry(&version.0.cell.coordinates).or_insert(version);
-            // Of versions of one time in a fragment the last one counts.
-            if (held.1, held.2) <= (version.1, version.2) {
+            let is_newer = match (held.1, held.2).cmp(&(version.1, version.2)) {
+                // Of versions of one time in a fragment the last one counts; of a consolidated one the first.
+                Ordering::Equal => !fragments[version.2].is_consolidated,
+                order => order.is_lt(),
+            };
+            if is_newer {
                 *held = version;
             }
         }

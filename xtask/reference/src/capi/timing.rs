@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::buffers::FieldBuffer;
 use super::context::Context;
+use super::handle::Handle;
 use super::read::FIRST_ROOM;
 use crate::memory::{peak_memory, reset_peak_memory};
 use crate::model::{AggregateFunction, AggregateSpec, Bytes, QuerySpec, ReadColumn};
@@ -77,6 +78,50 @@ impl Context {
         }
         let cells = count.map_or(0, |count| count as usize);
         Ok(TimedReads { cells, bytes: 0, digest, reads, peak_memory: peak_memory() })
+    }
+
+    /// Asks one query after the other of an open array: once to learn the cells and to warm the caches, then `repeats` times by
+    /// the clock, each time with the array opened anew.
+    ///
+    /// The digest is over the cells of all queries, column by column.
+    pub(crate) fn time_reads_one_by_one(&self, uri: &str, spec: &QuerySpec, repeats: usize) -> Result<TimedReads> {
+        /// Bytes of each field that a query may give.
+        const ROOM: usize = 1 << 12;
+        let queries = spec.one_by_one();
+        let array = self.open_to_read(uri, spec.timestamps)?;
+        let schema = self.schema_of(&array)?;
+        let fields = self.select_fields(&schema, &spec.fields)?.into_iter();
+        let mut buffers = fields.map(|field| FieldBuffer::with_room(field, ROOM)).collect::<Result<Vec<_>>>()?;
+        let mut columns: Vec<_> = buffers.iter().map(FieldBuffer::empty_column).collect();
+        for query in &queries {
+            self.complete(&self.read_query(&array, query)?, &mut buffers)?;
+            let results = buffers.iter().zip(&mut columns);
+            results.for_each(|(buffer, column)| buffer.append_to(&mut column.column));
+        }
+        self.close(&array)?;
+        let cells = columns.first().map_or(0, ReadColumn::len);
+        reset_peak_memory();
+        let mut reads = Vec::with_capacity(repeats);
+        for _ in 0..repeats {
+            let start = Instant::now();
+            let array = self.open_to_read(uri, spec.timestamps)?;
+            let open_seconds = start.elapsed().as_secs_f64();
+            for query in &queries {
+                self.complete(&self.read_query(&array, query)?, &mut buffers)?;
+            }
+            self.close(&array)?;
+            reads.push(TimedRead { seconds: start.elapsed().as_secs_f64(), open_seconds, submits: queries.len() });
+        }
+        let bytes = columns.iter().map(byte_count).sum();
+        Ok(TimedReads { cells, bytes, digest: digest_of(&columns), reads, peak_memory: peak_memory() })
+    }
+
+    /// Submits a query that has to be complete at once.
+    fn complete(&self, query: &Handle, buffers: &mut [FieldBuffer]) -> Result<()> {
+        match self.submit(query, buffers)? {
+            true => Ok(()),
+            false => Err(Error::Library("one of many queries has more cells than its buffers".to_owned())),
+        }
     }
 
     fn time_read(&self, uri: &str, spec: &QuerySpec, buffers: &mut [FieldBuffer], cells: usize) -> Result<TimedRead> {

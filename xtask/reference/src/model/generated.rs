@@ -43,6 +43,11 @@ impl GeneratedWrite {
 }
 
 impl Rule {
+    /// What [`Scattered`](Self::Scattered) gives one cell.
+    pub fn scattered(seed: u64, bits: u32, dimension: u32, cell: u64) -> i64 {
+        scattered(seed, bits, dimension, cell)
+    }
+
     fn column(self, name: &str, cells: u64) -> Column {
         match self {
             Self::Wave { seed } => fixed(name, cells, |cell| wave(seed, cell)),

@@ -37,6 +37,20 @@ impl QuerySpec {
     pub fn all(layout: Layout) -> Self {
         Self { fields: Vec::new(), ranges: Vec::new(), layout, timestamps: None, condition: None }
     }
+
+    /// A query for each of the ranges: the `i`-th has the `i`-th range of every dimension.
+    pub fn one_by_one(&self) -> Vec<Self> {
+        let count = self.ranges.iter().map(|ranges| ranges.ranges.len()).min().unwrap_or(0);
+        let only = |ranges: &RangesSpec, index: usize| RangesSpec {
+            dimension: ranges.dimension.clone(),
+            ranges: vec![ranges.ranges[index].clone()],
+        };
+        let query = |index| {
+            let ranges = self.ranges.iter().map(|ranges| only(ranges, index)).collect();
+            Self { ranges, ..self.clone() }
+        };
+        (0..count).map(query).collect()
+    }
 }
 
 /// Ranges of one dimension, or of one label of a dimension.

@@ -84,10 +84,38 @@ impl<'a> Compared<'a> {
         compared
     }
 
+    /// What the coordinates of a dimension are compared with.
+    pub(super) fn of_dimension(&self, dimension: usize) -> impl Iterator<Item = &[DimRange]> {
+        [self.ranges[dimension].as_deref(), self.sides[dimension].as_deref()].into_iter().flatten()
+    }
+
+    /// All dimensions, in the order in which they are best looked at: first those of whose coordinates, as far as the tile's bounds
+    /// tell, the least part is wanted. What they rule out isn't looked at again.
+    pub(super) fn dimensions(&self, bounds: &NdRange) -> Vec<usize> {
+        let share = |dimension: usize| {
+            let shares = self.of_dimension(dimension).map(|ranges| share_of(&bounds.0[dimension], ranges));
+            shares.fold(1.0, f64::min)
+        };
+        let mut shares: Vec<(f64, usize)> =
+            (0..self.ranges.len()).map(|dimension| (share(dimension), dimension)).collect();
+        shares.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        shares.into_iter().map(|(_, dimension)| dimension).collect()
+    }
+
     /// Whether the coordinates of a dimension are looked at.
     pub(super) fn needs(&self, dimension: usize) -> bool {
         self.boxes.is_some()
             || self.ranges.get(dimension).is_none_or(Option::is_some)
             || self.sides.get(dimension).is_some_and(Option::is_some)
     }
+}
+
+/// Which part of the coordinates within bounds lies in ranges, if they are evenly spread; all of it where that can't be told.
+fn share_of(bounds: &DimRange, ranges: &[DimRange]) -> f64 {
+    let DimRange::Fixed { lo: first, hi: last } = bounds else { return 1.0 };
+    let inside = DimRange::narrowed(ranges, bounds).iter().map(|range| match range {
+        DimRange::Fixed { lo, hi } => (*hi.min(last)).saturating_sub(*lo.max(first)) as f64 + 1.0,
+        DimRange::Var { .. } => 0.0,
+    });
+    inside.sum::<f64>() / (last.saturating_sub(*first) as f64 + 1.0)
 }

@@ -2,17 +2,20 @@
 
 use std::ops::Range;
 
-use tdb_rtree::Boxes;
+use tdb_rtree::{Boxes, DimRange};
 use tdb_types::ordered_keys;
 
+use super::boxed::Compared;
 use super::conditions::{Conditions, Fulfilled};
 use super::context::Context;
-use super::held::{Held, fixed_len, fixed_window};
+use super::held::{Held, fixed_len, fixed_window, fixed_windows};
+use super::mask::Mask;
 use super::selected::SelectedTile;
 use super::source::Source;
 use crate::Result;
-use crate::order::coordinates::{Coordinates, indices, keep_strings, keep_values, keys_of};
-use crate::tiles::{CellBuffers, FieldTiles, TileScratch};
+use crate::order::coordinates::{Coordinates, indices, keep_strings, keys_of};
+use crate::order::key_ranges::KeyRanges;
+use crate::tiles::{BLOCK, CellBuffers, FieldTiles, TileScratch};
 
 /// Which cells of a tile are wanted, and what was unfiltered to find out.
 #[derive(Debug, Default)]
@@ -67,7 +70,7 @@ impl WantedCells {
             let kept = wanted.kept.get_or_insert_with(|| (0..look.tile.cells).collect());
             kept.drain(..kept.len().min(look.tile.given as usize));
         }
-        scratch.mask = mask.flags;
+        scratch.mask = mask.into_memory();
         looked?;
         if look.want == Want::Cells {
             wanted.hold_coordinates(look);
@@ -137,11 +140,11 @@ impl WantedCells {
     fn compare(&mut self, look: Look<'_>, mask: &mut Mask, scratch: &mut TileScratch) -> Result<()> {
         let Look { source, tile, want, .. } = look;
         self.compare_coordinates(look, mask, scratch)?;
-        if mask.window().is_empty() {
+        if mask.is_empty() {
             return Ok(());
         }
         self.compare_times(look, mask, scratch)?;
-        if let Some(conditions) = source.conditions.as_ref().filter(|_| !mask.window().is_empty()) {
+        if let Some(conditions) = source.conditions.as_ref().filter(|_| !mask.is_empty()) {
             let Fulfilled { stays, fields } = conditions.evaluate(tile, self.times.as_deref(), scratch)?;
             // What was unfiltered of selected fields is kept.
             for (field, held) in fields {
@@ -150,7 +153,7 @@ impl WantedCells {
                 }
             }
             if want == Want::Versions {
-                let deleted = self.deleted.get_or_insert_with(|| vec![false; mask.cells]).iter_mut();
+                let deleted = self.deleted.get_or_insert_with(|| vec![false; mask.len()]).iter_mut();
                 deleted.zip(&stays).for_each(|(deleted, stays)| *deleted |= !stays);
             } else {
                 mask.flags().iter_mut().zip(&stays).for_each(|(wanted, stays)| *wanted &= stays);
@@ -162,31 +165,33 @@ impl WantedCells {
     fn compare_coordinates(&mut self, look: Look<'_>, mask: &mut Mask, scratch: &mut TileScratch) -> Result<()> {
         let Look { context, source, tile, want } = look;
         let compared = context.compared(source, tile);
+        rule_out_blocks(look, &compared, mask);
         self.dimensions.resize_with(source.dimensions.len(), || None);
-        for dimension in 0..source.dimensions.len() {
+        for dimension in compared.dimensions(&source.mbr(tile.tile)) {
             if want == Want::Cells && !compared.needs(dimension) {
                 continue;
             }
             // What dimensions before this one have ruled out isn't looked at again.
-            let window = mask.window();
-            if window.is_empty() {
+            let runs = mask.runs();
+            if runs.is_empty() {
                 return Ok(());
             }
-            let data = unfilter_coordinates(look, dimension, window.clone(), scratch)?;
-            for ranges in
-                [compared.ranges[dimension].as_deref(), compared.sides[dimension].as_deref()].into_iter().flatten()
-            {
+            let data = unfilter_coordinates(look, dimension, &runs, scratch)?;
+            let space = &context.array.schema().dimensions()[dimension];
+            for ranges in compared.of_dimension(dimension) {
                 let flags = mask.flags();
-                let space = &context.array.schema().dimensions()[dimension];
                 if space.is_var() {
                     keep_strings(&data, ranges, flags);
-                } else {
-                    let (physical, window) = (space.physical(), window.clone());
-                    let bytes = window.start * physical.size()..window.end * physical.size();
-                    let mut keys = context.spares.keys();
-                    keep_values(physical, &data.values[bytes], ranges, &mut flags[window], &mut keys);
-                    context.spares.give_coordinates(Coordinates::Keys(keys));
+                    continue;
                 }
+                let physical = space.physical();
+                let compared = KeyRanges::new(ranges, runs.iter().map(Range::len).sum());
+                let mut keys = context.spares.keys();
+                for run in &runs {
+                    let bytes = run.start * physical.size()..run.end * physical.size();
+                    compared.keep(physical, &data.values[bytes], &mut flags[run.clone()], &mut keys);
+                }
+                context.spares.give_coordinates(Coordinates::Keys(keys));
             }
             self.dimensions[dimension] = Some(data);
         }
@@ -254,11 +259,27 @@ impl WantedCells {
     }
 }
 
-/// Unfilters a dimension's coordinates, of which those in the window count.
+/// Rules out the blocks of a tile of which reads before this one have found that no cell is wanted.
+fn rule_out_blocks(look: Look<'_>, compared: &Compared<'_>, mask: &mut Mask) {
+    let Look { source, tile, .. } = look;
+    for (dimension, tiles) in source.dimensions.iter().enumerate() {
+        let mut all = compared.of_dimension(dimension).peekable();
+        let Some(known) = all.peek().and_then(|_| tiles.blocks.of(tile.tile)) else { continue };
+        for ranges in all {
+            for (flags, (lo, hi)) in mask.flags().chunks_mut(BLOCK).zip(&*known) {
+                if DimRange::narrowed(ranges, &DimRange::Fixed { lo: *lo, hi: *hi }).is_empty() {
+                    flags.fill(false);
+                }
+            }
+        }
+    }
+}
+
+/// Unfilters a dimension's coordinates, of which those in the runs count.
 fn unfilter_coordinates(
     look: Look<'_>,
     dimension: usize,
-    window: Range<usize>,
+    runs: &[Range<usize>],
     scratch: &mut TileScratch,
 ) -> Result<CellBuffers> {
     let Look { context, source, tile, .. } = look;
@@ -273,53 +294,16 @@ fn unfilter_coordinates(
     let size = space.datatype().size();
     let mut values = context.spares.buffer(fixed_len(tiles, cells, size)?);
     if tiles.combined.is_none() {
-        fixed_window(tiles, &tiles.fixed, tile.tile, (cells, size), window, &mut values, scratch)?;
+        fixed_windows(tiles, &tiles.fixed, tile.tile, (cells, size), runs, &mut values, scratch)?;
     } else {
         tiles.fixed(tile.tile, &mut values, scratch)?;
     }
+    if context.learns && cells > BLOCK {
+        let mut keys = context.spares.keys();
+        tiles.blocks.learn((tile.tile, cells), runs, (space.physical(), &values), &mut keys);
+        context.spares.give_coordinates(Coordinates::Keys(keys));
+    }
     Ok(CellBuffers { values, ..CellBuffers::default() })
-}
-
-/// Which cells of a tile are wanted, as far as is known: all to begin with.
-#[derive(Debug)]
-struct Mask {
-    /// By cell, once some may be unwanted.
-    flags: Vec<bool>,
-    is_used: bool,
-    cells: usize,
-}
-
-impl Mask {
-    /// `memory` is used again, whatever it holds.
-    fn new(memory: Vec<bool>, cells: usize) -> Self {
-        Self { flags: memory, is_used: false, cells }
-    }
-
-    /// To clear those that aren't wanted.
-    fn flags(&mut self) -> &mut [bool] {
-        if !self.is_used {
-            self.is_used = true;
-            self.flags.clear();
-            self.flags.resize(self.cells, true);
-        }
-        &mut self.flags
-    }
-
-    /// From the first to the last wanted cell.
-    fn window(&self) -> Range<usize> {
-        if !self.is_used {
-            return 0..self.cells;
-        }
-        let first = self.flags.iter().position(|wanted| *wanted).unwrap_or(self.cells);
-        let end = self.flags.iter().rposition(|wanted| *wanted).map_or(first, |last| last + 1);
-        first..end
-    }
-
-    /// The wanted cells; none if all are.
-    fn kept(&self) -> Option<Vec<u32>> {
-        let all = !self.is_used || self.flags.iter().all(|wanted| *wanted);
-        (!all).then(|| indices(&self.flags))
-    }
 }
 
 /// A tile of times.

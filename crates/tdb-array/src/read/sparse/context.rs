@@ -53,6 +53,9 @@ pub(super) struct Context {
     pub(super) sources: Vec<Source>,
     /// How many fragments aren't among them because no cell of theirs fulfils the conditions, nor hides one that does.
     pub(super) by_totals: usize,
+    /// Whether what is found out about parts of tiles is kept for other queries: of a few tiles that are looked at, as for a point,
+    /// those may want little.
+    pub(super) learns: bool,
     /// Memory to be used again.
     pub(super) spares: Spares,
 }
@@ -83,6 +86,7 @@ impl Context {
             filter: query.filter.as_deref().map(BoundCondition::parts).unwrap_or_default(),
             sources: Vec::new(),
             by_totals: 0,
+            learns: false,
             spares: Spares::of(query.memory.passing),
             array: query.array,
         };
@@ -102,6 +106,7 @@ impl Context {
         let sources =
             fragments.map(|fragment| context.array.workers().check().and_then(|()| Source::of(fragment, sought)));
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
+        context.learns = context.sources.iter().map(|source| source.tiles.len()).sum::<usize>() <= FEW_TILES;
         Ok(context)
     }
 
@@ -147,6 +152,9 @@ impl Context {
         self.sources[source].mbr(tile).intersection(self.hull.as_ref()?)
     }
 }
+
+/// As many tiles are looked at for a point, or a small box, where fragments don't overlap much.
+const FEW_TILES: usize = 16;
 
 /// Has the sections of fragments fetched that sources will want.
 fn prefetch_sections(context: &Context, filter: Option<&BoundCondition>, fragments: &[&Fragment]) -> Result<()> {

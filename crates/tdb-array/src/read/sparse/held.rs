@@ -48,8 +48,24 @@ pub(super) fn fixed_window(
     out: &mut [u8],
     scratch: &mut TileScratch,
 ) -> Result<()> {
-    let run =
-        ByteRun { from: (window.start * size) as u64, len: (window.len() * size) as u64, to: window.start * size };
+    fixed_windows(tiles, file, tile, (cells, size), std::slice::from_ref(&window), out, scratch)
+}
+
+/// The same for several windows, which are in order and apart.
+pub(super) fn fixed_windows(
+    tiles: &FieldTiles,
+    file: &PartTiles,
+    tile: u64,
+    (cells, size): (usize, usize),
+    windows: &[Range<usize>],
+    out: &mut [u8],
+    scratch: &mut TileScratch,
+) -> Result<()> {
+    let run = |window: &Range<usize>| {
+        let (start, len) = (window.start * size, window.len() * size);
+        ByteRun { from: start as u64, len: len as u64, to: start }
+    };
+    let runs: Vec<ByteRun> = windows.iter().map(run).collect();
     let request = TileRequest { tile, size: (cells * size) as u64, until: file.range(tile)?.end };
-    TileStream::new(file, &tiles.name, tiles.tile_limit, scratch).read(request, &mut ByteRuns::new(&[run]), out)
+    TileStream::new(file, &tiles.name, tiles.tile_limit, scratch).read(request, &mut ByteRuns::new(&runs), out)
 }

@@ -1,0 +1,81 @@
+//! Many points, and many ranges.
+
+use tdb_types::Layout;
+
+use super::case::{Asking, Case, case, plain, zstd};
+use crate::arrays::{SpeedArray, dense, side_bits, sparse};
+use tdb_reference::model::{QuerySpec, RangesSpec, Rule, bytes_of};
+
+/// How many points, or ranges.
+const MANY: u64 = 1000;
+
+/// A thousand points and a thousand ranges, of dense and sparse arrays.
+pub(super) fn many_cases(side: u64, ten: u64) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (filters, pipeline) in [("unfiltered", plain()), ("zstd", zstd())] {
+        let name = if filters == "zstd" { "zstd" } else { "plain" };
+        let points = sparse(name, ten, 1, pipeline.clone(), Layout::RowMajor);
+        let grid = dense(name, side, pipeline);
+        let sparse_bits = side_bits(ten);
+        cases.extend(point_cases(&format!("sparse, {filters}"), &points, &cells_of(ten, sparse_bits)));
+        cases.extend(point_cases(&format!("dense, {filters}"), &grid, &spread(side)));
+        let width = 1 << sparse_bits;
+        for (order, layout) in [("row-major", Layout::RowMajor), ("unordered", Layout::Unordered)] {
+            let ranges = |name: &str, columns| {
+                let name = format!("ranges, sparse, {filters}, {name}, {order}");
+                case(&name, points.clone(), QuerySpec { layout, ..rows(width, columns) })
+            };
+            cases.push(ranges("a thousand", None));
+            cases.push(ranges("a thousand, 500 columns", Some(500)));
+        }
+        cases.push(case(&format!("ranges, dense, {filters}, a thousand"), grid.clone(), rows(side as i64, None)));
+        let narrow = rows(side as i64, Some(500));
+        cases.push(case(&format!("ranges, dense, {filters}, a thousand, 500 columns"), grid, narrow));
+    }
+    cases
+}
+
+/// Points as a query each, and as one query.
+fn point_cases(name: &str, array: &SpeedArray, points: &[[i64; 2]]) -> [Case; 2] {
+    let range = |dimension: usize, name: &str| RangesSpec {
+        dimension: name.to_owned(),
+        ranges: points.iter().map(|point| (bytes_of([point[dimension]]), bytes_of([point[dimension]]))).collect(),
+    };
+    let query = QuerySpec { ranges: vec![range(0, "y"), range(1, "x")], ..QuerySpec::all(Layout::RowMajor) };
+    let of = |name: String, asking| Case { asking, ..case(&name, array.clone(), query.clone()) };
+    [
+        of(format!("points, {name}, a thousand"), Asking::OneByOne),
+        of(format!("points, {name}, a thousand, as one"), Asking::Points),
+    ]
+}
+
+/// Points of a sparse array that have a cell, from everywhere, ascending.
+fn cells_of(cells: u64, bits: u32) -> Vec<[i64; 2]> {
+    let coordinate = |dimension, cell| Rule::scattered(0, bits, dimension, cell);
+    let points = (0..MANY).map(|point| point * (cells / MANY));
+    let mut points: Vec<_> = points.map(|cell| [coordinate(0, cell), coordinate(1, cell)]).collect();
+    points.sort_unstable();
+    points
+}
+
+/// Points from all over a square, ascending.
+fn spread(side: u64) -> Vec<[i64; 2]> {
+    // Steps that have no factor in common with the side, so that all are different.
+    (0..MANY).map(|point| [(point * side / MANY) as i64, (point * 7919 % side) as i64]).collect()
+}
+
+/// A thousand ranges of a row each, a few rows apart, of so many columns in the middle, or of all.
+fn rows(side: i64, columns: Option<i64>) -> QuerySpec {
+    let row = |range: i64| {
+        // Steps of more than one, so that no two ranges touch.
+        let row = range * (side - 1) / MANY as i64;
+        (bytes_of([row]), bytes_of([row]))
+    };
+    let mut ranges = vec![RangesSpec { dimension: "y".to_owned(), ranges: (0..MANY as i64).map(row).collect() }];
+    if let Some(columns) = columns {
+        let first = side / 2 - 100;
+        let columns = vec![(bytes_of([first]), bytes_of([first + columns - 1]))];
+        ranges.push(RangesSpec { dimension: "x".to_owned(), ranges: columns });
+    }
+    QuerySpec { ranges, ..QuerySpec::all(Layout::RowMajor) }
+}

@@ -1,0 +1,52 @@
+//! What tells whether both sides have read the same.
+
+use std::error::Error;
+
+use sha2::{Digest, Sha256};
+use tdb_array::{Aggregates, Column, Query};
+
+use tdb_reference::model::Bytes;
+
+/// See [`TimedReads::digest`](tdb_reference::TimedReads::digest); of several queries over the cells of all, column by column,
+/// which then have a fixed size and can't be null.
+pub fn of_cells(
+    queries: impl ExactSizeIterator<Item = Result<Query, Box<dyn Error>>>,
+) -> Result<Bytes, Box<dyn Error>> {
+    let is_one = queries.len() == 1;
+    let mut hash = Sha256::new();
+    let mut columns: Vec<Vec<u8>> = Vec::new();
+    for query in queries {
+        for batch in query?.batches()? {
+            let batch = batch?;
+            if is_one {
+                batch.columns().iter().for_each(|column| add(column, &mut hash));
+                continue;
+            }
+            columns.resize_with(batch.columns().len(), Vec::new);
+            for (all, column) in columns.iter_mut().zip(batch.columns()) {
+                all.extend_from_slice(column.bytes());
+            }
+        }
+    }
+    columns.iter().for_each(|column| hash.update(column));
+    Ok(Bytes(hash.finalize().to_vec()))
+}
+
+fn add(column: &Column, hash: &mut Sha256) {
+    hash.update(column.bytes());
+    let size = column.datatype().size() as u64;
+    for offset in column.offsets().into_iter().flatten() {
+        hash.update((offset * size).to_le_bytes());
+    }
+    if column.validity().is_some() {
+        (0..column.len()).for_each(|cell| hash.update([u8::from(column.is_valid(cell))]));
+    }
+}
+
+/// Of results of fields that can't be null; sums are rounded alike only if all partial sums are exact, which those of the
+/// cases are.
+pub fn of_aggregates(aggregates: &Aggregates) -> Bytes {
+    let mut hash = Sha256::new();
+    aggregates.batch().columns().iter().for_each(|column| hash.update(column.bytes()));
+    Bytes(hash.finalize().to_vec())
+}
