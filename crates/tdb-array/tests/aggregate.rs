@@ -552,6 +552,34 @@ fn long_cells_of_a_dense_array() {
     }
 }
 
+/// A fragment of which nothing is read, since its statistics rule it out, beside one whose cells are longer than was thought.
+#[test]
+fn what_is_ruled_out_stays_so_where_long_cells_are_divided() {
+    let dimension = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(1999));
+    let builder = SchemaBuilder::dense().dimension(dimension.with_tile_extent(Scalar::U32(1000)));
+    let builder = builder.attribute(Attribute::new("a", Datatype::Int32));
+    let builder = builder.attribute(Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array");
+    Array::create(&path, &ArrayDefinition::new(builder.build().unwrap()).unwrap()).unwrap();
+    let write = |first: u32, number: i32, cells: Vec<String>| {
+        let numbers = [number; 1000];
+        let column = NewCells::new().with("a", &numbers).with("s", NewColumn::strings(&cells));
+        let array = Array::open(&path).unwrap();
+        array.write().range("x", first..=first + 999).unwrap().cells(column).unwrap();
+    };
+    write(0, 1, (0..1000).map(|cell| if cell < 750 { String::new() } else { "x".repeat(3200) }).collect());
+    write(1000, 10, vec![String::new(); 1000]);
+    for threads in [1, 2, 8] {
+        let array = ArrayOptions::new().threads(threads).open(&path).unwrap();
+        let query = array.read().range("x", 750u32..=1499).unwrap().filter(field("a").lt(5)).budget(400_000);
+        let found = query.aggregate([Aggregate::count(), Aggregate::count_of("s"), Aggregate::min("a")]).unwrap();
+        assert_eq!(found.value::<u64>("count").unwrap(), Some(250), "{threads} threads");
+        assert_eq!(found.value::<u64>("count(s)").unwrap(), Some(250));
+        assert_eq!(found.value::<i32>("min(a)").unwrap(), Some(1));
+    }
+}
+
 #[test]
 fn columns_have_different_names() {
     let fixture =

@@ -92,7 +92,8 @@ fn add(measures: &Measures, groups: &mut Groups, cells: &ScanCells<'_>) {
     }
     let by = &cells.columns[..keys.min(cells.columns.len())];
     let measured = measures.places().iter();
-    let measured = measured.map(|place| cells.columns.get(*place).copied().filter(|_| !cells.left_out.contains(*place)));
+    let measured =
+        measured.map(|place| cells.columns.get(*place).copied().filter(|_| !cells.left_out.contains(*place)));
     groups.add(by, &measured.collect::<Vec<_>>(), cells.count, cells.picked);
 }
 

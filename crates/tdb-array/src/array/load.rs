@@ -16,6 +16,7 @@ use super::{Array, ArrayOptions, Inner};
 use crate::access::Access;
 use crate::damage::Findings;
 use crate::directory::{FragmentFiles, Listing};
+use crate::tiles::BlockRoom;
 use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, Result, TimeRange};
 
@@ -24,7 +25,8 @@ pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<
     let counted: Arc<dyn Storage> = Arc::new(counting.clone());
     let ahead = counted.profile().is_remote().then(|| AheadStorage::new(counted.clone()));
     let storage = ahead.clone().map_or(counted, |ahead| Arc::new(ahead));
-    let (access, time) = (options.access.clone(), options.access.time(options.time)?);
+    let (access, time) =
+        (Access { blocks: BlockRoom::default(), ..options.access.clone() }, options.access.time(options.time)?);
     let workers = Workers::new(options.threads, access.limits);
     let mut findings = Findings::new(options.skip_damaged);
     let mut listing = list(&*storage, &workers)?;

@@ -5,7 +5,9 @@ use tdb_types::{PhysicalType, ordered_keys};
 
 /// Ranges of ordered keys, in a form in which many cells are compared with them.
 #[derive(Debug)]
-pub(crate) enum KeyRanges {
+pub(crate) enum KeyRanges<'a> {
+    /// More than there are cells to compare: each cell looks for its own.
+    Sorted(&'a [DimRange]),
     /// So few that a cell is compared with each of them.
     Few(Vec<(u64, u64)>),
     /// Of a short span each key, whether it is in a range.
@@ -27,13 +29,16 @@ pub(crate) struct Parts {
     before: Vec<u32>,
 }
 
-impl KeyRanges {
+impl<'a> KeyRanges<'a> {
     /// The ranges are sorted and disjoint, those of strings don't count. `cells` is how many will be compared with them.
-    pub(crate) fn new(ranges: &[DimRange], cells: usize) -> Self {
+    pub(crate) fn new(ranges: &'a [DimRange], cells: usize) -> Self {
         /// Few enough to be compared with all of them.
         const FEW: usize = 4;
         /// Entries of a table that stays in a core's own cache.
         const LONGEST: usize = 1 << 16;
+        if ranges.len() > FEW.max(cells) {
+            return Self::Sorted(ranges);
+        }
         let fixed = ranges.iter().filter_map(|range| match range {
             DimRange::Fixed { lo, hi } => Some((*lo, *hi)),
             DimRange::Var { .. } => None,
@@ -70,6 +75,7 @@ impl KeyRanges {
     fn keep_keys(&self, keys: &[u64], mask: &mut [bool]) {
         let cells = mask.iter_mut().zip(keys);
         match self {
+            Self::Sorted(ranges) => cells.for_each(|(wanted, key)| *wanted &= is_in(ranges, *key)),
             // One comparison instead of two: what is below the range wraps around to above it.
             Self::Few(one) if one.len() == 1 => {
                 let (lo, hi) = one[0];
@@ -87,9 +93,15 @@ impl KeyRanges {
     }
 }
 
+fn is_in(ranges: &[DimRange], key: u64) -> bool {
+    let begins = |range: &DimRange| matches!(range, DimRange::Fixed { lo, .. } if *lo <= key);
+    let begun = ranges.partition_point(begins);
+    begun.checked_sub(1).is_some_and(|last| matches!(ranges[last], DimRange::Fixed { hi, .. } if key <= hi))
+}
+
 impl Parts {
     fn new(ranges: Vec<(u64, u64)>, (first, last): (u64, u64)) -> Self {
-        // About as many parts as ranges, so that few begin in one if they are evenly spread.
+        // One to four times as many parts as ranges, so that few begin in one if they are evenly spread.
         let bits = (2 * ranges.len()).next_power_of_two().trailing_zeros();
         let shift = (u64::BITS - (last - first).leading_zeros()).saturating_sub(bits);
         let parts = ((last - first) >> shift) as usize + 1;

@@ -14,19 +14,23 @@ pub(crate) const BLOCK: usize = 1024;
 /// The least and greatest key of a block that nobody has looked at.
 const UNKNOWN: (u64, u64) = (0, u64::MAX);
 
-/// How many more blocks of an open array may be known. Clones share it.
+/// How many more blocks of an open array may be known: of each of its dimensions. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockRoom(Arc<AtomicUsize>);
 
 impl Default for BlockRoom {
     fn default() -> Self {
-        /// Two MiB of them.
+        /// Two MiB of them, and about as much for what holds those of small tiles.
         const BLOCKS: usize = (2 << 20) / size_of::<(u64, u64)>();
         Self(Arc::new(AtomicUsize::new(BLOCKS)))
     }
 }
 
 impl BlockRoom {
+    fn has(&self, blocks: usize) -> bool {
+        self.0.load(Ordering::Relaxed) >= blocks
+    }
+
     fn take(&self, blocks: usize) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(blocks)).is_ok()
     }
@@ -63,23 +67,25 @@ impl BlockBounds {
         (physical, values): (PhysicalType, &[u8]),
         keys: &mut Vec<u64>,
     ) {
-        let known = self.of(tile);
-        if known.is_none() && !self.room.take(cells.div_ceil(BLOCK)) {
+        let (known, count) = (self.of(tile), cells.div_ceil(BLOCK));
+        let is_unknown = |block: &usize| known.as_ref().is_none_or(|known| known.get(*block) == Some(&UNKNOWN));
+        let whole =
+            |run: &Range<usize>| run.start.div_ceil(BLOCK)..if run.end == cells { count } else { run.end / BLOCK };
+        let new: Vec<usize> = runs.iter().flat_map(whole).filter(is_unknown).collect();
+        if new.is_empty() || known.is_none() && !self.room.has(count) {
             return;
         }
-        let mut bounds = known.as_ref().map_or_else(|| vec![UNKNOWN; cells.div_ceil(BLOCK)], |known| known.to_vec());
-        for run in runs {
-            let blocks = run.start.div_ceil(BLOCK)..if run.end == cells { bounds.len() } else { run.end / BLOCK };
-            for block in blocks.filter(|block| bounds[*block] == UNKNOWN).collect::<Vec<_>>() {
-                let cells = block * BLOCK..cells.min((block + 1) * BLOCK);
-                keys.clear();
-                ordered_keys(physical, &values[cells.start * physical.size()..cells.end * physical.size()], keys);
-                bounds[block] = keys.iter().fold((u64::MAX, 0), |(low, high), key| (low.min(*key), high.max(*key)));
-            }
+        let mut bounds = known.as_ref().map_or_else(|| vec![UNKNOWN; count], |known| known.to_vec());
+        for block in new {
+            let cells = block * BLOCK..cells.min((block + 1) * BLOCK);
+            keys.clear();
+            ordered_keys(physical, &values[cells.start * physical.size()..cells.end * physical.size()], keys);
+            bounds[block] = keys.iter().fold((u64::MAX, 0), |(low, high), key| (low.min(*key), high.max(*key)));
         }
-        if known.is_none_or(|known| *known != *bounds) {
-            // Of two threads that look at a tile the last one's findings stay; what they lack is found once again.
-            self.tiles.lock().unwrap_or_else(PoisonError::into_inner).insert(tile, bounds.into());
+        // Of two threads that look at a tile the last one's findings stay; what they lack is found once again.
+        let mut tiles = self.tiles.lock().unwrap_or_else(PoisonError::into_inner);
+        if tiles.contains_key(&tile) || self.room.take(count) {
+            tiles.insert(tile, bounds.into());
         }
     }
 }

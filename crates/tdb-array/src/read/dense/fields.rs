@@ -68,10 +68,12 @@ impl Fields {
         (0..self.outputs.len()).any(|index| self.field(index).tiles_in(fragment).is_some())
     }
 
-    /// The fields of the query that a fragment has no values of, once it was [loaded](Self::load_fragments).
+    /// The fields of the query that a fragment has no values of; it must have been [loaded](Self::load_fragments).
     pub(super) fn lacking(&self, fragment: usize) -> FieldSet {
         let mut lacking = FieldSet::NONE;
         for (index, output) in self.outputs[..self.visible].iter().enumerate() {
+            let is_loaded = self.tiles[index].get(fragment).is_some_and(Option::is_some);
+            debug_assert!(is_loaded || matches!(output.field, FieldRef::Dimension(_)));
             if matches!(output.field, FieldRef::Attribute(_)) && self.field(index).tiles_in(fragment).is_none() {
                 lacking.insert(index);
             }
@@ -163,7 +165,7 @@ impl<'a> Field<'a> {
 
 impl Source {
     pub(super) fn new(origin: Origin, copies: Vec<BoxCopy>) -> Self {
-        let mut source = Self { origin, written_by: None, is_ruled_out: false, copies };
+        let mut source = Self { origin, written_by: None, ruled_out: None, copies };
         source.written_by = source.fragment();
         source
     }

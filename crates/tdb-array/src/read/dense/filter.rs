@@ -70,7 +70,7 @@ impl Filter {
                 .entry(fragment)
                 .or_insert_with(|| Pruner::new(&fragments[fragment], self.array.schema(), &self.condition));
             if pruner.rules_out(tile) {
-                (source.origin, source.is_ruled_out) = (Origin::Fill, true);
+                (source.origin, source.ruled_out) = (Origin::Fill, Some((fragment, tile)));
             }
         }
         Ok(())
@@ -85,7 +85,7 @@ impl Filter {
         // These were judged by fill values.
         for work in works {
             let truth = &mut truth[work.cells.clone()];
-            let ruled_out = work.sources.iter().filter(|source| source.is_ruled_out);
+            let ruled_out = work.sources.iter().filter(|source| source.ruled_out.is_some());
             for copy in ruled_out.flat_map(|source| &source.copies) {
                 copy.runs(|_, to, len| truth[to..to + len].fill(false));
             }

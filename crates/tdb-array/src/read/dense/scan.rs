@@ -15,7 +15,7 @@ use super::layers::Layers;
 use super::planned::plan_without;
 use super::shape::{Positions, volume};
 use super::walk::{TileList, TileWalk};
-use super::work::Work;
+use super::work::{Origin, Work};
 use super::written::Written;
 use super::{DenseReader, Planned};
 use crate::order::coordinates::indices;
@@ -23,6 +23,7 @@ use crate::query::CheckedQuery;
 use crate::read::BufferPool;
 use crate::read::ahead::announce;
 use crate::read::scan::{FieldSet, Scan, ScanCells, ScanCost};
+use crate::workers::Workers;
 use crate::{Column, Result};
 
 /// Has a scan look at the cells of a query.
@@ -73,28 +74,7 @@ impl DenseReader {
                 pools: &pools,
                 allowed: (size.allowed * 5 / 2) / at_once,
             };
-            let mut bytes = 0;
-            if at_once == 1 {
-                for work in works {
-                    bytes += maker.make(work, &mut |cells| scan.add_cells(cells))?;
-                }
-            } else {
-                let weight = u64::try_from(size.cells).unwrap_or(u64::MAX).saturating_mul(self.bytes_per_cell);
-                let mut works = works;
-                while !works.is_empty() {
-                    let rest = works.split_off(scan.most_parts(workers.threads()).clamp(1, works.len()));
-                    let seen = &*scan;
-                    let made = workers.map(weight, std::mem::replace(&mut works, rest), |work, _| {
-                        let mut part = seen.part();
-                        let bytes = maker.make(work, &mut |cells| seen.add_to(&mut part, cells))?;
-                        Ok((part, bytes))
-                    })?;
-                    for (part, taken) in made {
-                        scan.add(part);
-                        bytes += taken;
-                    }
-                }
-            }
+            let bytes = scan_works(works, &maker, (&workers, self.bytes_per_cell), scan)?;
             self.accept(step, bytes);
             most = self.most_cells();
         }
@@ -111,6 +91,38 @@ impl DenseReader {
         let target = u128::from(self.shape.cells_per_tile).min(share).min(most).max(self.least_cells());
         Division { works: usize::try_from(cells / target).unwrap_or(usize::MAX), least_cells: target }
     }
+}
+
+/// Has a scan look at the cells of works, of which one takes about so many bytes; how many they took.
+fn scan_works<S: Scan>(
+    mut works: Vec<Work>,
+    maker: &CellMaker<'_>,
+    (workers, bytes_per_cell): (&Workers, u64),
+    scan: &mut S,
+) -> Result<u128> {
+    let mut bytes = 0;
+    if workers.threads() == 1 || works.len() == 1 {
+        for work in works {
+            bytes += maker.make(work, &mut |cells| scan.add_cells(cells))?;
+        }
+        return Ok(bytes);
+    }
+    while !works.is_empty() {
+        let rest = works.split_off(scan.most_parts(workers.threads()).clamp(1, works.len()));
+        let wave = std::mem::replace(&mut works, rest);
+        let cells = wave.iter().map(|work| work.cells.len() as u64).fold(0, u64::saturating_add);
+        let seen = &*scan;
+        let made = workers.map(cells.saturating_mul(bytes_per_cell), wave, |work, _| {
+            let mut part = seen.part();
+            let bytes = maker.make(work, &mut |cells| seen.add_to(&mut part, cells))?;
+            Ok((part, bytes))
+        })?;
+        for (part, taken) in made {
+            scan.add(part);
+            bytes += taken;
+        }
+    }
+    Ok(bytes)
 }
 
 /// Makes the cells of works.
@@ -183,8 +195,13 @@ impl CellMaker<'_> {
     /// The fields that cells have no values of, and the sources of such cells, by their places in the work.
     fn kinds_of_cells(&self, work: &Work) -> Vec<(FieldSet, Vec<usize>)> {
         let mut kinds: Vec<(FieldSet, Vec<usize>)> = Vec::new();
+        if self.assembler.fields.visible() == 0 {
+            return vec![(FieldSet::NONE, Vec::new())];
+        }
         let mut last = None;
-        for (place, source) in work.sources.iter().enumerate() {
+        // Of tiles that were ruled out no cell is wanted.
+        let sources = work.sources.iter().enumerate().filter(|(_, source)| source.ruled_out.is_none());
+        for (place, source) in sources {
             let kind = match last {
                 Some((fragment, kind)) if fragment == source.written_by => kind,
                 _ => {
@@ -202,8 +219,9 @@ impl CellMaker<'_> {
         kinds
     }
 
-    /// The cells of a work as two.
+    /// The cells of a work as two. What isn't to be read for the one isn't for them.
     fn halves(&self, work: &Work) -> Vec<Work> {
+        let ruled_out: HashSet<(usize, u64)> = work.sources.iter().filter_map(|source| source.ruled_out).collect();
         let boxes: Vec<Positions> = work.boxes.iter().map(|placed| placed.positions.clone()).collect();
         let halves = match &boxes[..] {
             [one] => cut_in_halves(one, self.order),
@@ -214,6 +232,12 @@ impl CellMaker<'_> {
             let shape = self.assembler.shape;
             boxes.into_iter().for_each(|positions| work.push(shape, self.layers, positions, self.order));
             work.finish();
+            for source in &mut work.sources {
+                let Origin::Tile { fragment, tile, .. } = source.origin else { continue };
+                if ruled_out.contains(&(fragment, tile)) {
+                    (source.origin, source.ruled_out) = (Origin::Fill, Some((fragment, tile)));
+                }
+            }
             work
         };
         halves.into_iter().map(work_of).collect()

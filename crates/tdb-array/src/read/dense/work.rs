@@ -24,8 +24,8 @@ pub(super) struct Source {
     pub(super) origin: Origin,
     /// The place of the fragment that has them, whether or not it is read.
     pub(super) written_by: Option<usize>,
-    /// Whether metadata says that none of them fulfils the condition.
-    pub(super) is_ruled_out: bool,
+    /// The fragment's place and its tile, if metadata says that none of them fulfils the condition; nothing is read then.
+    pub(super) ruled_out: Option<(usize, u64)>,
     /// In the order of their first cells in the tile.
     pub(super) copies: Vec<BoxCopy>,
 }

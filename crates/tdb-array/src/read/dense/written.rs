@@ -32,12 +32,18 @@ impl Written {
         let axes = &reader.shape.axes;
         let bounds = axes.iter().map(|axis| axis.tiles().map_or(0..0, |(first, last)| first..last.saturating_add(1)));
         let Some(grid) = TileGrid::new(bounds.collect(), reader.shape.tile_order.clone()) else { return Ok(None) };
-        let mut tiles = Vec::new();
+        let (mut tiles, mut different) = (Vec::new(), 0);
         for index in 0..reader.layers.len() {
             if !reader.is_believed(index)? {
                 return Ok(None);
             }
             tiles.extend(reader.tiles_of(index, &grid));
+            // Fragments that lie on each other have the same ones.
+            if tiles.len() > 2 * different + MANY_TILES as usize {
+                tiles.sort_unstable();
+                tiles.dedup();
+                different = tiles.len();
+            }
         }
         tiles.sort_unstable();
         tiles.dedup();
