@@ -1,0 +1,223 @@
+//! What two arrays differ in.
+
+mod cells;
+mod documents;
+mod fields;
+mod side;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use tdb_array::{Array, Batch, Fragment, MetadataValue};
+
+use crate::Result;
+use documents::documents;
+use fields::Fields;
+
+/// A comparison of two arrays, or of one array at two times.
+///
+/// It is logical: of the same cells, however they are stored, nothing is told. Cells are compared by their coordinates, values by their
+/// bits, those of enumerated attributes by what they stand for; where duplicates are allowed, as often as they are there. Of dense
+/// arrays all cells within the non-empty domains of both are looked at, those that nobody wrote being fill values.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use tdb_maintain::Diff;
+/// use tdb_maintain::tdb_array::Array;
+///
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+/// let (a, b) = (Array::open(folder)?, Array::open(folder)?);
+/// let counts = Diff::new(&a, &b).run(|difference| {
+///     println!("{difference:?}");
+///     ControlFlow::Continue(())
+/// })?;
+/// assert!(counts.is_same() && counts.equal_cells > 0);
+/// # Ok::<(), tdb_maintain::MaintainError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Diff<'a> {
+    a: &'a Array,
+    b: &'a Array,
+    budget: Option<usize>,
+    cells: bool,
+    physical: bool,
+}
+
+/// Something that differs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Difference {
+    /// What the schema says of something, as TOML; `None` where it says nothing.
+    Schema {
+        /// A key of the text form of schemas, such as `attribute qual.nullable`.
+        key: String,
+        /// What the first array's says.
+        a: Option<String>,
+        /// What the second array's says.
+        b: Option<String>,
+    },
+    /// The value of a key of the metadata; `None` where there is none.
+    Metadata {
+        /// The key.
+        key: Vec<u8>,
+        /// Its value in the first array.
+        a: Option<MetadataValue>,
+        /// Its value in the second array.
+        b: Option<MetadataValue>,
+    },
+    /// A cell: a batch of one, with the dimensions and then the fields that both arrays have; `None` where there is none at these
+    /// coordinates.
+    Cell {
+        /// In the first array.
+        a: Option<Batch>,
+        /// In the second array.
+        b: Option<Batch>,
+        /// The names of the fields in which they differ, if it is in both.
+        fields: Vec<String>,
+    },
+    /// A fragment that one of the arrays has alone, in a physical comparison.
+    Fragment {
+        /// Its name.
+        name: String,
+        /// Whether it is the first array that has it.
+        in_a: bool,
+    },
+}
+
+/// How much differs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DiffCounts {
+    /// Keys of the schemas.
+    pub schema: u64,
+    /// Keys of the metadata.
+    pub metadata: u64,
+    /// Fragments, if these were compared.
+    pub fragments: u64,
+    /// Cells of the same values.
+    pub equal_cells: u64,
+    /// Cells of the same coordinates that differ in some field.
+    pub differing_cells: u64,
+    /// Cells that the first array has alone.
+    pub cells_only_in_a: u64,
+    /// Cells that the second array has alone.
+    pub cells_only_in_b: u64,
+    /// Whether cells were not compared, since the arrays have other dimensions.
+    pub incomparable: bool,
+    /// Whether it was stopped before the end.
+    pub stopped: bool,
+}
+
+impl DiffCounts {
+    /// How many differences there are.
+    #[must_use]
+    pub fn differences(&self) -> u64 {
+        let cells = self.differing_cells + self.cells_only_in_a + self.cells_only_in_b;
+        self.schema + self.metadata + self.fragments + cells
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        self.differences() == 0 && !self.incomparable
+    }
+}
+
+/// What takes the differences, one after the other, and says whether to go on.
+type Each<'e> = &'e mut dyn FnMut(Difference) -> ControlFlow<()>;
+
+impl<'a> Diff<'a> {
+    /// Compares two arrays, each as of the time at which it is open.
+    pub fn new(a: &'a Array, b: &'a Array) -> Self {
+        Self { a, b, budget: None, cells: true, physical: false }
+    }
+
+    /// Bytes that reading takes at most, about, of both arrays together.
+    pub fn budget(mut self, bytes: usize) -> Self {
+        self.budget = Some(bytes);
+        self
+    }
+
+    /// Compares no cells.
+    pub fn without_cells(mut self) -> Self {
+        self.cells = false;
+        self
+    }
+
+    /// Also compares how arrays are stored: versions, orders, tile extents, filters, names of fragments.
+    pub fn physical(mut self) -> Self {
+        self.physical = true;
+        self
+    }
+
+    /// Hands over the differences, one after the other: of the schemas, the metadata, the fragments, the cells in row-major order. Memory
+    /// stays within the budget, however many there are.
+    ///
+    /// # Errors
+    /// Whatever reading gives.
+    pub fn run(&self, mut each: impl FnMut(Difference) -> ControlFlow<()>) -> Result<DiffCounts> {
+        let mut counts = DiffCounts::default();
+        let parts = [Self::schemas, Self::metadata, Self::fragments, Self::compare_cells];
+        for part in parts {
+            if part(self, &mut counts, &mut each)?.is_break() {
+                counts.stopped = true;
+                break;
+            }
+        }
+        Ok(counts)
+    }
+
+    fn schemas(&self, counts: &mut DiffCounts, each: Each<'_>) -> Result<ControlFlow<()>> {
+        for (key, a, b) in documents(&self.a.definition()?, &self.b.definition()?, self.physical)? {
+            counts.schema += 1;
+            if each(Difference::Schema { key, a, b }).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn metadata(&self, counts: &mut DiffCounts, each: Each<'_>) -> Result<ControlFlow<()>> {
+        let (a, b) = (self.a.metadata()?.entries(), self.b.metadata()?.entries());
+        let keys: BTreeSet<&Vec<u8>> = a.keys().chain(b.keys()).collect();
+        for key in keys.into_iter().filter(|key| a.get(*key) != b.get(*key)) {
+            counts.metadata += 1;
+            let (a, b) = (a.get(key).cloned(), b.get(key).cloned());
+            if each(Difference::Metadata { key: key.clone(), a, b }).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn fragments(&self, counts: &mut DiffCounts, each: Each<'_>) -> Result<ControlFlow<()>> {
+        if !self.physical {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let names = |array: &Array| -> Result<BTreeSet<String>> {
+            let names = array.fragments()?.iter().map(Fragment::name);
+            Ok(names.map(|name| name.as_str().to_owned()).collect())
+        };
+        let (a, b) = (names(self.a)?, names(self.b)?);
+        for name in a.symmetric_difference(&b) {
+            counts.fragments += 1;
+            let difference = Difference::Fragment { name: name.clone(), in_a: a.contains(name) };
+            if each(difference).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn compare_cells(&self, counts: &mut DiffCounts, each: Each<'_>) -> Result<ControlFlow<()>> {
+        if !self.cells {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let Some(fields) = Fields::of(self.a, self.b)? else {
+            counts.incomparable = true;
+            return Ok(ControlFlow::Continue(()));
+        };
+        cells::compare((self.a, self.b), &fields, self.budget.map(|bytes| bytes / 2), counts, each)
+    }
+}
