@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::color::ColorChoice;
 use crate::command::{
-    agg, completions, create, delete, doctor, enumerations, evolve, fragments, group, import, info, inspect, ls, meta,
-    read, schema, stats, tree,
+    agg, completions, create, delete, diff, doctor, enumerations, evolve, fragments, group, import, info, inspect, ls,
+    meta, read, schema, stats, tree,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Evolve(evolve::Args),
     Delete(delete::Args),
     Group(group::Args),
+    Diff(diff::Args),
     Doctor(doctor::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),

@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod create;
 pub(crate) mod delete;
 mod describe;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod enumerations;
 pub(crate) mod evolve;
@@ -51,6 +52,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Evolve(args) => evolve::run(&args, &key()?),
         Command::Delete(args) => delete::run(&args, &key()?),
         Command::Group(args) => group::run(&args, &key()?),
+        Command::Diff(args) => diff::run(&args, &key()?, terminal),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args, CommandLine::command()),

@@ -16,6 +16,11 @@ pub(crate) struct TimeArgs {
 }
 
 impl TimeArgs {
+    /// That time.
+    pub(crate) fn of(time: TimeRange) -> Self {
+        Self { at: Some(time), between: None }
+    }
+
     /// The time asked for; none for now.
     pub(crate) fn range(&self) -> Option<TimeRange> {
         self.at.or(self.between)
@@ -66,7 +71,7 @@ fn moment(text: &str) -> Result<u64, String> {
     Ok(time(text)?.0)
 }
 
-fn at(text: &str) -> Result<TimeRange, String> {
+pub(crate) fn at(text: &str) -> Result<TimeRange, String> {
     Ok(TimeRange::until(time(text)?.1))
 }
 

@@ -63,7 +63,12 @@ fn told(a: &Array, b: &Array) -> Vec<String> {
     let cell = |batch: &tdb_array::Batch| {
         let x: &[i32] = batch.column("x").unwrap().values().unwrap();
         let s = batch.column("s").unwrap().cell(0).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-        format!("{} {} {}", x[0], batch.column("a").unwrap().values::<i32>().unwrap()[0], s.unwrap_or("null".to_owned()))
+        format!(
+            "{} {} {}",
+            x[0],
+            batch.column("a").unwrap().values::<i32>().unwrap()[0],
+            s.unwrap_or("null".to_owned())
+        )
     };
     let text = |difference: Difference| match difference {
         Difference::Schema { key, a, b } => format!("{key}: {a:?} {b:?}"),
@@ -91,13 +96,8 @@ fn cells_are_compared_however_they_are_stored() {
 fn cells_that_differ() {
     let a = sparse(3, false, &[&[(1, 1, None), (2, 2, Some("b")), (3, 3, Some("c")), (5, 5, Some(""))]]);
     let b = sparse(3, false, &[&[(2, 2, Some("B")), (3, 4, None), (4, 4, None), (5, 5, Some("")), (9, 9, None)]]);
-    let expected = [
-        "1 1 null |",
-        r#"2 2 b | 2 2 B in ["s"]"#,
-        r#"3 3 c | 3 4 null in ["a", "s"]"#,
-        "| 4 4 null",
-        "| 9 9 null",
-    ];
+    let expected =
+        ["1 1 null |", r#"2 2 b | 2 2 B in ["s"]"#, r#"3 3 c | 3 4 null in ["a", "s"]"#, "| 4 4 null", "| 9 9 null"];
     assert_eq!(told(&a, &b), expected);
     let counts = Diff::new(&a, &b).run(|_| ControlFlow::Break(())).unwrap();
     assert!(counts.stopped && counts.differences() == 1);

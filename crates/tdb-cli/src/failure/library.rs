@@ -2,6 +2,7 @@
 
 use tdb_array::{ArrayError, ErrorCategory};
 use tdb_filters::KeyProblem;
+use tdb_maintain::MaintainError;
 use tdb_schema_text::SchemaTextError;
 use tdb_storage::StorageError;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA};
@@ -12,6 +13,15 @@ use crate::{key, suggest};
 impl From<SchemaTextError> for Failure {
     fn from(error: SchemaTextError) -> Self {
         Self::usage(error)
+    }
+}
+
+impl From<MaintainError> for Failure {
+    fn from(error: MaintainError) -> Self {
+        match error {
+            MaintainError::Array(error) => error.into(),
+            error => Self::new(Exit::Unavailable, &error),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use tdb_rtree::NdRange;
 
 use super::fields::Fields;
 use super::side::Side;
-use super::{Difference, DiffCounts, Each};
+use super::{DiffCounts, Difference, Each};
 use crate::Result;
 
 /// Cells that are compared at a glance.
@@ -128,7 +128,9 @@ impl Told<'_, '_> {
         let ours = if ordering.is_le() { self.group(a)? } else { Vec::new() };
         let others = if ordering.is_ge() { self.group(b)? } else { Vec::new() };
         let mut unmatched: BTreeMap<Vec<u8>, Vec<Batch>> = BTreeMap::new();
-        others.into_iter().for_each(|cell| unmatched.entry(self.fields.values_of(&cell, false)).or_default().push(cell));
+        others
+            .into_iter()
+            .for_each(|cell| unmatched.entry(self.fields.values_of(&cell, false)).or_default().push(cell));
         for cell in ours {
             let equal = unmatched.get_mut(&self.fields.values_of(&cell, true)).and_then(Vec::pop);
             match equal {

@@ -61,7 +61,8 @@ impl Fields {
         let columns = a.columns().iter().zip(b.columns()).zip(&self.physical);
         let ordering = columns.map(|((a, b), physical)| {
             let (a, b) = (a.cell_bytes(at), b.cell_bytes(other));
-            let key = |bytes: &[u8]| physical.and_then(|physical| Scalar::from_le_bytes(physical, bytes)).map(Scalar::key);
+            let key =
+                |bytes: &[u8]| physical.and_then(|physical| Scalar::from_le_bytes(physical, bytes)).map(Scalar::key);
             match physical {
                 Some(_) => key(a).cmp(&key(b)),
                 None => a.cmp(b),
@@ -124,9 +125,7 @@ fn has_equal_bytes(a: &Column, b: &Column) -> bool {
     let lengths = |column: &Column| {
         column.offsets().map(|offsets| offsets.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>())
     };
-    a.bytes() == b.bytes()
-        && lengths(a) == lengths(b)
-        && (0..a.len()).all(|cell| a.is_valid(cell) == b.is_valid(cell))
+    a.bytes() == b.bytes() && lengths(a) == lengths(b) && (0..a.len()).all(|cell| a.is_valid(cell) == b.is_valid(cell))
 }
 
 /// What a position in an enumeration stands for.

@@ -1,0 +1,229 @@
+//! `tdb diff`: what two arrays differ in.
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+
+use tdb_array::{Array, Batch, MetadataValue, TimeRange};
+use tdb_maintain::{Diff, DiffCounts, Difference};
+use tdb_types::{CellValNum, Datatype, saturating_len};
+
+use crate::cells::Field;
+use crate::failure::{Exit, Failure, Result};
+use crate::key::Key;
+use crate::output::{Entry, RowFormat, Sheet};
+use crate::size;
+use crate::target;
+use crate::terminal::{Terminal, printable};
+use crate::time::{TimeArgs, at};
+
+/// Compare two arrays, or one array at two times: schema, metadata, cells
+///
+/// Cells are compared by their coordinates, however they are stored; --physical compares that, too. The exit code is 1 if something
+/// differs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb diff ARRAY COPY
+  tdb diff ARRAY --at 2024-05-01 --other-at 2024-06-01
+  tdb diff ARRAY COPY --without-cells --physical --format json")]
+pub(crate) struct Args {
+    /// The first array
+    array: OsString,
+
+    /// The second array [default: the first one]
+    #[arg(required_unless_present = "other_at")]
+    other: Option<OsString>,
+
+    #[command(flatten)]
+    time: TimeArgs,
+
+    /// Look at the second array as it was at a time [default: the time of the first]
+    #[arg(long, value_name = "TIME", value_parser = at)]
+    other_at: Option<TimeRange>,
+
+    /// Compare how they are stored, too: format, orders, tile extents, filters, fragments
+    #[arg(long)]
+    physical: bool,
+
+    /// Compare no cells
+    #[arg(long)]
+    without_cells: bool,
+
+    /// Print so many differences at most; all of them are counted
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
+    limit: usize,
+
+    /// Memory that reading may take, such as 256MiB
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    budget: Option<u64>,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+}
+
+const COLUMNS: [(&str, bool); 5] =
+    [("what", false), ("where", false), ("field", false), ("first", false), ("second", false)];
+
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    let (path, a) = target::open_array(&args.array, 0, &args.time, key, target::local_storage)?;
+    let other = args.other.as_ref().unwrap_or(&args.array);
+    let later = args.other_at.map(TimeArgs::of);
+    let time = later.as_ref().unwrap_or(&args.time);
+    let (other_path, b) = target::open_array(other, 0, time, key, target::local_storage)?;
+
+    let format = RowFormat::or_default(args.format, terminal);
+    let shown = Shown { a: &a, b: &b, format };
+    let mut sheet = Sheet::new(&COLUMNS);
+    let mut failed = None;
+    let (mut told, mut left_out) = (0, 0_u64);
+    let mut diff = Diff::new(&a, &b);
+    if args.physical {
+        diff = diff.physical();
+    }
+    if args.without_cells {
+        diff = diff.without_cells();
+    }
+    if let Some(size) = args.budget {
+        diff = diff.budget(saturating_len(size));
+    }
+    let counts = diff.run(|difference| {
+        if told >= args.limit {
+            left_out += 1;
+            return ControlFlow::Continue(());
+        }
+        told += 1;
+        match shown.rows(&difference) {
+            Ok(rows) => rows.into_iter().for_each(|row| sheet.push(row)),
+            Err(failure) => {
+                failed = Some(failure);
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
+    sheet.print(format, terminal)?;
+    if counts.is_same() {
+        return Ok(());
+    }
+    let paths = format!("{} and {}", printable(&path.to_string_lossy()), printable(&other_path.to_string_lossy()));
+    let failure = Failure::new(Exit::Finding, format!("{paths} differ: {}", summary(&counts)));
+    Err(match left_out {
+        0 => failure,
+        _ => failure.with_hint(format!("--limit {} prints all of them", counts.differences())),
+    })
+}
+
+/// What differs, counted.
+fn summary(counts: &DiffCounts) -> String {
+    let count = |count: u64, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {many}")),
+    };
+    let parts = [
+        count(counts.schema, "key of the schema", "keys of the schema"),
+        count(counts.metadata, "key of the metadata", "keys of the metadata"),
+        count(counts.fragments, "fragment", "fragments"),
+        count(counts.differing_cells, "cell has other values", "cells have other values"),
+        count(counts.cells_only_in_a, "cell is in the first alone", "cells are in the first alone"),
+        count(counts.cells_only_in_b, "cell is in the second alone", "cells are in the second alone"),
+        counts.incomparable.then(|| "their dimensions differ, so that no cells were compared".to_owned()),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// How differences are shown.
+struct Shown<'a> {
+    a: &'a Array,
+    b: &'a Array,
+    format: RowFormat,
+}
+
+impl Shown<'_> {
+    fn rows(&self, difference: &Difference) -> Result<Vec<Vec<Entry>>> {
+        let text = |text: &Option<String>| text.as_deref().map_or_else(Entry::none, Entry::from);
+        let there = |is_there: bool| if is_there { "there".into() } else { Entry::none() };
+        let row = match difference {
+            Difference::Schema { key, a, b } => {
+                vec!["schema".into(), key.as_str().into(), Entry::none(), text(a), text(b)]
+            }
+            Difference::Metadata { key, a, b } => {
+                let key = String::from_utf8_lossy(key).into_owned();
+                vec!["metadata".into(), key.into(), Entry::none(), self.metadata(a.as_ref()), self.metadata(b.as_ref())]
+            }
+            Difference::Fragment { name, in_a } => {
+                vec!["fragment".into(), name.as_str().into(), Entry::none(), there(*in_a), there(!in_a)]
+            }
+            Difference::Cell { a: Some(a), b: Some(b), fields } => {
+                let place = self.coordinates(self.a, a)?;
+                let row = |field: &String| {
+                    let (first, second) = (self.value(self.a, a, field)?, self.value(self.b, b, field)?);
+                    Ok(vec!["cell".into(), place.as_str().into(), field.as_str().into(), first, second])
+                };
+                return fields.iter().map(row).collect();
+            }
+            Difference::Cell { a: Some(cell), .. } => {
+                vec![
+                    "cell".into(),
+                    self.coordinates(self.a, cell)?.into(),
+                    Entry::none(),
+                    self.values(self.a, cell)?,
+                    Entry::none(),
+                ]
+            }
+            Difference::Cell { b: Some(cell), .. } => {
+                vec![
+                    "cell".into(),
+                    self.coordinates(self.b, cell)?.into(),
+                    Entry::none(),
+                    Entry::none(),
+                    self.values(self.b, cell)?,
+                ]
+            }
+            // Those of newer libraries.
+            other => vec!["other".into(), format!("{other:?}").into(), Entry::none(), Entry::none(), Entry::none()],
+        };
+        Ok(vec![row])
+    }
+
+    fn metadata(&self, value: Option<&MetadataValue>) -> Entry {
+        let Some(value) = value else { return Entry::none() };
+        let number = if value.count() == 1 { CellValNum::ONE } else { CellValNum::Var };
+        let datatype = if value.datatype() == Datatype::Char { Datatype::StringUtf8 } else { value.datatype() };
+        Entry::cell(datatype, number, value.as_bytes(), self.format)
+    }
+
+    fn coordinates(&self, array: &Array, cell: &Batch) -> Result<String> {
+        let count = array.schema().dimensions().len();
+        listed(array, cell, 0..count)
+    }
+
+    fn values(&self, array: &Array, cell: &Batch) -> Result<Entry> {
+        let count = array.schema().dimensions().len();
+        Ok(listed(array, cell, count..cell.columns().len())?.into())
+    }
+
+    fn value(&self, array: &Array, cell: &Batch, name: &str) -> Result<Entry> {
+        let column = cell.column(name)?;
+        let Some(field) = array.schema().field(name) else { return Ok(Entry::none()) };
+        let field = Field::of(array, field, false)?;
+        Ok(match field.text(column, 0) {
+            Some(text) => Entry::shown(text, field.json_value_of(column, 0)),
+            None => Entry::shown("null", serde_json::Value::Null),
+        })
+    }
+}
+
+/// Some fields of a cell, as `y=1 x=2`.
+fn listed(array: &Array, cell: &Batch, columns: std::ops::Range<usize>) -> Result<String> {
+    let shown = cell.columns()[columns].iter().map(|column| {
+        let Some(field) = array.schema().field(column.name()) else { return Ok(String::new()) };
+        let text = Field::of(array, field, false)?.text(column, 0);
+        Ok(format!("{}={}", column.name(), text.as_deref().unwrap_or("null")))
+    });
+    Ok(shown.collect::<Result<Vec<_>>>()?.join(" "))
+}
