@@ -112,9 +112,10 @@ fn groups_read_as_before_at_every_time() {
             options.open_on(storage.clone()).unwrap()
         };
         // None has more than one file of metadata.
+        let seeded = Names::new().seeded(7);
         for (time, text) in [(5, "spring"), (5, "summer"), (1_800_000_000_000, "autumn")] {
             let value = MetadataValue::text(text).unwrap();
-            let names = Names::new().at(time).seeded(text.len() as u64 + time);
+            let names = seeded.clone().at(time);
             open()
                 .write_metadata()
                 .names(names)
