@@ -32,11 +32,16 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
     }
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;
+    // What counts by its own file although it is ignored where it is gathered would be ignored in the new file, too.
+    let ignored: HashSet<&str> = inventory.ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
     let mut commits = Vec::new();
     for path in inventory.paths.iter().map(String::as_str) {
         let kind = CommitKind::of(path);
         // Readers of the reference library know of no gathered updates, which nobody has ever written.
-        let is_gathered = matches!(kind, Some(CommitKind::Write | CommitKind::Delete));
+        let is_gathered = match kind {
+            Some(CommitKind::Write) => !ignored.contains(path),
+            kind => kind == Some(CommitKind::Delete),
+        };
         let Some(name) = TimestampedName::parse(file_name(path)).filter(|_| is_gathered) else { continue };
         let bytes = match (kind, inventory.embedded.get(path)) {
             (Some(CommitKind::Delete), Some(embedded)) => Some(embedded.bytes.to_vec()),
