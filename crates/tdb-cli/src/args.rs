@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::color::ColorChoice;
 use crate::command::{
-    agg, completions, consolidate, create, delete, doctor, enumerations, evolve, fragments, group, import, info, inspect, ls, meta,
-    read, schema, stats, tree, vacuum,
+    agg, completions, consolidate, create, delete, doctor, enumerations, evolve, fragments, group, import, info,
+    inspect, ls, meta, read, schema, stats, tree, vacuum,
 };
 use crate::failure::Failure;
 use crate::session::Options;

@@ -76,9 +76,19 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let savings = plan.savings();
     let is_planned = !plan.is_empty();
     maintained::finish(plan, args.plan, RowFormat::or_default(args.format, terminal), terminal)?;
-    if is_planned && (savings.names > 0 || savings.reads > 0) {
-        let (names, reads) = (savings.names, savings.reads);
-        eprintln!("when it is vacuumed, too, opening lists {names} names fewer and reads {reads} files fewer");
+    let fewer = |verb: &str, count: u64, what: &str| {
+        let plural = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{verb} {count} {what}{plural} fewer"))
+    };
+    let saved = [fewer("lists", savings.names, "name"), fewer("reads", savings.reads, "file")];
+    let saved: Vec<String> = saved.into_iter().flatten().collect();
+    if is_planned && !saved.is_empty() {
+        let who = match args.what {
+            What::Footers => "opening all fragments",
+            What::Commits => "after a vacuum, opening the array",
+            What::Metadata => "after a vacuum, reading the metadata",
+        };
+        eprintln!("{who} {}", saved.join(" and "));
     }
     Ok(())
 }

@@ -51,7 +51,10 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
     for TimeRange { start, end } in past {
         let (first, last) = (moment(start), moment(end));
         let lost = if only_plan { "will be lost" } else { "is lost" };
-        session::warn(&format!("how it was from {first} to {last} {lost}: only what was made of it later stays"), terminal);
+        session::warn(
+            &format!("how it was from {first} to {last} {lost}: only what was made of it later stays"),
+            terminal,
+        );
     }
     Ok(())
 }
