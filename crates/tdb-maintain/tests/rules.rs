@@ -19,7 +19,7 @@ const CONSOLIDATED: &str = "v22-by-2.30.0-sparse-consolidated";
 const PLAIN: &str = "v22-by-2.30.0-sparse-2d";
 const DELETES: &str = "v22-by-2.30.0-sparse-deletes-in-commits";
 
-fn vacuum(case: &Case, what: Vacuum) -> Report {
+fn vacuum(case: &Case, what: &Vacuum) -> Report {
     what.plan(&case.array()).unwrap().run().unwrap()
 }
 
@@ -33,7 +33,7 @@ fn replacement(case: &Case) -> String {
 /// Nothing is removed because of this, and it is told.
 fn is_left(case: &Case, is_reason: impl Fn(&Reason) -> bool) {
     let before = case.files();
-    let report = vacuum(case, Vacuum::fragments());
+    let report = vacuum(case, &Vacuum::fragments());
     let [left] = &report.left[..] else { panic!("{report:?}") };
     assert!(is_reason(&left.why) && left.path.ends_with(".vac"), "{left}");
     assert!(report.steps.is_empty(), "{report:?}");
@@ -74,7 +74,7 @@ fn lists_of_other_times_and_circles_are_left() {
     assert_eq!(first.start(), first.end());
     case.storage.create_new(&format!("__commits/{first}.vac"), format!("/__fragments/{name}\n").as_bytes()).unwrap();
     let before = case.files();
-    let report = vacuum(&case, Vacuum::fragments());
+    let report = vacuum(&case, &Vacuum::fragments());
     assert!(report.left.iter().all(|left| matches!(left.why, Reason::Circle)), "{report:?}");
     assert_eq!((report.left.len(), case.files()), (2, before));
 
@@ -105,7 +105,7 @@ fn nothing_outside_of_the_array_is_removed() {
     case.storage.remove_file(&list).unwrap();
     let more = format!("/__fragments/../../{outside}\n../{outside}\nfile:///x/__fragments/\n/__schema\n..\n");
     case.storage.create_new(&list, &[more.as_bytes(), &lines].concat()).unwrap();
-    let report = vacuum(&case, Vacuum::all());
+    let report = vacuum(&case, &Vacuum::all());
     assert!(report.left.is_empty() && !report.steps.is_empty(), "{report:?}");
     assert_eq!(disk.read(&format!("{outside}/f")).unwrap(), b"precious");
     assert!(case.storage.exists("__schema").unwrap());
@@ -126,7 +126,7 @@ fn a_commit_that_is_ignored_where_it_is_gathered_keeps_its_own_file() {
     let ignore = "__commits/__1_1_00000000000000000000000000000abc_22.ign";
     case.storage.create_new(ignore, format!("{}\n", commits[0]).as_bytes()).unwrap();
     let before = case.history();
-    vacuum(&case, Vacuum::commits());
+    vacuum(&case, &Vacuum::commits());
     let left = case.files();
     assert!(left.contains_key(&commits[0]) && !left.contains_key(&commits[1]), "{left:?}");
     // The file of gathered commits still names what is to be ignored.
@@ -140,7 +140,7 @@ fn a_commit_that_is_ignored_where_it_is_gathered_keeps_its_own_file() {
     for expected in [vec![".con", ".wrt"], vec![".con"]] {
         Consolidate::commits().plan(&case.array()).unwrap().run().unwrap();
         assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
-        vacuum(&case, Vacuum::commits());
+        vacuum(&case, &Vacuum::commits());
         assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
         let left = case.files().into_keys().filter(|path| path.starts_with("__commits/"));
         let mut left: Vec<String> = left.map(|path| path[path.len() - 4..].to_owned()).collect();
@@ -157,11 +157,11 @@ fn files_of_gathered_commits_elsewhere_hold_nothing() {
     let list = format!("{}\n{}\n", commits[0], commits[1]);
     case.storage.create_new("__1_1_00000000000000000000000000000abc_22.con", list.as_bytes()).unwrap();
     let before = case.files();
-    assert!(vacuum(&case, Vacuum::commits()).steps.is_empty());
+    assert!(vacuum(&case, &Vacuum::commits()).steps.is_empty());
     assert_eq!(case.files(), before);
     // It doesn't keep others from being gathered, either.
     Consolidate::commits().plan(&case.array()).unwrap().run().unwrap();
-    assert_eq!(vacuum(&case, Vacuum::commits()).steps.len(), 2);
+    assert_eq!(vacuum(&case, &Vacuum::commits()).steps.len(), 2);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn files_that_say_different_things_of_a_delete_stay() {
     con(&case, 2, &[(path, Some(other))]);
     con(&case, 3, &[(path, Some(bytes))]);
     let before = case.history();
-    let report = vacuum(&case, Vacuum::commits().delete_files(true));
+    let report = vacuum(&case, &Vacuum::commits().delete_files(true));
     assert!(!report.steps.iter().any(|step| step.path.ends_with(".con")), "{report:?}");
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
 }
@@ -246,7 +246,7 @@ fn what_was_deleted_within_a_range_stays_deleted() {
     assert_eq!(metadata(&case, TimeRange::until(3)).into_keys().collect::<Vec<_>>(), ["b"]);
     // From the beginning on there is nothing that deletions are needed for.
     Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
-    vacuum(&case, Vacuum::metadata());
+    vacuum(&case, &Vacuum::metadata());
     let files = case.array().small_files();
     let [only] = &case.storage.list("__meta").unwrap()[..] else { panic!("one file") };
     let changes = files.read_metadata(&format!("__meta/{}", only.name)).unwrap();
@@ -259,7 +259,7 @@ fn a_file_that_reaches_out_of_the_range_keeps_its_place() {
     // What joins 2 and 5 lies between 1 and 3.
     let range = |start, end| TimeRange { start, end };
     Consolidate::metadata().between(range(2, 5)).plan(&case.array()).unwrap().run().unwrap();
-    vacuum(&case, Vacuum::metadata());
+    vacuum(&case, &Vacuum::metadata());
     let value = MetadataValue::text("late").unwrap();
     case.array().write_metadata().names(Names::new().at(3)).put("a", value).commit().unwrap();
     let before = case.files();
@@ -275,7 +275,7 @@ fn metadata_of_which_nothing_is_left() {
     let report = Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
     assert_eq!(report.steps.len(), 1, "only the list, as in the reference library");
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
-    vacuum(&case, Vacuum::metadata());
+    vacuum(&case, &Vacuum::metadata());
     assert_eq!(case.storage.list("__meta").unwrap(), []);
     assert!(metadata(&case, TimeRange::ALL).is_empty());
     // A list whose file was lost looks alike, but for what it lists.
@@ -283,7 +283,7 @@ fn metadata_of_which_nothing_is_left() {
     let report = Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
     case.storage.remove_file(&report.steps[0].path).unwrap();
     let before = case.files();
-    let report = vacuum(&case, Vacuum::metadata());
+    let report = vacuum(&case, &Vacuum::metadata());
     assert!(matches!(report.left[..], [tdb_maintain::Left { why: Reason::NoReplacement, .. }]), "{report:?}");
     assert_eq!(case.files(), before);
 }
@@ -298,7 +298,7 @@ fn metadata_that_was_joined_twice_before_the_vacuum() {
     Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
     assert_eq!(case.storage.list("__meta").unwrap().len(), 3 + 2 + 2);
-    vacuum(&case, Vacuum::metadata());
+    vacuum(&case, &Vacuum::metadata());
     assert_eq!(case.storage.list("__meta").unwrap().len(), 1);
     assert_eq!(metadata(&case, TimeRange::ALL).into_keys().collect::<Vec<_>>(), ["b", "c"]);
 }
@@ -309,7 +309,7 @@ fn the_time_that_was_opened_bounds_what_is_joined() {
     let case = with_metadata(&[(1, &["a"], &[]), (2, &["b"], &[]), (u64::MAX - 1, &["c"], &[])]);
     let array = ArrayOptions::new().open_on(case.storage.clone()).unwrap();
     Consolidate::metadata().plan(&array).unwrap().run().unwrap();
-    vacuum(&case, Vacuum::metadata());
+    vacuum(&case, &Vacuum::metadata());
     assert_eq!(metadata(&case, TimeRange::until(2)).into_keys().collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(case.storage.list("__meta").unwrap().len(), 2);
 }
@@ -331,7 +331,7 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
     let case = Case::named(CONSOLIDATED);
     let plan = Vacuum::all().plan(&case.array()).unwrap();
     assert!(!plan.is_empty());
-    vacuum(&case, Vacuum::all());
+    vacuum(&case, &Vacuum::all());
     assert!(plan.run().unwrap().steps.is_empty());
 }
 
@@ -386,7 +386,7 @@ fn two_at_once() {
             scope.spawn(work);
             scope.spawn(work);
         });
-        let report = vacuum(&case, Vacuum::all().delete_files(true));
+        let report = vacuum(&case, &Vacuum::all().delete_files(true));
         assert!(report.left.is_empty(), "{report:?}");
         assert_eq!(case.seen(TimeRange::ALL), seen, "round {round}");
     }
