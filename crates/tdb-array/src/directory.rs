@@ -8,6 +8,7 @@
 
 mod commits;
 mod embedded;
+mod inventory;
 mod listing;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use tdb_types::{ArrayType, Feature, FormatVersion, TimestampedName};
 
 use crate::damage::Findings;
 pub use embedded::EmbeddedDelete;
+pub use inventory::{CommitInventory, CommitList, CommittedFragment};
 pub use listing::Listing;
 
 use crate::{ArrayError, Result, TimeRange};

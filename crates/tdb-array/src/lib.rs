@@ -86,6 +86,7 @@ mod order;
 mod plan;
 mod query;
 mod read;
+mod small_files;
 mod spare;
 mod tiles;
 mod time;
@@ -103,7 +104,9 @@ pub use array::{Array, ArrayOptions};
 pub use batch::Batch;
 pub use column::{Column, Value};
 pub use damage::Damaged;
-pub use directory::{ArrayDirectory, EmbeddedDelete, FragmentEntry, Listing};
+pub use directory::{
+    ArrayDirectory, CommitInventory, CommitList, CommittedFragment, EmbeddedDelete, FragmentEntry, Listing,
+};
 pub use environment::{Clock, Environment, Randomness};
 pub use error::{ArrayError, CellProblem, ErrorCategory};
 pub use fragment::Fragment;
@@ -114,6 +117,7 @@ pub use monitor::{Monitor, Progress};
 pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles};
 pub use query::{Coordinate, Order, Query, QueryBox};
 pub use read::Batches;
+pub use small_files::SmallFiles;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
 pub use write::{

@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::color::ColorChoice;
 use crate::command::{
-    agg, completions, create, delete, diff, doctor, enumerations, evolve, fragments, group, import, info, inspect, ls,
-    meta, read, schema, stats, tree,
+    agg, completions, consolidate, create, delete, diff, doctor, enumerations, evolve, fragments, group, import, info,
+    inspect, ls, meta, read, schema, stats, tree, vacuum,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -27,6 +27,8 @@ Examples:
   tdb inspect PATH/__schema/__1_1_…        a file of an array, field by field
   tdb create PATH --schema schema.toml     a new array
   tdb import PATH rows.csv --dimensions x  rows of a file, into an array that is made for them
+  tdb consolidate PATH --what commits      many small files into one
+  tdb vacuum PATH                          what was replaced goes
   tdb doctor PATH                          what interrupted writes have left
 
 Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     Delete(delete::Args),
     Group(group::Args),
     Diff(diff::Args),
+    Consolidate(consolidate::Args),
+    Vacuum(vacuum::Args),
     Doctor(doctor::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
@@ -164,7 +168,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 21] = [
     "info",
     "schema",
     "fragments",
@@ -180,6 +184,8 @@ const COMMANDS: [&str; 19] = [
     "evolve",
     "delete",
     "group",
+    "consolidate",
+    "vacuum",
     "doctor",
     "inspect",
     "completions",

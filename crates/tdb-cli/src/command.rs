@@ -3,6 +3,7 @@
 pub(crate) mod agg;
 mod cells_of;
 pub(crate) mod completions;
+pub(crate) mod consolidate;
 pub(crate) mod create;
 pub(crate) mod delete;
 mod describe;
@@ -16,11 +17,13 @@ pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod inspect;
 pub(crate) mod ls;
+mod maintained;
 pub(crate) mod meta;
 pub(crate) mod read;
 pub(crate) mod schema;
 pub(crate) mod stats;
 pub(crate) mod tree;
+pub(crate) mod vacuum;
 
 pub(crate) use cells_of::WhichCells;
 pub(crate) use describe::json_cell;
@@ -53,6 +56,8 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Delete(args) => delete::run(&args, &key()?),
         Command::Group(args) => group::run(&args, &key()?),
         Command::Diff(args) => diff::run(&args, &key()?, terminal),
+        Command::Consolidate(args) => consolidate::run(&args, &key()?, terminal),
+        Command::Vacuum(args) => vacuum::run(&args, &key()?, terminal),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args, CommandLine::command()),

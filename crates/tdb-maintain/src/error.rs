@@ -1,7 +1,8 @@
 //! What can go wrong.
 
-use tdb_array::ArrayError;
+use tdb_array::{ArrayError, ErrorCategory};
 use tdb_storage::StorageError;
+use tdb_types::FormatVersion;
 
 /// Why an array can't be maintained.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,51 @@ pub enum MaintainError {
     /// A file can't be read, written, listed or removed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// The array's format has no such files.
+    #[error("{path}: arrays of format {version} have no files of {what}; those of format {since} and later do")]
+    NotInFormat {
+        /// The array.
+        path: String,
+        /// What was wanted.
+        what: &'static str,
+        /// The array's format.
+        version: FormatVersion,
+        /// The first format that has them.
+        since: u32,
+    },
+    /// The format names other files by absolute URIs, and this storage has none.
+    #[error(
+        "{path}: files of {what} name others by absolute URIs here, and the storage has none; it is no folder of this machine"
+    )]
+    NoUri {
+        /// The array or group.
+        path: String,
+        /// What was wanted.
+        what: &'static str,
+    },
+    /// Joined files would change places with one that lies between them.
+    #[error(
+        "{file}: it was written between files that were to be joined, but reaches out of the range of time, so that the \
+         outcome would change; choose a range that holds all of it or nothing"
+    )]
+    Between {
+        /// The file that lies between.
+        file: String,
+    },
+}
+
+impl MaintainError {
+    /// What a caller may do about it.
+    #[must_use]
+    pub fn category(&self) -> ErrorCategory {
+        match self {
+            Self::Array(error) => error.category(),
+            Self::Storage(error) => ArrayError::Storage(error.clone()).category(),
+            Self::Schema(_) | Self::Text(_) => ErrorCategory::Corrupt,
+            Self::NotInFormat { .. } | Self::NoUri { .. } => ErrorCategory::Unsupported,
+            Self::Between { .. } => ErrorCategory::Usage,
+        }
+    }
 }
 
 /// The result of something that may fail so.

@@ -18,7 +18,7 @@
 /// }
 ///
 /// impl Storage for ReadOnly {
-///     tdb_storage::forward_storage!(|this| this.0 => list, open, open_sized, profile, fetch_one, fetch, kind, describe);
+///     tdb_storage::forward_storage!(|this| this.0 => list, open, open_sized, profile, fetch_one, fetch, kind, describe, uri);
 ///
 ///     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
 ///         Ok(Arc::new(Self(self.0.sub(folder)?)))
@@ -76,6 +76,9 @@ macro_rules! forward_storage {
     };
     (@describe $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, describe(path: &str) -> String);
+    };
+    (@uri $this:ident $inner:expr) => {
+        $crate::forward_storage!(@one $this $inner, uri(path: &str) -> Option<String>);
     };
     (@create_folder $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, create_folder(folder: &str) -> $crate::Result<()>);

@@ -152,6 +152,14 @@ impl Storage for LocalStorage {
         }
     }
 
+    /// Without links, as the reference library has it: it compares such URIs letter by letter.
+    fn uri(&self, path: &str) -> Option<String> {
+        check_path(path).ok()?;
+        let root = fs::canonicalize(&self.root).ok()?;
+        let root = root.to_str().filter(|root| root.starts_with('/'))?.trim_end_matches('/');
+        Some(if path.is_empty() { format!("file://{root}") } else { format!("file://{root}/{path}") })
+    }
+
     fn create_folder(&self, folder: &str) -> Result<()> {
         check_path(folder)?;
         create_folders(&self.place(folder)).map_err(|error| StorageError::from_io(self.describe(folder), error))

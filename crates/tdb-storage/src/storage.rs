@@ -71,6 +71,22 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// The whole path as the user knows it, for messages. Any text may be asked for, even a path that is refused.
     fn describe(&self, path: &str) -> String;
 
+    /// The absolute URI of a path, as some files of old formats name others by: none if nobody else could find it by one.
+    ///
+    /// ```
+    /// use tdb_storage::{LocalStorage, MemoryStorage, Storage};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let uri = LocalStorage::new(folder.path()).uri("__meta/f").expect("a place on this machine");
+    /// assert!(uri.starts_with("file:///") && uri.ends_with("/__meta/f"));
+    /// assert_eq!(MemoryStorage::new().uri("f"), None);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    fn uri(&self, path: &str) -> Option<String> {
+        let _ = path;
+        None
+    }
+
     /// Makes a folder and those above it that are missing; a folder that exists already is left as it is.
     ///
     /// # Errors
@@ -180,7 +196,7 @@ pub enum EntryKind {
 /// What points to a storage is one.
 macro_rules! forward_all {
     () => {
-        forward_storage!(|this| (**this) => list, open, open_sized, profile, fetch_one, fetch, kind, sub, describe, create_folder, create_new,
+        forward_storage!(|this| (**this) => list, open, open_sized, profile, fetch_one, fetch, kind, sub, describe, uri, create_folder, create_new,
             create_file, sync_folder, remove_file, remove_folder, read, read_up_to, exists);
     };
 }

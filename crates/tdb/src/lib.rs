@@ -58,7 +58,7 @@
 //! ```
 //!
 //! Each thing has one name here: what is about arrays, all of [`tdb-array`](tdb_array), stands at the root, and what is of a
-//! layer below in the layer's module. The layers are crates of their own for those who want one alone:
+//! layer below in the layer's module, or, of what keeps arrays healthy, in [`maintain`]. The layers are crates of their own for those who want one alone:
 //!
 //! | module | crate | its one job |
 //! | --- | --- | --- |
@@ -72,6 +72,7 @@
 //! | [`condition`] | `tdb-condition` | conditions on cells: build, read, evaluate |
 //! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
 //! | [`schema_text`] | `tdb-schema-text` | schemas as text, both ways |
+//! | [`maintain`] | `tdb-maintain` | small files joined, what was replaced removed |
 //!
 //! # Features
 //!
@@ -108,6 +109,7 @@ pub use tdb_condition as condition;
 pub use tdb_filters as filters;
 pub use tdb_fragment as fragment;
 pub use tdb_generic_tile as generic_tile;
+pub use tdb_maintain as maintain;
 pub use tdb_metadata as metadata;
 pub use tdb_rtree as rtree;
 pub use tdb_schema as schema;

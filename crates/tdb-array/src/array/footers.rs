@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use tdb_fragment::ConsolidatedFooters;
 use tdb_storage::{EntryKind, Storage, at_once};
 use tdb_types::names::FRAGMENT_META_FOLDER;
-use tdb_types::{ByteReader, Feature, TimestampedName};
+use tdb_types::{ByteReader, TimestampedName};
 
 use crate::access::Access;
 use crate::damage::{Damaged, Findings};
 use crate::directory::Listing;
+use crate::fragment::has_reliable_copies;
 use crate::{ArrayError, FragmentEntry, Result};
 
 /// Files of consolidated fragment metadata that were read, the newest first.
@@ -96,13 +97,9 @@ fn parse(storage: &dyn Storage, path: &str, bytes: &[u8], access: &Access) -> Re
         .map_err(|source| ArrayError::Fragment { file: storage.describe(path), source }.or_partly_encrypted())
 }
 
-/// Whether the fragment's format has footers at all, and such that copies of them can be relied on: newer releases make them
-/// longer by eight bytes where statistics came without a place for those of the whole fragment, but count them as they were,
-/// so that all but the first lie behind where they should.
+/// Whether copies of the fragment's footer can be relied on.
 fn has_footer(entry: &FragmentEntry) -> bool {
-    let version = entry.version;
-    let grows = version.has(Feature::TileStatistics) && !version.has(Feature::FragmentStatistics);
-    !version.has(Feature::LegacyFragmentMetadata) && !grows
+    has_reliable_copies(entry.version)
 }
 
 /// Where files of consolidated fragment metadata are.

@@ -227,7 +227,7 @@ fn differs_in_space(schema: &ArraySchema, current: &ArraySchema) -> Option<Strin
 }
 
 /// Where the schema lies that a footer names; before format 10 footers name none, and there was only one.
-fn schema_path(name: Option<&str>) -> String {
+pub(super) fn schema_path(name: Option<&str>) -> String {
     match name {
         None | Some(LEGACY_SCHEMA) => LEGACY_SCHEMA.to_owned(),
         Some(name) => format!("{SCHEMA_FOLDER}/{name}"),

@@ -15,7 +15,7 @@ use super::footers::FooterFiles;
 use super::{Array, ArrayOptions, Inner};
 use crate::access::Access;
 use crate::damage::Findings;
-use crate::directory::{FragmentFiles, Listing};
+use crate::directory::{CommitInventory, FragmentFiles, Listing};
 use crate::tiles::BlockRoom;
 use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, Result, TimeRange};
@@ -169,6 +169,29 @@ fn read_small(
 }
 
 impl Array {
+    /// What lies in the array's folders now, whatever lay there when it was opened.
+    ///
+    /// # Errors
+    /// A folder can't be listed; a file that names others can't be read, whatever
+    /// [`ArrayOptions::skip_damaged`](crate::ArrayOptions::skip_damaged) says.
+    pub fn listing(&self) -> Result<Listing> {
+        let (storage, mut findings) = (&**self.storage(), Findings::strict());
+        let mut listing = list(storage, self.workers())?;
+        read_small(storage, self.workers(), self.access(), None, (&mut listing, &mut findings))?;
+        if listing.footers.is_none() && listing.root.iter().any(|entry| entry.name == FRAGMENT_META_FOLDER) {
+            listing.footers = Some(storage.list(FRAGMENT_META_FOLDER)?);
+        }
+        Ok(listing)
+    }
+
+    /// What the commit files of a listing of this array say.
+    ///
+    /// # Errors
+    /// One of them is damaged, or names a fragment of an unknown version.
+    pub fn commit_inventory(&self, listing: &Listing) -> Result<CommitInventory> {
+        CommitInventory::of(listing).map_err(|error| error.located(&**self.storage()))
+    }
+
     /// All committed fragments as they are now, whatever the time that was opened.
     pub(crate) fn fragment_files(&self) -> Result<Vec<FragmentFiles>> {
         let (storage, mut findings) = (&**self.storage(), Findings::strict());

@@ -20,7 +20,7 @@ use crate::{ArrayError, Result, TimeRange};
 #[derive(Debug, Default)]
 pub(super) struct Commits<'a> {
     /// Paths of committed writes, deletes and updates, in order, none twice.
-    paths: Vec<Cow<'a, str>>,
+    pub(super) paths: Vec<Cow<'a, str>>,
     /// Those of them that were gathered, as they stand there, in order.
     gathered: Vec<&'a str>,
     /// The deletes that lie in a consolidated file, by their paths.
@@ -168,7 +168,7 @@ fn paths_of<'a>(bytes: &'a [u8], target: impl Fn(&str) -> Option<&str>) -> Resul
 
 /// What a gathered path means: a write belongs to this array whatever folder or array it names, as the reference library has
 /// it, but a file that commits what lies in the array's own folder has to lie there.
-fn as_own(path: &str) -> Cow<'_, str> {
+pub(super) fn as_own(path: &str) -> Cow<'_, str> {
     let name = file_name(path);
     let is_own = path.strip_prefix(COMMITS_FOLDER).and_then(|path| path.strip_prefix('/')) == Some(name);
     match path.rsplit_once('.') {

@@ -126,6 +126,15 @@ impl UnparsedFragment {
         Ok(Fragment { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields, statistics, totals }) })
     }
 
+    /// The bytes of the footer; none in formats that have none.
+    pub(crate) fn footer_bytes(mut self, schema: &ArraySchema) -> Result<Option<Vec<u8>>> {
+        let Some(range) = self.locate(Some(schema))? else { return Ok(None) };
+        let bytes = self.file.bytes(range.clone())?.into_owned();
+        let parsed = parse_footer(ByteReader::at(&bytes, range.start), &self.entry, schema);
+        parsed.map_err(|source| self.file.error(source))?;
+        Ok(Some(bytes))
+    }
+
     /// Finds the footer, reading more of the file's end if the first read was too short; there may be none.
     fn locate(&mut self, schema: Option<&ArraySchema>) -> Result<Option<Range<u64>>> {
         loop {

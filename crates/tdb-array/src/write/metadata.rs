@@ -56,7 +56,7 @@ impl Array {
 
 /// What the headers of an array's files of metadata state: the array's own version, so that releases of its age read them. In
 /// arrays of before there was metadata it is that of the first release that had it, which reads them there too.
-fn version_of_files(array: FormatVersion) -> FormatVersion {
+pub(crate) fn version_of_files(array: FormatVersion) -> FormatVersion {
     let known = FormatVersion::all().find(|version| version.has(Feature::MetadataFolder));
     known.map_or(array, |known| known.max(array))
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENTS_FOLDER, OK_EXTENSION, WRITE_EXTENSION};
 use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 
-use crate::{Environment, Result};
+use crate::{Environment, Result, TimeRange};
 
 /// Where the names of new files come from: which time they carry, and what makes them unique.
 ///
@@ -71,6 +71,16 @@ impl Names {
             Some(seeded) => Ok(seeded.next()),
             None => environment.uuid_v7(),
         }
+    }
+
+    /// The next name of this form for what was made over a range of time, whatever time was chosen.
+    pub(crate) fn next_over(
+        &self,
+        form: NameForm,
+        time: TimeRange,
+        environment: &Environment,
+    ) -> Result<TimestampedName> {
+        Ok(TimestampedName::new(form, time.start, time.end, self.uuid(environment)?))
     }
 
     /// The next name of this form.

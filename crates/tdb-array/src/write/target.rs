@@ -75,7 +75,7 @@ impl Target {
 
 /// The reference library's rule: an array whose version could hold validity keeps its version; what is added to an older
 /// one is of today's.
-pub(super) fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
+pub(crate) fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
     let version = schema.version();
     if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }
 }

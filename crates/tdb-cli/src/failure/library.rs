@@ -16,11 +16,26 @@ impl From<SchemaTextError> for Failure {
     }
 }
 
+impl From<ErrorCategory> for Exit {
+    fn from(category: ErrorCategory) -> Self {
+        match category {
+            ErrorCategory::Usage => Self::Usage,
+            ErrorCategory::Corrupt => Self::Corrupt,
+            ErrorCategory::Unsupported => Self::Unsupported,
+            ErrorCategory::Key => Self::Key,
+            ErrorCategory::Cancelled => Self::Interrupted,
+            // Unavailable, and the categories of newer libraries.
+            _ => Self::Unavailable,
+        }
+    }
+}
+
 impl From<MaintainError> for Failure {
     fn from(error: MaintainError) -> Self {
         match error {
             MaintainError::Array(error) => error.into(),
-            error => Self::new(Exit::Unavailable, &error),
+            MaintainError::Storage(error) => ArrayError::Storage(error).into(),
+            error => Self::new(error.category().into(), &error),
         }
     }
 }
@@ -28,13 +43,8 @@ impl From<MaintainError> for Failure {
 impl From<ArrayError> for Failure {
     fn from(error: ArrayError) -> Self {
         let exit = match error.category() {
-            ErrorCategory::Usage => Exit::Usage,
-            ErrorCategory::Corrupt => Exit::Corrupt,
-            ErrorCategory::Unsupported => Exit::Unsupported,
-            ErrorCategory::Key => Exit::Key,
             ErrorCategory::Cancelled => return Self::interrupted(),
-            // Unavailable, and the categories of newer libraries.
-            _ => Exit::Unavailable,
+            category => Exit::from(category),
         };
         let failure = Self::new(exit, &error);
         match (&error, exit) {

@@ -1,0 +1,90 @@
+//! What the commands that maintain arrays and groups have in common.
+
+use std::ffi::OsStr;
+
+use tdb_array::{Array, Group, TimeRange};
+use tdb_maintain::{Action, Left, Plan, Step};
+use tdb_types::{TimestampedName, datetime};
+
+use crate::failure::Result;
+use crate::key::Key;
+use crate::output::{Entry, RowFormat, Sheet};
+use crate::session;
+use crate::size::Bytes;
+use crate::target::{self, Kind};
+use crate::terminal::Terminal;
+use crate::time::TimeArgs;
+
+/// What is at a path.
+pub(crate) enum Maintained {
+    Array(Array),
+    Group(Box<Group>),
+}
+
+/// Opens what is at a path: a group, or else an array.
+pub(crate) fn open(argument: &OsStr, time: &TimeArgs, key: &Key) -> Result<Maintained> {
+    let (path, kind) = target::find(argument)?;
+    if kind == Kind::Group {
+        return Ok(Maintained::Group(Box::new(target::open_group(&path, time, key)?)));
+    }
+    Ok(Maintained::Array(target::open_array(argument, 1, time, key, target::local_storage)?.1))
+}
+
+/// Runs a plan, unless it is only asked for, and prints what is or was done.
+pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: Terminal) -> Result<()> {
+    let past: Vec<TimeRange> = plan.past().copied().collect();
+    let mut sheet = Sheet::new(&[("action", false), ("path", false), ("what", false), ("size", true), ("for", true)]);
+    let has_left = if only_plan {
+        plan.steps().for_each(|step| sheet.push(row(step, &path_of_plan(step))));
+        plan.left().for_each(|left| sheet.push(row_of_left(left)));
+        plan.left().next().is_some()
+    } else {
+        let report = plan.run()?;
+        report.steps.iter().for_each(|step| sheet.push(row(step, &step.path)));
+        report.left.iter().for_each(|left| sheet.push(row_of_left(left)));
+        !report.left.is_empty()
+    };
+    sheet.print(format, terminal)?;
+    if has_left {
+        session::found();
+    }
+    for TimeRange { start, end } in past {
+        let (first, last) = (moment(start), moment(end));
+        let lost = if only_plan { "will be lost" } else { "is lost" };
+        session::warn(
+            &format!("how it was from {first} to {last} {lost}: only what was made of it later stays"),
+            terminal,
+        );
+    }
+    Ok(())
+}
+
+/// Milliseconds as a moment, if it is one.
+fn moment(time: u64) -> String {
+    datetime::timestamp(time).unwrap_or_else(|| time.to_string())
+}
+
+fn row(step: &Step, path: &str) -> Vec<Entry> {
+    let size = Entry::shown(Bytes(step.bytes).to_string(), step.bytes);
+    let joins = if step.action == Action::Write { (step.joins as u64).into() } else { Entry::none() };
+    vec![step.action.to_string().into(), path.into(), step.what.into(), size, joins]
+}
+
+fn row_of_left(left: &Left) -> Vec<Entry> {
+    vec!["leave".into(), left.path.as_str().into(), left.why.to_string().into(), Entry::none(), Entry::none()]
+}
+
+/// The path without what will make the name unique, which isn't known before the file is made.
+fn path_of_plan(step: &Step) -> String {
+    let path = &step.path;
+    let name = path.rsplit('/').next().unwrap_or_default();
+    match TimestampedName::parse(name).filter(|_| step.action == Action::Write) {
+        Some(_) => path.split('_').map(|part| if is_unique(part) { "…" } else { part }).collect::<Vec<_>>().join("_"),
+        None => path.clone(),
+    }
+}
+
+fn is_unique(part: &str) -> bool {
+    let digits = part.split('.').next().unwrap_or_default();
+    digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

@@ -1,0 +1,120 @@
+//! Joining small files.
+
+pub(crate) mod commits;
+pub(crate) mod footers;
+pub(crate) mod metadata;
+
+use tdb_array::{Array, Group, Names, TimeRange};
+
+use crate::job::Job;
+use crate::target::Target;
+use crate::{Plan, Result};
+
+/// What may be joined: each function starts one kind of consolidation.
+///
+/// Consolidation only adds files; what they stand for remains until a [`Vacuum`](crate::Vacuum) removes it.
+///
+/// ```
+/// use tdb_maintain::{Consolidate, Vacuum};
+/// # use tdb_array::Array;
+/// # use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+/// # use tdb_types::{Datatype, Scalar};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("array");
+/// # let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+/// # let schema = SchemaBuilder::sparse().dimension(rows).attribute(Attribute::new("a", Datatype::Int32)).build()?;
+/// # Array::create(&path, &ArrayDefinition::new(schema)?)?;
+/// # for row in 1..=3 {
+/// #     Array::open(&path)?.write().cells([("row", &[row]), ("a", &[row])])?;
+/// # }
+///
+/// let array = Array::open(&path)?; // three writes
+/// let plan = Consolidate::commits().plan(&array)?;
+/// print!("{plan}"); // write __commits/__….con: consolidated commits, … bytes, for 3
+/// plan.run()?;
+/// let report = Vacuum::commits().plan(&array)?.run()?;
+/// assert_eq!(report.steps.len(), 3); // three files fewer
+/// assert_eq!(Array::open(&path)?.fragments()?.len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Consolidate;
+
+impl Consolidate {
+    /// The commits of all writes and deletes into one file, in arrays of format 12 and later and in those of before 7, which
+    /// take what is of today's format.
+    pub fn commits() -> Consolidation {
+        Consolidation::new(Kind::Commits)
+    }
+
+    /// The footers of all fragments that count into one file, so that opening them takes one read.
+    pub fn footers() -> Consolidation {
+        Consolidation::new(Kind::Footers)
+    }
+
+    /// The metadata of an array or group into one file.
+    pub fn metadata() -> Consolidation {
+        Consolidation::new(Kind::Metadata)
+    }
+}
+
+/// A consolidation of small files, with its options: [`plan`](Self::plan) says what it would do.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is done before a plan runs"]
+pub struct Consolidation {
+    kind: Kind,
+    names: Names,
+    time: Option<TimeRange>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Commits,
+    Footers,
+    Metadata,
+}
+
+impl Consolidation {
+    fn new(kind: Kind) -> Self {
+        Self { kind, names: Names::new(), time: None }
+    }
+
+    /// What makes the name of the new file unique. Its times are those of what it stands for, whatever the names say.
+    pub fn names(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Only what was written within a range of time; of metadata alone, for the others no time is lost. By default it is the
+    /// range that the array or group was opened with.
+    pub fn between(mut self, time: TimeRange) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// Says what would be done to an array.
+    ///
+    /// # Errors
+    /// The format has no such files, or names files in a way that the storage doesn't allow; a file can't be read.
+    pub fn plan(&self, array: &Array) -> Result<Plan> {
+        Plan::new(Target::Array(array.clone()), vec![self.job()])
+    }
+
+    /// Says what would be done to a group. Of groups there is nothing to join but metadata.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn plan_group(&self, group: &Group) -> Result<Plan> {
+        Plan::new(Target::Group(Box::new(group.clone())), vec![self.job()])
+    }
+
+    fn job(&self) -> Job {
+        let names = self.names.clone();
+        match self.kind {
+            Kind::Commits => Job::ConsolidateCommits { names },
+            Kind::Footers => Job::ConsolidateFooters { names },
+            Kind::Metadata => Job::ConsolidateMetadata { names, time: self.time },
+        }
+    }
+}

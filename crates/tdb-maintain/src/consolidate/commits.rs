@@ -1,0 +1,94 @@
+//! The commits of writes and deletes in one file.
+
+use std::collections::HashSet;
+
+use tdb_array::{Array, CommitInventory, CommitList, Names, TimeRange};
+use tdb_metadata::{CommitKind, ConsolidatedCommit, ConsolidatedCommits};
+use tdb_storage::EntryKind;
+use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, file_name};
+use tdb_types::{ByteWriter, Feature, NameForm, TimestampedName};
+
+use crate::own_commits::own_commits;
+use crate::plan::{Draft, Savings};
+use crate::step::Planned;
+use crate::{MaintainError, Result};
+
+const WHAT: &str = "consolidated commits";
+
+/// A commit that counts.
+struct Commit<'a> {
+    name: TimestampedName,
+    path: &'a str,
+    /// What a delete says.
+    bytes: Option<Vec<u8>>,
+}
+
+pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
+    let files = array.small_files();
+    let version = files.version();
+    if !version.has(Feature::CommitsFolder) {
+        let (path, since) = (files.storage().describe(""), Feature::CommitsFolder.row().since);
+        return Err(MaintainError::NotInFormat { path, what: WHAT, version, since });
+    }
+    let listing = array.listing()?;
+    let inventory = array.commit_inventory(&listing)?;
+    // What counts by its own file although it is ignored where it is gathered would be ignored in the new file, too.
+    let ignored: HashSet<&str> = inventory.ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
+    let mut commits = Vec::new();
+    for path in inventory.paths.iter().map(String::as_str) {
+        let kind = CommitKind::of(path);
+        // Readers of the reference library know of no gathered updates, which nobody has ever written.
+        let is_gathered = match kind {
+            Some(CommitKind::Write) => !ignored.contains(path),
+            kind => kind == Some(CommitKind::Delete),
+        };
+        let Some(name) = TimestampedName::parse(file_name(path)).filter(|_| is_gathered) else { continue };
+        let bytes = match (kind, inventory.embedded.get(path)) {
+            (Some(CommitKind::Delete), Some(embedded)) => Some(embedded.bytes.to_vec()),
+            (Some(CommitKind::Delete), None) => Some(files.read_delete(path)?),
+            _ => None,
+        };
+        commits.push(Commit { name, path, bytes });
+    }
+    commits.sort_by(|a, b| (&a.name, a.path).cmp(&(&b.name, b.path)));
+    let ends = commits.iter().map(|commit| commit.name.end()).max();
+    let (Some(first), Some(end)) = (commits.first(), ends) else { return Ok(Draft::default()) };
+    if commits.len() < 2 || inventory.gathered.iter().any(|list| is_all(list, &commits)) {
+        return Ok(Draft::default());
+    }
+    let time = TimeRange { start: first.name.start(), end };
+    let name = files.new_name(names, NameForm::Versioned(version.number()), time)?;
+    let path = format!("{COMMITS_FOLDER}/{name}.{CONSOLIDATED_EXTENSION}");
+    let mut file = ByteWriter::new();
+    let entries = commits.iter();
+    let entries =
+        entries.map(|commit| ConsolidatedCommit { path: commit.path, commit: commit.bytes.as_deref(), offset: 0 });
+    ConsolidatedCommits { entries: entries.collect() }.write(&mut file);
+    let is_file = |entry: &&tdb_storage::Entry| entry.kind == EntryKind::File;
+    let own = own_commits(listing.root.iter().filter(is_file), listing.commits.iter().filter(is_file));
+    let steps = vec![Planned::write(path, file.into_bytes(), WHAT, commits.len())];
+    Ok(Draft { steps, savings: savings(&inventory, own.map(|own| own.path)), ..Draft::default() })
+}
+
+/// Whether a file has all of these commits already, where readers of both libraries look for it.
+fn is_all(list: &CommitList, commits: &[Commit<'_>]) -> bool {
+    let names: HashSet<&str> = list.names.iter().map(String::as_str).collect();
+    let has = |commit: &Commit<'_>| {
+        names.contains(commit.path) && list.deletes.get(commit.path).map(|bytes| &**bytes) == commit.bytes.as_deref()
+    };
+    list.path.starts_with(COMMITS_FOLDER) && commits.iter().all(has)
+}
+
+/// What is left after a vacuum is the one new file, and the deletes' own.
+fn savings(inventory: &CommitInventory, own: impl Iterator<Item = String>) -> Savings {
+    let lists = (inventory.gathered.len() + inventory.ignored.len()) as u64;
+    let (mut names, mut reads) = (lists, lists);
+    for path in own {
+        match CommitKind::of(&path) {
+            Some(CommitKind::Write) => names += 1,
+            Some(CommitKind::Delete) if !inventory.embedded.contains_key(&path) => reads += 1,
+            _ => {}
+        }
+    }
+    Savings { names: names.saturating_sub(1), reads: reads.saturating_sub(1) }
+}

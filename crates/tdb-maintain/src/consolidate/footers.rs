@@ -1,0 +1,71 @@
+//! The footers of all fragments in one file.
+
+use std::borrow::Cow;
+
+use tdb_array::{Array, Fragment, Names, SmallFiles, TimeRange};
+use tdb_storage::at_once;
+use tdb_types::names::{FOOTERS_EXTENSION, FRAGMENT_META_FOLDER};
+use tdb_types::{Feature, NameForm};
+
+use crate::Result;
+use crate::footer_files::{FooterFile, footer_files};
+use crate::plan::{Draft, Savings};
+use crate::step::Planned;
+use crate::target::Target;
+
+const WHAT: &str = "consolidated fragment metadata";
+
+/// A fragment's name and its footer.
+type Footer<'a> = (&'a Fragment, Vec<u8>);
+
+pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
+    let files = array.small_files();
+    let version = files.version();
+    let fragments = array.fragments()?;
+    let read = at_once(files.storage().profile().in_flight, fragments, Fragment::footer_bytes);
+    let mut footers: Vec<Footer<'_>> = Vec::new();
+    for (fragment, footer) in fragments.iter().zip(read) {
+        footers.extend(footer?.map(|footer| (fragment, footer)));
+    }
+    let times = |of: fn(&Fragment) -> u64| footers.iter().map(move |(fragment, _)| of(fragment));
+    let (start, end) = (times(|fragment| fragment.name().start()).min(), times(|fragment| fragment.name().end()).max());
+    let (Some(start), Some(end)) = (start, end) else { return Ok(Draft::default()) };
+    let existing = footer_files(&array.listing()?);
+    if footers.len() < 2 || existing.iter().any(|file| is_all(&files, file, &footers)) {
+        return Ok(Draft::default());
+    }
+    let target = Target::Array(array.clone());
+    let name_of = |fragment: &Fragment| -> Result<String> {
+        match version.has(Feature::RelativeFragmentNames) {
+            true => Ok(fragment.name().to_string()),
+            false => target.uri(fragment.folder(), WHAT),
+        }
+    };
+    let named: Vec<String> = footers.iter().map(|(fragment, _)| name_of(fragment)).collect::<Result<_>>()?;
+    let entries: Vec<(&str, &[u8])> =
+        named.iter().zip(&footers).map(|(name, (_, footer))| (name.as_str(), footer.as_slice())).collect();
+    let name = files.new_name(names, NameForm::Versioned(version.number()), TimeRange { start, end })?;
+    let folder = match version.has(Feature::CommitsFolder) {
+        true => Cow::Owned(format!("{FRAGMENT_META_FOLDER}/")),
+        false => Cow::Borrowed(""),
+    };
+    let path = format!("{folder}{name}.{FOOTERS_EXTENSION}");
+    let steps = vec![Planned::write(path, files.encode_footers(&entries)?, WHAT, entries.len())];
+    // Who opens all fragments lists the folder, and reads one file.
+    let savings = Savings { names: 0, reads: (entries.len() - 1) as u64 };
+    Ok(Draft { steps, savings, ..Draft::default() })
+}
+
+/// Whether a file has all of these footers, as they are. One that can't be read has none.
+fn is_all(files: &SmallFiles, file: &FooterFile, footers: &[Footer<'_>]) -> bool {
+    let covers =
+        |fragment: &Fragment| file.name.start() <= fragment.name().start() && fragment.name().end() <= file.name.end();
+    if !footers.iter().all(|(fragment, _)| covers(fragment)) {
+        return false;
+    }
+    let Ok(read) = files.read_footers(&file.path) else { return false };
+    let has = |(fragment, footer): &Footer<'_>| {
+        read.get(fragment.name().as_str()).is_some_and(|found| found.rest() == footer.as_slice())
+    };
+    footers.iter().all(has)
+}

@@ -1,0 +1,66 @@
+//! The metadata of an array or group in one file.
+
+use std::collections::HashSet;
+
+use tdb_array::{Names, TimeRange};
+use tdb_metadata::{MetadataChange, PathList};
+use tdb_types::names::{METADATA_FOLDER, VACUUM_EXTENSION};
+use tdb_types::{ByteWriter, NameForm};
+
+use crate::metadata_files::{MetadataFile, MetadataFiles, merged};
+use crate::plan::{Draft, Savings};
+use crate::step::Planned;
+use crate::target::Target;
+use crate::{MaintainError, Result};
+
+pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<Draft> {
+    let files = target.small_files();
+    let all = MetadataFiles::list(&files)?;
+    let hidden = all.hidden(time);
+    let counts = |file: &&MetadataFile| {
+        time.contains(file.name.start(), file.name.end()) && !hidden.contains(file.name.as_str())
+    };
+    let joined: Vec<&MetadataFile> = all.files.iter().filter(counts).collect();
+    let (Some(first), Some(last)) = (joined.first(), joined.last()) else { return Ok(Draft::default()) };
+    if joined.len() < 2 {
+        return Ok(Draft::default());
+    }
+    let end = joined.iter().map(|file| file.name.end()).max().unwrap_or(last.name.end());
+    let range = TimeRange { start: first.name.start(), end };
+
+    // Whoever sees the new file sees these as well, or else what stands for them.
+    let hidden = all.hidden(range);
+    let taken: HashSet<&str> = joined.iter().map(|file| file.name.as_str()).collect();
+    let others = all.files.iter().filter(|file| {
+        let name = file.name.as_str();
+        !taken.contains(name) && !hidden.contains(name)
+    });
+    let others: Vec<&MetadataFile> = others.collect();
+    // The new file is taken at the time of the first: what lies between would come after the last instead of before.
+    let between = |file: &&&MetadataFile| (range.start..=last.name.start()).contains(&file.name.start());
+    if let Some(other) = others.iter().find(between) {
+        return Err(MaintainError::Between { file: files.storage().describe(&other.path()) });
+    }
+    // What was deleted has to stay so: an older file may have given it a value.
+    let has_older = others.iter().any(|file| file.name.start() <= range.start);
+    let changes = merged(&files, joined.iter().copied())?.into_iter();
+    let changes = changes.filter(|(_, value)| has_older || value.is_some());
+    let changes: Vec<MetadataChange> = changes.map(|(key, value)| MetadataChange { key, value }).collect();
+
+    let name = files.new_name(names, NameForm::Unversioned, range)?;
+    let path = format!("{METADATA_FOLDER}/{name}");
+    let paths = joined.iter().map(|file| target.line_of_metadata(&file.path())).collect::<Result<_>>()?;
+    let mut list = ByteWriter::new();
+    PathList { paths }.write(&mut list);
+    let mut steps = Vec::new();
+    // Nothing is left of it if all was deleted; then the list alone says so.
+    if !changes.is_empty() {
+        let bytes = files.encode_metadata(changes)?;
+        steps.push(Planned::write(path.clone(), bytes, "consolidated metadata", joined.len()));
+    }
+    let list = list.into_bytes();
+    let joins = joined.len();
+    steps.push(Planned::write(format!("{path}.{VACUUM_EXTENSION}"), list, "the list of what it stands for", joins));
+    let saved = (joins - 1) as u64;
+    Ok(Draft { steps, savings: Savings { names: saved, reads: saved }, ..Draft::default() })
+}

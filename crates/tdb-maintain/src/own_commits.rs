@@ -1,0 +1,31 @@
+//! The commits that are files of their own.
+
+use tdb_metadata::CommitKind;
+use tdb_storage::Entry;
+use tdb_types::TimestampedName;
+use tdb_types::names::COMMITS_FOLDER;
+
+/// A commit in a file of its own.
+#[derive(Debug)]
+pub(crate) struct OwnCommit {
+    pub(crate) path: String,
+    pub(crate) kind: CommitKind,
+    pub(crate) bytes: u64,
+}
+
+/// Those among the files of the array's own folder and of the folder of commits: writes, deletes and updates.
+pub(crate) fn own_commits<'a>(
+    root: impl Iterator<Item = &'a Entry>,
+    commits: impl Iterator<Item = &'a Entry>,
+) -> impl Iterator<Item = OwnCommit> {
+    let of = |entry: &'a Entry| {
+        let kind = CommitKind::of(&entry.name).filter(|kind| !kind.lists_files())?;
+        TimestampedName::parse(&entry.name)?;
+        Some(OwnCommit { path: entry.name.clone(), kind, bytes: entry.size })
+    };
+    let in_folder = move |entry: &'a Entry| {
+        let own = of(entry)?;
+        Some(OwnCommit { path: format!("{COMMITS_FOLDER}/{}", own.path), ..own })
+    };
+    root.filter_map(of).chain(commits.filter_map(in_folder))
+}

@@ -1,0 +1,196 @@
+//! What is going to be done, and what was.
+
+use std::fmt;
+
+use tdb_array::{ArrayError, TimeRange};
+use tdb_storage::Entry;
+
+use crate::job::Job;
+use crate::step::{Action, Planned};
+use crate::target::Target;
+use crate::{Result, Step};
+
+/// What a consolidation or a vacuum is going to do, known before it is done.
+///
+/// [`run`](Self::run) does it. `{plan}` prints it, a line for each file.
+#[derive(Debug)]
+#[must_use = "nothing is done before `run`"]
+pub struct Plan {
+    target: Target,
+    parts: Vec<(Job, Draft)>,
+    /// What lay in the folders when the plan was made.
+    stamp: Vec<Entry>,
+}
+
+/// What one job is going to do.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    /// In this order: whatever interrupts them, nothing is lost.
+    pub(crate) steps: Vec<Planned>,
+    pub(crate) left: Vec<Left>,
+    pub(crate) savings: Savings,
+    pub(crate) past: Vec<TimeRange>,
+}
+
+/// How much less there is to do for those who open the array or group, when consolidation and the vacuum that belongs to it
+/// are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Savings {
+    /// Names fewer in the folders that are listed.
+    pub names: u64,
+    /// Files fewer that are read.
+    pub reads: u64,
+}
+
+/// Something that a vacuum leaves alone, and why.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Left {
+    /// The path of the file below the folder of the array or group.
+    pub path: String,
+    /// Why.
+    pub why: Reason,
+}
+
+/// Why a vacuum leaves something alone.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// What it replaces is the only copy.
+    #[error("what it is named after isn't there, so that the files that it names may be the only copy")]
+    NoReplacement,
+    /// What stands in place of others is damaged.
+    #[error("what it is named after can't be relied on: {0}")]
+    Unsound(#[source] Box<ArrayError>),
+    /// It names something that was written at another time.
+    #[error("it names {name}, which was written at another time than what replaces it")]
+    OtherTime {
+        /// What it names.
+        name: String,
+    },
+    /// It replaces itself, be it by way of others.
+    #[error("by way of what it names it replaces itself")]
+    Circle,
+    /// It can't be read.
+    #[error("it can't be read: {0}")]
+    Unreadable(#[source] Box<ArrayError>),
+}
+
+/// What a consolidation or a vacuum has done.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// What was written and removed, in that order. What somebody else had removed already isn't among it.
+    pub steps: Vec<Step>,
+    /// What was left alone, and why.
+    pub left: Vec<Left>,
+}
+
+impl Plan {
+    pub(crate) fn new(target: Target, jobs: Vec<Job>) -> Result<Self> {
+        let stamp = target.stamp()?;
+        let draft = |job: Job| job.draft(&target).map(|draft| (job, draft));
+        let parts = jobs.into_iter().map(draft).collect::<Result<_>>()?;
+        Ok(Self { target, parts, stamp })
+    }
+
+    /// What is going to be written and removed, in this order.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.parts.iter().flat_map(|(_, draft)| &draft.steps).map(|planned| &planned.step)
+    }
+
+    /// Whether there is nothing to do.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps().next().is_none()
+    }
+
+    /// What a vacuum is going to leave alone, and why.
+    pub fn left(&self) -> impl Iterator<Item = &Left> {
+        self.parts.iter().flat_map(|(_, draft)| &draft.left)
+    }
+
+    /// What those who open the array or group are spared afterwards.
+    #[must_use]
+    pub fn savings(&self) -> Savings {
+        self.parts.iter().fold(Savings::default(), |sum, (_, Draft { savings, .. })| Savings {
+            names: sum.names.saturating_add(savings.names),
+            reads: sum.reads.saturating_add(savings.reads),
+        })
+    }
+
+    /// Of which times the array or group can't be read any more afterwards: who asks for the end of one of these milliseconds
+    /// misses what was written before, because only what was made of it later is left.
+    pub fn past(&self) -> impl Iterator<Item = &TimeRange> {
+        self.parts.iter().flat_map(|(_, draft)| &draft.past)
+    }
+
+    /// Does it. If anything was written or removed since the plan was made, it is made anew first, so that the
+    /// [report](Report) may differ.
+    ///
+    /// # Errors
+    /// Whatever the storage can't do. What was done before is done; the next run goes on from there.
+    pub fn run(self) -> Result<Report> {
+        let mut report = Report::default();
+        let mut is_fresh = self.target.stamp()? == self.stamp;
+        for (job, draft) in self.parts {
+            let draft = if is_fresh { draft } else { job.draft(&self.target)? };
+            for planned in draft.steps {
+                // What was planned for the others rests on this.
+                is_fresh = false;
+                if planned.run(&**self.target.storage())? {
+                    report.steps.push(planned.step);
+                }
+            }
+            report.left.extend(draft.left);
+        }
+        Ok(report)
+    }
+}
+
+impl Report {
+    /// Bytes of what was written.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.sum(Action::Write)
+    }
+
+    /// Bytes of what was removed.
+    #[must_use]
+    pub fn removed(&self) -> u64 {
+        self.sum(Action::Remove)
+    }
+
+    fn sum(&self, action: Action) -> u64 {
+        let steps = self.steps.iter().filter(|step| step.action == action);
+        steps.fold(0, |sum, step| sum.saturating_add(step.bytes))
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { action, path, bytes, what, joins, .. } = self;
+        write!(f, "{action} {path}: {what}, {bytes} bytes")?;
+        if *joins > 0 {
+            write!(f, ", for {joins}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "leave {}: {}", self.path, self.why)
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            writeln!(f, "nothing to do")?;
+        }
+        self.steps().try_for_each(|step| writeln!(f, "{step}"))?;
+        self.left().try_for_each(|left| writeln!(f, "{left}"))
+    }
+}

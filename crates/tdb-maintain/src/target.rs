@@ -1,0 +1,77 @@
+//! What is maintained: an array or a group.
+
+use std::sync::Arc;
+
+use tdb_array::{Array, Group, SmallFiles, TimeRange};
+use tdb_storage::{Entry, Storage, StorageError};
+use tdb_types::Feature;
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, METADATA_FOLDER};
+
+use crate::{MaintainError, Result};
+
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    Array(Array),
+    Group(Box<Group>),
+}
+
+impl Target {
+    pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
+        match self {
+            Self::Array(array) => array.storage(),
+            Self::Group(group) => group.storage(),
+        }
+    }
+
+    pub(crate) fn small_files(&self) -> SmallFiles {
+        match self {
+            Self::Array(array) => array.small_files(),
+            Self::Group(group) => group.small_files(),
+        }
+    }
+
+    /// The range of time that was opened.
+    pub(crate) fn time(&self) -> TimeRange {
+        match self {
+            Self::Array(array) => array.time(),
+            Self::Group(group) => group.time(),
+        }
+    }
+
+    /// How a vacuum file of metadata names a file: by its path from format 19 on, before and in groups by an absolute URI.
+    pub(crate) fn line_of_metadata(&self, path: &str) -> Result<String> {
+        let is_relative = match self {
+            Self::Array(array) => array.small_files().version().has(Feature::RelativeVacuum),
+            Self::Group(_) => false,
+        };
+        match is_relative {
+            true => Ok(format!("/{path}")),
+            false => self.uri(path, "consolidated metadata"),
+        }
+    }
+
+    /// The absolute URI of a path.
+    pub(crate) fn uri(&self, path: &str, what: &'static str) -> Result<String> {
+        let none = || MaintainError::NoUri { path: self.storage().describe(""), what };
+        self.storage().uri(path).ok_or_else(none)
+    }
+
+    /// What lies in all folders that matter: two of them that are equal show that nothing has changed in between.
+    pub(crate) fn stamp(&self) -> Result<Vec<Entry>> {
+        let folders = ["", COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER];
+        let mut all = Vec::new();
+        for folder in folders {
+            all.push(Entry::folder(folder));
+            all.extend(list(&**self.storage(), folder)?);
+        }
+        Ok(all)
+    }
+}
+
+/// What is in a folder, nothing if there is none.
+pub(crate) fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
+    match storage.list(folder) {
+        Err(StorageError::NotFound { .. }) => Ok(Vec::new()),
+        other => Ok(other?),
+    }
+}

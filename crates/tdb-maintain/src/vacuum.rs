@@ -1,0 +1,121 @@
+//! Removing what was replaced.
+
+mod chain;
+pub(crate) mod commits;
+pub(crate) mod footers;
+pub(crate) mod fragments;
+pub(crate) mod metadata;
+
+use tdb_array::{Array, Group, Names};
+
+use crate::job::Job;
+use crate::target::Target;
+use crate::{Plan, Result};
+
+/// What may be removed because something else stands in its place: each function starts one kind of vacuum.
+///
+/// Nothing is removed before it was seen that what stands in its place is there and sound; what isn't is
+/// [left](crate::Report::left) and told. Interrupted anywhere, nothing that counts is lost, and the next run goes on.
+///
+/// ```
+/// use tdb_maintain::{Consolidate, Vacuum};
+/// use tdb_array::{Group, MetadataValue};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("group");
+/// # Group::create(&path)?;
+/// for season in ["spring", "summer", "autumn"] {
+///     Group::open(&path)?.write_metadata().put("season", MetadataValue::text(season)?).commit()?;
+/// }
+/// let group = Group::open(&path)?;
+/// Consolidate::metadata().plan_group(&group)?.run()?;
+/// let report = Vacuum::all().plan_group(&group)?.run()?;
+/// assert_eq!(report.steps.len(), 4); // three files, and the list of them
+/// assert_eq!(Group::open(&path)?.metadata()?.get("season"), Some(&MetadataValue::text("autumn")?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing is done before a plan runs"]
+pub struct Vacuum {
+    what: &'static [What],
+    delete_files: bool,
+    names: Names,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Fragments,
+    Commits,
+    Footers,
+    Metadata,
+}
+
+impl Vacuum {
+    fn of(what: &'static [What]) -> Self {
+        Self { what, delete_files: false, names: Names::new() }
+    }
+
+    /// The fragments that others were consolidated from, by either library.
+    pub fn fragments() -> Self {
+        Self::of(&[What::Fragments])
+    }
+
+    /// The commits that were gathered, and the files of gathered commits that newer ones hold.
+    pub fn commits() -> Self {
+        Self::of(&[What::Commits])
+    }
+
+    /// The files of consolidated footers of which newer ones have all that is still there.
+    pub fn footers() -> Self {
+        Self::of(&[What::Footers])
+    }
+
+    /// The files of metadata that were joined.
+    pub fn metadata() -> Self {
+        Self::of(&[What::Metadata])
+    }
+
+    /// All of these, one after the other.
+    pub fn all() -> Self {
+        Self::of(&[What::Fragments, What::Commits, What::Footers, What::Metadata])
+    }
+
+    /// Whether the own files of gathered deletes of cells go too. They don't by default: release 2.30.0 reads them whenever it
+    /// consolidates commits, and can't any more without them.
+    pub fn delete_files(mut self, remove: bool) -> Self {
+        self.delete_files = remove;
+        self
+    }
+
+    /// What makes the name of the file unique that takes gathered commits of fragments back.
+    pub fn names(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Says what would be done to an array.
+    ///
+    /// # Errors
+    /// A folder can't be listed, a file that names others can't be read.
+    pub fn plan(&self, array: &Array) -> Result<Plan> {
+        Plan::new(Target::Array(array.clone()), self.jobs())
+    }
+
+    /// Says what would be done to a group. Of groups there is nothing to remove but metadata.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn plan_group(&self, group: &Group) -> Result<Plan> {
+        Plan::new(Target::Group(Box::new(group.clone())), self.jobs())
+    }
+
+    fn jobs(&self) -> Vec<Job> {
+        let job = |what: &What| match what {
+            What::Fragments => Job::VacuumFragments { names: self.names.clone() },
+            What::Commits => Job::VacuumCommits { deletes: self.delete_files },
+            What::Footers => Job::VacuumFooters,
+            What::Metadata => Job::VacuumMetadata,
+        };
+        self.what.iter().map(job).collect()
+    }
+}

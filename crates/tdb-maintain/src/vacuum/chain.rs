@@ -1,0 +1,121 @@
+//! Vacuum files, and what has to be there before what they name may go.
+//!
+//! What stands in place of others may itself have been replaced, and its vacuum file outlived it. Then it is the last of the
+//! chain that has to be there.
+
+use std::collections::HashMap;
+
+use tdb_types::TimestampedName;
+
+use crate::plan::Reason;
+
+/// A vacuum file.
+pub(super) trait Replacement {
+    /// What it is named after, by the name that others' lists have it by.
+    fn replacement(&self) -> &str;
+    /// What it lists.
+    fn targets(&self) -> &[String];
+}
+
+/// For each vacuum file whether what it names may go: `is_sane` says whether it makes sense at all, `check` whether what it
+/// is named after is there.
+pub(super) fn verdicts<T: Replacement>(
+    all: &[T],
+    is_sane: impl Fn(&T) -> Result<(), Reason>,
+    check: impl Fn(&T) -> Result<(), Reason>,
+) -> Vec<Result<(), Reason>> {
+    let mut listed_by: HashMap<&str, usize> = HashMap::new();
+    for (index, vacuum) in all.iter().enumerate() {
+        for target in vacuum.targets() {
+            listed_by.entry(target.as_str()).or_insert(index);
+        }
+    }
+    let next = |index: usize| all.get(index).and_then(|vacuum| listed_by.get(vacuum.replacement()).copied());
+    let mut verdicts: Vec<Option<Result<(), Reason>>> = all.iter().map(|_| None).collect();
+    for start in 0..all.len() {
+        let mut path = Vec::new();
+        let mut at = Some(start);
+        while let Some(index) = at.filter(|index| verdicts[*index].is_none() && !path.contains(index)) {
+            path.push(index);
+            at = next(index);
+        }
+        // Where the chain bites its own tail, nothing of it is certain.
+        let circle = at.and_then(|index| path.iter().position(|other| *other == index)).unwrap_or(path.len());
+        let is_behind_circle = circle < path.len();
+        for (place, &index) in path.iter().enumerate().rev() {
+            let held = next(index).is_some_and(|next| matches!(verdicts[next], Some(Ok(()))));
+            let is_in_circle = is_behind_circle && place >= circle;
+            verdicts[index] = Some(is_sane(&all[index]).and_then(|()| match (is_in_circle, held) {
+                (true, _) => Err(Reason::Circle),
+                (false, true) => Ok(()),
+                (false, false) => check(&all[index]),
+            }));
+        }
+    }
+    verdicts.into_iter().flatten().collect()
+}
+
+/// Whether all that a vacuum file lists was first written within the time of what it is named after.
+pub(super) fn in_its_time<'a>(
+    name: &TimestampedName,
+    mut targets: impl Iterator<Item = &'a TimestampedName>,
+) -> Result<(), Reason> {
+    match targets.find(|target| !(name.start()..=name.end()).contains(&target.start())) {
+        Some(other) => Err(Reason::OtherTime { name: other.to_string() }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Vacuum(&'static str, Vec<String>);
+
+    impl Replacement for Vacuum {
+        fn replacement(&self) -> &str {
+            self.0
+        }
+
+        fn targets(&self) -> &[String] {
+            &self.1
+        }
+    }
+
+    /// Which of the vacuum files are carried out, where of what they are named after only this is there.
+    fn carried_out(all: &[(&'static str, &[&str])], there: &[&str]) -> Vec<&'static str> {
+        let of = |(name, targets): &(&'static str, &[&str])| {
+            Vacuum(name, targets.iter().map(|target| (*target).to_owned()).collect())
+        };
+        let all: Vec<Vacuum> = all.iter().map(of).collect();
+        let check = |vacuum: &Vacuum| match there.contains(&vacuum.0) {
+            true => Ok(()),
+            false => Err(Reason::NoReplacement),
+        };
+        let verdicts = verdicts(&all, |_| Ok(()), check);
+        assert_eq!(verdicts.len(), all.len());
+        all.iter().zip(verdicts).filter(|(_, verdict)| verdict.is_ok()).map(|(vacuum, _)| vacuum.0).collect()
+    }
+
+    #[test]
+    fn the_last_of_a_chain_decides() {
+        let chain: [(&str, &[&str]); 3] = [("f", &["a", "b"]), ("g", &["f", "c"]), ("h", &["g"])];
+        assert_eq!(carried_out(&chain, &["h"]), ["f", "g", "h"]);
+        assert_eq!(carried_out(&chain, &["f", "g", "h"]), ["f", "g", "h"]);
+        // What is there is enough for what lies before it.
+        assert_eq!(carried_out(&chain, &["g"]), ["f", "g"]);
+        assert_eq!(carried_out(&chain, &["f"]), ["f"]);
+        assert_eq!(carried_out(&chain, &[]), [""; 0]);
+    }
+
+    #[test]
+    fn circles_are_left_alone() {
+        let circle: [(&str, &[&str]); 3] = [("f", &["g"]), ("g", &["f"]), ("e", &["a"])];
+        assert_eq!(carried_out(&circle, &["e", "f", "g"]), ["e"]);
+        // What leads into one has to be there itself.
+        let into: [(&str, &[&str]); 3] = [("e", &["a"]), ("f", &["g", "e"]), ("g", &["f"])];
+        assert_eq!(carried_out(&into, &["e", "f", "g"]), ["e"]);
+        assert_eq!(carried_out(&into, &["f", "g"]), [""; 0]);
+        assert_eq!(carried_out(&[("f", &["f", "a"])], &["f"]), [""; 0]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Commits that were gathered, and what newer files of gathered commits stand for.
+
+use std::collections::{HashMap, HashSet};
+
+use tdb_array::{Array, CommitInventory, CommitList};
+use tdb_metadata::CommitKind;
+use tdb_storage::{Entry, EntryKind};
+use tdb_types::names::COMMITS_FOLDER;
+
+use crate::Result;
+use crate::own_commits::own_commits;
+use crate::plan::Draft;
+use crate::step::Planned;
+
+pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
+    let listing = array.listing()?;
+    let inventory = array.commit_inventory(&listing)?;
+    let lists = Lists::of(&inventory);
+    let is_file = |entry: &&Entry| entry.kind == EntryKind::File;
+    let own = own_commits(listing.root.iter().filter(is_file), listing.commits.iter().filter(is_file));
+    let mut steps = Vec::new();
+    for own in own {
+        let goes = match own.kind {
+            // One that is ignored where it is gathered counts by its own file alone.
+            CommitKind::Write => lists.counts(&own.path),
+            CommitKind::Delete => delete_files && lists.counts(&own.path),
+            _ => false,
+        };
+        if goes {
+            steps.push(Planned::remove_file(own.path, own.bytes, "a commit that was gathered with others"));
+        }
+    }
+    let (kept, superseded) = lists.sort_out();
+    let remove = |list: &CommitList, what| Planned::remove_file(list.path.clone(), list.size, what);
+    steps.extend(superseded.iter().map(|list| remove(list, "consolidated commits that others stand for")));
+    // What they take back has to be gone before: it would count again.
+    let named: HashSet<&str> = kept.iter().flat_map(|list| &list.names).map(String::as_str).collect();
+    let raw: HashSet<&str> = kept.iter().flat_map(|list| list.foreign.values()).map(String::as_str).collect();
+    let is_superfluous = |list: &&&CommitList| {
+        let is_named = |name: &String| named.contains(name.as_str()) || raw.contains(name.as_str());
+        !list.names.iter().any(is_named)
+    };
+    let superfluous = lists.ignored.iter().filter(is_superfluous);
+    steps.extend(superfluous.map(|list| remove(list, "a list of commits to ignore that no file holds any more")));
+    Ok(Draft { steps, ..Draft::default() })
+}
+
+/// The files of gathered commits that readers of both libraries look at, and those that take some back.
+struct Lists<'a> {
+    gathered: Vec<&'a CommitList>,
+    ignored: Vec<&'a CommitList>,
+    /// Writes that are taken back, as they are gathered.
+    taken_back: HashSet<&'a str>,
+    /// What is gathered and counts.
+    counting: HashSet<&'a str>,
+}
+
+impl<'a> Lists<'a> {
+    fn of(inventory: &'a CommitInventory) -> Self {
+        let looked_at =
+            |list: &&CommitList| list.path.strip_prefix(COMMITS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
+        let gathered: Vec<&CommitList> = inventory.gathered.iter().filter(looked_at).collect();
+        let ignored: Vec<&CommitList> = inventory.ignored.iter().filter(looked_at).collect();
+        let taken_back = ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
+        let mut lists = Self { gathered, ignored, taken_back, counting: HashSet::new() };
+        lists.counting = lists.gathered.iter().flat_map(|list| lists.live(list)).collect();
+        lists
+    }
+
+    /// What of a list counts.
+    fn live(&self, list: &'a CommitList) -> impl Iterator<Item = &'a str> {
+        list.names.iter().map(String::as_str).filter(|name| {
+            let as_written = list.foreign.get(*name).map_or(*name, String::as_str);
+            CommitKind::of(name) != Some(CommitKind::Write) || !self.taken_back.contains(as_written)
+        })
+    }
+
+    fn counts(&self, path: &str) -> bool {
+        self.counting.contains(path)
+    }
+
+    /// Which files of gathered commits stay, and which hold nothing that counts but what others hold.
+    fn sort_out(&self) -> (Vec<&'a CommitList>, Vec<&'a CommitList>) {
+        let disputed = self.disputed();
+        let mut lists = self.gathered.clone();
+        let live: HashMap<&str, usize> =
+            lists.iter().map(|list| (list.path.as_str(), self.live(list).count())).collect();
+        let order = |list: &CommitList| (live.get(list.path.as_str()).copied().unwrap_or_default(), list.path.clone());
+        lists.sort_by_cached_key(|list| std::cmp::Reverse(order(list)));
+        let mut held: HashSet<&str> = HashSet::new();
+        let (mut kept, mut superseded) = (Vec::new(), Vec::new());
+        for list in lists {
+            let is_needed = self.live(list).any(|name| !held.contains(name) || disputed.contains(name));
+            if is_needed {
+                held.extend(self.live(list));
+                kept.push(list);
+            } else {
+                superseded.push(list);
+            }
+        }
+        (kept, superseded)
+    }
+
+    /// Deletes of which files say different things: which of them counts depends on all of the files.
+    fn disputed(&self) -> HashSet<&'a str> {
+        let mut said: HashMap<&str, &[u8]> = HashMap::new();
+        let mut disputed = HashSet::new();
+        for (path, bytes) in self.gathered.iter().flat_map(|list| &list.deletes) {
+            if **said.entry(path).or_insert(bytes) != **bytes {
+                disputed.insert(path.as_str());
+            }
+        }
+        disputed
+    }
+}

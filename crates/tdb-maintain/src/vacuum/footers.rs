@@ -1,0 +1,36 @@
+//! Files of consolidated footers of which newer ones have all that is still there.
+
+use std::collections::HashSet;
+
+use tdb_array::{Array, ArrayError};
+
+use crate::Result;
+use crate::footer_files::footer_files;
+use crate::plan::{Draft, Left, Reason};
+use crate::step::Planned;
+
+pub(crate) fn draft(array: &Array) -> Result<Draft> {
+    let files = array.small_files();
+    let listing = array.listing()?;
+    let inventory = array.commit_inventory(&listing)?;
+    let mut missing: HashSet<&str> = inventory.fragments.iter().map(|fragment| fragment.entry.name.as_str()).collect();
+    let mut draft = Draft::default();
+    for file in footer_files(&listing) {
+        match files.read_footers(&file.path) {
+            Ok(footers) => {
+                let before = missing.len();
+                for (name, _) in footers.iter() {
+                    missing.remove(name);
+                }
+                if missing.len() == before {
+                    let what = "consolidated fragment metadata that newer one stands for";
+                    draft.steps.push(Planned::remove_file(file.path, file.bytes, what));
+                }
+            }
+            // Somebody else may have removed it.
+            Err(ArrayError::Storage(error)) if error.is_not_found() => {}
+            Err(error) => draft.left.push(Left { path: file.path, why: Reason::Unreadable(Box::new(error)) }),
+        }
+    }
+    Ok(draft)
+}

@@ -1,0 +1,242 @@
+//! Fragments that others were consolidated from.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use tdb_array::{Array, CommitInventory, CommitList, CommittedFragment, Listing, Names, TimeRange};
+use tdb_metadata::PathList;
+use tdb_storage::EntryKind;
+use tdb_types::names::{
+    COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA, FRAGMENTS_FOLDER, IGNORE_EXTENSION, file_name,
+};
+use tdb_types::{ArrayType, ByteWriter, Feature, FormatVersion, NameForm, TimestampedName};
+
+use super::chain::{Replacement, in_its_time, verdicts};
+use crate::Result;
+use crate::plan::{Draft, Left, Reason};
+use crate::step::Planned;
+use crate::target::list;
+
+/// A vacuum file.
+struct FragmentVacuum<'a> {
+    list: &'a CommitList,
+    /// What it is named after.
+    name: TimestampedName,
+    folder: String,
+}
+
+impl Replacement for FragmentVacuum<'_> {
+    fn replacement(&self) -> &str {
+        &self.folder
+    }
+
+    fn targets(&self) -> &[String] {
+        &self.list.names
+    }
+}
+
+pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
+    let listing = array.listing()?;
+    let inventory = array.commit_inventory(&listing)?;
+    let there = There::of(array, &listing, &inventory)?;
+    let vacuums: Vec<FragmentVacuum<'_>> = inventory.vacuums.iter().filter_map(FragmentVacuum::of).collect();
+    let is_sane = |vacuum: &FragmentVacuum<'_>| in_its_time(&vacuum.name, there.targets(vacuum).map(|(name, _)| name));
+    let verdicts = verdicts(&vacuums, is_sane, |vacuum| there.check(array, vacuum));
+    let mut draft = Draft::default();
+    let mut removed: BTreeMap<&TimestampedName, &str> = BTreeMap::new();
+    let mut lists = Vec::new();
+    for (vacuum, verdict) in vacuums.iter().zip(verdicts) {
+        match verdict {
+            Err(why) => draft.left.push(Left { path: vacuum.list.path.clone(), why }),
+            Ok(()) => {
+                let targets: Vec<(&TimestampedName, &str)> = there.targets(vacuum).collect();
+                draft.past.extend(there.past(array, vacuum, &targets));
+                removed.extend(targets);
+                let what = "the list of what a consolidated fragment replaces";
+                lists.push(Planned::remove_file(vacuum.list.path.clone(), vacuum.list.size, what));
+            }
+        }
+    }
+    draft.steps = there.removal(array, names, &inventory, &removed)?;
+    // These last: without them what they list would count again.
+    draft.steps.extend(lists);
+    Ok(draft)
+}
+
+impl<'a> FragmentVacuum<'a> {
+    /// None if it isn't named after a fragment: then it says nothing to readers.
+    fn of(list: &'a CommitList) -> Option<Self> {
+        let name = TimestampedName::parse(file_name(&list.path))?;
+        let folder = folder_of(&name)?;
+        Some(Self { list, name, folder })
+    }
+}
+
+/// Where a fragment of this name lies.
+fn folder_of(name: &TimestampedName) -> Option<String> {
+    let in_folder = name.fragment_version().ok()?.has(Feature::CommitsFolder);
+    Some(if in_folder { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() })
+}
+
+/// What of fragments is there.
+struct There<'a> {
+    /// The committed ones, by their folders.
+    committed: HashMap<&'a str, &'a CommittedFragment>,
+    /// The folders of all, committed or not.
+    folders: HashMap<String, TimestampedName>,
+    /// Files of commits and such.
+    files: HashSet<String>,
+    /// Which commits stand together in a file.
+    gathered: Vec<&'a CommitList>,
+    /// What vacuum files name.
+    replaced: HashSet<&'a str>,
+}
+
+impl<'a> There<'a> {
+    fn of(array: &Array, listing: &'a Listing, inventory: &'a CommitInventory) -> Result<Self> {
+        let in_folder = list(&**array.storage(), FRAGMENTS_FOLDER)?;
+        let mut folders = HashMap::new();
+        for entry in in_folder.iter().chain(&listing.root).filter(|entry| entry.kind == EntryKind::Folder) {
+            let name = TimestampedName::parse(&entry.name).filter(|_| !entry.name.contains('.'));
+            let place = name.and_then(|name| folder_of(&name).zip(Some(name)));
+            folders.extend(place);
+        }
+        let is_file = |entry: &&tdb_storage::Entry| entry.kind == EntryKind::File;
+        let in_commits = listing.commits.iter().filter(is_file).map(|entry| format!("{COMMITS_FOLDER}/{}", entry.name));
+        let in_root = listing.root.iter().filter(is_file).map(|entry| entry.name.clone());
+        let committed = inventory.fragments.iter();
+        for fragment in committed.clone() {
+            // One whose folder is gone already is still to be forgotten.
+            folders.entry(fragment.entry.folder.clone()).or_insert_with(|| fragment.entry.name.clone());
+        }
+        Ok(Self {
+            committed: committed.map(|fragment| (fragment.entry.folder.as_str(), fragment)).collect(),
+            folders,
+            files: in_commits.chain(in_root).collect(),
+            gathered: inventory.gathered.iter().collect(),
+            replaced: inventory.vacuums.iter().flat_map(|list| &list.names).map(String::as_str).collect(),
+        })
+    }
+
+    /// What a vacuum file names, as far as it is still there: the name and the folder.
+    fn targets<'b>(&'b self, vacuum: &'b FragmentVacuum<'_>) -> impl Iterator<Item = (&'b TimestampedName, &'b str)> {
+        vacuum.list.names.iter().filter_map(|folder| self.folders.get_key_value(folder)).map(|(f, n)| (n, f.as_str()))
+    }
+
+    /// Whether what a vacuum file is named after stands in place of what it lists.
+    fn check(&self, array: &Array, vacuum: &FragmentVacuum<'_>) -> Result<(), Reason> {
+        if self.targets(vacuum).next().is_none() {
+            return Ok(());
+        }
+        let Some(fragment) = self.committed.get(vacuum.folder.as_str()) else { return Err(Reason::NoReplacement) };
+        for fragment in self.written_with(fragment) {
+            array.check_files_of(&fragment.entry).map_err(|error| Reason::Unsound(Box::new(error)))?;
+        }
+        Ok(())
+    }
+
+    /// The fragment, and those that one consolidation wrote together with it: only the first of them has a vacuum file.
+    fn written_with<'b>(&'b self, first: &'b CommittedFragment) -> impl Iterator<Item = &'b CommittedFragment> {
+        let has = |list: &&&CommitList| first.commit.as_ref().is_some_and(|commit| list.names.contains(commit));
+        let together = self.gathered.iter().filter(has).flat_map(|list| &list.names);
+        let fragments = together.filter_map(|path| {
+            let name = TimestampedName::parse(file_name(path))?;
+            self.committed.get(folder_of(&name)?.as_str()).copied()
+        });
+        let name = &first.entry.name;
+        let of_its_time = fragments.filter(|other| {
+            let other = &other.entry;
+            (other.name.start(), other.name.end()) == (name.start(), name.end())
+                && other.name != *name
+                && !self.replaced.contains(other.folder.as_str())
+        });
+        std::iter::once(first).chain(of_its_time)
+    }
+
+    /// Of which times readers miss what is removed. Sparse fragments whose cells carry their times lose none.
+    fn past(
+        &self,
+        array: &Array,
+        vacuum: &FragmentVacuum<'_>,
+        targets: &[(&TimestampedName, &str)],
+    ) -> Option<TimeRange> {
+        let version = vacuum.name.fragment_version().ok()?;
+        let has_times = version.has(Feature::PartialTimeOverlap) && array.schema().array_type() == ArrayType::Sparse;
+        let start = targets.iter().map(|(name, _)| name.start()).min()?;
+        let end = vacuum.name.end().checked_sub(1).filter(|end| start <= *end && !has_times)?;
+        Some(TimeRange { start, end })
+    }
+
+    /// The steps that remove fragments: first they stop to count, all together where they were gathered, then their files go.
+    fn removal(
+        &self,
+        array: &Array,
+        names: &Names,
+        inventory: &CommitInventory,
+        removed: &BTreeMap<&TimestampedName, &str>,
+    ) -> Result<Vec<Planned>> {
+        let storage = &**array.storage();
+        let mut steps: Vec<Planned> = self.ignoring(array, names, inventory, removed)?.into_iter().collect();
+        let mut folders = Vec::new();
+        for folder in removed.values() {
+            let files = list(storage, folder)?;
+            let metadata = files.iter().find(|entry| entry.name == FRAGMENT_METADATA);
+            match self.committed.get(folder).map(|fragment| fragment.commit.as_deref()) {
+                Some(Some(commit)) if self.files.contains(commit) => {
+                    steps.push(Planned::remove_file(
+                        commit.to_owned(),
+                        0,
+                        "the commit of a fragment that was replaced",
+                    ));
+                }
+                // Without a commit of its own it is the metadata that commits.
+                Some(None) => steps.extend(metadata.map(|entry| {
+                    let path = format!("{folder}/{}", entry.name);
+                    Planned::remove_file(path, entry.size, "the metadata of a fragment that was replaced")
+                })),
+                _ => {}
+            }
+            let bytes = files.iter().fold(0, |sum: u64, entry| sum.saturating_add(entry.size));
+            folders.push(Planned::remove_folder((*folder).to_owned(), bytes, "a fragment that was replaced"));
+        }
+        steps.extend(folders);
+        Ok(steps)
+    }
+
+    /// The file that takes gathered commits of these fragments back; none if there is nothing to take back.
+    fn ignoring(
+        &self,
+        array: &Array,
+        names: &Names,
+        inventory: &CommitInventory,
+        removed: &BTreeMap<&TimestampedName, &str>,
+    ) -> Result<Option<Planned>> {
+        let ignored: HashSet<&str> =
+            inventory.ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
+        let commits: HashSet<&str> =
+            removed.values().filter_map(|folder| self.committed.get(folder)?.commit.as_deref()).collect();
+        let mut times: Option<TimeRange> = None;
+        let mut paths = Vec::new();
+        for list in inventory.gathered.iter().filter(|list| list.path.ends_with(CONSOLIDATED_EXTENSION)) {
+            for name in list.names.iter().filter(|name| commits.contains(name.as_str())) {
+                let as_written = list.foreign.get(name).unwrap_or(name);
+                let Some(parsed) = TimestampedName::parse(file_name(name)) else { continue };
+                if ignored.contains(as_written.as_str()) {
+                    continue;
+                }
+                let time = times.get_or_insert(TimeRange { start: parsed.start(), end: parsed.end() });
+                *time = TimeRange { start: time.start.min(parsed.start()), end: time.end.max(parsed.end()) };
+                paths.push(as_written.clone());
+            }
+        }
+        paths.sort_unstable();
+        paths.dedup();
+        let Some(time) = times else { return Ok(None) };
+        let form = NameForm::Versioned(FormatVersion::DEFAULT.number());
+        let name = array.small_files().new_name(names, form, time)?;
+        let count = paths.len();
+        let mut file = ByteWriter::new();
+        PathList { paths }.write(&mut file);
+        let path = format!("{COMMITS_FOLDER}/{name}.{IGNORE_EXTENSION}");
+        Ok(Some(Planned::write(path, file.into_bytes(), "a list of gathered commits to ignore", count)))
+    }
+}

@@ -1,0 +1,83 @@
+//! Files of metadata that were joined.
+
+use std::collections::HashMap;
+
+use tdb_array::{SmallFiles, TimeRange};
+
+use super::chain::{Replacement, in_its_time, verdicts};
+use crate::Result;
+use crate::metadata_files::{MetadataFile, MetadataFiles, MetadataVacuum, merged};
+use crate::plan::{Draft, Left, Reason};
+use crate::step::Planned;
+use crate::target::Target;
+
+impl Replacement for MetadataVacuum {
+    fn replacement(&self) -> &str {
+        self.name.as_str()
+    }
+
+    fn targets(&self) -> &[String] {
+        &self.targets
+    }
+}
+
+pub(crate) fn draft(target: &Target) -> Result<Draft> {
+    let files = target.small_files();
+    let all = MetadataFiles::list(&files)?;
+    let by_name: HashMap<&str, &MetadataFile> = all.files.iter().map(|file| (file.name.as_str(), file)).collect();
+    let there = |vacuum: &MetadataVacuum| {
+        let mut targets: Vec<&MetadataFile> =
+            vacuum.targets.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
+        targets.sort_by(|a, b| a.name.cmp(&b.name));
+        targets.dedup_by(|a, b| a.name == b.name);
+        targets
+    };
+    let is_sane = |vacuum: &MetadataVacuum| in_its_time(&vacuum.name, there(vacuum).iter().map(|file| &file.name));
+    let verdicts =
+        verdicts(&all.vacuums, is_sane, |vacuum| check(&files, by_name.get(vacuum.name.as_str()), &there(vacuum)));
+    let mut draft = Draft::default();
+    let mut removed: Vec<&MetadataFile> = Vec::new();
+    let mut lists = Vec::new();
+    for (vacuum, verdict) in all.vacuums.iter().zip(verdicts) {
+        let targets = there(vacuum);
+        match verdict {
+            Err(why) => draft.left.push(Left { path: vacuum.path.clone(), why }),
+            Ok(()) => {
+                if let (Some(first), true) = (targets.first(), vacuum.name.end() > vacuum.name.start()) {
+                    draft.past.push(TimeRange { start: first.name.start(), end: vacuum.name.end() - 1 });
+                }
+                removed.extend(targets);
+                let list =
+                    Planned::remove_file(vacuum.path.clone(), vacuum.bytes, "the list of metadata that was joined");
+                lists.push(list);
+            }
+        }
+    }
+    // The oldest first: what is left at any moment says the same of what was deleted later.
+    removed.sort_by(|a, b| a.name.cmp(&b.name));
+    removed.dedup_by(|a, b| a.name == b.name);
+    let steps = removed.iter().map(|file| Planned::remove_file(file.path(), file.bytes, "metadata that was joined"));
+    // These last: without them what they list would count again.
+    draft.steps = steps.chain(lists).collect();
+    Ok(draft)
+}
+
+/// Whether what a vacuum file is named after stands in place of what it lists.
+fn check(files: &SmallFiles, replacement: Option<&&MetadataFile>, targets: &[&MetadataFile]) -> Result<(), Reason> {
+    if targets.is_empty() {
+        return Ok(());
+    }
+    if replacement.is_some_and(|replacement| targets.iter().any(|target| target.name == replacement.name)) {
+        return Err(Reason::Circle);
+    }
+    let read = match replacement {
+        Some(file) => files.read_metadata(&file.path()).map(|_| true),
+        // Nothing was written if all that they say was deleted in the end.
+        None => merged(files, targets.iter().copied()).map(|merged| merged.values().all(Option::is_none)),
+    };
+    match read {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Reason::NoReplacement),
+        Err(error) => Err(Reason::Unsound(Box::new(error))),
+    }
+}

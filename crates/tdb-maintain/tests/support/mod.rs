@@ -1,0 +1,172 @@
+//! What the tests of maintenance share: arrays and groups of fixtures, and all that readers can tell of them.
+
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // not every test needs all of it; helpers of tests may panic
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::Arc;
+
+use tdb_array::tdb_filters::EncryptionKey;
+use tdb_array::{Array, ArrayOptions, Group, GroupOptions, TimeRange};
+use tdb_storage::{Entry, EntryKind, Result, Storage, forward_storage};
+use tdb_testkit::fixtures::Fixture;
+use tdb_types::TimestampedName;
+
+/// A storage that says to be a folder of a machine, as old formats want it.
+#[derive(Clone, Debug)]
+pub struct Placed(pub Arc<dyn Storage>);
+
+impl Storage for Placed {
+    forward_storage!(|this| this.0 => list, open, open_sized, profile, fetch_one, fetch, kind, describe, create_folder);
+    forward_storage!(|this| this.0 => create_new, create_file, sync_folder, remove_file, remove_folder);
+
+    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
+        Ok(Arc::new(Self(self.0.sub(folder)?)))
+    }
+
+    fn uri(&self, path: &str) -> Option<String> {
+        Some(format!("file:///arrays/array/{path}"))
+    }
+}
+
+/// A copy of a fixture's array, or of its group.
+pub struct Case {
+    pub name: String,
+    pub storage: Arc<dyn Storage>,
+    key: Option<EncryptionKey>,
+}
+
+impl Case {
+    pub fn of(fixture: &Fixture) -> Self {
+        let key = fixture.expected().key().map(EncryptionKey::new);
+        Self { name: fixture.name().to_owned(), storage: Arc::new(Placed(fixture.array_storage())), key }
+    }
+
+    pub fn named(name: &str) -> Self {
+        Self::of(&tdb_testkit::fixtures::named(name))
+    }
+
+    pub fn on(storage: Arc<dyn Storage>) -> Self {
+        Self { name: String::new(), storage, key: None }
+    }
+
+    fn options(&self, time: TimeRange) -> ArrayOptions {
+        let options = ArrayOptions::new().threads(1).between(time);
+        match &self.key {
+            Some(key) => options.key(key.clone()),
+            None => options,
+        }
+    }
+
+    pub fn array(&self) -> Array {
+        self.at(TimeRange::ALL).unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+
+    pub fn at(&self, time: TimeRange) -> Result<Array, tdb_array::ArrayError> {
+        self.options(time).open_on(self.storage.clone())
+    }
+
+    /// All that a reader over `time` can tell.
+    pub fn seen(&self, time: TimeRange) -> String {
+        let array = match self.at(time) {
+            Ok(array) => array,
+            Err(error) => return error.to_string(),
+        };
+        let mut text = format!("{} {:?}", array.schema_path(), array.directory().deletes);
+        let cells = || -> tdb_array::Result<String> {
+            let mut text = String::new();
+            for fragment in array.fragments()? {
+                write!(text, " {} {:?}", fragment.name(), fragment.non_empty_domain()).unwrap();
+            }
+            write!(text, " {:?}", array.metadata()?).unwrap();
+            for batch in array.read().batches()? {
+                write!(text, " {:?}", batch?).unwrap();
+            }
+            Ok(text)
+        };
+        match cells() {
+            Ok(cells) => text.push_str(&cells),
+            Err(error) => text.push_str(&error.to_string()),
+        }
+        text
+    }
+
+    /// The same for each time that matters: up to each of them, and from each of them on.
+    pub fn history(&self) -> BTreeMap<(u64, u64), String> {
+        let mut all = BTreeMap::new();
+        for time in times(&*self.storage) {
+            for range in [TimeRange::until(time), TimeRange { start: time, end: u64::MAX }] {
+                all.insert((range.start, range.end), self.seen(range));
+            }
+        }
+        all
+    }
+
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        files(&*self.storage)
+    }
+}
+
+/// A group, seen up to each time that matters and from it on.
+pub fn group_history(storage: &Arc<dyn Storage>, key: Option<&EncryptionKey>) -> BTreeMap<(u64, u64), String> {
+    let mut all = BTreeMap::new();
+    for time in times(&**storage) {
+        for range in [TimeRange::until(time), TimeRange { start: time, end: u64::MAX }] {
+            let options = GroupOptions::new().between(range);
+            let options = match key {
+                Some(key) => options.key(key.clone()),
+                None => options,
+            };
+            let group = options.open_on(storage.clone()).unwrap();
+            all.insert((range.start, range.end), format!("{:?} {:?}", group.members(), group.metadata().unwrap()));
+        }
+    }
+    all
+}
+
+pub fn open_group(storage: &Arc<dyn Storage>) -> Group {
+    GroupOptions::new().between(TimeRange::ALL).open_on(storage.clone()).unwrap()
+}
+
+/// Those in which the history of two differs, but for times of which a vacuum said that they are lost.
+pub fn differences(
+    before: &BTreeMap<(u64, u64), String>,
+    after: &BTreeMap<(u64, u64), String>,
+    past: &[TimeRange],
+) -> Vec<String> {
+    let is_lost = |(start, end): (u64, u64)| {
+        past.iter().any(|lost| match start {
+            0 => lost.contains(end, end),
+            // Who begins within what was joined misses all of it.
+            _ => lost.start < start && start <= lost.end.saturating_add(1),
+        })
+    };
+    let wanted = before.iter().filter(|(time, _)| !is_lost(**time));
+    let differing = wanted.filter(|(time, seen)| after.get(time).is_some_and(|other| other != *seen));
+    differing.map(|(time, seen)| format!("{time:?}: {seen}\nnow {}", after[time])).collect()
+}
+
+/// Every millisecond at which something was written, and those beside it, and all of time.
+fn times(storage: &dyn Storage) -> BTreeSet<u64> {
+    let names = files(storage).into_keys().flat_map(|path| path.split('/').map(str::to_owned).collect::<Vec<_>>());
+    let names = names.filter(|name| !name.ends_with(".con") && !name.ends_with(".ign") && !name.ends_with(".meta"));
+    let names = names.filter_map(|name| TimestampedName::parse(&name));
+    let times = names.flat_map(|name| [name.start().saturating_sub(1), name.start(), name.end(), name.end() + 1]);
+    times.filter(|time| *time > 0).chain([u64::MAX]).collect()
+}
+
+/// All files below a folder, by their paths.
+pub fn files(storage: &dyn Storage) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        for Entry { name, kind, .. } in storage.list(&folder).unwrap() {
+            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            match kind {
+                EntryKind::Folder => folders.push(path),
+                EntryKind::File => drop(all.insert(path.clone(), storage.read(&path).unwrap())),
+            }
+        }
+    }
+    all
+}
