@@ -1,5 +1,6 @@
 //! A committed fragment: its footer, and its sections as they are needed.
 
+mod cell_order;
 mod facts;
 mod fields;
 mod metadata;
@@ -7,6 +8,8 @@ mod metadata_file;
 mod open;
 mod prefetch;
 mod statistics;
+mod stored;
+mod tiles_of;
 mod totals;
 
 use std::collections::HashMap;
@@ -22,10 +25,12 @@ use crate::access::Access;
 use crate::directory::FragmentEntry;
 use crate::tiles::FieldTiles;
 use crate::{ArrayError, Result};
+pub use cell_order::CellOrderCheck;
 use metadata::Metadata;
 pub(crate) use open::UnparsedFragment;
 pub(crate) use prefetch::prefetch;
 pub(crate) use statistics::FieldStatistics;
+pub use tiles_of::{StoredTiles, TileCells, TileReader};
 pub(crate) use totals::{FieldTotals, prefetch_totals};
 
 /// A committed fragment of an open array.
@@ -116,7 +121,7 @@ impl Fragment {
     ///
     /// # Errors
     /// The section can't be read.
-    pub(crate) fn processed_conditions(&self) -> Result<Vec<String>> {
+    pub fn processed_conditions(&self) -> Result<Vec<String>> {
         // As the format has it: without delete metadata a fragment's list doesn't count.
         if !self.footer().header().has_delete_metadata {
             return Ok(Vec::new());

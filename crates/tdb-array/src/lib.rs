@@ -99,14 +99,14 @@ pub use {
 };
 
 pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram};
-pub use array::{Array, ArrayOptions};
+pub use array::{Array, ArrayOptions, TileWorkers};
 pub use batch::Batch;
 pub use column::{Column, Value};
 pub use damage::Damaged;
 pub use directory::{ArrayDirectory, EmbeddedDelete, FragmentEntry, Listing};
 pub use environment::{Clock, Environment, Randomness};
 pub use error::{ArrayError, CellProblem, ErrorCategory};
-pub use fragment::Fragment;
+pub use fragment::{CellOrderCheck, Fragment, StoredTiles, TileCells, TileReader};
 pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, TreeNode};
 pub use label::Label;
 pub use metadata::{Metadata, NumpyArray};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tdb_filters::ElementTypes;
 use tdb_fragment::{
     FieldContents, FragmentContents, FragmentError, FragmentField, FragmentFile, FragmentFooter, FragmentStatistics,
-    Part, ProcessedConditions, SectionId, SectionReader, TileOffsets, TileStatistics, TileVarSizes,
+    GlobalOrderBounds, Part, ProcessedConditions, SectionId, SectionReader, TileOffsets, TileStatistics, TileVarSizes,
 };
 use tdb_rtree::RTree;
 use tdb_schema::ArraySchema;
@@ -116,6 +116,20 @@ impl Metadata {
     /// The statistics of all fields over the whole fragment.
     pub(super) fn fragment_statistics(&self) -> Result<FragmentStatistics> {
         self.section(SectionId::FragmentStatistics, |reader, bytes| reader.fragment_statistics(bytes))
+    }
+
+    /// The first and last coordinates of the tiles along a dimension.
+    pub(super) fn global_order_bounds(&self, dimension: usize) -> Result<GlobalOrderBounds> {
+        let mut bytes: [Vec<u8>; 2] = Default::default();
+        let sections = [SectionId::GlobalOrderMins(dimension), SectionId::GlobalOrderMaxs(dimension)];
+        for (bytes, id) in bytes.iter_mut().zip(sections) {
+            let range =
+                self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
+            *bytes = self.file.bytes(range)?.to_vec();
+        }
+        let mut decoder = self.access.decoder();
+        let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
+        reader.global_order_bounds(dimension, &bytes[0], &bytes[1]).map_err(|source| self.error(source))
     }
 
     /// The conditions that were applied to the fragment's cells when it was made.
