@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_fragment::{FragmentField, NameScheme, Part};
-use tdb_types::Cells;
+use tdb_types::{Cells, Feature};
 
 use super::Fragment;
 use crate::tiles::{CellBuffers, FieldTiles, TileScratch, tile_len};
@@ -68,7 +68,8 @@ impl Fragment {
     /// The fragment doesn't have the field; its data files are missing or too short; the metadata doesn't say where its tiles
     /// lie.
     pub fn stored_tiles(&self, field: FragmentField) -> Result<StoredTiles> {
-        if self.footer().slot(field).is_none() {
+        let combined = self.version().has(Feature::CombinedCoordinates) && matches!(field, FragmentField::Dimension(_));
+        if self.footer().slot(if combined { FragmentField::Coordinates } else { field }).is_none() {
             return Err(self.error(tdb_fragment::FragmentError::NoSuchField { field }));
         }
         let tiles = self.load_tiles(field)?;
