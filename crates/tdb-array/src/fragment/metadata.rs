@@ -142,6 +142,24 @@ impl Metadata {
         }
     }
 
+    /// Reads a section, and nothing else; up to where the next begins, if it `is_alone` there.
+    pub(super) fn check_section(&self, id: SectionId, is_alone: bool) -> Result<()> {
+        if let Sections::Loaded { .. } = self.sections {
+            return Ok(());
+        }
+        let range = self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
+        let len = range.end - range.start;
+        let bytes = self.file.bytes(range)?;
+        let mut decoder = self.access.decoder();
+        let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
+        let taken = reader.check(id, &bytes).map_err(|source| self.error(source))?;
+        if taken == len || !is_alone {
+            return Ok(());
+        }
+        let what = format!("section {id} takes {taken} bytes, but {len} lie before what follows it");
+        Err(ArrayError::Corrupt { file: self.file.described().to_owned(), what })
+    }
+
     /// Which datatype the filters saw when the fragment was written.
     pub(super) fn element_types(&self) -> Result<ElementTypes> {
         if let Sections::Loaded { element_types, .. } = self.sections {

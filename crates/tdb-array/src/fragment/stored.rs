@@ -1,6 +1,6 @@
 //! What a fragment's metadata says, as it is stored: for those who check it, and don't believe it.
 
-use tdb_fragment::{FragmentField, FragmentStatistics, GlobalOrderBounds, TileStatistics};
+use tdb_fragment::{FragmentField, FragmentStatistics, GlobalOrderBounds, SectionId, TileStatistics};
 use tdb_types::Feature;
 
 use super::Fragment;
@@ -52,6 +52,22 @@ impl Fragment {
     pub fn stored_order_bounds(&self, dimension: usize) -> Result<Option<GlobalOrderBounds>> {
         let has = self.footer().has_global_order_bounds();
         has.then(|| self.inner.metadata.global_order_bounds(dimension)).transpose()
+    }
+
+    /// The sections of the metadata that can't be read, and why; also those that nobody needs to read cells.
+    #[must_use]
+    pub fn damaged_sections(&self) -> Vec<(SectionId, ArrayError)> {
+        let footer = self.footer();
+        let dimensions = self.schema().dim_count();
+        let ids = SectionId::in_file_order(self.version(), *footer.slots(), dimensions, footer.is_dense());
+        let ids: Vec<(SectionId, bool)> = ids.map(|id| (id, footer.section_offset(id).is_some())).collect();
+        let check = |(index, (id, is_known)): (usize, &(SectionId, bool))| {
+            // Some are there although the footer doesn't say where. They lie behind one that it knows.
+            let is_alone = ids.get(index + 1).is_none_or(|(_, is_known)| *is_known);
+            let checked = is_known.then(|| self.inner.metadata.check_section(*id, is_alone));
+            Some((*id, checked?.err()?))
+        };
+        ids.iter().enumerate().filter_map(check).collect()
     }
 
     /// Whether cells of a field are read with other values than those that its statistics are of, because its filters lose

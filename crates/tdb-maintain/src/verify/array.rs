@@ -1,10 +1,12 @@
 //! One array: its schemas, commits, metadata and fragments.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, Damaged, ErrorCategory, Monitor, TimeRange};
 use tdb_storage::{EntryKind, Storage};
-use tdb_types::names::LABELS_FOLDER;
+use tdb_types::TimestampedName;
+use tdb_types::names::{FRAGMENTS_FOLDER, LABELS_FOLDER, METADATA_FOLDER};
 
 use super::Verify;
 use super::field::unreadable;
@@ -89,7 +91,7 @@ fn lost(array: &Array, damaged: &Damaged) -> Finding {
 
 /// All schemas, the enumerations and labels that they name.
 fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
-    let mut enumerations = std::collections::HashSet::new();
+    let mut enumerations = HashSet::new();
     for path in array.schema_paths() {
         let file = array.storage().describe(path);
         let schema = match array.schema_at(path) {
@@ -130,18 +132,29 @@ fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
 fn check_rest(array: &Array, found: &mut Vec<Finding>) {
     found.extend(array.damaged_deletes().iter().map(|damaged| lost(array, damaged)));
     if let Err(error) = array.metadata() {
-        found.push(unreadable(&array.storage().describe(tdb_types::names::METADATA_FOLDER), &error));
+        found.push(unreadable(&array.storage().describe(METADATA_FOLDER), &error));
     }
-    match array.leftovers() {
-        // What is damaged was said already, or will be.
-        Err(_) => {}
-        Ok(leftovers) => {
-            for leftover in leftovers {
-                let file = array.storage().describe(&leftover.path);
-                found.push(match leftover.kind {
-                    EntryKind::Folder => Finding::wrong(FindingKind::Uncommitted, file, leftover.what),
-                    EntryKind::File => Finding::note(FindingKind::Unused, file, leftover.what),
-                });
+    check_commits(array, found);
+    // What is damaged was said already, or will be.
+    for leftover in array.leftovers().unwrap_or_default().iter().filter(|leftover| leftover.kind == EntryKind::File) {
+        let file = array.storage().describe(&leftover.path);
+        found.push(Finding::note(FindingKind::Unused, file, leftover.what));
+    }
+}
+
+/// Folders of fragments that no commit names.
+fn check_commits(array: &Array, found: &mut Vec<Finding>) {
+    let directory = array.directory();
+    let committed: HashSet<&str> =
+        directory.fragments.iter().chain(&directory.replaced).map(|entry| entry.folder.as_str()).collect();
+    for parent in ["", FRAGMENTS_FOLDER] {
+        let Ok(entries) = array.storage().list(parent) else { continue };
+        for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {
+            let path = if parent.is_empty() { entry.name.clone() } else { format!("{parent}/{}", entry.name) };
+            if TimestampedName::parse(&entry.name).is_some() && !committed.contains(path.as_str()) {
+                let what =
+                    "no commit names this fragment: its commit is lost, or its writing or removal was interrupted";
+                found.push(Finding::wrong(FindingKind::Uncommitted, array.storage().describe(&path), what));
             }
         }
     }

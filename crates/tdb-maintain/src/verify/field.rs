@@ -3,7 +3,7 @@
 use tdb_array::tdb_fragment::{FragmentField, StatisticsKind, StatisticsRules, TileSummariser, Tiles};
 use tdb_array::tdb_schema::ArraySchema;
 use tdb_array::{ArrayError, StoredTiles, TileReader};
-use tdb_types::{Cells, Datatype};
+use tdb_types::{Cells, Datatype, Feature};
 
 use super::finding::{Finding, FindingKind};
 use super::fragment::Checked;
@@ -62,6 +62,16 @@ impl Checked<'_> {
         Ok(())
     }
 
+    /// Compares what is stored of a field without tiles with what writers store there.
+    pub(super) fn check_empty(&mut self, field: FragmentField) {
+        let Ok(stored) = self.fragment.stored_statistics(field) else { return };
+        // A number of tiles that nothing of the field's own confirms may be any number.
+        let listed = stored.mins.len().max(stored.maxs.len()).max(stored.sums.len()).max(stored.null_counts.len());
+        let tiles = self.fragment.tile_count().min(listed.max(1) as u64);
+        let facts = vec![Some(TileFacts::default()); usize::try_from(tiles).unwrap_or(0)];
+        self.compare(field, &self.name_of(field), &facts);
+    }
+
     /// Notes which tiles can't be read.
     pub(super) fn take_tiles<T>(
         &mut self,
@@ -88,9 +98,6 @@ impl Checked<'_> {
     /// Compares the statistics of a field's tiles with what is stored.
     pub(super) fn compare(&mut self, field: FragmentField, name: &str, facts: &[Option<TileFacts>]) {
         let (footer, schema) = (self.fragment.footer(), self.fragment.schema());
-        if self.fragment.has_lossy_filters(field) {
-            return;
-        }
         let (Some(rules), Some(slot)) = (StatisticsRules::new(footer, schema, field), footer.slot(field)) else {
             return;
         };
@@ -100,14 +107,9 @@ impl Checked<'_> {
             FragmentField::Dimension(index) => schema.dimensions()[index].datatype(),
             _ => Datatype::UInt64,
         };
-        let stored = match self.fragment.stored_statistics(field) {
-            Ok(stored) => Some(stored),
-            Err(error) => {
-                self.found.push(unreadable(&file, &error).of_field(name));
-                None
-            }
-        };
-        let has_statistics = footer.version().has(tdb_types::Feature::TileStatistics);
+        // What can't be read was said.
+        let has_statistics = footer.version().has(Feature::TileStatistics);
+        let stored = self.fragment.stored_statistics(field).ok().filter(|_| has_statistics);
         let comparison = Comparison {
             file: &file,
             name,
@@ -115,8 +117,9 @@ impl Checked<'_> {
             kind: StatisticsKind::of(schema, field),
             rules,
             tiles: footer.tiles(),
+            is_lossy: self.fragment.has_lossy_filters(field),
         };
         let totals = self.totals.as_ref().and_then(|totals| totals.0.get(slot));
-        comparison.compare(facts, stored.as_ref().filter(|_| has_statistics), totals, &mut self.found);
+        comparison.compare(facts, stored.as_ref(), totals, &mut self.found);
     }
 }

@@ -81,27 +81,19 @@ impl Checked<'_> {
 
     fn check_all(&mut self) -> Result<()> {
         let file = self.metadata_file();
-        match self.fragment.stored_totals() {
-            Ok(totals) => self.totals = totals,
-            Err(error) => self.found.push(unreadable(&file, &error)),
-        }
-        if let Err(error) = self.fragment.processed_conditions() {
-            self.found.push(unreadable(&file, &error));
-        }
+        let damaged = self.fragment.damaged_sections();
+        self.found.extend(damaged.iter().map(|(_, error)| unreadable(&file, error)));
+        // What can't be read was said.
+        self.totals = self.fragment.stored_totals().ok().flatten();
         self.check_files();
-        let is_dense = self.fragment.footer().is_dense();
-        match is_dense {
-            true => {
-                if let Err(error) = self.fragment.rtree() {
-                    self.found.push(unreadable(&file, &error));
-                }
-            }
-            false => self.check_coordinates()?,
+        if !self.fragment.footer().is_dense() {
+            self.check_coordinates()?;
         }
         let fields: Vec<FragmentField> = self.fragment.footer().slots().iter().collect();
         for field in fields {
             match field {
-                FragmentField::Dimension(_) | FragmentField::Coordinates => {}
+                FragmentField::Dimension(_) if !self.fragment.footer().is_dense() => {}
+                FragmentField::Dimension(_) | FragmentField::Coordinates => self.check_empty(field),
                 field => self.check_field(field)?,
             }
         }

@@ -6,7 +6,7 @@ use tdb_testkit::hostile::SplitMix64;
 
 /// One way to alter a file.
 #[derive(Clone, Copy, Debug)]
-pub enum Alteration {
+pub(crate) enum Alteration {
     /// One bit is another.
     Bit(usize, u8),
     /// One byte is another.
@@ -20,7 +20,7 @@ pub enum Alteration {
 }
 
 impl Alteration {
-    pub fn sample(bytes: &[u8], rng: &mut SplitMix64) -> Option<Self> {
+    pub(crate) fn sample(bytes: &[u8], rng: &mut SplitMix64) -> Option<Self> {
         let one_in = |rng: &mut SplitMix64, count| rng.below(count) == 0;
         if bytes.is_empty() || one_in(rng, 12) {
             return Some(Self::Gone);
@@ -41,7 +41,7 @@ impl Alteration {
     }
 
     /// The file as it is then; nothing if it is gone.
-    pub fn apply(self, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn apply(self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut altered = bytes.to_vec();
         match self {
             Self::Bit(at, bit) => altered[at] ^= 1 << bit,

@@ -11,7 +11,7 @@ use tdb_types::Feature;
 use crate::seen::options;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
+pub(crate) enum Class {
     CellsLost,
     Numbers,
     Validity,
@@ -29,7 +29,7 @@ pub enum Class {
 }
 
 impl Class {
-    pub fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             Self::CellsLost => "cells can't be read any more",
             Self::Numbers => "cells of fields with sums",
@@ -49,7 +49,7 @@ impl Class {
     }
 
     /// Whether there is something that shows the alteration.
-    pub fn is_promised(self) -> bool {
+    pub(crate) fn is_promised(self) -> bool {
         matches!(
             self,
             Self::CellsLost
@@ -63,7 +63,7 @@ impl Class {
 }
 
 /// The times at which the array is worth reading, and what each data file holds.
-pub fn of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Option<(Vec<u64>, BTreeMap<String, Class>)> {
+pub(crate) fn of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Option<(Vec<u64>, BTreeMap<String, Class>)> {
     let array = options(key).between(TimeRange::ALL).open_on(storage.clone()).ok()?;
     let fragments = array.fragments().ok()?.iter().cloned().chain(array.replaced_fragments().ok()?.0);
     let (mut times, mut classes) = (vec![u64::MAX], BTreeMap::new());
@@ -117,12 +117,18 @@ fn is_edge<T>(statistic: &tdb_array::tdb_fragment::Statistic<T>) -> bool {
 }
 
 /// Of files that hold no cells.
-pub fn of_path(path: &str) -> Class {
+pub(crate) fn of_path(path: &str) -> Class {
     if is_schema_or_fragment(path) { Class::ByMetadata } else { Class::ByCommits }
 }
 
-pub fn structure_of_path(path: &str) -> Class {
+pub(crate) fn structure_of_path(path: &str) -> Class {
     if is_schema_or_fragment(path) { Class::Structure } else { Class::Commits }
+}
+
+pub(crate) fn is_commit(path: &str) -> bool {
+    !path.contains("__fragment")
+        && ["wrt", "ok", "vac", "con", "ign", "del"].iter().any(|extension| path.ends_with(extension))
+        || path.starts_with("__commits/")
 }
 
 fn is_schema_or_fragment(path: &str) -> bool {

@@ -143,7 +143,7 @@ impl Subject {
             Class::CellsLost
         } else if now.cells != self.seen.cells {
             self.classes.get(path).copied().unwrap_or_else(|| classes::of_path(path))
-        } else if now.statistics != self.seen.statistics {
+        } else if now.statistics != self.seen.statistics && !classes::is_commit(path) {
             Class::Statistics
         } else if now.structure.is_none() {
             Class::StructureLost

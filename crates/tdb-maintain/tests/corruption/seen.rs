@@ -11,20 +11,20 @@ use tdb_types::{ArrayType, Limits};
 
 /// Digests of what can be seen; nothing of what can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    pub cells: Option<u64>,
-    pub statistics: Option<u64>,
-    pub structure: Option<u64>,
+pub(crate) struct Seen {
+    pub(crate) cells: Option<u64>,
+    pub(crate) statistics: Option<u64>,
+    pub(crate) structure: Option<u64>,
 }
 
-pub fn options(key: Option<[u8; 32]>) -> ArrayOptions {
+pub(crate) fn options(key: Option<[u8; 32]>) -> ArrayOptions {
     let options = ArrayOptions::new().threads(1).limits(Limits::SMALL);
     key.into_iter().fold(options, |options, key| options.key(EncryptionKey::new(key)))
 }
 
 impl Seen {
     /// `times` are those at which the array is read.
-    pub fn of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>, times: &[u64]) -> Self {
+    pub(crate) fn of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>, times: &[u64]) -> Self {
         let mut cells = DefaultHasher::new();
         let read = times.iter().try_for_each(|time| {
             let array = options(key).at(*time).open_on(storage.clone())?;
