@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::color::ColorChoice;
 use crate::command::{
     agg, completions, create, delete, doctor, enumerations, evolve, fragments, group, import, info, inspect, ls, meta,
-    read, schema, stats, tree,
+    read, schema, stats, tree, verify,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -28,6 +28,7 @@ Examples:
   tdb create PATH --schema schema.toml     a new array
   tdb import PATH rows.csv --dimensions x  rows of a file, into an array that is made for them
   tdb doctor PATH                          what interrupted writes have left
+  tdb verify PATH                          whether all of it is as it should be
 
 Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
 6 the key of an encrypted array is missing, wrong or not wanted.
@@ -67,6 +68,7 @@ pub(crate) enum Command {
     Delete(delete::Args),
     Group(group::Args),
     Doctor(doctor::Args),
+    Verify(verify::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
     /// A path without a command, and the options that follow it.
@@ -163,7 +165,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "info",
     "schema",
     "fragments",
@@ -180,6 +182,7 @@ const COMMANDS: [&str; 19] = [
     "delete",
     "group",
     "doctor",
+    "verify",
     "inspect",
     "completions",
     "help",

@@ -20,6 +20,7 @@ pub(crate) mod read;
 pub(crate) mod schema;
 pub(crate) mod stats;
 pub(crate) mod tree;
+pub(crate) mod verify;
 
 pub(crate) use cells_of::WhichCells;
 pub(crate) use describe::json_cell;
@@ -52,6 +53,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Delete(args) => delete::run(&args, &key()?),
         Command::Group(args) => group::run(&args, &key()?),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
+        Command::Verify(args) => verify::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args, CommandLine::command()),
         // The parser has made another command of it.

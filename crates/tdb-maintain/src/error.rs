@@ -13,6 +13,12 @@ pub enum MaintainError {
     /// A file can't be read, written, listed or removed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// A text isn't a manifest.
+    #[error("line {line} isn't one of a manifest: a SHA-256 in 64 hexadecimal digits, two spaces, a path")]
+    Manifest {
+        /// The number of the line, from 1 on.
+        line: usize,
+    },
 }
 
 /// The result of something that may fail so.

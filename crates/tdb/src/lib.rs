@@ -58,7 +58,7 @@
 //! ```
 //!
 //! Each thing has one name here: what is about arrays, all of [`tdb-array`](tdb_array), stands at the root, and what is of a
-//! layer below in the layer's module. The layers are crates of their own for those who want one alone:
+//! layer below, or above, in the layer's module. The layers are crates of their own for those who want one alone:
 //!
 //! | module | crate | its one job |
 //! | --- | --- | --- |
@@ -72,6 +72,7 @@
 //! | [`condition`] | `tdb-condition` | conditions on cells: build, read, evaluate |
 //! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
 //! | [`schema_text`] | `tdb-schema-text` | schemas as text, both ways |
+//! | [`maintain`] | `tdb-maintain` | what keeps arrays healthy: [`Verify`](maintain::Verify) |
 //!
 //! # Features
 //!
@@ -97,17 +98,19 @@
 #[doc(inline)]
 pub use tdb_array::{
     Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches,
-    CellProblem, Clock, Column, Coordinate, CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment,
-    ErrorCategory, FileReads, Fragment, FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group,
-    GroupOptions, GroupTree, GroupWriter, Grouped, Histogram, Label, Leftover, Listing, Member, MemberPlace, Metadata,
-    MetadataWriter, Monitor, Names, NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress,
-    PrunedBy, PrunedTiles, Query, QueryBox, Randomness, Result, TimeRange, TreeNode, Value, Write, Written,
+    CellOrderCheck, CellProblem, Clock, Column, Coordinate, CreateOptions, Damaged, Duplicates, EmbeddedDelete,
+    Environment, ErrorCategory, FileReads, Fragment, FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter,
+    Group, GroupOptions, GroupTree, GroupWriter, Grouped, Histogram, Label, Leftover, Listing, Member, MemberPlace,
+    Metadata, MetadataWriter, Monitor, Names, NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile,
+    Progress, PrunedBy, PrunedTiles, Query, QueryBox, Randomness, Result, StoredTiles, TileCells, TileReader,
+    TileWorkers, TimeRange, TreeNode, Value, Write, Written,
 };
 
 pub use tdb_condition as condition;
 pub use tdb_filters as filters;
 pub use tdb_fragment as fragment;
 pub use tdb_generic_tile as generic_tile;
+pub use tdb_maintain as maintain;
 pub use tdb_metadata as metadata;
 pub use tdb_rtree as rtree;
 pub use tdb_schema as schema;

@@ -2,6 +2,7 @@
 
 use tdb_array::{ArrayError, ErrorCategory};
 use tdb_filters::KeyProblem;
+use tdb_maintain::MaintainError;
 use tdb_schema_text::SchemaTextError;
 use tdb_storage::StorageError;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA};
@@ -45,6 +46,16 @@ impl From<ArrayError> for Failure {
             (ArrayError::Storage(StorageError::NotFound { path }), _) => failure.with_hint(missing_file_hint(path)),
             (_, Exit::Corrupt) => failure.with_hint("`tdb inspect FILE` shows how much of a file can be read"),
             _ => failure,
+        }
+    }
+}
+
+impl From<MaintainError> for Failure {
+    fn from(error: MaintainError) -> Self {
+        match error {
+            MaintainError::Array(error) => error.into(),
+            MaintainError::Storage(error) => ArrayError::from(error).into(),
+            other => Self::new(Exit::Unavailable, other),
         }
     }
 }

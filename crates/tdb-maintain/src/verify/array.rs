@@ -35,6 +35,7 @@ impl Verify {
         check_rest(&array, &mut found);
         report.take(found, &storage.describe(""));
         self.check_fragments(&array, report)?;
+        report.count(array.counters());
         self.check_labels(storage, report)
     }
 

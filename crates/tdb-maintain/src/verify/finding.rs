@@ -37,6 +37,8 @@ pub enum FindingKind {
     Unreadable,
     /// A file of another size than the metadata says.
     FileSize,
+    /// Numbers of tiles or cells that can't be.
+    Counts,
     /// A fragment without a commit.
     Uncommitted,
     /// What no reader looks at.
@@ -72,6 +74,7 @@ impl FindingKind {
         match self {
             Self::Unreadable => "unreadable",
             Self::FileSize => "file-size",
+            Self::Counts => "counts",
             Self::Uncommitted => "uncommitted",
             Self::Unused => "unused",
             Self::Copies => "copies",

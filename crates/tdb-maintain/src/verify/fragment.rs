@@ -1,6 +1,6 @@
 //! One fragment: its files, its metadata, its tiles.
 
-use tdb_array::tdb_fragment::{FragmentField, FragmentStatistics, Part};
+use tdb_array::tdb_fragment::{FragmentField, FragmentStatistics, Part, Tiles};
 use tdb_array::{Array, Fragment, TileWorkers};
 use tdb_types::names::FRAGMENT_METADATA;
 
@@ -86,6 +86,7 @@ impl Checked<'_> {
         // What can't be read was said.
         self.totals = self.fragment.stored_totals().ok().flatten();
         self.check_files();
+        self.check_counts();
         if !self.fragment.footer().is_dense() {
             self.check_coordinates()?;
         }
@@ -98,6 +99,21 @@ impl Checked<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Numbers of tiles and cells that a dense fragment states, though they follow from its non-empty domain.
+    fn check_counts(&mut self) {
+        let (footer, header) = (self.fragment.footer(), self.fragment.footer().header());
+        let Tiles::Dense(grid) = footer.tiles() else { return };
+        let (file, found) = (self.metadata_file(), &mut self.found);
+        let mut expect = |what: &str, stored: u64, expected: u64| {
+            if stored != expected {
+                let what = format!("{what} is {stored}, but a dense fragment has {expected} there");
+                found.push(Finding::wrong(FindingKind::Counts, file.as_str(), what));
+            }
+        };
+        expect("the number of sparse tiles", header.sparse_tile_count, 0);
+        expect("the number of cells of the last tile", header.last_tile_cells, grid.cells_per_tile());
     }
 
     /// Whether the data files are as large as the metadata says, and whether there are others.

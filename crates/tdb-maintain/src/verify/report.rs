@@ -1,5 +1,7 @@
 //! What a verification has looked at, and what it has found.
 
+use tdb_storage::Counters;
+
 use super::finding::{Finding, FindingKind, Severity};
 
 /// What a verification has looked at, and what it has found.
@@ -18,6 +20,8 @@ pub struct Report {
     pub cells: u64,
     /// Bytes of data files.
     pub bytes: u64,
+    /// What was asked of the storages of the arrays.
+    pub counters: Counters,
     /// What was found, in the order in which it was met.
     pub findings: Vec<Finding>,
 }
@@ -37,6 +41,14 @@ impl Report {
     pub fn counts(&self) -> (usize, usize) {
         let notes = self.findings.iter().filter(|finding| finding.severity == Severity::Note).count();
         (self.findings.len() - notes, notes)
+    }
+
+    /// Adds what was asked of a storage.
+    pub(super) fn count(&mut self, counters: Counters) {
+        self.counters.lists += counters.lists;
+        self.counters.opens += counters.opens;
+        self.counters.reads += counters.reads;
+        self.counters.bytes += counters.bytes;
     }
 
     pub(super) fn push(&mut self, finding: Finding) {
