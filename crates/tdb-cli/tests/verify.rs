@@ -39,11 +39,17 @@ fn a_changed_cell_is_found_by_statistics() {
     // Without filters, so that nothing else would show it.
     let copy = Copy::of("v22-by-2.30.0-dense-2d-row-row");
     let file = copy.find("array/__fragments", "/a0.tdb");
-    let mut bytes = fs::read(&file).unwrap();
-    let last = bytes.len() - 1;
-    bytes[last] ^= 1;
-    fs::write(&file, bytes).unwrap();
-    assert_eq!(copy.run("read", "array", "--format=csv").code, Some(0), "readers notice nothing");
+    let (bytes, read) = (fs::read(&file).unwrap(), || copy.run("read", "array", "--format=csv"));
+    let sound = read().stdout;
+    // Some cells of the tiles can't be seen.
+    let changes = (20..bytes.len()).find(|at| {
+        let mut changed = bytes.clone();
+        changed[*at] ^= 1;
+        fs::write(&file, changed).unwrap();
+        let now = read();
+        now.code == Some(0) && now.stdout != sound
+    });
+    assert!(changes.is_some(), "readers get another cell, and notice nothing");
     let found = copy.run("verify", "array", "");
     assert_eq!(found.code, Some(1), "{found}");
     let rows = rows(&found.stdout);
@@ -89,7 +95,7 @@ fn digests_find_what_nothing_else_shows() {
     fs::remove_file(&commit).unwrap();
     assert!(rows(&verify().stdout).iter().any(|row| row["kind"] == "missing"));
     fs::write(&digest, "no digest").unwrap();
-    assert_eq!(verify().code, Some(5));
+    assert_eq!(verify().code, Some(2));
     let inside = copy.path().join("array/digest").to_string_lossy().into_owned();
     assert_eq!(copy.run("verify", "array", &format!("--digest {inside}")).code, Some(2));
 }
