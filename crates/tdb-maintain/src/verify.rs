@@ -8,8 +8,10 @@ mod field;
 mod finding;
 mod fragment;
 mod place;
+mod places;
 mod report;
 mod statistics;
+mod tile;
 mod visible;
 
 use std::path::Path;
@@ -21,7 +23,7 @@ use tdb_storage::{LocalStorage, Storage};
 use tdb_types::Limits;
 
 pub use finding::{Finding, FindingKind, Severity};
-use place::Places;
+use places::Places;
 pub use report::Report;
 
 use crate::Result;
@@ -97,6 +99,7 @@ impl Verify {
     ///
     /// # Errors
     /// As [`folder`](Self::folder).
+    #[allow(clippy::needless_pass_by_value)] // as opening takes it
     pub fn storage(&self, storage: Arc<dyn Storage>) -> Result<Report> {
         self.run(&storage, None)
     }

@@ -9,8 +9,7 @@ use tdb_types::TimestampedName;
 use tdb_types::names::{FRAGMENTS_FOLDER, LABELS_FOLDER, METADATA_FOLDER};
 
 use super::Verify;
-use super::field::unreadable;
-use super::finding::{Finding, FindingKind};
+use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::check_fragment;
 use super::report::Report;
 use crate::Result;

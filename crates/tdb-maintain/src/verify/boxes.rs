@@ -2,10 +2,9 @@
 
 use tdb_array::tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
 
-use super::coordinates::TileCoordinates;
-use super::field::unreadable;
-use super::finding::{Finding, FindingKind};
+use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::Checked;
+use super::tile::TileCoordinates;
 
 /// How a stored range relates to the one that the cells give.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

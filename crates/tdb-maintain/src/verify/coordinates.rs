@@ -6,22 +6,12 @@ use tdb_array::{ArrayError, CellOrderCheck, StoredTiles, TileCells, TileReader};
 use tdb_types::{Cells, Offsets};
 
 use super::boxes::check_boxes;
-use super::field::{facts_of, kept, unreadable};
-use super::finding::{Finding, FindingKind};
+use super::field::facts_of;
+use super::finding::{Finding, FindingKind, kept, unreadable};
 use super::fragment::Checked;
 use super::statistics::TileFacts;
+use super::tile::TileCoordinates;
 use crate::Result;
-
-/// What the coordinates of a tile give.
-#[derive(Debug)]
-pub(super) struct TileCoordinates {
-    /// For each dimension.
-    facts: Vec<TileFacts>,
-    pub(super) mbr: NdRange,
-    in_order: bool,
-    /// The bytes of the first and the last cell along each dimension.
-    ends: Vec<[Vec<u8>; 2]>,
-}
 
 impl Checked<'_> {
     /// Unfilters the coordinates of all tiles.

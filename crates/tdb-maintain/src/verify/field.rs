@@ -5,7 +5,7 @@ use tdb_array::tdb_schema::ArraySchema;
 use tdb_array::{ArrayError, StoredTiles, TileReader};
 use tdb_types::{Cells, Datatype, Feature};
 
-use super::finding::{Finding, FindingKind};
+use super::finding::{kept, unreadable};
 use super::fragment::Checked;
 use super::statistics::{Comparison, TileFacts};
 use super::visible::visible_runs;
@@ -24,19 +24,6 @@ pub(super) fn facts_of(
     let mut summariser = TileSummariser::new(kind);
     runs.into_iter().for_each(|run| summariser.add(cells, run));
     TileFacts { visible: summariser.finish(cells), whole: (!is_whole).then(|| TileSummariser::whole(kind, cells)) }
-}
-
-/// Keeps an error with its tile, unless it is one that ends everything.
-pub(super) fn kept<T>(result: Result<T, ArrayError>) -> Result<Result<T, ArrayError>, ArrayError> {
-    match result {
-        Err(ArrayError::Cancelled) => Err(ArrayError::Cancelled),
-        kept => Ok(kept),
-    }
-}
-
-/// What can't be read.
-pub(super) fn unreadable(file: &str, error: &ArrayError) -> Finding {
-    Finding::wrong(FindingKind::Unreadable, file, error.to_string())
 }
 
 impl Checked<'_> {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tdb_array::ArrayError;
+
 /// Something that isn't as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -137,4 +139,17 @@ impl fmt::Display for Finding {
         }
         write!(f, ": {}: {}", self.kind.name(), self.what)
     }
+}
+
+/// Keeps an error with its tile, unless it is one that ends everything.
+pub(super) fn kept<T>(result: Result<T, ArrayError>) -> Result<Result<T, ArrayError>, ArrayError> {
+    match result {
+        Err(ArrayError::Cancelled) => Err(ArrayError::Cancelled),
+        kept => Ok(kept),
+    }
+}
+
+/// What can't be read.
+pub(super) fn unreadable(file: &str, error: &ArrayError) -> Finding {
+    Finding::wrong(FindingKind::Unreadable, file, error.to_string())
 }

@@ -1,11 +1,11 @@
 //! One fragment: its files, its metadata, its tiles.
 
 use tdb_array::tdb_fragment::{FragmentField, FragmentStatistics, Part, Tiles};
+use tdb_array::tdb_schema::{Attribute, Dimension};
 use tdb_array::{Array, Fragment, TileWorkers};
 use tdb_types::names::FRAGMENT_METADATA;
 
-use super::field::unreadable;
-use super::finding::{Finding, FindingKind};
+use super::finding::{Finding, FindingKind, unreadable};
 use super::report::Report;
 use crate::Result;
 
@@ -72,8 +72,8 @@ impl Checked<'_> {
     pub(super) fn name_of(&self, field: FragmentField) -> String {
         let schema = self.fragment.schema();
         let name = match field {
-            FragmentField::Attribute(index) => schema.attributes().get(index).map(|field| field.name()),
-            FragmentField::Dimension(index) => schema.dimensions().get(index).map(|field| field.name()),
+            FragmentField::Attribute(index) => schema.attributes().get(index).map(Attribute::name),
+            FragmentField::Dimension(index) => schema.dimensions().get(index).map(Dimension::name),
             _ => None,
         };
         name.map_or_else(|| field.to_string(), str::to_owned)

@@ -1,6 +1,5 @@
 //! What lies somewhere: an array, a group, or a folder that has some.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,19 +9,13 @@ use tdb_types::TimestampedName;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, FRAGMENTS_FOLDER};
 
 use super::Verify;
-use super::field::unreadable;
-use super::finding::{Finding, FindingKind};
+use super::finding::{Finding, FindingKind, unreadable};
+use super::places::Places;
 use super::report::Report;
 use crate::Result;
 
 /// Folders deeper than this aren't looked into.
 const DEEPEST: usize = 64;
-
-/// Places to look at, none twice.
-#[derive(Debug, Default)]
-pub(super) struct Places {
-    seen: HashSet<String>,
-}
 
 impl Verify {
     /// Looks at whatever lies at the root of a storage, which is this local folder if it is one.
@@ -34,7 +27,7 @@ impl Verify {
         places: &mut Places,
         report: &mut Report,
     ) -> Result<()> {
-        if !places.seen.insert(storage.describe("")) {
+        if !places.is_new(&**storage) {
             return Ok(());
         }
         let root = match storage.list("") {
@@ -72,7 +65,7 @@ impl Verify {
             match storage.sub(name) {
                 Ok(inner) => self.check_place(&inner, folder.as_deref(), depth + 1, places, report)?,
                 Err(error) => {
-                    report.push(Finding::wrong(FindingKind::Unreadable, storage.describe(name), error.to_string()))
+                    report.push(Finding::wrong(FindingKind::Unreadable, storage.describe(name), error.to_string()));
                 }
             }
         }
@@ -114,11 +107,11 @@ impl Verify {
             None => node.member.as_ref().map_or_else(|| node.name.clone(), |member| member.uri.clone()),
         };
         match (&node.kind, &node.storage) {
-            (NodeKind::Array, Some(storage)) if places.seen.insert(storage.describe("")) => {
+            (NodeKind::Array, Some(storage)) if places.is_new(&**storage) => {
                 self.check_array(storage, false, report)?;
             }
             (NodeKind::Group, Some(storage)) => {
-                places.seen.insert(storage.describe(""));
+                let _ = places.is_new(&**storage);
                 report.groups += 1;
                 if let Ok(group) = self.group.open_on(storage.clone())
                     && let Err(error) = group.metadata()

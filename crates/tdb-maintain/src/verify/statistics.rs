@@ -154,11 +154,12 @@ enum Judged {
     Wrong(String),
 }
 
-fn judge(sides: [(Option<&[u8]>, Statistic<&[u8]>); 3], show: impl Fn(&[u8]) -> String) -> Judged {
+/// A value as it is stored, and what it is worth.
+type Bound<'a> = (Option<&'a [u8]>, Statistic<&'a [u8]>);
+
+fn judge(sides: [Bound<'_>; 3], show: impl Fn(&[u8]) -> String) -> Judged {
     // Where both are empty, neither is there.
-    let same = |stored: &(Option<&[u8]>, _), ours: &(Option<&[u8]>, _)| {
-        stored.0.unwrap_or_default() == ours.0.unwrap_or_default()
-    };
+    let same = |stored: &Bound<'_>, ours: &Bound<'_>| stored.0.unwrap_or_default() == ours.0.unwrap_or_default();
     judge_values(sides, same, |side| side.1.map(&show))
 }
 
