@@ -99,7 +99,7 @@ impl Checked<'_> {
         }
         let Some(first) = disordered.first() else { return };
         let why = match check.is_promised() {
-            true => "its writer was told not to check",
+            true => "as writers that were told not to check leave them",
             false => "writers of its format had another order",
         };
         let what = format!(
