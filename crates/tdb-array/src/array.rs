@@ -5,23 +5,25 @@ mod footers;
 mod fragments;
 mod load;
 mod options;
+mod parts;
 mod soundness;
+mod tile_workers;
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tdb_rtree::NdRange;
-use tdb_schema::{ArraySchema, Enumeration, SchemaError};
+use tdb_schema::{ArraySchema, Enumeration};
 use tdb_storage::{AheadStorage, Counters, CountingStorage, Storage};
 use tdb_types::Limits;
-use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
 
 use deletes::Delete;
 use footers::FooterFiles;
 use fragments::Loaded;
 pub(crate) use load::load_schema;
 pub use options::ArrayOptions;
+pub use tile_workers::TileWorkers;
 
 use crate::access::Access;
 use crate::damage::Damaged;
@@ -210,13 +212,7 @@ impl Array {
             let known = known.iter().map(|reference| reference.name.clone()).collect();
             return Err(ArrayError::UnknownEnumeration { name: name.to_owned(), known });
         };
-        let file = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}/{}", reference.file_name);
-        let bytes = self.inner.access.read(&*self.inner.storage, &file)?;
-        let tile = self.inner.access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
-        let enumeration = tile
-            .and_then(|tile| Enumeration::parse_tile(&tile, None))
-            .map_err(|source| ArrayError::Schema { file: self.inner.storage.describe(&file), source })?;
-        let enumeration = Arc::new(enumeration);
+        let enumeration = Arc::new(self.read_enumeration(reference)?);
         if let Ok(mut loaded) = self.inner.enumerations.lock() {
             loaded.insert(name.to_owned(), enumeration.clone());
         }

@@ -1,5 +1,6 @@
 //! A committed fragment: its footer, and its sections as they are needed.
 
+mod cell_order;
 mod facts;
 mod fields;
 mod metadata;
@@ -8,6 +9,8 @@ mod open;
 mod own_footer;
 mod prefetch;
 mod statistics;
+mod stored;
+mod tiles_of;
 mod totals;
 
 use std::collections::HashMap;
@@ -23,11 +26,13 @@ use crate::access::Access;
 use crate::directory::FragmentEntry;
 use crate::tiles::FieldTiles;
 use crate::{ArrayError, Result};
+pub use cell_order::CellOrderCheck;
 use metadata::Metadata;
 pub(crate) use open::UnparsedFragment;
 pub(crate) use own_footer::has_reliable_copies;
 pub(crate) use prefetch::prefetch;
 pub(crate) use statistics::FieldStatistics;
+pub use tiles_of::{StoredTiles, TileCells, TileReader};
 pub(crate) use totals::{FieldTotals, prefetch_totals};
 
 /// A committed fragment of an open array.
@@ -118,7 +123,7 @@ impl Fragment {
     ///
     /// # Errors
     /// The section can't be read.
-    pub(crate) fn processed_conditions(&self) -> Result<Vec<String>> {
+    pub fn processed_conditions(&self) -> Result<Vec<String>> {
         // As the format has it: without delete metadata a fragment's list doesn't count.
         if !self.footer().header().has_delete_metadata {
             return Ok(Vec::new());

@@ -100,7 +100,7 @@ pub use {
 };
 
 pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram};
-pub use array::{Array, ArrayOptions};
+pub use array::{Array, ArrayOptions, TileWorkers};
 pub use batch::Batch;
 pub use column::{Column, Value};
 pub use damage::Damaged;
@@ -109,7 +109,7 @@ pub use directory::{
 };
 pub use environment::{Clock, Environment, Randomness};
 pub use error::{ArrayError, CellProblem, ErrorCategory};
-pub use fragment::Fragment;
+pub use fragment::{CellOrderCheck, Fragment, StoredTiles, TileCells, TileReader};
 pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, TreeNode};
 pub use label::Label;
 pub use metadata::{Metadata, NumpyArray};

@@ -1,6 +1,7 @@
 //! The order of a sparse array's cells: what cells are sorted by, when they are read and when they are written.
 
 pub(crate) mod ascending;
+pub(crate) mod by_writers;
 pub(crate) mod cell_order;
 pub(crate) mod coordinates;
 pub(crate) mod entries;

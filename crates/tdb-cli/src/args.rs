@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::color::ColorChoice;
 use crate::command::{
     agg, completions, consolidate, create, delete, diff, doctor, enumerations, evolve, fragments, group, import, info,
-    inspect, ls, meta, read, schema, stats, tree, vacuum,
+    inspect, ls, meta, read, schema, stats, tree, vacuum, verify,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -30,6 +30,7 @@ Examples:
   tdb consolidate PATH --what commits      many small files into one
   tdb vacuum PATH                          what was replaced goes
   tdb doctor PATH                          what interrupted writes have left
+  tdb verify PATH                          whether all of it is as it should be
 
 Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
 6 the key of an encrypted array is missing, wrong or not wanted.
@@ -72,6 +73,7 @@ pub(crate) enum Command {
     Consolidate(consolidate::Args),
     Vacuum(vacuum::Args),
     Doctor(doctor::Args),
+    Verify(verify::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
     /// A path without a command, and the options that follow it.
@@ -168,7 +170,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "info",
     "schema",
     "fragments",
@@ -187,6 +189,7 @@ const COMMANDS: [&str; 21] = [
     "consolidate",
     "vacuum",
     "doctor",
+    "verify",
     "inspect",
     "completions",
     "help",

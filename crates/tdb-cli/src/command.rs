@@ -24,6 +24,7 @@ pub(crate) mod schema;
 pub(crate) mod stats;
 pub(crate) mod tree;
 pub(crate) mod vacuum;
+pub(crate) mod verify;
 
 pub(crate) use cells_of::WhichCells;
 pub(crate) use describe::json_cell;
@@ -59,6 +60,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Consolidate(args) => consolidate::run(&args, &key()?, terminal),
         Command::Vacuum(args) => vacuum::run(&args, &key()?, terminal),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
+        Command::Verify(args) => verify::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args, CommandLine::command()),
         // The parser has made another command of it.

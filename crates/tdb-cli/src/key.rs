@@ -10,6 +10,7 @@ use std::path::Path;
 use tdb_array::{ArrayOptions, CreateOptions, GroupOptions};
 use tdb_filters::EncryptionKey;
 use tdb_generic_tile::GenericTileDecoder;
+use tdb_maintain::Verify;
 use tdb_types::Limits;
 
 use crate::failure::{Exit, Failure, Result};
@@ -78,6 +79,14 @@ impl Key {
         match &self.0 {
             Some(key) => ArrayOptions::new().key(key.clone()),
             None => ArrayOptions::new(),
+        }
+    }
+
+    /// How to check arrays and groups with it.
+    pub(crate) fn verify(&self) -> Verify {
+        match &self.0 {
+            Some(key) => Verify::new().key(key.clone()),
+            None => Verify::new(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use tdb_array::{Array, Group};
+use tdb_storage::Counters;
 
 use crate::size::Bytes;
 use crate::terminal::{Terminal, printable};
@@ -38,6 +39,7 @@ struct Session {
 struct Noted {
     arrays: Vec<Array>,
     groups: Vec<Group>,
+    counted: Vec<Counters>,
     found: bool,
     cells: Option<u64>,
 }
@@ -69,6 +71,13 @@ pub(crate) fn opened(array: &Array) {
 pub(crate) fn opened_group(group: &Group) {
     if let Ok(mut noted) = session().noted.lock() {
         noted.groups.push(group.clone());
+    }
+}
+
+/// Notes what was read of arrays that are closed again.
+pub(crate) fn counted(counters: Counters) {
+    if let Ok(mut noted) = session().noted.lock() {
+        noted.counted.push(counters);
     }
 }
 
@@ -110,7 +119,7 @@ pub(crate) fn finish(terminal: Terminal) -> bool {
     }
     if session.options.stats {
         let arrays = noted.arrays.iter().map(Array::counters);
-        let counters = arrays.chain(noted.groups.iter().map(Group::counters));
+        let counters = arrays.chain(noted.groups.iter().map(Group::counters)).chain(noted.counted.iter().copied());
         let sum = counters.fold([0; 4], |sum, counters| {
             let [lists, opens, reads, bytes] = sum;
             [lists + counters.lists, opens + counters.opens, reads + counters.reads, bytes + counters.bytes]

@@ -10,3 +10,4 @@ mod totals;
 pub use builder::{FragmentBuilder, StoredTile};
 pub use kind::StatisticsKind;
 pub use tile::{TileSummariser, TileSummary};
+pub use totals::FieldSummariser;

@@ -120,7 +120,7 @@ pub use tdb_filters::ElementTypes;
 pub use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
 pub use {tdb_rtree, tdb_schema, tdb_types};
 
-pub use build::{FragmentBuilder, StatisticsKind, StoredTile, TileSummariser, TileSummary};
+pub use build::{FieldSummariser, FragmentBuilder, StatisticsKind, StoredTile, TileSummariser, TileSummary};
 pub use consolidated::ConsolidatedFooters;
 pub use contents::{FieldContents, FragmentContents};
 pub use error::{FragmentError, Result};

@@ -51,6 +51,12 @@ pub enum MaintainError {
         /// The file that lies between.
         file: String,
     },
+    /// A text isn't a manifest.
+    #[error("line {line} isn't one of a manifest: a SHA-256 in 64 hexadecimal digits, two spaces, a path")]
+    Manifest {
+        /// The number of the line, from 1 on.
+        line: usize,
+    },
 }
 
 impl MaintainError {
@@ -62,7 +68,7 @@ impl MaintainError {
             Self::Storage(error) => ArrayError::Storage(error.clone()).category(),
             Self::Schema(_) | Self::Text(_) => ErrorCategory::Corrupt,
             Self::NotInFormat { .. } | Self::NoUri { .. } => ErrorCategory::Unsupported,
-            Self::Between { .. } => ErrorCategory::Usage,
+            Self::Between { .. } | Self::Manifest { .. } => ErrorCategory::Usage,
         }
     }
 }

@@ -5,19 +5,23 @@ mod diff;
 mod error;
 mod footer_files;
 mod job;
+mod manifest;
 mod metadata_files;
 mod own_commits;
 mod plan;
 mod step;
 mod target;
 mod vacuum;
+mod verify;
 
 pub use consolidate::{Consolidate, Consolidation};
 pub use diff::{Diff, DiffCounts, Difference};
 pub use error::{MaintainError, Result};
+pub use manifest::{FileChange, Manifest};
 pub use plan::{Left, Plan, Reason, Report, Savings};
 pub use step::{Action, Step};
 pub use vacuum::Vacuum;
+pub use verify::{Finding, FindingKind, Severity, Verify, VerifyReport};
 
 // Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use tdb_array;

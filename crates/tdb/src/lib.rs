@@ -72,7 +72,7 @@
 //! | [`condition`] | `tdb-condition` | conditions on cells: build, read, evaluate |
 //! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
 //! | [`schema_text`] | `tdb-schema-text` | schemas as text, both ways |
-//! | [`maintain`] | `tdb-maintain` | small files joined, what was replaced removed |
+//! | [`maintain`] | `tdb-maintain` | what keeps arrays healthy: consolidate, vacuum, verify, diff |
 //!
 //! # Features
 //!
@@ -98,11 +98,12 @@
 #[doc(inline)]
 pub use tdb_array::{
     Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches,
-    CellProblem, Clock, Column, Coordinate, CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment,
-    ErrorCategory, FileReads, Fragment, FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group,
-    GroupOptions, GroupTree, GroupWriter, Grouped, Histogram, Label, Leftover, Listing, Member, MemberPlace, Metadata,
-    MetadataWriter, Monitor, Names, NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress,
-    PrunedBy, PrunedTiles, Query, QueryBox, Randomness, Result, TimeRange, TreeNode, Value, Write, Written,
+    CellOrderCheck, CellProblem, Clock, Column, Coordinate, CreateOptions, Damaged, Duplicates, EmbeddedDelete,
+    Environment, ErrorCategory, FileReads, Fragment, FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter,
+    Group, GroupOptions, GroupTree, GroupWriter, Grouped, Histogram, Label, Leftover, Listing, Member, MemberPlace,
+    Metadata, MetadataWriter, Monitor, Names, NewCells, NewColumn, NodeKind, NumpyArray, Order, Plan, PlannedTile,
+    Progress, PrunedBy, PrunedTiles, Query, QueryBox, Randomness, Result, StoredTiles, TileCells, TileReader,
+    TileWorkers, TimeRange, TreeNode, Value, Write, Written,
 };
 
 pub use tdb_condition as condition;

@@ -30,3 +30,10 @@ fn all_of_arrays_is_at_the_root_and_nothing_else() {
     assert_eq!(set.len(), here.len(), "a name is there twice");
     assert_eq!(set, expected);
 }
+
+#[test]
+fn what_keeps_arrays_healthy_is_a_module() {
+    let maintain = names("tdb-maintain");
+    assert!(["Verify", "Report", "Finding", "Manifest"].iter().all(|name| maintain.iter().any(|known| known == name)));
+    assert!(tdb::maintain::Verify::new().storage(std::sync::Arc::new(tdb::storage::MemoryStorage::new())).is_ok());
+}

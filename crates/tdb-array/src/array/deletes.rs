@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tdb_condition::{BoundCondition, Condition, ConditionError};
 use tdb_metadata::CommitKind;
 use tdb_schema::ArraySchema;
-use tdb_types::TimestampedName;
 use tdb_types::names::file_name;
+use tdb_types::{Limits, TimestampedName};
 
 use super::Array;
 use crate::{ArrayError, Fragment, Result};
@@ -16,10 +16,17 @@ use crate::{ArrayError, Fragment, Result};
 const TOGETHER: u32 = 16;
 
 /// What the delete commits that are still to be loaded may hold.
-struct Left {
+pub(super) struct Left {
     nodes: u32,
     /// Bytes of their unfiltered conditions.
     bytes: u64,
+}
+
+impl Left {
+    /// What these limits allow.
+    pub(super) fn of(limits: &Limits) -> Self {
+        Self { nodes: limits.condition_nodes.saturating_mul(TOGETHER), bytes: limits.generic_tile_bytes }
+    }
 }
 
 /// A delete commit.
@@ -46,7 +53,11 @@ pub(crate) struct FragmentDelete {
 
 impl Delete {
     /// What cells of a fragment must fulfil to stay, worked out once for each schema.
-    fn bind(&self, fragment: &Arc<ArraySchema>, array: &ArraySchema) -> Result<Arc<BoundCondition>, ConditionError> {
+    pub(super) fn bind(
+        &self,
+        fragment: &Arc<ArraySchema>,
+        array: &ArraySchema,
+    ) -> Result<Arc<BoundCondition>, ConditionError> {
         let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = bound.iter().find(|(schema, _)| Arc::ptr_eq(schema, fragment)) {
             return Ok(known.clone());
@@ -91,15 +102,14 @@ impl Array {
         if let Some(deletes) = self.inner.deletes.get() {
             return Ok(deletes);
         }
-        let nodes = self.limits().condition_nodes.saturating_mul(TOGETHER);
-        let mut left = Left { nodes, bytes: self.limits().generic_tile_bytes };
+        let mut left = Left::of(self.limits());
         let deletes = self.directory().deletes.iter().map(|path| self.load_delete(path, &mut left));
         let deletes = deletes.collect::<Result<Arc<[Delete]>>>()?;
         Ok(self.inner.deletes.get_or_init(|| deletes))
     }
 
     /// Loads a delete commit, for which so much is `left`.
-    fn load_delete(&self, path: &str, left: &mut Left) -> Result<Delete> {
+    pub(super) fn load_delete(&self, path: &str, left: &mut Left) -> Result<Delete> {
         if CommitKind::of(path) == Some(CommitKind::Update) {
             let what = "cells of this array were updated by a condition, which this release doesn't apply".to_owned();
             return Err(ArrayError::Unsupported { file: self.storage().describe(path), what });
@@ -131,7 +141,7 @@ impl Array {
     }
 
     #[cold]
-    fn delete_error(&self, path: &str, source: ConditionError) -> ArrayError {
+    pub(super) fn delete_error(&self, path: &str, source: ConditionError) -> ArrayError {
         ArrayError::Condition { file: self.storage().describe(path), source }
     }
 }

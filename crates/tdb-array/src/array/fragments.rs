@@ -32,8 +32,12 @@ pub(super) struct Loaded {
 impl Loaded {
     /// Those of an array.
     pub(super) fn of(array: &Array) -> Result<Self> {
+        Self::of_entries(array, &array.inner.directory.fragments)
+    }
+
+    /// These of an array.
+    pub(super) fn of_entries(array: &Array, entries: &[FragmentEntry]) -> Result<Self> {
         let inner = &*array.inner;
-        let entries = &inner.directory.fragments;
         let loader = Loader { storage: &inner.storage, workers: array.workers(), access: &inner.access, inner };
         let mut findings = Findings::new(inner.skip_damaged);
         let footers = || Footers::read(&*inner.storage, &inner.footers, entries, &inner.access, inner.skip_damaged);

@@ -67,7 +67,7 @@ impl Fragment {
         Ok(tiles)
     }
 
-    fn load_tiles(&self, field: FragmentField) -> Result<FieldTiles> {
+    pub(super) fn load_tiles(&self, field: FragmentField) -> Result<FieldTiles> {
         let shape = self.shape(field);
         let value_size = shape.datatype.size() as u64;
         let (version, element_types) = (self.version(), self.inner.metadata.element_types()?);

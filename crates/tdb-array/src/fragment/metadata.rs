@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tdb_filters::ElementTypes;
 use tdb_fragment::{
     FieldContents, FragmentContents, FragmentError, FragmentField, FragmentFile, FragmentFooter, FragmentStatistics,
-    Part, ProcessedConditions, SectionId, SectionReader, TileOffsets, TileStatistics, TileVarSizes,
+    GlobalOrderBounds, Part, ProcessedConditions, SectionId, SectionReader, TileOffsets, TileStatistics, TileVarSizes,
 };
 use tdb_rtree::RTree;
 use tdb_schema::ArraySchema;
@@ -118,6 +118,20 @@ impl Metadata {
         self.section(SectionId::FragmentStatistics, |reader, bytes| reader.fragment_statistics(bytes))
     }
 
+    /// The first and last coordinates of the tiles along a dimension.
+    pub(super) fn global_order_bounds(&self, dimension: usize) -> Result<GlobalOrderBounds> {
+        let mut bytes: [Vec<u8>; 2] = Default::default();
+        let sections = [SectionId::GlobalOrderMins(dimension), SectionId::GlobalOrderMaxs(dimension)];
+        for (bytes, id) in bytes.iter_mut().zip(sections) {
+            let range =
+                self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
+            *bytes = self.file.bytes(range)?.to_vec();
+        }
+        let mut decoder = self.access.decoder();
+        let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
+        reader.global_order_bounds(dimension, &bytes[0], &bytes[1]).map_err(|source| self.error(source))
+    }
+
     /// The conditions that were applied to the fragment's cells when it was made.
     pub(super) fn processed_conditions(&self) -> Result<ProcessedConditions> {
         match &self.sections {
@@ -126,6 +140,24 @@ impl Metadata {
                 self.section(SectionId::ProcessedConditions, |reader, bytes| reader.processed_conditions(bytes))
             }
         }
+    }
+
+    /// Reads a section, and nothing else; up to where the next begins, if it `is_alone` there.
+    pub(super) fn check_section(&self, id: SectionId, is_alone: bool) -> Result<()> {
+        if let Sections::Loaded { .. } = self.sections {
+            return Ok(());
+        }
+        let range = self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
+        let len = range.end - range.start;
+        let bytes = self.file.bytes(range)?;
+        let mut decoder = self.access.decoder();
+        let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
+        let taken = reader.check(id, &bytes).map_err(|source| self.error(source))?;
+        if taken == len || !is_alone {
+            return Ok(());
+        }
+        let what = format!("section {id} takes {taken} bytes, but {len} lie before what follows it");
+        Err(ArrayError::Corrupt { file: self.file.described().to_owned(), what })
     }
 
     /// Which datatype the filters saw when the fragment was written.

@@ -133,6 +133,11 @@ impl Sheet {
         self.rows.push(row);
     }
 
+    /// Whether there are no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Prints all rows.
     pub(crate) fn print(&self, format: RowFormat, terminal: Terminal) -> Result<()> {
         let mut out = stdout();

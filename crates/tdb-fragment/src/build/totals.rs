@@ -5,9 +5,26 @@ use super::tile::TileSummary;
 use super::{numbers, strings};
 use crate::sections::{FieldTotals, TileStatistics, TileValues};
 
-/// Takes the statistics of a field's tiles, in their order.
+/// Takes the statistics of a field's tiles, in their order, and gives those of all of them together, both as they are stored.
+///
+/// ```
+/// use tdb_fragment::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+/// use tdb_fragment::tdb_types::{Cells, Datatype, Scalar};
+/// use tdb_fragment::{FieldSummariser, FragmentField, StatisticsKind, TileSummariser};
+///
+/// let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+/// let schema = SchemaBuilder::sparse().dimension(x).attribute(Attribute::new("a", Datatype::UInt8)).build()?;
+/// let kind = StatisticsKind::of(&schema, FragmentField::Attribute(0));
+/// let mut field = FieldSummariser::new(kind);
+/// for tile in [[3, 1, 4], [1, 5, 9]] {
+///     field.push(&TileSummariser::whole(kind, &Cells::fixed(&tile, 1)));
+/// }
+/// let (tiles, totals) = field.finish();
+/// assert_eq!((tiles.sums, totals.sum, totals.max), (vec![8, 15], 23, vec![9]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
-pub(super) struct FieldSummariser {
+pub struct FieldSummariser {
     kind: StatisticsKind,
     tiles: TileStatistics,
     totals: FieldTotals,
@@ -18,7 +35,9 @@ pub(super) struct FieldSummariser {
 }
 
 impl FieldSummariser {
-    pub(super) fn new(kind: StatisticsKind) -> Self {
+    /// Nothing is known yet.
+    #[must_use]
+    pub fn new(kind: StatisticsKind) -> Self {
         let mut totals = FieldTotals::default();
         match kind.bounds {
             Some(Bounds::Number(physical)) => {
@@ -31,7 +50,8 @@ impl FieldSummariser {
         Self { kind, tiles: TileStatistics::default(), totals, stopped: false, found: false }
     }
 
-    pub(super) fn push(&mut self, tile: &TileSummary) {
+    /// Takes the statistics of the next tile.
+    pub fn push(&mut self, tile: &TileSummary) {
         match self.kind.bounds {
             Some(Bounds::Number(_) | Bounds::FixedString(_)) => {
                 push_fixed(&mut self.tiles.mins, &tile.min);
@@ -90,7 +110,9 @@ impl FieldSummariser {
         }
     }
 
-    pub(super) fn finish(self) -> (TileStatistics, FieldTotals) {
+    /// The statistics of the tiles, and of the field over all of them.
+    #[must_use]
+    pub fn finish(self) -> (TileStatistics, FieldTotals) {
         (self.tiles, self.totals)
     }
 }

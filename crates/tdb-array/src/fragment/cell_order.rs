@@ -1,0 +1,58 @@
+//! Whether stored cells lie in the global order.
+
+use tdb_schema::hilbert::CoordinateColumn;
+use tdb_types::{Cells, Feature};
+
+use super::Fragment;
+use crate::Result;
+use crate::order::ascending::AscendingCheck;
+use crate::order::by_writers::may_differ;
+
+/// Tells whether cells come in the global order of an array. Equal ones may follow each other only where the array allows
+/// duplicates, or the fragment has a time for each cell.
+#[derive(Clone, Debug)]
+pub struct CellOrderCheck {
+    check: AscendingCheck,
+    is_promised: bool,
+}
+
+impl Fragment {
+    /// What tells whether the cells of the fragment are in order.
+    ///
+    /// # Errors
+    /// The schema has no global order.
+    pub fn order_check(&self) -> Result<CellOrderCheck> {
+        let (schema, version) = (self.schema(), self.version());
+        let distinct = !schema.allows_duplicates() && !self.has_cell_times();
+        let loose = self.has_cell_times() && version.has(Feature::UnorderedVersions);
+        Ok(CellOrderCheck {
+            check: AscendingCheck::new(schema, distinct)?,
+            is_promised: !may_differ(schema, version) && !loose,
+        })
+    }
+}
+
+impl CellOrderCheck {
+    /// Whether writers of the fragment's format put cells into the order that is looked for: several old ones had another.
+    #[must_use]
+    pub fn is_promised(&self) -> bool {
+        self.is_promised
+    }
+
+    /// Whether each of some cells comes after the one before it. `coordinates` has a column for each dimension.
+    #[must_use]
+    pub fn holds(&self, coordinates: &[Cells<'_>]) -> bool {
+        let cells = coordinates.iter().map(Cells::len).min().unwrap_or(0);
+        let columns: Vec<CoordinateColumn<'_>> = coordinates.iter().map(|cells| column(cells)).collect();
+        self.check.holds(&columns, 0..cells)
+    }
+}
+
+fn column<'a>(cells: &Cells<'a>) -> CoordinateColumn<'a> {
+    match cells.offsets().and_then(|offsets| offsets.as_in_tile()) {
+        Some(offsets) => {
+            CoordinateColumn::Strings { offsets: &offsets[..offsets.len().saturating_sub(1)], values: cells.values() }
+        }
+        None => CoordinateColumn::Values(cells.values()),
+    }
+}

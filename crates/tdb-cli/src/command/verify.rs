@@ -1,0 +1,181 @@
+//! `tdb verify`: whether all of an array or a group is as it should be.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tdb_array::Monitor;
+use tdb_maintain::{FileChange, Finding, Manifest, Severity, VerifyReport};
+
+use crate::failure::{Exit, Failure, Result};
+use crate::interrupt;
+use crate::key::Key;
+use crate::output::{Entry, RowFormat, Sheet};
+use crate::progress::QueryProgress;
+use crate::size::Bytes;
+use crate::terminal::Terminal;
+use crate::{session, target};
+
+/// Check all that belongs to arrays and groups: structure, every tile, and every statistic against the cells
+///
+/// Statistics are computed again from the cells, so that cells that have changed are found even without checksums. A note is
+/// what some releases are known to write so, or what nobody reads. The exit code is 1 if there is anything but notes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb verify ARRAY
+  tdb verify GROUP ANOTHER --format json
+  tdb verify FOLDER                          all arrays and groups in it
+  tdb verify ARRAY --digest array.sha256     not a byte has changed since the last time")]
+pub(crate) struct Args {
+    /// Arrays, groups, and folders that have some
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<OsString>,
+
+    /// Write the SHA-256 of every file into this file; if it is there, compare with it what the files are now
+    #[arg(long, value_name = "FILE")]
+    digest: Option<PathBuf>,
+
+    /// Most threads to use; 0 for as many as the machine has
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    threads: usize,
+
+    /// Leave out notes
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+}
+
+const COLUMNS: [(&str, bool); 6] =
+    [("severity", false), ("kind", false), ("file", false), ("field", false), ("tile", true), ("what", false)];
+
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    if args.digest.is_some() && args.paths.len() > 1 {
+        return Err(Failure::usage("--digest is about one path").with_hint("give each path a file of its own"));
+    }
+    let monitor = Monitor::new();
+    interrupt::cancels(&monitor);
+    let verify = key.verify().threads(args.threads).monitor(&monitor);
+    let mut sheet = Sheet::new(&COLUMNS);
+    let (mut findings, mut totals) = (0, Totals::default());
+    for argument in &args.paths {
+        let (path, _) = target::find(argument)?;
+        let report = {
+            let _watched = QueryProgress::of(&monitor, terminal.stderr);
+            verify.folder(&path)?
+        };
+        session::counted(report.counters);
+        if report.arrays + report.groups == 0 && report.findings.is_empty() {
+            let failure = Failure::new(Exit::Unavailable, format!("{}: no array or group in it", path.display()));
+            return Err(failure.with_hint(format!("`tdb ls {}` shows what is there", path.display())));
+        }
+        findings += report.counts().0;
+        for finding in report.findings.iter().filter(|finding| !args.quiet || finding.severity == Severity::Finding) {
+            sheet.push(row(finding));
+        }
+        totals.add(&report);
+        if let Some(file) = &args.digest {
+            findings += digest(&path, file, args, &monitor, &mut sheet)?;
+        }
+    }
+    let format = RowFormat::or_default(args.format, terminal);
+    if format != RowFormat::Table || !sheet.is_empty() {
+        sheet.print(format, terminal)?;
+    }
+    if format == RowFormat::Table {
+        let verdict = if findings == 0 { "nothing is wrong" } else { "not all is as it should be" };
+        writeln!(io::stdout(), "{}: {verdict}", totals.text())?;
+    }
+    if findings == 0 {
+        return Ok(());
+    }
+    let things = if findings == 1 { "finding" } else { "findings" };
+    let paths: Vec<String> = args.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    Err(Failure::new(Exit::Finding, format!("{}: {findings} {things}", paths.join(", "))))
+}
+
+fn row(finding: &Finding) -> Vec<Entry> {
+    let text = |text: Option<&str>| text.map_or_else(Entry::none, Entry::from);
+    vec![
+        finding.severity.name().into(),
+        finding.kind.name().into(),
+        finding.file.as_str().into(),
+        text(finding.field.as_deref()),
+        finding.tile.map_or_else(Entry::none, Entry::from),
+        finding.what.as_str().into(),
+    ]
+}
+
+/// Compares the files with what they were, or writes down what they are; how many findings there are.
+fn digest(path: &Path, file: &Path, args: &Args, monitor: &Monitor, sheet: &mut Sheet) -> Result<usize> {
+    let io = |error: io::Error| Failure::io(file.display(), &error);
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_inside = match (fs::canonicalize(parent), fs::canonicalize(path)) {
+        (Ok(parent), Ok(path)) => parent.starts_with(path),
+        _ => false,
+    };
+    if is_inside {
+        let failure = Failure::usage(format!("{}: lies in what it is about", file.display()));
+        return Err(failure.with_hint("keep it outside, best on another disk"));
+    }
+    let threads = match args.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let now = Manifest::of(&*target::local_storage(path), threads, monitor)?;
+    let old = match fs::read_to_string(file) {
+        Ok(text) => Manifest::parse(&text).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::write(file, now.to_string()).map_err(io)?;
+            return Ok(0);
+        }
+        Err(error) => return Err(io(error)),
+    };
+    let mut findings = 0;
+    for (name, change) in old.changes(&now) {
+        let (severity, what) = match change {
+            FileChange::Changed => (Severity::Finding, "its bytes aren't those that they were"),
+            FileChange::Missing => (Severity::Finding, "it was there, and is gone"),
+            FileChange::New => (Severity::Note, "it wasn't there"),
+        };
+        findings += usize::from(severity == Severity::Finding);
+        if !args.quiet || severity == Severity::Finding {
+            let whole = path.join(&name).to_string_lossy().into_owned();
+            let entries = [severity.name().into(), change.name().into(), whole.into(), Entry::none(), Entry::none()];
+            sheet.push(entries.into_iter().chain([what.into()]).collect());
+        }
+    }
+    Ok(findings)
+}
+
+/// What was looked at.
+#[derive(Default)]
+struct Totals {
+    groups: u64,
+    arrays: u64,
+    fragments: u64,
+    tiles: u64,
+    bytes: u64,
+}
+
+impl Totals {
+    fn add(&mut self, report: &VerifyReport) {
+        self.groups += report.groups;
+        self.arrays += report.arrays;
+        self.fragments += report.fragments;
+        self.tiles += report.tiles;
+        self.bytes = self.bytes.saturating_add(report.bytes);
+    }
+
+    fn text(&self) -> String {
+        let count = |number: u64, thing: &str| format!("{number} {thing}{}", if number == 1 { "" } else { "s" });
+        let groups = (self.groups > 0).then(|| count(self.groups, "group"));
+        let others = [count(self.arrays, "array"), count(self.fragments, "fragment"), count(self.tiles, "tile")];
+        let all: Vec<String> = groups.into_iter().chain(others).chain([Bytes(self.bytes).to_string()]).collect();
+        all.join(", ")
+    }
+}

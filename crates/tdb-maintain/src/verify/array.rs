@@ -1,0 +1,166 @@
+//! One array: its schemas, commits, metadata and fragments.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayError, Damaged, ErrorCategory, Monitor, TimeRange};
+use tdb_storage::{EntryKind, Storage};
+use tdb_types::TimestampedName;
+use tdb_types::names::{FRAGMENTS_FOLDER, LABELS_FOLDER, METADATA_FOLDER};
+
+use super::Verify;
+use super::finding::{Finding, FindingKind, unreadable};
+use super::fragment::check_fragment;
+use super::report::VerifyReport;
+use crate::Result;
+
+impl Verify {
+    /// Looks at all of an array. `is_root` says whether it is what the caller has named.
+    pub(super) fn check_array(
+        &self,
+        storage: &Arc<dyn Storage>,
+        is_root: bool,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        let options = self.array.clone().between(TimeRange::ALL).skip_damaged(true);
+        let array = match options.open_on(storage.clone()) {
+            Ok(array) => array,
+            // Without the key nothing is known.
+            Err(error) if is_root && error.category() == ErrorCategory::Key => return Err(error.into()),
+            Err(error) => {
+                report.arrays += 1;
+                report.push(unreadable(&storage.describe(""), &error));
+                return Ok(());
+            }
+        };
+        report.arrays += 1;
+        let mut found = Vec::new();
+        check_schemas(&array, &mut found);
+        check_rest(&array, &mut found);
+        report.take(found, &storage.describe(""));
+        self.check_fragments(&array, report)?;
+        report.count(array.counters());
+        self.check_labels(storage, report)
+    }
+
+    fn check_fragments(&self, array: &Array, report: &mut VerifyReport) -> Result<()> {
+        let fragments = match array.fragments() {
+            Ok(fragments) => fragments,
+            Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
+            Err(error) => {
+                report.push(unreadable(&array.storage().describe(""), &error));
+                &[]
+            }
+        };
+        let (replaced, damaged) = match array.replaced_fragments() {
+            Ok(replaced) => replaced,
+            Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
+            Err(error) => {
+                report.push(unreadable(&array.storage().describe(""), &error));
+                Default::default()
+            }
+        };
+        let found = array.damaged().into_iter().chain(&damaged).map(|damaged| lost(array, damaged)).collect();
+        report.take(found, &array.storage().describe(""));
+        let monitor = self.monitor.as_ref().map_or_else(Monitor::only_cancelling, Monitor::clone);
+        let workers = array.tile_workers(&monitor);
+        fragments.iter().chain(&replaced).for_each(|fragment| workers.plan(fragment));
+        for fragment in fragments.iter().chain(&replaced) {
+            check_fragment(array, fragment, &workers, report)?;
+        }
+        workers.finish();
+        Ok(())
+    }
+
+    /// The arrays of dimension labels, which lie in that of the array.
+    fn check_labels(&self, storage: &Arc<dyn Storage>, report: &mut VerifyReport) -> Result<()> {
+        let Ok(entries) = storage.list(LABELS_FOLDER) else { return Ok(()) };
+        for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {
+            match storage.sub(&format!("{LABELS_FOLDER}/{}", entry.name)) {
+                Ok(label) => self.check_array(&label, false, report)?,
+                Err(error) => report.push(Finding::wrong(
+                    FindingKind::Unreadable,
+                    storage.describe(LABELS_FOLDER),
+                    error.to_string(),
+                )),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What of an array was left out because it can't be read.
+fn lost(array: &Array, damaged: &Damaged) -> Finding {
+    unreadable(&array.storage().describe(&damaged.path), &damaged.error)
+}
+
+/// All schemas, the enumerations and labels that they name.
+fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
+    let mut enumerations = HashSet::new();
+    for path in array.schema_paths() {
+        let file = array.storage().describe(path);
+        let schema = match array.schema_at(path) {
+            Ok(schema) => schema,
+            Err(error) => {
+                found.push(unreadable(&file, &error));
+                continue;
+            }
+        };
+        for reference in schema.enumerations() {
+            if !enumerations.insert(reference.file_name.clone()) {
+                continue;
+            }
+            match array.read_enumeration(reference) {
+                Ok(enumeration) if enumeration.name() != reference.name => {
+                    let what = format!(
+                        "the schema calls an enumeration {:?} that calls itself {:?}",
+                        reference.name,
+                        enumeration.name()
+                    );
+                    found.push(Finding::wrong(FindingKind::Copies, file.as_str(), what));
+                }
+                Ok(_) => {}
+                Err(error) => found.push(unreadable(&file, &error)),
+            }
+        }
+        for label in schema.labels().iter().filter(|label| label.relative) {
+            let there = array.storage().exists(&label.uri);
+            if !matches!(there, Ok(true)) {
+                let what = format!("the array of label {:?} isn't there, at {}", label.name, label.uri);
+                found.push(Finding::wrong(FindingKind::Unreadable, file.as_str(), what));
+            }
+        }
+    }
+}
+
+/// Deletes, metadata, and what no commit knows.
+fn check_rest(array: &Array, found: &mut Vec<Finding>) {
+    found.extend(array.damaged_deletes().iter().map(|damaged| lost(array, damaged)));
+    if let Err(error) = array.metadata() {
+        found.push(unreadable(&array.storage().describe(METADATA_FOLDER), &error));
+    }
+    check_commits(array, found);
+    // What is damaged was said already, or will be.
+    for leftover in array.leftovers().unwrap_or_default().iter().filter(|leftover| leftover.kind == EntryKind::File) {
+        let file = array.storage().describe(&leftover.path);
+        found.push(Finding::note(FindingKind::Unused, file, leftover.what));
+    }
+}
+
+/// Folders of fragments that no commit names.
+fn check_commits(array: &Array, found: &mut Vec<Finding>) {
+    let directory = array.directory();
+    let committed: HashSet<&str> =
+        directory.fragments.iter().chain(&directory.replaced).map(|entry| entry.folder.as_str()).collect();
+    for parent in ["", FRAGMENTS_FOLDER] {
+        let Ok(entries) = array.storage().list(parent) else { continue };
+        for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {
+            let path = if parent.is_empty() { entry.name.clone() } else { format!("{parent}/{}", entry.name) };
+            if TimestampedName::parse(&entry.name).is_some() && !committed.contains(path.as_str()) {
+                let what =
+                    "no commit names this fragment: its commit is lost, or its writing or removal was interrupted";
+                found.push(Finding::wrong(FindingKind::Uncommitted, array.storage().describe(&path), what));
+            }
+        }
+    }
+}

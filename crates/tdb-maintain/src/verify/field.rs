@@ -1,0 +1,112 @@
+//! The tiles of one field: each is unfiltered, and its statistics are computed again.
+
+use tdb_array::tdb_fragment::{FragmentField, StatisticsKind, StatisticsRules, TileSummariser, Tiles};
+use tdb_array::tdb_schema::ArraySchema;
+use tdb_array::{ArrayError, StoredTiles, TileReader};
+use tdb_types::{Cells, Datatype, Feature};
+
+use super::finding::{kept, unreadable};
+use super::fragment::Checked;
+use super::statistics::{Comparison, TileFacts};
+use super::visible::visible_runs;
+use crate::Result;
+
+/// What a tile's cells give.
+pub(super) fn facts_of(
+    kind: StatisticsKind,
+    tiles: &Tiles,
+    schema: &ArraySchema,
+    tile: u64,
+    cells: &Cells<'_>,
+) -> TileFacts {
+    let runs = visible_runs(tiles, schema, tile, cells.len());
+    let is_whole = matches!(&runs[..], [run] if run.len() == cells.len());
+    let mut summariser = TileSummariser::new(kind);
+    runs.into_iter().for_each(|run| summariser.add(cells, run));
+    TileFacts { visible: summariser.finish(cells), whole: (!is_whole).then(|| TileSummariser::whole(kind, cells)) }
+}
+
+impl Checked<'_> {
+    /// Unfilters all tiles of a field that isn't a dimension, and compares their statistics with what is stored.
+    pub(super) fn check_field(&mut self, field: FragmentField) -> Result<()> {
+        let name = self.name_of(field);
+        let tiles = match self.fragment.stored_tiles(field) {
+            Ok(tiles) => tiles,
+            Err(error) => {
+                self.found.push(unreadable(&self.metadata_file(), &error).of_field(&name));
+                return Ok(());
+            }
+        };
+        let kind = StatisticsKind::of(self.fragment.schema(), field);
+        let read = |tile: u64, reader: &mut TileReader<'_>| {
+            let cells = tiles.read(tile, reader)?;
+            Ok((facts_of(kind, self.fragment.footer().tiles(), self.fragment.schema(), tile, &cells), cells.len()))
+        };
+        let numbers: Vec<u64> = (0..tiles.len()).collect();
+        let facts = self.workers.map(tiles.bytes(), numbers, |tile, reader| kept(read(tile, reader)))?;
+        let facts = self.take_tiles(&tiles, facts);
+        self.compare(field, &name, &facts);
+        Ok(())
+    }
+
+    /// Compares what is stored of a field without tiles with what writers store there.
+    pub(super) fn check_empty(&mut self, field: FragmentField) {
+        let Ok(stored) = self.fragment.stored_statistics(field) else { return };
+        // A number of tiles that nothing of the field's own confirms may be any number.
+        let listed = stored.mins.len().max(stored.maxs.len()).max(stored.sums.len()).max(stored.null_counts.len());
+        let tiles = self.fragment.tile_count().min(listed.max(1) as u64);
+        let facts = vec![Some(TileFacts::default()); usize::try_from(tiles).unwrap_or(0)];
+        self.compare(field, &self.name_of(field), &facts);
+    }
+
+    /// Notes which tiles can't be read.
+    pub(super) fn take_tiles<T>(
+        &mut self,
+        tiles: &StoredTiles,
+        read: Vec<Result<(T, usize), ArrayError>>,
+    ) -> Vec<Option<T>> {
+        let mut facts = Vec::with_capacity(read.len());
+        for (tile, read) in (0..).zip(read) {
+            self.report.tiles += 1;
+            facts.push(match read {
+                Ok((read, cells)) => {
+                    self.report.cells += cells as u64;
+                    Some(read)
+                }
+                Err(error) => {
+                    self.found.push(unreadable(tiles.file(), &error).of_field(tiles.name()).of_tile(tile));
+                    None
+                }
+            });
+        }
+        facts
+    }
+
+    /// Compares the statistics of a field's tiles with what is stored.
+    pub(super) fn compare(&mut self, field: FragmentField, name: &str, facts: &[Option<TileFacts>]) {
+        let (footer, schema) = (self.fragment.footer(), self.fragment.schema());
+        let (Some(rules), Some(slot)) = (StatisticsRules::new(footer, schema, field), footer.slot(field)) else {
+            return;
+        };
+        let file = self.metadata_file();
+        let datatype = match field {
+            FragmentField::Attribute(index) => schema.attributes()[index].datatype(),
+            FragmentField::Dimension(index) => schema.dimensions()[index].datatype(),
+            _ => Datatype::UInt64,
+        };
+        // What can't be read was said.
+        let has_statistics = footer.version().has(Feature::TileStatistics);
+        let stored = self.fragment.stored_statistics(field).ok().filter(|_| has_statistics);
+        let comparison = Comparison {
+            file: &file,
+            name,
+            datatype,
+            kind: StatisticsKind::of(schema, field),
+            rules,
+            tiles: footer.tiles(),
+            is_lossy: self.fragment.has_lossy_filters(field),
+        };
+        let totals = self.totals.as_ref().and_then(|totals| totals.0.get(slot));
+        comparison.compare(facts, stored.as_ref(), totals, &mut self.found);
+    }
+}

@@ -1,0 +1,144 @@
+//! What lies somewhere: an array, a group, or a folder that has some.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tdb_array::{ErrorCategory, GroupTree, Listing, NodeKind, TreeNode};
+use tdb_storage::{EntryKind, Storage};
+use tdb_types::TimestampedName;
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, FRAGMENTS_FOLDER};
+
+use super::Verify;
+use super::finding::{Finding, FindingKind, unreadable};
+use super::places::Places;
+use super::report::VerifyReport;
+use crate::Result;
+
+/// Folders deeper than this aren't looked into.
+const DEEPEST: usize = 64;
+
+impl Verify {
+    /// Looks at whatever lies at the root of a storage, which is this local folder if it is one.
+    pub(super) fn check_place(
+        &self,
+        storage: &Arc<dyn Storage>,
+        folder: Option<&Path>,
+        depth: usize,
+        places: &mut Places,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        if !places.is_new(&**storage) {
+            return Ok(());
+        }
+        let root = match storage.list("") {
+            Ok(root) => root,
+            Err(error) if depth == 0 => return Err(error.into()),
+            Err(error) => {
+                report.push(Finding::wrong(FindingKind::Unreadable, storage.describe(""), error.to_string()));
+                return Ok(());
+            }
+        };
+        let mut listing = Listing::default();
+        listing.root = root;
+        if listing.is_array() {
+            return self.check_array(storage, depth == 0, report);
+        }
+        if listing.is_group() {
+            return self.check_group(storage, folder, depth, places, report);
+        }
+        let folders: Vec<&str> = listing
+            .root
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::Folder)
+            .map(|entry| entry.name.as_str())
+            .collect();
+        if let Some(part) = folders.iter().find(|name| is_part_of_array(&**storage, name)) {
+            let what = format!("there is no schema, but {part}, which belongs to an array: its schema is lost");
+            report.push(Finding::wrong(FindingKind::Unreadable, storage.describe(""), what));
+            return Ok(());
+        }
+        if depth >= DEEPEST {
+            return Ok(());
+        }
+        for name in folders {
+            let folder: Option<PathBuf> = folder.map(|folder| folder.join(name));
+            match storage.sub(name) {
+                Ok(inner) => self.check_place(&inner, folder.as_deref(), depth + 1, places, report)?,
+                Err(error) => {
+                    report.push(Finding::wrong(FindingKind::Unreadable, storage.describe(name), error.to_string()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a group, and at all below it.
+    fn check_group(
+        &self,
+        storage: &Arc<dyn Storage>,
+        folder: Option<&Path>,
+        depth: usize,
+        places: &mut Places,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        let group = match folder {
+            Some(folder) => self.group.open(folder),
+            None => self.group.open_on(storage.clone()),
+        };
+        let group = match group {
+            Ok(group) => group,
+            Err(error) if depth == 0 && error.category() == ErrorCategory::Key => return Err(error.into()),
+            Err(error) => {
+                report.groups += 1;
+                report.push(unreadable(&storage.describe(""), &error));
+                return Ok(());
+            }
+        };
+        let tree: GroupTree = group.tree();
+        for node in tree.nodes() {
+            self.check_node(&node, places, report)?;
+        }
+        Ok(())
+    }
+
+    fn check_node(&self, node: &TreeNode, places: &mut Places, report: &mut VerifyReport) -> Result<()> {
+        let at = || match &node.storage {
+            Some(storage) => storage.describe(""),
+            None => node.member.as_ref().map_or_else(|| node.name.clone(), |member| member.uri.clone()),
+        };
+        match (&node.kind, &node.storage) {
+            (NodeKind::Array, Some(storage)) if places.is_new(&**storage) => {
+                self.check_array(storage, false, report)?;
+            }
+            (NodeKind::Group, Some(storage)) => {
+                let _ = places.is_new(&**storage);
+                report.groups += 1;
+                if let Ok(group) = self.group.open_on(storage.clone())
+                    && let Err(error) = group.metadata()
+                {
+                    report.push(unreadable(&storage.describe(""), &error));
+                }
+            }
+            (NodeKind::Missing, _) => {
+                let what = format!("the group has a member {:?}, but nothing is there", node.name);
+                report.push(Finding::wrong(FindingKind::Member, at(), what));
+            }
+            (NodeKind::Failed(error), _) => report.push(Finding::wrong(FindingKind::Member, at(), error.to_string())),
+            (NodeKind::Outside, _) => {
+                let what = format!("member {:?} lies outside of its group's folder, and wasn't looked at", node.name);
+                report.push(Finding::note(FindingKind::Member, at(), what));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Whether a folder is one that only arrays have.
+fn is_part_of_array(storage: &dyn Storage, name: &str) -> bool {
+    let is_fragment = || {
+        TimestampedName::parse(name).is_some()
+            && matches!(storage.exists(&format!("{name}/{FRAGMENT_METADATA}")), Ok(true))
+    };
+    name == COMMITS_FOLDER || name == FRAGMENTS_FOLDER || is_fragment()
+}

@@ -1,0 +1,18 @@
+//! What is kept of the coordinates of a tile until all tiles were looked at.
+
+use tdb_array::tdb_rtree::NdRange;
+
+use super::statistics::TileFacts;
+
+/// What the coordinates of a tile give.
+#[derive(Debug)]
+pub(super) struct TileCoordinates {
+    /// The statistics along each dimension.
+    pub(super) facts: Vec<TileFacts>,
+    /// The smallest box around the cells.
+    pub(super) mbr: NdRange,
+    /// Whether the cells come in global order.
+    pub(super) in_order: bool,
+    /// The bytes of the first and the last cell along each dimension.
+    pub(super) ends: Vec<[Vec<u8>; 2]>,
+}

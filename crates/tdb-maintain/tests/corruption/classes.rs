@@ -1,0 +1,136 @@
+//! What an alteration changes, as far as it decides whether it can be found.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tdb_array::tdb_fragment::{FragmentField, Part, StatisticsRules, TileValues};
+use tdb_array::{Fragment, TimeRange};
+use tdb_storage::Storage;
+use tdb_types::Feature;
+
+use crate::seen::options;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Class {
+    CellsLost,
+    Numbers,
+    Validity,
+    StringBounds,
+    WithoutStatistics,
+    OldFormats,
+    Lossy,
+    ByMetadata,
+    ByCommits,
+    Statistics,
+    StructureLost,
+    Structure,
+    Commits,
+    Nothing,
+}
+
+impl Class {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::CellsLost => "cells can't be read any more",
+            Self::Numbers => "cells of fields with sums",
+            Self::Validity => "which cells are null, where nulls are counted",
+            Self::StringBounds => "cells of strings with least and greatest value alone",
+            Self::WithoutStatistics => "cells of fields without statistics, or with known wrong ones",
+            Self::OldFormats => "cells of fragments of formats before 11",
+            Self::Lossy => "cells of fields under filters that lose something",
+            Self::ByMetadata => "cells, by schemas and fragments' metadata",
+            Self::ByCommits => "cells, by commits that are other ones or gone",
+            Self::Statistics => "statistics, boxes, non-empty domains",
+            Self::StructureLost => "other parts can't be read any more",
+            Self::Structure => "other parts of schemas and fragments' metadata",
+            Self::Commits => "array metadata, commits, other files",
+            Self::Nothing => "nothing that is read",
+        }
+    }
+
+    /// Whether there is something that shows the alteration.
+    pub(crate) fn is_promised(self) -> bool {
+        matches!(
+            self,
+            Self::CellsLost
+                | Self::Numbers
+                | Self::Validity
+                | Self::Statistics
+                | Self::StructureLost
+                | Self::ByMetadata
+        )
+    }
+}
+
+/// The times at which the array is worth reading, and what each data file holds.
+pub(crate) fn of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Option<(Vec<u64>, BTreeMap<String, Class>)> {
+    let array = options(key).between(TimeRange::ALL).open_on(storage.clone()).ok()?;
+    let fragments = array.fragments().ok()?.iter().cloned().chain(array.replaced_fragments().ok()?.0);
+    let (mut times, mut classes) = (vec![u64::MAX], BTreeMap::new());
+    for fragment in fragments {
+        times.push(fragment.time().end);
+        let fields = fragment.footer().slots().iter();
+        for (field, (part, path, _)) in
+            fields.flat_map(|field| fragment.files_of(field).into_iter().map(move |file| (field, file)))
+        {
+            classes.insert(path, class(&fragment, field, part)?);
+        }
+    }
+    times.sort_unstable();
+    times.dedup();
+    Some((times, classes))
+}
+
+fn class(fragment: &Fragment, field: FragmentField, part: Part) -> Option<Class> {
+    if !fragment.version().has(Feature::TileStatistics) {
+        return Some(Class::OldFormats);
+    }
+    if fragment.has_lossy_filters(field) {
+        return Some(Class::Lossy);
+    }
+    let rules = StatisticsRules::new(fragment.footer(), fragment.schema(), field)?;
+    let statistics = fragment.stored_statistics(field).ok()?;
+    let known = |tile| statistics.tile(tile, fragment.footer().tiles(), &rules);
+    let tiles = 0..fragment.tile_count();
+    Some(match part {
+        Part::Validity if tiles.clone().all(|tile| known(tile).null_count.stored().is_some()) => {
+            let is_trusted = tiles.clone().all(|tile| {
+                let nulls = known(tile).null_count;
+                nulls.trusted().is_some() || is_edge(&nulls)
+            });
+            if is_trusted { Class::Validity } else { Class::WithoutStatistics }
+        }
+        Part::Fixed if tiles.clone().all(|tile| known(tile).sum.trusted().is_some() || is_edge(&known(tile).sum)) => {
+            Class::Numbers
+        }
+        _ if statistics.mins != TileValues::Absent || matches!(field, FragmentField::Dimension(_)) => {
+            Class::StringBounds
+        }
+        _ => Class::WithoutStatistics,
+    })
+}
+
+/// Whether the statistic is one of a tile at the edge of the non-empty domain.
+fn is_edge<T>(statistic: &tdb_array::tdb_fragment::Statistic<T>) -> bool {
+    use tdb_array::tdb_fragment::{Distrust, Statistic};
+    matches!(statistic, Statistic::Untrustworthy(_, Distrust::EdgeTile))
+}
+
+/// Of files that hold no cells.
+pub(crate) fn of_path(path: &str) -> Class {
+    if is_schema_or_fragment(path) { Class::ByMetadata } else { Class::ByCommits }
+}
+
+pub(crate) fn structure_of_path(path: &str) -> Class {
+    if is_schema_or_fragment(path) { Class::Structure } else { Class::Commits }
+}
+
+pub(crate) fn is_commit(path: &str) -> bool {
+    !path.contains("__fragment")
+        && ["wrt", "ok", "vac", "con", "ign", "del"].iter().any(|extension| path.ends_with(extension))
+        || path.starts_with("__commits/")
+}
+
+fn is_schema_or_fragment(path: &str) -> bool {
+    path.ends_with("__fragment_metadata.tdb") || path.starts_with("__schema/") || path == "__array_schema.tdb"
+}

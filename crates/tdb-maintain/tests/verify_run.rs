@@ -1,0 +1,79 @@
+//! A verification of a larger array: the same on any number of threads, within memory that doesn't grow with it, watched and
+//! cancelled.
+
+#![allow(clippy::unwrap_used)] // helpers of tests may panic
+
+use std::sync::Arc;
+
+use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, Monitor, NewCells};
+use tdb_maintain::{FindingKind, MaintainError, Verify};
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::allocations::peak_while;
+use tdb_types::{Datatype, Scalar};
+
+/// Cells of a tile.
+const CAPACITY: u32 = 20_000;
+
+/// An array of one fragment with so many tiles.
+fn array(tiles: u32) -> Arc<MemoryStorage> {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = SchemaBuilder::sparse()
+        .capacity(u64::from(CAPACITY))
+        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(1 << 30)))
+        .attribute(Attribute::new("a", Datatype::UInt32))
+        .build()
+        .unwrap();
+    let shared: Arc<dyn Storage> = storage.clone();
+    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let x: Vec<u32> = (0..tiles * CAPACITY).collect();
+    let a: Vec<u32> = x.iter().map(|x| x.wrapping_mul(2_654_435_761)).collect();
+    let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    array.write().cells(NewCells::new().with("x", &x).with("a", &a)).unwrap();
+    storage
+}
+
+/// The path of a data file.
+fn data_file(storage: &MemoryStorage, name: &str) -> String {
+    let fragment = storage.list("__fragments").unwrap().remove(0).name;
+    format!("__fragments/{fragment}/{name}")
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same() {
+    let storage = array(30);
+    let path = data_file(&storage, "a0.tdb");
+    let mut bytes = storage.read(&path).unwrap();
+    for at in [1000, 400_000, 2_000_000] {
+        bytes[at] ^= 16;
+    }
+    storage.insert(&path, bytes).unwrap();
+    let [one, four] = [1, 4].map(|threads| Verify::new().threads(threads).storage(storage.clone()).unwrap());
+    assert_eq!(one.findings, four.findings);
+    let wrong: Vec<_> = one.findings.iter().filter(|finding| finding.kind == FindingKind::Sum).collect();
+    let tiles: Vec<_> = wrong.iter().map(|finding| finding.tile).collect();
+    assert_eq!(tiles, [Some(0), Some(4), Some(24), None], "{wrong:#?}");
+    assert_eq!((one.arrays, one.fragments, one.tiles), (1, 1, 60));
+}
+
+#[test]
+fn memory_does_not_grow_with_the_array() {
+    let peak = |tiles| {
+        let storage = array(tiles);
+        peak_while(|| assert!(Verify::new().threads(1).storage(storage.clone()).unwrap().is_sound()))
+    };
+    let (few, many) = (peak(5), peak(100));
+    assert!(many < few + (256 << 10), "{few} bytes for 5 tiles, {many} for 100");
+}
+
+#[test]
+fn it_is_watched_and_cancelled() {
+    let (storage, monitor) = (array(5), Monitor::new());
+    let verify = Verify::new().threads(1).monitor(&monitor);
+    verify.storage(storage.clone()).unwrap();
+    let progress = monitor.progress();
+    assert!(progress.bytes > 0 && progress.bytes == progress.planned_bytes, "{progress:?}");
+    monitor.cancel();
+    let cancelled = verify.storage(storage);
+    assert!(matches!(cancelled, Err(MaintainError::Array(ArrayError::Cancelled))), "{cancelled:?}");
+}
