@@ -2,9 +2,16 @@
 
 use tdb_array::{Names, TimeRange};
 
-use crate::plan::Draft;
+use crate::Result;
+use crate::consolidate::commits::draft as consolidate_commits;
+use crate::consolidate::footers::draft as consolidate_footers;
+use crate::consolidate::metadata::draft as consolidate_metadata;
+use crate::draft::Draft;
 use crate::target::Target;
-use crate::{Result, consolidate, vacuum};
+use crate::vacuum::commits::draft as vacuum_commits;
+use crate::vacuum::footers::draft as vacuum_footers;
+use crate::vacuum::fragments::draft as vacuum_fragments;
+use crate::vacuum::metadata::draft as vacuum_metadata;
 
 /// One kind of consolidation or vacuum, with its options.
 #[derive(Clone, Debug)]
@@ -23,14 +30,14 @@ impl Job {
     pub(crate) fn draft(&self, target: &Target) -> Result<Draft> {
         match (self, target) {
             (Self::ConsolidateMetadata { names, time }, target) => {
-                consolidate::metadata::draft(target, names, time.unwrap_or_else(|| target.time()))
+                consolidate_metadata(target, names, time.unwrap_or_else(|| target.time()))
             }
-            (Self::VacuumMetadata, target) => vacuum::metadata::draft(target),
-            (Self::ConsolidateCommits { names }, Target::Array(array)) => consolidate::commits::draft(array, names),
-            (Self::ConsolidateFooters { names }, Target::Array(array)) => consolidate::footers::draft(array, names),
-            (Self::VacuumFragments { names }, Target::Array(array)) => vacuum::fragments::draft(array, names),
-            (Self::VacuumCommits { deletes }, Target::Array(array)) => vacuum::commits::draft(array, *deletes),
-            (Self::VacuumFooters, Target::Array(array)) => vacuum::footers::draft(array),
+            (Self::VacuumMetadata, target) => vacuum_metadata(target),
+            (Self::ConsolidateCommits { names }, Target::Array(array)) => consolidate_commits(array, names),
+            (Self::ConsolidateFooters { names }, Target::Array(array)) => consolidate_footers(array, names),
+            (Self::VacuumFragments { names }, Target::Array(array)) => vacuum_fragments(array, names),
+            (Self::VacuumCommits { deletes }, Target::Array(array)) => vacuum_commits(array, *deletes),
+            (Self::VacuumFooters, Target::Array(array)) => vacuum_footers(array),
             // Groups have nothing else.
             (_, Target::Group(_)) => Ok(Draft::default()),
         }

@@ -2,6 +2,7 @@
 
 mod consolidate;
 mod diff;
+mod draft;
 mod error;
 mod footer_files;
 mod job;
@@ -16,9 +17,10 @@ mod verify;
 
 pub use consolidate::{Consolidate, Consolidation};
 pub use diff::{Diff, DiffCounts, Difference};
+pub use draft::{Left, Reason, Savings};
 pub use error::{MaintainError, Result};
 pub use manifest::{FileChange, Manifest};
-pub use plan::{Left, Plan, Reason, Report, Savings};
+pub use plan::{Plan, Report};
 pub use step::{Action, Step};
 pub use vacuum::Vacuum;
 pub use verify::{Finding, FindingKind, Severity, Verify, VerifyReport};

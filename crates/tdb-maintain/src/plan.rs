@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use tdb_array::{ArrayError, TimeRange};
+use tdb_array::TimeRange;
 use tdb_storage::Entry;
 
+use crate::draft::{Draft, Left, Savings};
 use crate::job::Job;
-use crate::step::{Action, Planned};
+use crate::step::Action;
 use crate::target::Target;
 use crate::{Result, Step};
 
@@ -20,61 +21,6 @@ pub struct Plan {
     parts: Vec<(Job, Draft)>,
     /// What lay in the folders when the plan was made.
     stamp: Vec<Entry>,
-}
-
-/// What one job is going to do.
-#[derive(Debug, Default)]
-pub(crate) struct Draft {
-    /// In this order: whatever interrupts them, nothing is lost.
-    pub(crate) steps: Vec<Planned>,
-    pub(crate) left: Vec<Left>,
-    pub(crate) savings: Savings,
-    pub(crate) past: Vec<TimeRange>,
-}
-
-/// How much less there is to do for those who open the array or group, when consolidation and the vacuum that belongs to it
-/// are done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Savings {
-    /// Names fewer in the folders that are listed.
-    pub names: u64,
-    /// Files fewer that are read.
-    pub reads: u64,
-}
-
-/// Something that a vacuum leaves alone, and why.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Left {
-    /// The path of the file below the folder of the array or group.
-    pub path: String,
-    /// Why.
-    pub why: Reason,
-}
-
-/// Why a vacuum leaves something alone.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Reason {
-    /// What it replaces is the only copy.
-    #[error("what it is named after isn't there, so that the files that it names may be the only copy")]
-    NoReplacement,
-    /// What stands in place of others is damaged.
-    #[error("what it is named after can't be relied on: {0}")]
-    Unsound(#[source] Box<ArrayError>),
-    /// It names something that was written at another time.
-    #[error("it names {name}, which was written at another time than what replaces it")]
-    OtherTime {
-        /// What it names.
-        name: String,
-    },
-    /// It replaces itself, be it by way of others.
-    #[error("by way of what it names it replaces itself")]
-    Circle,
-    /// It can't be read.
-    #[error("it can't be read: {0}")]
-    Unreadable(#[source] Box<ArrayError>),
 }
 
 /// What a consolidation or a vacuum has done.
@@ -176,12 +122,6 @@ impl fmt::Display for Step {
             write!(f, ", for {joins}")?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Left {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "leave {}: {}", self.path, self.why)
     }
 }
 

@@ -10,7 +10,6 @@ use super::{
     FragmentStatistics, GlobalOrderBounds, ProcessedConditions, StatisticsRules, TileOffsets, TileStatistics,
     TileValues, TileVarSizes, per_tile,
 };
-use crate::contents::FragmentContents;
 use crate::error::{FragmentError, Result};
 use crate::field::{FragmentField, Part};
 use crate::footer::FragmentFooter;
@@ -23,8 +22,8 @@ use crate::section::SectionId;
 /// such section, if the generic tile can't be unfiltered, and if its payload contradicts the footer.
 #[derive(Debug)]
 pub struct SectionReader<'a> {
-    parser: SectionParser<'a>,
-    decoder: &'a mut GenericTileDecoder,
+    pub(super) parser: SectionParser<'a>,
+    pub(super) decoder: &'a mut GenericTileDecoder,
     spans: Option<&'a Spans>,
 }
 
@@ -146,22 +145,6 @@ impl<'a> SectionReader<'a> {
             mins: coordinates(SectionId::GlobalOrderMins(dimension), mins)?,
             maxs: coordinates(SectionId::GlobalOrderMaxs(dimension), maxs)?,
         })
-    }
-
-    /// Reads any section, to see whether it can be; how many bytes it takes.
-    ///
-    /// # Errors
-    /// See [`SectionReader`].
-    pub fn check(&mut self, id: SectionId, bytes: &[u8]) -> Result<u64> {
-        let SectionParser { footer, schema } = self.parser;
-        let missing = FragmentError::NoSuchSection { section: id, version: footer.version() };
-        let start = footer.section_offset(id).ok_or(missing)?;
-        let mut reader = ByteReader::at(bytes, start);
-        let mut contents = FragmentContents::new(RTree::empty(&schema.domain().kinds(), RTree::FANOUT), 0);
-        contents.fields.resize_with(footer.slots().len(), Default::default);
-        let parser = self.parser;
-        parse_section(id, &mut reader, self.decoder, |payload| contents.parse_section(id, &parser, payload))?;
-        Ok(reader.offset().saturating_sub(start))
     }
 
     /// Unfilters the generic tile of a section, and parses all of its payload.

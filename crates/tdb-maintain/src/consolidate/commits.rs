@@ -8,8 +8,8 @@ use tdb_storage::EntryKind;
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, file_name};
 use tdb_types::{ByteWriter, Feature, NameForm, TimestampedName};
 
+use crate::draft::{Draft, Savings};
 use crate::own_commits::own_commits;
-use crate::plan::{Draft, Savings};
 use crate::step::Planned;
 use crate::{MaintainError, Result};
 

@@ -8,8 +8,8 @@ use tdb_types::names::{FOOTERS_EXTENSION, FRAGMENT_META_FOLDER};
 use tdb_types::{Feature, NameForm};
 
 use crate::Result;
+use crate::draft::{Draft, Savings};
 use crate::footer_files::{FooterFile, footer_files};
-use crate::plan::{Draft, Savings};
 use crate::step::Planned;
 use crate::target::Target;
 

@@ -7,8 +7,8 @@ use tdb_metadata::{MetadataChange, PathList};
 use tdb_types::names::{METADATA_FOLDER, VACUUM_EXTENSION};
 use tdb_types::{ByteWriter, NameForm};
 
+use crate::draft::{Draft, Savings};
 use crate::metadata_files::{MetadataFile, MetadataFiles, merged};
-use crate::plan::{Draft, Savings};
 use crate::step::Planned;
 use crate::target::Target;
 use crate::{MaintainError, Result};

@@ -7,9 +7,10 @@ use std::ops::ControlFlow;
 use tdb_array::{Array, Batch};
 use tdb_rtree::NdRange;
 
+use super::difference::{DiffCounts, Difference, Each};
 use super::fields::Fields;
 use super::side::Side;
-use super::{DiffCounts, Difference, Each};
+
 use crate::Result;
 
 /// Cells that are compared at a glance.

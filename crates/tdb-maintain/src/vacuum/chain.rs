@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use tdb_types::TimestampedName;
 
-use crate::plan::Reason;
+use crate::draft::Reason;
 
 /// A vacuum file.
 pub(super) trait Replacement {

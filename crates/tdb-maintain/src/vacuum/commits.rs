@@ -8,8 +8,8 @@ use tdb_storage::{Entry, EntryKind};
 use tdb_types::names::COMMITS_FOLDER;
 
 use crate::Result;
+use crate::draft::Draft;
 use crate::own_commits::own_commits;
-use crate::plan::Draft;
 use crate::step::Planned;
 
 pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {

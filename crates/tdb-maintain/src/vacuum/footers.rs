@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use tdb_array::{Array, ArrayError};
 
 use crate::Result;
+use crate::draft::{Draft, Left, Reason};
 use crate::footer_files::footer_files;
-use crate::plan::{Draft, Left, Reason};
 use crate::step::Planned;
 
 pub(crate) fn draft(array: &Array) -> Result<Draft> {

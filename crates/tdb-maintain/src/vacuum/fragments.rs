@@ -12,7 +12,7 @@ use tdb_types::{ArrayType, ByteWriter, Feature, FormatVersion, NameForm, Timesta
 
 use super::chain::{Replacement, in_its_time, verdicts};
 use crate::Result;
-use crate::plan::{Draft, Left, Reason};
+use crate::draft::{Draft, Left, Reason};
 use crate::step::Planned;
 use crate::target::list;
 

@@ -6,8 +6,8 @@ use tdb_array::{SmallFiles, TimeRange};
 
 use super::chain::{Replacement, in_its_time, verdicts};
 use crate::Result;
+use crate::draft::{Draft, Left, Reason};
 use crate::metadata_files::{MetadataFile, MetadataFiles, MetadataVacuum, merged};
-use crate::plan::{Draft, Left, Reason};
 use crate::step::Planned;
 use crate::target::Target;
 

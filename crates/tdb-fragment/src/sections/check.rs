@@ -1,0 +1,27 @@
+//! Reads sections only to see whether they can be read.
+
+use tdb_rtree::RTree;
+use tdb_types::ByteReader;
+
+use super::{SectionParser, SectionReader, parse_section};
+use crate::contents::FragmentContents;
+use crate::error::{FragmentError, Result};
+use crate::section::SectionId;
+
+impl SectionReader<'_> {
+    /// Reads any section, to see whether it can be; how many bytes it takes.
+    ///
+    /// # Errors
+    /// See [`SectionReader`].
+    pub fn check(&mut self, id: SectionId, bytes: &[u8]) -> Result<u64> {
+        let SectionParser { footer, schema } = self.parser;
+        let missing = FragmentError::NoSuchSection { section: id, version: footer.version() };
+        let start = footer.section_offset(id).ok_or(missing)?;
+        let mut reader = ByteReader::at(bytes, start);
+        let mut contents = FragmentContents::new(RTree::empty(&schema.domain().kinds(), RTree::FANOUT), 0);
+        contents.fields.resize_with(footer.slots().len(), Default::default);
+        let parser = self.parser;
+        parse_section(id, &mut reader, self.decoder, |payload| contents.parse_section(id, &parser, payload))?;
+        Ok(reader.offset().saturating_sub(start))
+    }
+}
