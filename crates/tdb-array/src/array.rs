@@ -5,6 +5,7 @@ mod footers;
 mod fragments;
 mod load;
 mod options;
+mod restricted;
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;

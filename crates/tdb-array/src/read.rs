@@ -28,6 +28,7 @@ pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;
 pub(crate) use relevant::Relevant;
 pub(crate) use scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost};
+pub(crate) use sparse::may_differ as stored_otherwise;
 
 /// The batches of a query's result, in its order.
 ///

@@ -39,6 +39,7 @@ use table::{Run, RunQueue, TileTable};
 
 pub(crate) use plan::plan;
 pub(crate) use scan::scan;
+pub(crate) use stored_order::may_differ;
 
 /// Reads the cells of a sparse array, batch by batch.
 #[derive(Debug)]

@@ -22,7 +22,7 @@ fn has_loose_versions(source: &Source) -> bool {
 }
 
 /// Whether a fragment of this version may have its cells in another order than the global one of today.
-fn may_differ(schema: &ArraySchema, version: FormatVersion) -> bool {
+pub(crate) fn may_differ(schema: &ArraySchema, version: FormatVersion) -> bool {
     let (strings, numbers): (Vec<_>, Vec<_>) = schema.dimensions().iter().partition(|dimension| dimension.is_var());
     let mut numbers = numbers.into_iter();
     if schema.cell_order() == Layout::Hilbert {
