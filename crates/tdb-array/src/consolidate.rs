@@ -94,10 +94,13 @@ impl Join {
         self
     }
 
-    /// Leaves out cells that were deleted until this time, and the older cells of the same coordinates.
-    pub fn purge_until(mut self, time: u64) -> Self {
-        self.purge = Some(time);
-        self
+    /// Leaves out cells that are deleted by now, and the older cells of the same coordinates.
+    ///
+    /// # Errors
+    /// The clock can't be read.
+    pub fn purge(mut self) -> Result<Self> {
+        self.purge = Some(self.array.access().environment.now()?);
+        Ok(self)
     }
 
     /// Reads the cells and writes them.

@@ -3,6 +3,8 @@
 use tdb_array::ArrayError;
 use tdb_storage::StorageError;
 
+use crate::Refusal;
+
 /// Why an array can't be maintained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -13,6 +15,30 @@ pub enum MaintainError {
     /// A file can't be read, written, listed or removed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// Somebody else maintains the array.
+    #[error("{path}: {who} maintains this array; wait until that has ended")]
+    Busy {
+        /// The file that says so.
+        path: String,
+        /// Who it is.
+        who: String,
+    },
+    /// The array was changed meanwhile in a way that matters. Nothing was done.
+    #[error("{path}: {what}; nothing was changed, try again")]
+    Conflict {
+        /// The array.
+        path: String,
+        /// What was changed.
+        what: String,
+    },
+    /// What was asked for would lose something, or can't be done.
+    #[error("{path}: {why}")]
+    Refused {
+        /// The array.
+        path: String,
+        /// Why.
+        why: Refusal,
+    },
 }
 
 /// The result of something that may fail so.

@@ -123,7 +123,7 @@ impl std::fmt::Display for Counters {
 }
 
 impl Storage for CountingStorage {
-    forward_storage!(|this| this.inner => profile, describe);
+    forward_storage!(|this| this.inner => profile, describe, uri);
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         self.counts.lists.fetch_add(1, Relaxed);
         self.inner.list(folder)

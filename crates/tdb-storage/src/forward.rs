@@ -77,6 +77,9 @@ macro_rules! forward_storage {
     (@describe $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, describe(path: &str) -> String);
     };
+    (@uri $this:ident $inner:expr) => {
+        $crate::forward_storage!(@one $this $inner, uri(path: &str) -> Option<String>);
+    };
     (@create_folder $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, create_folder(folder: &str) -> $crate::Result<()>);
     };

@@ -152,6 +152,13 @@ impl Storage for LocalStorage {
         }
     }
 
+    fn uri(&self, path: &str) -> Option<String> {
+        // Links stay as they are: whoever opens the array by its path compares with that.
+        let root = std::path::absolute(&self.root).ok()?;
+        let root = root.to_str()?.trim_end_matches('/').to_owned();
+        Some(if path.is_empty() { format!("file://{root}") } else { format!("file://{root}/{path}") })
+    }
+
     fn create_folder(&self, folder: &str) -> Result<()> {
         check_path(folder)?;
         create_folders(&self.place(folder)).map_err(|error| StorageError::from_io(self.describe(folder), error))

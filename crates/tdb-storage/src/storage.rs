@@ -71,6 +71,12 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// The whole path as the user knows it, for messages. Any text may be asked for, even a path that is refused.
     fn describe(&self, path: &str) -> String;
 
+    /// The absolute URI of a path, as other programs know it; `None` where there is none. Some old files name others by it.
+    fn uri(&self, path: &str) -> Option<String> {
+        let _ = path;
+        None
+    }
+
     /// Makes a folder and those above it that are missing; a folder that exists already is left as it is.
     ///
     /// # Errors
@@ -180,7 +186,7 @@ pub enum EntryKind {
 /// What points to a storage is one.
 macro_rules! forward_all {
     () => {
-        forward_storage!(|this| (**this) => list, open, open_sized, profile, fetch_one, fetch, kind, sub, describe, create_folder, create_new,
+        forward_storage!(|this| (**this) => list, open, open_sized, profile, fetch_one, fetch, kind, sub, describe, uri, create_folder, create_new,
             create_file, sync_folder, remove_file, remove_folder, read, read_up_to, exists);
     };
 }

@@ -165,7 +165,7 @@ fn first_half(bytes: &[u8]) -> &[u8] {
 }
 
 impl Storage for FaultyStorage {
-    forward_storage!(|this| this.inner => describe);
+    forward_storage!(|this| this.inner => describe, uri);
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         self.alive(folder)?;
         self.inner.list(folder)

@@ -89,7 +89,7 @@ impl ReadAt for LatentFile {
 }
 
 impl Storage for LatentStorage {
-    forward_storage!(|this| this.inner => describe, create_folder, create_new, create_file);
+    forward_storage!(|this| this.inner => describe, uri, create_folder, create_new, create_file);
     forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder);
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         self.shared.answer(|| self.inner.list(folder), |_| 0)

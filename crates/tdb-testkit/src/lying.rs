@@ -101,7 +101,7 @@ impl LyingStorage {
 }
 
 impl Storage for LyingStorage {
-    forward_storage!(|this| this.inner => kind, describe);
+    forward_storage!(|this| this.inner => kind, describe, uri);
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         let mut entries = self.inner.list(folder)?;
         if let Lie::Listed(size) = self.lie {

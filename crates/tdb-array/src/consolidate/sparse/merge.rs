@@ -118,7 +118,7 @@ impl<'a, K: Key> Merge<'a, K> {
 
     /// Picks about so many cells, or fewer if they lie in too much memory; whether there are more.
     pub(super) fn fill(&mut self, cells: usize, memory: usize) -> Result<bool, Stop> {
-        while self.picked < cells && self.spent_bytes < memory {
+        while self.picked < cells.max(1) && self.spent_bytes < memory.max(1) {
             self.open_due()?;
             let Some(head) = self.pop() else { return Ok(false) };
             let room = cells - self.picked;
