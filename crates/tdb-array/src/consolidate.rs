@@ -14,6 +14,10 @@ use tdb_types::{FormatVersion, TimestampedName};
 use crate::write::{FragmentPlace, SealedFragment, Target};
 use crate::{Array, ArrayError, FragmentEntry, Names, Result, Written};
 
+/// How the names of files begin that say what is about to be done with several others. They are temporary files, but
+/// [`Array::leftovers`] doesn't count them: whoever goes on removes them.
+pub const JOURNAL_PREFIX: &str = ".tdb-journal-";
+
 /// Fragments to be joined, made by [`Array::join`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing is written before `write`"]

@@ -103,7 +103,7 @@ pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram
 pub use array::{Array, ArrayOptions};
 pub use batch::Batch;
 pub use column::{Column, Value};
-pub use consolidate::{Join, Joined, NewFragmentPlace};
+pub use consolidate::{JOURNAL_PREFIX, Join, Joined, NewFragmentPlace};
 pub use damage::Damaged;
 pub use directory::{ArrayDirectory, EmbeddedDelete, FragmentEntry, Listing};
 pub use environment::{Clock, Environment, Randomness};

@@ -1,7 +1,8 @@
 //! Sparse fragments: merged tile by tile.
 //!
 //! From format 15 on all versions of a cell stay, each with the time at which it was written, the newest first; and from 16 on
-//! cells that were deleted stay too, with the time and the condition of that. Before, the newest version alone stays.
+//! cells that were deleted stay too, with the time and the condition of that. Of versions that were written at the same time
+//! only the one that counts stays: nobody can ever see the others. Before format 15 the newest version alone stays.
 //!
 //! No fragment is believed to have its cells in order: where one hasn't, it is begun once more with each of its tiles sorted.
 
@@ -244,10 +245,7 @@ impl Job<'_> {
 
     fn attempt<K: Key>(&self, unordered: &BTreeSet<usize>) -> Result<(Vec<SealedFragment>, u64), Stop> {
         let Self { array, sources, rules, keep, output } = *self;
-        let capacity = tdb_types::saturating_len(array.schema().capacity()).max(1);
-        // Where the newest cell alone stays, there are no others to be torn apart.
-        let cuts = (output.max_fragment_size.is_some() && rules.distinct && !keep.newest).then_some(capacity);
-        let mut merge = Merge::<K>::new(Input { array, sources, rules, keep, unordered, cuts })?;
+        let mut merge = Merge::<K>::new(Input { array, sources, rules, keep, unordered })?;
         let mut sink = Sink::new(output);
         let window = sink.window();
         loop {

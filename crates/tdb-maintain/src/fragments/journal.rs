@@ -6,12 +6,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tdb_array::{Array, NewFragmentPlace};
+use tdb_array::{Array, JOURNAL_PREFIX, NewFragmentPlace};
 use tdb_storage::{Storage, StorageError};
 
 use crate::{MaintainError, Result};
 
-const PREFIX: &str = ".tdb-journal-";
 const SUFFIX: &str = ".tmp";
 const TITLE: &str = "tdb journal of joined fragments 1";
 
@@ -35,7 +34,7 @@ impl Journal {
     pub(super) fn path(unique: &str) -> String {
         // Underscores would make it a fragment for some readers.
         let unique: String = unique.chars().filter(char::is_ascii_alphanumeric).collect();
-        format!("{PREFIX}{unique}{SUFFIX}")
+        format!("{JOURNAL_PREFIX}{unique}{SUFFIX}")
     }
 
     pub(super) fn write(&self) -> Vec<u8> {
@@ -70,7 +69,8 @@ impl Journal {
 pub(super) fn recover(array: &Array) -> Result<usize> {
     let storage = array.storage();
     let entries = storage.list("").map_err(MaintainError::from)?;
-    let journals = entries.into_iter().filter(|entry| entry.name.starts_with(PREFIX) && entry.name.ends_with(SUFFIX));
+    let journals =
+        entries.into_iter().filter(|entry| entry.name.starts_with(JOURNAL_PREFIX) && entry.name.ends_with(SUFFIX));
     let paths: Vec<String> = journals.map(|entry| entry.name).collect();
     for path in &paths {
         let bytes = storage.read_up_to(path, array.limits().commit_bytes)?;

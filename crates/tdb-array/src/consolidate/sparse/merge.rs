@@ -40,8 +40,6 @@ pub(super) struct Input<'a> {
     pub(super) keep: Keep,
     /// Sources whose tiles are sorted, and opened wherever their cells begin.
     pub(super) unordered: &'a BTreeSet<usize>,
-    /// After how many cells fragments may be cut, if they may be.
-    pub(super) cuts: Option<usize>,
 }
 
 /// Cells that follow each other, also in a tile.
@@ -66,10 +64,6 @@ pub(super) struct Merge<'a, K: Key> {
     ended: bool,
     picks: Vec<Pick>,
     picked: usize,
-    /// Cells that were picked before.
-    before: usize,
-    /// Of each place where a fragment might be cut: whether the cells on both sides have the same coordinates.
-    versions_at: Vec<bool>,
     /// Tiles that have no more cells, but some that were picked.
     spent: Vec<usize>,
     spent_bytes: usize,
@@ -109,8 +103,6 @@ impl<'a, K: Key> Merge<'a, K> {
             ended: false,
             picks: Vec::new(),
             picked: 0,
-            before: 0,
-            versions_at: Vec::new(),
             spent: Vec::new(),
             spent_bytes: 0,
         })
@@ -147,15 +139,9 @@ impl<'a, K: Key> Merge<'a, K> {
         self.input.sources
     }
 
-    /// Whether the cells on both sides of a place where a fragment might be cut have the same coordinates.
-    pub(super) fn is_within_versions(&self, place: usize) -> bool {
-        self.versions_at.get(place).copied().unwrap_or(false)
-    }
-
     /// Lets go of what was picked.
     pub(super) fn release(&mut self) {
         self.picks.clear();
-        self.before += self.picked;
         (self.picked, self.spent_bytes) = (0, 0);
         let last = self.last.map(|(slot, _)| slot);
         for slot in std::mem::take(&mut self.spent) {
@@ -243,35 +229,52 @@ impl<'a, K: Key> Merge<'a, K> {
     /// Picks those of a run of cells that stay.
     fn emit(&mut self, slot: usize, run: Range<usize>) {
         let Keep { newest, purge } = self.input.keep;
-        if !newest && purge.is_none() {
+        if newest || purge.is_some() {
+            return run.for_each(|cell| self.emit_one(slot, cell));
+        }
+        if !self.input.rules.distinct {
             return self.pick(slot, run);
         }
-        for cell in run {
-            if !self.last.is_some_and(|last| self.are_versions(last, (slot, cell))) {
-                self.ended = false;
-            }
-            let loaded = self.slots[slot].as_ref();
-            let fated = loaded.and_then(|loaded| loaded.columns.fated.as_ref());
-            let is_purged = fated.is_some_and(|fated| purge.is_some_and(|until| fated.times[cell] <= until));
-            if !self.ended && !is_purged {
+        let is_distinct = self.slots[slot].as_ref().is_some_and(|loaded| {
+            !self.input.sources[loaded.source].has_times() && !self.input.unordered.contains(&loaded.source)
+        });
+        // Where each cell of the fragment is another one, the first of the run alone can be a version of the last.
+        let checked = if is_distinct { run.start + 1 } else { run.end };
+        for cell in run.start..checked.min(run.end) {
+            if self
+                .last
+                .is_some_and(|last| self.are_versions(last, (slot, cell)) && self.are_simultaneous(last, (slot, cell)))
+            {
+                self.last = Some((slot, cell));
+            } else {
                 self.pick(slot, cell..cell + 1);
             }
-            self.ended |= (is_purged || newest) && self.input.rules.distinct;
-            self.last = Some((slot, cell));
         }
+        if checked < run.end {
+            self.pick(slot, checked..run.end);
+        }
+    }
+
+    /// Picks a cell, unless it is an older version than one that stays, or was purged.
+    fn emit_one(&mut self, slot: usize, cell: usize) {
+        let Keep { newest, purge } = self.input.keep;
+        let mut is_shadowed = false;
+        match self.last.filter(|last| self.are_versions(*last, (slot, cell))) {
+            Some(last) => is_shadowed = self.are_simultaneous(last, (slot, cell)),
+            None => self.ended = false,
+        }
+        let loaded = self.slots[slot].as_ref();
+        let fated = loaded.and_then(|loaded| loaded.columns.fated.as_ref());
+        let is_purged = fated.is_some_and(|fated| purge.is_some_and(|until| fated.times[cell] <= until));
+        if !self.ended && !is_purged && !is_shadowed {
+            self.pick(slot, cell..cell + 1);
+        }
+        self.ended |= (is_purged || newest) && self.input.rules.distinct;
+        self.last = Some((slot, cell));
     }
 
     #[allow(clippy::cast_possible_truncation)] // tiles have fewer cells than 2^32
     fn pick(&mut self, slot: usize, run: Range<usize>) {
-        if let Some(every) = self.input.cuts {
-            let count = self.before + self.picked;
-            for cut in (count.next_multiple_of(every)..count + run.len()).step_by(every) {
-                let cell = run.start + (cut - count);
-                let before = if cell > run.start { Some((slot, cell - 1)) } else { self.last };
-                let within = before.is_some_and(|before| self.are_versions(before, (slot, cell)));
-                self.versions_at.push(within);
-            }
-        }
         self.last = Some((slot, run.end - 1));
         self.picked += run.len();
         match self.picks.last_mut() {
@@ -279,6 +282,15 @@ impl<'a, K: Key> Merge<'a, K> {
                 pick.len += run.len() as u32;
             }
             _ => self.picks.push(Pick { slot: slot as u32, start: run.start as u32, len: run.len() as u32 }),
+        }
+    }
+
+    /// Whether two cells were written at the same time: of versions of one then only the first can ever show, and readers of
+    /// the reference library go wrong where a tile ends between them.
+    fn are_simultaneous(&self, (slot, cell): (usize, usize), (other, other_cell): (usize, usize)) -> bool {
+        match (&self.slots[slot], &self.slots[other]) {
+            (Some(a), Some(b)) => a.columns.times.of(cell) == b.columns.times.of(other_cell),
+            _ => false,
         }
     }
 

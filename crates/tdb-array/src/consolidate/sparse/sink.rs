@@ -39,8 +39,6 @@ pub(super) struct Sink<'a> {
     waiting: usize,
     writer: Option<FragmentWriter>,
     sealed: Vec<SealedFragment>,
-    /// Tiles that were written, of all fragments.
-    tiles: usize,
     pub(super) cells: u64,
 }
 
@@ -55,7 +53,6 @@ impl<'a> Sink<'a> {
             waiting: 0,
             writer: None,
             sealed: Vec::new(),
-            tiles: 0,
             cells: 0,
         }
     }
@@ -89,10 +86,10 @@ impl<'a> Sink<'a> {
         })?;
         self.waiting += picked;
         self.cells += picked as u64;
-        self.flush(merge, all)
+        self.flush(all)
     }
 
-    fn flush<K: Key>(&mut self, merge: &Merge<'_, K>, all: bool) -> Result<()> {
+    fn flush(&mut self, all: bool) -> Result<()> {
         let cells = if all { self.waiting } else { self.waiting / self.capacity * self.capacity };
         if cells == 0 {
             return Ok(());
@@ -112,35 +109,28 @@ impl<'a> Sink<'a> {
         }
         self.waiting -= cells;
         let lens: Vec<usize> = tiles.iter().map(Range::len).collect();
-        self.write(merge, encoded, &lens)
+        self.write(encoded, &lens)
     }
 
     /// Writes tiles, to as many fragments as it takes.
-    fn write<K: Key>(&mut self, merge: &Merge<'_, K>, mut tiles: Vec<Vec<EncodedTile>>, lens: &[usize]) -> Result<()> {
+    fn write(&mut self, mut tiles: Vec<Vec<EncodedTile>>, lens: &[usize]) -> Result<()> {
         let size_of = |tile: usize| tiles.iter().map(|field| field[tile].size()).sum::<u64>();
         let sizes: Vec<u64> = (0..lens.len()).map(size_of).collect();
         let max = self.output.max_fragment_size.unwrap_or(u64::MAX);
         let mut start = 0;
         while start < lens.len() {
             let mut size = self.writer.as_ref().map_or(0, FragmentWriter::data_size);
-            // Of versions of one cell that were written at the same time the place in a fragment decides.
-            let can_cut = |tile: usize| !merge.is_within_versions(self.tiles + tile - start);
-            if size > 0 && size.saturating_add(sizes[start]) > max && can_cut(start) {
+            if size > 0 && size.saturating_add(sizes[start]) > max {
                 self.seal()?;
                 size = 0;
             }
             let mut end = start;
-            while end < sizes.len()
-                && (end == start
-                    || size.saturating_add(sizes[end]) <= max
-                    || merge.is_within_versions(self.tiles + end - start))
-            {
+            while end < sizes.len() && (end == start || size.saturating_add(sizes[end]) <= max) {
                 size = size.saturating_add(sizes[end]);
                 end += 1;
             }
             let some = tiles.iter_mut().map(|field| field.drain(..end - start).collect()).collect();
             self.writer()?.append(some, &lens[start..end])?;
-            self.tiles += end - start;
             start = end;
         }
         Ok(())
