@@ -34,9 +34,9 @@ fn prepare(version: u32, duplicates: bool, is_dense: bool) -> MemoryStorage {
     disk
 }
 
-fn run(storage: &Arc<dyn Storage>, size: Option<u64>) -> Result<()> {
+fn run(storage: &Arc<dyn Storage>, size: Option<u64>, seed: u64) -> Result<()> {
     let consolidate = ConsolidateFragments::new().amplification(f64::INFINITY).take_over(true);
-    let consolidate = consolidate.names(Names::new().seeded(4));
+    let consolidate = consolidate.names(Names::new().seeded(seed));
     let consolidate = match size {
         Some(size) => consolidate.max_fragment_size(size),
         None => consolidate,
@@ -55,14 +55,14 @@ fn check(what: &str, (version, duplicates, is_dense): (u32, bool, bool), size: O
     let disk = prepare(version, duplicates, is_dense);
     let cells = cells_at(&storage_of(&disk), 50);
     let sound = FaultyStorage::sound(storage_of(&disk));
-    run(&(Arc::new(sound.clone()) as _), size).unwrap();
+    run(&(Arc::new(sound.clone()) as _), size, 4).unwrap();
     assert_eq!(cells_at(&storage_of(&disk), 50), cells, "{what}");
     let joined = open(&storage_of(&disk)).fragments().unwrap().len();
     for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
         for n in 0..sound.changes() {
             let disk = prepare(version, duplicates, is_dense);
             let faulty: Arc<dyn Storage> = Arc::new(FaultyStorage::new(storage_of(&disk), fault, n));
-            let result = run(&faulty, size);
+            let result = run(&faulty, size, 4);
             let plain = storage_of(&disk);
             let now = cells_at(&plain, 50);
             // Where duplicates are allowed, cells may be there twice until the next run.
@@ -75,7 +75,7 @@ fn check(what: &str, (version, duplicates, is_dense): (u32, bool, bool), size: O
             let array = open(&plain);
             array.remove_leftovers(&array.leftovers().unwrap()).unwrap();
             if result.is_err() || open(&plain).fragments().unwrap().len() != joined {
-                run(&plain, size).unwrap_or_else(|error| panic!("{what}, {fault:?} at {n}, once more: {error}"));
+                run(&plain, size, 5).unwrap_or_else(|error| panic!("{what}, {fault:?} at {n}, once more: {error}"));
             }
             let array = open(&plain);
             assert_eq!(array.fragments().unwrap().len(), joined, "{what}, {fault:?} at {n}");

@@ -201,6 +201,21 @@ fn steps_are_chosen_by_number_and_size() {
     assert!(matches!(why, Refusal::NoSuchFragment { .. }), "{why}");
 }
 
+#[test]
+fn old_formats_need_a_storage_with_a_uri() {
+    let disk = MemoryStorage::new();
+    let plain: Arc<dyn Storage> = Arc::new(disk.clone());
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let schema = SchemaBuilder::sparse().version(FormatVersion::new(18).unwrap()).dimension(x);
+    create(&plain, schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
+    write(&plain, 11, 0..=1, 1);
+    write(&plain, 12, 0..=1, 2);
+    assert_eq!(refused(&ConsolidateFragments::new(), &plain), Refusal::NoUri);
+    let report = ConsolidateFragments::new().run(&open(&storage_of(&disk))).unwrap();
+    let list = String::from_utf8(disk.read(&report.steps[0].vacuum_file).unwrap()).unwrap();
+    assert!(list.starts_with("file:///place/__fragments/__11_11_") && list.lines().count() == 2, "{list}");
+}
+
 fn refused_list(storage: &Arc<dyn Storage>) -> Refusal {
     match ConsolidateFragments::new().fragments(["none"]).run(&open(storage)) {
         Err(MaintainError::Refused { why, .. }) => why,

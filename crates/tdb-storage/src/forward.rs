@@ -18,7 +18,7 @@
 /// }
 ///
 /// impl Storage for ReadOnly {
-///     tdb_storage::forward_storage!(|this| this.0 => list, open, open_sized, profile, fetch_one, fetch, kind, describe);
+///     tdb_storage::forward_storage!(|this| this.0 => list, open, open_sized, profile, fetch_one, fetch, kind, describe, uri);
 ///
 ///     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
 ///         Ok(Arc::new(Self(self.0.sub(folder)?)))

@@ -152,10 +152,11 @@ impl Storage for LocalStorage {
         }
     }
 
+    /// Without links, as the reference library has it: it compares such URIs letter by letter.
     fn uri(&self, path: &str) -> Option<String> {
-        // Links stay as they are: whoever opens the array by its path compares with that.
-        let root = std::path::absolute(&self.root).ok()?;
-        let root = root.to_str()?.trim_end_matches('/').to_owned();
+        check_path(path).ok()?;
+        let root = fs::canonicalize(&self.root).ok()?;
+        let root = root.to_str().filter(|root| root.starts_with('/'))?.trim_end_matches('/');
         Some(if path.is_empty() { format!("file://{root}") } else { format!("file://{root}/{path}") })
     }
 

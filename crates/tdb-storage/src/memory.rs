@@ -143,10 +143,6 @@ impl Storage for MemoryStorage {
         format!("memory:{}", self.whole(path))
     }
 
-    fn uri(&self, path: &str) -> Option<String> {
-        Some(format!("mem://{}", self.whole(path)))
-    }
-
     fn create_folder(&self, folder: &str) -> Result<()> {
         check_path(folder)?;
         let whole = self.whole(folder);

@@ -71,7 +71,17 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// The whole path as the user knows it, for messages. Any text may be asked for, even a path that is refused.
     fn describe(&self, path: &str) -> String;
 
-    /// The absolute URI of a path, as other programs know it; `None` where there is none. Some old files name others by it.
+    /// The absolute URI of a path, as some files of old formats name others by: none if nobody else could find it by one.
+    ///
+    /// ```
+    /// use tdb_storage::{LocalStorage, MemoryStorage, Storage};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let uri = LocalStorage::new(folder.path()).uri("__meta/f").expect("a place on this machine");
+    /// assert!(uri.starts_with("file:///") && uri.ends_with("/__meta/f"));
+    /// assert_eq!(MemoryStorage::new().uri("f"), None);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     fn uri(&self, path: &str) -> Option<String> {
         let _ = path;
         None

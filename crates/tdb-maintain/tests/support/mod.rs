@@ -11,7 +11,7 @@ use tdb_maintain::tdb_array::{
     Array, ArrayOptions, CreateOptions, Duplicates, Names, NewCells, NewColumn, Order, TimeRange,
 };
 use tdb_maintain::tdb_types::{CellValNum, Datatype, FormatVersion, Layout, Scalar};
-use tdb_storage::{MemoryStorage, Storage};
+use tdb_storage::{MemoryStorage, Storage, forward_storage};
 
 /// Numbers that look random, the same on every run.
 pub(crate) struct Random(pub(crate) u64);
@@ -37,8 +37,21 @@ pub(crate) struct Kind {
     pub(crate) first: Datatype,
 }
 
+/// A storage that others know by a URI.
+#[derive(Debug)]
+struct Placed(Arc<dyn Storage>);
+
+impl Storage for Placed {
+    forward_storage!(|this| this.0 => list, open, open_sized, profile, fetch_one, fetch, kind, sub, describe);
+    forward_storage!(|this| this.0 => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder);
+
+    fn uri(&self, path: &str) -> Option<String> {
+        Some(format!("file:///place/{path}"))
+    }
+}
+
 pub(crate) fn storage_of(disk: &MemoryStorage) -> Arc<dyn Storage> {
-    Arc::new(disk.clone())
+    Arc::new(Placed(Arc::new(disk.clone())))
 }
 
 pub(crate) fn open(storage: &Arc<dyn Storage>) -> Array {
