@@ -9,7 +9,7 @@ use support::{Kind, Random, cells_at, create, delete, open, sparse, storage_of, 
 use tdb_maintain::tdb_array::tdb_condition::Condition;
 use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_maintain::tdb_array::{Names, NewCells, NewColumn, TimeRange};
-use tdb_maintain::tdb_types::{Datatype, FormatVersion, Layout, Scalar};
+use tdb_maintain::tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
 use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal};
 use tdb_storage::{MemoryStorage, Storage};
 
@@ -187,7 +187,7 @@ fn steps_are_chosen_by_number_and_size() {
     let names: Vec<String> = (0..4).map(|n| write(&storage, 11 + n, 0..=5, 1)).collect();
     let two = ConsolidateFragments::new().step_min_fragments(2).step_max_fragments(2).steps(1);
     let plan = two.plan(&open(&storage)).unwrap();
-    let chosen: Vec<&str> = plan.steps[0].fragments.iter().map(|name| name.as_str()).collect();
+    let chosen: Vec<&str> = plan.steps[0].fragments.iter().map(TimestampedName::as_str).collect();
     assert_eq!(chosen, [&names[0], &names[1]]);
     let report = two.run(&open(&storage)).unwrap();
     assert_eq!((report.steps.len(), open(&storage).fragments().unwrap().len()), (1, 3));

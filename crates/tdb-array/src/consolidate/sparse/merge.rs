@@ -1,5 +1,6 @@
 //! Cells of several fragments in one order.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -93,7 +94,7 @@ impl<'a, K: Key> Merge<'a, K> {
                 waiting.push(Waiting { low, source: index, tile });
             }
         }
-        waiting.sort_by(|a, b| b.low.cmp(&a.low));
+        waiting.sort_by_key(|waiting| Reverse(waiting.low));
         Ok(Self {
             input,
             slots: Vec::new(),
