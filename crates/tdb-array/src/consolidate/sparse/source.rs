@@ -147,8 +147,10 @@ impl Source {
             };
             values.saturating_add(if field.tiles.validity.is_some() { cells } else { 0 })
         };
-        // Keys, coordinates and times come on top.
-        let keys = cells.saturating_mul(16 + 8 * self.dimensions.len() + 8);
+        // Keys and times come on top; coordinates stay where keys don't say it all, which those of several dimensions may not.
+        let keys = if self.dimensions.len() == 1 { 8 } else { 16 + 8 * self.dimensions.len() };
+        let times = if self.has_times() { 8 } else { 0 };
+        let keys = cells.saturating_mul(keys + times);
         self.fields.iter().map(field).fold(keys, usize::saturating_add)
     }
 
