@@ -6,6 +6,7 @@ mod fragments;
 mod load;
 mod options;
 mod parts;
+mod restricted;
 mod soundness;
 mod tile_workers;
 

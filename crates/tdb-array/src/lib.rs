@@ -73,6 +73,7 @@ mod aggregate;
 mod array;
 mod batch;
 mod column;
+mod consolidate;
 mod damage;
 mod directory;
 mod environment;
@@ -103,6 +104,7 @@ pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram
 pub use array::{Array, ArrayOptions, TileWorkers};
 pub use batch::Batch;
 pub use column::{Column, Value};
+pub use consolidate::{JOURNAL_PREFIX, Join, Joined, NewFragmentPlace};
 pub use damage::Damaged;
 pub use directory::{
     ArrayDirectory, CommitInventory, CommitList, CommittedFragment, EmbeddedDelete, FragmentEntry, Listing,

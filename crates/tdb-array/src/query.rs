@@ -12,7 +12,7 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use tdb_condition::{BoundCondition, Condition};
-use tdb_rtree::{Boxes, DimRange};
+use tdb_rtree::{Boxes, DimRange, NdRange};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{ArrayType, ParseNameError, Scalar};
 
@@ -230,6 +230,12 @@ impl Query {
         let ranges = ranges.collect::<Result<Vec<_>>>()?;
         self.ranges[index].extend(ranges);
         Ok(self)
+    }
+
+    /// Reads the cells in a box of the array's dimensions.
+    pub(crate) fn inside(mut self, region: &NdRange) -> Self {
+        self.ranges = region.0.iter().map(|range| vec![range.clone()]).collect();
+        self
     }
 
     /// Adds the range of strings that begin with `prefix`; it adds up with other ranges on the same dimension.

@@ -170,7 +170,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "info",
     "schema",
     "fragments",
@@ -186,10 +186,11 @@ const COMMANDS: [&str; 22] = [
     "evolve",
     "delete",
     "group",
+    "diff",
     "consolidate",
     "vacuum",
-    "doctor",
     "verify",
+    "doctor",
     "inspect",
     "completions",
     "help",

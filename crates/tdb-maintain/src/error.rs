@@ -4,6 +4,8 @@ use tdb_array::{ArrayError, ErrorCategory};
 use tdb_storage::StorageError;
 use tdb_types::FormatVersion;
 
+use crate::Refusal;
+
 /// Why an array can't be maintained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -57,6 +59,30 @@ pub enum MaintainError {
         /// The number of the line, from 1 on.
         line: usize,
     },
+    /// Somebody else maintains the array.
+    #[error("{path}: {who} maintains this array; wait until that has ended")]
+    Busy {
+        /// The file that says so.
+        path: String,
+        /// Who it is.
+        who: String,
+    },
+    /// The array was changed meanwhile in a way that matters. Nothing was done.
+    #[error("{path}: {what}; nothing was changed, try again")]
+    Conflict {
+        /// The array.
+        path: String,
+        /// What was changed.
+        what: String,
+    },
+    /// What was asked for would lose something, or can't be done.
+    #[error("{path}: {why}")]
+    Refused {
+        /// The array.
+        path: String,
+        /// Why.
+        why: Refusal,
+    },
 }
 
 impl MaintainError {
@@ -68,7 +94,8 @@ impl MaintainError {
             Self::Storage(error) => ArrayError::Storage(error.clone()).category(),
             Self::Schema(_) | Self::Text(_) => ErrorCategory::Corrupt,
             Self::NotInFormat { .. } | Self::NoUri { .. } => ErrorCategory::Unsupported,
-            Self::Between { .. } | Self::Manifest { .. } => ErrorCategory::Usage,
+            Self::Between { .. } | Self::Manifest { .. } | Self::Refused { .. } => ErrorCategory::Usage,
+            Self::Busy { .. } | Self::Conflict { .. } => ErrorCategory::Unavailable,
         }
     }
 }

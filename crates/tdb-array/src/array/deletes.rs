@@ -49,6 +49,10 @@ pub(crate) struct FragmentDelete {
     pub(crate) stays: Arc<BoundCondition>,
     /// Cells that were written after this time stay; absent if all of the fragment's were written before.
     pub(crate) until: Option<u64>,
+    /// When it happened.
+    pub(crate) time: u64,
+    /// The path of its file below the array's folder.
+    pub(crate) path: String,
 }
 
 impl Delete {
@@ -92,7 +96,8 @@ impl Array {
             .map(|delete| {
                 let stays = delete.bind(fragment.schema(), self.schema());
                 let stays = stays.map_err(|source| self.delete_error(&delete.path, source))?;
-                Ok(FragmentDelete { stays, until: (has_times && delete.time < name.end()).then_some(delete.time) })
+                let until = (has_times && delete.time < name.end()).then_some(delete.time);
+                Ok(FragmentDelete { stays, until, time: delete.time, path: delete.path.clone() })
             })
             .collect()
     }

@@ -103,7 +103,7 @@ fn has_footer(entry: &FragmentEntry) -> bool {
 }
 
 /// Where files of consolidated fragment metadata are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FooterFiles {
     /// Their paths, as far as they were listed.
     listed: Vec<(String, TimestampedName)>,

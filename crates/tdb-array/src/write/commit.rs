@@ -88,6 +88,11 @@ impl NewFragment {
 }
 
 impl SealedFragment {
+    /// Where the fragment lies, and what will commit it.
+    pub(crate) fn place(&self) -> &FragmentPlace {
+        &self.fragment.place
+    }
+
     /// Makes the fragment part of the array, durably, and gives its name.
     ///
     /// # Errors

@@ -5,11 +5,11 @@ mod slabs;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tdb_fragment::{DenseGrid, Tiles};
+use tdb_fragment::{DenseGrid, FragmentBuilder, Tiles};
 use tdb_rtree::NdRange;
 use tdb_types::{Cells, Layout, Validity, saturating_len};
 
-use super::check::{CheckedCells, check};
+use super::check::{CheckedCells, CheckedColumn, check};
 use super::fragment::FragmentWriter;
 use super::promises::Promises;
 use super::region::check_count;
@@ -59,6 +59,28 @@ pub(super) fn write(
         tile = end;
     }
     commit(target, vec![writer.seal()?], &settings.names, cells.len as u64)
+}
+
+/// Filters all tiles that a box touches, whose cells are given in the order of cells in tiles. Gives for each field each of
+/// the tiles, and how many cells a tile has.
+pub(crate) fn encode_box(
+    target: &Target,
+    region: &NdRange,
+    cells: &[Cells<'_>],
+) -> Result<(Vec<Vec<EncodedTile>>, usize)> {
+    let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), region.clone());
+    let tiles = builder.and_then(|builder| builder.tiles());
+    let file = || target.array.storage().describe("");
+    let Tiles::Dense(grid) = tiles.map_err(|source| ArrayError::Fragment { file: file(), source })? else {
+        return Err(ArrayError::Write("the array is sparse".to_owned()));
+    };
+    let len = cells.first().map_or(0, Cells::len);
+    check_count(region, len as u128)?;
+    let fields = target.fields.iter().zip(cells);
+    let fields = fields.map(|(field, cells)| CheckedColumn { field: field.field, cells: *cells }).collect();
+    let slabs = TileSlabs::new(&target.schema, &grid, target.schema.cell_order());
+    let encoded = encode(target, &CheckedCells { len, fields }, &slabs, &grid, 0..grid.tile_count())?;
+    Ok((encoded, saturating_len(grid.cells_per_tile())))
 }
 
 /// For each field the tiles of a range.

@@ -9,6 +9,7 @@ use tdb_types::names::{
 };
 use tdb_types::{Feature, TimestampedName};
 
+use crate::JOURNAL_PREFIX;
 use crate::array::load_schema;
 use crate::{Array, ArrayError, Result};
 
@@ -55,7 +56,10 @@ impl Array {
             let (files, bytes) = (vec![path.clone()], entry.size);
             Leftover { path, kind: EntryKind::File, what, files, bytes }
         };
-        let is_interrupted = |entry: &&Entry| entry.kind == EntryKind::File && is_temporary(&entry.name);
+        // What a journal is about would be lost with it: whoever maintains the array next finishes that.
+        let is_interrupted = |entry: &&Entry| {
+            entry.kind == EntryKind::File && is_temporary(&entry.name) && !entry.name.starts_with(JOURNAL_PREFIX)
+        };
         found.extend(root.iter().filter(is_interrupted).map(|entry| file(entry.name.clone(), TEMPORARY, entry)));
         // Where a part of the array lies on another disk, they can't come from the array's own folder.
         for folder in [COMMITS_FOLDER, SCHEMA_FOLDER, &enumerations, METADATA_FOLDER] {

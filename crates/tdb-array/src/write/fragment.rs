@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_fragment::tdb_rtree::NdRange;
-use tdb_fragment::{FragmentBuilder, FragmentField, NameScheme, Part, Tiles};
+use tdb_fragment::{FragmentBuilder, FragmentField, NameScheme, Part, ProcessedConditions, Tiles};
 use tdb_storage::WriteFile;
 use tdb_types::FormatVersion;
 
@@ -13,7 +13,7 @@ use crate::{ArrayError, Result};
 
 /// A fragment under construction: its data files, and what its metadata will say.
 #[derive(Debug)]
-pub(super) struct FragmentWriter {
+pub(crate) struct FragmentWriter {
     target: Arc<Target>,
     fragment: NewFragment,
     builder: FragmentBuilder,
@@ -27,13 +27,26 @@ struct FieldFiles([Option<Box<dyn WriteFile>>; 3]);
 
 impl FragmentWriter {
     /// A sparse fragment.
-    pub(super) fn sparse(target: &Arc<Target>, names: &Names) -> Result<Self> {
+    pub(crate) fn sparse(target: &Arc<Target>, names: &Names) -> Result<Self> {
         let builder = FragmentBuilder::sparse(target.version, &target.schema, target.schema_name());
         Self::begin(target, names, builder)
     }
 
+    /// A sparse fragment whose cells carry their times, or also when and by which of these conditions they were deleted.
+    pub(crate) fn joined(
+        target: &Arc<Target>,
+        names: &Names,
+        (times, deletes): (bool, bool),
+        conditions: Vec<String>,
+    ) -> Result<Self> {
+        let builder = FragmentBuilder::sparse(target.version, &target.schema, target.schema_name())
+            .with_cell_times(times, deletes)
+            .with_processed_conditions(ProcessedConditions(conditions));
+        Self::begin(target, names, builder)
+    }
+
     /// A dense fragment of the tiles that the domain touches.
-    pub(super) fn dense(target: &Arc<Target>, names: &Names, domain: NdRange) -> Result<Self> {
+    pub(crate) fn dense(target: &Arc<Target>, names: &Names, domain: NdRange) -> Result<Self> {
         let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), domain);
         Self::begin(target, names, builder.map_err(|source| error(target, source))?)
     }
@@ -55,23 +68,23 @@ impl FragmentWriter {
     }
 
     /// How the cells are divided into tiles.
-    pub(super) fn tiles(&self) -> Result<Tiles> {
+    pub(crate) fn tiles(&self) -> Result<Tiles> {
         self.builder.tiles().map_err(|source| error(&self.target, source))
     }
 
     /// The same dense fragment, of another part of the array.
-    pub(super) fn with_domain(self, domain: NdRange) -> Result<Self> {
+    pub(crate) fn with_domain(self, domain: NdRange) -> Result<Self> {
         let builder = self.builder.with_domain(domain).map_err(|source| error(&self.target, source))?;
         Ok(Self { builder, ..self })
     }
 
     /// Bytes of the data files so far.
-    pub(super) fn data_size(&self) -> u64 {
+    pub(crate) fn data_size(&self) -> u64 {
         self.builder.data_size()
     }
 
     /// Appends the next tiles: for each stored field as many, in order. `cells` are the numbers of cells of the tiles.
-    pub(super) fn append(&mut self, tiles: Vec<Vec<EncodedTile>>, cells: &[usize]) -> Result<()> {
+    pub(crate) fn append(&mut self, tiles: Vec<Vec<EncodedTile>>, cells: &[usize]) -> Result<()> {
         let mut mbrs: Vec<NdRange> = cells.iter().map(|_| NdRange(Vec::new())).collect();
         let mut bytes = 0;
         for (field, tiles) in self.target.fields.iter().zip(&tiles) {
@@ -101,7 +114,7 @@ impl FragmentWriter {
     }
 
     /// Makes the data files durable, and writes the metadata.
-    pub(super) fn seal(self) -> Result<SealedFragment> {
+    pub(crate) fn seal(self) -> Result<SealedFragment> {
         let Self { target, fragment, builder, files } = self;
         let files: Vec<_> = files.into_iter().flat_map(|files| files.0).flatten().collect();
         // To wait for a disk is nothing that takes a processor.

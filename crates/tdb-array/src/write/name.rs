@@ -24,6 +24,8 @@ use crate::{Environment, Result, TimeRange};
 #[must_use]
 pub struct Names {
     at: Option<u64>,
+    /// Until when, where a name is of a range of time.
+    until: Option<u64>,
     seeded: Option<Seeded>,
 }
 
@@ -43,6 +45,14 @@ impl Names {
     /// What is written is said to be written at this millisecond since 1970-01-01 00:00 UTC.
     pub fn at(mut self, time: u64) -> Self {
         self.at = Some(time);
+        self.until = None;
+        self
+    }
+
+    /// What is written was said to be written over this range of time: what replaces things of different times.
+    pub(crate) fn over(mut self, start: u64, end: u64) -> Self {
+        self.at = Some(start);
+        self.until = Some(end);
         self
     }
 
@@ -86,7 +96,7 @@ impl Names {
     /// The next name of this form.
     pub(crate) fn next(&self, form: NameForm, environment: &Environment) -> Result<TimestampedName> {
         let time = self.time(environment)?;
-        Ok(TimestampedName::new(form, time, time, self.uuid(environment)?))
+        Ok(TimestampedName::new(form, time, self.until.unwrap_or(time), self.uuid(environment)?))
     }
 }
 

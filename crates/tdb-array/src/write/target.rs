@@ -8,7 +8,7 @@ use tdb_fragment::tdb_rtree::DimRange;
 use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileSummariser, TileSummary};
 use tdb_schema::ArraySchema;
 use tdb_types::names::file_name;
-use tdb_types::{Cells, Feature, FormatVersion, Validity};
+use tdb_types::{Cells, Datatype, Feature, FormatVersion, Validity};
 
 use super::check::{StoredField, stored_fields};
 use crate::spare::Pool;
@@ -17,17 +17,17 @@ use crate::{Array, ArrayError, Environment, Result};
 
 /// What is the same for all cells of one write.
 #[derive(Debug)]
-pub(super) struct Target {
-    pub(super) array: Array,
-    pub(super) schema: Arc<ArraySchema>,
+pub(crate) struct Target {
+    pub(crate) array: Array,
+    pub(crate) schema: Arc<ArraySchema>,
     /// The version of new fragments.
-    pub(super) version: FormatVersion,
+    pub(crate) version: FormatVersion,
     /// One per stored field.
-    pub(super) fields: Vec<FieldEncoder>,
+    pub(crate) fields: Vec<FieldEncoder>,
 }
 
 impl Target {
-    pub(super) fn new(array: &Array) -> Result<Self> {
+    pub(crate) fn new(array: &Array) -> Result<Self> {
         let schema = Arc::clone(array.schema());
         let version = version_of_new_fragments(&schema);
         let fields = stored_fields(&schema).map(|stored| FieldEncoder::new(array, &schema, version, &stored));
@@ -39,18 +39,27 @@ impl Target {
         Ok(Self { fields, array: array.clone(), schema, version })
     }
 
+    /// The same for fragments whose cells carry their times, or also when and by what they were deleted.
+    pub(crate) fn with_cell_times(mut self, times: bool, deletes: bool) -> Result<Self> {
+        let deletes = deletes.then_some([FragmentField::DeleteTimestamps, FragmentField::DeleteConditionIndex]);
+        for field in times.then_some(FragmentField::Timestamps).into_iter().chain(deletes.into_iter().flatten()) {
+            self.fields.push(FieldEncoder::of_times(&self.array, &self.schema, self.version, field)?);
+        }
+        Ok(self)
+    }
+
     /// The name of the schema's file.
-    pub(super) fn schema_name(&self) -> &str {
+    pub(crate) fn schema_name(&self) -> &str {
         file_name(self.array.schema_path())
     }
 
     /// Where the time and random bytes come from.
-    pub(super) fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         &self.array.access().environment
     }
 
     /// Bytes of a cell of each field that has a fixed size, validity included, and some for those that haven't.
-    pub(super) fn cell_size(&self) -> usize {
+    pub(crate) fn cell_size(&self) -> usize {
         self.fields
             .iter()
             .map(|field| field.size + if field.is_var() { 8 } else { 0 } + usize::from(field.nullable))
@@ -59,7 +68,7 @@ impl Target {
 
     /// For each field each of the tiles, which together hold about `bytes` bytes, as `encode` makes it of the field's
     /// number and the tile.
-    pub(super) fn encode_tiles<T: Sync>(
+    pub(crate) fn encode_tiles<T: Sync>(
         &self,
         bytes: u64,
         tiles: &[T],
@@ -82,12 +91,12 @@ pub(crate) fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
 
 /// Turns tiles of one field into filtered bytes.
 #[derive(Debug)]
-pub(super) struct FieldEncoder {
-    pub(super) field: FragmentField,
-    pub(super) name: Arc<str>,
+pub(crate) struct FieldEncoder {
+    pub(crate) field: FragmentField,
+    pub(crate) name: Arc<str>,
     /// Bytes of a cell; of a value, if cells differ in length.
-    pub(super) size: usize,
-    pub(super) nullable: bool,
+    pub(crate) size: usize,
+    pub(crate) nullable: bool,
     statistics: StatisticsKind,
     /// For cells of fixed size, or offsets.
     fixed: BoundPipeline,
@@ -105,33 +114,33 @@ pub(super) struct FieldEncoder {
 
 /// A tile of one field, ready for its files.
 #[derive(Debug, Default)]
-pub(super) struct EncodedTile {
+pub(crate) struct EncodedTile {
     /// The filtered bytes of cells or offsets, of values, of validity.
-    pub(super) parts: [Vec<u8>; 3],
-    pub(super) stored: StoredTile,
+    pub(crate) parts: [Vec<u8>; 3],
+    pub(crate) stored: StoredTile,
     /// The range of the coordinates, if these are coordinates.
-    pub(super) range: Option<DimRange>,
+    pub(crate) range: Option<DimRange>,
 }
 
 impl EncodedTile {
     /// Bytes of all parts.
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.len() as u64).sum()
     }
 }
 
 /// Cells that count in the statistics.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
-    pub(super) cells: Range<usize>,
+pub(crate) struct Run {
+    pub(crate) cells: Range<usize>,
     /// Whether the reference library goes over them one by one, and not in one go; see
     /// [`TileSummariser::add_each`](tdb_fragment::TileSummariser::add_each).
-    pub(super) one_by_one: bool,
+    pub(crate) one_by_one: bool,
 }
 
 impl Run {
     /// All cells of a tile.
-    pub(super) fn whole(cells: usize) -> std::iter::Once<Self> {
+    pub(crate) fn whole(cells: usize) -> std::iter::Once<Self> {
         std::iter::once(Self { cells: 0..cells, one_by_one: false })
     }
 }
@@ -177,7 +186,27 @@ impl FieldEncoder {
         })
     }
 
-    pub(super) fn is_var(&self) -> bool {
+    /// For a number per cell that belongs to no field of the schema: filtered as coordinates are.
+    fn of_times(array: &Array, schema: &ArraySchema, version: FormatVersion, field: FragmentField) -> Result<Self> {
+        let name = field.to_string();
+        let fixed = array.access().bind(schema.coords_filters(), TileKind::fixed(Datatype::UInt64, 1, version));
+        Ok(Self {
+            field,
+            statistics: StatisticsKind::of(schema, field),
+            size: size_of::<u64>(),
+            nullable: false,
+            fixed: fixed.map_err(|source| ArrayError::Filters { field: name.clone(), source: Box::new(source) })?,
+            var: None,
+            validity: None,
+            dimension: None,
+            encrypted: array.access().key.as_ref().map(|_| array.access().environment.clone()),
+            tile_bytes: array.limits().tile_bytes,
+            spares: Pool::default(),
+            name: name.into(),
+        })
+    }
+
+    pub(crate) fn is_var(&self) -> bool {
         self.var.is_some()
     }
 
@@ -207,7 +236,7 @@ impl FieldEncoder {
     }
 
     /// The parts that the field has a file for.
-    pub(super) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
         let (var, validity) = (self.is_var(), self.nullable);
         Part::ALL.into_iter().filter(move |part| match part {
             Part::Fixed => true,
@@ -217,7 +246,7 @@ impl FieldEncoder {
     }
 
     /// Filters a tile of these cells. `runs` are those that count in the statistics.
-    pub(super) fn encode(
+    pub(crate) fn encode(
         &self,
         cells: &Cells<'_>,
         runs: impl Iterator<Item = Run>,
@@ -277,7 +306,7 @@ impl FieldEncoder {
     }
 
     /// Takes the memory of a tile that was written.
-    pub(super) fn give_back(&self, tile: EncodedTile) {
+    pub(crate) fn give_back(&self, tile: EncodedTile) {
         self.spares.give(tile.parts);
     }
 

@@ -1,9 +1,13 @@
-//! `tdb consolidate`: small files are joined.
+//! `tdb consolidate`: fragments and small files are joined.
+
+mod fragments;
 
 use std::ffi::OsString;
 
 use clap::ValueEnum;
 use tdb_maintain::{Consolidate, Consolidation};
+
+use fragments::FragmentArgs;
 
 use super::maintained::{self, Maintained};
 use crate::failure::{Failure, Result};
@@ -12,13 +16,15 @@ use crate::output::RowFormat;
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
 
-/// Join the small files of an array, or the metadata of a group
+/// Join the fragments of an array, its small files, or the metadata of a group
 ///
 /// What is joined stays until `tdb vacuum` removes it, and counts no more. Readers see the same as before, at every time.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tdb consolidate ARRAY --what commits --plan    what would be done
+  tdb consolidate ARRAY --plan                   what would be done
+  tdb consolidate ARRAY --max-fragment-size 1GiB
+  tdb consolidate ARRAY --what commits
   tdb consolidate ARRAY --what footers
   tdb consolidate GROUP --what metadata --between ..2024-12-31")]
 pub(crate) struct Args {
@@ -26,7 +32,7 @@ pub(crate) struct Args {
     path: OsString,
 
     /// What to join
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, default_value_t = What::Fragments)]
     what: What,
 
     /// Only say what would be done
@@ -36,6 +42,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     time: TimeArgs,
 
+    #[command(flatten, next_help_heading = "Fragments")]
+    fragments: FragmentArgs,
+
     /// How to print; a table on a terminal, else JSON lines
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
@@ -44,6 +53,8 @@ pub(crate) struct Args {
 /// What can be joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
+    /// The fragments of an array, into as few as possible
+    Fragments,
     /// The commits of writes and deletes, into one file
     Commits,
     /// The footers of all fragments, into one file
@@ -53,21 +64,26 @@ enum What {
 }
 
 impl What {
-    fn job(self) -> Consolidation {
+    /// The joining of small files.
+    fn job(self) -> Option<Consolidation> {
         match self {
-            Self::Commits => Consolidate::commits(),
-            Self::Footers => Consolidate::footers(),
-            Self::Metadata => Consolidate::metadata(),
+            Self::Fragments => None,
+            Self::Commits => Some(Consolidate::commits()),
+            Self::Footers => Some(Consolidate::footers()),
+            Self::Metadata => Some(Consolidate::metadata()),
         }
     }
 }
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
-    if args.time.range().is_some() && args.what != What::Metadata {
-        let failure = Failure::usage("--at and --between are for --what metadata: of the others all is joined");
+    if args.time.range().is_some() && matches!(args.what, What::Commits | What::Footers) {
+        let failure = Failure::usage("--at and --between are for fragments and metadata: of the others all is joined");
         return Err(failure.with_hint("no time is lost by joining commits or footers"));
     }
-    let job = args.what.job();
+    let Some(job) = args.what.job() else { return join_fragments(args, key) };
+    if args.fragments.is_any() {
+        return Err(Failure::usage("these options are for --what fragments"));
+    }
     let plan = match maintained::open(&args.path, &args.time, key)? {
         Maintained::Array(array) => job.plan(&array)?,
         Maintained::Group(group) if args.what == What::Metadata => job.plan_group(&group)?,
@@ -86,9 +102,18 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         let who = match args.what {
             What::Footers => "opening all fragments",
             What::Commits => "after a vacuum, opening the array",
-            What::Metadata => "after a vacuum, reading the metadata",
+            What::Metadata | What::Fragments => "after a vacuum, reading the metadata",
         };
         eprintln!("{who} {}", saved.join(" and "));
     }
     Ok(())
+}
+
+fn join_fragments(args: &Args, key: &Key) -> Result<()> {
+    match maintained::open(&args.path, &TimeArgs::default(), key)? {
+        Maintained::Array(array) => fragments::run(&array, &args.fragments, args.time.range(), args.plan),
+        Maintained::Group(_) => {
+            Err(Failure::usage("a group has no fragments").with_hint("--what metadata joins its metadata"))
+        }
+    }
 }

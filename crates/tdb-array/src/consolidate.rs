@@ -1,0 +1,51 @@
+//! Joining fragments: the cells of several go into new ones, which nobody sees before they are committed.
+//!
+//! This is the part of consolidation that has to do with cells. Which fragments may be joined, in which order files become
+//! visible, and what of the array's past is then lost is decided by those who ask for it.
+
+mod dense;
+mod join;
+mod sparse;
+
+use tdb_types::TimestampedName;
+
+use crate::{Array, ArrayError, FragmentEntry, Names, Result};
+pub use join::{Join, Joined, NewFragmentPlace};
+
+/// How the names of files begin that say what is about to be done with several others. They are temporary files, but
+/// [`Array::leftovers`] doesn't count them: whoever goes on removes them.
+pub const JOURNAL_PREFIX: &str = ".tdb-journal-";
+
+impl Array {
+    /// Begins to join some of the fragments that this array shows. For all that there is, it is to be
+    /// [reopened](Self::reopened) before.
+    ///
+    /// # Errors
+    /// A fragment isn't there.
+    pub fn join(&self, fragments: &[TimestampedName]) -> Result<Join> {
+        let wanted = |entry: &&FragmentEntry| fragments.contains(&entry.name);
+        let entries: Vec<FragmentEntry> = self.directory().fragments.iter().filter(wanted).cloned().collect();
+        if let Some(missing) = fragments.iter().find(|name| !entries.iter().any(|entry| entry.name == **name)) {
+            return Err(ArrayError::Write(format!("fragment {missing} isn't one of the array")));
+        }
+        let start = entries.iter().map(|entry| entry.name.start()).min();
+        // The greatest, wherever it stands: whoever reads at an earlier time must not see those cells.
+        let end = entries.iter().map(|entry| entry.name.end()).max();
+        let (Some(start), Some(end)) = (start, end) else {
+            return Err(ArrayError::Write("there are no fragments to be joined".to_owned()));
+        };
+        let array = self.restricted_to(entries);
+        let names = Names::new().over(start, end);
+        Ok(Join { array, times: (start, end), names, budget: 64 << 20, max_fragment_size: None, purge: None })
+    }
+}
+
+impl Join {
+    /// Reads the cells and writes them.
+    ///
+    /// # Errors
+    /// Something can't be read or written. Nothing of it is then left, as far as it can be removed.
+    pub fn write(self) -> Result<Joined> {
+        if self.array.schema().is_dense() { dense::join(&self) } else { sparse::join(&self) }
+    }
+}

@@ -1,0 +1,261 @@
+//! Sparse fragments: merged tile by tile.
+//!
+//! From format 15 on all versions of a cell stay, each with the time at which it was written, the newest first; and from 16 on
+//! cells that were deleted stay too, with the time and the condition of that. Of versions that were written at the same time
+//! only the one that counts stays: nobody can ever see the others. Before format 15 the newest version alone stays.
+//!
+//! No fragment is believed to have its cells in order: where one hasn't, it is begun once more with each of its tiles sorted.
+
+mod fates;
+mod merge;
+mod sink;
+mod source;
+mod tile;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tdb_types::names::file_name;
+use tdb_types::{Feature, FormatVersion, TimestampedName};
+
+use super::join::{Join, Joined};
+use crate::order::cell_order::CellOrder;
+use crate::order::key::Key;
+use crate::write::{SealedFragment, Target};
+use crate::{Array, FragmentEntry, Order, Result};
+use merge::{Input, Keep, Merge, Stop};
+use sink::{Output, Sink};
+use source::Source;
+use tile::Rules;
+
+/// So many files are open at the same time at most.
+const MOST_FILES: usize = 400;
+
+/// Joins the fragments, in several passes if their tiles don't fit in memory together.
+pub(super) fn join(join: &Join) -> Result<Joined> {
+    let mut entries = join.array.directory().fragments.clone();
+    // They go when all is written.
+    let mut between: Vec<SealedFragment> = Vec::new();
+    loop {
+        let groups = groups(join, entries)?;
+        if let [group] = &groups[..] {
+            let target = Arc::new(pass_target(&join.array, Pass::Last(join))?);
+            let (sealed, cells) = pass(join, group.clone(), Pass::Last(join), &target)?;
+            return Ok(Joined { names: join.names.clone(), target, sealed, cells });
+        }
+        let mut next = Vec::with_capacity(groups.len());
+        for group in groups {
+            if let [_] = &group[..] {
+                next.extend(group);
+                continue;
+            }
+            let target = Arc::new(pass_target(&join.array, Pass::Between)?);
+            let (sealed, _) = pass(join, group, Pass::Between, &target)?;
+            next.extend(sealed.iter().map(|sealed| entry_of(sealed, target.version)));
+            between.extend(sealed);
+        }
+        entries = next;
+    }
+}
+
+/// What a pass is for.
+#[derive(Clone, Copy, Debug)]
+enum Pass<'a> {
+    /// All that is known of cells stays, for the passes that follow.
+    Between,
+    Last(&'a Join),
+}
+
+/// What new fragments carry beside cells.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    times: bool,
+    deletes: bool,
+}
+
+impl Pass<'_> {
+    fn carries(self, array: &Array) -> Result<Carried> {
+        let version = crate::write::version_of_new_fragments(array.schema());
+        let times = match self {
+            Self::Between => version.has(Feature::CellTimestamps),
+            Self::Last(_) => version.has(Feature::PartialTimeOverlap),
+        };
+        Ok(Carried { times, deletes: version.has(Feature::ProcessedConditions) && self.has_deleted(array)? })
+    }
+
+    /// Whether cells will be there that were deleted.
+    fn has_deleted(self, array: &Array) -> Result<bool> {
+        let start = array.directory().fragments.iter().map(|entry| entry.name.start()).min().unwrap_or(0);
+        let mut deletes = array.directory().deletes.iter().map(|path| time_of(path));
+        if let Self::Last(Join { purge: Some(until), .. }) = self {
+            return Ok(deletes.any(|time| time > *until));
+        }
+        let is_known = array.fragments()?.iter().any(|fragment| fragment.footer().header().has_delete_metadata);
+        Ok(is_known || deletes.any(|time| time >= start))
+    }
+}
+
+fn pass_target(array: &Array, pass: Pass<'_>) -> Result<Target> {
+    let Carried { times, deletes } = pass.carries(array)?;
+    Target::new(array)?.with_cell_times(times, deletes)
+}
+
+/// When a delete commit happened.
+fn time_of(path: &str) -> u64 {
+    TimestampedName::parse(file_name(path)).map_or(u64::MAX, |name| name.end())
+}
+
+/// The fragment that was written, for those who read it although nothing commits it.
+fn entry_of(sealed: &SealedFragment, version: FormatVersion) -> FragmentEntry {
+    let place = sealed.place();
+    FragmentEntry { name: place.name.clone(), folder: place.folder.clone(), version, has_coordinates: false }
+}
+
+/// Divides fragments, which stay in order, so that a tile of each of a group fits in memory.
+fn groups(join: &Join, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEntry>>> {
+    let target = Target::new(&join.array)?;
+    let most = join.budget / 4 * 3;
+    let mut groups: Vec<Vec<FragmentEntry>> = Vec::new();
+    let (mut memory, mut files) = (0, 0);
+    for entry in entries {
+        // One at a time, so that not all files are open at once.
+        let alone = join.array.restricted_to(vec![entry.clone()]);
+        let (mut own_memory, mut own_files) = (0, 0);
+        for fragment in alone.fragments()? {
+            let source = Source::new(&alone, &target, fragment, &[])?;
+            (own_memory, own_files) = (source.tile_memory(), source.files());
+        }
+        match groups.last_mut() {
+            Some(group) if group.len() < 2 || memory + own_memory <= most && files + own_files <= MOST_FILES => {
+                group.push(entry);
+            }
+            _ => {
+                (memory, files) = (0, 0);
+                groups.push(vec![entry]);
+            }
+        }
+        (memory, files) = (memory + own_memory, files + own_files);
+    }
+    Ok(groups)
+}
+
+/// Joins fragments in one go.
+fn pass(
+    join: &Join,
+    entries: Vec<FragmentEntry>,
+    pass: Pass<'_>,
+    target: &Arc<Target>,
+) -> Result<(Vec<SealedFragment>, u64)> {
+    let array = join.array.restricted_to(entries);
+    // As for all together: what follows has to read it as it is.
+    let Carried { times, deletes } = pass.carries(&join.array)?;
+    let conditions = conditions(&array, target.version)?;
+    let sources = array.fragments()?.iter().filter(|fragment| fragment.tile_count() > 0);
+    let sources = sources.map(|fragment| Source::new(&array, target, fragment, &conditions));
+    let sources: Vec<Source> = sources.collect::<Result<_>>()?;
+    let (names, max_fragment_size) = match pass {
+        Pass::Last(_) => (join.names.clone(), join.max_fragment_size),
+        Pass::Between => (names_of(join, &array), None),
+    };
+    let output = Output {
+        target: Arc::clone(target),
+        names,
+        times,
+        deletes,
+        conditions,
+        budget: join.budget,
+        max_fragment_size,
+    };
+    let schema = array.schema();
+    let mut bounds: Option<tdb_rtree::NdRange> = None;
+    for source in &sources {
+        for tile in 0..source.tile_count() {
+            let tile = source.bounds(tile)?;
+            match &mut bounds {
+                Some(bounds) => bounds.expand(&tile),
+                none => *none = Some(tile),
+            }
+        }
+    }
+    let Some(bounds) = bounds else { return Ok((Vec::new(), 0)) };
+    let order = CellOrder::new(schema, Order::Global, &bounds.0)?;
+    let purge = match pass {
+        Pass::Last(join) => join.purge,
+        Pass::Between => None,
+    };
+    let distinct = !schema.allows_duplicates();
+    let job = Job {
+        array: &array,
+        sources: &sources,
+        rules: Rules { order: &order, distinct },
+        keep: Keep { newest: distinct && !times, purge },
+        output: &output,
+    };
+    match order.bits() <= u64::BITS {
+        true => job.run::<u64>(),
+        false => job.run::<u128>(),
+    }
+}
+
+/// Names over the times of an array's fragments.
+fn names_of(join: &Join, array: &Array) -> crate::Names {
+    let names = array.directory().fragments.iter().map(|entry| &entry.name);
+    let start = names.clone().map(TimestampedName::start).min().unwrap_or(0);
+    let end = names.map(TimestampedName::end).max().unwrap_or(0);
+    join.names.clone().over(start, end)
+}
+
+/// The paths of all conditions that are applied, or were, the oldest first.
+fn conditions(array: &Array, version: FormatVersion) -> Result<Vec<String>> {
+    if !version.has(Feature::ProcessedConditions) {
+        return Ok(Vec::new());
+    }
+    let mut all: BTreeMap<(u64, String), ()> = BTreeMap::new();
+    for fragment in array.fragments()? {
+        all.extend(fragment.processed_conditions()?.into_iter().map(|path| ((time_of(&path), path), ())));
+    }
+    all.extend(array.directory().deletes.iter().map(|path| ((time_of(path), path.clone()), ())));
+    Ok(all.into_keys().map(|(_, path)| path).collect())
+}
+
+/// Fragments that are read, and what they become.
+struct Job<'a> {
+    array: &'a Array,
+    sources: &'a [Source],
+    rules: Rules<'a>,
+    keep: Keep,
+    output: &'a Output,
+}
+
+impl Job<'_> {
+    fn run<K: Key>(&self) -> Result<(Vec<SealedFragment>, u64)> {
+        let known = |(index, source): (usize, &Source)| source.is_stored_otherwise(self.array).then_some(index);
+        let mut unordered: BTreeSet<usize> = self.sources.iter().enumerate().filter_map(known).collect();
+        loop {
+            match self.attempt::<K>(&unordered) {
+                Ok(written) => return Ok(written),
+                Err(Stop::Error(error)) => return Err(error),
+                Err(Stop::OutOfOrder(source)) if unordered.insert(source) => {}
+                Err(Stop::OutOfOrder(source)) => {
+                    return Err(self.sources[source].corrupt("its cells can't be put in order".to_owned()));
+                }
+            }
+        }
+    }
+
+    fn attempt<K: Key>(&self, unordered: &BTreeSet<usize>) -> Result<(Vec<SealedFragment>, u64), Stop> {
+        let Self { array, sources, rules, keep, output } = *self;
+        let mut merge = Merge::<K>::new(Input { array, sources, rules, keep, unordered })?;
+        let mut sink = Sink::new(output);
+        let window = sink.window();
+        loop {
+            let more = merge.fill(window, output.budget / 8)?;
+            sink.take(&merge, !more)?;
+            merge.release();
+            if !more {
+                let cells = sink.cells;
+                return Ok((sink.finish()?, cells));
+            }
+        }
+    }
+}

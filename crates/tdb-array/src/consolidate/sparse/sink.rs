@@ -1,0 +1,220 @@
+//! From picked cells to the tiles of new fragments.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use tdb_schema::ArraySchema;
+use tdb_types::saturating_len;
+
+use super::merge::Merge;
+use super::tile::Column;
+use crate::order::key::Key;
+use crate::tiles::CellBuffers;
+use crate::write::{EncodedTile, FieldEncoder, FragmentWriter, Run, SealedFragment, Target};
+use crate::{Names, Result};
+
+/// What new fragments are like.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) target: Arc<Target>,
+    pub(super) names: Names,
+    /// Whether cells carry their times, and those of their deletion.
+    pub(super) times: bool,
+    pub(super) deletes: bool,
+    /// The paths of the conditions that were applied.
+    pub(super) conditions: Vec<String>,
+    pub(super) budget: usize,
+    pub(super) max_fragment_size: Option<u64>,
+}
+
+/// Takes cells in order, and writes them.
+pub(super) struct Sink<'a> {
+    output: &'a Output,
+    /// Cells of a tile.
+    capacity: usize,
+    /// The fill value of each field.
+    fills: Vec<CellBuffers>,
+    /// Cells that wait for their tile to be full.
+    pending: Vec<CellBuffers>,
+    waiting: usize,
+    writer: Option<FragmentWriter>,
+    sealed: Vec<SealedFragment>,
+    pub(super) cells: u64,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) fn new(output: &'a Output) -> Self {
+        let schema = &output.target.schema;
+        Self {
+            output,
+            capacity: saturating_len(schema.capacity()).max(1),
+            fills: output.target.fields.iter().map(|field| fill_of(schema, field)).collect(),
+            pending: output.target.fields.iter().map(|_| CellBuffers::default()).collect(),
+            waiting: 0,
+            writer: None,
+            sealed: Vec::new(),
+            cells: 0,
+        }
+    }
+
+    /// How many cells to pick at a time.
+    pub(super) fn window(&self) -> usize {
+        let threads = self.output.target.array.workers().threads();
+        // Cells are there gathered and filtered, beside the tiles that they come from.
+        let tile = self.output.target.cell_size().saturating_mul(self.capacity).saturating_mul(2).max(1);
+        let tiles = (self.output.budget / 8 / tile).clamp(1, threads.saturating_mul(4).max(1));
+        tiles.saturating_mul(self.capacity)
+    }
+
+    /// Writes the cells that were picked as far as they fill tiles; if these are `all` that there are, the rest too.
+    pub(super) fn take<K: Key>(&mut self, merge: &Merge<'_, K>, all: bool) -> Result<()> {
+        let (picks, picked) = merge.picks();
+        let target = &self.output.target;
+        let bytes = picked.saturating_mul(target.cell_size()) as u64;
+        let fills = &self.fills;
+        let jobs: Vec<(usize, &mut CellBuffers)> = self.pending.iter_mut().enumerate().collect();
+        target.array.workers().for_each(bytes, jobs, |(field, to), _| {
+            let encoder = &target.fields[field];
+            reserve(encoder, picked, to);
+            for pick in picks {
+                if let Some((loaded, cells)) = merge.cells_of(pick) {
+                    let column = merge.sources()[loaded.source].column(field, &loaded.columns);
+                    append(encoder, column, cells, &fills[field], to);
+                }
+            }
+            Ok(())
+        })?;
+        self.waiting += picked;
+        self.cells += picked as u64;
+        self.flush(all)
+    }
+
+    fn flush(&mut self, all: bool) -> Result<()> {
+        let cells = if all { self.waiting } else { self.waiting / self.capacity * self.capacity };
+        if cells == 0 {
+            return Ok(());
+        }
+        let target = &self.output.target;
+        let tile = |start: usize| start..cells.min(start + self.capacity);
+        let tiles: Vec<Range<usize>> = (0..cells).step_by(self.capacity).map(tile).collect();
+        let bytes: usize = self.pending.iter().map(CellBuffers::len_in_bytes).sum();
+        let pending = &self.pending;
+        let encoded = target.encode_tiles(bytes as u64, &tiles, |field, tile, scratch| {
+            let encoder = &target.fields[field];
+            let cells = pending[field].cells(encoder.size).slice(tile.clone());
+            encoder.encode(&cells, Run::whole(tile.len()), scratch)
+        })?;
+        for (field, pending) in target.fields.iter().zip(&mut self.pending) {
+            pending.drop_front(cells, field.size);
+        }
+        self.waiting -= cells;
+        let lens: Vec<usize> = tiles.iter().map(Range::len).collect();
+        self.write(encoded, &lens)
+    }
+
+    /// Writes tiles, to as many fragments as it takes.
+    fn write(&mut self, mut tiles: Vec<Vec<EncodedTile>>, lens: &[usize]) -> Result<()> {
+        let size_of = |tile: usize| tiles.iter().map(|field| field[tile].size()).sum::<u64>();
+        let sizes: Vec<u64> = (0..lens.len()).map(size_of).collect();
+        let max = self.output.max_fragment_size.unwrap_or(u64::MAX);
+        let mut start = 0;
+        while start < lens.len() {
+            let mut size = self.writer.as_ref().map_or(0, FragmentWriter::data_size);
+            if size > 0 && size.saturating_add(sizes[start]) > max {
+                self.seal()?;
+                size = 0;
+            }
+            let mut end = start;
+            while end < sizes.len() && (end == start || size.saturating_add(sizes[end]) <= max) {
+                size = size.saturating_add(sizes[end]);
+                end += 1;
+            }
+            let some = tiles.iter_mut().map(|field| field.drain(..end - start).collect()).collect();
+            self.writer()?.append(some, &lens[start..end])?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn writer(&mut self) -> Result<&mut FragmentWriter> {
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => {
+                let Output { target, names, times, deletes, conditions, .. } = self.output;
+                FragmentWriter::joined(target, names, (*times, *deletes), conditions.clone())?
+            }
+        };
+        Ok(self.writer.insert(writer))
+    }
+
+    fn seal(&mut self) -> Result<()> {
+        if let Some(writer) = self.writer.take() {
+            self.sealed.push(writer.seal()?);
+        }
+        Ok(())
+    }
+
+    /// The fragments that were written.
+    pub(super) fn finish(mut self) -> Result<Vec<SealedFragment>> {
+        self.seal()?;
+        Ok(self.sealed)
+    }
+}
+
+/// One cell of a field's fill value.
+fn fill_of(schema: &ArraySchema, field: &FieldEncoder) -> CellBuffers {
+    let tdb_fragment::FragmentField::Attribute(index) = field.field else { return CellBuffers::default() };
+    let Some(attribute) = schema.attributes().get(index) else { return CellBuffers::default() };
+    let value = attribute.fill_value();
+    let mut fill = match field.is_var() {
+        true => CellBuffers::of_strings([&value[..]]),
+        false => CellBuffers { values: value[..].into(), ..CellBuffers::default() },
+    };
+    if field.nullable {
+        fill.validity.append(1).fill(attribute.fill_valid().into());
+    }
+    fill
+}
+
+fn reserve(field: &FieldEncoder, cells: usize, to: &mut CellBuffers) {
+    if field.is_var() {
+        to.start_offsets();
+        to.offsets.reserve(cells);
+    } else {
+        to.values.reserve(cells.saturating_mul(field.size));
+    }
+}
+
+/// Appends some cells of a column.
+fn append(field: &FieldEncoder, column: Column<'_>, cells: Range<usize>, fill: &CellBuffers, to: &mut CellBuffers) {
+    let (size, len) = (field.size, cells.len());
+    match column {
+        Column::Cells(from) if !field.is_var() => {
+            to.values.extend_from_slice(&from.values[cells.start * size..cells.end * size]);
+            if field.nullable {
+                append_validity(from, cells, to);
+            }
+        }
+        Column::Cells(from) => {
+            let bounds = &from.offsets[cells.start..=cells.end];
+            let (first, base) = (bounds[0], to.values.len() as u64);
+            to.values.extend_from_slice(&from.values[first as usize..bounds[len] as usize]);
+            to.offsets.extend(bounds[1..].iter().map(|offset| offset - first + base));
+            if field.nullable {
+                append_validity(from, cells, to);
+            }
+        }
+        Column::Numbers(numbers) => to.values.extend_from_slice(bytemuck::cast_slice(&numbers[cells])),
+        Column::Number(number) => {
+            to.values.append(len * size).chunks_exact_mut(8).for_each(|to| to.copy_from_slice(&number.to_le_bytes()));
+        }
+        Column::Fill => (0..len).for_each(|_| to.push(&fill.cells(size), field.nullable)),
+    }
+}
+
+fn append_validity(from: &CellBuffers, cells: Range<usize>, to: &mut CellBuffers) {
+    match from.validity.get(cells.clone()) {
+        Some(validity) => to.validity.extend_from_slice(validity),
+        None => to.validity.append(cells.len()).fill(1),
+    }
+}

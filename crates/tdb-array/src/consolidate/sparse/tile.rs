@@ -1,0 +1,173 @@
+//! An unfiltered tile of a fragment, with what its cells are ordered by.
+
+use std::cmp::{Ordering, Reverse};
+
+use super::fates::Fated;
+use super::source::Source;
+use crate::order::cell_order::{CellColumns, CellOrder};
+use crate::order::coordinates::Coordinates;
+use crate::order::key::Key;
+use crate::tiles::CellBuffers;
+
+/// The cells of a tile as they were read.
+#[derive(Debug)]
+pub(super) struct Columns {
+    /// By the places that the source gives them.
+    pub(super) fields: Vec<CellBuffers>,
+    pub(super) coordinates: Vec<Coordinates>,
+    pub(super) times: Times,
+    pub(super) fated: Option<Fated>,
+    pub(super) cells: usize,
+}
+
+/// When cells were written.
+#[derive(Debug)]
+pub(super) enum Times {
+    All(u64),
+    Each(Vec<u64>),
+}
+
+/// The cells of one field of the new fragment.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Column<'a> {
+    Cells(&'a CellBuffers),
+    Numbers(&'a [u64]),
+    /// All are this number.
+    Number(u64),
+    /// All are the field's fill value.
+    Fill,
+}
+
+impl Times {
+    #[inline]
+    pub(super) fn of(&self, cell: usize) -> u64 {
+        match self {
+            Self::All(time) => *time,
+            Self::Each(times) => times[cell],
+        }
+    }
+}
+
+/// A tile whose cells lie in global order, those of equal coordinates with the one that counts most first.
+#[derive(Debug)]
+pub(super) struct Loaded<K> {
+    pub(super) columns: Columns,
+    pub(super) keys: Vec<K>,
+    /// What decides between cells of equal keys, if keys don't say it all.
+    pub(super) ties: Option<CellColumns>,
+    /// Its source, and its number there.
+    pub(super) source: usize,
+    pub(super) tile: u64,
+}
+
+/// What cells are ordered by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules<'a> {
+    pub(super) order: &'a CellOrder,
+    /// Whether cells of equal coordinates are versions of one.
+    pub(super) distinct: bool,
+}
+
+impl<K: Key> Loaded<K> {
+    /// The tile as it is stored; none if its cells aren't in order.
+    pub(super) fn in_order(rules: Rules<'_>, source: usize, tile: u64, columns: Columns) -> Option<Self> {
+        let loaded = Self::new(rules, source, tile, columns);
+        let cells = loaded.columns.cells;
+        (1..cells).all(|cell| loaded.follows(rules, cell, &loaded, cell - 1)).then_some(loaded)
+    }
+
+    /// The tile with its cells put in order.
+    pub(super) fn sorted(rules: Rules<'_>, source: (usize, &Source), tile: u64, columns: Columns) -> Self {
+        let (index, source) = source;
+        let loaded = Self::new(rules, index, tile, columns);
+        let mut cells: Vec<u32> = (0u32..).take(loaded.columns.cells).collect();
+        cells.sort_unstable_by(|a, b| {
+            let (a, b) = (*a as usize, *b as usize);
+            let ordering = loaded.place(rules, a, &loaded, b).then_with(|| loaded.newer_first(a, &loaded, b));
+            // Where cells have times the first stored one counts, else the last.
+            ordering.then_with(|| if source.has_times() { a.cmp(&b) } else { b.cmp(&a) })
+        });
+        if cells.is_sorted() {
+            return loaded;
+        }
+        let Columns { mut fields, coordinates, times, mut fated, cells: count } = loaded.columns;
+        for field in fields.iter_mut().filter(|field| field.has_values()) {
+            let size = field.values.len() / count.max(1);
+            let mut moved = CellBuffers::default();
+            moved.push_some(&field.cells(size.max(1)), &cells, !field.validity.is_empty());
+            *field = moved;
+        }
+        if let Some(fated) = &mut fated {
+            fated.reorder(&cells);
+        }
+        let times = match times {
+            Times::All(time) => Times::All(time),
+            Times::Each(times) => Times::Each(cells.iter().map(|cell| times[*cell as usize]).collect()),
+        };
+        let keys = cells.iter().map(|cell| loaded.keys[*cell as usize]).collect();
+        let ties = loaded.ties.map(|ties| ties.of_cells(&cells));
+        let columns = Columns { fields, coordinates, times, fated, cells: count };
+        Self { columns, keys, ties, source: index, tile }
+    }
+
+    fn new(rules: Rules<'_>, source: usize, tile: u64, mut columns: Columns) -> Self {
+        let coordinates = std::mem::take(&mut columns.coordinates);
+        let keys = rules.order.keys(&coordinates, columns.cells);
+        let ties = (!rules.order.is_exact()).then(|| rules.order.columns(coordinates));
+        Self { columns, keys, ties, source, tile }
+    }
+
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        let fields: usize = self.columns.fields.iter().map(CellBuffers::memory).sum();
+        let ties = self.ties.as_ref().map_or(0, CellColumns::memory);
+        let times = if matches!(self.columns.times, Times::Each(_)) { 8 } else { 0 };
+        let fated = if self.columns.fated.is_some() { 16 } else { 0 };
+        fields + ties + (size_of::<K>() + times + fated) * self.columns.cells
+    }
+
+    /// Which of two cells comes first by their coordinates.
+    #[inline]
+    pub(super) fn place(&self, rules: Rules<'_>, cell: usize, other: &Self, other_cell: usize) -> Ordering {
+        self.keys[cell].cmp(&other.keys[other_cell]).then_with(|| match (&self.ties, &other.ties) {
+            (Some(own), Some(others)) => rules.order.compare((own, cell), (others, other_cell)),
+            _ => Ordering::Equal,
+        })
+    }
+
+    fn newer_first(&self, cell: usize, other: &Self, other_cell: usize) -> Ordering {
+        Reverse(self.columns.times.of(cell)).cmp(&Reverse(other.columns.times.of(other_cell)))
+    }
+
+    /// Whether a cell may stand behind another of the same fragment.
+    pub(super) fn follows(&self, rules: Rules<'_>, cell: usize, before: &Self, before_cell: usize) -> bool {
+        match before.place(rules, before_cell, self, cell) {
+            Ordering::Less => true,
+            Ordering::Greater => false,
+            Ordering::Equal if !rules.distinct => true,
+            // Without times the cell that was stored last would count.
+            Ordering::Equal => {
+                matches!(self.columns.times, Times::Each(_))
+                    && before.columns.times.of(before_cell) >= self.columns.times.of(cell)
+            }
+        }
+    }
+
+    /// Which of two cells of several fragments comes first.
+    pub(super) fn compare(
+        &self,
+        rules: Rules<'_>,
+        cell: usize,
+        (other, other_cell): (&Self, usize),
+        sources: &[Source],
+    ) -> Ordering {
+        let place = self.place(rules, cell, other, other_cell);
+        place.then_with(|| self.newer_first(cell, other, other_cell)).then_with(|| {
+            let stored = || match sources[self.source].has_times() {
+                true => self.tile.cmp(&other.tile),
+                false => other.tile.cmp(&self.tile),
+            };
+            other.source.cmp(&self.source).then_with(stored)
+        })
+    }
+}

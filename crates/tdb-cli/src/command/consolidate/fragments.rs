@@ -1,0 +1,115 @@
+//! `tdb consolidate --what fragments`: many fragments become one.
+
+use tdb_array::{Array, TimeRange};
+use tdb_maintain::ConsolidateFragments;
+
+use crate::failure::Result;
+use crate::output::print_text;
+use crate::size;
+
+/// Which fragments are joined, and how.
+#[derive(Debug, Default, PartialEq, clap::Args)]
+pub(crate) struct FragmentArgs {
+    /// Join these fragments and no others, by their names
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    fragments: Vec<String>,
+
+    /// At most so many steps
+    #[arg(long, value_name = "COUNT")]
+    steps: Option<u32>,
+
+    /// At least so many fragments in a step; by default all
+    #[arg(long, value_name = "COUNT")]
+    min_fragments: Option<usize>,
+
+    /// At most so many fragments in a step
+    #[arg(long, value_name = "COUNT")]
+    max_fragments: Option<usize>,
+
+    /// The smaller of two neighbours has at least this part of the size of the other
+    #[arg(long, value_name = "RATIO", value_parser = ratio)]
+    size_ratio: Option<f32>,
+
+    /// How many times as many cells a new dense fragment may have as the tiles of those that it joins; 1 by default
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    amplification: Option<f64>,
+
+    /// Begin another fragment before one takes more than this
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    max_fragment_size: Option<u64>,
+
+    /// Leave out deleted cells, which readers of earlier times would still see
+    #[arg(long)]
+    purge_deleted: bool,
+
+    /// Let the values of attributes go that were dropped since
+    #[arg(long)]
+    flatten_history: bool,
+
+    /// About how much memory cells may take
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    memory: Option<u64>,
+
+    /// Go on although somebody else seems to maintain the array: it is certain that nobody does
+    #[arg(long)]
+    take_over: bool,
+}
+
+fn ratio(text: &str) -> Result<f32, String> {
+    let ratio = text.parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio));
+    ratio.ok_or_else(|| format!("{text:?} is no number from 0 to 1"))
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    let factor = text.parse().ok().filter(|factor| *factor >= 0.0);
+    factor.ok_or_else(|| format!("{text:?} is no number from 0 on"))
+}
+
+impl FragmentArgs {
+    /// Whether any of them is given.
+    pub(super) fn is_any(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// The same for the library.
+    fn options(&self, time: Option<TimeRange>) -> ConsolidateFragments {
+        let mut options = ConsolidateFragments::new();
+        if !self.fragments.is_empty() {
+            options = options.fragments(self.fragments.iter().cloned());
+        }
+        if let Some(time) = time {
+            options = options.between(time);
+        }
+        if let Some(steps) = self.steps {
+            options = options.steps(steps);
+        }
+        if let Some(count) = self.min_fragments {
+            options = options.step_min_fragments(count);
+        }
+        if let Some(count) = self.max_fragments {
+            options = options.step_max_fragments(count);
+        }
+        if let Some(ratio) = self.size_ratio {
+            options = options.step_size_ratio(ratio);
+        }
+        if let Some(factor) = self.amplification {
+            options = options.amplification(factor);
+        }
+        if let Some(bytes) = self.max_fragment_size {
+            options = options.max_fragment_size(bytes);
+        }
+        if let Some(bytes) = self.memory {
+            options = options.budget(usize::try_from(bytes).unwrap_or(usize::MAX));
+        }
+        options.purge(self.purge_deleted).flatten_history(self.flatten_history).take_over(self.take_over)
+    }
+}
+
+/// Joins fragments of an array, or says with `is_plan` which would be joined.
+pub(crate) fn run(array: &Array, args: &FragmentArgs, time: Option<TimeRange>, is_plan: bool) -> Result<()> {
+    let options = args.options(time);
+    print_text(&match is_plan {
+        true => options.plan(array)?.to_string(),
+        false => options.run(array)?.to_string(),
+    })
+}

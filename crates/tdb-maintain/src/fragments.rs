@@ -1,0 +1,268 @@
+//! Consolidation of fragments: many become one, with the same cells for readers of every time.
+
+mod choose;
+mod facts;
+mod journal;
+mod lock;
+mod refusal;
+mod report;
+mod sound;
+mod step;
+
+use std::collections::BTreeSet;
+
+use tdb_array::{Array, Names, TimeRange};
+use tdb_types::TimestampedName;
+
+use crate::{MaintainError, Result};
+use choose::Choice;
+use facts::Facts;
+use lock::Lock;
+use sound::Asked;
+
+pub use refusal::Refusal;
+pub use report::{FragmentPlan, FragmentReport, JoinedStep, PlannedStep};
+
+/// How fragments are to be joined: by default all that there are, in one step, so that readers of every time find what they
+/// found before.
+///
+/// Nothing is removed: the fragments that were joined stay, and are only named in a vacuum file as replaced.
+///
+/// ```
+/// use tdb_maintain::ConsolidateFragments;
+/// use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+/// use tdb_maintain::tdb_array::{Array, NewCells};
+/// use tdb_maintain::tdb_types::{Datatype, Scalar};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("array");
+/// let time = Dimension::new("time", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999));
+/// let schema = SchemaBuilder::sparse().dimension(time).attribute(Attribute::new("rain", Datatype::Float32)).build()?;
+/// Array::create(&path, &ArrayDefinition::new(schema)?)?;
+/// for hour in 0..3u32 {
+///     Array::open(&path)?.write().cells(NewCells::new().with("time", &[hour]).with("rain", &[0.5f32]))?;
+/// }
+///
+/// let consolidate = ConsolidateFragments::new().budget(64 << 20);
+/// let array = Array::open(&path)?;
+/// assert_eq!(consolidate.plan(&array)?.steps[0].fragments.len(), 3);
+/// let report = consolidate.run(&array)?;
+/// assert_eq!(report.steps[0].cells, 3);
+/// assert_eq!(Array::open(&path)?.fragments()?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing is done before `run`"]
+pub struct ConsolidateFragments {
+    choice: Choice,
+    steps: u32,
+    list: Option<Vec<String>>,
+    time: TimeRange,
+    max_fragment_size: Option<u64>,
+    asked: Asked,
+    budget: usize,
+    names: Names,
+    take_over: bool,
+}
+
+impl Default for ConsolidateFragments {
+    fn default() -> Self {
+        let choice = Choice { min: usize::MAX, max: usize::MAX, size_ratio: 0.0, amplification: 1.0 };
+        Self {
+            choice,
+            steps: u32::MAX,
+            list: None,
+            time: TimeRange::ALL,
+            max_fragment_size: None,
+            asked: Asked { purge: false, flatten_history: false },
+            budget: 64 << 20,
+            names: Names::new(),
+            take_over: false,
+        }
+    }
+}
+
+impl ConsolidateFragments {
+    /// All fragments, in one step.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// These fragments and no others, by the names of their folders, in one step.
+    pub fn fragments<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.list = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Only fragments that were written within this range of time.
+    pub fn between(mut self, time: TimeRange) -> Self {
+        self.time = time;
+        self
+    }
+
+    /// At most so many steps (`sm.consolidation.steps`).
+    pub fn steps(mut self, steps: u32) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// At least so many fragments in a step (`sm.consolidation.step_min_frags`); by default all.
+    pub fn step_min_fragments(mut self, count: usize) -> Self {
+        self.choice.min = count;
+        self
+    }
+
+    /// At most so many fragments in a step (`sm.consolidation.step_max_frags`).
+    pub fn step_max_fragments(mut self, count: usize) -> Self {
+        self.choice.max = count;
+        self
+    }
+
+    /// Of two neighbours in time the smaller one must have at least this part of the size of the other
+    /// (`sm.consolidation.step_size_ratio`).
+    pub fn step_size_ratio(mut self, ratio: f32) -> Self {
+        self.choice.size_ratio = ratio;
+        self
+    }
+
+    /// How many times as many cells a new dense fragment may have as the tiles of those that it joins
+    /// (`sm.consolidation.amplification`).
+    pub fn amplification(mut self, most: f64) -> Self {
+        self.choice.amplification = most;
+        self
+    }
+
+    /// Begins another fragment before the data files of one take more bytes than this
+    /// (`sm.consolidation.max_fragment_size`).
+    pub fn max_fragment_size(mut self, bytes: u64) -> Self {
+        self.max_fragment_size = Some(bytes);
+        self
+    }
+
+    /// Leaves out cells that are deleted by now (`sm.consolidation.purge_deleted_cells`). Readers of earlier times, who
+    /// would still see them, don't find them any more.
+    pub fn purge(mut self, purge: bool) -> Self {
+        self.asked.purge = purge;
+        self
+    }
+
+    /// Lets the values of attributes go that were dropped since, which readers of earlier times still see.
+    pub fn flatten_history(mut self, flatten: bool) -> Self {
+        self.asked.flatten_history = flatten;
+        self
+    }
+
+    /// About how many bytes cells may take in memory on their way; by default 64 MiB.
+    pub fn budget(mut self, bytes: usize) -> Self {
+        self.budget = bytes;
+        self
+    }
+
+    /// What makes names of new fragments unique. Their times are those of the fragments that they join.
+    pub fn names(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// What would be done, and why other things wouldn't. Only names and metadata of fragments are read, and nothing is
+    /// written.
+    ///
+    /// # Errors
+    /// The array can't be read; a fragment of the list isn't there.
+    pub fn plan(&self, array: &Array) -> Result<FragmentPlan> {
+        let array = array.reopened()?;
+        let mut all = Facts::of_all(&array)?;
+        let mut plan = FragmentPlan::default();
+        let mut done = BTreeSet::new();
+        for _ in 0..self.steps {
+            match self.next(&array, &all, &done)? {
+                Err(refusal) => {
+                    plan.refused.extend(refusal);
+                    break;
+                }
+                Ok(chosen) => {
+                    plan.steps.push(PlannedStep::of(&chosen));
+                    let Some(joined) = Facts::joined(&chosen) else { break };
+                    let gone: BTreeSet<TimestampedName> = chosen.iter().map(|facts| facts.name.clone()).collect();
+                    all.retain(|facts| !gone.contains(&facts.name));
+                    if self.list.is_some() || self.max_fragment_size.is_some() {
+                        done.insert(joined.name.to_string());
+                    }
+                    let place = all.partition_point(|facts| facts.name.start() < joined.name.start());
+                    all.insert(place, joined);
+                }
+            }
+            if self.list.is_some() {
+                break;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Joins the fragments. What an interrupted run has left is finished or undone first.
+    ///
+    /// # Errors
+    /// [`MaintainError::Refused`]: nothing could be joined, and why. [`MaintainError::Busy`], [`MaintainError::Conflict`]; the
+    /// array can't be read or written. What was joined in steps before that stays.
+    pub fn run(&self, array: &Array) -> Result<FragmentReport> {
+        let _lock = Lock::take(array.storage(), self.take_over)?;
+        let mut report = FragmentReport { recovered: journal::recover(array)?, ..FragmentReport::default() };
+        let mut done = BTreeSet::new();
+        for _ in 0..self.steps {
+            let array = array.reopened()?;
+            let all = Facts::of_all(&array)?;
+            let chosen = match self.next(&array, &all, &done)? {
+                Ok(chosen) => chosen,
+                Err(Some(why)) if report.steps.is_empty() => {
+                    return Err(MaintainError::Refused { path: array.storage().describe(""), why });
+                }
+                Err(_) => break,
+            };
+            let step = self.join(&array, &chosen)?;
+            // Several were made where one would be too large: to join them again would make the same.
+            if step.fragments.len() > 1 {
+                done.extend(step.fragments.iter().map(ToString::to_string));
+            }
+            report.steps.push(step);
+            if self.list.is_some() {
+                break;
+            }
+        }
+        Ok(report)
+    }
+
+    /// What to join next; none, or why not. Fragments that are `done` aren't joined again.
+    fn next<'f>(
+        &self,
+        array: &Array,
+        all: &'f [Facts],
+        done: &BTreeSet<String>,
+    ) -> Result<Result<Vec<&'f Facts>, Option<Refusal>>> {
+        if let Some(list) = &self.list {
+            let known = facts::names_of(all);
+            if let Some(missing) = list.iter().find(|name| !known.contains(name.as_str())) {
+                let why = Refusal::NoSuchFragment { name: missing.clone() };
+                return Err(MaintainError::Refused { path: array.storage().describe(""), why });
+            }
+            let chosen: Vec<&Facts> =
+                all.iter().filter(|facts| list.iter().any(|name| name == facts.name.as_str())).collect();
+            if chosen.len() < 2 {
+                return Ok(Err(None));
+            }
+            return Ok(match sound::check(array, all, &chosen, self.asked) {
+                Some(why) => Err(Some(why)),
+                None => Ok(chosen),
+            });
+        }
+        let is_inside = |facts: &&Facts| self.time.contains(facts.name.start(), facts.name.end());
+        let candidates: Vec<&Facts> =
+            all.iter().filter(is_inside).filter(|facts| !done.contains(facts.name.as_str())).collect();
+        Ok(self.choice.next(array, all, &candidates, self.asked))
+    }
+}

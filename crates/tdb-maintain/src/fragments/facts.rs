@@ -1,0 +1,105 @@
+//! What is known of fragments without their cells.
+
+use std::collections::BTreeSet;
+
+use tdb_array::tdb_rtree::{DimRange, NdRange};
+use tdb_array::tdb_schema::ArraySchema;
+use tdb_array::{Array, Fragment};
+use tdb_types::{Feature, FormatVersion, TimestampedName};
+
+use crate::Result;
+
+/// A committed fragment that counts.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    pub(super) name: TimestampedName,
+    /// The path of its folder.
+    pub(super) folder: String,
+    pub(super) bytes: u64,
+    /// The smallest box around its cells; none if it has none.
+    pub(super) domain: Option<NdRange>,
+    /// Whether cells have times of their own.
+    pub(super) has_times: bool,
+    /// Attributes that the array's schema has no more, or not as they were.
+    pub(super) dropped: Vec<String>,
+}
+
+impl Facts {
+    fn of(array: &Array, fragment: &Fragment) -> Result<Self> {
+        let known = |name: &str| array.schema().attributes().iter().find(|attribute| attribute.name() == name);
+        let dropped = fragment.schema().attributes().iter().filter(|own| {
+            known(own.name())
+                .is_none_or(|known| (known.datatype(), known.cell_val_num()) != (own.datatype(), own.cell_val_num()))
+        });
+        Ok(Self {
+            name: fragment.name().clone(),
+            folder: fragment.folder().to_owned(),
+            bytes: fragment.bytes()?,
+            domain: fragment.non_empty_domain().cloned(),
+            has_times: fragment.footer().header().has_timestamps,
+            dropped: dropped.map(|attribute| attribute.name().to_owned()).collect(),
+        })
+    }
+
+    /// Those of all fragments, the oldest first.
+    pub(super) fn of_all(array: &Array) -> Result<Vec<Self>> {
+        array.fragments()?.iter().map(|fragment| Self::of(array, fragment)).collect()
+    }
+
+    /// What the fragments will be, joined to one.
+    pub(super) fn joined(some: &[&Self]) -> Option<Self> {
+        let first = some.first()?;
+        let last = some.iter().max_by_key(|facts| facts.name.end())?;
+        let start = some.iter().map(|facts| facts.name.start()).min()?;
+        Some(Self {
+            name: TimestampedName::new(first.name.form(), start, last.name.end(), 0),
+            folder: String::new(),
+            bytes: some.iter().map(|facts| facts.bytes).fold(0, u64::saturating_add),
+            domain: union(some),
+            has_times: true,
+            dropped: Vec::new(),
+        })
+    }
+}
+
+/// The smallest box around fragments.
+pub(super) fn union(some: &[&Facts]) -> Option<NdRange> {
+    let mut domains = some.iter().filter_map(|facts| facts.domain.as_ref());
+    let mut union = domains.next()?.clone();
+    domains.for_each(|domain| union.expand(domain));
+    Some(union)
+}
+
+/// The tiles of a dense array that a box touches, as a box.
+pub(super) fn expanded(schema: &ArraySchema, domain: &NdRange) -> NdRange {
+    let ranges = schema.dimensions().iter().zip(&domain.0).map(|(dimension, range)| {
+        match (range, dimension.domain_keys(), dimension.extent_cells()) {
+            (DimRange::Fixed { lo, hi }, Some((low, _)), Some(extent)) => DimRange::Fixed {
+                lo: lo - (lo - low) % extent,
+                hi: hi.saturating_add(extent - 1 - (hi - low) % extent),
+            },
+            _ => range.clone(),
+        }
+    });
+    NdRange(ranges.collect())
+}
+
+/// How many cells a box of a dense array has.
+pub(super) fn cells_in(domain: &NdRange) -> u128 {
+    let along = |range: &DimRange| match range {
+        DimRange::Fixed { lo, hi } => u128::from(hi - lo) + 1,
+        DimRange::Var { .. } => 0,
+    };
+    domain.0.iter().map(along).fold(1, u128::saturating_mul)
+}
+
+/// The version of new fragments, by the reference library's rule.
+pub(super) fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
+    let version = schema.version();
+    if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }
+}
+
+/// Names, for quick look-ups.
+pub(super) fn names_of(facts: &[Facts]) -> BTreeSet<&str> {
+    facts.iter().map(|facts| facts.name.as_str()).collect()
+}

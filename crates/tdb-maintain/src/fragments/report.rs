@@ -1,0 +1,90 @@
+//! What would be done, and what was done.
+
+use std::fmt;
+
+use tdb_types::TimestampedName;
+
+use super::facts::Facts;
+use super::refusal::Refusal;
+
+/// What would be done.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct FragmentPlan {
+    /// The steps, in order.
+    pub steps: Vec<PlannedStep>,
+    /// Why no more is done, if something stands in the way.
+    pub refused: Vec<Refusal>,
+}
+
+/// Fragments that would become one, or several of a bounded size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedStep {
+    /// Their names, the oldest first. Those of earlier steps' results end with zeros.
+    pub fragments: Vec<TimestampedName>,
+    /// Bytes of all of their files.
+    pub bytes: u64,
+}
+
+impl PlannedStep {
+    pub(super) fn of(chosen: &[&Facts]) -> Self {
+        let bytes = chosen.iter().map(|facts| facts.bytes).fold(0, u64::saturating_add);
+        Self { fragments: chosen.iter().map(|facts| facts.name.clone()).collect(), bytes }
+    }
+}
+
+impl fmt::Display for FragmentPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.steps.is_empty() && self.refused.is_empty() {
+            return writeln!(f, "There is nothing to join.");
+        }
+        for (number, step) in (1..).zip(&self.steps) {
+            writeln!(f, "Step {number} joins {} fragments of {} bytes:", step.fragments.len(), step.bytes)?;
+            for fragment in &step.fragments {
+                writeln!(f, "  {fragment}")?;
+            }
+        }
+        self.refused.iter().try_for_each(|refusal| writeln!(f, "Not joined: {refusal}."))
+    }
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FragmentReport {
+    /// How many interrupted runs were finished or undone first.
+    pub recovered: usize,
+    /// The steps, in order.
+    pub steps: Vec<JoinedStep>,
+}
+
+/// Fragments that were joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JoinedStep {
+    /// Their names, the oldest first.
+    pub replaced: Vec<TimestampedName>,
+    /// The new ones; none if all cells were purged.
+    pub fragments: Vec<TimestampedName>,
+    /// How many cells the new ones have.
+    pub cells: u64,
+    /// The path of the file that says so, below the array's folder.
+    pub vacuum_file: String,
+}
+
+impl fmt::Display for FragmentReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.recovered > 0 {
+            writeln!(f, "{} interrupted runs were finished or undone.", self.recovered)?;
+        }
+        if self.steps.is_empty() {
+            return writeln!(f, "There was nothing to join.");
+        }
+        self.steps.iter().try_for_each(|step| {
+            let (from, to) = (step.replaced.len(), step.fragments.len());
+            writeln!(f, "{from} fragments became {to}, of {} cells:", step.cells)?;
+            step.fragments.iter().try_for_each(|fragment| writeln!(f, "  {fragment}"))
+        })
+    }
+}

@@ -1,0 +1,225 @@
+//! What isn't done, since it would lose something; and what is lost if it is asked for.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+#[path = "fragments_support/mod.rs"]
+mod support;
+
+use std::sync::Arc;
+
+use support::{Kind, Random, cells_at, create, delete, open, sparse, storage_of, write_sparse};
+use tdb_maintain::tdb_array::tdb_condition::Condition;
+use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
+use tdb_maintain::tdb_array::{Names, NewCells, NewColumn, TimeRange};
+use tdb_maintain::tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
+use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal};
+use tdb_storage::{MemoryStorage, Storage};
+
+fn simple(version: u32, is_dense: bool) -> Arc<dyn Storage> {
+    let storage = storage_of(&MemoryStorage::new());
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(10));
+    let schema = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
+    let schema = schema.version(FormatVersion::new(version).unwrap()).dimension(x);
+    create(&storage, schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
+    storage
+}
+
+/// Writes one value to some neighbouring cells.
+fn write(storage: &Arc<dyn Storage>, time: u64, x: std::ops::RangeInclusive<i32>, value: i32) -> String {
+    let array = open(storage);
+    let names = Names::new().at(time).seeded(time * 100 + u64::try_from(value).unwrap());
+    let count = x.clone().count();
+    let values = vec![value; count];
+    let write = array.write().names(names);
+    let written = if array.schema().is_dense() {
+        write.range("x", x).unwrap().cells([("a", NewColumn::values(&values))])
+    } else {
+        let x: Vec<i32> = x.collect();
+        write.cells(NewCells::new().with("x", &x).with("a", &values))
+    };
+    written.unwrap().fragments[0].to_string()
+}
+
+fn refused(consolidate: &ConsolidateFragments, storage: &Arc<dyn Storage>) -> Refusal {
+    match consolidate.run(&open(storage)) {
+        Err(MaintainError::Refused { why, .. }) => {
+            let plan = consolidate.plan(&open(storage)).unwrap();
+            assert!(plan.steps.is_empty() && plan.refused == [why.clone()], "{plan}");
+            why
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_lies_between_in_time_must_be_joined_too() {
+    for (version, is_dense) in [(22, true), (14, false), (9, false)] {
+        let storage = simple(version, is_dense);
+        let first = write(&storage, 11, 0..=5, 1);
+        let between = write(&storage, 12, 3..=4, 2);
+        let last = write(&storage, 13, 4..=8, 3);
+        let before = cells_at(&storage, 50);
+        let why = refused(&ConsolidateFragments::new().fragments([first.clone(), last.clone()]), &storage);
+        assert!(matches!(&why, Refusal::Between { fragment } if fragment.as_str() == between), "{why}");
+        let all = ConsolidateFragments::new().fragments([first, between, last]);
+        assert_eq!(all.run(&open(&storage)).unwrap().steps.len(), 1);
+        assert_eq!(cells_at(&storage, 50), before);
+    }
+}
+
+#[test]
+fn with_times_in_the_cells_it_needn_t() {
+    let storage = simple(22, false);
+    let chosen = [write(&storage, 11, 0..=5, 1), write(&storage, 13, 4..=8, 3)];
+    write(&storage, 12, 3..=4, 2);
+    let before: Vec<_> = (10..20).map(|time| cells_at(&storage, time)).collect();
+    ConsolidateFragments::new().fragments(chosen).run(&open(&storage)).unwrap();
+    assert_eq!((10..20).map(|time| cells_at(&storage, time)).collect::<Vec<_>>(), before);
+}
+
+#[test]
+fn what_was_written_at_the_same_time_must_be_joined_too() {
+    for (version, is_dense) in [(22, true), (22, false), (14, false)] {
+        let storage = simple(version, is_dense);
+        let chosen = [write(&storage, 11, 0..=5, 1), write(&storage, 12, 0..=5, 2)];
+        let same = write(&storage, if version == 22 && !is_dense { 12 } else { 11 }, 3..=4, 3);
+        let why = refused(&ConsolidateFragments::new().fragments(chosen), &storage);
+        assert!(matches!(&why, Refusal::SameTime { fragment } if fragment.as_str() == same), "{why}");
+    }
+}
+
+#[test]
+fn tiles_of_a_new_dense_fragment_cover_no_older_one() {
+    let storage = simple(22, true);
+    let older = write(&storage, 11, 8..=9, 1);
+    write(&storage, 12, 0..=1, 2);
+    write(&storage, 13, 3..=4, 3);
+    let later = ConsolidateFragments::new().between(TimeRange { start: 12, end: 20 });
+    let why = refused(&later, &storage);
+    assert!(matches!(&why, Refusal::CoversOlder { fragment } if fragment.as_str() == older), "{why}");
+}
+
+#[test]
+fn cells_that_nobody_wrote_are_bounded() {
+    let storage = simple(22, true);
+    write(&storage, 11, 0..=9, 1);
+    write(&storage, 12, 90..=99, 2);
+    let why = refused(&ConsolidateFragments::new(), &storage);
+    assert_eq!(why, Refusal::Amplification { found: 5.0, allowed: 1.0 });
+    let report = ConsolidateFragments::new().amplification(5.0).run(&open(&storage)).unwrap();
+    assert_eq!(report.steps[0].cells, 100);
+}
+
+#[test]
+fn values_of_dropped_attributes_stay_unless_they_may_go() {
+    let storage = simple(22, false);
+    write(&storage, 11, 0..=1, 1);
+    write(&storage, 12, 1..=2, 2);
+    let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Int32)).drop_attribute("a");
+    open(&storage).evolve(&evolution, &Names::new().at(13).seeded(9)).unwrap();
+    let why = refused(&ConsolidateFragments::new(), &storage);
+    assert_eq!(why, Refusal::DroppedAttributes { names: vec!["a".to_owned()] });
+    let before = cells_at(&storage, 50);
+    ConsolidateFragments::new().flatten_history(true).run(&open(&storage)).unwrap();
+    assert_eq!(cells_at(&storage, 50), before);
+}
+
+#[test]
+fn purging_leaves_what_readers_of_today_find() {
+    for duplicates in [false, true] {
+        for seed in 0..20 {
+            let storage = storage_of(&MemoryStorage::new());
+            let kind = Kind { version: 22, order: Layout::RowMajor, duplicates, first: Datatype::Int32 };
+            create(&storage, sparse(kind));
+            let (mut random, names) = (Random(seed), Names::new().seeded(seed));
+            for time in 11..18 {
+                write_sparse(&storage, &mut random, kind, &names.clone().at(time));
+                if time % 3 == 0 {
+                    delete(&storage, &mut random, &names.clone().at(time));
+                }
+            }
+            let before = cells_at(&storage, 50);
+            let report = ConsolidateFragments::new().purge(true).run(&open(&storage)).unwrap();
+            assert_eq!(cells_at(&storage, 50), before, "{duplicates} {seed}");
+            if duplicates {
+                assert_eq!(report.steps[0].cells, before.len() as u64);
+            }
+        }
+    }
+}
+
+#[test]
+fn deletes_of_the_future_aren_t_purged() {
+    let storage = simple(22, false);
+    write(&storage, 11, 0..=3, 1);
+    write(&storage, 12, 4..=5, 2);
+    let future = 99_999_999_999_999;
+    let condition = Condition::field("a").eq(2i32);
+    open(&storage).delete_cells(&condition, &Names::new().at(future).seeded(1)).unwrap();
+    let before: Vec<_> = [50, future - 1, future].map(|time| cells_at(&storage, time)).into();
+    ConsolidateFragments::new().purge(true).run(&open(&storage)).unwrap();
+    assert_eq!([50, future - 1, future].map(|time| cells_at(&storage, time)).to_vec(), before);
+    assert_eq!(before[2].len(), 4);
+}
+
+#[test]
+fn a_purge_brings_no_older_cells_back() {
+    let storage = simple(22, false);
+    let older = write(&storage, 11, 0..=3, 1);
+    let chosen = [write(&storage, 12, 2..=5, 2), write(&storage, 13, 6..=7, 2)];
+    open(&storage).delete_cells(&Condition::field("a").eq(2i32), &Names::new().at(14).seeded(1)).unwrap();
+    let why = refused(&ConsolidateFragments::new().fragments(chosen).purge(true), &storage);
+    assert!(matches!(&why, Refusal::Uncovers { fragment } if fragment.as_str() == older), "{why}");
+}
+
+#[test]
+fn all_cells_may_be_purged() {
+    let storage = simple(22, false);
+    write(&storage, 11, 0..=3, 2);
+    write(&storage, 12, 2..=5, 2);
+    open(&storage).delete_cells(&Condition::field("a").eq(2i32), &Names::new().at(14).seeded(1)).unwrap();
+    let report = ConsolidateFragments::new().purge(true).run(&open(&storage)).unwrap();
+    assert_eq!(report.steps[0].fragments, []);
+    assert!(open(&storage).fragments().unwrap().is_empty());
+}
+
+#[test]
+fn steps_are_chosen_by_number_and_size() {
+    let storage = simple(22, false);
+    let names: Vec<String> = (0..4).map(|n| write(&storage, 11 + n, 0..=5, 1)).collect();
+    let two = ConsolidateFragments::new().step_min_fragments(2).step_max_fragments(2).steps(1);
+    let plan = two.plan(&open(&storage)).unwrap();
+    let chosen: Vec<&str> = plan.steps[0].fragments.iter().map(TimestampedName::as_str).collect();
+    assert_eq!(chosen, [&names[0], &names[1]]);
+    let report = two.run(&open(&storage)).unwrap();
+    assert_eq!((report.steps.len(), open(&storage).fragments().unwrap().len()), (1, 3));
+    let why = refused(&ConsolidateFragments::new().step_size_ratio(1.0), &storage);
+    assert_eq!(why, Refusal::SizeRatio { least: 1.0 });
+    let all = two.steps(9).run(&open(&storage)).unwrap();
+    assert_eq!((all.steps.len(), open(&storage).fragments().unwrap().len()), (2, 1));
+    // Nothing is left to join, and that is no error.
+    assert!(ConsolidateFragments::new().run(&open(&storage)).unwrap().steps.is_empty());
+    let why = refused_list(&storage);
+    assert!(matches!(why, Refusal::NoSuchFragment { .. }), "{why}");
+}
+
+#[test]
+fn old_formats_need_a_storage_with_a_uri() {
+    let disk = MemoryStorage::new();
+    let plain: Arc<dyn Storage> = Arc::new(disk.clone());
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let schema = SchemaBuilder::sparse().version(FormatVersion::new(18).unwrap()).dimension(x);
+    create(&plain, schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
+    write(&plain, 11, 0..=1, 1);
+    write(&plain, 12, 0..=1, 2);
+    assert_eq!(refused(&ConsolidateFragments::new(), &plain), Refusal::NoUri);
+    let report = ConsolidateFragments::new().run(&open(&storage_of(&disk))).unwrap();
+    let list = String::from_utf8(disk.read(&report.steps[0].vacuum_file).unwrap()).unwrap();
+    assert!(list.starts_with("file:///place/__fragments/__11_11_") && list.lines().count() == 2, "{list}");
+}
+
+fn refused_list(storage: &Arc<dyn Storage>) -> Refusal {
+    match ConsolidateFragments::new().fragments(["none"]).run(&open(storage)) {
+        Err(MaintainError::Refused { why, .. }) => why,
+        other => panic!("{other:?}"),
+    }
+}
