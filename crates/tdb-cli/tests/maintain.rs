@@ -66,7 +66,7 @@ fn refusals() {
     assert_snapshot!(of("consolidate v22-by-2.30.0-sparse-2d/array --what footers --at 5"), @r#"
     $ tdb consolidate v22-by-2.30.0-sparse-2d/array --what footers --at 5
     --- stderr
-    tdb: error: --at and --between are for --what metadata: of the others all is joined
+    tdb: error: --at and --between are for fragments and metadata: of the others all is joined
     tdb: hint: no time is lost by joining commits or footers
     --- exit code 2
     "#);
