@@ -73,10 +73,30 @@ fn refusals() {
     assert_snapshot!(of("consolidate v22-by-2.30.0-sparse-2d/array --what all"), @r#"
     $ tdb consolidate v22-by-2.30.0-sparse-2d/array --what all
     --- stderr
-    tdb: error: invalid value 'all' for '--what <WHAT>' [possible values: commits, footers, metadata]
+    tdb: error: invalid value 'all' for '--what <WHAT>' [possible values: fragments, commits, footers, metadata]
     tdb: hint: `tdb consolidate --help` shows how it is used
     --- exit code 2
     "#);
+}
+
+/// Fragments that are joined, vacuumed, verified and read.
+#[test]
+fn fragments_become_one() {
+    for fixture in ["v22-by-2.30.0-sparse-2d", "v22-by-2.30.0-dense-2d-row-row"] {
+        let copy = Copy::of(fixture);
+        let read = "--order row-major --format csv";
+        let cells = copy.run("read", ARRAY, read).stdout;
+        let plan = copy.run("consolidate", ARRAY, "--plan");
+        assert!(plan.code == Some(0) && !plan.stdout.is_empty(), "{plan}");
+        let run = copy.run("consolidate", ARRAY, "");
+        assert_eq!(run.code, Some(0), "{run}");
+        let run = copy.run("vacuum", ARRAY, "--format csv");
+        assert!(run.code == Some(0) && run.stdout.contains("remove,"), "{run}");
+        assert_eq!(copy.run("fragments", ARRAY, "--format jsonl").stdout.lines().count(), 1);
+        assert_eq!(copy.run("read", ARRAY, read).stdout, cells);
+        let run = copy.run("verify", ARRAY, "");
+        assert_eq!(run.code, Some(0), "{run}");
+    }
 }
 
 /// Joined, vacuumed, and read: the same cells, and fewer files.
