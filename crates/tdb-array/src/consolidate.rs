@@ -3,6 +3,7 @@
 //! This is the part of consolidation that has to do with cells. Which fragments may be joined, in which order files become
 //! visible, and what of the array's past is then lost is decided by those who ask for it.
 
+mod copy;
 mod dense;
 mod join;
 mod sparse;
@@ -10,7 +11,7 @@ mod sparse;
 use tdb_types::TimestampedName;
 
 use crate::{Array, ArrayError, FragmentEntry, Names, Result};
-pub use join::{Join, Joined, NewFragmentPlace};
+pub use join::{Join, Joined, NewFragmentPlace, TileCounts};
 
 /// How the names of files begin that say what is about to be done with several others. They are temporary files, but
 /// [`Array::leftovers`] doesn't count them: whoever goes on removes them.

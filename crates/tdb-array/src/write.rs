@@ -39,6 +39,7 @@ pub use metadata::MetadataWriter;
 pub(crate) use metadata::version_of_files as version_of_metadata;
 pub(crate) use name::FragmentPlace;
 pub use name::Names;
+pub(crate) use region::cells_in;
 pub use settings::{Duplicates, Written};
 use settings::{Settings, commit};
 pub use stream::GlobalWriter;

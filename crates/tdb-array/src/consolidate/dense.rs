@@ -1,15 +1,20 @@
-//! Dense fragments: read box by box, written tile by tile.
+//! Dense fragments: read box by box, written tile by tile; tiles that one fragment alone decides are copied as they are stored.
+
+mod boxes;
+mod copies;
 
 use std::sync::Arc;
 
 use tdb_fragment::{DenseGrid, FragmentBuilder, Tiles};
-use tdb_rtree::{DimRange, NdRange};
+use tdb_rtree::NdRange;
 use tdb_types::{Cells, Layout, saturating_len};
 
-use super::join::{Join, Joined};
+use super::join::{Join, Joined, TileCounts};
 use crate::tiles::CellBuffers;
-use crate::write::{FragmentWriter, SealedFragment, Target, encode_box};
+use crate::write::{EncodedTile, FragmentWriter, SealedFragment, Target, cells_in, encode_box};
 use crate::{Array, ArrayError, Order, Result};
+use boxes::{Boxes, TileBox};
+use copies::{Copies, Part};
 
 /// Reads all cells in the box around the fragments; those that nobody wrote become fill values that were written.
 pub(super) fn join(join: &Join) -> Result<Joined> {
@@ -21,18 +26,28 @@ pub(super) fn join(join: &Join) -> Result<Joined> {
         target: &target,
         domain: &domain,
         slowest: slowest(&grid),
+        tile_cells: saturating_len(grid.cells_per_tile()),
         fragment: None,
         sealed: Vec::new(),
         slice: None,
         cells: 0,
+        tiles: TileCounts::default(),
     };
+    let copies = Copies::new(&join.array, &target, &grid, &domain)?;
     for tiles in Boxes::new(&grid, &target, join.budget) {
-        join.array.workers().check()?;
-        writer.write(&tiles, &tiles.region(&grid, &target, &domain))?;
+        for (tiles, part) in copies.divide(tiles) {
+            join.array.workers().check()?;
+            let region = tiles.region(&grid, &target, &domain);
+            let encoded = match part {
+                Part::Read => writer.read(&region)?,
+                Part::Copied(fragment) => writer.copy(copies.encoded(fragment, &tiles)?, &region),
+            };
+            writer.write(&tiles, &region, encoded)?;
+        }
     }
     writer.seal()?;
-    let DenseWriter { sealed, cells, .. } = writer;
-    Ok(Joined { names: join.names.clone(), sealed, cells, target })
+    let DenseWriter { sealed, cells, tiles, .. } = writer;
+    Ok(Joined { names: join.names.clone(), sealed, cells, tiles, target })
 }
 
 /// The tiles that a box of cells touches.
@@ -53,24 +68,38 @@ struct DenseWriter<'a> {
     domain: &'a NdRange,
     /// The dimension along which tiles follow each other slowest: between its slices fragments can be cut.
     slowest: usize,
+    tile_cells: usize,
     /// The current fragment, and which cells it has so far.
     fragment: Option<(FragmentWriter, NdRange)>,
     sealed: Vec<SealedFragment>,
     /// The slice that is written, and the size of the fragment when it began.
     slice: Option<(u64, u64)>,
     cells: u64,
+    tiles: TileCounts,
 }
 
 impl DenseWriter<'_> {
-    /// Reads a box of tiles and writes them.
-    fn write(&mut self, tiles: &TileBox, region: &NdRange) -> Result<()> {
-        let slowest = self.slowest;
-        self.begin_slice(tiles.0[slowest].0)?;
+    /// Reads a box of tiles and filters them.
+    fn read(&mut self, region: &NdRange) -> Result<Vec<Vec<EncodedTile>>> {
         let cells = read(&self.join.array, self.target, region, self.join.budget / 4)?;
         let fields = self.target.fields.iter().zip(&cells);
         let views: Vec<Cells<'_>> = fields.map(|(field, cells)| cells.cells(field.size)).collect();
         self.cells += views.first().map_or(0, Cells::len) as u64;
-        let (encoded, tile_cells) = encode_box(self.target, region, &views)?;
+        Ok(encode_box(self.target, region, &views)?.0)
+    }
+
+    /// Counts tiles of a box that are filtered already.
+    fn copy(&mut self, encoded: Vec<Vec<EncodedTile>>, region: &NdRange) -> Vec<Vec<EncodedTile>> {
+        self.cells += u64::try_from(cells_in(region)).unwrap_or(u64::MAX);
+        self.tiles.copied += encoded.iter().map(Vec::len).sum::<usize>() as u64;
+        encoded
+    }
+
+    /// Writes the tiles of a box.
+    fn write(&mut self, tiles: &TileBox, region: &NdRange, encoded: Vec<Vec<EncodedTile>>) -> Result<()> {
+        let slowest = self.slowest;
+        self.begin_slice(tiles.0[slowest].0)?;
+        self.tiles.written += encoded.iter().map(Vec::len).sum::<usize>() as u64;
         let count = encoded.first().map_or(0, Vec::len);
         let (fragment, written) = match &mut self.fragment {
             Some(fragment) => fragment,
@@ -81,7 +110,7 @@ impl DenseWriter<'_> {
                 none.insert((fragment, domain))
             }
         };
-        fragment.append(encoded, &vec![tile_cells; count])?;
+        fragment.append(encoded, &vec![self.tile_cells; count])?;
         written.0[slowest].expand(&region.0[slowest]);
         Ok(())
     }
@@ -129,84 +158,4 @@ fn read(array: &Array, target: &Target, region: &NdRange, budget: usize) -> Resu
         }
     }
     Ok(cells)
-}
-
-/// Of each dimension the first tile and how many, counted from the first of the grid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct TileBox(Vec<(u64, u64)>);
-
-impl TileBox {
-    /// The cells of the tiles that lie in the domain.
-    fn region(&self, grid: &DenseGrid, target: &Target, domain: &NdRange) -> NdRange {
-        let dimensions = grid.dimensions().iter().zip(target.schema.dimensions());
-        let ranges = dimensions.zip(&self.0).zip(&domain.0).map(|(((along, dimension), (first, count)), range)| {
-            let (DimRange::Fixed { lo, hi }, Some((low, _))) = (range, dimension.domain_keys()) else {
-                return range.clone();
-            };
-            let start = low + (along.first + first) * along.extent;
-            let last = (along.first + first + count - 1) * along.extent + (along.extent - 1);
-            DimRange::Fixed { lo: start.max(*lo), hi: low.saturating_add(last).min(*hi) }
-        });
-        NdRange(ranges.collect())
-    }
-}
-
-/// Boxes of tiles that follow each other in the order of tiles, each of about as many cells as may be held.
-struct Boxes {
-    /// The dimensions, the slowest first, and how many tiles there are along each.
-    dimensions: Vec<(usize, u64)>,
-    /// Which of them is cut; those behind it are whole, of those before it a box has one tile.
-    cut: usize,
-    /// How many tiles a box has along it.
-    step: u64,
-    next: Option<Vec<u64>>,
-}
-
-impl Boxes {
-    fn new(grid: &DenseGrid, target: &Target, budget: usize) -> Self {
-        let mut dimensions: Vec<(usize, u64)> =
-            grid.dimensions().iter().enumerate().map(|(index, along)| (index, along.count)).collect();
-        if grid.order() == Layout::ColMajor {
-            dimensions.reverse();
-        }
-        // Cells are there as they were read, and again as tiles before and behind the filters.
-        let tile = saturating_len(grid.cells_per_tile()).saturating_mul(target.cell_size()).saturating_mul(4).max(1);
-        let mut tiles = (budget / tile).max(1) as u64;
-        let mut cut = dimensions.len() - 1;
-        while cut > 0 && dimensions[cut].1 <= tiles {
-            tiles /= dimensions[cut].1;
-            cut -= 1;
-        }
-        let next = Some(vec![0; cut + 1]);
-        Self { step: tiles.min(dimensions[cut].1).max(1), dimensions, cut, next }
-    }
-}
-
-impl Iterator for Boxes {
-    type Item = TileBox;
-
-    fn next(&mut self) -> Option<TileBox> {
-        let at = self.next.take()?;
-        let mut tiles = vec![(0, 0); self.dimensions.len()];
-        for (place, (dimension, count)) in self.dimensions.iter().enumerate() {
-            tiles[*dimension] = match place {
-                place if place < self.cut => (at[place], 1),
-                place if place == self.cut => (at[place], self.step.min(count - at[place])),
-                _ => (0, *count),
-            };
-        }
-        let mut after = at;
-        after[self.cut] += self.step;
-        for place in (0..=self.cut).rev() {
-            if after[place] < self.dimensions[place].1 {
-                self.next = Some(after);
-                break;
-            }
-            after[place] = 0;
-            if place > 0 {
-                after[place - 1] += 1;
-            }
-        }
-        Some(TileBox(tiles))
-    }
 }

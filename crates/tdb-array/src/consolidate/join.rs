@@ -30,6 +30,17 @@ pub struct Joined {
     pub(super) names: Names,
     pub(super) sealed: Vec<SealedFragment>,
     pub(super) cells: u64,
+    pub(super) tiles: TileCounts,
+}
+
+/// How many tiles of fields new fragments have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TileCounts {
+    /// All that were written.
+    pub written: u64,
+    /// Those among them that were copied as they were stored, without unfiltering them.
+    pub copied: u64,
 }
 
 /// Where a new fragment lies.
@@ -109,6 +120,12 @@ impl Joined {
     #[must_use]
     pub fn cells(&self) -> u64 {
         self.cells
+    }
+
+    /// How many tiles of fields they have.
+    #[must_use]
+    pub fn tiles(&self) -> TileCounts {
+        self.tiles
     }
 
     /// Makes the new fragments part of the array: from format 12 on all at once, before one after the other.

@@ -6,7 +6,9 @@
 //!
 //! No fragment is believed to have its cells in order: where one hasn't, it is begun once more with each of its tiles sorted.
 
+mod columns;
 mod fates;
+mod fields;
 mod merge;
 mod sink;
 mod source;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 use tdb_types::names::file_name;
 use tdb_types::{Feature, FormatVersion, TimestampedName};
 
-use super::join::{Join, Joined};
+use super::join::{Join, Joined, TileCounts};
 use crate::order::cell_order::CellOrder;
 use crate::order::key::Key;
 use crate::write::{SealedFragment, Target};
@@ -40,8 +42,8 @@ pub(super) fn join(join: &Join) -> Result<Joined> {
         let groups = groups(join, entries)?;
         if let [group] = &groups[..] {
             let target = Arc::new(pass_target(&join.array, Pass::Last(join))?);
-            let (sealed, cells) = pass(join, group.clone(), Pass::Last(join), &target)?;
-            return Ok(Joined { names: join.names.clone(), target, sealed, cells });
+            let Passed { sealed, cells, tiles } = pass(join, group.clone(), Pass::Last(join), &target)?;
+            return Ok(Joined { names: join.names.clone(), target, sealed, cells, tiles });
         }
         let mut next = Vec::with_capacity(groups.len());
         for group in groups {
@@ -50,12 +52,20 @@ pub(super) fn join(join: &Join) -> Result<Joined> {
                 continue;
             }
             let target = Arc::new(pass_target(&join.array, Pass::Between)?);
-            let (sealed, _) = pass(join, group, Pass::Between, &target)?;
+            let sealed = pass(join, group, Pass::Between, &target)?.sealed;
             next.extend(sealed.iter().map(|sealed| entry_of(sealed, target.version)));
             between.extend(sealed);
         }
         entries = next;
     }
+}
+
+/// What came of a pass.
+#[derive(Debug, Default)]
+struct Passed {
+    sealed: Vec<SealedFragment>,
+    cells: u64,
+    tiles: TileCounts,
 }
 
 /// What a pass is for.
@@ -140,18 +150,14 @@ fn groups(join: &Join, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEn
 }
 
 /// Joins fragments in one go.
-fn pass(
-    join: &Join,
-    entries: Vec<FragmentEntry>,
-    pass: Pass<'_>,
-    target: &Arc<Target>,
-) -> Result<(Vec<SealedFragment>, u64)> {
+fn pass(join: &Join, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<Target>) -> Result<Passed> {
     let array = join.array.restricted_to(entries);
     // As for all together: what follows has to read it as it is.
     let Carried { times, deletes } = pass.carries(&join.array)?;
     let conditions = conditions(&array, target.version)?;
     let sources = array.fragments()?.iter().filter(|fragment| fragment.tile_count() > 0);
     let sources = sources.map(|fragment| Source::new(&array, target, fragment, &conditions));
+    let sources = sources.map(|source| source?.with_copies(target));
     let sources: Vec<Source> = sources.collect::<Result<_>>()?;
     let (names, max_fragment_size) = match pass {
         Pass::Last(_) => (join.names.clone(), join.max_fragment_size),
@@ -177,7 +183,7 @@ fn pass(
             }
         }
     }
-    let Some(bounds) = bounds else { return Ok((Vec::new(), 0)) };
+    let Some(bounds) = bounds else { return Ok(Passed::default()) };
     let order = CellOrder::new(schema, Order::Global, &bounds.0)?;
     let purge = match pass {
         Pass::Last(join) => join.purge,
@@ -228,7 +234,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run<K: Key>(&self) -> Result<(Vec<SealedFragment>, u64)> {
+    fn run<K: Key>(&self) -> Result<Passed> {
         let known = |(index, source): (usize, &Source)| source.is_stored_otherwise(self.array).then_some(index);
         let mut unordered: BTreeSet<usize> = self.sources.iter().enumerate().filter_map(known).collect();
         loop {
@@ -243,18 +249,18 @@ impl Job<'_> {
         }
     }
 
-    fn attempt<K: Key>(&self, unordered: &BTreeSet<usize>) -> Result<(Vec<SealedFragment>, u64), Stop> {
+    fn attempt<K: Key>(&self, unordered: &BTreeSet<usize>) -> Result<Passed, Stop> {
         let Self { array, sources, rules, keep, output } = *self;
         let mut merge = Merge::<K>::new(Input { array, sources, rules, keep, unordered })?;
         let mut sink = Sink::new(output);
         let window = sink.window();
         loop {
             let more = merge.fill(window, output.budget / 8)?;
-            sink.take(&merge, !more)?;
+            sink.take(&mut merge, !more)?;
             merge.release();
             if !more {
-                let cells = sink.cells;
-                return Ok((sink.finish()?, cells));
+                let (cells, tiles) = (sink.cells, sink.tiles);
+                return Ok(Passed { sealed: sink.finish()?, cells, tiles });
             }
         }
     }

@@ -78,6 +78,18 @@ impl FieldTiles {
         self.var.as_ref().is_some_and(|(data, _)| data.pipeline.can_carry_offsets())
     }
 
+    /// Reads a tile of one of the field's files as it lies there, to `scratch.filtered`, and says how many bytes that is. It has
+    /// `size` bytes without filters, and so many bytes of offsets may come with them.
+    pub(crate) fn stored(
+        &self,
+        part: &PartTiles,
+        tile: u64,
+        (size, offsets): (u64, u64),
+        scratch: &mut TileScratch,
+    ) -> Result<usize> {
+        part.read(tile, &self.name, (size, offsets), scratch)
+    }
+
     /// Unfilters a whole tile of cells of fixed size into `out`, which has exactly their size.
     pub(crate) fn fixed(&self, tile: u64, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
         match self.combined {

@@ -5,7 +5,7 @@ use tdb_rtree::{DimRange, NdRange};
 use crate::{ArrayError, Result};
 
 /// How many cells a region has.
-pub(super) fn cells_in(region: &NdRange) -> u128 {
+pub(crate) fn cells_in(region: &NdRange) -> u128 {
     let along = |range: &DimRange| match range {
         DimRange::Fixed { lo, hi } => u128::from(hi - lo) + 1,
         DimRange::Var { .. } => 0,

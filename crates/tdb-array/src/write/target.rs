@@ -12,7 +12,7 @@ use tdb_types::{Cells, Datatype, Feature, FormatVersion, Validity};
 
 use super::check::{StoredField, stored_fields};
 use crate::spare::Pool;
-use crate::tiles::{TileScratch, in_tile_layout};
+use crate::tiles::{FieldTiles, TileScratch, in_tile_layout};
 use crate::{Array, ArrayError, Environment, Result};
 
 /// What is the same for all cells of one write.
@@ -259,12 +259,8 @@ impl FieldEncoder {
         }
         let TileScratch { cells: memory, filters, .. } = scratch;
         let tile = in_tile_layout(cells, self.nullable, memory);
-        let mut encoded = EncodedTile {
-            parts: self.spares.take(),
-            range: self.dimension.and_then(|kind| DimRange::of_cells(&tile, kind)),
-            ..EncodedTile::default()
-        };
-        encoded.parts.iter_mut().for_each(Vec::clear);
+        let mut encoded =
+            EncodedTile { parts: self.empty_parts(), range: self.range_of(&tile), ..EncodedTile::default() };
         self.filter(&tile, &mut encoded.parts, filters)
             .map_err(|source| ArrayError::Filters { field: self.name.to_string(), source: Box::new(source) })?;
         let [fixed, var, validity] = encoded.parts.each_ref().map(|part| part.len() as u64);
@@ -303,6 +299,26 @@ impl FieldEncoder {
             (Some(pipeline), Some(Validity::Bytes(bytes))) => pipeline.encode_tile(bytes, None, validity, filters),
             _ => Ok(()),
         }
+    }
+
+    /// Whether the tiles of a field have the same kinds of parts, with cells of the same type.
+    pub(crate) fn stores_alike(&self, tiles: &FieldTiles) -> bool {
+        let kind = |pipeline: &BoundPipeline| *pipeline.kind();
+        kind(&self.fixed) == kind(&tiles.fixed.pipeline)
+            && self.var.as_ref().map(kind) == tiles.var.as_ref().map(|(values, _)| kind(&values.pipeline))
+            && self.validity.as_ref().map(kind) == tiles.validity.as_ref().map(|part| kind(&part.pipeline))
+    }
+
+    /// The range of cells, if these are coordinates.
+    pub(crate) fn range_of(&self, cells: &Cells<'_>) -> Option<DimRange> {
+        self.dimension.and_then(|kind| DimRange::of_cells(cells, kind))
+    }
+
+    /// Memory for the parts of a tile.
+    pub(crate) fn empty_parts(&self) -> [Vec<u8>; 3] {
+        let mut parts = self.spares.take();
+        parts.iter_mut().for_each(Vec::clear);
+        parts
     }
 
     /// Takes the memory of a tile that was written.

@@ -8,6 +8,7 @@ use tdb_types::{Cells, PhysicalType, Validity};
 use super::kind::{Bounds, StatisticsKind};
 use super::numbers::{self, Overflow, for_valid};
 use super::strings;
+use crate::sections::TileStatistics;
 
 /// The statistics of one tile of one field, as they are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,39 @@ pub struct TileSummary {
     pub null_count: u64,
     /// Whether the tile consists of nulls, so that the totals do without it.
     pub(super) all_null: bool,
+}
+
+impl TileSummary {
+    /// For a tile of a format that stores no statistics.
+    #[must_use]
+    pub fn unknown(kind: StatisticsKind) -> Self {
+        let zeros = match kind.bounds {
+            Some(Bounds::Number(physical)) => vec![0; physical.size()],
+            Some(Bounds::FixedString(size)) => vec![0; size],
+            _ => Vec::new(),
+        };
+        Self { min: zeros.clone(), max: zeros, ..Self::default() }
+    }
+
+    /// The statistics that a fragment has of one of its tiles, for another fragment that takes the tile as it is stored.
+    /// `cells` is how many cells the tile has. None if statistics that a field of this kind has are missing.
+    #[must_use]
+    pub fn stored(kind: StatisticsKind, statistics: &TileStatistics, tile: u64, cells: u64) -> Option<Self> {
+        let at = |numbers: &[u64]| numbers.get(usize::try_from(tile).ok()?).copied();
+        let mut summary = Self::default();
+        if matches!(kind.bounds, Some(Bounds::Number(_) | Bounds::FixedString(_) | Bounds::VarString)) {
+            summary.min = statistics.mins.get(tile)?.to_vec();
+            summary.max = statistics.maxs.get(tile)?.to_vec();
+        }
+        if kind.sum.is_some() {
+            summary.sum = at(&statistics.sums)?;
+        }
+        if kind.nullable {
+            summary.null_count = at(&statistics.null_counts)?;
+            summary.all_null = summary.null_count == cells;
+        }
+        Some(summary)
+    }
 }
 
 /// Goes over the cells of a tile, run by run, and keeps their statistics.

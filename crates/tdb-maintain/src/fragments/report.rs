@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use tdb_array::TileCounts;
 use tdb_types::TimestampedName;
 
 use super::facts::Facts;
@@ -69,6 +70,8 @@ pub struct JoinedStep {
     pub fragments: Vec<TimestampedName>,
     /// How many cells the new ones have.
     pub cells: u64,
+    /// How many tiles of fields they have, and how many of those were copied without unfiltering them.
+    pub tiles: TileCounts,
     /// The path of the file that says so, below the array's folder.
     pub vacuum_file: String,
 }
@@ -84,6 +87,9 @@ impl fmt::Display for FragmentReport {
         self.steps.iter().try_for_each(|step| {
             let (from, to) = (step.replaced.len(), step.fragments.len());
             writeln!(f, "{from} fragments became {to}, of {} cells:", step.cells)?;
+            if step.tiles.copied > 0 {
+                writeln!(f, "  {} of {} tiles were copied as they are stored", step.tiles.copied, step.tiles.written)?;
+            }
             step.fragments.iter().try_for_each(|fragment| writeln!(f, "  {fragment}"))
         })
     }

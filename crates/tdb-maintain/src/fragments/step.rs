@@ -79,7 +79,7 @@ fn publish_joined(array: &Array, chosen: &[&Facts], joined: Joined, names: Vec<T
         storage.create_folder(COMMITS_FOLDER)?;
     }
     storage.create_new(&path, &journal.write())?;
-    let cells = joined.cells();
+    let (cells, tiles) = (joined.cells(), joined.tiles());
     if let Err(error) = joined.commit() {
         // What is committed of them, if anything, is seen by whoever looks.
         let _ = super::journal::recover(array);
@@ -88,5 +88,5 @@ fn publish_joined(array: &Array, chosen: &[&Facts], joined: Joined, names: Vec<T
     publish(storage, &journal)?;
     storage.remove_file(&path)?;
     let fragments = outputs.into_iter().map(|output| output.name).collect();
-    Ok(JoinedStep { replaced: names, fragments, cells, vacuum_file: journal.vacuum })
+    Ok(JoinedStep { replaced: names, fragments, cells, tiles, vacuum_file: journal.vacuum })
 }

@@ -7,8 +7,8 @@ use tdb_fragment::FragmentField;
 use tdb_schema::FieldRef;
 use tdb_types::saturating_len;
 
-use super::source::{Fields, numbers};
-use super::tile::{Column, Times};
+use super::columns::{Fated, Times, numbers};
+use super::fields::Fields;
 use crate::tiles::CellBuffers;
 use crate::{Array, Fragment, Result};
 
@@ -41,13 +41,6 @@ struct Delete {
     index: u64,
 }
 
-/// The fates of the cells of a tile: the greatest number where a cell lives.
-#[derive(Debug)]
-pub(super) struct Fated {
-    pub(super) times: Vec<u64>,
-    indexes: Vec<u64>,
-}
-
 impl Fates {
     /// `conditions` are the paths of those that the new fragment will know.
     pub(super) fn of(array: &Array, fragment: &Fragment, conditions: &[String], fields: &mut Fields) -> Result<Self> {
@@ -55,7 +48,7 @@ impl Fates {
         let mut fates = Self::default();
         if fragment.footer().header().has_delete_metadata {
             let mut place =
-                |field| -> Result<usize> { Ok(fields.place(fragment.tiles_of(field)?, Some(size_of::<u64>()), false)) };
+                |field| -> Result<usize> { Ok(fields.first(fragment.tiles_of(field)?, Some(size_of::<u64>()))) };
             fates.stored = Some(Stored {
                 times: place(FragmentField::DeleteTimestamps)?,
                 indexes: place(FragmentField::DeleteConditionIndex)?,
@@ -70,7 +63,7 @@ impl Fates {
                     FieldRef::Attribute(index) => FragmentField::Attribute(index),
                     FieldRef::Dimension(index) => FragmentField::Dimension(index),
                 };
-                needed.push((fields.place(fragment.tiles_of(own)?, size, false), size));
+                needed.push((fields.first(fragment.tiles_of(own)?, size), size));
             }
             let (until, time, index) = (delete.until, delete.time, index(&delete.path));
             fates.deletes.push(Delete { stays: delete.stays, fields: needed, until, time, index });
@@ -104,22 +97,5 @@ impl Fates {
             }
         }
         Some(fated)
-    }
-}
-
-impl Fated {
-    pub(super) fn times(&self) -> Column<'_> {
-        Column::Numbers(&self.times)
-    }
-
-    pub(super) fn indexes(&self) -> Column<'_> {
-        Column::Numbers(&self.indexes)
-    }
-
-    /// Puts the cells in another order.
-    pub(super) fn reorder(&mut self, cells: &[u32]) {
-        for numbers in [&mut self.times, &mut self.indexes] {
-            *numbers = cells.iter().map(|cell| numbers[*cell as usize]).collect();
-        }
     }
 }

@@ -51,6 +51,13 @@ pub(super) struct Pick {
     len: u32,
 }
 
+impl Pick {
+    /// How many cells.
+    pub(super) fn len(&self) -> usize {
+        self.len as usize
+    }
+}
+
 /// Tiles that are open, and which of their cells come next.
 pub(super) struct Merge<'a, K: Key> {
     input: Input<'a>,
@@ -140,6 +147,45 @@ impl<'a, K: Key> Merge<'a, K> {
         self.input.sources
     }
 
+    /// How many cells the tile has that a pick is from, if the pick has all of them and they lie in it as in the file.
+    pub(super) fn whole_tile(&self, pick: &Pick) -> Option<usize> {
+        let loaded = self.slots[pick.slot as usize].as_ref()?;
+        let cells = loaded.columns.cells;
+        (loaded.is_as_stored && pick.len as usize == cells).then_some(cells)
+    }
+
+    /// Unfilters what is missing of the fields of the new fragment: for some picks all of them, for others those that can't
+    /// be copied.
+    pub(super) fn load_missing(&mut self, fields: usize, is_copied: impl Fn(usize) -> bool) -> Result<(), ArrayError> {
+        let mut jobs = BTreeSet::new();
+        for (number, pick) in self.picks.iter().enumerate() {
+            let Some(loaded) = &self.slots[pick.slot as usize] else { continue };
+            let source = &self.input.sources[loaded.source];
+            let wanted = (0..fields).filter(|field| !(is_copied(number) && source.copied(*field).is_some()));
+            let missing = wanted.filter_map(|field| source.place_of(field));
+            let missing = missing.filter(|place| loaded.columns.missing.contains(place));
+            jobs.extend(missing.map(|place| (pick.slot as usize, place)));
+        }
+        let jobs: Vec<(usize, usize, &Loaded<K>)> =
+            jobs.into_iter().filter_map(|(slot, place)| Some((slot, place, self.slots[slot].as_ref()?))).collect();
+        let memory = |place, loaded: &Loaded<K>| {
+            self.input.sources[loaded.source].field_memory(place, loaded.tile, loaded.columns.cells)
+        };
+        let bytes = jobs.iter().map(|(_, place, loaded)| memory(*place, loaded) as u64).sum();
+        let read = self.input.array.workers().map(bytes, jobs, |(slot, place, loaded), scratch| {
+            let source = &self.input.sources[loaded.source];
+            let cells = source.field(place, loaded.tile, loaded.columns.cells, scratch)?;
+            Ok((slot, place, memory(place, loaded), cells))
+        })?;
+        for (slot, place, memory, cells) in read {
+            let Some(loaded) = &mut self.slots[slot] else { continue };
+            loaded.columns.fields[place] = cells;
+            loaded.columns.missing.retain(|missing| *missing != place);
+            loaded.columns.missing_bytes = loaded.columns.missing_bytes.saturating_sub(memory);
+        }
+        Ok(())
+    }
+
     /// Lets go of what was picked.
     pub(super) fn release(&mut self) {
         self.picks.clear();
@@ -165,9 +211,10 @@ impl<'a, K: Key> Merge<'a, K> {
     fn load(&self, source: usize, tile: u64) -> Result<Loaded<K>, Stop> {
         let Input { array, sources, rules, unordered, .. } = self.input;
         array.workers().check()?;
-        let columns = sources[source].load(array, tile)?;
-        if unordered.contains(&source) {
-            return Ok(Loaded::sorted(rules, (source, &sources[source]), tile, columns));
+        let is_unordered = unordered.contains(&source);
+        let columns = sources[source].load(array, tile, is_unordered)?;
+        if is_unordered {
+            return Ok(Loaded::sorted(rules, source, tile, columns));
         }
         Loaded::in_order(rules, source, tile, columns).ok_or(Stop::OutOfOrder(source))
     }
@@ -308,7 +355,7 @@ impl<'a, K: Key> Merge<'a, K> {
         a.key < b.key
             || a.key == b.key
                 && match (&self.slots[a.slot], &self.slots[b.slot]) {
-                    (Some(x), Some(y)) => x.compare(self.input.rules, a.cell, (y, b.cell), self.input.sources).is_lt(),
+                    (Some(x), Some(y)) => x.compare(self.input.rules, a.cell, (y, b.cell)).is_lt(),
                     _ => false,
                 }
     }

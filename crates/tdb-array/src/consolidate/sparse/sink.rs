@@ -6,8 +6,10 @@ use std::sync::Arc;
 use tdb_schema::ArraySchema;
 use tdb_types::saturating_len;
 
-use super::merge::Merge;
-use super::tile::Column;
+use super::columns::Column;
+use super::merge::{Merge, Pick};
+use super::tile::Loaded;
+use crate::consolidate::join::TileCounts;
 use crate::order::key::Key;
 use crate::tiles::CellBuffers;
 use crate::write::{EncodedTile, FieldEncoder, FragmentWriter, Run, SealedFragment, Target};
@@ -40,6 +42,15 @@ pub(super) struct Sink<'a> {
     writer: Option<FragmentWriter>,
     sealed: Vec<SealedFragment>,
     pub(super) cells: u64,
+    pub(super) tiles: TileCounts,
+}
+
+/// Picks that are handled alike.
+#[derive(Debug)]
+struct Stretch {
+    picks: Range<usize>,
+    /// Whether each is a tile as it is stored, which becomes a tile of the new fragment.
+    is_whole: bool,
 }
 
 impl<'a> Sink<'a> {
@@ -54,6 +65,7 @@ impl<'a> Sink<'a> {
             writer: None,
             sealed: Vec::new(),
             cells: 0,
+            tiles: TileCounts::default(),
         }
     }
 
@@ -67,8 +79,77 @@ impl<'a> Sink<'a> {
     }
 
     /// Writes the cells that were picked as far as they fill tiles; if these are `all` that there are, the rest too.
-    pub(super) fn take<K: Key>(&mut self, merge: &Merge<'_, K>, all: bool) -> Result<()> {
-        let (picks, picked) = merge.picks();
+    pub(super) fn take<K: Key>(&mut self, merge: &mut Merge<'_, K>, all: bool) -> Result<()> {
+        let stretches = self.stretches(merge, all);
+        let is_whole = |pick| stretches.iter().any(|stretch| stretch.is_whole && stretch.picks.contains(&pick));
+        merge.load_missing(self.output.target.fields.len(), is_whole)?;
+        for Stretch { picks, is_whole } in stretches {
+            let (all_picks, _) = merge.picks();
+            match is_whole {
+                true => self.take_tiles(merge, &all_picks[picks])?,
+                false => self.gather(merge, &all_picks[picks])?,
+            }
+        }
+        self.flush(all)
+    }
+
+    /// Which of the picks are tiles that can become tiles of the new fragment as they are.
+    fn stretches<K: Key>(&self, merge: &Merge<'_, K>, all: bool) -> Vec<Stretch> {
+        let (picks, _) = merge.picks();
+        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut waiting = self.waiting;
+        for (number, pick) in picks.iter().enumerate() {
+            let is_last = all && number + 1 == picks.len();
+            let is_tile = |cells: usize| cells == self.capacity || is_last && cells < self.capacity;
+            let is_whole = waiting.is_multiple_of(self.capacity) && merge.whole_tile(pick).is_some_and(is_tile);
+            waiting += pick.len();
+            match stretches.last_mut() {
+                Some(last) if last.is_whole == is_whole => last.picks.end = number + 1,
+                _ => stretches.push(Stretch { picks: number..number + 1, is_whole }),
+            }
+        }
+        stretches
+    }
+
+    /// Writes tiles as they are: fields that are stored in the same way aren't even unfiltered.
+    fn take_tiles<K: Key>(&mut self, merge: &Merge<'_, K>, picks: &[Pick]) -> Result<()> {
+        self.flush(false)?;
+        let target = &self.output.target;
+        let tiles: Vec<&Loaded<K>> = picks.iter().filter_map(|pick| Some(merge.cells_of(pick)?.0)).collect();
+        let lens: Vec<usize> = tiles.iter().map(|tile| tile.columns.cells).collect();
+        let cells: usize = lens.iter().sum();
+        let bytes = cells.saturating_mul(target.cell_size()) as u64;
+        let copied = |tile: &&Loaded<K>| {
+            let source = &merge.sources()[tile.source];
+            (0..target.fields.len()).filter(|field| source.copied(*field).is_some()).count() as u64
+        };
+        self.tiles.copied += tiles.iter().map(copied).sum::<u64>();
+        let encoded = target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
+            let source = &merge.sources()[tile.source];
+            let (encoder, column) = (&target.fields[field], source.column(field, &tile.columns));
+            let cells = tile.columns.cells;
+            if let Some(copied) = source.copied(field) {
+                let range = match column {
+                    Column::Cells(cells) => encoder.range_of(&cells.cells(encoder.size)),
+                    _ => None,
+                };
+                return copied.tile(encoder, (tile.tile, cells as u64), range, scratch);
+            }
+            let mut whole = std::mem::take(&mut scratch.cells);
+            whole.clear();
+            reserve(encoder, cells, &mut whole);
+            append(encoder, column, 0..cells, &self.fills[field], &mut whole);
+            let encoded = encoder.encode(&whole.cells(encoder.size), Run::whole(cells), scratch);
+            scratch.cells = whole;
+            encoded
+        })?;
+        self.cells += cells as u64;
+        self.write(encoded, &lens)
+    }
+
+    /// Appends picked cells to those that wait for their tile to be full.
+    fn gather<K: Key>(&mut self, merge: &Merge<'_, K>, picks: &[Pick]) -> Result<()> {
+        let picked: usize = picks.iter().map(Pick::len).sum();
         let target = &self.output.target;
         let bytes = picked.saturating_mul(target.cell_size()) as u64;
         let fills = &self.fills;
@@ -86,7 +167,7 @@ impl<'a> Sink<'a> {
         })?;
         self.waiting += picked;
         self.cells += picked as u64;
-        self.flush(all)
+        Ok(())
     }
 
     fn flush(&mut self, all: bool) -> Result<()> {
@@ -114,6 +195,7 @@ impl<'a> Sink<'a> {
 
     /// Writes tiles, to as many fragments as it takes.
     fn write(&mut self, mut tiles: Vec<Vec<EncodedTile>>, lens: &[usize]) -> Result<()> {
+        self.tiles.written += tiles.iter().map(Vec::len).sum::<usize>() as u64;
         let size_of = |tile: usize| tiles.iter().map(|field| field[tile].size()).sum::<u64>();
         let sizes: Vec<u64> = (0..lens.len()).map(size_of).collect();
         let max = self.output.max_fragment_size.unwrap_or(u64::MAX);

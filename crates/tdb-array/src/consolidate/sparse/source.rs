@@ -7,11 +7,13 @@ use tdb_rtree::{DimRange, NdRange, RTree};
 use tdb_schema::FieldRef;
 use tdb_types::{Feature, ordered_keys, saturating_len};
 
-use super::fates::{Fated, Fates};
-use super::tile::{Column, Columns, Times};
+use super::columns::{Column, Columns, Fated, Times, numbers};
+use super::fates::Fates;
+use super::fields::{Field, Fields};
+use crate::consolidate::copy::CopiedField;
 use crate::order::by_writers::may_differ;
 use crate::order::coordinates::Coordinates;
-use crate::tiles::{CellBuffers, FieldTiles, TileScratch};
+use crate::tiles::{CellBuffers, TileScratch};
 use crate::write::Target;
 use crate::{Array, ArrayError, Fragment, Result};
 
@@ -23,20 +25,12 @@ pub(super) struct Source {
     fields: Vec<Field>,
     /// Where the cells of each field of the new fragment come from.
     origins: Vec<Origin>,
+    /// The fields of the new fragment whose tiles can be copied as they are stored.
+    copied: Vec<Option<CopiedField>>,
     dimensions: Vec<usize>,
     /// The place of the cells' times, if they have any.
     times: Option<usize>,
     fates: Fates,
-}
-
-/// A field that is read.
-#[derive(Debug)]
-struct Field {
-    tiles: Arc<FieldTiles>,
-    /// Bytes of a cell, unless cells differ in length.
-    size: Option<usize>,
-    /// Whether the new fragment has it, or it is read for the sake of conditions alone.
-    is_kept: bool,
 }
 
 /// Where the cells of a field come from.
@@ -50,22 +44,6 @@ enum Origin {
     Time,
     DeleteTime,
     DeleteIndex,
-}
-
-/// The fields that are read, each once.
-#[derive(Debug, Default)]
-pub(super) struct Fields(Vec<Field>);
-
-impl Fields {
-    /// The place of a field.
-    pub(super) fn place(&mut self, tiles: Arc<FieldTiles>, size: Option<usize>, is_kept: bool) -> usize {
-        if let Some(known) = self.0.iter().position(|field| Arc::ptr_eq(&field.tiles, &tiles)) {
-            self.0[known].is_kept |= is_kept;
-            return known;
-        }
-        self.0.push(Field { tiles, size, is_kept });
-        self.0.len() - 1
-    }
 }
 
 impl Source {
@@ -84,7 +62,7 @@ impl Source {
             };
             let size = (!encoder.is_var()).then_some(encoder.size);
             origins.push(match (tiles, encoder.field) {
-                (Some(tiles), _) => Origin::Field(fields.place(tiles, size, true)),
+                (Some(tiles), _) => Origin::Field(fields.kept(tiles, size)),
                 (None, FragmentField::Timestamps) => Origin::Time,
                 (None, FragmentField::DeleteTimestamps) => Origin::DeleteTime,
                 (None, FragmentField::DeleteConditionIndex) => Origin::DeleteIndex,
@@ -94,15 +72,25 @@ impl Source {
         let mut dimensions = Vec::with_capacity(schema.dim_count());
         for (index, dimension) in schema.dimensions().iter().enumerate() {
             let size = (!dimension.is_var()).then(|| dimension.datatype().size());
-            dimensions.push(fields.place(fragment.tiles_of(FragmentField::Dimension(index))?, size, true));
+            dimensions.push(fields.first(fragment.tiles_of(FragmentField::Dimension(index))?, size));
         }
         let times = match header.has_timestamps {
-            true => Some(fields.place(fragment.tiles_of(FragmentField::Timestamps)?, Some(size_of::<u64>()), false)),
+            true => Some(fields.first(fragment.tiles_of(FragmentField::Timestamps)?, Some(size_of::<u64>()))),
             false => None,
         };
         let fates = Fates::of(array, fragment, conditions, &mut fields)?;
         let rtree = fragment.rtree()?;
-        Ok(Self { fragment: fragment.clone(), rtree, fields: fields.0, origins, dimensions, times, fates })
+        let copied = target.fields.iter().map(|_| None).collect();
+        Ok(Self { fragment: fragment.clone(), rtree, fields: fields.0, origins, copied, dimensions, times, fates })
+    }
+
+    /// The same, with what has to be known to copy tiles, if the fragment has any that are full.
+    pub(super) fn with_copies(mut self, target: &Target) -> Result<Self> {
+        if self.fragment.footer().cells_in_tile(0) == Some(target.schema.capacity()) {
+            let copied = target.fields.iter().map(|encoder| CopiedField::new(&self.fragment, target, encoder));
+            self.copied = copied.collect::<Result<_>>()?;
+        }
+        Ok(self)
     }
 
     /// Whether cells may lie in another order than that of today, by what is known of the fragment's writers.
@@ -154,31 +142,63 @@ impl Source {
         self.fields.iter().map(field).fold(keys, usize::saturating_add)
     }
 
-    /// Unfilters a tile.
-    pub(super) fn load(&self, array: &Array, tile: u64) -> Result<Columns> {
+    /// Unfilters what decides where the cells of a tile go; of other fields nothing so far, unless `all` is asked for.
+    pub(super) fn load(&self, array: &Array, tile: u64, all: bool) -> Result<Columns> {
         let cells = self.fragment.footer().cells_in_tile(tile).unwrap_or(0);
         let limit = (array.limits().tile_bytes / 8).min(u64::from(u32::MAX));
         if cells > limit {
             return Err(self.corrupt(format!("tile {tile} has {cells} cells, more than the limit of {limit}")));
         }
         let cells = saturating_len(cells);
-        let weight = self.tile_memory() as u64;
-        let jobs: Vec<&Field> = self.fields.iter().collect();
-        let loaded = array.workers().map(weight, jobs, |field, scratch| field.load(tile, cells, scratch))?;
-        self.check_bounds(array, tile, &loaded)?;
-        let coordinates = self.coordinates(array, &loaded);
+        let (now, missing): (Vec<usize>, Vec<usize>) =
+            (0..self.fields.len()).partition(|place| all || self.fields[*place].is_first);
+        let memory =
+            |places: &[usize]| places.iter().map(|place| self.fields[*place].memory(tile, cells)).sum::<usize>();
+        let (weight, missing_bytes) = (memory(&now) as u64, memory(&missing));
+        let read =
+            array.workers().map(weight, now.clone(), |place, scratch| self.field(place, tile, cells, scratch))?;
+        let mut fields: Vec<CellBuffers> = self.fields.iter().map(|_| CellBuffers::default()).collect();
+        now.into_iter().zip(read).for_each(|(place, cells)| fields[place] = cells);
+        self.check_bounds(array, tile, &fields)?;
+        let coordinates = self.coordinates(array, &fields);
         let times = match self.times {
-            Some(place) => Times::Each(numbers(&loaded[place])),
+            Some(place) => Times::Each(numbers(&fields[place])),
             None => Times::All(self.fragment.name().start()),
         };
-        let fated = self.fates.of_tile(&loaded, &times, cells);
-        let mut columns = Columns { fields: loaded, coordinates, times, fated, cells };
-        for (place, field) in self.fields.iter().enumerate() {
-            if !field.is_kept {
-                columns.fields[place] = CellBuffers::default();
-            }
+        let fated = self.fates.of_tile(&fields, &times, cells);
+        for (place, _) in self.fields.iter().enumerate().filter(|(_, field)| !field.is_kept) {
+            fields[place] = CellBuffers::default();
         }
-        Ok(columns)
+        Ok(Columns { fields, missing, missing_bytes, coordinates, times, fated, cells })
+    }
+
+    /// Unfilters the field at a place.
+    pub(super) fn field(
+        &self,
+        place: usize,
+        tile: u64,
+        cells: usize,
+        scratch: &mut TileScratch,
+    ) -> Result<CellBuffers> {
+        self.fields[place].load(tile, cells, scratch)
+    }
+
+    /// About how many bytes of memory that takes.
+    pub(super) fn field_memory(&self, place: usize, tile: u64, cells: usize) -> usize {
+        self.fields[place].memory(tile, cells)
+    }
+
+    /// At which place a field of the new fragment is read; none if it isn't.
+    pub(super) fn place_of(&self, field: usize) -> Option<usize> {
+        match self.origins[field] {
+            Origin::Field(place) => Some(place),
+            _ => None,
+        }
+    }
+
+    /// A field of the new fragment whose tiles can be copied as they are stored.
+    pub(super) fn copied(&self, field: usize) -> Option<&CopiedField> {
+        self.copied[field].as_ref()
     }
 
     fn coordinates(&self, array: &Array, loaded: &[CellBuffers]) -> Vec<Coordinates> {
@@ -229,35 +249,4 @@ impl Source {
     pub(super) fn corrupt(&self, what: String) -> ArrayError {
         ArrayError::Corrupt { file: self.fragment.folder().to_owned(), what }
     }
-}
-
-impl Field {
-    fn load(&self, tile: u64, cells: usize, scratch: &mut TileScratch) -> Result<CellBuffers> {
-        let mut buffers = CellBuffers::default();
-        match self.size {
-            None => self.tiles.var(tile, cells, &mut buffers, scratch)?,
-            Some(size) => {
-                let len = cells.checked_mul(size).filter(|len| *len as u64 <= self.tiles.tile_limit);
-                let len = len.ok_or_else(|| ArrayError::Unsupported {
-                    file: self.tiles.fixed.path.clone(),
-                    what: format!(
-                        "tile {tile} of {cells} cells of {size} bytes is above the limit; raise `tile_bytes`"
-                    ),
-                })?;
-                buffers.values.resize(len);
-                self.tiles.fixed(tile, &mut buffers.values, scratch)?;
-            }
-        }
-        if self.tiles.validity.is_some() {
-            buffers.validity.resize(cells);
-            self.tiles.validity(tile, &mut buffers.validity, scratch)?;
-        }
-        Ok(buffers)
-    }
-}
-
-/// Cells that are numbers of 64 bits.
-pub(super) fn numbers(cells: &CellBuffers) -> Vec<u64> {
-    let (values, _) = cells.values.as_chunks::<8>();
-    values.iter().map(|value| u64::from_le_bytes(*value)).collect()
 }

@@ -2,51 +2,10 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use super::fates::Fated;
-use super::source::Source;
+use super::columns::{Columns, Times};
 use crate::order::cell_order::{CellColumns, CellOrder};
-use crate::order::coordinates::Coordinates;
 use crate::order::key::Key;
 use crate::tiles::CellBuffers;
-
-/// The cells of a tile as they were read.
-#[derive(Debug)]
-pub(super) struct Columns {
-    /// By the places that the source gives them.
-    pub(super) fields: Vec<CellBuffers>,
-    pub(super) coordinates: Vec<Coordinates>,
-    pub(super) times: Times,
-    pub(super) fated: Option<Fated>,
-    pub(super) cells: usize,
-}
-
-/// When cells were written.
-#[derive(Debug)]
-pub(super) enum Times {
-    All(u64),
-    Each(Vec<u64>),
-}
-
-/// The cells of one field of the new fragment.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Column<'a> {
-    Cells(&'a CellBuffers),
-    Numbers(&'a [u64]),
-    /// All are this number.
-    Number(u64),
-    /// All are the field's fill value.
-    Fill,
-}
-
-impl Times {
-    #[inline]
-    pub(super) fn of(&self, cell: usize) -> u64 {
-        match self {
-            Self::All(time) => *time,
-            Self::Each(times) => times[cell],
-        }
-    }
-}
 
 /// A tile whose cells lie in global order, those of equal coordinates with the one that counts most first.
 #[derive(Debug)]
@@ -58,6 +17,8 @@ pub(super) struct Loaded<K> {
     /// Its source, and its number there.
     pub(super) source: usize,
     pub(super) tile: u64,
+    /// Whether the cells lie as in the file.
+    pub(super) is_as_stored: bool,
 }
 
 /// What cells are ordered by.
@@ -77,20 +38,20 @@ impl<K: Key> Loaded<K> {
     }
 
     /// The tile with its cells put in order.
-    pub(super) fn sorted(rules: Rules<'_>, source: (usize, &Source), tile: u64, columns: Columns) -> Self {
-        let (index, source) = source;
-        let loaded = Self::new(rules, index, tile, columns);
+    pub(super) fn sorted(rules: Rules<'_>, source: usize, tile: u64, columns: Columns) -> Self {
+        let loaded = Self::new(rules, source, tile, columns);
+        let has_times = loaded.has_times();
         let mut cells: Vec<u32> = (0u32..).take(loaded.columns.cells).collect();
         cells.sort_unstable_by(|a, b| {
             let (a, b) = (*a as usize, *b as usize);
             let ordering = loaded.place(rules, a, &loaded, b).then_with(|| loaded.newer_first(a, &loaded, b));
             // Where cells have times the first stored one counts, else the last.
-            ordering.then_with(|| if source.has_times() { a.cmp(&b) } else { b.cmp(&a) })
+            ordering.then_with(|| if has_times { a.cmp(&b) } else { b.cmp(&a) })
         });
         if cells.is_sorted() {
             return loaded;
         }
-        let Columns { mut fields, coordinates, times, mut fated, cells: count } = loaded.columns;
+        let Columns { mut fields, coordinates, times, mut fated, cells: count, .. } = loaded.columns;
         for field in fields.iter_mut().filter(|field| field.has_values()) {
             let size = field.values.len() / count.max(1);
             let mut moved = CellBuffers::default();
@@ -106,15 +67,21 @@ impl<K: Key> Loaded<K> {
         };
         let keys = cells.iter().map(|cell| loaded.keys[*cell as usize]).collect();
         let ties = loaded.ties.map(|ties| ties.of_cells(&cells));
-        let columns = Columns { fields, coordinates, times, fated, cells: count };
-        Self { columns, keys, ties, source: index, tile }
+        let columns =
+            Columns { fields, coordinates, times, fated, cells: count, missing: Vec::new(), missing_bytes: 0 };
+        Self { columns, keys, ties, source, tile, is_as_stored: false }
     }
 
     fn new(rules: Rules<'_>, source: usize, tile: u64, mut columns: Columns) -> Self {
         let coordinates = std::mem::take(&mut columns.coordinates);
         let keys = rules.order.keys(&coordinates, columns.cells);
         let ties = (!rules.order.is_exact()).then(|| rules.order.columns(coordinates));
-        Self { columns, keys, ties, source, tile }
+        Self { columns, keys, ties, source, tile, is_as_stored: true }
+    }
+
+    /// Whether each cell has a time of its own.
+    fn has_times(&self) -> bool {
+        matches!(self.columns.times, Times::Each(_))
     }
 
     /// Bytes of memory.
@@ -123,7 +90,7 @@ impl<K: Key> Loaded<K> {
         let ties = self.ties.as_ref().map_or(0, CellColumns::memory);
         let times = if matches!(self.columns.times, Times::Each(_)) { 8 } else { 0 };
         let fated = if self.columns.fated.is_some() { 16 } else { 0 };
-        fields + ties + (size_of::<K>() + times + fated) * self.columns.cells
+        fields + self.columns.missing_bytes + ties + (size_of::<K>() + times + fated) * self.columns.cells
     }
 
     /// Which of two cells comes first by their coordinates.
@@ -146,24 +113,15 @@ impl<K: Key> Loaded<K> {
             Ordering::Greater => false,
             Ordering::Equal if !rules.distinct => true,
             // Without times the cell that was stored last would count.
-            Ordering::Equal => {
-                matches!(self.columns.times, Times::Each(_))
-                    && before.columns.times.of(before_cell) >= self.columns.times.of(cell)
-            }
+            Ordering::Equal => self.has_times() && before.columns.times.of(before_cell) >= self.columns.times.of(cell),
         }
     }
 
     /// Which of two cells of several fragments comes first.
-    pub(super) fn compare(
-        &self,
-        rules: Rules<'_>,
-        cell: usize,
-        (other, other_cell): (&Self, usize),
-        sources: &[Source],
-    ) -> Ordering {
+    pub(super) fn compare(&self, rules: Rules<'_>, cell: usize, (other, other_cell): (&Self, usize)) -> Ordering {
         let place = self.place(rules, cell, other, other_cell);
         place.then_with(|| self.newer_first(cell, other, other_cell)).then_with(|| {
-            let stored = || match sources[self.source].has_times() {
+            let stored = || match self.has_times() {
                 true => self.tile.cmp(&other.tile),
                 false => other.tile.cmp(&self.tile),
             };

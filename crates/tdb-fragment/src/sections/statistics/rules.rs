@@ -140,6 +140,13 @@ impl StatisticsRules {
         }
     }
 
+    /// Whether the least and greatest values of tiles are wrong for no other reason than that the fragment has fewer tiles than
+    /// attributes: in a larger fragment the same values would be relied on.
+    #[must_use]
+    pub fn are_wrong_in_small_fragments(&self) -> bool {
+        self.bounds == Some(Distrust::DenseVarTiles)
+    }
+
     /// How least and greatest values are stored.
     pub(crate) fn value_shape(&self) -> ValueShape {
         match self.cell_size {
