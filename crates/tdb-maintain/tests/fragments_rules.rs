@@ -11,7 +11,7 @@ use tdb_maintain::tdb_array::tdb_condition::Condition;
 use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_maintain::tdb_array::{Names, NewCells, NewColumn, TimeRange};
 use tdb_maintain::tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
-use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal};
+use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
 
 fn simple(version: u32, is_dense: bool) -> Arc<dyn Storage> {
@@ -121,6 +121,99 @@ fn values_of_dropped_attributes_stay_unless_they_may_go() {
     let before = cells_at(&storage, 50);
     ConsolidateFragments::new().flatten_history(true).run(&open(&storage)).unwrap();
     assert_eq!(cells_at(&storage, 50), before);
+}
+
+#[test]
+fn cells_of_a_range_of_time_do_not_show_before_its_end() {
+    let undated = || {
+        let storage = simple(9, false);
+        write(&storage, 11, 0..=1, 1);
+        write(&storage, 13, 2..=3, 2);
+        ConsolidateFragments::new().run(&open(&storage)).unwrap();
+        Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
+        // From here on the array is of today's format, where cells have times.
+        let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Int32));
+        open(&storage).evolve(&evolution, &Names::new().at(14).seeded(9)).unwrap();
+        storage
+    };
+    let later = |storage: &Arc<dyn Storage>, time: u64, x: i32| {
+        let column = |value: i32| NewColumn::owned(value.to_le_bytes().into(), None, None);
+        let cells = NewCells::new().with("x", column(x)).with("a", column(7)).with("b", column(8));
+        open(storage).write().names(Names::new().at(time).seeded(time)).cells(cells).unwrap().fragments[0].to_string()
+    };
+    let storage = undated();
+    later(&storage, 20, 50);
+    later(&storage, 21, 2);
+    let read = || [10, 11, 12, 13, 14, 19, 20, 21, 50].map(|time| cells_at(&storage, time));
+    let before = read();
+    assert!(before[2].is_empty() && before[3].len() == 4);
+    ConsolidateFragments::new().run(&open(&storage)).unwrap();
+    assert_eq!(read(), before);
+    // Written meanwhile: by the first moment it is newer than what is around it, by the last one older.
+    let storage = undated();
+    later(&storage, 12, 2);
+    let why = refused(&ConsolidateFragments::new(), &storage);
+    assert!(matches!(why, Refusal::Undated { .. }), "{why}");
+}
+
+/// Drops the attribute `a` and adds another one of its name.
+fn replace(storage: &Arc<dyn Storage>, time: u64, attribute: Attribute) {
+    let names = Names::new().seeded(time).at(time);
+    open(storage).evolve(&SchemaEvolution::new().drop_attribute("a"), &names).unwrap();
+    let names = Names::new().seeded(time).at(time + 1);
+    open(storage).evolve(&SchemaEvolution::new().add_attribute(attribute), &names).unwrap();
+}
+
+#[test]
+fn nulls_of_the_past_stay_nulls() {
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let nullable = Attribute::new("a", Datatype::Int32).nullable(true);
+    for (first, second, is_lost) in [
+        (nullable.clone(), Attribute::new("a", Datatype::Int32), true),
+        (Attribute::new("a", Datatype::Int32), nullable, false),
+    ] {
+        let storage = storage_of(&MemoryStorage::new());
+        create(&storage, SchemaBuilder::sparse().dimension(x.clone()).attribute(first).build().unwrap());
+        let write = |time: u64| {
+            let cells = NewCells::new().with("x", NewColumn::owned(1i32.to_le_bytes().into(), None, None));
+            let is_nullable = open(&storage).schema().attributes()[0].is_nullable();
+            let value = match is_nullable {
+                true => NewColumn::options([None::<i32>]),
+                false => NewColumn::owned(5i32.to_le_bytes().into(), None, None),
+            };
+            open(&storage).write().names(Names::new().seeded(time).at(time)).cells(cells.with("a", value)).unwrap();
+        };
+        write(11);
+        replace(&storage, 12, second);
+        write(20);
+        let before = cells_at(&storage, 11);
+        if is_lost {
+            let why = refused(&ConsolidateFragments::new(), &storage);
+            assert_eq!(why, Refusal::DroppedAttributes { names: vec!["a".to_owned()] });
+            continue;
+        }
+        ConsolidateFragments::new().run(&open(&storage)).unwrap();
+        assert_eq!(cells_at(&storage, 11), before);
+    }
+}
+
+#[test]
+fn what_nobody_wrote_keeps_reading_as_it_did() {
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let storage = storage_of(&MemoryStorage::new());
+    let keeps = Attribute::new("k", Datatype::Int32);
+    create(&storage, SchemaBuilder::sparse().dimension(x).attribute(keeps).build().unwrap());
+    for time in [11, 12] {
+        let number = || NewColumn::owned(1i32.to_le_bytes().into(), None, None);
+        let cells = NewCells::new().with("x", number()).with("k", number());
+        open(&storage).write().names(Names::new().seeded(time).at(time)).cells(cells).unwrap();
+    }
+    let filled = |fill: i32| Attribute::new("a", Datatype::Int32).with_fill_value(fill.to_le_bytes());
+    let names = Names::new().seeded(9).at(13);
+    open(&storage).evolve(&SchemaEvolution::new().add_attribute(filled(7)), &names).unwrap();
+    replace(&storage, 14, filled(8));
+    let why = refused(&ConsolidateFragments::new(), &storage);
+    assert_eq!(why, Refusal::DroppedAttributes { names: vec!["a".to_owned()] });
 }
 
 #[test]

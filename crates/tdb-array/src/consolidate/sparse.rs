@@ -24,8 +24,8 @@ use super::join::{Join, Joined, TileCounts};
 use crate::order::cell_order::CellOrder;
 use crate::order::key::Key;
 use crate::write::{SealedFragment, Target};
-use crate::{Array, FragmentEntry, Order, Result};
-use merge::{Input, Keep, Merge, Stop};
+use crate::{Array, ArrayError, FragmentEntry, Order, Result};
+use merge::{Input, Keep, Merge, Stop, is_in_order};
 use sink::{Output, Sink};
 use source::Source;
 use tile::Rules;
@@ -237,21 +237,35 @@ impl Job<'_> {
     fn run<K: Key>(&self) -> Result<Passed> {
         let known = |(index, source): (usize, &Source)| source.is_stored_otherwise(self.array).then_some(index);
         let mut unordered: BTreeSet<usize> = self.sources.iter().enumerate().filter_map(known).collect();
-        loop {
-            match self.attempt::<K>(&unordered) {
-                Ok(written) => return Ok(written),
-                Err(Stop::Error(error)) => return Err(error),
-                Err(Stop::OutOfOrder(source)) if unordered.insert(source) => {}
-                Err(Stop::OutOfOrder(source)) => {
-                    return Err(self.sources[source].corrupt("its cells can't be put in order".to_owned()));
-                }
+        let first = match self.attempt::<K>(&unordered) {
+            Err(Stop::OutOfOrder(source)) => source,
+            done => return done.map_err(|stop| self.error(stop)),
+        };
+        // Where one isn't in order, others may not be either: what was written so far is written again once, not for each.
+        for source in 0..self.sources.len() {
+            let is_known = source == first || unordered.contains(&source);
+            if is_known || !is_in_order::<K>(self.input(&unordered), source)? {
+                unordered.insert(source);
             }
+        }
+        self.attempt::<K>(&unordered).map_err(|stop| self.error(stop))
+    }
+
+    fn error(&self, stop: Stop) -> ArrayError {
+        match stop {
+            Stop::Error(error) => error,
+            Stop::OutOfOrder(source) => self.sources[source].corrupt("its cells can't be put in order".to_owned()),
         }
     }
 
+    fn input<'s>(&'s self, unordered: &'s BTreeSet<usize>) -> Input<'s> {
+        let Self { array, sources, rules, keep, .. } = *self;
+        Input { array, sources, rules, keep, unordered }
+    }
+
     fn attempt<K: Key>(&self, unordered: &BTreeSet<usize>) -> Result<Passed, Stop> {
-        let Self { array, sources, rules, keep, output } = *self;
-        let mut merge = Merge::<K>::new(Input { array, sources, rules, keep, unordered })?;
+        let output = self.output;
+        let mut merge = Merge::<K>::new(self.input(unordered))?;
         let mut sink = Sink::new(output);
         let window = sink.window();
         loop {

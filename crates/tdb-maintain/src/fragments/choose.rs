@@ -1,9 +1,12 @@
 //! Which fragments to join next: those that the reference library would choose by the same options.
 
+use std::ops::Range;
+
 use tdb_array::Array;
+use tdb_array::tdb_rtree::NdRange;
 use tdb_types::ArrayType;
 
-use super::facts::{Facts, cells_in, expanded, union};
+use super::facts::{Facts, cells_in, expanded};
 use super::refusal::Refusal;
 use super::sound::{Asked, check};
 
@@ -31,15 +34,16 @@ impl Choice {
     ) -> Result<Vec<&'f Facts>, Option<Refusal>> {
         let most = self.max.min(candidates.len());
         let least = self.min.min(candidates.len()).max(2);
+        let sums = Sums::new(array, candidates, self.size_ratio);
         let mut refusal = None;
         for len in (least..=most).rev() {
             let mut best: Option<(u64, &[&Facts])> = None;
-            for run in candidates.windows(len) {
-                let bytes = run.iter().map(|facts| facts.bytes).fold(0, u64::saturating_add);
+            for (start, run) in candidates.windows(len).enumerate() {
+                let bytes = sums.bytes(start..start + len);
                 if best.is_some_and(|(size, _)| !is_below(bytes, size)) {
                     continue;
                 }
-                match self.refuse(array, run).or_else(|| check(array, all, run, asked)) {
+                match self.refuse(&sums, start..start + len).or_else(|| check(array, all, run, asked)) {
                     Some(why) => refusal = refusal.or(Some(why)),
                     None => best = Some((bytes, run)),
                 }
@@ -52,26 +56,94 @@ impl Choice {
     }
 
     /// Why a run isn't wanted, if so.
-    fn refuse(&self, array: &Array, run: &[&Facts]) -> Option<Refusal> {
+    fn refuse(&self, sums: &Sums, run: Range<usize>) -> Option<Refusal> {
+        if sums.unequal[run.end - 1] > sums.unequal[run.start] {
+            return Some(Refusal::SizeRatio { least: self.size_ratio });
+        }
+        let found = sums.amplification(run)?;
+        (found > self.amplification).then_some(Refusal::Amplification { found, allowed: self.amplification })
+    }
+}
+
+/// What is asked of any run of fragments, without going over them again for each.
+#[derive(Debug)]
+struct Sums {
+    /// Bytes of all fragments before each.
+    bytes: Vec<u128>,
+    /// Of how many pairs of neighbours up to each fragment the sizes differ too much.
+    unequal: Vec<usize>,
+    /// For dense arrays, cells of the tiles of all fragments before each.
+    cells: Vec<u128>,
+    /// For dense arrays, the boxes around runs of 1, 2, 4 … fragments, by the first one.
+    boxes: Vec<Vec<Option<NdRange>>>,
+}
+
+impl Sums {
+    fn new(array: &Array, candidates: &[&Facts], size_ratio: f32) -> Self {
+        let sums = |of: &dyn Fn(&Facts) -> u128| {
+            let mut sum = 0u128;
+            let all = candidates.iter().map(|facts| {
+                sum = sum.saturating_add(of(facts));
+                sum
+            });
+            std::iter::once(0).chain(all).collect()
+        };
         #[allow(clippy::cast_precision_loss)] // as the reference library reckons
         let ratio = |pair: &[&Facts]| {
             let (a, b) = (pair[0].bytes as f32, pair[1].bytes as f32);
             a.min(b) / a.max(b).max(1.0)
         };
-        if run.windows(2).any(|pair| ratio(pair) < self.size_ratio) {
-            return Some(Refusal::SizeRatio { least: self.size_ratio });
-        }
+        let pairs = candidates.windows(2).scan(0, |unequal, pair| {
+            *unequal += usize::from(ratio(pair) < size_ratio);
+            Some(*unequal)
+        });
+        let unequal = std::iter::once(0).chain(pairs).collect();
         let schema = array.schema();
-        if schema.array_type() != ArrayType::Dense {
-            return None;
+        let (mut cells, mut boxes) = (Vec::new(), Vec::new());
+        if schema.array_type() == ArrayType::Dense {
+            let of_tiles =
+                |facts: &Facts| facts.domain.as_ref().map_or(0, |domain| cells_in(&expanded(schema, domain)));
+            cells = sums(&of_tiles);
+            boxes = boxes_of(candidates);
         }
-        let box_cells = cells_in(&union(run)?);
-        let tiles = run.iter().filter_map(|facts| facts.domain.as_ref());
-        let cells = tiles.map(|domain| cells_in(&expanded(schema, domain))).fold(0, u128::saturating_add);
-        #[allow(clippy::cast_precision_loss)] // as above
-        let found = box_cells as f64 / cells.max(1) as f64;
-        (found > self.amplification).then_some(Refusal::Amplification { found, allowed: self.amplification })
+        Self { bytes: sums(&|facts| facts.bytes.into()), unequal, cells, boxes }
     }
+
+    fn bytes(&self, run: Range<usize>) -> u64 {
+        u64::try_from(self.bytes[run.end] - self.bytes[run.start]).unwrap_or(u64::MAX)
+    }
+
+    /// How many times as many cells the box around a run has as the tiles of its fragments; dense arrays only.
+    fn amplification(&self, run: Range<usize>) -> Option<f64> {
+        let level = usize::try_from(run.len().checked_ilog2()?).ok()?;
+        let boxes = self.boxes.get(level)?;
+        let union = join(boxes[run.start].as_ref(), boxes[run.end - (1 << level)].as_ref())?;
+        let cells = self.cells[run.end].saturating_sub(self.cells[run.start]);
+        #[allow(clippy::cast_precision_loss)] // as above
+        Some(cells_in(&union) as f64 / cells.max(1) as f64)
+    }
+}
+
+/// The boxes around all runs of 1, 2, 4 … fragments.
+fn boxes_of(candidates: &[&Facts]) -> Vec<Vec<Option<NdRange>>> {
+    let mut boxes = vec![candidates.iter().map(|facts| facts.domain.clone()).collect::<Vec<_>>()];
+    while let Some(last) = boxes.last()
+        && last.len() > 1 << (boxes.len() - 1)
+    {
+        let half = 1 << (boxes.len() - 1);
+        let pairs = last.iter().zip(&last[half..]);
+        let next = pairs.map(|(one, other)| join(one.as_ref(), other.as_ref())).collect();
+        boxes.push(next);
+    }
+    boxes
+}
+
+/// The box around two.
+fn join(one: Option<&NdRange>, other: Option<&NdRange>) -> Option<NdRange> {
+    let (Some(one), Some(other)) = (one, other) else { return one.or(other).cloned() };
+    let mut both = one.clone();
+    both.expand(other);
+    Some(both)
 }
 
 /// Whether a size is smaller by a fifth.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tdb_array::tdb_rtree::{DimRange, NdRange};
-use tdb_array::tdb_schema::ArraySchema;
+use tdb_array::tdb_schema::{ArraySchema, Attribute};
 use tdb_array::{Array, Fragment};
 use tdb_types::{Feature, FormatVersion, TimestampedName};
 
@@ -20,30 +20,49 @@ pub(super) struct Facts {
     pub(super) domain: Option<NdRange>,
     /// Whether cells have times of their own.
     pub(super) has_times: bool,
-    /// Attributes that the array's schema has no more, or not as they were.
+    /// Attributes of which readers of earlier times would find something else: the array's schema has them no more, or not as
+    /// they were.
     pub(super) dropped: Vec<String>,
 }
 
 impl Facts {
-    fn of(array: &Array, fragment: &Fragment) -> Result<Self> {
-        let known = |name: &str| array.schema().attributes().iter().find(|attribute| attribute.name() == name);
-        let dropped = fragment.schema().attributes().iter().filter(|own| {
-            known(own.name())
-                .is_none_or(|known| (known.datatype(), known.cell_val_num()) != (own.datatype(), own.cell_val_num()))
-        });
+    /// `refilled` are the attributes whose cells, where nobody wrote them, haven't always read the same.
+    fn of(array: &Array, fragment: &Fragment, refilled: &BTreeSet<String>) -> Result<Self> {
+        let own = fragment.schema().attributes();
+        let is_lost = |own: &&Attribute| {
+            attribute(array.schema(), own.name()).is_none_or(|known| {
+                let is_same_type = (known.datatype(), known.cell_val_num()) == (own.datatype(), own.cell_val_num());
+                // A null would become a value.
+                !is_same_type || own.is_nullable() && !known.is_nullable()
+            })
+        };
+        let lost = own.iter().filter(is_lost).map(|attribute| attribute.name().to_owned());
+        let lacks = |name: &&String| attribute(fragment.schema(), name).is_none();
+        let dropped = lost.chain(refilled.iter().filter(lacks).cloned()).collect();
         Ok(Self {
             name: fragment.name().clone(),
             folder: fragment.folder().to_owned(),
             bytes: fragment.bytes()?,
             domain: fragment.non_empty_domain().cloned(),
             has_times: fragment.footer().header().has_timestamps,
-            dropped: dropped.map(|attribute| attribute.name().to_owned()).collect(),
+            dropped,
         })
     }
 
     /// Those of all fragments, the oldest first.
     pub(super) fn of_all(array: &Array) -> Result<Vec<Self>> {
-        array.fragments()?.iter().map(|fragment| Self::of(array, fragment)).collect()
+        let refilled = refilled(array)?;
+        array.fragments()?.iter().map(|fragment| Self::of(array, fragment, &refilled)).collect()
+    }
+
+    /// Whether its cells were written over a range of time, and it doesn't say which one when.
+    pub(super) fn is_undated(&self) -> bool {
+        !self.has_times && self.name.start() < self.name.end()
+    }
+
+    /// Whether it has cells in the box of another fragment.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        self.domain.as_ref().zip(other.domain.as_ref()).is_some_and(|(own, other)| own.intersects(other))
     }
 
     /// What the fragments will be, joined to one.
@@ -60,6 +79,25 @@ impl Facts {
             dropped: Vec::new(),
         })
     }
+}
+
+fn attribute<'a>(schema: &'a ArraySchema, name: &str) -> Option<&'a Attribute> {
+    schema.attributes().iter().find(|attribute| attribute.name() == name)
+}
+
+/// The attributes of today's schema that an earlier one had with another fill value.
+fn refilled(array: &Array) -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    let fill = |attribute: &Attribute| {
+        (attribute.fill_value().into_owned(), attribute.is_nullable() && !attribute.fill_valid())
+    };
+    for path in array.schema_paths().iter().filter(|path| *path != array.schema_path()) {
+        let earlier = array.schema_at(path)?;
+        let is_other =
+            |own: &&Attribute| attribute(&earlier, own.name()).is_some_and(|earlier| fill(earlier) != fill(own));
+        names.extend(array.schema().attributes().iter().filter(is_other).map(|own| own.name().to_owned()));
+    }
+    Ok(names)
 }
 
 /// The smallest box around fragments.

@@ -28,7 +28,15 @@ pub enum Refusal {
         /// The fragment that they are in.
         fragment: TimestampedName,
     },
-    /// They have attributes that the array has no more: values that readers of earlier times still see.
+    /// The cells of a fragment don't say when they were written within its range of time, and another one with cells in its box
+    /// was written meanwhile.
+    Undated {
+        /// The fragment.
+        fragment: TimestampedName,
+        /// The other one.
+        other: TimestampedName,
+    },
+    /// They have attributes that the array has no more, or not as they were: values that readers of earlier times still see.
     DroppedAttributes {
         /// Their names.
         names: Vec<String>,
@@ -78,9 +86,14 @@ impl fmt::Display for Refusal {
                 f,
                 "without the deleted cells, older ones of {fragment} would come back; join it too, or keep deleted cells"
             ),
+            Self::Undated { fragment, other } => write!(
+                f,
+                "the cells of {fragment} don't say when they were written, and {other} was written meanwhile and overlaps it: \
+                 which one counts would change"
+            ),
             Self::DroppedAttributes { names } => write!(
                 f,
-                "the values of attributes that were dropped since would be lost for readers of earlier times: {}; \
+                "readers of earlier times would find other values of attributes that were dropped or changed since: {}; \
                  say that this history may go",
                 names.join(", ")
             ),

@@ -1,8 +1,10 @@
 //! What must hold before fragments are joined, so that readers find the same cells afterwards.
 
+use std::collections::BTreeSet;
+
 use tdb_array::Array;
 use tdb_types::names::file_name;
-use tdb_types::{ArrayType, Feature};
+use tdb_types::{ArrayType, Feature, TimestampedName};
 
 use super::facts::{Facts, expanded, union, version_of_new_fragments};
 use super::refusal::Refusal;
@@ -34,11 +36,18 @@ pub(super) fn check(array: &Array, all: &[Facts], chosen: &[&Facts], asked: Aske
     }
     // All versions stay, each with its time, so that only those of the same time can change places.
     let has_times = !is_dense && version.has(Feature::PartialTimeOverlap);
+    if has_times
+        && !schema.allows_duplicates()
+        && let Some((fragment, other)) = undated(chosen)
+    {
+        return Some(Refusal::Undated { fragment: fragment.name.clone(), other: other.name.clone() });
+    }
     let domain = union(chosen)?;
     let covered = if is_dense { expanded(schema, &domain) } else { domain };
     let start = chosen.iter().map(|facts| facts.name.start()).min()?;
     let end = chosen.iter().map(|facts| facts.name.end()).max()?;
-    let is_chosen = |facts: &Facts| chosen.iter().any(|other| other.name == facts.name);
+    let names: BTreeSet<&TimestampedName> = chosen.iter().map(|facts| &facts.name).collect();
+    let is_chosen = |facts: &Facts| names.contains(&facts.name);
     let outside = all.iter().filter(|facts| !is_chosen(facts));
     let mut outside = outside.filter(|facts| facts.domain.as_ref().is_some_and(|own| own.intersects(&covered)));
     if !is_dense && schema.allows_duplicates() {
@@ -48,11 +57,7 @@ pub(super) fn check(array: &Array, all: &[Facts], chosen: &[&Facts], asked: Aske
         let fragment = other.name.clone();
         let (from, to) = (other.name.start(), other.name.end());
         if has_times {
-            let meets = |own: &&&Facts| {
-                let overlap = own.domain.as_ref().zip(other.domain.as_ref()).is_some_and(|(a, b)| a.intersects(b));
-                overlap && may_be_equal(own, other)
-            };
-            if chosen.iter().any(|own| meets(&own)) {
+            if chosen.iter().any(|own| own.overlaps(other) && may_be_equal(own, other)) {
                 return Some(Refusal::SameTime { fragment });
             }
             return (asked.purge && from <= end).then_some(Refusal::Uncovers { fragment });
@@ -71,10 +76,15 @@ pub(super) fn check(array: &Array, all: &[Facts], chosen: &[&Facts], asked: Aske
 
 /// Whether cells of two fragments may have the same time.
 fn may_be_equal(a: &Facts, b: &Facts) -> bool {
-    let times = |facts: &Facts| match facts.has_times {
-        true => (facts.name.start(), facts.name.end()),
-        false => (facts.name.start(), facts.name.start()),
-    };
-    let ((a, a_end), (b, b_end)) = (times(a), times(b));
-    a <= b_end && b <= a_end
+    a.name.start() <= b.name.end() && b.name.start() <= a.name.end()
+}
+
+/// Of fragments whose cells would have times, one whose own cells don't say when in a range they were written, and another one
+/// that was written within it. Readers take the first moment to decide which cell is newer, and the last one to show any: as one
+/// time for each cell these are the same only if nothing comes in between.
+fn undated<'f>(chosen: &[&'f Facts]) -> Option<(&'f Facts, &'f Facts)> {
+    chosen.iter().filter(|facts| facts.is_undated()).find_map(|facts| {
+        let meets = |other: &&&Facts| other.name != facts.name && may_be_equal(facts, other) && facts.overlaps(other);
+        Some((*facts, *chosen.iter().find(meets)?))
+    })
 }

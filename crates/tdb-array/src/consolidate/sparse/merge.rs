@@ -43,6 +43,36 @@ pub(super) struct Input<'a> {
     pub(super) unordered: &'a BTreeSet<usize>,
 }
 
+impl Input<'_> {
+    fn load<K: Key>(&self, source: usize, tile: u64) -> Result<Loaded<K>, Stop> {
+        let Self { array, sources, rules, unordered, .. } = *self;
+        array.workers().check()?;
+        let is_unordered = unordered.contains(&source);
+        let columns = sources[source].load(array, tile, is_unordered)?;
+        if is_unordered {
+            return Ok(Loaded::sorted(rules, source, tile, columns));
+        }
+        Loaded::in_order(rules, source, tile, columns).ok_or(Stop::OutOfOrder(source))
+    }
+}
+
+/// Whether the cells of a source are in order, from the first to the last; of each tile only what decides that is read.
+pub(super) fn is_in_order<K: Key>(input: Input<'_>, source: usize) -> Result<bool, ArrayError> {
+    let mut before: Option<Loaded<K>> = None;
+    for tile in 0..input.sources[source].tile_count() {
+        let next = match input.load(source, tile) {
+            Ok(next) => next,
+            Err(Stop::OutOfOrder(_)) => return Ok(false),
+            Err(Stop::Error(error)) => return Err(error),
+        };
+        if before.is_some_and(|before| !next.is_behind(input.rules, &before)) {
+            return Ok(false);
+        }
+        before = Some(next);
+    }
+    Ok(true)
+}
+
 /// Cells that follow each other, also in a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pick {
@@ -202,21 +232,10 @@ impl<'a, K: Key> Merge<'a, K> {
             && self.heads.first().is_none_or(|head| next.low <= head.key)
         {
             self.waiting.pop();
-            let loaded = self.load(next.source, next.tile)?;
+            let loaded = self.input.load(next.source, next.tile)?;
             self.open(loaded)?;
         }
         Ok(())
-    }
-
-    fn load(&self, source: usize, tile: u64) -> Result<Loaded<K>, Stop> {
-        let Input { array, sources, rules, unordered, .. } = self.input;
-        array.workers().check()?;
-        let is_unordered = unordered.contains(&source);
-        let columns = sources[source].load(array, tile, is_unordered)?;
-        if is_unordered {
-            return Ok(Loaded::sorted(rules, source, tile, columns));
-        }
-        Loaded::in_order(rules, source, tile, columns).ok_or(Stop::OutOfOrder(source))
     }
 
     /// Takes up a tile.
@@ -246,11 +265,8 @@ impl<'a, K: Key> Merge<'a, K> {
         if self.input.unordered.contains(&source) || tile >= self.input.sources[source].tile_count() {
             return Ok(());
         }
-        let next = self.load(source, tile)?;
-        if let (Some(old), false) = (&self.slots[slot], next.keys.is_empty())
-            && let Some(last) = old.keys.len().checked_sub(1)
-            && !next.follows(self.input.rules, 0, old, last)
-        {
+        let next = self.input.load(source, tile)?;
+        if self.slots[slot].as_ref().is_some_and(|old| !next.is_behind(self.input.rules, old)) {
             return Err(Stop::OutOfOrder(source));
         }
         self.open(next)

@@ -30,6 +30,10 @@ pub(super) struct Source {
     dimensions: Vec<usize>,
     /// The place of the cells' times, if they have any.
     times: Option<usize>,
+    /// The time of all cells, if they have none of their own.
+    time: u64,
+    /// About how many bytes the largest tile takes in memory.
+    tile_memory: usize,
     fates: Fates,
 }
 
@@ -81,7 +85,13 @@ impl Source {
         let fates = Fates::of(array, fragment, conditions, &mut fields)?;
         let rtree = fragment.rtree()?;
         let copied = target.fields.iter().map(|_| None).collect();
-        Ok(Self { fragment: fragment.clone(), rtree, fields: fields.0, origins, copied, dimensions, times, fates })
+        // Where cells have no times of their own, nobody sees any before the last moment. Without times in the new fragment they
+        // only say which cell is newer, and there the first moment decides.
+        let is_dated = target.version.has(Feature::PartialTimeOverlap);
+        let time = if is_dated { fragment.name().end() } else { fragment.name().start() };
+        let tile_memory = tile_memory(fragment, &fields.0, dimensions.len(), times.is_some());
+        let fragment = fragment.clone();
+        Ok(Self { fragment, rtree, fields: fields.0, origins, copied, dimensions, times, time, tile_memory, fates })
     }
 
     /// The same, with what has to be known to copy tiles, if the fragment has any that are full.
@@ -123,23 +133,7 @@ impl Source {
 
     /// About how many bytes the largest tile takes in memory.
     pub(super) fn tile_memory(&self) -> usize {
-        let cells = self.fragment.footer().cells_in_tile(0).map_or(0, saturating_len);
-        let field = |field: &Field| {
-            let values = match (field.size, &field.tiles.var) {
-                (Some(size), _) => cells.saturating_mul(size),
-                (None, Some((_, sizes))) => {
-                    let most = sizes.iter().max().map_or(0, |size| saturating_len(*size));
-                    most.saturating_add(8 * cells)
-                }
-                (None, None) => 0,
-            };
-            values.saturating_add(if field.tiles.validity.is_some() { cells } else { 0 })
-        };
-        // Keys and times come on top; coordinates stay where keys don't say it all, which those of several dimensions may not.
-        let keys = if self.dimensions.len() == 1 { 8 } else { 16 + 8 * self.dimensions.len() };
-        let times = if self.has_times() { 8 } else { 0 };
-        let keys = cells.saturating_mul(keys + times);
-        self.fields.iter().map(field).fold(keys, usize::saturating_add)
+        self.tile_memory
     }
 
     /// Unfilters what decides where the cells of a tile go; of other fields nothing so far, unless `all` is asked for.
@@ -163,7 +157,7 @@ impl Source {
         let coordinates = self.coordinates(array, &fields);
         let times = match self.times {
             Some(place) => Times::Each(numbers(&fields[place])),
-            None => Times::All(self.fragment.name().start()),
+            None => Times::All(self.time),
         };
         let fated = self.fates.of_tile(&fields, &times, cells);
         for (place, _) in self.fields.iter().enumerate().filter(|(_, field)| !field.is_kept) {
@@ -239,7 +233,7 @@ impl Source {
         match self.origins[field] {
             Origin::Field(place) => Column::Cells(&columns.fields[place]),
             Origin::Fill => Column::Fill,
-            Origin::Time => Column::Number(self.fragment.name().start()),
+            Origin::Time => Column::Number(self.time),
             Origin::DeleteTime => columns.fated.as_ref().map_or(Column::Number(u64::MAX), Fated::times),
             Origin::DeleteIndex => columns.fated.as_ref().map_or(Column::Number(u64::MAX), Fated::indexes),
         }
@@ -249,4 +243,24 @@ impl Source {
     pub(super) fn corrupt(&self, what: String) -> ArrayError {
         ArrayError::Corrupt { file: self.fragment.folder().to_owned(), what }
     }
+}
+
+/// About how many bytes the largest tile of a fragment takes in memory.
+fn tile_memory(fragment: &Fragment, fields: &[Field], dimensions: usize, has_times: bool) -> usize {
+    let cells = fragment.footer().cells_in_tile(0).map_or(0, saturating_len);
+    let largest = |field: &Field| {
+        let values = match (field.size, &field.tiles.var) {
+            (Some(size), _) => cells.saturating_mul(size),
+            (None, Some((_, sizes))) => {
+                let most = sizes.iter().max().map_or(0, |size| saturating_len(*size));
+                most.saturating_add(8 * cells)
+            }
+            (None, None) => 0,
+        };
+        values.saturating_add(if field.tiles.validity.is_some() { cells } else { 0 })
+    };
+    // Keys and times come on top; coordinates stay where keys don't say it all, which those of several dimensions may not.
+    let keys = if dimensions == 1 { 8 } else { 16 + 8 * dimensions };
+    let keys = cells.saturating_mul(keys + if has_times { 8 } else { 0 });
+    fields.iter().map(largest).fold(keys, usize::saturating_add)
 }

@@ -117,6 +117,12 @@ impl<K: Key> Loaded<K> {
         }
     }
 
+    /// Whether the first cell may stand behind the last one of the tile before it in the same fragment.
+    pub(super) fn is_behind(&self, rules: Rules<'_>, before: &Self) -> bool {
+        let last = before.keys.len().checked_sub(1).filter(|_| !self.keys.is_empty());
+        last.is_none_or(|last| self.follows(rules, 0, before, last))
+    }
+
     /// Which of two cells of several fragments comes first.
     pub(super) fn compare(&self, rules: Rules<'_>, cell: usize, (other, other_cell): (&Self, usize)) -> Ordering {
         let place = self.place(rules, cell, other, other_cell);
