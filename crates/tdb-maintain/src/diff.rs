@@ -1,5 +1,6 @@
 //! What two arrays differ in.
 
+mod boxes;
 mod cells;
 mod difference;
 mod documents;
@@ -72,8 +73,9 @@ impl<'a> Diff<'a> {
         self
     }
 
-    /// Hands over the differences, one after the other: of the schemas, the metadata, the fragments, the cells in row-major order. Memory
-    /// stays within the budget, however many there are.
+    /// Hands over the differences, one after the other: of the schemas, the metadata, the fragments, the cells. These come in
+    /// row-major order, of dense arrays box by box, as they were written. Memory stays within the budget, however many there are, but
+    /// for different cells of the same coordinates in arrays with duplicates, which are held together.
     ///
     /// # Errors
     /// Whatever reading gives.

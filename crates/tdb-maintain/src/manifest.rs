@@ -1,7 +1,7 @@
 //! The SHA-256 of each file below a folder: for those who want to know that not a byte has changed, also where nothing in the
 //! format would show it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use sha2::{Digest, Sha256};
@@ -70,7 +70,14 @@ impl Manifest {
     pub fn of(storage: &dyn Storage, threads: usize, monitor: &Monitor) -> Result<Self> {
         let mut files = Vec::new();
         let mut folders = vec![String::new()];
+        let mut seen = HashSet::new();
         while let Some(folder) = folders.pop() {
+            // Without links, of which one may lead back to a folder around it.
+            let place =
+                if folder.is_empty() { storage.uri("") } else { storage.sub(&folder).ok().and_then(|sub| sub.uri("")) };
+            if place.is_some_and(|place| !seen.insert(place)) {
+                continue;
+            }
             for entry in storage.list(&folder)? {
                 let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
                 match entry.kind {

@@ -125,3 +125,23 @@ fn schemas_and_metadata() {
     let (counts, _) = differences(&a, &dense);
     assert!(counts.incomparable && !counts.is_same());
 }
+
+#[test]
+fn dense_cells_far_apart_are_compared_without_those_between() {
+    let write = |ends: [i32; 2]| {
+        let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(i64::MAX - 100));
+        let schema = SchemaBuilder::dense().dimension(x.with_tile_extent(Scalar::I64(10)));
+        let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        for (at, value) in [0, 1 << 60].into_iter().zip(ends) {
+            let array = ArrayOptions::new().open_on(Arc::clone(&storage)).unwrap();
+            let range = array.write().range("x", at..=at + 4i64).unwrap();
+            range.cells([("a", NewColumn::values(&[1, 2, 3, 4, value]))]).unwrap();
+        }
+        ArrayOptions::new().open_on(storage).unwrap()
+    };
+    let (a, b) = (write([5, 6]), write([5, 7]));
+    let (counts, all) = differences(&a, &b);
+    assert_eq!((counts.equal_cells, counts.differing_cells, all.len()), (9, 1, 1));
+}

@@ -77,3 +77,51 @@ fn it_is_watched_and_cancelled() {
     let cancelled = verify.storage(storage);
     assert!(matches!(cancelled, Err(MaintainError::Array(ArrayError::Cancelled))), "{cancelled:?}");
 }
+
+#[test]
+fn links_that_lead_back_are_followed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arrays");
+    std::fs::create_dir_all(path.join("inner")).unwrap();
+    let schema = SchemaBuilder::sparse()
+        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(9)))
+        .attribute(Attribute::new("a", Datatype::UInt32));
+    Array::create(path.join("inner/array"), &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    #[cfg(unix)]
+    for link in ["a", "b", "inner/c"] {
+        std::os::unix::fs::symlink(&path, path.join(link)).unwrap();
+    }
+    let report = Verify::new().folder(&path).unwrap();
+    assert_eq!((report.arrays, report.is_sound()), (1, true));
+    let storage = tdb_storage::LocalStorage::new(&path);
+    let manifest = tdb_maintain::Manifest::of(&storage, 1, &Monitor::new()).unwrap();
+    assert_eq!(
+        manifest.len(),
+        tdb_maintain::Manifest::of(&tdb_storage::LocalStorage::new(path.join("inner/array")), 1, &Monitor::new())
+            .unwrap()
+            .len()
+    );
+}
+
+#[test]
+fn a_lost_replacement_is_found() {
+    let disk = MemoryStorage::new();
+    let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+    let schema = SchemaBuilder::sparse()
+        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(9)))
+        .attribute(Attribute::new("a", Datatype::UInt32));
+    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    for x in [1u32, 2] {
+        open().write().cells(NewCells::new().with("x", &[x]).with("a", &[x])).unwrap();
+    }
+    let report = tdb_maintain::ConsolidateFragments::new().run(&open()).unwrap();
+    assert!(Verify::new().threads(1).storage(storage.clone()).unwrap().is_sound());
+    let name = report.steps[0].fragments[0].as_str();
+    storage.remove_file(&format!("__commits/{name}.wrt")).unwrap();
+    storage.remove_folder(&format!("__fragments/{name}")).unwrap();
+    // Readers find no cell any more.
+    let report = Verify::new().threads(1).storage(storage.clone()).unwrap();
+    let found: Vec<FindingKind> = report.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(found, [FindingKind::Replacement]);
+}

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use tdb_array::{Array, Batch};
 use tdb_rtree::NdRange;
 
+use super::boxes::disjoint;
 use super::difference::{DiffCounts, Difference, Each};
 use super::fields::Fields;
 use super::side::Side;
@@ -16,21 +17,44 @@ use crate::Result;
 /// Cells that are compared at a glance.
 const GLANCE: usize = 4096;
 
-/// Compares all cells, in row-major order.
+/// Compares all cells: of sparse arrays in row-major order, of dense ones those of one box after the other that somebody wrote.
 pub(super) fn compare(
-    (a, b): (&Array, &Array),
+    arrays: (&Array, &Array),
     fields: &Fields,
     budget: Option<usize>,
     counts: &mut DiffCounts,
     each: Each<'_>,
 ) -> Result<ControlFlow<()>> {
-    let within = union(a.non_empty_domain()?, b.non_empty_domain()?);
-    if a.schema().is_dense() && within.is_none() {
-        return Ok(ControlFlow::Continue(()));
+    if !arrays.0.schema().is_dense() {
+        return compare_within(arrays, fields, None, budget, counts, each);
     }
+    for within in written(arrays)? {
+        if compare_within(arrays, fields, Some(&within), budget, counts, each)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// The boxes around the fragments of both arrays, without overlaps.
+fn written((a, b): (&Array, &Array)) -> Result<Vec<NdRange>> {
+    let all = a.fragments()?.iter().chain(b.fragments()?);
+    let boxes: Vec<NdRange> = all.filter_map(|fragment| fragment.non_empty_domain().cloned()).collect();
+    Ok(disjoint(boxes))
+}
+
+/// Compares the cells of a box, or all.
+fn compare_within(
+    (a, b): (&Array, &Array),
+    fields: &Fields,
+    within: Option<&NdRange>,
+    budget: Option<usize>,
+    counts: &mut DiffCounts,
+    each: Each<'_>,
+) -> Result<ControlFlow<()>> {
     let allows_duplicates = a.schema().allows_duplicates() || b.schema().allows_duplicates();
-    let mut a = Side::new(a, fields, within.as_ref(), budget)?;
-    let mut b = Side::new(b, fields, within.as_ref(), budget)?;
+    let mut a = Side::new(a, fields, within, budget)?;
+    let mut b = Side::new(b, fields, within, budget)?;
     let mut told = Told { fields, counts, each };
     loop {
         let flow = match (a.next()?, b.next()?) {
@@ -126,48 +150,49 @@ impl Told<'_, '_> {
             (Some(one), Some(other)) => self.fields.compare(one, other),
             _ => return Ok(ControlFlow::Continue(())),
         };
-        let ours = if ordering.is_le() { self.group(a)? } else { Vec::new() };
-        let others = if ordering.is_ge() { self.group(b)? } else { Vec::new() };
-        let mut unmatched: BTreeMap<Vec<u8>, Vec<Batch>> = BTreeMap::new();
-        others
-            .into_iter()
-            .for_each(|cell| unmatched.entry(self.fields.values_of(&cell, false)).or_default().push(cell));
-        for cell in ours {
-            let equal = unmatched.get_mut(&self.fields.values_of(&cell, true)).and_then(Vec::pop);
-            match equal {
-                Some(_) => self.counts.equal_cells += 1,
-                None if self.only(&cell, 0, true).is_break() => return Ok(ControlFlow::Break(())),
-                None => {}
+        let mut ours = if ordering.is_le() { self.group(a, true)? } else { BTreeMap::new() };
+        let mut others = if ordering.is_ge() { self.group(b, false)? } else { BTreeMap::new() };
+        for (values, own) in &mut ours {
+            if let Some(other) = others.get_mut(values) {
+                let equal = own.count.min(other.count);
+                self.counts.equal_cells += equal;
+                own.count -= equal;
+                other.count -= equal;
             }
         }
-        for cell in unmatched.into_values().flatten() {
-            if self.only(&cell, 0, false).is_break() {
-                return Ok(ControlFlow::Break(()));
+        let left =
+            ours.into_values().map(|equal| (equal, true)).chain(others.into_values().map(|equal| (equal, false)));
+        for (equal, is_a) in left {
+            for _ in 0..equal.count {
+                if self.only(&equal.cell, 0, is_a).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The next cell, and all that follow it with the same coordinates.
-    fn group(&self, side: &mut Side) -> Result<Vec<Batch>> {
-        let mut cells: Vec<Batch> = Vec::new();
+    /// The next cell, and all that follow it with the same coordinates, by their values.
+    fn group(&self, side: &mut Side, is_a: bool) -> Result<BTreeMap<Vec<u8>, Equal>> {
+        let mut first: Option<Batch> = None;
+        let mut cells: BTreeMap<Vec<u8>, Equal> = BTreeMap::new();
         while let Some((batch, at)) = side.next()? {
-            if cells.first().is_some_and(|first| self.fields.compare((first, 0), (batch, at)).is_ne()) {
+            let cell = batch.slice(at..at + 1);
+            if first.as_ref().is_some_and(|first| self.fields.compare((first, 0), (&cell, 0)).is_ne()) {
                 break;
             }
-            cells.push(batch.slice(at..at + 1));
+            first.get_or_insert_with(|| cell.clone());
+            let values = self.fields.values_of(&cell, is_a);
+            cells.entry(values).or_insert(Equal { cell, count: 0 }).count += 1;
             side.pass(1);
         }
         Ok(cells)
     }
 }
 
-fn union(a: Option<NdRange>, b: Option<NdRange>) -> Option<NdRange> {
-    match (a, b) {
-        (Some(mut a), Some(b)) => {
-            a.expand(&b);
-            Some(a)
-        }
-        (a, b) => a.or(b),
-    }
+/// Cells of the same coordinates and values.
+struct Equal {
+    /// One of them.
+    cell: Batch,
+    count: u64,
 }

@@ -20,10 +20,29 @@ pub(super) fn facts_of(
     cells: &Cells<'_>,
 ) -> TileFacts {
     let runs = visible_runs(tiles, schema, tile, cells.len());
-    let is_whole = matches!(&runs[..], [run] if run.len() == cells.len());
+    let is_whole = runs.clone().next().is_some_and(|run| run.len() == cells.len());
     let mut summariser = TileSummariser::new(kind);
     runs.into_iter().for_each(|run| summariser.add(cells, run));
     TileFacts { visible: summariser.finish(cells), whole: (!is_whole).then(|| TileSummariser::whole(kind, cells)) }
+}
+
+/// Cells that differ in length consist of whole values, or nobody can read them.
+fn check_lengths(
+    schema: &ArraySchema,
+    field: FragmentField,
+    tiles: &StoredTiles,
+    cells: &Cells<'_>,
+) -> Result<(), ArrayError> {
+    let FragmentField::Attribute(index) = field else { return Ok(()) };
+    let Some(attribute) = schema.attributes().get(index).filter(|attribute| attribute.is_var()) else { return Ok(()) };
+    let size = attribute.datatype().size();
+    match cells.var_cells().position(|cell| !cell.len().is_multiple_of(size)) {
+        Some(cell) if size > 1 => {
+            let what = format!("cell {cell} doesn't consist of whole values of {size} bytes");
+            Err(ArrayError::Corrupt { file: tiles.file().to_owned(), what })
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Checked<'_> {
@@ -40,6 +59,7 @@ impl Checked<'_> {
         let kind = StatisticsKind::of(self.fragment.schema(), field);
         let read = |tile: u64, reader: &mut TileReader<'_>| {
             let cells = tiles.read(tile, reader)?;
+            check_lengths(self.fragment.schema(), field, &tiles, &cells)?;
             Ok((facts_of(kind, self.fragment.footer().tiles(), self.fragment.schema(), tile, &cells), cells.len()))
         };
         let numbers: Vec<u64> = (0..tiles.len()).collect();

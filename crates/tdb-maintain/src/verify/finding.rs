@@ -43,6 +43,8 @@ pub enum FindingKind {
     Counts,
     /// A fragment without a commit.
     Uncommitted,
+    /// Fragments, or files of metadata, that readers leave out for the sake of another one, which is lost or damaged.
+    Replacement,
     /// What no reader looks at.
     Unused,
     /// Two copies of the same that differ.
@@ -78,6 +80,7 @@ impl FindingKind {
             Self::FileSize => "file-size",
             Self::Counts => "counts",
             Self::Uncommitted => "uncommitted",
+            Self::Replacement => "replacement",
             Self::Unused => "unused",
             Self::Copies => "copies",
             Self::Least => "least-value",

@@ -13,6 +13,7 @@ pub(super) struct Places {
 impl Places {
     /// Whether nobody has looked at this place before.
     pub(super) fn is_new(&mut self, storage: &dyn Storage) -> bool {
-        self.seen.insert(storage.describe(""))
+        // A URI is the place without links, of which one may lead back to a folder around it.
+        self.seen.insert(storage.uri("").unwrap_or_else(|| storage.describe("")))
     }
 }

@@ -2,52 +2,86 @@
 
 use std::ops::Range;
 
-use tdb_array::tdb_fragment::{DenseGrid, Tiles};
+use tdb_array::tdb_fragment::{DenseGrid, GridDimension, Tiles};
 use tdb_array::tdb_schema::ArraySchema;
 use tdb_types::Layout;
 
 /// The runs of a tile's cells that readers can see; all of them in one run if the tile has no others.
-pub(super) fn visible_runs(tiles: &Tiles, schema: &ArraySchema, tile: u64, cells: usize) -> Vec<Range<usize>> {
+pub(super) fn visible_runs(tiles: &Tiles, schema: &ArraySchema, tile: u64, cells: usize) -> VisibleRuns {
     match tiles {
-        Tiles::Dense(grid) if grid.visible_cells_in(tile) != Some(cells as u64) => runs(grid, schema, tile),
-        _ => std::iter::once(0..cells).collect(),
+        Tiles::Dense(grid) if grid.visible_cells_in(tile) != Some(cells as u64) => VisibleRuns::new(grid, schema, tile),
+        _ => VisibleRuns { run: 0..cells, slower: Vec::new(), is_done: false },
     }
 }
 
-/// A dimension of a tile, from the one along which cells lie next to each other on.
+/// Runs of cells, made one after the other: there may be one for each cell of a tile.
+#[derive(Clone, Debug)]
+pub(super) struct VisibleRuns {
+    /// The next one.
+    run: Range<usize>,
+    /// The dimensions along which one run follows another, the fastest first.
+    slower: Vec<Side>,
+    is_done: bool,
+}
+
+/// A dimension of a tile.
+#[derive(Clone, Debug)]
 struct Side {
-    extent: usize,
-    visible: Range<usize>,
+    /// How many cells one step goes over.
+    cells: usize,
+    /// How many steps there are, and how many are done.
+    steps: usize,
+    done: usize,
 }
 
-fn runs(grid: &DenseGrid, schema: &ArraySchema, tile: u64) -> Vec<Range<usize>> {
-    let side = |dimension: &tdb_array::tdb_fragment::GridDimension| {
-        let position = tile / dimension.stride % dimension.count;
-        let before = if position == 0 { dimension.before } else { 0 };
-        let behind = if position + 1 == dimension.count { dimension.behind } else { 0 };
-        // Tiles are in memory, so that their sides are numbers of it.
-        Side { extent: dimension.extent as usize, visible: before as usize..(dimension.extent - behind) as usize }
-    };
-    let mut sides: Vec<Side> = grid.dimensions().iter().map(side).collect();
-    if schema.cell_order() != Layout::ColMajor {
-        sides.reverse();
-    }
-    let Some((fastest, slower)) = sides.split_first() else { return Vec::new() };
-    let mut runs = vec![fastest.visible.clone()];
-    let mut cells = fastest.extent;
-    for side in slower {
-        let mut wider: Vec<Range<usize>> = Vec::with_capacity(runs.len().saturating_mul(side.visible.len()));
-        for place in side.visible.clone() {
-            for run in &runs {
-                let run = place * cells + run.start..place * cells + run.end;
-                match wider.last_mut() {
-                    Some(last) if last.end == run.start => last.end = run.end,
-                    _ => wider.push(run),
-                }
-            }
+impl VisibleRuns {
+    fn new(grid: &DenseGrid, schema: &ArraySchema, tile: u64) -> Self {
+        let visible = |dimension: &GridDimension| {
+            let position = tile / dimension.stride % dimension.count;
+            let before = if position == 0 { dimension.before } else { 0 };
+            let behind = if position + 1 == dimension.count { dimension.behind } else { 0 };
+            // Tiles are in memory, so that their sides are numbers of it.
+            (dimension.extent as usize, before as usize..(dimension.extent - behind) as usize)
+        };
+        let mut sides: Vec<(usize, Range<usize>)> = grid.dimensions().iter().map(visible).collect();
+        if schema.cell_order() != Layout::ColMajor {
+            sides.reverse();
         }
-        runs = wider;
-        cells *= side.extent;
+        let (mut run, mut slower, mut cells, mut first) = (0..1, Vec::new(), 1, 0);
+        for (extent, visible) in sides {
+            // What is seen of a dimension lies together, as long as all is seen of those before.
+            if slower.is_empty() && run == (0..cells) {
+                run = visible.start * cells..visible.end * cells;
+            } else {
+                first += visible.start * cells;
+                slower.push(Side { cells, steps: visible.len(), done: 0 });
+            }
+            cells *= extent;
+        }
+        let is_done = run.is_empty() || slower.iter().any(|side| side.steps == 0);
+        Self { run: run.start + first..run.end + first, slower, is_done }
     }
-    runs
+}
+
+impl Iterator for VisibleRuns {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        if self.is_done {
+            return None;
+        }
+        let run = self.run.clone();
+        for side in &mut self.slower {
+            side.done += 1;
+            if side.done < side.steps {
+                self.run = self.run.start + side.cells..self.run.end + side.cells;
+                return Some(run);
+            }
+            let back = (side.steps - 1) * side.cells;
+            self.run = self.run.start - back..self.run.end - back;
+            side.done = 0;
+        }
+        self.is_done = true;
+        Some(run)
+    }
 }
