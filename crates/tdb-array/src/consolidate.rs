@@ -13,10 +13,6 @@ use tdb_types::TimestampedName;
 use crate::{Array, ArrayError, FragmentEntry, Names, Result};
 pub use join::{Join, Joined, NewFragmentPlace, TileCounts};
 
-/// How the names of files begin that say what is about to be done with several others. They are temporary files, but
-/// [`Array::leftovers`] doesn't count them: whoever goes on removes them.
-pub const JOURNAL_PREFIX: &str = ".tdb-journal-";
-
 impl Array {
     /// Begins to join some of the fragments that this array shows. For all that there is, it is to be
     /// [reopened](Self::reopened) before.

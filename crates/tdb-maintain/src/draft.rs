@@ -56,6 +56,15 @@ pub enum Reason {
     /// It replaces itself, be it by way of others.
     #[error("by way of what it names it replaces itself")]
     Circle,
+    /// It is named as if an interrupted consolidation of fragments had left it.
+    #[error("it is no journal of what an interrupted consolidation of this array can have meant to do")]
+    NoJournal,
+    /// Fragments that were consolidated together cover less than what they replace.
+    #[error("the fragments that were consolidated together don't cover {fragment}: one of them is missing")]
+    Uncovered {
+        /// The name of one that they replace.
+        fragment: String,
+    },
     /// It can't be read.
     #[error("it can't be read: {0}")]
     Unreadable(#[source] Box<ArrayError>),

@@ -2,8 +2,8 @@
 
 mod choose;
 mod facts;
-mod journal;
-mod lock;
+pub(crate) mod journal;
+pub(crate) mod lock;
 mod refusal;
 mod report;
 mod sound;
@@ -17,6 +17,7 @@ use tdb_types::TimestampedName;
 use crate::{MaintainError, Result};
 use choose::Choice;
 use facts::Facts;
+use journal::Recovered;
 use lock::Lock;
 use sound::Asked;
 
@@ -211,8 +212,9 @@ impl ConsolidateFragments {
     /// [`MaintainError::Refused`]: nothing could be joined, and why. [`MaintainError::Busy`], [`MaintainError::Conflict`]; the
     /// array can't be read or written. What was joined in steps before that stays.
     pub fn run(&self, array: &Array) -> Result<FragmentReport> {
-        let _lock = Lock::take(array.storage(), self.take_over)?;
-        let mut report = FragmentReport { recovered: journal::recover(array)?, ..FragmentReport::default() };
+        let lock = Lock::take(&array.small_files(), self.take_over)?;
+        let Recovered { done, left } = journal::recover(array)?;
+        let mut report = FragmentReport { recovered: done, left_journals: left, steps: Vec::new() };
         let mut done = BTreeSet::new();
         for _ in 0..self.steps {
             let array = array.reopened()?;
@@ -224,7 +226,7 @@ impl ConsolidateFragments {
                 }
                 Err(_) => break,
             };
-            let step = self.join(&array, &chosen)?;
+            let step = self.join(&array, &chosen, &lock)?;
             // Several were made where one would be too large: to join them again would make the same.
             if step.fragments.len() > 1 {
                 done.extend(step.fragments.iter().map(ToString::to_string));

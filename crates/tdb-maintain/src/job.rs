@@ -3,10 +3,11 @@
 use tdb_array::{Names, TimeRange};
 
 use crate::Result;
-use crate::consolidate::commits::draft as consolidate_commits;
+use crate::consolidate::commits::{draft as consolidate_commits, settle as settle_commits};
 use crate::consolidate::footers::draft as consolidate_footers;
 use crate::consolidate::metadata::draft as consolidate_metadata;
 use crate::draft::Draft;
+use crate::step::Planned;
 use crate::target::Target;
 use crate::vacuum::commits::draft as vacuum_commits;
 use crate::vacuum::footers::draft as vacuum_footers;
@@ -40,6 +41,13 @@ impl Job {
             (Self::VacuumFooters, Target::Array(array)) => vacuum_footers(array),
             // Groups have nothing else.
             (_, Target::Group(_)) => Ok(Draft::default()),
+        }
+    }
+    /// What is to be done when the steps of a draft are done, because others, who know no lock, did something meanwhile.
+    pub(crate) fn settle(&self, target: &Target, done: &Draft) -> Result<Option<Planned>> {
+        match (self, target) {
+            (Self::ConsolidateCommits { names }, Target::Array(array)) => settle_commits(array, names, done),
+            _ => Ok(None),
         }
     }
 }

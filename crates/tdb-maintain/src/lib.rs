@@ -6,6 +6,7 @@ mod draft;
 mod error;
 mod footer_files;
 mod fragments;
+mod ignoring;
 mod job;
 mod manifest;
 mod metadata_files;

@@ -5,9 +5,11 @@ use std::fmt;
 use tdb_array::TimeRange;
 use tdb_storage::Entry;
 
-use crate::draft::{Draft, Left, Savings};
+use crate::draft::{Draft, Left, Reason, Savings};
+use crate::fragments::journal::{Recovered, journals, recover};
+use crate::fragments::lock::Lock;
 use crate::job::Job;
-use crate::step::Action;
+use crate::step::{Action, Planned};
 use crate::target::Target;
 use crate::{Result, Step};
 
@@ -21,6 +23,7 @@ pub struct Plan {
     parts: Vec<(Job, Draft)>,
     /// What lay in the folders when the plan was made.
     stamp: Vec<Entry>,
+    take_over: bool,
 }
 
 /// What a consolidation or a vacuum has done.
@@ -31,6 +34,10 @@ pub struct Report {
     pub steps: Vec<Step>,
     /// What was left alone, and why.
     pub left: Vec<Left>,
+    /// How many interrupted consolidations of fragments were finished or undone first.
+    pub recovered: usize,
+    /// Of which times the array or group can't be read any more, as [`Plan::past`] said before.
+    pub past: Vec<TimeRange>,
 }
 
 impl Plan {
@@ -38,7 +45,7 @@ impl Plan {
         let stamp = target.stamp()?;
         let draft = |job: Job| job.draft(&target).map(|draft| (job, draft));
         let parts = jobs.into_iter().map(draft).collect::<Result<_>>()?;
-        Ok(Self { target, parts, stamp })
+        Ok(Self { target, parts, stamp, take_over: false })
     }
 
     /// What is going to be written and removed, in this order.
@@ -72,30 +79,61 @@ impl Plan {
         self.parts.iter().flat_map(|(_, draft)| &draft.past)
     }
 
-    /// Does it. If anything was written or removed since the plan was made, it is made anew first, so that the
+    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// Does it, while nobody else maintains the array or group. What an interrupted consolidation of fragments has left is
+    /// finished or undone first. If anything was written or removed since the plan was made, it is made anew, so that the
     /// [report](Report) may differ.
     ///
     /// # Errors
-    /// Whatever the storage can't do. What was done before is done; the next run goes on from there.
+    /// [`MaintainError::Busy`](crate::MaintainError::Busy); whatever the storage can't do. What was done before is done; the
+    /// next run goes on from there.
     pub fn run(self) -> Result<Report> {
+        let Self { target, parts, stamp, take_over } = self;
         let mut report = Report::default();
-        let mut is_fresh = self.target.stamp()? == self.stamp;
-        for (job, draft) in self.parts {
-            let draft = if is_fresh { draft } else { job.draft(&self.target)? };
-            for planned in draft.steps {
-                // What was planned for the others rests on this.
-                is_fresh = false;
-                if planned.run(&**self.target.storage())? {
-                    report.steps.push(planned.step);
-                }
+        let is_empty = parts.iter().all(|(_, draft)| draft.steps.is_empty());
+        if is_empty && target.stamp()? == stamp && journals(&**target.storage())?.is_empty() {
+            // Nothing is written for that: not everybody who may look may write.
+            report.left.extend(parts.into_iter().flat_map(|(_, draft)| draft.left));
+            return Ok(report);
+        }
+        let lock = Lock::take(&target.small_files(), take_over)?;
+        if let Target::Array(array) = &target {
+            let Recovered { done, left } = recover(array)?;
+            report.recovered = done;
+            report.left.extend(left.into_iter().map(|path| Left { path, why: Reason::NoJournal }));
+        }
+        let mut is_fresh = target.stamp()? == stamp;
+        for (job, draft) in parts {
+            let draft = if is_fresh { draft } else { job.draft(&target)? };
+            if !draft.steps.is_empty() {
+                lock.check()?;
             }
+            // What was planned for the others rests on this.
+            is_fresh &= draft.steps.is_empty();
+            report.take(&target, draft.steps.iter().cloned())?;
+            report.take(&target, job.settle(&target, &draft)?)?;
             report.left.extend(draft.left);
+            report.past.extend(draft.past);
         }
         Ok(report)
     }
 }
 
 impl Report {
+    fn take(&mut self, target: &Target, steps: impl IntoIterator<Item = Planned>) -> Result<()> {
+        for planned in steps {
+            if planned.run(&**target.storage())? {
+                self.steps.push(planned.step);
+            }
+        }
+        Ok(())
+    }
+
     /// Bytes of what was written.
     #[must_use]
     pub fn written(&self) -> u64 {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_array::{Array, Group, SmallFiles, TimeRange};
-use tdb_storage::{Entry, Storage, StorageError};
+use tdb_storage::{Entry, Storage, StorageError, is_temporary};
 use tdb_types::Feature;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, METADATA_FOLDER};
 
@@ -56,13 +56,15 @@ impl Target {
         self.storage().uri(path).ok_or_else(none)
     }
 
-    /// What lies in all folders that matter: two of them that are equal show that nothing has changed in between.
+    /// What lies in all folders that matter: two of them that are equal show that nothing has changed in between. Files that
+    /// are being made, and those of maintenance, say nothing of that.
     pub(crate) fn stamp(&self) -> Result<Vec<Entry>> {
         let folders = ["", COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER];
         let mut all = Vec::new();
         for folder in folders {
             all.push(Entry::folder(folder));
-            all.extend(list(&**self.storage(), folder)?);
+            let entries = list(&**self.storage(), folder)?;
+            all.extend(entries.into_iter().filter(|entry| !is_temporary(&entry.name)));
         }
         Ok(all)
     }

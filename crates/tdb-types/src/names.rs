@@ -54,6 +54,32 @@ pub const IGNORE_EXTENSION: &str = "ign";
 /// What a consolidated fragment or metadata file replaces.
 pub const VACUUM_EXTENSION: &str = "vac";
 
+/// Says who maintains an array or group while somebody does. Like all files of maintenance it lies beside them, and is named so
+/// that readers pass it over: as a temporary file, and without an underscore, which some releases of the reference library
+/// would take for a fragment's.
+pub const MAINTENANCE_LOCK: &str = ".tdb-maintain.tmp";
+/// How the names of files begin that say who takes over the lock of somebody dead.
+pub const TAKEOVER_PREFIX: &str = ".tdb-takeover-";
+/// How the names of files begin that say what is about to be done with several others.
+pub const JOURNAL_PREFIX: &str = ".tdb-journal-";
+/// How the names of all files of maintenance end.
+pub const MAINTENANCE_SUFFIX: &str = ".tmp";
+
+/// Whether a file of this name is one of maintenance. It is no leftover, although it is named as a temporary file: whoever
+/// maintains the array next removes it, or goes on from there.
+///
+/// ```
+/// use tdb_types::names::{MAINTENANCE_LOCK, is_of_maintenance};
+///
+/// assert!(is_of_maintenance(MAINTENANCE_LOCK) && is_of_maintenance(".tdb-journal-1122.tmp"));
+/// assert!(!is_of_maintenance(".tdb-4711-0.tmp"));
+/// ```
+#[must_use]
+pub fn is_of_maintenance(name: &str) -> bool {
+    let has_prefix = || name.starts_with(JOURNAL_PREFIX) || name.starts_with(TAKEOVER_PREFIX);
+    name == MAINTENANCE_LOCK || name.ends_with(MAINTENANCE_SUFFIX) && has_prefix()
+}
+
 /// The last component of a path or URI.
 #[must_use]
 pub fn file_name(path: &str) -> &str {

@@ -101,10 +101,10 @@ pub use tdb_array::{
     CellOrderCheck, CellProblem, Clock, Column, CommitInventory, CommitList, CommittedFragment, Coordinate,
     CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, Fragment, FragmentEntry,
     FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Grouped, Histogram,
-    JOURNAL_PREFIX, Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor,
-    Names, NewCells, NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress, PrunedBy,
-    PrunedTiles, Query, QueryBox, Randomness, Result, SmallFiles, StoredTiles, TileCells, TileCounts, TileReader,
-    TileWorkers, TimeRange, TreeNode, Value, Write, Written,
+    Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor, Names, NewCells,
+    NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress, PrunedBy, PrunedTiles,
+    Query, QueryBox, Randomness, Result, SmallFiles, StoredTiles, TileCells, TileCounts, TileReader, TileWorkers,
+    TimeRange, TreeNode, Value, Write, Written,
 };
 
 pub use tdb_condition as condition;

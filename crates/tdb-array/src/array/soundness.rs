@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use tdb_fragment::{NameScheme, Part};
+use tdb_rtree::NdRange;
 use tdb_storage::EntryKind;
 
 use super::Array;
 use super::fragments::schema_path;
 use super::load::load_schema;
 use crate::fragment::UnparsedFragment;
-use crate::{ArrayError, FragmentEntry, Result};
+use crate::{ArrayError, Fragment, FragmentEntry, Result};
 
 impl Array {
     /// Checks that a fragment's metadata can be read from its own file, and that its data files are there with all the bytes
@@ -19,13 +20,7 @@ impl Array {
     /// The first thing that isn't so, by the name of the file.
     pub fn check_files_of(&self, entry: &FragmentEntry) -> Result<()> {
         let storage = &**self.storage();
-        let unparsed = UnparsedFragment::read(self.storage().clone(), entry, self.access())?;
-        let path = schema_path(unparsed.schema_name());
-        let schema = match path == self.schema_path() {
-            true => self.schema().clone(),
-            false => load_schema(storage, &path, self.access())?.into(),
-        };
-        let fragment = unparsed.parse(schema)?;
+        let fragment = self.fragment_of(entry)?;
         let files = storage.list(&entry.folder)?;
         let files = files.iter().filter(|file| file.kind == EntryKind::File);
         let sizes: HashMap<&str, u64> = files.map(|file| (file.name.as_str(), file.size)).collect();
@@ -46,5 +41,24 @@ impl Array {
             return Err(ArrayError::Corrupt { file: file(), what });
         }
         Ok(())
+    }
+
+    /// The smallest box around the cells of a fragment, as its own metadata says; none if it has no cells. Also of one that
+    /// others replace.
+    ///
+    /// # Errors
+    /// Its metadata can't be read.
+    pub fn domain_of(&self, entry: &FragmentEntry) -> Result<Option<NdRange>> {
+        Ok(self.fragment_of(entry)?.non_empty_domain().cloned())
+    }
+
+    fn fragment_of(&self, entry: &FragmentEntry) -> Result<Fragment> {
+        let unparsed = UnparsedFragment::read(self.storage().clone(), entry, self.access())?;
+        let path = schema_path(unparsed.schema_name());
+        let schema = match path == self.schema_path() {
+            true => self.schema().clone(),
+            false => load_schema(&**self.storage(), &path, self.access())?.into(),
+        };
+        unparsed.parse(schema)
     }
 }

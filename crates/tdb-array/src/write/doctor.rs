@@ -5,11 +5,10 @@ use std::collections::HashSet;
 use tdb_storage::{Entry, EntryKind, Storage, StorageError, is_temporary};
 use tdb_types::names::{
     COMMITS_FOLDER, DATA_EXTENSION, ENUMERATIONS_FOLDER, FRAGMENTS_FOLDER, LEGACY_SCHEMA, METADATA_FOLDER,
-    SCHEMA_FOLDER,
+    SCHEMA_FOLDER, is_of_maintenance,
 };
 use tdb_types::{Feature, TimestampedName};
 
-use crate::JOURNAL_PREFIX;
 use crate::array::load_schema;
 use crate::{Array, ArrayError, Result};
 
@@ -56,9 +55,10 @@ impl Array {
             let (files, bytes) = (vec![path.clone()], entry.size);
             Leftover { path, kind: EntryKind::File, what, files, bytes }
         };
-        // What a journal is about would be lost with it: whoever maintains the array next finishes that.
+        // Without its lock somebody would maintain the array beside another, and what a journal is about would be lost with
+        // it: whoever maintains the array next removes them.
         let is_interrupted = |entry: &&Entry| {
-            entry.kind == EntryKind::File && is_temporary(&entry.name) && !entry.name.starts_with(JOURNAL_PREFIX)
+            entry.kind == EntryKind::File && is_temporary(&entry.name) && !is_of_maintenance(&entry.name)
         };
         found.extend(root.iter().filter(is_interrupted).map(|entry| file(entry.name.clone(), TEMPORARY, entry)));
         // Where a part of the array lies on another disk, they can't come from the array's own folder.

@@ -39,6 +39,10 @@ pub(crate) struct Args {
     #[arg(long)]
     plan: bool,
 
+    /// Go on although somebody else seems to maintain the array or group: it is certain that nobody does
+    #[arg(long)]
+    take_over: bool,
+
     #[command(flatten)]
     time: TimeArgs,
 
@@ -91,6 +95,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     };
     let savings = plan.savings();
     let is_planned = !plan.is_empty();
+    let plan = plan.take_over(args.take_over);
     maintained::finish(plan, args.plan, RowFormat::or_default(args.format, terminal), terminal)?;
     let fewer = |verb: &str, count: u64, what: &str| {
         let plural = if count == 1 { "" } else { "s" };
@@ -111,7 +116,9 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 
 fn join_fragments(args: &Args, key: &Key) -> Result<()> {
     match maintained::open(&args.path, &TimeArgs::default(), key)? {
-        Maintained::Array(array) => fragments::run(&array, &args.fragments, args.time.range(), args.plan),
+        Maintained::Array(array) => {
+            fragments::run(&array, &args.fragments, args.time.range(), (args.plan, args.take_over))
+        }
         Maintained::Group(_) => {
             Err(Failure::usage("a group has no fragments").with_hint("--what metadata joins its metadata"))
         }

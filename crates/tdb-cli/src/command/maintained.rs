@@ -32,7 +32,7 @@ pub(crate) fn open(argument: &OsStr, time: &TimeArgs, key: &Key) -> Result<Maint
 
 /// Runs a plan, unless it is only asked for, and prints what is or was done.
 pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: Terminal) -> Result<()> {
-    let past: Vec<TimeRange> = plan.past().copied().collect();
+    let mut past: Vec<TimeRange> = plan.past().copied().collect();
     let mut sheet = Sheet::new(&[("action", false), ("path", false), ("what", false), ("size", true), ("for", true)]);
     let has_left = if only_plan {
         plan.steps().for_each(|step| sheet.push(row(step, &path_of_plan(step))));
@@ -40,6 +40,11 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
         plan.left().next().is_some()
     } else {
         let report = plan.run()?;
+        past.clone_from(&report.past);
+        if report.recovered > 0 {
+            let what = "interrupted consolidations of fragments were finished or undone first";
+            session::warn(&format!("{} {what}", report.recovered), terminal);
+        }
         report.steps.iter().for_each(|step| sheet.push(row(step, &step.path)));
         report.left.iter().for_each(|left| sheet.push(row_of_left(left)));
         !report.left.is_empty()

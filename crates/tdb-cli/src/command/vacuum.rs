@@ -40,6 +40,10 @@ pub(crate) struct Args {
     #[arg(long)]
     plan: bool,
 
+    /// Go on although somebody else seems to maintain the array or group: it is certain that nobody does
+    #[arg(long)]
+    take_over: bool,
+
     /// How to print; a table on a terminal, else JSON lines
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
@@ -79,5 +83,6 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         Maintained::Group(group) if matches!(args.what, What::Metadata | What::All) => job.plan_group(&group)?,
         Maintained::Group(_) => return Err(Failure::usage("a group has nothing to remove but metadata")),
     };
+    let plan = plan.take_over(args.take_over);
     maintained::finish(plan, args.plan, RowFormat::or_default(args.format, terminal), terminal)
 }

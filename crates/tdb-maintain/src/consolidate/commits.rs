@@ -9,6 +9,7 @@ use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, file_name};
 use tdb_types::{ByteWriter, Feature, NameForm, TimestampedName};
 
 use crate::draft::{Draft, Savings};
+use crate::ignoring::ignoring;
 use crate::own_commits::own_commits;
 use crate::step::Planned;
 use crate::{MaintainError, Result};
@@ -68,6 +69,23 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
     let own = own_commits(listing.root.iter().filter(is_file), listing.commits.iter().filter(is_file));
     let steps = vec![Planned::write(path, file.into_bytes(), WHAT, commits.len())];
     Ok(Draft { steps, savings: savings(&inventory, own.map(|own| own.path)), ..Draft::default() })
+}
+
+/// What takes back those commits whose own files somebody has removed while they were gathered, with their fragments: nothing else
+/// says any more that they count.
+pub(crate) fn settle(array: &Array, names: &Names, done: &Draft) -> Result<Option<Planned>> {
+    let Some(written) = done.steps.first() else { return Ok(None) };
+    let listing = array.listing()?;
+    let inventory = array.commit_inventory(&listing)?;
+    let (new, others): (Vec<&CommitList>, Vec<&CommitList>) =
+        inventory.gathered.iter().partition(|list| list.path == written.step.path);
+    let is_file = |entry: &&tdb_storage::Entry| entry.kind == EntryKind::File;
+    let own = own_commits(listing.root.iter().filter(is_file), listing.commits.iter().filter(is_file));
+    let mut there: HashSet<String> = own.map(|own| own.path).collect();
+    there.extend(others.into_iter().flat_map(|list| &list.names).cloned());
+    let gathered = new.into_iter().flat_map(|list| &list.names);
+    let gone = gathered.filter(|path| CommitKind::of(path) == Some(CommitKind::Write) && !there.contains(*path));
+    ignoring(array, names, gone.cloned().collect())
 }
 
 /// Whether a file has all of these commits already, where readers of both libraries look for it.

@@ -41,10 +41,9 @@ pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<D
     if let Some(other) = others.iter().find(between) {
         return Err(MaintainError::Between { file: files.storage().describe(&other.path()) });
     }
-    // What was deleted has to stay so: an older file may have given it a value.
-    let has_older = others.iter().any(|file| file.name.start() <= range.start);
+    // What was deleted has to stay so, also if nothing older is there: a writer who is late, or says another time, may still
+    // give it an older value.
     let changes = merged(&files, joined.iter().copied())?.into_iter();
-    let changes = changes.filter(|(_, value)| has_older || value.is_some());
     let changes: Vec<MetadataChange> = changes.map(|(key, value)| MetadataChange { key, value }).collect();
 
     let name = files.new_name(names, NameForm::Unversioned, range)?;
@@ -53,7 +52,7 @@ pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<D
     let mut list = ByteWriter::new();
     PathList { paths }.write(&mut list);
     let mut steps = Vec::new();
-    // Nothing is left of it if all was deleted; then the list alone says so.
+    // Files that say nothing say nothing together.
     if !changes.is_empty() {
         let bytes = files.encode_metadata(changes)?;
         steps.push(Planned::write(path.clone(), bytes, "consolidated metadata", joined.len()));

@@ -2,17 +2,35 @@
 //!
 //! The journal is written when the new fragments are there, uncommitted, and removed when all is done. In between the new
 //! fragments are committed, and after that the vacuum file says that they take the place of others.
+//!
+//! Anybody can put such a file there. What it says is only done if a run of this library could have meant it, and undone only
+//! if nothing goes that isn't elsewhere; else it is left alone, and told.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tdb_array::{Array, JOURNAL_PREFIX, NewFragmentPlace};
+use tdb_array::{Array, NewFragmentPlace};
+use tdb_metadata::PathList;
 use tdb_storage::{Storage, StorageError};
+use tdb_types::names::{
+    COMMITS_FOLDER, FRAGMENT_METADATA, JOURNAL_PREFIX, MAINTENANCE_SUFFIX, OK_EXTENSION, VACUUM_EXTENSION,
+    WRITE_EXTENSION, file_name,
+};
+use tdb_types::{ByteReader, Feature, TimestampedName};
 
-use crate::{MaintainError, Result};
+use crate::Result;
+use crate::vacuum::fragments::folder_of;
 
-const SUFFIX: &str = ".tmp";
 const TITLE: &str = "tdb journal of joined fragments 1";
+
+/// What became of the journals that were found.
+#[derive(Debug, Default)]
+pub(crate) struct Recovered {
+    /// How many interrupted runs were finished or undone.
+    pub(crate) done: usize,
+    /// The paths of those that were left alone.
+    pub(crate) left: Vec<String>,
+}
 
 /// What is being done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +52,7 @@ impl Journal {
     pub(super) fn path(unique: &str) -> String {
         // Underscores would make it a fragment for some readers.
         let unique: String = unique.chars().filter(char::is_ascii_alphanumeric).collect();
-        format!("{JOURNAL_PREFIX}{unique}{SUFFIX}")
+        format!("{JOURNAL_PREFIX}{unique}{MAINTENANCE_SUFFIX}")
     }
 
     pub(super) fn write(&self) -> Vec<u8> {
@@ -63,27 +81,100 @@ impl Journal {
         let outputs = lines.map(output).collect::<Option<_>>()?;
         Some(Self { outputs, vacuum, list: bytes[end + 2..].to_vec() })
     }
+    /// The folders of what the vacuum file will list; none if this is nothing that a run of this library could have meant.
+    fn folders(&self, array: &Array, path: &str) -> Option<Vec<String>> {
+        let storage = array.storage();
+        let (stem, extension) = file_name(&self.vacuum).rsplit_once('.')?;
+        let name = name_of(stem)?;
+        let version = name.fragment_version().ok()?;
+        let folder = if version.has(Feature::CommitsFolder) { format!("{COMMITS_FOLDER}/") } else { String::new() };
+        let is_vacuum = extension == VACUUM_EXTENSION && self.vacuum == format!("{folder}{name}.{VACUUM_EXTENSION}");
+        let is_first = self.outputs.first().is_none_or(|(first, _)| file_name(first) == name.as_str());
+        if !is_vacuum || !is_first || path != Self::path(name.as_str()) {
+            return None;
+        }
+        let is_output = |(folder, commit): &(String, String)| {
+            let place = name_of(file_name(folder)).filter(|own| (own.start(), own.end()) == (name.start(), name.end()));
+            place
+                .is_some_and(|own| folder_of(&own).as_ref() == Some(folder) && commit_of(&own).as_ref() == Some(commit))
+        };
+        if !self.outputs.iter().all(is_output) {
+            return None;
+        }
+        let mut folders = Vec::new();
+        let mut is_sound = true;
+        let take = |line: std::borrow::Cow<'_, str>| {
+            let known = name_of(file_name(&line)).and_then(|own| {
+                let folder = folder_of(&own).filter(|_| (name.start()..=name.end()).contains(&own.start()))?;
+                let is_line = match version.has(Feature::RelativeVacuum) {
+                    true => line.strip_prefix('/') == Some(&folder),
+                    false => storage.uri(&folder).as_deref() == Some(&*line),
+                };
+                (is_line && !self.outputs.iter().any(|(output, _)| *output == folder)).then_some(folder)
+            });
+            is_sound &= known.is_some();
+            folders.extend(known);
+        };
+        PathList::for_each(&mut ByteReader::new(&self.list), take).ok()?;
+        (is_sound && !folders.is_empty()).then_some(folders)
+    }
 }
 
-/// Finishes or undoes what interrupted runs were about to do. Only for those who have the lock. How many there were.
-pub(super) fn recover(array: &Array) -> Result<usize> {
+/// A name that stands alone.
+fn name_of(name: &str) -> Option<TimestampedName> {
+    TimestampedName::parse(name).filter(|parsed| parsed.as_str() == name)
+}
+
+/// The file that commits a fragment of this name alone, as [`Journal`] has it.
+fn commit_of(name: &TimestampedName) -> Option<String> {
+    let version = name.fragment_version().ok()?;
+    Some(match (version.has(Feature::CommitsFolder), version.has(Feature::RootCommits)) {
+        (true, _) => format!("{COMMITS_FOLDER}/{name}.{WRITE_EXTENSION}"),
+        (false, true) => format!("{name}.{OK_EXTENSION}"),
+        (false, false) => String::new(),
+    })
+}
+
+/// The journals that lie there.
+pub(crate) fn journals(storage: &dyn Storage) -> Result<Vec<String>> {
+    let names = storage.list("")?.into_iter().map(|entry| entry.name);
+    Ok(names.filter(|name| name.starts_with(JOURNAL_PREFIX) && name.ends_with(MAINTENANCE_SUFFIX)).collect())
+}
+
+/// Finishes or undoes what interrupted runs were about to do. Only for those who have the lock.
+pub(crate) fn recover(array: &Array) -> Result<Recovered> {
     let storage = array.storage();
-    let entries = storage.list("").map_err(MaintainError::from)?;
-    let journals =
-        entries.into_iter().filter(|entry| entry.name.starts_with(JOURNAL_PREFIX) && entry.name.ends_with(SUFFIX));
-    let paths: Vec<String> = journals.map(|entry| entry.name).collect();
-    for path in &paths {
-        let bytes = storage.read_up_to(path, array.limits().commit_bytes)?;
-        // It is there whole or not at all; what isn't one of ours is left alone.
-        if let Some(journal) = Journal::parse(&bytes) {
-            finish(array, &journal)?;
-            storage.remove_file(path)?;
+    let mut recovered = Recovered::default();
+    for path in journals(&**storage)? {
+        let bytes = match storage.read_up_to(&path, array.limits().commit_bytes) {
+            Ok(bytes) => bytes,
+            Err(error) if error.is_not_found() => continue,
+            // None of this library's is so long.
+            Err(StorageError::OverLimit { .. } | StorageError::NotAFile { .. }) => {
+                recovered.left.push(path);
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        // It is there whole or not at all.
+        let journal = Journal::parse(&bytes);
+        let journal = journal.and_then(|journal| Some((journal.folders(array, &path)?, journal)));
+        match journal {
+            Some((replaced, journal)) if finish(array, &journal, &replaced)? => {
+                match storage.remove_file(&path) {
+                    // Whose it was lives, and has found that it has lost the lock.
+                    Err(error) if !error.is_not_found() => return Err(error.into()),
+                    _ => recovered.done += 1,
+                }
+            }
+            _ => recovered.left.push(path),
         }
     }
-    Ok(paths.len())
+    Ok(recovered)
 }
 
-fn finish(array: &Array, journal: &Journal) -> Result<()> {
+/// Whether it could be finished or undone.
+fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool> {
     let storage = array.storage();
     let now = array.reopened()?;
     let directory = now.directory();
@@ -91,14 +182,22 @@ fn finish(array: &Array, journal: &Journal) -> Result<()> {
     let committed: BTreeSet<&str> = committed.map(|entry| entry.folder.as_str()).collect();
     let is_committed = |output: &&(String, String)| committed.contains(output.0.as_str());
     if storage.exists(&journal.vacuum)? {
-        return Ok(());
+        return Ok(true);
     }
-    if journal.outputs.iter().all(|output| is_committed(&output)) {
-        return publish(storage, journal);
+    let count = journal.outputs.iter().filter(is_committed).count();
+    if count == journal.outputs.len() {
+        publish(storage, journal)?;
+        return Ok(true);
     }
-    // One after the other they may have been committed in part; the fragments that they come from still count.
-    for (_, commit) in journal.outputs.iter().rev().filter(is_committed) {
-        if !commit.is_empty() && storage.exists(commit)? {
+    // One after the other they may have been committed in part. They may go as long as the fragments that they come from
+    // count. From format 12 on all are committed at once: then somebody has removed some since.
+    let are_at_once = journal.vacuum.starts_with(COMMITS_FOLDER);
+    if count > 0 && (are_at_once || !replaced.iter().all(|folder| committed.contains(folder.as_str()))) {
+        return Ok(false);
+    }
+    for (folder, commit) in journal.outputs.iter().rev().filter(is_committed) {
+        let commit = if commit.is_empty() { &format!("{folder}/{FRAGMENT_METADATA}") } else { commit };
+        if storage.exists(commit)? {
             storage.remove_file(commit)?;
         }
     }
@@ -107,7 +206,7 @@ fn finish(array: &Array, journal: &Journal) -> Result<()> {
             storage.remove_folder(folder)?;
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Says which fragments the new ones take the place of.

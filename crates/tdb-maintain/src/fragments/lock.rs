@@ -1,54 +1,146 @@
 //! One at a time: who maintains an array says so in a file that readers and writers don't look at.
+//!
+//! A lock that somebody dead has left is taken over. It can't be replaced in one operation, so that a second file is made
+//! first, whose name comes from the content of that lock: only who has made it may remove a lock with that content. No two
+//! locks have the same content, so that whoever is late finds another one, and leaves it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use sha2::{Digest, Sha256};
+use tdb_array::{Names, SmallFiles, TimeRange};
 use tdb_storage::{Storage, StorageError};
+use tdb_types::NameForm;
+use tdb_types::names::{MAINTENANCE_LOCK, MAINTENANCE_SUFFIX, TAKEOVER_PREFIX};
 
 use crate::{MaintainError, Result};
 
-/// The file's name. Names of temporary files never have an underscore: some releases of the reference library would take
-/// them for fragments.
-const LOCK: &str = ".tdb-maintain.tmp";
+/// So many who died while they took over are taken over in turn.
+const DEPTH: usize = 8;
 
-/// While this lives, nobody else maintains the array.
+/// While this lives, nobody else maintains the array or group.
 #[derive(Debug)]
-pub(super) struct Lock {
-    storage: Arc<dyn Storage>,
+pub(crate) struct Lock {
+    claim: Claim,
 }
 
 impl Lock {
     /// Takes the lock. One that a dead process on this machine has left is taken over, and every one if `take_over` says so.
-    pub(super) fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
-        let own = Owner::this();
-        match storage.create_new(LOCK, own.to_string().as_bytes()) {
-            Ok(()) => return Ok(Self { storage: Arc::clone(storage) }),
-            Err(StorageError::AlreadyExists { .. }) => {}
-            Err(error) => return Err(error.into()),
+    pub(crate) fn take(files: &SmallFiles, take_over: bool) -> Result<Self> {
+        let storage = files.storage();
+        let own = Owner::this(token(files)?);
+        let claim = Claim::make(storage, MAINTENANCE_LOCK, &own, take_over, DEPTH)?;
+        // The locks that they are about are gone: whoever has made one of them leaves ours alone.
+        for entry in storage.list("")? {
+            if entry.name.starts_with(TAKEOVER_PREFIX) && entry.name.ends_with(MAINTENANCE_SUFFIX) {
+                remove(&**storage, &entry.name)?;
+            }
         }
-        let text = match storage.read_up_to(LOCK, 4096) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.is_not_found() => String::new(),
-            Err(error) => return Err(error.into()),
-        };
-        let is_dead = Owner::parse(&text).is_some_and(|owner| owner.is_dead(&own));
-        if !take_over && !is_dead {
-            let who = if text.is_empty() { "somebody else".to_owned() } else { text.trim_end().replace('\n', ", ") };
-            return Err(MaintainError::Busy { path: storage.describe(LOCK), who });
+        Ok(Self { claim })
+    }
+
+    /// Whether it is still there. Somebody who was told that nobody maintains the array may have taken it over.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Claim { storage, path, content } = &self.claim;
+        match read(&**storage, path)? {
+            Some(found) if found == *content => Ok(()),
+            found => Err(busy(&**storage, path, &found.unwrap_or_default())),
         }
-        match storage.remove_file(LOCK) {
-            Err(error) if !error.is_not_found() => return Err(error.into()),
-            _ => {}
-        }
-        // Of two who take it over one fails here.
-        storage.create_new(LOCK, own.to_string().as_bytes())?;
-        Ok(Self { storage: Arc::clone(storage) })
     }
 }
 
-impl Drop for Lock {
+/// What no other lock has in it.
+fn token(files: &SmallFiles) -> Result<String> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let name = files.new_name(&Names::new(), NameForm::Unversioned, TimeRange { start: 0, end: 0 })?;
+    let unique = name.as_str().rsplit('_').next().unwrap_or_default();
+    // Random bytes may be given, and the same twice.
+    Ok(format!("{unique}-{}", COUNT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// A file that says whose something is. It goes with this, unless somebody else has it by then.
+#[derive(Debug)]
+struct Claim {
+    storage: Arc<dyn Storage>,
+    path: String,
+    content: Vec<u8>,
+}
+
+impl Claim {
+    fn make(storage: &Arc<dyn Storage>, path: &str, own: &Owner, take_over: bool, depth: usize) -> Result<Self> {
+        let content = own.to_string().into_bytes();
+        let new = || Self { storage: Arc::clone(storage), path: path.to_owned(), content: content.clone() };
+        if create(&**storage, path, &content)? {
+            return Ok(new());
+        }
+        let found = read(&**storage, path)?;
+        let busy = |found: Option<Vec<u8>>| Err(busy(&**storage, path, &found.unwrap_or_default()));
+        let Some(found) = found else { return busy(None) };
+        let owner = Owner::parse(&String::from_utf8_lossy(&found));
+        // Who takes over does so now, if it lives: that can be waited for, whatever somebody says.
+        let is_certain = take_over && (path == MAINTENANCE_LOCK || !owner.as_ref().is_some_and(|it| it.is_alive(own)));
+        if !is_certain && !owner.as_ref().is_some_and(|owner| owner.is_dead(own)) || depth == 0 {
+            return busy(Some(found));
+        }
+        let guard = Self::make(storage, &takeover_path(&found), own, take_over, depth - 1)?;
+        // Whoever had the guard before has replaced it.
+        let now = read(&**storage, path)?;
+        if now.as_ref() != Some(&found) {
+            return busy(now);
+        }
+        remove(&**storage, path)?;
+        // One who has just come and found none may have been faster.
+        let is_own = create(&**storage, path, &content)?;
+        drop(guard);
+        if is_own { Ok(new()) } else { busy(read(&**storage, path)?) }
+    }
+}
+
+impl Drop for Claim {
     fn drop(&mut self) {
         // There is no caller to report it to; the next one finds that its owner is dead.
-        let _ = self.storage.remove_file(LOCK);
+        if matches!(read(&*self.storage, &self.path), Ok(Some(found)) if found == self.content) {
+            let _ = self.storage.remove_file(&self.path);
+        }
+    }
+}
+
+/// The file that those make who want to take over a lock with this content.
+fn takeover_path(content: &[u8]) -> String {
+    let digest: String = Sha256::digest(content).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("{TAKEOVER_PREFIX}{digest}{MAINTENANCE_SUFFIX}")
+}
+
+fn busy(storage: &dyn Storage, path: &str, found: &[u8]) -> MaintainError {
+    let text = String::from_utf8_lossy(found);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("token ")).collect();
+    let who = if lines.is_empty() { "somebody else".to_owned() } else { lines.join(", ") };
+    MaintainError::Busy { path: storage.describe(path), who }
+}
+
+/// Makes a file, unless there is one.
+fn create(storage: &dyn Storage, path: &str, content: &[u8]) -> Result<bool> {
+    match storage.create_new(path, content) {
+        Ok(()) => Ok(true),
+        Err(StorageError::AlreadyExists { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The content of a file that may be gone.
+fn read(storage: &dyn Storage, path: &str) -> Result<Option<Vec<u8>>> {
+    match storage.read_up_to(path, 4096) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Removes a file that may be gone.
+fn remove(storage: &dyn Storage, path: &str) -> Result<()> {
+    match storage.remove_file(path) {
+        Err(error) if !error.is_not_found() => Err(error.into()),
+        _ => Ok(()),
     }
 }
 
@@ -58,69 +150,52 @@ struct Owner {
     process: u32,
     /// What process numbers count in: the machine, since when it runs, and its part; empty where it isn't known.
     place: String,
+    /// What no other lock has; none in a file that isn't of this library.
+    token: String,
 }
 
 impl Owner {
-    fn this() -> Self {
+    fn this(token: String) -> Self {
         let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
         let namespace = std::fs::read_link("/proc/self/ns/pid").ok().map(|link| link.display().to_string());
         let parts = [read("/proc/sys/kernel/hostname"), read("/proc/sys/kernel/random/boot_id"), namespace];
         let place = parts.into_iter().collect::<Option<Vec<_>>>().map(|parts| parts.join(" "));
-        Self { process: std::process::id(), place: place.unwrap_or_default() }
+        Self { process: std::process::id(), place: place.unwrap_or_default(), token }
     }
 
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let process = lines.next()?.strip_prefix("process ")?.parse().ok()?;
-        Some(Self { process, place: lines.next()?.strip_prefix("on ")?.to_owned() })
+        let place = lines.next()?.strip_prefix("on ")?.to_owned();
+        let token = lines.next().and_then(|line| line.strip_prefix("token ")).unwrap_or_default().to_owned();
+        Some(Self { process, place, token })
+    }
+
+    /// Whether its process numbers are those of this one's.
+    fn is_here(&self, own: &Self) -> bool {
+        !self.place.is_empty() && self.place == own.place
+    }
+
+    fn has_process(&self) -> bool {
+        std::path::Path::new(&format!("/proc/{}", self.process)).exists()
     }
 
     /// Whether it is certain that the process is gone.
     fn is_dead(&self, own: &Self) -> bool {
-        let is_here = !self.place.is_empty() && self.place == own.place;
-        is_here && !std::path::Path::new(&format!("/proc/{}", self.process)).exists()
+        self.is_here(own) && !self.has_process()
+    }
+
+    /// Whether it is certain that there is such a process.
+    fn is_alive(&self, own: &Self) -> bool {
+        self.is_here(own) && self.has_process()
     }
 }
 
 impl std::fmt::Display for Owner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "process {}\non {}", self.process, self.place)
+        writeln!(f, "process {}\non {}\ntoken {}", self.process, self.place, self.token)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use tdb_storage::MemoryStorage;
-
-    use super::*;
-
-    #[test]
-    fn one_at_a_time() {
-        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-        let lock = Lock::take(&storage, false).unwrap();
-        let error = Lock::take(&storage, false).unwrap_err();
-        assert!(matches!(&error, MaintainError::Busy { who, .. } if who.contains("process")), "{error}");
-        drop(lock);
-        let lock = Lock::take(&storage, false).unwrap();
-        std::mem::forget(lock);
-        drop(Lock::take(&storage, true).unwrap());
-        assert!(!storage.exists(LOCK).unwrap());
-    }
-
-    #[test]
-    fn what_the_dead_have_left_is_taken_over() {
-        let own = Owner::this();
-        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-        // No process has the greatest number.
-        let dead = Owner { process: u32::MAX, ..own.clone() };
-        assert_eq!(Owner::parse(&dead.to_string()), Some(dead.clone()));
-        storage.create_new(LOCK, dead.to_string().as_bytes()).unwrap();
-        assert_eq!(Lock::take(&storage, false).is_ok(), !own.place.is_empty());
-        let elsewhere = Owner { place: "elsewhere".to_owned(), ..dead };
-        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-        storage.create_new(LOCK, elsewhere.to_string().as_bytes()).unwrap();
-        assert!(Lock::take(&storage, false).is_err());
-    }
-}
+mod tests;

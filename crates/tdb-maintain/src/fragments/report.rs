@@ -56,6 +56,9 @@ impl fmt::Display for FragmentPlan {
 pub struct FragmentReport {
     /// How many interrupted runs were finished or undone first.
     pub recovered: usize,
+    /// The paths of files that are named as if interrupted runs had left them, and say what none can have meant. They were left
+    /// alone.
+    pub left_journals: Vec<String>,
     /// The steps, in order.
     pub steps: Vec<JoinedStep>,
 }
@@ -80,6 +83,9 @@ impl fmt::Display for FragmentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.recovered > 0 {
             writeln!(f, "{} interrupted runs were finished or undone.", self.recovered)?;
+        }
+        for path in &self.left_journals {
+            writeln!(f, "{path} was left alone: no interrupted run of this library can have meant what it says.")?;
         }
         if self.steps.is_empty() {
             return writeln!(f, "There was nothing to join.");

@@ -11,18 +11,20 @@ use std::collections::BTreeSet;
 
 use tdb_array::{Array, Joined};
 use tdb_metadata::PathList;
+use tdb_storage::{Storage, StorageError};
 use tdb_types::names::{COMMITS_FOLDER, VACUUM_EXTENSION};
 use tdb_types::{ByteWriter, Feature, TimestampedName};
 
 use super::facts::Facts;
 use super::journal::{Journal, publish};
-use super::sound::check;
+use super::lock::Lock;
+use super::sound::{Asked, check};
 use super::{ConsolidateFragments, JoinedStep};
 use crate::{MaintainError, Refusal, Result};
 
 impl ConsolidateFragments {
     /// Joins fragments that were chosen.
-    pub(super) fn join(&self, array: &Array, chosen: &[&Facts]) -> Result<JoinedStep> {
+    pub(super) fn join(&self, array: &Array, chosen: &[&Facts], lock: &Lock) -> Result<JoinedStep> {
         let names: Vec<TimestampedName> = chosen.iter().map(|facts| facts.name.clone()).collect();
         let mut join = array.join(&names)?.names(self.names.clone()).budget(self.budget);
         if let Some(bytes) = self.max_fragment_size {
@@ -33,7 +35,7 @@ impl ConsolidateFragments {
         }
         let joined = join.write()?;
         self.look_again(array, &names)?;
-        publish_joined(array, chosen, joined, names)
+        publish_joined(array, chosen, (joined, names), lock)
     }
 
     /// Whether what was chosen is still there, and nothing has come in between.
@@ -46,16 +48,21 @@ impl ConsolidateFragments {
             return Err(conflict(format!("fragment {gone} was removed or replaced meanwhile")));
         }
         let chosen: Vec<&Facts> = all.iter().filter(|facts| names.contains(&facts.name)).collect();
-        match check(&now, &all, &chosen, self.asked) {
-            // Attributes that were dropped meanwhile are still in the new fragment.
-            None | Some(Refusal::DroppedAttributes { .. }) => Ok(()),
+        // Attributes that were dropped meanwhile are still in the new fragment.
+        match check(&now, &all, &chosen, Asked { flatten_history: true, ..self.asked }) {
+            None => Ok(()),
             Some(why) => Err(conflict(why.to_string())),
         }
     }
 }
 
 /// Makes new fragments take the place of others.
-fn publish_joined(array: &Array, chosen: &[&Facts], joined: Joined, names: Vec<TimestampedName>) -> Result<JoinedStep> {
+fn publish_joined(
+    array: &Array,
+    chosen: &[&Facts],
+    (joined, names): (Joined, Vec<TimestampedName>),
+    lock: &Lock,
+) -> Result<JoinedStep> {
     let storage = array.storage();
     let (version, outputs) = (joined.version(), joined.fragments());
     let name = match outputs.first() {
@@ -78,7 +85,19 @@ fn publish_joined(array: &Array, chosen: &[&Facts], joined: Joined, names: Vec<T
     if version.has(Feature::CommitsFolder) {
         storage.create_folder(COMMITS_FOLDER)?;
     }
-    storage.create_new(&path, &journal.write())?;
+    let bytes = journal.write();
+    let (size, limit) = (bytes.len() as u64, array.limits().commit_bytes);
+    if size > limit {
+        // No reader would take the vacuum file, nor the next run the journal.
+        return Err(StorageError::OverLimit { path: storage.describe(&journal.vacuum), size, limit }.into());
+    }
+    storage.create_new(&path, &bytes)?;
+    // Whoever has taken the lock over may have undone what the journal says, and removed the new fragments.
+    if let Err(error) = lock.check().and_then(|()| is_there(&**storage, &path)) {
+        // Before the journal's subject goes, with `joined`: whoever reads it has nothing to do then.
+        let _ = storage.remove_file(&path);
+        return Err(error);
+    }
     let (cells, tiles) = (joined.cells(), joined.tiles());
     if let Err(error) = joined.commit() {
         // What is committed of them, if anything, is seen by whoever looks.
@@ -89,4 +108,15 @@ fn publish_joined(array: &Array, chosen: &[&Facts], joined: Joined, names: Vec<T
     storage.remove_file(&path)?;
     let fragments = outputs.into_iter().map(|output| output.name).collect();
     Ok(JoinedStep { replaced: names, fragments, cells, tiles, vacuum_file: journal.vacuum })
+}
+
+/// A journal that is gone was taken for that of an interrupted run.
+fn is_there(storage: &dyn Storage, path: &str) -> Result<()> {
+    match storage.exists(path)? {
+        true => Ok(()),
+        false => {
+            let what = format!("somebody else has removed {path}");
+            Err(MaintainError::Conflict { path: storage.describe(""), what })
+        }
+    }
 }

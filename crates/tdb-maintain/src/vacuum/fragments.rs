@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::{Array, CommitInventory, CommitList, CommittedFragment, Listing, Names, TimeRange};
-use tdb_metadata::PathList;
+use tdb_metadata::CommitKind;
 use tdb_storage::EntryKind;
-use tdb_types::names::{
-    COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA, FRAGMENTS_FOLDER, IGNORE_EXTENSION, file_name,
-};
-use tdb_types::{ArrayType, ByteWriter, Feature, FormatVersion, NameForm, TimestampedName};
+use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA, FRAGMENTS_FOLDER, file_name};
+use tdb_types::{ArrayType, Feature, TimestampedName};
 
 use super::chain::{Replacement, in_its_time, verdicts};
 use crate::Result;
 use crate::draft::{Draft, Left, Reason};
+use crate::ignoring::ignoring;
 use crate::step::Planned;
 use crate::target::list;
 
@@ -72,7 +72,7 @@ impl<'a> FragmentVacuum<'a> {
 }
 
 /// Where a fragment of this name lies.
-fn folder_of(name: &TimestampedName) -> Option<String> {
+pub(crate) fn folder_of(name: &TimestampedName) -> Option<String> {
     let in_folder = name.fragment_version().ok()?.has(Feature::CommitsFolder);
     Some(if in_folder { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() })
 }
@@ -85,8 +85,8 @@ struct There<'a> {
     folders: HashMap<String, TimestampedName>,
     /// Files of commits and such.
     files: HashSet<String>,
-    /// Which commits stand together in a file.
-    gathered: Vec<&'a CommitList>,
+    /// Whether the array has deletes of cells.
+    has_deletes: bool,
     /// What vacuum files name.
     replaced: HashSet<&'a str>,
 }
@@ -112,7 +112,7 @@ impl<'a> There<'a> {
             committed: committed.map(|fragment| (fragment.entry.folder.as_str(), fragment)).collect(),
             folders,
             files: in_commits.chain(in_root).collect(),
-            gathered: inventory.gathered.iter().collect(),
+            has_deletes: inventory.paths.iter().any(|path| CommitKind::of(path) == Some(CommitKind::Delete)),
             replaced: inventory.vacuums.iter().flat_map(|list| &list.names).map(String::as_str).collect(),
         })
     }
@@ -128,22 +128,55 @@ impl<'a> There<'a> {
             return Ok(());
         }
         let Some(fragment) = self.committed.get(vacuum.folder.as_str()) else { return Err(Reason::NoReplacement) };
+        let unsound = |error| Reason::Unsound(Box::new(error));
+        let mut domain: Option<NdRange> = None;
         for fragment in self.written_with(fragment) {
-            array.check_files_of(&fragment.entry).map_err(|error| Reason::Unsound(Box::new(error)))?;
+            array.check_files_of(&fragment.entry).map_err(unsound)?;
+            let own = array.domain_of(&fragment.entry).map_err(unsound)?;
+            domain = match (domain, own) {
+                (Some(mut domain), Some(own)) => {
+                    domain.expand(&own);
+                    Some(domain)
+                }
+                (domain, own) => domain.or(own),
+            };
+        }
+        // Cells that were deleted may have been left out.
+        if self.has_deletes { Ok(()) } else { self.is_covered(array, vacuum, domain.as_ref()) }
+    }
+
+    /// Whether what a vacuum file names lies within a box. What can't be read, as after a vacuum that was interrupted, says
+    /// nothing.
+    fn is_covered(&self, array: &Array, vacuum: &FragmentVacuum<'_>, domain: Option<&NdRange>) -> Result<(), Reason> {
+        let whole: Option<Vec<DimRange>> = array
+            .schema()
+            .dimensions()
+            .iter()
+            .map(|own| {
+                let (lo, hi) = own.domain_keys()?;
+                Some(DimRange::Fixed { lo, hi })
+            })
+            .collect();
+        for (name, folder) in self.targets(vacuum) {
+            let entry = self.committed.get(folder).map(|fragment| &fragment.entry);
+            let own = entry.and_then(|entry| array.domain_of(entry).ok().flatten());
+            // Some releases say of dense fragments that their cells reach out of the domain.
+            let own = own.and_then(|own| match &whole {
+                Some(whole) => own.intersection(&NdRange(whole.clone())),
+                None => Some(own),
+            });
+            if own.is_some_and(|own| !domain.is_some_and(|domain| domain.contains(&own))) {
+                return Err(Reason::Uncovered { fragment: name.to_string() });
+            }
         }
         Ok(())
     }
 
-    /// The fragment, and those that one consolidation wrote together with it: only the first of them has a vacuum file.
+    /// The fragment, and those that one consolidation wrote together with it: all that are of its time, and that nothing
+    /// replaces. Only the first of them has a vacuum file, and before format 12 they have commits of their own.
     fn written_with<'b>(&'b self, first: &'b CommittedFragment) -> impl Iterator<Item = &'b CommittedFragment> {
-        let has = |list: &&&CommitList| first.commit.as_ref().is_some_and(|commit| list.names.contains(commit));
-        let together = self.gathered.iter().filter(has).flat_map(|list| &list.names);
-        let fragments = together.filter_map(|path| {
-            let name = TimestampedName::parse(file_name(path))?;
-            self.committed.get(folder_of(&name)?.as_str()).copied()
-        });
         let name = &first.entry.name;
-        let of_its_time = fragments.filter(|other| {
+        let of_its_time = self.committed.values().copied().filter(move |other| {
             let other = &other.entry;
             (other.name.start(), other.name.end()) == (name.start(), name.end())
                 && other.name != *name
@@ -214,29 +247,15 @@ impl<'a> There<'a> {
             inventory.ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
         let commits: HashSet<&str> =
             removed.values().filter_map(|folder| self.committed.get(folder)?.commit.as_deref()).collect();
-        let mut times: Option<TimeRange> = None;
         let mut paths = Vec::new();
         for list in inventory.gathered.iter().filter(|list| list.path.ends_with(CONSOLIDATED_EXTENSION)) {
             for name in list.names.iter().filter(|name| commits.contains(name.as_str())) {
                 let as_written = list.foreign.get(name).unwrap_or(name);
-                let Some(parsed) = TimestampedName::parse(file_name(name)) else { continue };
-                if ignored.contains(as_written.as_str()) {
-                    continue;
+                if !ignored.contains(as_written.as_str()) {
+                    paths.push(as_written.clone());
                 }
-                let time = times.get_or_insert(TimeRange { start: parsed.start(), end: parsed.end() });
-                *time = TimeRange { start: time.start.min(parsed.start()), end: time.end.max(parsed.end()) };
-                paths.push(as_written.clone());
             }
         }
-        paths.sort_unstable();
-        paths.dedup();
-        let Some(time) = times else { return Ok(None) };
-        let form = NameForm::Versioned(FormatVersion::DEFAULT.number());
-        let name = array.small_files().new_name(names, form, time)?;
-        let count = paths.len();
-        let mut file = ByteWriter::new();
-        PathList { paths }.write(&mut file);
-        let path = format!("{COMMITS_FOLDER}/{name}.{IGNORE_EXTENSION}");
-        Ok(Some(Planned::write(path, file.into_bytes(), "a list of gathered commits to ignore", count)))
+        ignoring(array, names, paths)
     }
 }

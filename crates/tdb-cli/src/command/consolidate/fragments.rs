@@ -5,6 +5,7 @@ use tdb_maintain::ConsolidateFragments;
 
 use crate::failure::Result;
 use crate::output::print_text;
+use crate::session;
 use crate::size;
 
 /// Which fragments are joined, and how.
@@ -49,10 +50,6 @@ pub(crate) struct FragmentArgs {
     /// About how much memory cells may take
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     memory: Option<u64>,
-
-    /// Go on although somebody else seems to maintain the array: it is certain that nobody does
-    #[arg(long)]
-    take_over: bool,
 }
 
 fn ratio(text: &str) -> Result<f32, String> {
@@ -101,15 +98,24 @@ impl FragmentArgs {
         if let Some(bytes) = self.memory {
             options = options.budget(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
-        options.purge(self.purge_deleted).flatten_history(self.flatten_history).take_over(self.take_over)
+        options.purge(self.purge_deleted).flatten_history(self.flatten_history)
     }
 }
 
 /// Joins fragments of an array, or says with `is_plan` which would be joined.
-pub(crate) fn run(array: &Array, args: &FragmentArgs, time: Option<TimeRange>, is_plan: bool) -> Result<()> {
-    let options = args.options(time);
-    print_text(&match is_plan {
-        true => options.plan(array)?.to_string(),
-        false => options.run(array)?.to_string(),
-    })
+pub(crate) fn run(
+    array: &Array,
+    args: &FragmentArgs,
+    time: Option<TimeRange>,
+    (is_plan, take_over): (bool, bool),
+) -> Result<()> {
+    let options = args.options(time).take_over(take_over);
+    if is_plan {
+        return print_text(&options.plan(array)?.to_string());
+    }
+    let report = options.run(array)?;
+    if !report.left_journals.is_empty() {
+        session::found();
+    }
+    print_text(&report.to_string())
 }

@@ -1,0 +1,97 @@
+//! The lock alone, in memory.
+#![allow(clippy::unwrap_used)]
+
+use tdb_array::GroupOptions;
+use tdb_storage::MemoryStorage;
+
+use super::*;
+
+fn files() -> SmallFiles {
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    storage.create_folder("__group").unwrap();
+    GroupOptions::new().open_on(storage).unwrap().small_files()
+}
+
+/// No process has the greatest number.
+fn dead(token: &str) -> Owner {
+    Owner { process: u32::MAX, ..Owner::this(token.to_owned()) }
+}
+
+fn put(files: &SmallFiles, path: &str, owner: &Owner) {
+    files.storage().create_new(path, owner.to_string().as_bytes()).unwrap();
+}
+
+fn names(files: &SmallFiles) -> Vec<String> {
+    let entries = files.storage().list("").unwrap().into_iter().map(|entry| entry.name);
+    entries.filter(|name| name.starts_with('.')).collect()
+}
+
+#[test]
+fn one_at_a_time() {
+    let files = files();
+    let lock = Lock::take(&files, false).unwrap();
+    let error = Lock::take(&files, false).unwrap_err();
+    assert!(matches!(&error, MaintainError::Busy { who, .. } if who.contains("process")), "{error}");
+    lock.check().unwrap();
+    drop(lock);
+    let lock = Lock::take(&files, false).unwrap();
+    // Somebody says that it is over.
+    let other = Lock::take(&files, true).unwrap();
+    assert!(matches!(lock.check(), Err(MaintainError::Busy { .. })));
+    drop(lock);
+    other.check().unwrap();
+    drop(other);
+    assert_eq!(names(&files), [""; 0]);
+}
+
+#[test]
+fn what_the_dead_have_left_is_taken_over() {
+    let own = Owner::this("t".to_owned());
+    let first = dead("a");
+    assert_eq!(Owner::parse(&first.to_string()), Some(first.clone()));
+    let files_of = |owner: &Owner| {
+        let files = files();
+        put(&files, MAINTENANCE_LOCK, owner);
+        files
+    };
+    let files = files_of(&first);
+    assert_eq!(Lock::take(&files, false).is_ok(), !own.place.is_empty());
+    assert_eq!(names(&files).is_empty(), !own.place.is_empty());
+    let elsewhere = Owner { place: "elsewhere".to_owned(), ..first };
+    let files = files_of(&elsewhere);
+    assert!(matches!(Lock::take(&files, false), Err(MaintainError::Busy { .. })));
+    drop(Lock::take(&files, true).unwrap());
+    assert_eq!(names(&files), [""; 0]);
+}
+
+#[test]
+fn those_who_died_while_they_took_over_are_taken_over() {
+    if Owner::this(String::new()).place.is_empty() {
+        return;
+    }
+    let files = files();
+    let mut path = MAINTENANCE_LOCK.to_owned();
+    for number in 0..4 {
+        let owner = dead(&number.to_string());
+        put(&files, &path, &owner);
+        path = takeover_path(owner.to_string().as_bytes());
+    }
+    drop(Lock::take(&files, false).unwrap());
+    assert_eq!(names(&files), [""; 0]);
+}
+
+#[test]
+fn who_takes_over_keeps_others_away() {
+    let files = files();
+    let first = dead("a");
+    put(&files, MAINTENANCE_LOCK, &first);
+    // Another one, which lives, is at it.
+    let guard = takeover_path(first.to_string().as_bytes());
+    put(&files, &guard, &Owner { process: std::process::id(), ..dead("b") });
+    let before = names(&files);
+    assert!(matches!(Lock::take(&files, false), Err(MaintainError::Busy { .. })));
+    if !Owner::this(String::new()).place.is_empty() {
+        assert!(matches!(Lock::take(&files, true), Err(MaintainError::Busy { .. })));
+    }
+    assert_eq!(names(&files), before);
+}
