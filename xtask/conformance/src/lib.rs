@@ -17,6 +17,7 @@
 //! * `read`: arrays that the newest release writes, and ours too if asked for;
 //! * `create` and `change`: arrays that are created and changed by both sides;
 //! * `filters`: chains of filters;
+//! * `maintain`: arrays that both sides write and maintain in turn;
 //! * `releases`: arrays that older releases write;
 //! * `old_formats`: arrays of older formats, written by ours, read by the releases of that time.
 #![forbid(unsafe_code)]
@@ -36,6 +37,7 @@ mod facts;
 mod filters;
 mod generate;
 mod limits;
+mod maintain;
 mod make_ours;
 mod old_formats;
 mod ours;

@@ -127,6 +127,11 @@ pub enum Job {
     Consolidate {
         uri: String,
     },
+    /// Consolidates these fragments, by the names of their folders.
+    ConsolidateFragments {
+        uri: String,
+        fragments: Vec<String>,
+    },
     /// As the configuration's `sm.vacuum.*` say.
     Vacuum {
         uri: String,
@@ -186,6 +191,7 @@ impl Job {
             Self::Delete { .. } => "delete",
             Self::DeleteFragments { .. } => "delete fragments",
             Self::Consolidate { .. } => "consolidate",
+            Self::ConsolidateFragments { .. } => "consolidate fragments",
             Self::Vacuum { .. } => "vacuum",
             Self::ChangeMetadata { .. } => "change metadata",
             Self::Metadata { .. } => "metadata",

@@ -76,6 +76,7 @@ fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
         Job::Delete { uri, condition, timestamp } => context.delete(uri, condition, *timestamp).map(done),
         Job::DeleteFragments { uri, times } => context.delete_fragments(uri, *times).map(done),
         Job::Consolidate { uri } => context.consolidate(uri).map(done),
+        Job::ConsolidateFragments { uri, fragments } => context.consolidate_fragments(uri, fragments).map(done),
         Job::Vacuum { uri } => context.vacuum(uri).map(done),
         Job::ChangeMetadata { uri, put, delete, timestamp } => {
             context.change_metadata(uri, put, delete, *timestamp).map(done)
