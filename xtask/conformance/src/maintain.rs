@@ -76,6 +76,10 @@ impl CaseKind for Maintain {
         smaller::shrink(history, failure, fails)
     }
 
+    fn excused(&self) -> &'static str {
+        "times known"
+    }
+
     fn print(&self, history: &History, _: u64, _: Option<usize>) -> String {
         text::history(history)
     }

@@ -7,6 +7,7 @@ use super::super::case::{Case, Step};
 use super::super::change::entries;
 use super::super::create::state_extents;
 use super::super::maintain::{Deed, Join, History as Maintained, Side, Small, Turn};
+use super::super::defects::repeats_times;
 use super::super::random::Random;
 use super::super::{limits, overhang};
 use super::times::FIRST_TIMESTAMP;
@@ -121,6 +122,7 @@ fn turns(random: &mut Random, case: &Case) -> Vec<Turn> {
     let times: Vec<u64> = case.steps.iter().filter_map(|step| Deed::Step(step.clone()).time()).collect();
     let is_dense = case.array.array_type == ArrayType::Dense;
     let has_deletes = case.steps.iter().any(|step| matches!(step, Step::Delete(..)));
+    let facts = Facts { is_dense, has_deletes, repeats: repeats_times(case) };
     let mut turns = Vec::new();
     let mut written = 0;
     for (index, step) in case.steps.iter().enumerate() {
@@ -137,17 +139,26 @@ fn turns(random: &mut Random, case: &Case) -> Vec<Turn> {
             continue;
         }
         for _ in 0..random.between(1, if last { 4 } else { 2 }) {
-            let deed = upkeep(random, &times[..=index.min(times.len() - 1)], (is_dense, has_deletes));
+            let deed = upkeep(random, &times[..=index.min(times.len() - 1)], facts);
             turns.push(Turn { side: side(random), deed });
         }
     }
     turns
 }
 
-fn upkeep(random: &mut Random, times: &[u64], (is_dense, has_deletes): (bool, bool)) -> Deed {
+/// What maintenance depends on.
+#[derive(Clone, Copy)]
+struct Facts {
+    is_dense: bool,
+    has_deletes: bool,
+    /// Whether there are several writes of one time.
+    repeats: bool,
+}
+
+fn upkeep(random: &mut Random, times: &[u64], facts: Facts) -> Deed {
     let small = *random.pick(&[Small::Commits, Small::Footers, Small::Metadata]);
     match random.weighted(&[45, 20, 15, 15, 3]) {
-        0 => Deed::Join(join(random, times, (is_dense, has_deletes))),
+        0 => Deed::Join(join(random, times, facts)),
         1 => Deed::VacuumFragments,
         2 => {
             let between = (small == Small::Metadata && random.percent(25)).then(|| range(random, times));
@@ -166,7 +177,7 @@ fn range(random: &mut Random, times: &[u64]) -> (u64, u64) {
     (a.min(b), a.max(b))
 }
 
-fn join(random: &mut Random, times: &[u64], (is_dense, has_deletes): (bool, bool)) -> Join {
+fn join(random: &mut Random, times: &[u64], Facts { is_dense, has_deletes, repeats }: Facts) -> Join {
     let mut join = Join { budget: *random.pick(&[1, 50_000, 16 << 20]), ..Join::default() };
     join.amplifies = is_dense && random.percent(75);
     match random.below(10) {
@@ -183,6 +194,10 @@ fn join(random: &mut Random, times: &[u64], (is_dense, has_deletes): (bool, bool
         }
         3 => join.max_fragment_size = Some(*random.pick(&[500, 2000, 20_000])),
         _ => {}
+    }
+    // Nor can dense cells be told apart by their coordinates, to see that they were written at the same time.
+    if is_dense && repeats {
+        join.max_fragment_size = None;
     }
     join.purge = has_deletes && random.percent(25);
     join

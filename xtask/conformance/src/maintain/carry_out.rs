@@ -6,6 +6,7 @@ use tdb_reference::{Job, Reference, Result};
 
 use super::history::{Deed, History, Join, Small, Turn};
 use crate::change::value;
+use crate::defects::repeats_times;
 use crate::ours::{self, Manner, describe};
 use crate::writer::carry_out;
 
@@ -31,7 +32,12 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::res
     match &turn.deed {
         Deed::Step(step) => {
             let case = history.case();
-            ours::carry_out(step, &case, uri, Manner::by(chance))?;
+            let mut manner = Manner::by(chance);
+            // Of more than sixteen fragments the library keeps those of one time in no order.
+            if repeats_times(&case) {
+                manner.max_fragment_size = None;
+            }
+            ours::carry_out(step, &case, uri, manner)?;
         }
         Deed::Metadata { put, delete, time } => {
             let mut writer = open()?.write_metadata().names(Names::new().at(*time));

@@ -1,5 +1,7 @@
 //! What the library is known to get wrong when it maintains arrays, told by which fragments it has joined.
 
+use std::collections::HashSet;
+
 use tdb_types::{ArrayType, Feature};
 
 use super::history::{Deed, History, Join, Turn};
@@ -71,25 +73,33 @@ pub fn has_times(history: &History) -> bool {
 }
 
 /// Why what both sides read differs; `None` if it shouldn't.
-pub fn misread(
-    case: &Case,
-    tied: &std::collections::HashSet<Vec<u8>>,
-    differing: &Differing,
-) -> Option<&'static str> {
+pub fn misread(case: &Case, tied: &HashSet<Vec<u8>>, differing: &Differing) -> Option<&'static str> {
     let is_deduplicated = case.array.array_type == ArrayType::Sparse && !case.array.allows_dups;
-    (is_deduplicated && differing.coordinates.iter().all(|place| tied.contains(place)))
-        .then_some("takes another one of cells that were written at the same time")
+    if !is_deduplicated || tied.is_empty() {
+        return None;
+    }
+    if differing.coordinates.iter().all(|place| tied.contains(place)) {
+        return Some("takes another one of cells that were written at the same time");
+    }
+    // Ours has them before and after.
+    let lost = differing.coordinates.iter().filter(|place| !tied.contains(*place));
+    let mut lost = lost.map(|place| differing.only_in_second.contains(place));
+    lost.all(|is_lost| is_lost).then_some("loses cells of tiles in which others were written at the same time")
 }
 
 /// Why the library couldn't do something; `None` if it should have.
 pub fn refused(message: &str) -> Option<&'static str> {
-    const KNOWN: [(&str, &str); 6] = [
+    if message.contains("SIGFPE") && message.contains("job consolidate") {
+        return Some("divides by zero where no fragment has an attribute of variable size that was added");
+    }
+    const KNOWN: [(&str, &str); 7] = [
         ("Consolidation read 0 cells", "can't purge all cells that there are"),
         ("start timestamp cannot be after end", "can't name files by the times of their first and last entries"),
         ("Cannot get file size", "looks for the files of deletes whose consolidated commits were vacuumed"),
         ("All tiles should have at least one cell", "can't read consolidated tiles of cells that were all overwritten at the same time"),
-        ("exceeds the maximum fragment size", "can't write tiles larger than the bound of a fragment's size"),
-        ("Cannot write tile: fragment size", "can't write tiles larger than the bound of a fragment's size"),
+        ("too small to write a single tile", "can't write tiles larger than the bound of a fragment's size"),
+        ("should be at least 12 to consolidate commits", "has no files for joined commits in formats 7 to 11, as we"),
+        ("was created before these fragments", "refuses listed dense fragments above an older one, as we"),
     ];
     KNOWN.iter().find(|(says, _)| message.contains(says)).map(|(_, why)| *why)
 }

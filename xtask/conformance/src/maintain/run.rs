@@ -76,7 +76,10 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
         }
         Side::Theirs => {
             if let Err(error) = reference.create(&uri, &history.array) {
-                return Ok(crate::their_errors::their_failure(&case, None, &error));
+                return Ok(match error {
+                    tdb_reference::Error::Library(_) => Verdict::Excused("refuses to create the array".to_owned()),
+                    error => crate::their_errors::their_failure(&case, None, &error),
+                });
             }
         }
     }
@@ -186,8 +189,9 @@ impl Run<'_> {
         match known.or_else(|| crate::their_errors::excuse(&self.case, None, error)) {
             Some(reason) => {
                 self.excuse(&reason);
-                // What a crash has left behind it is no state of an array.
-                if matches!(error, tdb_reference::Error::Library(_)) { Ok(()) } else { Err(End::Damaged) }
+                // What a crash has left behind it is no state of an array, unless it came before anything was written.
+                let is_harmless = matches!(error, tdb_reference::Error::Library(_)) || message.contains("SIGFPE");
+                if is_harmless { Ok(()) } else { Err(End::Damaged) }
             }
             None => {
                 let kind = crate::their_errors::as_failure(None, error).kind;

@@ -157,6 +157,8 @@ pub fn other_metadata(expected: &[MetadataEntry], got: &[MetadataEntry]) -> Opti
 pub struct Differing {
     /// Coordinates of cells that are in one of both alone.
     pub coordinates: HashSet<Vec<u8>>,
+    /// Of these, those that the first has no cell of.
+    pub only_in_second: HashSet<Vec<u8>>,
     /// Whether the second has cells that the first hasn't.
     pub has_more: bool,
 }
@@ -170,8 +172,12 @@ impl Differing {
             }
         }
         let has_more = counts.values().any(|count| *count < 0);
-        let differing = counts.into_iter().filter(|(_, count)| *count != 0).map(|((place, _), _)| place);
-        Self { coordinates: differing.collect(), has_more }
+        let first: HashSet<&Vec<u8>> =
+            counts.iter().filter(|(_, count)| **count > 0).map(|((place, _), _)| place).collect();
+        let of_second = counts.iter().filter(|(_, count)| **count < 0).map(|((place, _), _)| place);
+        let only_in_second = of_second.filter(|place| !first.contains(place)).cloned().collect();
+        let differing = counts.iter().filter(|(_, count)| **count != 0).map(|((place, _), _)| place.clone());
+        Self { coordinates: differing.collect(), only_in_second, has_more }
     }
 }
 
