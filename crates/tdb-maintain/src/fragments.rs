@@ -3,7 +3,6 @@
 mod choose;
 mod facts;
 mod journal;
-mod lock;
 mod refusal;
 mod report;
 mod sound;
@@ -14,10 +13,10 @@ use std::collections::BTreeSet;
 use tdb_array::{Array, Names, TimeRange};
 use tdb_types::TimestampedName;
 
+use crate::lock::Lock;
 use crate::{MaintainError, Result};
 use choose::Choice;
 use facts::Facts;
-use lock::Lock;
 use sound::Asked;
 
 pub use refusal::Refusal;

@@ -7,6 +7,7 @@ mod error;
 mod footer_files;
 mod fragments;
 mod job;
+mod lock;
 mod manifest;
 mod metadata_files;
 mod own_commits;

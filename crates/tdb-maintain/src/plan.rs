@@ -7,6 +7,7 @@ use tdb_storage::Entry;
 
 use crate::draft::{Draft, Left, Savings};
 use crate::job::Job;
+use crate::lock::Lock;
 use crate::step::Action;
 use crate::target::Target;
 use crate::{Result, Step};
@@ -21,6 +22,7 @@ pub struct Plan {
     parts: Vec<(Job, Draft)>,
     /// What lay in the folders when the plan was made.
     stamp: Vec<Entry>,
+    take_over: bool,
 }
 
 /// What a consolidation or a vacuum has done.
@@ -38,7 +40,7 @@ impl Plan {
         let stamp = target.stamp()?;
         let draft = |job: Job| job.draft(&target).map(|draft| (job, draft));
         let parts = jobs.into_iter().map(draft).collect::<Result<_>>()?;
-        Ok(Self { target, parts, stamp })
+        Ok(Self { target, parts, stamp, take_over: false })
     }
 
     /// What is going to be written and removed, in this order.
@@ -72,13 +74,30 @@ impl Plan {
         self.parts.iter().flat_map(|(_, draft)| &draft.past)
     }
 
+    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
     /// Does it. If anything was written or removed since the plan was made, it is made anew first, so that the
     /// [report](Report) may differ.
     ///
     /// # Errors
-    /// Whatever the storage can't do. What was done before is done; the next run goes on from there.
+    /// [`MaintainError::Busy`](crate::MaintainError::Busy): somebody else maintains the array. Whatever the storage can't do:
+    /// what was done before is done; the next run goes on from there.
     pub fn run(self) -> Result<Report> {
         let mut report = Report::default();
+        if self.is_empty() && self.target.stamp()? == self.stamp {
+            report.left.extend(self.parts.into_iter().flat_map(|(_, draft)| draft.left));
+            return Ok(report);
+        }
+        // Commits that one gathers while another removes them would count for good. Of groups there is nothing but metadata,
+        // where two are in nobody's way.
+        let _lock = match &self.target {
+            Target::Array(array) => Some(Lock::take(array.storage(), self.take_over)?),
+            Target::Group(_) => None,
+        };
         let mut is_fresh = self.target.stamp()? == self.stamp;
         for (job, draft) in self.parts {
             let draft = if is_fresh { draft } else { job.draft(&self.target)? };

@@ -7,6 +7,7 @@ use tdb_storage::{Entry, Storage, StorageError};
 use tdb_types::Feature;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, METADATA_FOLDER};
 
+use crate::lock::LOCK;
 use crate::{MaintainError, Result};
 
 #[derive(Clone, Debug)]
@@ -62,7 +63,8 @@ impl Target {
         let mut all = Vec::new();
         for folder in folders {
             all.push(Entry::folder(folder));
-            all.extend(list(&**self.storage(), folder)?);
+            // Who maintains it changes nothing.
+            all.extend(list(&**self.storage(), folder)?.into_iter().filter(|entry| entry.name != LOCK));
         }
         Ok(all)
     }

@@ -62,7 +62,9 @@ fn check(what: &str, files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Re
         for n in 0..sound.changes() {
             let plain = on(files);
             let result = job(&(Arc::new(FaultyStorage::new(plain.clone(), fault, n)) as _));
-            assert!(result.is_err(), "{what}, {fault:?} at {n}: it said that all is well");
+            // What is done last is to say that nobody maintains the array any more; the next one finds out.
+            let is_last = n + 1 == sound.changes();
+            assert!(result.is_err() || is_last, "{what}, {fault:?} at {n}: it said that all is well");
             let now = Case::on(plain.clone()).history();
             assert_eq!(differences(&before, &now, &past), [""; 0], "{what}, {fault:?} at {n}");
             job(&plain).unwrap_or_else(|error| panic!("{what}, {fault:?} at {n}, once more: {error}"));
@@ -115,14 +117,14 @@ fn then(files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Report, Maintai
 fn consolidate(what: Consolidation) -> impl Fn(&Arc<dyn Storage>) -> Result<Report, MaintainError> {
     move |storage| {
         let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
-        what.plan(&array)?.run()
+        what.plan(&array)?.take_over(true).run()
     }
 }
 
 fn vacuum(what: Vacuum) -> impl Fn(&Arc<dyn Storage>) -> Result<Report, MaintainError> {
     move |storage| {
         let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
-        what.plan(&array)?.run()
+        what.plan(&array)?.take_over(true).run()
     }
 }
 

@@ -100,7 +100,11 @@ pub fn lines(counts: &Counts) -> Vec<String> {
     let [groups, turns] = [groups::GROUPS, groups::TURNS].map(|name| counts.get(name));
     vec![
         deeds.join(", "),
-        format!("{ours} turns by us, {theirs} by the library, {refused} that we refused; {reads} times both sides read an array"),
-        format!("{twins} purges came out as the library's; {verified} arrays verified without a finding; {groups} groups, {turns} turns"),
+        format!(
+            "{ours} turns by us, {theirs} by the library, {refused} that we refused; {reads} times both sides read an array"
+        ),
+        format!(
+            "{twins} purges came out as the library's; {verified} arrays verified without a finding; {groups} groups, {turns} turns"
+        ),
     ]
 }

@@ -52,6 +52,8 @@ pub struct Request {
 pub enum Job {
     /// The library's version.
     Version,
+    /// The most memory that the process has held, in bytes.
+    PeakMemory,
     /// Whether the library has a function; done if so, failed if not.
     Function {
         name: String,
@@ -176,6 +178,7 @@ impl Job {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Version => "version",
+            Self::PeakMemory => "peak memory",
             Self::Function { .. } => "function",
             Self::Create { .. } => "create",
             Self::Write { .. } => "write",

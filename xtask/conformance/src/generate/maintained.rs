@@ -6,8 +6,8 @@ use tdb_types::{ArrayType, FormatVersion, Layout};
 use super::super::case::{Case, Step};
 use super::super::change::entries;
 use super::super::create::state_extents;
-use super::super::maintain::{Deed, Join, History as Maintained, Side, Small, Turn};
 use super::super::defects::repeats_times;
+use super::super::maintain::{Deed, History as Maintained, Join, Side, Small, Turn};
 use super::super::random::Random;
 use super::super::{limits, overhang};
 use super::times::FIRST_TIMESTAMP;
@@ -92,9 +92,8 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis]) -> Option<Vec<St
         if cells.max().unwrap_or(0) > MOST_CELLS {
             return None;
         }
-        let condition = (deletes && random.percent(40))
-            .then(|| conditions::condition(random, array, axes, &write))
-            .flatten();
+        let condition =
+            (deletes && random.percent(40)).then(|| conditions::condition(random, array, axes, &write)).flatten();
         steps.push(Step::Write(write));
         if let Some(condition) = condition {
             steps.push(Step::Delete(condition, time + *random.pick(&[0, 0, 1, 3])));
@@ -104,11 +103,7 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis]) -> Option<Vec<St
 }
 
 /// The attributes of these names, as they were before they were dropped.
-fn dropped(
-    array: &ArraySpec,
-    steps: &[Step],
-    names: &[String],
-) -> Vec<tdb_reference::model::AttributeSpec> {
+fn dropped(array: &ArraySpec, steps: &[Step], names: &[String]) -> Vec<tdb_reference::model::AttributeSpec> {
     let added = steps.iter().flat_map(|step| match step {
         Step::Evolve(evolution) => evolution.add_attributes.clone(),
         _ => Vec::new(),

@@ -206,4 +206,3 @@ fn with_settings(reference: &mut Reference, settings: &[(&str, String)], job: Jo
     *reference.config() = before;
     outcome
 }
-

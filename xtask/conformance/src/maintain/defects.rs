@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tdb_types::{ArrayType, Feature};
 
 use super::history::{Deed, History, Join, Turn};
-use super::state::{Counted, Differing};
+use super::state::{Counted, Differing, Window};
 use crate::case::Case;
 
 /// Why a consolidation of the library's changes what is read; `None` if it shouldn't.
@@ -27,13 +27,31 @@ pub fn changed_by(history: &History, turn: &Turn, before: &[Counted], after: &[C
     }
     let end = replaced.iter().map(|counted| counted.name.end()).max()?;
     if new.iter().map(|counted| counted.name.end()).max()? < end {
-        return Some("names a consolidated fragment by the end of the last of its fragments, although another ends later");
+        return Some(
+            "names a consolidated fragment by the end of the last of its fragments, although another ends later",
+        );
     }
     by_order(history, join, &replaced, &kept).or_else(|| by_schema(&replaced, &new)).or_else(|| {
         let bounded = join.max_fragment_size.is_some() && new.len() > 1;
         (bounded && is_dense(history))
             .then_some("forgets all but the first of several fragments of a bounded size in its next step")
     })
+}
+
+/// Whether a window cuts a fragment of several milliseconds whose cells have no times of their own, and which was joined to
+/// one whose cells have: of these cells nobody knows the times any more, and both sides give them the fragment's first.
+pub fn was_timeless(history: &History, before: &[Counted], after: &[Counted], (start, end): Window) -> bool {
+    let has_times = |counted: &Counted| {
+        counted.name.fragment_version().is_ok_and(|version| version.has(Feature::PartialTimeOverlap))
+    };
+    let is_in = |counted: &Counted, all: &[Counted]| all.iter().any(|other| other.name == counted.name);
+    let is_cut = |counted: &Counted| {
+        let (from, to) = (counted.name.start(), counted.name.end());
+        from < to && start <= to && from <= end && !(start <= from && to <= end)
+    };
+    let mut new = after.iter().filter(|counted| !is_in(counted, before));
+    let mut replaced = before.iter().filter(|counted| !is_in(counted, after));
+    !is_dense(history) && new.any(has_times) && replaced.any(|counted| !has_times(counted) && is_cut(counted))
 }
 
 /// What of the order of fragments it gets wrong.
@@ -96,7 +114,10 @@ pub fn refused(message: &str) -> Option<&'static str> {
         ("Consolidation read 0 cells", "can't purge all cells that there are"),
         ("start timestamp cannot be after end", "can't name files by the times of their first and last entries"),
         ("Cannot get file size", "looks for the files of deletes whose consolidated commits were vacuumed"),
-        ("All tiles should have at least one cell", "can't read consolidated tiles of cells that were all overwritten at the same time"),
+        (
+            "All tiles should have at least one cell",
+            "can't read consolidated tiles of cells that were all overwritten at the same time",
+        ),
         ("too small to write a single tile", "can't write tiles larger than the bound of a fragment's size"),
         ("should be at least 12 to consolidate commits", "has no files for joined commits in formats 7 to 11, as we"),
         ("was created before these fragments", "refuses listed dense fragments above an older one, as we"),

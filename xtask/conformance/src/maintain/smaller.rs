@@ -4,6 +4,7 @@ use super::history::{Deed, History, Join, Side};
 use crate::case::{Case, Step};
 use crate::shrink::smaller_cases;
 use crate::verdict::Failure;
+use tdb_reference::model::Evolution;
 
 /// How many smaller histories are tried at most.
 const ATTEMPTS: usize = 400;
@@ -80,6 +81,10 @@ fn with_steps_of(history: &History, case: Case) -> Option<History> {
             *step = next;
         }
     }
+    // An evolution of nothing is one, too.
+    let is_nothing =
+        |evolution: &Evolution| *evolution == Evolution { timestamp: evolution.timestamp, ..Evolution::default() };
+    smaller.turns.retain(|turn| !matches!(&turn.deed, Deed::Step(Step::Evolve(evolution)) if is_nothing(evolution)));
     (smaller.array, smaller.encrypted) = (case.array, case.encrypted);
     steps.next().is_none().then_some(smaller)
 }

@@ -106,7 +106,13 @@ pub enum Compared {
 }
 
 /// Compares what ours reads in a window with what the library does.
-pub fn compare(case: &Case, ours: &Result<Seen, String>, reference: &mut Reference, uri: &str, window: Window) -> Compared {
+pub fn compare(
+    case: &Case,
+    ours: &Result<Seen, String>,
+    reference: &mut Reference,
+    uri: &str,
+    window: Window,
+) -> Compared {
     let question = question(case, window);
     let theirs = match read_again(reference, uri, &with_coordinates(case, &question)).0 {
         Ok(theirs) => theirs,
@@ -217,10 +223,15 @@ pub fn tied(case: &Case) -> HashSet<Vec<u8>> {
     let mut tied = HashSet::new();
     for step in &case.steps {
         let Step::Write(write) = step else { continue };
-        let columns: Vec<_> = case.array.dimensions.iter().filter_map(|dimension| {
-            let column = write.cells.iter().find(|column| column.name == dimension.name)?;
-            Some((column, dimension.datatype.size()))
-        }).collect();
+        let columns: Vec<_> = case
+            .array
+            .dimensions
+            .iter()
+            .filter_map(|dimension| {
+                let column = write.cells.iter().find(|column| column.name == dimension.name)?;
+                Some((column, dimension.datatype.size()))
+            })
+            .collect();
         let cells = columns.first().map_or(0, |(column, size)| {
             column.offsets.as_ref().map_or(column.values.len() / size, |offsets| offsets.len().saturating_sub(1))
         });
