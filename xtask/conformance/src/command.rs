@@ -15,7 +15,7 @@ use super::maintain::{self, Maintain};
 use super::read::{Read, Written};
 use super::runner::{self, Amount, CaseKind, Settings};
 use super::tally::{Counts, Tally};
-use super::{both_write, old_formats, releases};
+use super::{both_write, old_formats, releases, soak};
 
 /// Cases of the short form of reading, which fits a run of continuous integration.
 const SHORT: u64 = 400;
@@ -63,6 +63,12 @@ enum What {
         /// Few cases, as for every change
         #[arg(long)]
         short: bool,
+    },
+    /// Readers of both sides, while both write, delete, consolidate and vacuum at once
+    Soak {
+        /// How long
+        #[arg(long, default_value_t = 20)]
+        seconds: u64,
     },
     /// Chains of filters over bytes that need not be whole values, each run by both sides
     Filters,
@@ -162,6 +168,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     Reference::start(NEWEST)?;
     let folder = tempfile::tempdir_in(scratch_folder())?;
     let what = arguments.what.clone().unwrap_or(What::Read(arguments.read));
+    if let What::Soak { seconds } = what {
+        return soak::run(seconds, folder.path());
+    }
     let started = Instant::now();
     let (tally, lines) = run_kind(&what, &arguments.shared, folder.path())?;
     println!("{}", tally.summary(&lines(&tally.counts), started.elapsed().as_secs_f64()));
@@ -194,6 +203,7 @@ fn run_kind(what: &What, shared: &SharedArguments, folder: &Path) -> Result<Outc
             let amount = shared.amount_of_release(if *short { SHORT_MAINTAIN } else { MAINTAIN });
             (runner::run(Maintain { seed }, amount, &settings, folder)?, maintain::lines)
         }
+        What::Soak { .. } => (Tally::default(), |_| Vec::new()),
         What::Filters => (of_newest(Filters { seed }, shared.amount(FILTERS), &settings, folder)?, filters::lines),
         What::Releases { only, append } => {
             let amount = shared.amount_of_release(OF_RELEASE);

@@ -17,6 +17,7 @@
 //! * `read`: arrays that the newest release writes, and ours too if asked for;
 //! * `create` and `change`: arrays that are created and changed by both sides;
 //! * `filters`: chains of filters;
+//! * `soak`: no cases, but readers of both sides while both write and maintain;
 //! * `maintain`: arrays that both sides write and maintain in turn;
 //! * `releases`: arrays that older releases write;
 //! * `old_formats`: arrays of older formats, written by ours, read by the releases of that time.
@@ -51,6 +52,7 @@ mod runner;
 mod selected;
 mod selection;
 mod shrink;
+mod soak;
 mod tally;
 mod their_errors;
 mod values;

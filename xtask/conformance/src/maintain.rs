@@ -22,6 +22,7 @@ use super::tally::Counts;
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::start;
 
+pub use defects::refused;
 pub use history::{Deed, History, Join, Side, Small, Turn};
 
 /// One history in `GROUP` brings a group.

@@ -12,7 +12,7 @@ use super::super::random::Random;
 use super::super::{limits, overhang};
 use super::times::FIRST_TIMESTAMP;
 use super::{Axis, History, conditions, schema, writes};
-use tdb_reference::model::ArraySpec;
+use tdb_reference::model::{ArraySpec, AttributeSpec, FilterSpec};
 
 /// Cells of a write at most: all of them are read many times.
 const MOST_CELLS: usize = 2000;
@@ -26,6 +26,9 @@ pub fn maintained(seed: u64) -> Option<Maintained> {
     let is_dense = array.array_type == ArrayType::Dense;
     if overhang::is_beyond(&array) || is_dense && (array.current_domain.is_some() || schema::has_images(&array)) {
         return None;
+    }
+    if is_dense {
+        array.attributes.iter_mut().for_each(keep_fill_values);
     }
     if array.cell_order == Layout::Hilbert {
         state_extents(&mut array);
@@ -75,6 +78,7 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis]) -> Option<Vec<St
                     history.attributes.extend(dropped(array, &steps, &evolution.drop_attributes));
                     evolution.drop_attributes.clear();
                 }
+                evolution.add_attributes.iter_mut().for_each(keep_fill_values);
                 evolution.timestamp = Some(time);
                 if !evolution.add_attributes.is_empty() || !evolution.drop_attributes.is_empty() {
                     steps.push(Step::Evolve(evolution));
@@ -102,8 +106,13 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis]) -> Option<Vec<St
     Some(steps)
 }
 
+/// What nobody wrote is stored when fragments are joined, and float scaling would alter it.
+fn keep_fill_values(attribute: &mut AttributeSpec) {
+    attribute.filters.filters.retain(|filter| !matches!(filter, FilterSpec::ScaleFloat { .. }));
+}
+
 /// The attributes of these names, as they were before they were dropped.
-fn dropped(array: &ArraySpec, steps: &[Step], names: &[String]) -> Vec<tdb_reference::model::AttributeSpec> {
+fn dropped(array: &ArraySpec, steps: &[Step], names: &[String]) -> Vec<AttributeSpec> {
     let added = steps.iter().flat_map(|step| match step {
         Step::Evolve(evolution) => evolution.add_attributes.clone(),
         _ => Vec::new(),

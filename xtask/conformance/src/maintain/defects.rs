@@ -92,12 +92,18 @@ pub fn has_times(history: &History) -> bool {
 
 /// Why what both sides read differs; `None` if it shouldn't.
 pub fn misread(case: &Case, tied: &HashSet<Vec<u8>>, differing: &Differing) -> Option<&'static str> {
-    let is_deduplicated = case.array.array_type == ArrayType::Sparse && !case.array.allows_dups;
-    if !is_deduplicated || tied.is_empty() {
+    let is_sparse = case.array.array_type == ArrayType::Sparse;
+    if case.array.allows_dups || tied.is_empty() {
         return None;
     }
     if differing.coordinates.iter().all(|place| tied.contains(place)) {
-        return Some("takes another one of cells that were written at the same time");
+        return Some(match is_sparse {
+            true => "takes another one of cells that were written at the same time",
+            false => "orders dense fragments of one time by where their commits lie",
+        });
+    }
+    if !is_sparse {
+        return None;
     }
     // Ours has them before and after.
     let lost = differing.coordinates.iter().filter(|place| !tied.contains(*place));

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use tdb_array::{Array, TimeRange};
 use tdb_reference::Reference;
-use tdb_reference::model::{Bytes, MetadataEntry, QuerySpec, ReadColumn, ReadResult};
+use tdb_reference::model::{Bytes, MetadataEntry, QuerySpec, ReadColumn, ReadResult, WriteSpec};
 use tdb_types::{ArrayType, Layout, TimestampedName};
 
 use super::history::History;
 use crate::case::{Case, Question, Step};
 use crate::compare::difference;
+use crate::generate::integer_of;
 use crate::ours::{self, Reading, describe};
 use crate::reads::{read_again, settled, with_coordinates};
 use crate::selection::Selection;
@@ -190,6 +191,10 @@ impl Differing {
 /// The coordinates of a cell, and all of it.
 fn row(case: &Case, columns: &[ReadColumn], cell: usize) -> (Vec<u8>, Vec<u8>) {
     let (mut place, mut whole) = (Vec::new(), Vec::new());
+    if case.array.array_type == ArrayType::Dense {
+        place = cell.to_le_bytes().to_vec();
+        whole.clone_from(&place);
+    }
     for column in columns {
         let bytes = cell_of(column, cell);
         if case.array.dimension_names().any(|name| name == column.column.name) {
@@ -217,40 +222,62 @@ fn cell_of(column: &ReadColumn, cell: usize) -> Vec<u8> {
     column.column.values[range].to_vec()
 }
 
-/// The coordinates that several writes of one time have.
+/// The coordinates that several writes of one time have; of dense cells, their numbers in row-major order.
 pub fn tied(case: &Case) -> HashSet<Vec<u8>> {
     let mut seen: HashSet<(Option<u64>, Vec<u8>)> = HashSet::new();
     let mut tied = HashSet::new();
     for step in &case.steps {
         let Step::Write(write) = step else { continue };
-        let columns: Vec<_> = case
-            .array
-            .dimensions
-            .iter()
-            .filter_map(|dimension| {
-                let column = write.cells.iter().find(|column| column.name == dimension.name)?;
-                Some((column, dimension.datatype.size()))
-            })
-            .collect();
-        let cells = columns.first().map_or(0, |(column, size)| {
-            column.offsets.as_ref().map_or(column.values.len() / size, |offsets| offsets.len().saturating_sub(1))
-        });
-        let mut own = HashSet::new();
-        for cell in 0..cells {
-            let mut place = Vec::new();
-            for (column, size) in &columns {
-                let range = match &column.offsets {
-                    Some(offsets) => offsets[cell] as usize..offsets[cell + 1] as usize,
-                    None => cell * size..(cell + 1) * size,
-                };
-                append(&mut place, &column.values[range]);
-            }
-            own.insert((write.timestamp, place));
-        }
+        let own: HashSet<_> = places(case, write).into_iter().map(|place| (write.timestamp, place)).collect();
         tied.extend(own.iter().filter(|place| seen.contains(*place)).map(|(_, place)| place.clone()));
         seen.extend(own);
     }
     tied
+}
+
+/// The coordinates of all cells of a write.
+fn places(case: &Case, write: &WriteSpec) -> Vec<Vec<u8>> {
+    if let Some(subarray) = &write.subarray {
+        return dense_places(case, subarray);
+    }
+    let columns = case.array.dimensions.iter().filter_map(|dimension| {
+        let column = write.cells.iter().find(|column| column.name == dimension.name)?;
+        Some((column, dimension.datatype.size()))
+    });
+    let columns: Vec<_> = columns.collect();
+    let cells = columns.first().map_or(0, |(column, size)| {
+        column.offsets.as_ref().map_or(column.values.len() / size, |offsets| offsets.len().saturating_sub(1))
+    });
+    let place = |cell: usize| {
+        let mut place = Vec::new();
+        for (column, size) in &columns {
+            let range = match &column.offsets {
+                Some(offsets) => offsets[cell] as usize..offsets[cell + 1] as usize,
+                None => cell * size..(cell + 1) * size,
+            };
+            append(&mut place, &column.values[range]);
+        }
+        place
+    };
+    (0..cells).map(place).collect()
+}
+
+/// The numbers of the cells of a box.
+fn dense_places(case: &Case, subarray: &[(Bytes, Bytes)]) -> Vec<Vec<u8>> {
+    let mut numbers = vec![0_i128];
+    for (dimension, (low, high)) in case.array.dimensions.iter().zip(subarray) {
+        let integer = |bytes: &Bytes| integer_of(dimension.datatype.physical(), bytes);
+        let Some((first, last)) = dimension.domain.as_ref().map(|(first, last)| (integer(first), integer(last))) else {
+            return Vec::new();
+        };
+        let along = integer(low) - first..=integer(high) - first;
+        let widened = |number: &i128| {
+            let start = number * (last - first + 1);
+            along.clone().map(move |own| start + own)
+        };
+        numbers = numbers.iter().flat_map(widened).collect();
+    }
+    numbers.into_iter().map(|number| (number as usize).to_le_bytes().to_vec()).collect()
 }
 
 /// The fragments that count now.

@@ -5,8 +5,6 @@
 //! has two numbers, or too few cells. `TDB_SOAK` says for how many seconds it goes on; the default is 20.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-mod ledger;
-
 use std::env;
 use std::path::Path;
 use std::process::{Child, Command};
@@ -15,12 +13,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ledger::Ledger;
 use tdb_maintain::tdb_array::tdb_condition::field;
 use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_maintain::tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Names, NewCells};
 use tdb_maintain::tdb_types::{Datatype, Scalar};
 use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Plan, Vacuum, Verify};
+use tdb_testkit::Ledger;
 
 /// The cells of each write.
 const CELLS: i32 = 500;
