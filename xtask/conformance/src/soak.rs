@@ -35,8 +35,10 @@ struct Counts {
     writes: [AtomicUsize; 2],
     deletes: [AtomicUsize; 2],
     reads: [AtomicUsize; 2],
-    /// Reads that met a file that a vacuum had removed.
+    /// Reads that met a file that a vacuum had removed, or one that was half written.
     again: [AtomicUsize; 2],
+    /// Reads in which the library crashed.
+    crashed: AtomicUsize,
     maintained: [AtomicUsize; 2],
     /// Maintenance that could not be done, because of what others did meanwhile.
     gave_way: [AtomicUsize; 2],
@@ -215,7 +217,11 @@ impl Soak<'_> {
         match read() {
             Ok(values) => Ok(Some(values)),
             Err(error) if error.category() == ErrorCategory::Unavailable => Ok(None),
-            Err(error) => Err(describe(&error).into()),
+            Err(error) => match describe(&error) {
+                // The library writes these in two parts, and readers meet the first.
+                half if half.contains("__fragment_meta/") => Ok(None),
+                error => Err(error.into()),
+            },
         }
     }
 
@@ -225,6 +231,11 @@ impl Soak<'_> {
         let read = match reference.read(self.uri, &query) {
             Ok(read) => read,
             Err(error) if is_gone(&error.to_string()) => return Ok(None),
+            // So it does now and then where files go while it reads.
+            Err(tdb_reference::Error::Crashed { .. }) => {
+                add(&self.counts.crashed);
+                return Ok(None);
+            }
             Err(error) => return Err(error.into()),
         };
         let values = |index: usize| {

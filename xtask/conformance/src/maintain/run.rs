@@ -44,6 +44,8 @@ struct Run<'a> {
     cells: u64,
     /// Why from now on both sides needn't read the same.
     tainted: Option<&'static str>,
+    /// After what vacuum files of metadata were named before the turn.
+    replaced_metadata: Vec<TimestampedName>,
 }
 
 /// How a turn ends the history.
@@ -86,8 +88,21 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
     date_schema(Path::new(&uri), history)?;
     let (windows, tied) = (windows(history), tied(&case));
     let (state, excuses) = (State::new(), Vec::new());
-    let mut run =
-        Run { history, case, reference, uri, folder, windows, tied, state, excuses, reads: 0, cells: 0, tainted: None };
+    let mut run = Run {
+        history,
+        case,
+        reference,
+        uri,
+        folder,
+        windows,
+        tied,
+        state,
+        excuses,
+        reads: 0,
+        cells: 0,
+        tainted: None,
+        replaced_metadata: Vec::new(),
+    };
     for (number, turn) in (0..).zip(&history.turns) {
         match run.turn(number, turn, counts) {
             Ok(()) => {}
@@ -118,6 +133,13 @@ fn date_schema(array: &Path, history: &History) -> Result<()> {
     Ok(())
 }
 
+/// The names of files and folders that end so.
+fn names_in(folder: &Path, end: &str) -> Vec<TimestampedName> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter_map(|name| TimestampedName::parse(name.strip_suffix(end)?)).collect()
+}
+
 impl Run<'_> {
     fn agreed(self) -> Verdict {
         Verdict::Agreed { reads: self.reads, cells: self.cells, excuses: self.excuses }
@@ -129,6 +151,7 @@ impl Run<'_> {
 
     fn turn(&mut self, number: u64, turn: &Turn, counts: &mut Counts) -> std::result::Result<(), End> {
         let before = self.counted()?;
+        self.replaced_metadata = names_in(&Path::new(&self.uri).join("__meta"), ".vac");
         let (uri, history) = (self.uri.clone(), self.history);
         let is_done = match turn.side {
             Side::Ours => {
@@ -309,20 +332,17 @@ impl Run<'_> {
             return true;
         }
         // What ends there is cut by no fragment, and neither is what begins there.
-        let cut = |folder: &str| {
-            let entries = fs::read_dir(Path::new(&self.uri).join(folder)).into_iter().flatten().flatten();
-            let names = entries.filter_map(|entry| TimestampedName::parse(&entry.file_name().to_string_lossy()));
-            let cuts = |name: &TimestampedName| {
-                let whole = start <= name.start() && name.end() <= end;
-                !(whole || end < name.start() || start > name.end())
-            };
-            names.into_iter().any(|name| cuts(&name))
+        let cuts = |name: &TimestampedName| {
+            let whole = start <= name.start() && name.end() <= end;
+            !(whole || end < name.start() || start > name.end())
         };
+        let cut = |folder: &str| names_in(&Path::new(&self.uri).join(folder), "").iter().any(cuts);
         match &turn.deed {
             Deed::Join(_) | Deed::Gather(..) | Deed::Vacuum(Small::Commits | Small::Footers) => true,
             Deed::VacuumFragments if defects::has_times(self.history) => true,
             Deed::VacuumFragments => !cut("__fragments") && !cut(""),
-            Deed::Vacuum(Small::Metadata) => !cut("__meta"),
+            // Of keys that were all deleted there is no joined file.
+            Deed::Vacuum(Small::Metadata) => !self.replaced_metadata.iter().any(cuts),
             deed => deed.time().is_some_and(|time| end < time),
         }
     }

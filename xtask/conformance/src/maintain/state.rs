@@ -127,7 +127,13 @@ pub fn compare(
     if let Some(detail) = other_cells(case, &theirs, &ours.cells) {
         return Compared::Cells(detail, Differing::of(case, &theirs, &ours.cells));
     }
-    match reference.metadata(uri, (window != (0, u64::MAX)).then_some(window)) {
+    let within = (window != (0, u64::MAX)).then_some(window);
+    let theirs = match reference.metadata(uri, within) {
+        // Now and then something before has damaged the process's memory; the next one is new.
+        Err(tdb_reference::Error::Crashed { .. }) => reference.metadata(uri, within),
+        read => read,
+    };
+    match theirs {
         Ok(theirs) => match other_metadata(&theirs, &ours.metadata) {
             Some(detail) => Compared::Metadata(detail),
             None => Compared::Same,
