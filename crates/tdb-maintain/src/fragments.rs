@@ -3,7 +3,6 @@
 mod choose;
 mod facts;
 pub(crate) mod journal;
-pub(crate) mod lock;
 mod refusal;
 mod report;
 mod sound;
@@ -14,11 +13,11 @@ use std::collections::BTreeSet;
 use tdb_array::{Array, Names, TimeRange};
 use tdb_types::TimestampedName;
 
+use crate::lock::Lock;
 use crate::{MaintainError, Result};
 use choose::Choice;
 use facts::Facts;
 use journal::Recovered;
-use lock::Lock;
 use sound::Asked;
 
 pub use refusal::Refusal;

@@ -8,6 +8,7 @@ mod footer_files;
 mod fragments;
 mod ignoring;
 mod job;
+mod lock;
 mod manifest;
 mod metadata_files;
 mod own_commits;

@@ -7,8 +7,8 @@ use tdb_storage::Entry;
 
 use crate::draft::{Draft, Left, Reason, Savings};
 use crate::fragments::journal::{Recovered, journals, recover};
-use crate::fragments::lock::Lock;
 use crate::job::Job;
+use crate::lock::Lock;
 use crate::step::{Action, Planned};
 use crate::target::Target;
 use crate::{Result, Step};

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use support::{Case, differences};
-use tdb_array::{ArrayOptions, MetadataValue, Names, TimeRange};
+use tdb_array::{ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange};
 use tdb_maintain::{Action, Consolidate, MaintainError, Reason, Report, Vacuum};
 use tdb_metadata::{ConsolidatedCommit, ConsolidatedCommits};
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_types::{ByteReader, ByteWriter, TimestampedName};
+use tdb_types::{ByteReader, ByteWriter, Datatype, Scalar, TimestampedName};
 
 /// A consolidated sparse fragment beside what it replaces.
 const CONSOLIDATED: &str = "v22-by-2.30.0-sparse-consolidated";
@@ -394,4 +395,29 @@ fn two_at_once() {
         assert!(report.left.is_empty(), "{report:?}");
         assert_eq!(case.seen(TimeRange::ALL), seen, "round {round}");
     }
+}
+
+/// Commits that one gathers while another removes them would count for good.
+#[test]
+fn one_maintains_an_array_at_a_time() {
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let schema =
+        SchemaBuilder::sparse().dimension(rows).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
+    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    for row in 1..4i32 {
+        open().write().cells([("row", &[row]), ("a", &[row])]).unwrap();
+    }
+    // This process lives, and doesn't do anything.
+    let owner = format!("process {}\non elsewhere\n", std::process::id());
+    storage.create_new(".tdb-maintain.tmp", owner.as_bytes()).unwrap();
+    let busy = Consolidate::commits().plan(&open()).unwrap().run().unwrap_err();
+    assert!(matches!(busy, MaintainError::Busy { .. }), "{busy}");
+    let report = Consolidate::commits().plan(&open()).unwrap().take_over(true).run().unwrap();
+    assert_eq!(report.steps.len(), 1);
+    assert!(!storage.exists(".tdb-maintain.tmp").unwrap());
+    // Where there is nothing to do nobody is in the way.
+    storage.create_new(".tdb-maintain.tmp", owner.as_bytes()).unwrap();
+    assert!(Consolidate::commits().plan(&open()).unwrap().run().unwrap().steps.is_empty());
 }

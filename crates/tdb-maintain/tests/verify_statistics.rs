@@ -9,11 +9,12 @@ use tdb_array::tdb_fragment::{
     FRAGMENT_METADATA_FILE, FragmentField, FragmentFile, FragmentFolder, GenericTileDecoder, GenericTileEncoder,
     StatisticsRules, TileValues, Tiles, tdb_rtree::DimRange, tdb_rtree::RTree,
 };
-use tdb_array::{Array, ArrayOptions, Fragment, TimeRange};
+use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Fragment, NewCells, TimeRange};
 use tdb_maintain::{FindingKind, Severity, Verify};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
-use tdb_types::{Feature, Limits};
+use tdb_types::{Datatype, Feature, Limits, Scalar};
 
 /// How often each kind was altered and found.
 #[derive(Debug, Default)]
@@ -24,6 +25,11 @@ struct Counts {
     totals: usize,
     boxes: usize,
     domains: usize,
+}
+
+/// Makes a sum another one; what is no number becomes one, for it may have many bits.
+fn alter_sum(sum: &mut u64) {
+    *sum = if f64::from_bits(*sum).is_nan() { 0 } else { *sum ^ 1 << 40 };
 }
 
 /// A fragment, and its metadata as it lies there.
@@ -61,7 +67,8 @@ impl Subject<'_> {
         let known = statistics.tile(0, footer.tiles(), &rules);
         let context = format!("{} {}: {field}", self.name, self.path);
         if known.sum.trusted().is_some() {
-            let found = self.finds(FindingKind::Sum, |file| file.contents.fields[slot].statistics.sums[0] ^= 1 << 40);
+            let found =
+                self.finds(FindingKind::Sum, |file| alter_sum(&mut file.contents.fields[slot].statistics.sums[0]));
             assert!(found, "sum of {context}");
             counts.sums += 1;
         }
@@ -89,7 +96,7 @@ impl Subject<'_> {
         if let Some(totals) = self.sound.contents.fragment_statistics.0.get(slot)
             && totals.judge(footer.tiles(), &rules).sum.trusted().is_some()
         {
-            let alter = |file: &mut FragmentFile| file.contents.fragment_statistics.0[slot].sum ^= 1 << 40;
+            let alter = |file: &mut FragmentFile| alter_sum(&mut file.contents.fragment_statistics.0[slot].sum);
             assert!(self.finds(FindingKind::Sum, alter), "total of {context}");
             counts.totals += 1;
         }
@@ -160,4 +167,32 @@ fn altered_statistics_are_found() {
     println!("{counts:?}");
     let Counts { sums, bounds, nulls, totals, boxes, domains, .. } = counts;
     assert!(sums > 500 && bounds > 1000 && nulls > 50 && totals > 500 && boxes > 100 && domains > 100, "{counts:?}");
+}
+
+/// Which bits a sum has that is no number depends on the processor, and on the order in which it was added up.
+#[test]
+fn sums_that_are_no_numbers_may_have_any_bits() {
+    let storage = Arc::new(MemoryStorage::new());
+    let place = Dimension::new("place", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    let schema =
+        SchemaBuilder::sparse().dimension(place).attribute(Attribute::new("a", Datatype::Float32)).build().unwrap();
+    CreateOptions::new()
+        .create_on(&(storage.clone() as Arc<dyn Storage>), &ArrayDefinition::new(schema).unwrap())
+        .unwrap();
+    let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    let cells = NewCells::new().with("place", &[1, 2, 3]).with("a", &[f32::NAN, 1.5, -f32::NAN]);
+    open().write().cells(cells).unwrap();
+    let array = open();
+    let fragment = &array.fragments().unwrap()[0];
+    let path = format!("{}/{FRAGMENT_METADATA_FILE}", fragment.folder());
+    let folder = FragmentFolder { version: fragment.version(), has_coordinates: false };
+    let mut decoder = GenericTileDecoder::new(Limits::default());
+    let bytes = storage.read(&path).unwrap();
+    let sound = FragmentFile::parse(&bytes, folder, fragment.schema(), &mut decoder, None).unwrap();
+    let subject = Subject { name: "NaN", storage: &storage, fragment, path, sound };
+    let slot = fragment.footer().slot(FragmentField::Attribute(0)).unwrap();
+    let alter =
+        |bits: u64| subject.finds(FindingKind::Sum, |file| file.contents.fields[slot].statistics.sums[0] = bits);
+    assert!(!alter(f64::NAN.to_bits()) && !alter((-f64::NAN).to_bits()) && !alter(0x7ff8_0000_0000_0001));
+    assert!(alter(1.5f64.to_bits()) && alter(f64::INFINITY.to_bits()));
 }

@@ -5,6 +5,7 @@
 //! * [`fixtures`]: the arrays in `fixtures/`, and what the reference library reads from them;
 //! * [`FaultyStorage`]: a disk that fails, loses its power or whose machine stops at a chosen moment;
 //! * [`LatentStorage`]: a storage whose answers take as long as those of an object store;
+//! * [`Ledger`]: what was committed and when, by which reads of an array are judged that others write to meanwhile;
 //! * [`LyingStorage`]: a storage that gives wrong sizes of files;
 //! * `allocations` (feature `allocations`): how much a piece of code allocates at its peak.
 //!
@@ -18,10 +19,12 @@ mod faulty;
 pub mod fixtures;
 pub mod hostile;
 mod latent;
+mod ledger;
 mod lying;
 mod replay;
 
 pub use faulty::{Fault, FaultyStorage};
 pub use latent::LatentStorage;
+pub use ledger::{Least, Ledger};
 pub use lying::{Lie, LyingStorage};
 pub use replay::{replay, replay_damaged, replay_target};

@@ -11,10 +11,11 @@ use tdb_reference::{NEWEST, Reference, Release, release};
 use super::change::{self, Change};
 use super::create::{self, Create};
 use super::filters::{self, Filters};
+use super::maintain::{self, Maintain};
 use super::read::{Read, Written};
 use super::runner::{self, Amount, CaseKind, Settings};
 use super::tally::{Counts, Tally};
-use super::{both_write, old_formats, releases};
+use super::{both_write, old_formats, releases, soak};
 
 /// Cases of the short form of reading, which fits a run of continuous integration.
 const SHORT: u64 = 400;
@@ -24,6 +25,9 @@ const QUERY: u64 = 5000;
 const CREATE: u64 = 2000;
 const CHANGE: u64 = 500;
 const FILTERS: u64 = 300;
+const MAINTAIN: u64 = 500;
+/// Of the short form.
+const SHORT_MAINTAIN: u64 = 40;
 const OF_RELEASE: u64 = 100;
 const OLD_FORMATS: u64 = 60;
 
@@ -54,6 +58,18 @@ enum What {
     Create,
     /// Schemas, metadata, deletes and groups that both sides change; the newest release reads both
     Change,
+    /// Arrays and groups that both sides write, consolidate and vacuum in turn; both read them after each turn
+    Maintain {
+        /// Few cases, as for every change
+        #[arg(long)]
+        short: bool,
+    },
+    /// Readers of both sides, while both write, delete, consolidate and vacuum at once
+    Soak {
+        /// How long
+        #[arg(long, default_value_t = 20)]
+        seconds: u64,
+    },
     /// Chains of filters over bytes that need not be whole values, each run by both sides
     Filters,
     /// Arrays that every release writes, as far as each can make them, read by the newest and by us
@@ -152,6 +168,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     Reference::start(NEWEST)?;
     let folder = tempfile::tempdir_in(scratch_folder())?;
     let what = arguments.what.clone().unwrap_or(What::Read(arguments.read));
+    if let What::Soak { seconds } = what {
+        return soak::run(seconds, folder.path());
+    }
     let started = Instant::now();
     let (tally, lines) = run_kind(&what, &arguments.shared, folder.path())?;
     println!("{}", tally.summary(&lines(&tally.counts), started.elapsed().as_secs_f64()));
@@ -180,6 +199,11 @@ fn run_kind(what: &What, shared: &SharedArguments, folder: &Path) -> Result<Outc
         }
         What::Create => (of_newest(Create { seed }, shared.amount(CREATE), &settings, folder)?, create::lines),
         What::Change => (of_newest(Change { seed }, shared.amount(CHANGE), &settings, folder)?, change::lines),
+        What::Maintain { short } => {
+            let amount = shared.amount_of_release(if *short { SHORT_MAINTAIN } else { MAINTAIN });
+            (runner::run(Maintain { seed }, amount, &settings, folder)?, maintain::lines)
+        }
+        What::Soak { .. } => (Tally::default(), |_| Vec::new()),
         What::Filters => (of_newest(Filters { seed }, shared.amount(FILTERS), &settings, folder)?, filters::lines),
         What::Releases { only, append } => {
             let amount = shared.amount_of_release(OF_RELEASE);

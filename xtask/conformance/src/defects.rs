@@ -130,7 +130,7 @@ fn keeps_older_cells(case: &Case, question: &Question) -> Option<&'static str> {
 }
 
 /// Whether several writes have the same time.
-fn repeats_times(case: &Case) -> bool {
+pub fn repeats_times(case: &Case) -> bool {
     let times: Vec<_> = case.writes().map(|write| write.timestamp).collect();
     times.iter().enumerate().any(|(place, time)| times[..place].contains(time))
 }

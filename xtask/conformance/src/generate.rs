@@ -7,6 +7,7 @@ mod changes;
 mod conditions;
 mod disorder;
 mod filters;
+mod maintained;
 mod questions;
 mod schema;
 mod selections;
@@ -22,6 +23,7 @@ pub use aggregates::is_theirs;
 use axis::Axis;
 pub use axis::{integer_bytes, integer_of, order_of, type_limits};
 pub use changes::AFTER_ALL;
+pub use maintained::maintained;
 use tdb_reference::model::{ArraySpec, AttributeSpec, Evolution};
 use times::FIRST_TIMESTAMP;
 

@@ -17,6 +17,8 @@
 //! * `read`: arrays that the newest release writes, and ours too if asked for;
 //! * `create` and `change`: arrays that are created and changed by both sides;
 //! * `filters`: chains of filters;
+//! * `soak`: no cases, but readers of both sides while both write and maintain;
+//! * `maintain`: arrays that both sides write and maintain in turn;
 //! * `releases`: arrays that older releases write;
 //! * `old_formats`: arrays of older formats, written by ours, read by the releases of that time.
 #![forbid(unsafe_code)]
@@ -36,6 +38,7 @@ mod facts;
 mod filters;
 mod generate;
 mod limits;
+mod maintain;
 mod make_ours;
 mod old_formats;
 mod ours;
@@ -49,6 +52,7 @@ mod runner;
 mod selected;
 mod selection;
 mod shrink;
+mod soak;
 mod tally;
 mod their_errors;
 mod values;

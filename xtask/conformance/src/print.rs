@@ -15,6 +15,20 @@ const SHOWN_CELLS: usize = 24;
 
 /// A case with only one of its questions, or all of them.
 pub fn case(case: &Case, only: Option<usize>) -> String {
+    let mut text = array(case);
+    for one in &case.steps {
+        text.push_str(&step(case, one));
+    }
+    for (index, asked) in case.questions.iter().enumerate() {
+        if only.is_none_or(|only| only == index) {
+            text.push_str(&question(case, asked));
+        }
+    }
+    text
+}
+
+/// The array of a case, before anything happens.
+pub fn array(case: &Case) -> String {
     let mut text = String::new();
     let array = &case.array;
     let _ = writeln!(
@@ -54,14 +68,6 @@ pub fn case(case: &Case, only: Option<usize>) -> String {
         let ranges = current.iter().zip(&array.dimensions).map(|(ends, dimension)| range(dimension.datatype, ends));
         let _ = writeln!(text, "  current domain {}", Vec::from_iter(ranges).join(" x "));
     }
-    for step in &case.steps {
-        text.push_str(&step_text(case, step));
-    }
-    for (index, asked) in case.questions.iter().enumerate() {
-        if only.is_none_or(|only| only == index) {
-            text.push_str(&question(case, asked));
-        }
-    }
     text
 }
 
@@ -93,7 +99,8 @@ fn pipeline(pipeline: &Pipeline) -> String {
     format!(" [{}]{chunk}", filters.join(", "))
 }
 
-fn step_text(case: &Case, step: &Step) -> String {
+/// A step of a case.
+pub fn step(case: &Case, step: &Step) -> String {
     match step {
         Step::Write(write) => write_text(case, write),
         Step::Delete(condition, time) => format!("delete at {time}: {condition:?}\n"),

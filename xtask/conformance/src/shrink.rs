@@ -39,7 +39,7 @@ pub fn shrink(case: Case, failure: Failure, mut fails: impl FnMut(&Case) -> Opti
 }
 
 /// Cases that are simpler in one respect, the boldest first.
-fn smaller_cases(case: &Case) -> Vec<Case> {
+pub fn smaller_cases(case: &Case) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |change: &dyn Fn(&mut Case) -> Option<()>| {
         let mut smaller = case.clone();

@@ -26,7 +26,7 @@ impl Counts {
 }
 
 /// Some of what is counted with its reason.
-const READS_LEFT_OUT: &str = "reads left out, or decided by another read";
+pub const READS_LEFT_OUT: &str = "reads left out, or decided by another read";
 
 /// What came of the cases of a run, of whatever kind they were.
 #[derive(Debug, Default)]
@@ -49,14 +49,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts a case that didn't fail, and what it counted.
-    pub fn settle(&mut self, verdict: Verdict, counts: &Counts) {
+    /// Counts a case that didn't fail, and what it counted; `excused` says what excuses are of.
+    pub fn settle(&mut self, verdict: Verdict, counts: &Counts, excused: &str) {
         match verdict {
             Verdict::Agreed { reads, cells, excuses } => {
                 self.agreed += 1;
                 self.reads += reads;
                 self.cells += cells;
-                excuses.iter().for_each(|reason| self.count_reason(READS_LEFT_OUT, reason));
+                excuses.iter().for_each(|reason| self.count_reason(excused, reason));
             }
             Verdict::Refused(reason) => {
                 self.agreed += 1;

@@ -136,6 +136,11 @@ impl Reference {
         expect!(self.run(&Job::Version), Outcome::Text(version) => version)
     }
 
+    /// The most memory that the process has held, in bytes.
+    pub fn peak_memory(&mut self) -> Result<u64> {
+        expect!(self.run(&Job::PeakMemory), Outcome::Text(bytes) => bytes.parse().unwrap_or(0))
+    }
+
     pub fn create(&mut self, uri: &str, spec: &ArraySpec) -> Result<()> {
         self.done(Job::Create { uri: uri.to_owned(), spec: spec.clone() })
     }

@@ -52,6 +52,8 @@ pub struct Request {
 pub enum Job {
     /// The library's version.
     Version,
+    /// The most memory that the process has held, in bytes.
+    PeakMemory,
     /// Whether the library has a function; done if so, failed if not.
     Function {
         name: String,
@@ -127,6 +129,11 @@ pub enum Job {
     Consolidate {
         uri: String,
     },
+    /// Consolidates these fragments, by the names of their folders.
+    ConsolidateFragments {
+        uri: String,
+        fragments: Vec<String>,
+    },
     /// As the configuration's `sm.vacuum.*` say.
     Vacuum {
         uri: String,
@@ -171,6 +178,7 @@ impl Job {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Version => "version",
+            Self::PeakMemory => "peak memory",
             Self::Function { .. } => "function",
             Self::Create { .. } => "create",
             Self::Write { .. } => "write",
@@ -186,6 +194,7 @@ impl Job {
             Self::Delete { .. } => "delete",
             Self::DeleteFragments { .. } => "delete fragments",
             Self::Consolidate { .. } => "consolidate",
+            Self::ConsolidateFragments { .. } => "consolidate fragments",
             Self::Vacuum { .. } => "vacuum",
             Self::ChangeMetadata { .. } => "change metadata",
             Self::Metadata { .. } => "metadata",

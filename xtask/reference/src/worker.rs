@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 
 use super::capi::{Context, Library};
 use super::install::install;
+use super::memory::peak_memory;
 use super::protocol::{GroupDescription, Job, Outcome, Request, receive, send};
 use super::releases::release;
 use super::{Error, Result};
@@ -54,6 +55,7 @@ fn run(release_wanted: &str) -> Result<()> {
 fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
     match job {
         Job::Version => Ok(Outcome::Text(library.release().to_owned())),
+        Job::PeakMemory => Ok(Outcome::Text(peak_memory().to_string())),
         Job::Function { name } if library.has(name) => Ok(Outcome::Done),
         Job::Function { name } => Err(Error::Library(format!("release {} has no {name}", library.release()))),
         Job::Create { uri, spec } => context.create(uri, spec).map(done),
@@ -76,6 +78,7 @@ fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
         Job::Delete { uri, condition, timestamp } => context.delete(uri, condition, *timestamp).map(done),
         Job::DeleteFragments { uri, times } => context.delete_fragments(uri, *times).map(done),
         Job::Consolidate { uri } => context.consolidate(uri).map(done),
+        Job::ConsolidateFragments { uri, fragments } => context.consolidate_fragments(uri, fragments).map(done),
         Job::Vacuum { uri } => context.vacuum(uri).map(done),
         Job::ChangeMetadata { uri, put, delete, timestamp } => {
             context.change_metadata(uri, put, delete, *timestamp).map(done)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::cases::Asking;
+use super::maintenance::Job;
 
 /// What to measure.
 #[derive(Args)]
@@ -24,6 +25,9 @@ pub struct Arguments {
     /// Measures writes instead, into arrays in memory
     #[arg(long)]
     pub(crate) writes: bool,
+    /// Measures consolidations and vacuums instead, of arrays in memory
+    #[arg(long)]
+    pub(crate) maintain: bool,
     /// Measures round trips instead, on a storage each of whose requests takes 30 ms
     #[arg(long)]
     pub(crate) latency: bool,
@@ -48,6 +52,9 @@ pub struct WorkerArguments {
     /// The ranges make a query each, or are points
     #[arg(long, default_value = "once")]
     pub(crate) asking: Asking,
+    /// Consolidates or vacuums instead
+    #[arg(long)]
+    pub(crate) maintains: Option<Job>,
     /// Reads once more to make the digest
     #[arg(long)]
     pub(crate) digest: bool,

@@ -10,6 +10,7 @@ mod cases;
 mod digest;
 mod latency;
 mod limits;
+mod maintenance;
 mod measured;
 mod ours;
 mod report;
@@ -27,6 +28,9 @@ use tdb_reference::{NEWEST, Reference, TimedReads};
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if arguments.writes {
         return writes::run(arguments);
+    }
+    if arguments.maintain {
+        return maintenance::run(arguments);
     }
     if arguments.latency {
         return latency::run();
@@ -59,7 +63,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 }
 
 pub fn run_worker(arguments: &WorkerArguments) -> Result<(), Box<dyn Error>> {
-    ours::work(arguments)
+    match arguments.maintains {
+        Some(job) => maintenance::work(job, &arguments.uri, arguments.threads),
+        None => ours::work(arguments),
+    }
 }
 
 fn measure_theirs(

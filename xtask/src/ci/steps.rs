@@ -42,6 +42,9 @@ pub const STEPS: &[Step] = &[
     step("deny", "advisories, licences, bans and sources of dependencies, by cargo-deny (deny.toml)", deny),
     step("semver", "what changed in the public items since the last release, by cargo-semver-checks", semver),
     step("conformance", "the reference library's arrays, short form", || own(&["conformance", "--short"]).into()),
+    step("maintenance", "arrays that both libraries maintain in turn, short form", || {
+        own(&["conformance", "maintain", "--short"]).into()
+    }),
     step("packages", "the crates as a registry would get them: packaged, and built from that", packages::run),
 ];
 

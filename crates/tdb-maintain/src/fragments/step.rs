@@ -17,9 +17,9 @@ use tdb_types::{ByteWriter, Feature, TimestampedName};
 
 use super::facts::Facts;
 use super::journal::{Journal, publish};
-use super::lock::Lock;
 use super::sound::{Asked, check};
 use super::{ConsolidateFragments, JoinedStep};
+use crate::lock::Lock;
 use crate::{MaintainError, Refusal, Result};
 
 impl ConsolidateFragments {

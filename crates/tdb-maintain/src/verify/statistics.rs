@@ -188,10 +188,16 @@ fn judge_values<T: Copy, U: std::fmt::Display>(
 /// Floats of dense tiles may have been added up in another order than they lie in; how far apart the sums may be then
 /// depends on how many there are.
 fn judge_sum(sides: &[(Option<u64>, Statistic<Sum>); 3], tiles: &Tiles) -> Option<Judged> {
+    let Some(Sum::F64(stored)) = sides[0].1.stored() else { return None };
+    // Which bits a sum has that is no number depends on the processor, and on what was added first.
+    let is_no_number =
+        |ours: &(Option<u64>, Statistic<Sum>)| matches!(ours.1.stored(), Some(Sum::F64(ours)) if ours.is_nan());
+    if stored.is_nan() && sides[1..].iter().any(is_no_number) {
+        return Some(Judged::Same);
+    }
     if !matches!(tiles, Tiles::Dense(_)) {
         return None;
     }
-    let Some(Sum::F64(stored)) = sides[0].1.stored() else { return None };
     let near = |ours: &(Option<u64>, Statistic<Sum>)| match ours.1.stored() {
         Some(Sum::F64(ours)) => (stored - ours).abs() <= ROUNDING * stored.abs().max(ours.abs()),
         _ => false,

@@ -5,7 +5,7 @@ use std::path::Path;
 use tdb_reference::Result;
 
 use crate::coverage::Coverage;
-use crate::tally::Counts;
+use crate::tally::{Counts, READS_LEFT_OUT};
 use crate::verdict::{Failure, Verdict};
 
 /// A kind of case.
@@ -53,6 +53,11 @@ pub trait CaseKind: Send + Sync + 'static {
 
     /// The case for people, with one of its questions or all.
     fn print(&self, case: &Self::Case, index: u64, question: Option<usize>) -> String;
+
+    /// What excuses of its verdicts are of, for the summary.
+    fn excused(&self) -> &'static str {
+        READS_LEFT_OUT
+    }
 
     /// Counts what a case is made of that both sides agreed upon.
     fn cover(&self, _case: &Self::Case, _coverage: &mut Coverage) {}

@@ -240,7 +240,7 @@ impl<K: CaseKind> Shared<K> {
             if matches!(verdict, Verdict::Agreed { .. } | Verdict::Refused(_)) {
                 self.kind.cover(&case, &mut state.tally.coverage);
             }
-            state.tally.settle(verdict, counts);
+            state.tally.settle(verdict, counts, self.kind.excused());
             if let Amount::Compared { count, .. } = state.amount
                 && state.tally.left_out > count
             {

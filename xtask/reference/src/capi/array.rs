@@ -139,6 +139,14 @@ impl Context {
         }
     }
 
+    /// Consolidates these fragments, by the names of their folders.
+    pub(crate) fn consolidate_fragments(&self, uri: &str, fragments: &[String]) -> Result<()> {
+        let names = fragments.iter().map(|name| c_string(name)).collect::<Result<Vec<_>>>()?;
+        let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
+        let (uri, count) = (c_string(uri)?, pointers.len() as u64);
+        call!(self, tiledb_array_consolidate_fragments(uri.as_ptr(), pointers.as_ptr(), count, self.config()))
+    }
+
     /// Removes what the configuration's `sm.vacuum.mode` says.
     pub(crate) fn vacuum(&self, uri: &str) -> Result<()> {
         call!(self, tiledb_array_vacuum(c_string(uri)?.as_ptr(), self.config()))

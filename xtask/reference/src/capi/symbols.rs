@@ -162,6 +162,7 @@ symbols! {
     tiledb_array_close(Ptr, Ptr) -> Status;
     tiledb_array_free(Out);
     tiledb_array_consolidate(Ptr, Text, Ptr) -> Status;
+    tiledb_array_consolidate_fragments(Ptr, Text, *const Text, u64, Ptr) -> Status;
     tiledb_array_vacuum(Ptr, Text, Ptr) -> Status;
     tiledb_array_delete_fragments_v2(Ptr, Text, u64, u64) -> Status;
     tiledb_array_put_metadata(Ptr, Ptr, Text, u32, u32, In) -> Status;

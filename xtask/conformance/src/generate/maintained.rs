@@ -1,0 +1,208 @@
+//! Random histories of arrays that are maintained.
+
+use tdb_reference::RELEASES;
+use tdb_types::{ArrayType, FormatVersion, Layout};
+
+use super::super::case::{Case, Step};
+use super::super::change::entries;
+use super::super::create::state_extents;
+use super::super::defects::repeats_times;
+use super::super::maintain::{Deed, History as Maintained, Join, Side, Small, Turn};
+use super::super::random::Random;
+use super::super::{limits, overhang};
+use super::times::FIRST_TIMESTAMP;
+use super::{Axis, History, conditions, schema, writes};
+use tdb_reference::model::{ArraySpec, AttributeSpec, FilterSpec};
+
+/// Cells of a write at most: all of them are read many times.
+const MOST_CELLS: usize = 2000;
+
+/// The history that belongs to a seed; `None` if the array can't be maintained by the library.
+pub fn maintained(seed: u64) -> Option<Maintained> {
+    let random = &mut Random::new(seed);
+    let (mut array, mut axes) = schema::array(random);
+    // Of dense arrays with a current domain the library makes fragments that it can't read; nor can it read tiles that end
+    // beyond the datatype.
+    let is_dense = array.array_type == ArrayType::Dense;
+    if overhang::is_beyond(&array) || is_dense && (array.current_domain.is_some() || schema::has_images(&array)) {
+        return None;
+    }
+    if is_dense {
+        array.attributes.iter_mut().for_each(keep_fill_values);
+    }
+    if array.cell_order == Layout::Hilbert {
+        state_extents(&mut array);
+    }
+    let pool = *random.pick(&[1, 3, 8, 20, 60]);
+    axes.iter_mut().for_each(|axis| axis.fill_pool(random, pool));
+    let steps = steps(random, &array, &axes)?;
+    let evolved = steps.iter().any(|step| matches!(step, Step::Evolve(_)));
+    let encrypted = random.percent(10) && !evolved;
+    let case = Case { array, steps, questions: Vec::new(), encrypted, disordered: false };
+    let (case, version) = match random.percent(30) {
+        true => in_older_format(random, &case).unwrap_or((case, FormatVersion::DEFAULT)),
+        false => (case, FormatVersion::DEFAULT),
+    };
+    let turns = turns(random, &case);
+    let creator = if version == FormatVersion::DEFAULT { side(random) } else { Side::Ours };
+    Some(Maintained { array: case.array, encrypted, version, creator, turns })
+}
+
+/// The case as far as an older release could make it, and that release's format. The first have other fragments.
+fn in_older_format(random: &mut Random, case: &Case) -> Option<(Case, FormatVersion)> {
+    let releases: Vec<_> = RELEASES.iter().filter(|release| release.format >= 7).collect();
+    let release = **random.pick(&releases);
+    let fits = |case: &Case| limits::keeps_names(case, release) && limits::footers_can_be_joined(case, release);
+    let case = limits::fit(case.clone(), release).filter(fits)?;
+    Some((case, FormatVersion::new(release.format).ok()?))
+}
+
+fn side(random: &mut Random) -> Side {
+    *random.pick(&[Side::Ours, Side::Theirs])
+}
+
+/// Writes, deletes and evolutions, a few milliseconds apart at most.
+fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis]) -> Option<Vec<Step>> {
+    let is_dense = array.array_type == ArrayType::Dense;
+    let evolves = random.percent(25) && !schema::has_images(array);
+    let deletes = !is_dense && random.percent(60);
+    let mut history = History { array, axes, attributes: array.attributes.clone(), times: Vec::new() };
+    let (count, mut time, mut steps) = (random.between(4, 11), FIRST_TIMESTAMP, Vec::new());
+    for index in 0..count {
+        time += *random.pick(&[0, 1, 1, 2, 5]);
+        if evolves && index > 0 && random.percent(25) {
+            time += 1;
+            if let Some(mut evolution) = history.evolution(random, index) {
+                // What was deleted by an attribute that is dropped later makes the library refuse the array.
+                if deletes {
+                    history.attributes.extend(dropped(array, &steps, &evolution.drop_attributes));
+                    evolution.drop_attributes.clear();
+                }
+                evolution.add_attributes.iter_mut().for_each(keep_fill_values);
+                evolution.timestamp = Some(time);
+                if !evolution.add_attributes.is_empty() || !evolution.drop_attributes.is_empty() {
+                    steps.push(Step::Evolve(evolution));
+                    time += 1;
+                }
+            }
+        }
+        // Of dense arrays writes come in the order of their times: an attribute that a later fragment lacks shows older values.
+        let when = if !is_dense && random.percent(10) { time.saturating_sub(3).max(FIRST_TIMESTAMP) } else { time };
+        let when = if evolves { time } else { when };
+        let write = writes::write(random, array, axes, &history.attributes, when);
+        let cells = write.cells.iter().map(|column| {
+            column.offsets.as_ref().map_or(column.values.len() / 16, |offsets| offsets.len().saturating_sub(1))
+        });
+        if cells.max().unwrap_or(0) > MOST_CELLS {
+            return None;
+        }
+        let condition =
+            (deletes && random.percent(40)).then(|| conditions::condition(random, array, axes, &write)).flatten();
+        steps.push(Step::Write(write));
+        if let Some(condition) = condition {
+            steps.push(Step::Delete(condition, time + *random.pick(&[0, 0, 1, 3])));
+        }
+    }
+    Some(steps)
+}
+
+/// What nobody wrote is stored when fragments are joined, and float scaling would alter it.
+fn keep_fill_values(attribute: &mut AttributeSpec) {
+    attribute.filters.filters.retain(|filter| !matches!(filter, FilterSpec::ScaleFloat { .. }));
+}
+
+/// The attributes of these names, as they were before they were dropped.
+fn dropped(array: &ArraySpec, steps: &[Step], names: &[String]) -> Vec<AttributeSpec> {
+    let added = steps.iter().flat_map(|step| match step {
+        Step::Evolve(evolution) => evolution.add_attributes.clone(),
+        _ => Vec::new(),
+    });
+    let all = array.attributes.iter().cloned().chain(added);
+    all.filter(|attribute| names.contains(&attribute.name)).collect()
+}
+
+/// All of it by random sides, with maintenance in between.
+fn turns(random: &mut Random, case: &Case) -> Vec<Turn> {
+    let times: Vec<u64> = case.steps.iter().filter_map(|step| Deed::Step(step.clone()).time()).collect();
+    let is_dense = case.array.array_type == ArrayType::Dense;
+    let has_deletes = case.steps.iter().any(|step| matches!(step, Step::Delete(..)));
+    let facts = Facts { is_dense, has_deletes, repeats: repeats_times(case) };
+    let mut turns = Vec::new();
+    let mut written = 0;
+    for (index, step) in case.steps.iter().enumerate() {
+        written += usize::from(matches!(step, Step::Write(_)));
+        let time = times.get(index).copied().unwrap_or(FIRST_TIMESTAMP);
+        turns.push(Turn { side: side(random), deed: Deed::Step(step.clone()) });
+        if random.percent(20) {
+            let put = entries(random);
+            let delete = random.subset(&put, 30).into_iter().map(|entry| entry.key).collect();
+            turns.push(Turn { side: side(random), deed: Deed::Metadata { put, delete, time } });
+        }
+        let last = index + 1 == case.steps.len();
+        if written < 2 || !(last || random.percent(35)) {
+            continue;
+        }
+        for _ in 0..random.between(1, if last { 4 } else { 2 }) {
+            let deed = upkeep(random, &times[..=index.min(times.len() - 1)], facts);
+            turns.push(Turn { side: side(random), deed });
+        }
+    }
+    turns
+}
+
+/// What maintenance depends on.
+#[derive(Clone, Copy)]
+struct Facts {
+    is_dense: bool,
+    has_deletes: bool,
+    /// Whether there are several writes of one time.
+    repeats: bool,
+}
+
+fn upkeep(random: &mut Random, times: &[u64], facts: Facts) -> Deed {
+    let small = *random.pick(&[Small::Commits, Small::Footers, Small::Metadata]);
+    match random.weighted(&[45, 20, 15, 15, 3]) {
+        0 => Deed::Join(join(random, times, facts)),
+        1 => Deed::VacuumFragments,
+        2 => {
+            let between = (small == Small::Metadata && random.percent(25)).then(|| range(random, times));
+            Deed::Gather(small, between)
+        }
+        3 => Deed::Vacuum(small),
+        _ => {
+            let (start, end) = range(random, times);
+            Deed::DeleteFragments(start, end)
+        }
+    }
+}
+
+fn range(random: &mut Random, times: &[u64]) -> (u64, u64) {
+    let (a, b) = (*random.pick(times), *random.pick(times));
+    (a.min(b), a.max(b))
+}
+
+fn join(random: &mut Random, times: &[u64], Facts { is_dense, has_deletes, repeats }: Facts) -> Join {
+    let mut join = Join { budget: *random.pick(&[1, 50_000, 16 << 20]), ..Join::default() };
+    join.amplifies = is_dense && random.percent(75);
+    match random.below(10) {
+        0 => {
+            let places: Vec<usize> = (0..8).collect();
+            join.list = Some(random.subset(&places, 60));
+        }
+        1 => join.between = Some(range(random, times)),
+        2 => {
+            join.min = Some(2);
+            join.max = random.percent(50).then(|| random.between(2, 4));
+            join.steps = random.percent(50).then_some(1);
+            join.ratio = random.percent(30).then_some(0.5);
+        }
+        3 => join.max_fragment_size = Some(*random.pick(&[500, 2000, 20_000])),
+        _ => {}
+    }
+    // Nor can dense cells be told apart by their coordinates, to see that they were written at the same time.
+    if is_dense && repeats {
+        join.max_fragment_size = None;
+    }
+    join.purge = has_deletes && random.percent(25);
+    join
+}

@@ -1,0 +1,111 @@
+//! Arrays and groups that both sides write and maintain in turn: after each turn both must read the same at every time, and
+//! what they read before.
+
+mod carry_out;
+mod defects;
+mod groups;
+mod history;
+mod run;
+mod smaller;
+mod state;
+mod text;
+mod twin;
+
+use std::path::Path;
+
+use tdb_reference::{NEWEST, Reference, Result};
+
+use super::case::seed_of;
+use super::generate;
+use super::runner::CaseKind;
+use super::tally::Counts;
+use super::verdict::{Failure, Kind, Verdict};
+use super::writer::start;
+
+pub use defects::refused;
+pub use history::{Deed, History, Join, Side, Small, Turn};
+
+/// One history in `GROUP` brings a group.
+const GROUP: u64 = 4;
+
+/// See the module.
+pub struct Maintain {
+    pub seed: u64,
+}
+
+impl CaseKind for Maintain {
+    type Case = History;
+    type Sides = Reference;
+
+    fn command(&self) -> String {
+        "maintain".to_owned()
+    }
+
+    fn start(&self) -> Result<Reference> {
+        start(NEWEST)
+    }
+
+    fn case(&self, index: u64) -> Option<History> {
+        generate::maintained(self.seed_of(index))
+    }
+
+    fn examine(
+        &self,
+        history: &History,
+        index: u64,
+        reference: &mut Reference,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> Result<Verdict> {
+        let folder = tempfile::tempdir_in(folder)?;
+        let verdict = run::run(history, reference, folder.path(), counts)?;
+        if !matches!(verdict, Verdict::Failed(_))
+            && index.is_multiple_of(GROUP)
+            && let Err(detail) = groups::run(self.seed_of(index), reference, folder.path(), counts)
+        {
+            return Ok(Verdict::Failed(Failure { of_index: true, ..Failure::new(Kind::Changed, detail) }));
+        }
+        Ok(verdict)
+    }
+
+    fn shrink(
+        &self,
+        history: History,
+        failure: Failure,
+        fails: &mut dyn FnMut(&History) -> Option<Failure>,
+    ) -> (History, Failure) {
+        smaller::shrink(history, failure, fails)
+    }
+
+    fn excused(&self) -> &'static str {
+        "times known"
+    }
+
+    fn print(&self, history: &History, _: u64, _: Option<usize>) -> String {
+        text::history(history)
+    }
+}
+
+impl Maintain {
+    fn seed_of(&self, index: u64) -> u64 {
+        seed_of(self.seed ^ 0x3a17_7a17, index)
+    }
+}
+
+/// What the summary says.
+pub fn lines(counts: &Counts) -> Vec<String> {
+    let some = Deed::NAMES.iter().map(|name| (counts.get(name), name)).filter(|(count, _)| *count > 0);
+    let deeds: Vec<String> = some.map(|(count, name)| format!("{count} {name}")).collect();
+    let [ours, theirs, refused, twins, reads, verified] =
+        [run::BY_US, run::BY_THEM, run::REFUSED, run::TWINS, run::READS, run::VERIFIED].map(|name| counts.get(name));
+    let [groups, turns] = [groups::GROUPS, groups::TURNS].map(|name| counts.get(name));
+    vec![
+        deeds.join(", "),
+        format!(
+            "{ours} turns by us, {theirs} by the library, {refused} that we refused; {reads} times both sides read an array"
+        ),
+        format!(
+            "{twins} purges came out as the library's; {verified} arrays verified without a finding; {groups} groups, {turns} turns"
+        ),
+    ]
+}

@@ -1,0 +1,208 @@
+//! What happens, by either side.
+
+use tdb_array::{Array, ArrayError, Names, TimeRange};
+use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Refusal, Vacuum};
+use tdb_reference::{Job, Reference, Result};
+
+use super::history::{Deed, History, Join, Small, Turn};
+use crate::change::value;
+use crate::defects::repeats_times;
+use crate::ours::{self, Manner, describe};
+use crate::writer::carry_out;
+
+/// What became of something that ours did.
+#[derive(Debug)]
+pub enum Done {
+    Done,
+    /// It would lose something, or there is nothing of this in the format.
+    Refused(String),
+}
+
+/// Does something by our library.
+///
+/// # Errors
+///
+/// What it didn't refuse, but couldn't do.
+pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::result::Result<Done, String> {
+    let open = || {
+        let options = ours::options(&history.case()).threads(1 + (chance % 2) as usize).between(TimeRange::ALL);
+        options.open(uri).map_err(|error| describe(&error))
+    };
+    let failed = |error: ArrayError| describe(&error);
+    match &turn.deed {
+        Deed::Step(step) => {
+            let case = history.case();
+            let mut manner = Manner::by(chance);
+            // Of more than sixteen fragments the library keeps those of one time in no order.
+            if repeats_times(&case) {
+                manner.max_fragment_size = None;
+            }
+            ours::carry_out(step, &case, uri, manner)?;
+        }
+        Deed::Metadata { put, delete, time } => {
+            let mut writer = open()?.write_metadata().names(Names::new().at(*time));
+            for entry in put {
+                writer = writer.put(entry.key.as_str(), value(entry)?);
+            }
+            for key in delete {
+                writer = writer.delete(key.as_str());
+            }
+            writer.commit().map_err(failed)?;
+        }
+        Deed::DeleteFragments(start, end) => {
+            open()?.delete_fragments(TimeRange { start: *start, end: *end }).map_err(failed)?;
+        }
+        Deed::Join(join) => return settled(consolidation(join, &open()?)?.run(&open()?).map(drop)),
+        Deed::Gather(small, between) => {
+            let consolidation = match small {
+                Small::Commits => Consolidate::commits(),
+                Small::Footers => Consolidate::footers(),
+                Small::Metadata => Consolidate::metadata(),
+            };
+            let consolidation = match between {
+                Some((start, end)) => consolidation.between(TimeRange { start: *start, end: *end }),
+                None => consolidation,
+            };
+            return settled(consolidation.plan(&open()?).and_then(tdb_maintain::Plan::run).map(drop));
+        }
+        Deed::VacuumFragments => return vacuum(&Vacuum::fragments(), &open()?),
+        Deed::Vacuum(Small::Commits) => return vacuum(&Vacuum::commits(), &open()?),
+        Deed::Vacuum(Small::Footers) => return vacuum(&Vacuum::footers(), &open()?),
+        Deed::Vacuum(Small::Metadata) => return vacuum(&Vacuum::metadata(), &open()?),
+    }
+    Ok(Done::Done)
+}
+
+fn vacuum(vacuum: &Vacuum, array: &Array) -> std::result::Result<Done, String> {
+    settled(vacuum.plan(array).and_then(tdb_maintain::Plan::run).map(drop))
+}
+
+fn settled(outcome: std::result::Result<(), MaintainError>) -> std::result::Result<Done, String> {
+    match outcome {
+        Ok(()) => Ok(Done::Done),
+        Err(MaintainError::Refused { why, .. }) => Ok(Done::Refused(kind_of(&why).to_owned())),
+        Err(MaintainError::Between { .. }) => {
+            Ok(Done::Refused("metadata that reaches out of the range lies between".to_owned()))
+        }
+        Err(MaintainError::NotInFormat { what, .. }) => Ok(Done::Refused(format!("formats without files of {what}"))),
+        Err(error) => Err(describe(&error)),
+    }
+}
+
+/// Without names of fragments.
+fn kind_of(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Between { .. } => "another fragment lies between in time, and overlaps",
+        Refusal::SameTime { .. } => "another fragment of the same time overlaps",
+        Refusal::CoversOlder { .. } => "the tiles would cover an older fragment",
+        Refusal::Uncovers { .. } => "without deleted cells older ones would come back",
+        Refusal::DroppedAttributes { .. } => "attributes that were dropped since would be lost for the past",
+        Refusal::Amplification { .. } => "too many cells that nobody wrote",
+        Refusal::SizeRatio { .. } => "neighbours differ too much in size",
+        _ => "other reasons",
+    }
+}
+
+fn consolidation(join: &Join, array: &Array) -> std::result::Result<ConsolidateFragments, String> {
+    let mut consolidation = ConsolidateFragments::new().purge(join.purge).budget(join.budget);
+    if let Some(list) = listed(join, array)? {
+        consolidation = consolidation.fragments(list);
+    }
+    if let Some((start, end)) = join.between {
+        consolidation = consolidation.between(TimeRange { start, end });
+    }
+    if let Some(steps) = join.steps {
+        consolidation = consolidation.steps(steps);
+    }
+    if let Some(min) = join.min {
+        consolidation = consolidation.step_min_fragments(min);
+    }
+    if let Some(max) = join.max {
+        consolidation = consolidation.step_max_fragments(max);
+    }
+    if let Some(ratio) = join.ratio {
+        consolidation = consolidation.step_size_ratio(ratio);
+    }
+    if join.amplifies {
+        consolidation = consolidation.amplification(f64::INFINITY);
+    }
+    if let Some(bytes) = join.max_fragment_size {
+        consolidation = consolidation.max_fragment_size(bytes);
+    }
+    Ok(consolidation)
+}
+
+/// The names of the fragments that a list means, of those that are there.
+fn listed(join: &Join, array: &Array) -> std::result::Result<Option<Vec<String>>, String> {
+    let Some(list) = &join.list else { return Ok(None) };
+    let fragments = array.fragments().map_err(|error| describe(&error))?;
+    let names = list.iter().filter_map(|place| fragments.get(*place)).map(|fragment| fragment.name().to_string());
+    Ok(Some(names.collect()))
+}
+
+/// Does something by the library.
+///
+/// # Errors
+///
+/// What the library refuses.
+pub fn by_them(history: &History, turn: &Turn, reference: &mut Reference, uri: &str) -> Result<()> {
+    match &turn.deed {
+        Deed::Step(step) => carry_out(step, reference, uri),
+        Deed::Metadata { put, delete, time } => {
+            let (uri, put, delete) = (uri.to_owned(), put.clone(), delete.clone());
+            reference.done(Job::ChangeMetadata { uri, put, delete, timestamp: Some(*time) })
+        }
+        Deed::DeleteFragments(start, end) => reference.delete_fragments(uri, (*start, *end)),
+        Deed::Join(join) => {
+            let options = ours::options(&history.case()).threads(1);
+            let list = options.open(uri).map_err(|error| describe(&error)).and_then(|array| listed(join, &array));
+            let job = match list.map_err(tdb_reference::Error::Library)? {
+                Some(fragments) => Job::ConsolidateFragments { uri: uri.to_owned(), fragments },
+                None => Job::Consolidate { uri: uri.to_owned() },
+            };
+            with_settings(reference, &join_settings(join), job)
+        }
+        Deed::Gather(small, between) => {
+            let mut settings = vec![("sm.consolidation.mode", small.mode().to_owned())];
+            settings.extend(time_settings(*between));
+            with_settings(reference, &settings, Job::Consolidate { uri: uri.to_owned() })
+        }
+        Deed::VacuumFragments => reference.vacuum(uri, "fragments"),
+        Deed::Vacuum(small) => reference.vacuum(uri, small.mode()),
+    }
+}
+
+fn join_settings(join: &Join) -> Vec<(&'static str, String)> {
+    let mut settings = vec![
+        ("sm.consolidation.mode", "fragments".to_owned()),
+        // Otherwise it fills hundreds of megabytes with zeros each time.
+        ("sm.consolidation.buffer_size", "4000000".to_owned()),
+        ("sm.consolidation.purge_deleted_cells", join.purge.to_string()),
+    ];
+    settings.extend(time_settings(join.between));
+    settings.extend(join.steps.map(|steps| ("sm.consolidation.steps", steps.to_string())));
+    settings.extend(join.min.map(|min| ("sm.consolidation.step_min_frags", min.to_string())));
+    settings.extend(join.max.map(|max| ("sm.consolidation.step_max_frags", max.to_string())));
+    settings.extend(join.ratio.map(|ratio| ("sm.consolidation.step_size_ratio", ratio.to_string())));
+    settings.extend(join.amplifies.then(|| ("sm.consolidation.amplification", "1000000000".to_owned())));
+    settings.extend(join.max_fragment_size.map(|bytes| ("sm.consolidation.max_fragment_size", bytes.to_string())));
+    settings
+}
+
+fn time_settings(between: Option<(u64, u64)>) -> Vec<(&'static str, String)> {
+    between.map_or_else(Vec::new, |(start, end)| {
+        vec![
+            ("sm.consolidation.timestamp_start", start.to_string()),
+            ("sm.consolidation.timestamp_end", end.to_string()),
+        ]
+    })
+}
+
+/// Does one job with more settings than usual.
+fn with_settings(reference: &mut Reference, settings: &[(&str, String)], job: Job) -> Result<()> {
+    let before = reference.config().clone();
+    reference.config().extend(settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    let outcome = reference.done(job);
+    *reference.config() = before;
+    outcome
+}

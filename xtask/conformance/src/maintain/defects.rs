@@ -1,0 +1,132 @@
+//! What the library is known to get wrong when it maintains arrays, told by which fragments it has joined.
+
+use std::collections::HashSet;
+
+use tdb_types::{ArrayType, Feature};
+
+use super::history::{Deed, History, Join, Turn};
+use super::state::{Counted, Differing, Window};
+use crate::case::Case;
+
+/// Why a consolidation of the library's changes what is read; `None` if it shouldn't.
+pub fn changed_by(history: &History, turn: &Turn, before: &[Counted], after: &[Counted]) -> Option<&'static str> {
+    let Deed::Join(join) = &turn.deed else {
+        return match &turn.deed {
+            Deed::Gather(_, Some(_)) => {
+                Some("drops deletions of metadata of a range of time, so that older values come back")
+            }
+            _ => None,
+        };
+    };
+    let is_in = |counted: &Counted, all: &[Counted]| all.iter().any(|other| other.name == counted.name);
+    let replaced: Vec<&Counted> = before.iter().filter(|counted| !is_in(counted, after)).collect();
+    let new: Vec<&Counted> = after.iter().filter(|counted| !is_in(counted, before)).collect();
+    let kept: Vec<&Counted> = before.iter().filter(|counted| is_in(counted, after)).collect();
+    if new.is_empty() {
+        return None;
+    }
+    let end = replaced.iter().map(|counted| counted.name.end()).max()?;
+    if new.iter().map(|counted| counted.name.end()).max()? < end {
+        return Some(
+            "names a consolidated fragment by the end of the last of its fragments, although another ends later",
+        );
+    }
+    by_order(history, join, &replaced, &kept).or_else(|| by_schema(&replaced, &new)).or_else(|| {
+        let bounded = join.max_fragment_size.is_some() && new.len() > 1;
+        (bounded && is_dense(history))
+            .then_some("forgets all but the first of several fragments of a bounded size in its next step")
+    })
+}
+
+/// Whether a window cuts a fragment of several milliseconds whose cells have no times of their own, and which was joined to
+/// one whose cells have: of these cells nobody knows the times any more, and both sides give them the fragment's first.
+pub fn was_timeless(history: &History, before: &[Counted], after: &[Counted], (start, end): Window) -> bool {
+    let has_times = |counted: &Counted| {
+        counted.name.fragment_version().is_ok_and(|version| version.has(Feature::PartialTimeOverlap))
+    };
+    let is_in = |counted: &Counted, all: &[Counted]| all.iter().any(|other| other.name == counted.name);
+    let is_cut = |counted: &Counted| {
+        let (from, to) = (counted.name.start(), counted.name.end());
+        from < to && start <= to && from <= end && !(start <= from && to <= end)
+    };
+    let mut new = after.iter().filter(|counted| !is_in(counted, before));
+    let mut replaced = before.iter().filter(|counted| !is_in(counted, after));
+    !is_dense(history) && new.any(has_times) && replaced.any(|counted| !has_times(counted) && is_cut(counted))
+}
+
+/// What of the order of fragments it gets wrong.
+fn by_order(history: &History, join: &Join, replaced: &[&Counted], kept: &[&Counted]) -> Option<&'static str> {
+    let meets = |other: &Counted| {
+        replaced.iter().any(|own| own.domain.as_ref().zip(other.domain.as_ref()).is_none_or(|(a, b)| a.intersects(b)))
+    };
+    let start = replaced.iter().map(|counted| counted.name.start()).min()?;
+    let end = replaced.iter().map(|counted| counted.name.end()).max()?;
+    let is_tied = |other: &Counted| {
+        replaced.iter().any(|own| own.name.start() <= other.name.end() && other.name.start() <= own.name.end())
+    };
+    if kept.iter().any(|other| is_tied(other) && meets(other)) {
+        return Some("joins some of the fragments of one time, and chance decides which ones count then");
+    }
+    let is_between = |other: &Counted| (start..=end).contains(&other.name.start());
+    (!has_times(history) && kept.iter().any(|other| is_between(other) && meets(other))).then_some(match &join.list {
+        Some(_) => "lets listed fragments change places with those between them",
+        None => "lets fragments of a range of time change places with one that reaches out of it",
+    })
+}
+
+/// Attributes that were dropped are lost for the past, too.
+fn by_schema(replaced: &[&Counted], new: &[&Counted]) -> Option<&'static str> {
+    let lost = replaced.iter().flat_map(|counted| &counted.attributes);
+    let mut lost = lost.filter(|name| new.iter().any(|counted| !counted.attributes.contains(name)));
+    lost.next().map(|_| "loses the values of attributes that were dropped later, for readers of the past too")
+}
+
+fn is_dense(history: &History) -> bool {
+    history.array.array_type == ArrayType::Dense
+}
+
+/// Whether consolidated fragments have the time of each cell.
+pub fn has_times(history: &History) -> bool {
+    !is_dense(history) && history.version.has(Feature::PartialTimeOverlap)
+}
+
+/// Why what both sides read differs; `None` if it shouldn't.
+pub fn misread(case: &Case, tied: &HashSet<Vec<u8>>, differing: &Differing) -> Option<&'static str> {
+    let is_sparse = case.array.array_type == ArrayType::Sparse;
+    if case.array.allows_dups || tied.is_empty() {
+        return None;
+    }
+    if differing.coordinates.iter().all(|place| tied.contains(place)) {
+        return Some(match is_sparse {
+            true => "takes another one of cells that were written at the same time",
+            false => "orders dense fragments of one time by where their commits lie",
+        });
+    }
+    if !is_sparse {
+        return None;
+    }
+    // Ours has them before and after.
+    let lost = differing.coordinates.iter().filter(|place| !tied.contains(*place));
+    let mut lost = lost.map(|place| differing.only_in_second.contains(place));
+    lost.all(|is_lost| is_lost).then_some("loses cells of tiles in which others were written at the same time")
+}
+
+/// Why the library couldn't do something; `None` if it should have.
+pub fn refused(message: &str) -> Option<&'static str> {
+    if message.contains("SIGFPE") && message.contains("job consolidate") {
+        return Some("divides by zero where no fragment has an attribute of variable size that was added");
+    }
+    const KNOWN: [(&str, &str); 7] = [
+        ("Consolidation read 0 cells", "can't purge all cells that there are"),
+        ("start timestamp cannot be after end", "can't name files by the times of their first and last entries"),
+        ("Cannot get file size", "looks for the files of deletes whose consolidated commits were vacuumed"),
+        (
+            "All tiles should have at least one cell",
+            "can't read consolidated tiles of cells that were all overwritten at the same time",
+        ),
+        ("too small to write a single tile", "can't write tiles larger than the bound of a fragment's size"),
+        ("should be at least 12 to consolidate commits", "has no files for joined commits in formats 7 to 11, as we"),
+        ("was created before these fragments", "refuses listed dense fragments above an older one, as we"),
+    ];
+    KNOWN.iter().find(|(says, _)| message.contains(says)).map(|(_, why)| *why)
+}

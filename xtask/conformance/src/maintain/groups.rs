@@ -1,0 +1,112 @@
+//! Metadata of groups, changed, consolidated and vacuumed by both sides in turn.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use tdb_array::{CreateOptions, Group};
+use tdb_maintain::{Consolidate, Plan, Vacuum};
+use tdb_reference::model::{Bytes, MetadataEntry};
+use tdb_reference::{Job, Reference};
+
+use crate::change::{entries, value};
+use crate::ours::describe;
+use crate::random::Random;
+use crate::tally::Counts;
+use crate::writer::set_key;
+
+/// What is counted.
+pub const GROUPS: &str = "groups";
+pub const TURNS: &str = "turns of groups";
+
+/// Runs the history of a group; says what went wrong.
+pub fn run(seed: u64, reference: &mut Reference, folder: &Path, counts: &mut Counts) -> Result<(), String> {
+    set_key(reference, false);
+    let random = &mut Random::new(seed);
+    let path = folder.join("group");
+    let uri = path.to_string_lossy().into_owned();
+    CreateOptions::new().create_group(&path).map_err(|error| describe(&error))?;
+    let mut expected: BTreeMap<String, MetadataEntry> = BTreeMap::new();
+    let turns = random.between(6, 16);
+    for turn in 0..turns {
+        // Names of one millisecond by different libraries are in no order.
+        thread::sleep(Duration::from_millis(2));
+        let is_ours = random.percent(50);
+        let what = random.weighted(&[50, 25, 25]);
+        let done = match what {
+            0 => change(random, reference, (&path, &uri), is_ours, &mut expected),
+            _ if is_ours => by_us(&path, what == 1),
+            1 => reference.consolidate_group_metadata(&uri).map_err(|error| error.to_string()),
+            _ => reference.vacuum_group_metadata(&uri).map_err(|error| error.to_string()),
+        };
+        let failed = |detail: String| format!("group, turn {turn} ({what}, ours {is_ours}): {detail}");
+        done.map_err(failed)?;
+        same(reference, (&path, &uri), &expected).map_err(failed)?;
+        counts.add(TURNS, 1);
+    }
+    counts.add(GROUPS, 1);
+    Ok(())
+}
+
+fn by_us(path: &Path, consolidates: bool) -> Result<(), String> {
+    let group = Group::open(path).map_err(|error| describe(&error))?;
+    let plan = if consolidates { Consolidate::metadata().plan_group(&group) } else { Vacuum::all().plan_group(&group) };
+    plan.and_then(Plan::run).map(drop).map_err(|error| describe(&error))
+}
+
+fn change(
+    random: &mut Random,
+    reference: &mut Reference,
+    (path, uri): (&Path, &str),
+    is_ours: bool,
+    expected: &mut BTreeMap<String, MetadataEntry>,
+) -> Result<(), String> {
+    let put = entries(random);
+    let known: Vec<String> = expected.keys().cloned().collect();
+    let put_now = |key: &String| put.iter().any(|entry| entry.key == *key);
+    let delete: Vec<String> = random.subset(&known, 40).into_iter().filter(|key| !put_now(key)).collect();
+    for entry in &put {
+        expected.insert(entry.key.clone(), entry.clone());
+    }
+    for key in &delete {
+        expected.remove(key);
+    }
+    if is_ours {
+        let group = Group::open(path).map_err(|error| describe(&error))?;
+        let mut writer = group.write_metadata();
+        for entry in &put {
+            writer = writer.put(entry.key.as_str(), value(entry)?);
+        }
+        for key in &delete {
+            writer = writer.delete(key.as_str());
+        }
+        return writer.commit().map(drop).map_err(|error| describe(&error));
+    }
+    let (add, remove) = (Vec::new(), Vec::new());
+    let job = Job::ChangeGroup { uri: uri.to_owned(), add, remove, put, delete };
+    reference.done(job).map_err(|error| error.to_string())
+}
+
+fn same(
+    reference: &mut Reference,
+    (path, uri): (&Path, &str),
+    expected: &BTreeMap<String, MetadataEntry>,
+) -> Result<(), String> {
+    let group = Group::open(path).map_err(|error| describe(&error))?;
+    let own = group.metadata().map_err(|error| describe(&error))?.iter().map(|(key, value)| MetadataEntry {
+        key: key.into_owned(),
+        datatype: value.datatype(),
+        count: value.count(),
+        value: Bytes(value.as_bytes().to_vec()),
+    });
+    let own: Vec<_> = own.collect();
+    let theirs = reference.describe_group(uri).map_err(|error| error.to_string())?.metadata;
+    let expected: Vec<_> = expected.values().cloned().collect();
+    for (side, got) in [("we", own), ("the library", theirs)] {
+        if let Some(detail) = super::state::other_metadata(&expected, &got) {
+            return Err(format!("{side} read other {detail}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,418 @@
+//! Runs a history, and looks after each turn at what both sides read.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use tdb_maintain::{Severity, Verify};
+use tdb_reference::{Reference, Result};
+use tdb_types::TimestampedName;
+
+use super::carry_out::{Done, by_them, by_us};
+use super::history::{Deed, History, Side, Small, Turn};
+use super::state::{
+    Compared, Counted, Differing, State, Window, compare, counted, other_cells, other_metadata, our_view, tied, windows,
+};
+use super::{defects, twin};
+use crate::case::Case;
+use crate::make_ours::by_us as caught;
+use crate::ours;
+use crate::tally::Counts;
+use crate::verdict::{Failure, Kind, Verdict};
+use crate::writer::set_key;
+
+/// What is counted, beside the names of deeds.
+pub const READS: &str = "windows read by both sides";
+pub const REFUSED: &str = "turns that ours refused";
+pub const BY_US: &str = "turns by us";
+pub const BY_THEM: &str = "turns by the library";
+pub const TWINS: &str = "purges that both sides did";
+pub const VERIFIED: &str = "arrays verified";
+
+/// A history while it runs.
+struct Run<'a> {
+    history: &'a History,
+    case: Case,
+    reference: &'a mut Reference,
+    uri: String,
+    folder: &'a Path,
+    windows: Vec<Window>,
+    tied: HashSet<Vec<u8>>,
+    state: State,
+    excuses: Vec<String>,
+    reads: u64,
+    cells: u64,
+    /// Why from now on both sides needn't read the same.
+    tainted: Option<&'static str>,
+    /// After what vacuum files of metadata were named before the turn.
+    replaced_metadata: Vec<TimestampedName>,
+}
+
+/// How a turn ends the history.
+enum End {
+    Failed(Failure),
+    /// The library has damaged the array, in a way that is known.
+    Damaged,
+}
+
+impl From<Failure> for End {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Runs a history in a folder.
+///
+/// # Errors
+///
+/// If the library's process can't be started.
+pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
+    let case = history.case();
+    let uri = folder.join("array").to_string_lossy().into_owned();
+    set_key(reference, history.encrypted);
+    match history.creator {
+        Side::Ours => {
+            if let Some(failure) = caught("create", || ours::create(&uri, &case, history.version)) {
+                return Ok(Verdict::Failed(failure));
+            }
+        }
+        Side::Theirs => {
+            if let Err(error) = reference.create(&uri, &history.array) {
+                return Ok(match error {
+                    tdb_reference::Error::Library(_) => Verdict::Excused("refuses to create the array".to_owned()),
+                    error => crate::their_errors::their_failure(&case, None, &error),
+                });
+            }
+        }
+    }
+    date_schema(Path::new(&uri), history)?;
+    let (windows, tied) = (windows(history), tied(&case));
+    let (state, excuses) = (State::new(), Vec::new());
+    let mut run = Run {
+        history,
+        case,
+        reference,
+        uri,
+        folder,
+        windows,
+        tied,
+        state,
+        excuses,
+        reads: 0,
+        cells: 0,
+        tainted: None,
+        replaced_metadata: Vec::new(),
+    };
+    for (number, turn) in (0..).zip(&history.turns) {
+        match run.turn(number, turn, counts) {
+            Ok(()) => {}
+            Err(End::Damaged) => return Ok(run.agreed()),
+            Err(End::Failed(mut failure)) => {
+                failure.detail = format!("turn {number}, {} by {:?}: {}", turn.deed.name(), turn.side, failure.detail);
+                return Ok(Verdict::Failed(failure));
+            }
+        }
+    }
+    if let Err(failure) = run.verify() {
+        return Ok(Verdict::Failed(failure));
+    }
+    counts.add(VERIFIED, 1);
+    Ok(run.agreed())
+}
+
+/// Dates the first schema to before all that happens, so that later ones are later.
+fn date_schema(array: &Path, history: &History) -> Result<()> {
+    let time = windows(history).first().map_or(1, |(_, end)| end - 1);
+    let Ok(entries) = fs::read_dir(array.join("__schema")) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let Some(uuid) = TimestampedName::parse(&name).and_then(|_| name.splitn(5, '_').nth(4)) {
+            fs::rename(entry.path(), array.join(format!("__schema/__{time}_{time}_{uuid}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// The names of files and folders that end so.
+fn names_in(folder: &Path, end: &str) -> Vec<TimestampedName> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter_map(|name| TimestampedName::parse(name.strip_suffix(end)?)).collect()
+}
+
+impl Run<'_> {
+    fn agreed(self) -> Verdict {
+        Verdict::Agreed { reads: self.reads, cells: self.cells, excuses: self.excuses }
+    }
+
+    fn excuse(&mut self, reason: &str) {
+        self.excuses.push(reason.to_owned());
+    }
+
+    fn turn(&mut self, number: u64, turn: &Turn, counts: &mut Counts) -> std::result::Result<(), End> {
+        let before = self.counted()?;
+        self.replaced_metadata = names_in(&Path::new(&self.uri).join("__meta"), ".vac");
+        let (uri, history) = (self.uri.clone(), self.history);
+        let is_done = match turn.side {
+            Side::Ours => {
+                let twin = twin::of(history, turn, &uri, self.folder);
+                let mut done = Done::Done;
+                let act = || by_us(history, turn, &uri, number.wrapping_mul(7)).map(|outcome| done = outcome);
+                if let Some(failure) = caught("ours", act) {
+                    return Err(failure.into());
+                }
+                match done {
+                    Done::Done => {
+                        counts.add(BY_US, 1);
+                        if let Some(twin) = twin {
+                            self.compare_twin(turn, &twin, &before, counts)?;
+                        }
+                        true
+                    }
+                    Done::Refused(why) => {
+                        counts.add(REFUSED, 1);
+                        self.excuse(&format!("we refuse to consolidate: {why}"));
+                        false
+                    }
+                }
+            }
+            Side::Theirs => match by_them(history, turn, self.reference, &uri) {
+                Ok(()) => {
+                    counts.add(BY_THEM, 1);
+                    true
+                }
+                Err(error) => {
+                    self.their_refusal(turn, &error)?;
+                    false
+                }
+            },
+        };
+        counts.add(turn.deed.name(), u64::from(is_done));
+        let after = self.counted()?;
+        if let Some(reason) = (turn.side == Side::Theirs && is_done)
+            .then(|| defects::changed_by(history, turn, &before, &after))
+            .flatten()
+        {
+            self.tainted = self.tainted.or(Some(reason));
+        }
+        let fresh = self.look(counts)?;
+        self.compare_with_before(turn, is_done, &fresh, (&before, &after))?;
+        self.state = fresh;
+        self.compare_fragments()
+    }
+
+    fn counted(&self) -> std::result::Result<Vec<Counted>, End> {
+        counted(&self.case, &self.uri).map_err(|detail| Failure::new(Kind::OurError, detail).into())
+    }
+
+    /// What to make of something that the library couldn't do.
+    fn their_refusal(&mut self, turn: &Turn, error: &tdb_reference::Error) -> std::result::Result<(), End> {
+        let message = error.to_string();
+        let known = defects::refused(&message).map(str::to_owned);
+        match known.or_else(|| crate::their_errors::excuse(&self.case, None, error)) {
+            Some(reason) => {
+                self.excuse(&reason);
+                // What a crash has left behind it is no state of an array, unless it came before anything was written.
+                let is_harmless = matches!(error, tdb_reference::Error::Library(_)) || message.contains("SIGFPE");
+                if is_harmless { Ok(()) } else { Err(End::Damaged) }
+            }
+            None => {
+                let kind = crate::their_errors::as_failure(None, error).kind;
+                Err(Failure::new(kind, format!("{}: {message}", turn.deed.name())).into())
+            }
+        }
+    }
+
+    /// Reads all windows by both sides.
+    fn look(&mut self, counts: &mut Counts) -> std::result::Result<State, End> {
+        let mut state = State::new();
+        for window in self.windows.clone() {
+            let mut seen = Err(String::new());
+            let (case, uri) = (&self.case, &self.uri);
+            if let Some(failure) = caught("read", || {
+                seen = our_view(case, uri, window);
+                Ok(())
+            }) {
+                return Err(failure.into());
+            }
+            self.judge(&seen, window)?;
+            self.reads += 1;
+            counts.add(READS, 1);
+            self.cells += seen.as_ref().map_or(0, |seen| seen.cells.cells as u64);
+            state.insert(window, seen);
+        }
+        Ok(state)
+    }
+
+    fn judge(
+        &mut self,
+        seen: &std::result::Result<super::state::Seen, String>,
+        window: Window,
+    ) -> std::result::Result<(), End> {
+        let at = |detail: String| format!("in the window {window:?}: {detail}");
+        let (kind, detail) = match compare(&self.case, seen, self.reference, &self.uri, window) {
+            Compared::Same => return Ok(()),
+            Compared::Cells(detail, differing) => {
+                if let Some(reason) = defects::misread(&self.case, &self.tied, &differing) {
+                    self.excuse(reason);
+                    return Ok(());
+                }
+                (Kind::Cells, detail)
+            }
+            Compared::TheirError(error) => {
+                if let Some(reason) =
+                    defects::refused(&error).or_else(|| crate::defects::explanation(&self.case, None, &error))
+                {
+                    self.excuse(reason);
+                    return Ok(());
+                }
+                (Kind::TheirError, error)
+            }
+            Compared::Metadata(detail) => (Kind::Changed, detail),
+            Compared::OurError(detail) => (Kind::OurError, detail),
+        };
+        if let Some(reason) = self.tainted {
+            self.excuse(reason);
+            return Err(End::Damaged);
+        }
+        Err(Failure::new(kind, at(detail)).into())
+    }
+
+    /// Whether what was there before is still there.
+    fn compare_with_before(
+        &mut self,
+        turn: &Turn,
+        is_done: bool,
+        fresh: &State,
+        (before, after): (&[Counted], &[Counted]),
+    ) -> std::result::Result<(), End> {
+        let purges = matches!(&turn.deed, Deed::Join(join) if join.purge) && is_done;
+        for (window, seen) in fresh {
+            let Some(old) = self.state.get(window) else { continue };
+            if !self.stays(turn, is_done, *window) {
+                continue;
+            }
+            let (Ok(old), Ok(new)) = (old, seen) else {
+                if old.is_err() == seen.is_err() {
+                    continue;
+                }
+                let detail = format!("in the window {window:?}: before {old:?}, after {seen:?}");
+                return Err(Failure::new(Kind::Changed, detail).into());
+            };
+            let cells = other_cells(&self.case, &old.cells, &new.cells);
+            let differing = cells.as_ref().map(|_| Differing::of(&self.case, &old.cells, &new.cells));
+            // Of the past cells go that are deleted by now.
+            let is_purged = purges && window.1 != u64::MAX && differing.as_ref().is_some_and(|cells| !cells.has_more);
+            let detail = cells.filter(|_| !is_purged).or_else(|| other_metadata(&old.metadata, &new.metadata));
+            let Some(detail) = detail else { continue };
+            if matches!(turn.deed, Deed::Join(_)) && defects::was_timeless(self.history, before, after, *window) {
+                self.excuse(
+                    "the times of cells of a fragment that was consolidated in a format before 15 are lost, as in ours",
+                );
+                continue;
+            }
+            let is_theirs = turn.side == Side::Theirs;
+            let reason = is_theirs.then(|| defects::changed_by(self.history, turn, before, after)).flatten();
+            let tie =
+                differing.filter(|_| is_theirs).and_then(|cells| defects::misread(&self.case, &self.tied, &cells));
+            if let Some(reason) = reason.or(tie) {
+                self.excuse(reason);
+                return if reason == tie.unwrap_or_default() { Ok(()) } else { Err(End::Damaged) };
+            }
+            return Err(
+                Failure::new(Kind::Changed, format!("in the window {window:?}, before and after: {detail}")).into()
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether what a window shows stays as it was.
+    fn stays(&self, turn: &Turn, is_done: bool, (start, end): Window) -> bool {
+        if !is_done {
+            return true;
+        }
+        // What ends there is cut by no fragment, and neither is what begins there.
+        let cuts = |name: &TimestampedName| {
+            let whole = start <= name.start() && name.end() <= end;
+            !(whole || end < name.start() || start > name.end())
+        };
+        let cut = |folder: &str| names_in(&Path::new(&self.uri).join(folder), "").iter().any(cuts);
+        match &turn.deed {
+            Deed::Join(_) | Deed::Gather(..) | Deed::Vacuum(Small::Commits | Small::Footers) => true,
+            Deed::VacuumFragments if defects::has_times(self.history) => true,
+            Deed::VacuumFragments => !cut("__fragments") && !cut(""),
+            // Of keys that were all deleted there is no joined file.
+            Deed::Vacuum(Small::Metadata) => !self.replaced_metadata.iter().any(cuts),
+            deed => deed.time().is_some_and(|time| end < time),
+        }
+    }
+
+    /// Whether both sides see the same fragments.
+    fn compare_fragments(&mut self) -> std::result::Result<(), End> {
+        let array = ours::options(&self.case).threads(1).open(&self.uri);
+        let array = array.map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;
+        let theirs = match self.reference.fragments(&self.uri) {
+            Ok(theirs) => theirs,
+            Err(error) => return self.their_refusal(&self.history.turns[0], &error),
+        };
+        match crate::facts::fragment_difference(&theirs, &array) {
+            Some(detail) => Err(Failure::new(Kind::Fragments, detail).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the library's purge of a copy leaves the same.
+    fn compare_twin(
+        &mut self,
+        turn: &Turn,
+        twin: &str,
+        before: &[Counted],
+        counts: &mut Counts,
+    ) -> std::result::Result<(), End> {
+        if let Err(error) = by_them(self.history, turn, self.reference, twin) {
+            return self.their_refusal(turn, &error);
+        }
+        let theirs = counted(&self.case, twin).map_err(|detail| Failure::new(Kind::OurError, detail))?;
+        let own = self.counted()?;
+        let gone = |after: &[Counted]| -> Vec<TimestampedName> {
+            let stays = |name: &TimestampedName| after.iter().any(|other| other.name == *name);
+            before.iter().map(|counted| counted.name.clone()).filter(|name| !stays(name)).collect()
+        };
+        if gone(&theirs) != gone(&own) {
+            self.excuse("we purge other fragments than the library: it takes some that we refuse");
+            return Ok(());
+        }
+        let reason = defects::changed_by(self.history, turn, before, &theirs);
+        for window in self.windows.clone() {
+            let views = [&self.uri, twin].map(|uri| our_view(&self.case, uri, window));
+            let [Ok(own), Ok(theirs)] = views else {
+                return Err(Failure::new(Kind::Changed, format!("purged, {window:?}: {views:?}")).into());
+            };
+            let Some(detail) = other_cells(&self.case, &theirs.cells, &own.cells) else { continue };
+            let differing = Differing::of(&self.case, &theirs.cells, &own.cells);
+            match reason.or_else(|| defects::misread(&self.case, &self.tied, &differing)) {
+                Some(reason) => self.excuse(reason),
+                None => {
+                    let detail = format!("in the window {window:?}, purged by the library and by us: {detail}");
+                    return Err(Failure::new(Kind::Changed, detail).into());
+                }
+            }
+        }
+        counts.add(TWINS, 1);
+        Ok(())
+    }
+
+    /// Whether everything in the array is as it should be.
+    fn verify(&self) -> std::result::Result<(), Failure> {
+        let mut verify = Verify::new().threads(1);
+        if self.case.encrypted {
+            verify = verify.key(tdb_filters::EncryptionKey::new(*crate::case::KEY));
+        }
+        let report = verify.folder(&self.uri).map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;
+        let finding = report.findings.iter().find(|finding| finding.severity == Severity::Finding);
+        match finding {
+            Some(finding) => Err(Failure::new(Kind::Fragments, format!("verified: {finding}"))),
+            None => Ok(()),
+        }
+    }
+}

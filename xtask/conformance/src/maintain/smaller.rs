@@ -1,0 +1,90 @@
+//! Makes a failing history as small as it goes.
+
+use super::history::{Deed, History, Join, Side};
+use crate::case::{Case, Step};
+use crate::shrink::smaller_cases;
+use crate::verdict::Failure;
+use tdb_reference::model::Evolution;
+
+/// How many smaller histories are tried at most.
+const ATTEMPTS: usize = 400;
+
+/// The smallest history found that fails in the same way.
+pub fn shrink(
+    history: History,
+    failure: Failure,
+    fails: &mut dyn FnMut(&History) -> Option<Failure>,
+) -> (History, Failure) {
+    let (mut best, mut how) = (history, failure);
+    let mut attempts = 0;
+    'again: loop {
+        for smaller in smaller_histories(&best) {
+            attempts += 1;
+            if attempts > ATTEMPTS {
+                return (best, how);
+            }
+            if let Some(failure) = fails(&smaller).filter(|failure| failure.resembles(&how)) {
+                (best, how) = (smaller, failure);
+                continue 'again;
+            }
+        }
+        return (best, how);
+    }
+}
+
+/// Histories that are simpler in one respect, the boldest first.
+fn smaller_histories(history: &History) -> Vec<History> {
+    let mut all = Vec::new();
+    for index in (0..history.turns.len()).rev() {
+        let later_writes = || {
+            let steps = history.turns[index + 1..].iter();
+            steps.into_iter().any(|turn| matches!(turn.deed, Deed::Step(Step::Write(_))))
+        };
+        // Writes depend on what evolutions before them have done.
+        if matches!(history.turns[index].deed, Deed::Step(Step::Evolve(_))) && later_writes() {
+            continue;
+        }
+        let mut smaller = history.clone();
+        smaller.turns.remove(index);
+        all.push(smaller);
+    }
+    for index in 0..history.turns.len() {
+        if let Deed::Join(join) = &history.turns[index].deed {
+            let plain = Join { purge: join.purge, amplifies: join.amplifies, budget: 16 << 20, ..Join::default() };
+            if *join != plain {
+                let mut smaller = history.clone();
+                smaller.turns[index].deed = Deed::Join(plain);
+                all.push(smaller);
+            }
+        }
+        if history.turns[index].side == Side::Theirs {
+            let mut smaller = history.clone();
+            smaller.turns[index].side = Side::Ours;
+            all.push(smaller);
+        }
+    }
+    let case = history.case();
+    all.extend(smaller_cases(&case).into_iter().filter_map(|smaller| with_steps_of(history, smaller)));
+    all
+}
+
+/// The history with the array and the steps of a case, if these are still as many.
+fn with_steps_of(history: &History, case: Case) -> Option<History> {
+    let mut smaller = history.clone();
+    let mut steps = case.steps.into_iter();
+    for turn in &mut smaller.turns {
+        if let Deed::Step(step) = &mut turn.deed {
+            let next = steps.next()?;
+            if std::mem::discriminant(step) != std::mem::discriminant(&next) {
+                return None;
+            }
+            *step = next;
+        }
+    }
+    // An evolution of nothing is one, too.
+    let is_nothing =
+        |evolution: &Evolution| *evolution == Evolution { timestamp: evolution.timestamp, ..Evolution::default() };
+    smaller.turns.retain(|turn| !matches!(&turn.deed, Deed::Step(Step::Evolve(evolution)) if is_nothing(evolution)));
+    (smaller.array, smaller.encrypted) = (case.array, case.encrypted);
+    steps.next().is_none().then_some(smaller)
+}

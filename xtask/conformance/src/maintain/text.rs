@@ -1,0 +1,20 @@
+//! Histories for people.
+
+use std::fmt::Write as _;
+
+use super::history::{Deed, History};
+use crate::print;
+
+/// The array, and a line or more for each turn.
+pub fn history(history: &History) -> String {
+    let mut text = print::array(&history.case());
+    let _ = writeln!(text, "created by {:?} in format {}", history.creator, history.version);
+    for turn in &history.turns {
+        let _ = write!(text, "{:?}: ", turn.side);
+        match &turn.deed {
+            Deed::Step(step) => text.push_str(&print::step(&history.case(), step)),
+            deed => drop(writeln!(text, "{deed:?}")),
+        }
+    }
+    text
+}

@@ -1,0 +1,348 @@
+//! Writers, readers, deleters and maintenance at once, of both libraries: every reader sees a state that was committed.
+//!
+//! Each write writes the same cells, all with one serial number, by which its time goes; so a read that mixes two states has
+//! two numbers, or too few cells. Maintenance is done by both in turns: the library takes no lock, and what one of two gathers
+//! while the other removes it would be lost.
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tdb_array::{ArrayError, ArrayOptions, ErrorCategory, Names, NewCells};
+use tdb_condition::field;
+use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Plan, Vacuum, Verify};
+use tdb_reference::model::{
+    ArraySpec, Comparison, Condition, QuerySpec, WriteSpec, attribute, bytes_of, column, dimension,
+};
+use tdb_reference::{NEWEST, Reference};
+use tdb_testkit::Ledger;
+use tdb_types::{Datatype, Layout};
+
+use crate::ours::describe;
+use crate::writer::start;
+
+/// The cells of each write.
+const CELLS: i32 = 500;
+/// The time of the write that has the serial number 0.
+const EPOCH: u64 = 1_700_000_000_000;
+
+/// How often each thing was done, by us and by the library.
+#[derive(Debug, Default)]
+struct Counts {
+    writes: [AtomicUsize; 2],
+    deletes: [AtomicUsize; 2],
+    reads: [AtomicUsize; 2],
+    /// Reads that met a file that a vacuum had removed, or one that was half written.
+    again: [AtomicUsize; 2],
+    /// Reads in which the library crashed.
+    crashed: AtomicUsize,
+    maintained: [AtomicUsize; 2],
+    /// Maintenance that could not be done, because of what others did meanwhile.
+    gave_way: [AtomicUsize; 2],
+}
+
+fn add(count: &AtomicUsize) {
+    count.fetch_add(1, Ordering::Relaxed);
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What all threads share.
+struct Soak<'a> {
+    uri: &'a str,
+    is_sparse: bool,
+    ledger: Ledger,
+    counts: Counts,
+    end: Instant,
+    wrong: Mutex<Vec<String>>,
+    /// What is committed late lies above what was joined of before and after it, in a dense array.
+    one_writer: Mutex<()>,
+    one_maintainer: Mutex<()>,
+}
+
+/// Runs both kinds of array for half of the seconds each.
+///
+/// # Errors
+///
+/// If a reader saw what was never committed.
+pub fn run(seconds: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
+    for is_sparse in [true, false] {
+        let uri = folder.join(if is_sparse { "sparse" } else { "dense" }).to_string_lossy().into_owned();
+        Reference::start(NEWEST)?.create(&uri, &spec(is_sparse))?;
+        let soak = Soak {
+            uri: &uri,
+            is_sparse,
+            ledger: Ledger::default(),
+            counts: Counts::default(),
+            end: Instant::now() + Duration::from_millis(500 * seconds),
+            wrong: Mutex::new(Vec::new()),
+            one_writer: Mutex::new(()),
+            one_maintainer: Mutex::new(()),
+        };
+        soak.run();
+        let kind = if is_sparse { "sparse" } else { "dense" };
+        println!("{kind}: {} committed; by us and by the library: {:?}", soak.ledger.count(), soak.counts);
+        let wrong = locked(&soak.wrong);
+        if !wrong.is_empty() {
+            return Err(wrong.join("\n").into());
+        }
+        drop(wrong);
+        soak.check_at_last()?;
+    }
+    Ok(())
+}
+
+fn spec(is_sparse: bool) -> ArraySpec {
+    let place = dimension("place", Datatype::Int32, [0, CELLS - 1], 64);
+    let attributes = ["serial", "square"].map(|name| attribute(name, Datatype::UInt64));
+    if is_sparse { ArraySpec::sparse([place], attributes).capacity(64) } else { ArraySpec::dense([place], attributes) }
+}
+
+impl Soak<'_> {
+    fn run(&self) {
+        thread::scope(|scope| {
+            scope.spawn(|| self.guard("our writer", || self.write_on(None)));
+            scope.spawn(|| self.guard("their writer", || self.write_on(Some(start(NEWEST)?))));
+            scope.spawn(|| self.guard("our reader", || self.read_on(None)));
+            scope.spawn(|| self.guard("their reader", || self.read_on(Some(start(NEWEST)?))));
+            scope.spawn(|| self.guard("our maintenance", || self.maintain_on(None)));
+            scope.spawn(|| self.guard("their maintenance", || self.maintain_on(Some(start(NEWEST)?))));
+        });
+    }
+
+    /// What goes wrong in a thread ends all of them.
+    fn guard(&self, who: &str, act: impl FnOnce() -> Result<(), Box<dyn Error>>) {
+        if let Err(error) = act() {
+            locked(&self.wrong).push(format!("{who}: {error}"));
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        Instant::now() < self.end && locked(&self.wrong).is_empty()
+    }
+
+    fn write_on(&self, mut reference: Option<Reference>) -> Result<(), Box<dyn Error>> {
+        let side = usize::from(reference.is_some());
+        for turn in 1.. {
+            if !self.goes_on() {
+                break;
+            }
+            // Deletes all that has come before.
+            let deletes = self.is_sparse && turn % 8 == 0;
+            let alone = (!self.is_sparse).then(|| locked(&self.one_writer));
+            let serial = self.ledger.begin(deletes);
+            match (&mut reference, deletes) {
+                (None, false) => self.write(serial)?,
+                (None, true) => {
+                    let array = ArrayOptions::new().threads(1).open(self.uri)?;
+                    array.delete_cells(&field("serial").lt(serial), &Names::new().at(EPOCH + serial))?;
+                }
+                (Some(reference), false) => reference.write(self.uri, &self.write_spec(serial))?,
+                (Some(reference), true) => {
+                    let (field, comparison) = ("serial".to_owned(), Comparison::Less);
+                    let older = Condition::Compare { field, comparison, value: Some(bytes_of([serial])) };
+                    reference.delete(self.uri, &older, Some(EPOCH + serial))?;
+                }
+            }
+            self.ledger.committed(serial);
+            drop(alone);
+            add(&if deletes { &self.counts.deletes } else { &self.counts.writes }[side]);
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    fn write(&self, serial: u64) -> Result<(), ArrayError> {
+        let array = ArrayOptions::new().threads(1).open(self.uri)?;
+        let (serials, squares) = (vec![serial; CELLS as usize], vec![serial * serial; CELLS as usize]);
+        let places: Vec<i32> = (0..CELLS).collect();
+        let mut cells = NewCells::new().with("serial", &serials).with("square", &squares);
+        if self.is_sparse {
+            cells = cells.with("place", &places);
+        }
+        array.write().names(Names::new().at(EPOCH + serial)).cells(cells).map(drop)
+    }
+
+    fn write_spec(&self, serial: u64) -> WriteSpec {
+        let both = [("serial", serial), ("square", serial * serial)];
+        let mut cells: Vec<_> = both.map(|(name, value)| column(name, vec![value; CELLS as usize])).into();
+        if self.is_sparse {
+            cells.push(column("place", 0..CELLS));
+        }
+        let whole = vec![(bytes_of([0_i32]), bytes_of([CELLS - 1]))];
+        let layout = if self.is_sparse { Layout::Unordered } else { Layout::RowMajor };
+        WriteSpec { layout, subarray: (!self.is_sparse).then_some(whole), timestamp: Some(EPOCH + serial), cells }
+    }
+
+    fn read_on(&self, mut reference: Option<Reference>) -> Result<(), Box<dyn Error>> {
+        let side = usize::from(reference.is_some());
+        while self.goes_on() {
+            let least = self.ledger.least();
+            let seen = match &mut reference {
+                None => self.read(),
+                Some(reference) => self.read_by(reference),
+            };
+            match seen {
+                Ok(Some(values)) => {
+                    let seen = one_state(&values)?;
+                    self.ledger.may_see(least, seen)?;
+                    add(&self.counts.reads[side]);
+                }
+                // Open it again.
+                Ok(None) => add(&self.counts.again[side]),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Serial numbers and squares; none if a file was gone.
+    fn read(&self) -> Result<Option<[Vec<u64>; 2]>, Box<dyn Error>> {
+        let read = || -> Result<[Vec<u64>; 2], ArrayError> {
+            let array = ArrayOptions::new().threads(1).open(self.uri)?;
+            let mut values = [Vec::new(), Vec::new()];
+            for batch in array.read().select(["serial", "square"])?.batches()? {
+                let batch = batch?;
+                for (all, name) in values.iter_mut().zip(["serial", "square"]) {
+                    all.extend_from_slice(batch.column(name)?.values::<u64>()?);
+                }
+            }
+            Ok(values)
+        };
+        match read() {
+            Ok(values) => Ok(Some(values)),
+            Err(error) if error.category() == ErrorCategory::Unavailable => Ok(None),
+            Err(error) => match describe(&error) {
+                // The library writes these in two parts, and readers meet the first.
+                half if half.contains("__fragment_meta/") => Ok(None),
+                error => Err(error.into()),
+            },
+        }
+    }
+
+    fn read_by(&self, reference: &mut Reference) -> Result<Option<[Vec<u64>; 2]>, Box<dyn Error>> {
+        let layout = if self.is_sparse { Layout::GlobalOrder } else { Layout::RowMajor };
+        let query = QuerySpec { fields: vec!["serial".into(), "square".into()], ..QuerySpec::all(layout) };
+        let read = match reference.read(self.uri, &query) {
+            Ok(read) => read,
+            Err(error) if is_gone(&error.to_string()) => return Ok(None),
+            // So it does now and then where files go while it reads.
+            Err(tdb_reference::Error::Crashed { .. }) => {
+                add(&self.counts.crashed);
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let values = |index: usize| {
+            let cells = read.columns[index].cells().into_iter();
+            cells.map(|cell| u64::from_le_bytes(cell.try_into().unwrap_or_default())).collect()
+        };
+        Ok(Some([values(0), values(1)]))
+    }
+
+    fn maintain_on(&self, mut reference: Option<Reference>) -> Result<(), Box<dyn Error>> {
+        let side = usize::from(reference.is_some());
+        if let Some(reference) = &mut reference {
+            reference.config().insert("sm.consolidation.buffer_size".to_owned(), "1000000".to_owned());
+        }
+        for turn in 0.. {
+            if !self.goes_on() {
+                break;
+            }
+            let alone = locked(&self.one_maintainer);
+            let is_done = match &mut reference {
+                None => self.maintain(turn)?,
+                Some(reference) => {
+                    let done = match turn % 6 {
+                        0 | 3 => reference.consolidate(self.uri, "fragments"),
+                        1 => reference.consolidate(self.uri, "commits"),
+                        2 => reference.consolidate(self.uri, "fragment_meta"),
+                        4 => reference.vacuum(self.uri, "commits"),
+                        _ => reference.vacuum(self.uri, "fragments"),
+                    };
+                    match done {
+                        Ok(()) => true,
+                        Err(error) if is_excused(&error.to_string()) => false,
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            };
+            drop(alone);
+            add(&if is_done { &self.counts.maintained } else { &self.counts.gave_way }[side]);
+            thread::sleep(Duration::from_millis(2));
+        }
+        Ok(())
+    }
+
+    fn maintain(&self, turn: usize) -> Result<bool, Box<dyn Error>> {
+        let array = ArrayOptions::new().threads(1).open(self.uri)?;
+        let done = match turn % 7 {
+            0 | 3 => ConsolidateFragments::new().run(&array).map(drop),
+            1 => Consolidate::commits().plan(&array).and_then(Plan::run).map(drop),
+            2 => Consolidate::footers().plan(&array).and_then(Plan::run).map(drop),
+            4 => Vacuum::commits().plan(&array).and_then(Plan::run).map(drop),
+            5 => Vacuum::footers().plan(&array).and_then(Plan::run).map(drop),
+            _ => Vacuum::fragments().plan(&array).and_then(Plan::run).map(drop),
+        };
+        match done {
+            Ok(()) => Ok(true),
+            Err(MaintainError::Conflict { .. } | MaintainError::Refused { .. }) => Ok(false),
+            Err(error) => Err(format!("turn {}: {}", turn % 7, describe(&error)).into()),
+        }
+    }
+
+    /// In the end it is as if nobody had been there but the writers.
+    fn check_at_last(&self) -> Result<(), Box<dyn Error>> {
+        let mut reference = start(NEWEST)?;
+        let mut last = Vec::new();
+        for turn in 0..8 {
+            let least = self.ledger.least();
+            for values in [self.read()?, self.read_by(&mut reference)?] {
+                let seen = one_state(&values.ok_or("a file is gone for good")?)?;
+                self.ledger.may_see(least, seen)?;
+                last.push(seen);
+            }
+            if turn < 7 {
+                self.maintain(turn)?;
+            }
+        }
+        if last.iter().any(|seen| *seen != last[0]) {
+            return Err(format!("maintenance changes what is read: {last:?}").into());
+        }
+        let report = Verify::new().folder(self.uri)?;
+        if report.is_sound() { Ok(()) } else { Err(format!("{:#?}", report.findings).into()) }
+    }
+}
+
+/// The serial number of all cells; none if there are no cells.
+fn one_state([serials, squares]: &[Vec<u64>; 2]) -> Result<Option<u64>, String> {
+    // Cells of a dense array that nobody wrote yet.
+    if serials.iter().all(|serial| *serial == u64::MAX) {
+        return Ok(None);
+    }
+    let first = serials[0];
+    let is_whole = serials.len() == CELLS as usize && serials.iter().all(|serial| *serial == first);
+    if is_whole && squares.iter().all(|square| *square == first * first) {
+        return Ok(Some(first));
+    }
+    let mut serials = serials.clone();
+    serials.dedup();
+    Err(format!("mixed, or not whole: {} cells, serials {serials:?}", squares.len()))
+}
+
+/// Whether the library says that a file is gone.
+fn is_gone(message: &str) -> bool {
+    ["Cannot get file size", "Cannot open file", "No such file", "does not exist", "Cannot read from file"]
+        .iter()
+        .any(|says| message.contains(says))
+}
+
+/// Why the library couldn't maintain the array, where that is known.
+fn is_excused(message: &str) -> bool {
+    is_gone(message) || crate::maintain::refused(message).is_some()
+}

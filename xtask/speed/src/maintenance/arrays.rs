@@ -1,0 +1,122 @@
+//! The arrays that are maintained.
+
+use std::error::Error;
+
+use tdb_array::{ArrayOptions, Names, NewCells, NewColumn};
+use tdb_reference::model::{ArraySpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, dimension};
+use tdb_types::{Datatype, Layout};
+
+use super::Job;
+
+/// An array with fragments, written by us: what is measured is the same for both sides.
+pub struct MaintainedArray {
+    pub name: &'static str,
+    pub spec: ArraySpec,
+    pub fragments: u64,
+    pub jobs: &'static [Job],
+    shape: Shape,
+    /// Of a fragment; rows of a dense one.
+    size: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Shape {
+    /// Rows one after the other.
+    Rows,
+    /// Rows that lie over those of nine others.
+    OverlappingRows,
+    /// Points one after the other.
+    Points,
+    /// Points from everywhere.
+    ScatteredPoints,
+}
+
+const COLUMNS: i64 = 4096;
+const FRAGMENTS: &[Job] = &[Job::Fragments, Job::VacuumFragments];
+const SMALL: &[Job] = &[Job::Commits, Job::VacuumCommits, Job::Footers];
+
+/// All of them; `scale` is for their cells.
+pub fn all(scale: f64) -> Vec<MaintainedArray> {
+    let rows = ((64.0 * scale) as u64).max(4);
+    let points = ((25_000.0 * scale) as u64).max(100);
+    let array = |name, spec, fragments, jobs, shape, size| MaintainedArray { name, spec, fragments, jobs, shape, size };
+    vec![
+        array("100 dense fragments, one after the other", dense(100 * rows, rows), 100, FRAGMENTS, Shape::Rows, rows),
+        array(
+            "100 dense fragments that overlap",
+            dense(109 * rows, rows),
+            100,
+            FRAGMENTS,
+            Shape::OverlappingRows,
+            rows,
+        ),
+        array("100 sparse fragments, one after the other", sparse(), 100, FRAGMENTS, Shape::Points, points),
+        array("100 sparse fragments that overlap", sparse(), 100, FRAGMENTS, Shape::ScatteredPoints, points),
+        array("1,000 fragments", sparse(), 1000, SMALL, Shape::Points, 100),
+    ]
+}
+
+fn zstd() -> Pipeline {
+    [FilterSpec::Zstd { level: Some(3) }].into()
+}
+
+/// Doubles, in tiles of as many rows as a fragment has.
+fn dense(rows: u64, tile: u64) -> ArraySpec {
+    let y = dimension("y", Datatype::Int64, [0, rows as i64 - 1], tile as i64);
+    let x = dimension("x", Datatype::Int64, [0, COLUMNS - 1], 512);
+    ArraySpec::dense([y, x], [attribute("value", Datatype::Float64).filters(zstd())])
+}
+
+/// Points with two doubles and a time each.
+fn sparse() -> ArraySpec {
+    let sides = ["y", "x"].map(|name| dimension(name, Datatype::Int64, [0, i64::MAX - 20_000], 10_000));
+    let doubles = ["a", "b"].map(|name| attribute(name, Datatype::Float64).filters(zstd()));
+    let mut spec = ArraySpec::sparse(sides, doubles).capacity(10_000);
+    spec.coords_filters = Some(zstd());
+    spec
+}
+
+impl MaintainedArray {
+    /// Writes one of the fragments.
+    pub fn write(&self, uri: &str, number: u64) -> Result<(), Box<dyn Error>> {
+        let array = ArrayOptions::new().open(uri)?;
+        let write = array.write().names(Names::new().at(1_700_000_000_000 + 10 * number));
+        let rows = |first: u64, count: u64| (first as i64)..=((first + count) as i64 - 1);
+        match self.shape {
+            Shape::Rows | Shape::OverlappingRows => {
+                let count = if matches!(self.shape, Shape::Rows) { self.size } else { 10 * self.size };
+                let value = wave("value", number, count * COLUMNS as u64);
+                let cells = NewCells::new().with("value", NewColumn::bytes(&value));
+                write.range("y", rows(number * self.size, count))?.cells(&cells)?;
+            }
+            Shape::Points | Shape::ScatteredPoints => {
+                let [y, x] = self.points(number);
+                let [a, b] = [wave("a", number, self.size), wave("b", number + 7, self.size)];
+                let mut cells = NewCells::new();
+                for (name, bytes) in [("y", &y), ("x", &x), ("a", &a), ("b", &b)] {
+                    cells = cells.with(name, NewColumn::bytes(bytes));
+                }
+                write.cells(&cells)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn points(&self, number: u64) -> [Vec<u8>; 2] {
+        let mut sides = [Vec::new(), Vec::new()];
+        for cell in 0..self.size {
+            let place = match self.shape {
+                Shape::Points => [((number * self.size + cell) / 100) as i64, (cell % 100) as i64 * 97],
+                _ => [0, 1].map(|side| Rule::scattered(number, 12, side, cell)),
+            };
+            sides.iter_mut().zip(place).for_each(|(side, place)| side.extend(place.to_le_bytes()));
+        }
+        sides
+    }
+}
+
+fn wave(name: &str, seed: u64, cells: u64) -> Vec<u8> {
+    let columns = vec![(name.to_owned(), Rule::Wave { seed })];
+    let write = GeneratedWrite { layout: Layout::RowMajor, subarray: None, timestamp: None, cells, columns };
+    write.materialise().cells.into_iter().next().map(|column| column.values.0).unwrap_or_default()
+}

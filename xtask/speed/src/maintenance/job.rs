@@ -1,0 +1,57 @@
+//! What is measured.
+
+/// A consolidation or a vacuum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Job {
+    Fragments,
+    Commits,
+    Footers,
+    VacuumFragments,
+    VacuumCommits,
+}
+
+impl Job {
+    /// The row's name.
+    pub fn name(self, array: &str) -> String {
+        match self {
+            Self::Fragments => format!("consolidation, {array}"),
+            Self::Commits => format!("consolidation of commits, {array}"),
+            Self::Footers => format!("consolidation of footers, {array}"),
+            Self::VacuumFragments => format!("vacuum, {array}"),
+            Self::VacuumCommits => format!("vacuum of commits, {array}"),
+        }
+    }
+
+    /// How it is called on the command line.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Fragments => "fragments",
+            Self::Commits => "commits",
+            Self::Footers => "footers",
+            Self::VacuumFragments => "vacuum-fragments",
+            Self::VacuumCommits => "vacuum-commits",
+        }
+    }
+
+    /// What the library calls it.
+    pub fn mode(self) -> &'static str {
+        match self {
+            Self::Fragments | Self::VacuumFragments => "fragments",
+            Self::Commits | Self::VacuumCommits => "commits",
+            Self::Footers => "fragment_meta",
+        }
+    }
+
+    pub fn is_vacuum(self) -> bool {
+        matches!(self, Self::VacuumFragments | Self::VacuumCommits)
+    }
+
+    /// What has to be done before.
+    pub fn before(self) -> &'static [Self] {
+        match self {
+            Self::VacuumFragments => &[Self::Fragments],
+            Self::VacuumCommits => &[Self::Commits],
+            _ => &[],
+        }
+    }
+}
