@@ -2,8 +2,8 @@
 
 mod choose;
 mod facts;
-mod journal;
-mod lock;
+pub(crate) mod journal;
+pub(crate) mod lock;
 mod refusal;
 mod report;
 mod sound;

@@ -11,7 +11,7 @@ use tdb_maintain::tdb_array::tdb_condition::Condition;
 use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_maintain::tdb_array::{Names, NewCells, NewColumn, TimeRange};
 use tdb_maintain::tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
-use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal};
+use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
 
 fn simple(version: u32, is_dense: bool) -> Arc<dyn Storage> {
@@ -180,6 +180,12 @@ fn all_cells_may_be_purged() {
     let report = ConsolidateFragments::new().purge(true).run(&open(&storage)).unwrap();
     assert_eq!(report.steps[0].fragments, []);
     assert!(open(&storage).fragments().unwrap().is_empty());
+    // Nothing stands in their place, and nothing has to: a vacuum removes them.
+    let report = Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
+    assert!(report.left.is_empty(), "{:?}", report.left);
+    assert!(storage.list("__fragments").unwrap().is_empty());
+    assert!(open(&storage).fragments().unwrap().is_empty());
+    assert!(!storage.list("__commits").unwrap().iter().any(|entry| entry.name.ends_with(".vac")));
 }
 
 #[test]

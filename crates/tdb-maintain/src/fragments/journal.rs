@@ -66,7 +66,7 @@ impl Journal {
 }
 
 /// Finishes or undoes what interrupted runs were about to do. Only for those who have the lock. How many there were.
-pub(super) fn recover(array: &Array) -> Result<usize> {
+pub(crate) fn recover(array: &Array) -> Result<usize> {
     let storage = array.storage();
     let entries = storage.list("").map_err(MaintainError::from)?;
     let journals =

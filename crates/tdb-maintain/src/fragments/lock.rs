@@ -8,17 +8,17 @@ use crate::{MaintainError, Result};
 
 /// The file's name. Names of temporary files never have an underscore: some releases of the reference library would take
 /// them for fragments.
-const LOCK: &str = ".tdb-maintain.tmp";
+pub(crate) const LOCK: &str = ".tdb-maintain.tmp";
 
 /// While this lives, nobody else maintains the array.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     storage: Arc<dyn Storage>,
 }
 
 impl Lock {
     /// Takes the lock. One that a dead process on this machine has left is taken over, and every one if `take_over` says so.
-    pub(super) fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
+    pub(crate) fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
         let own = Owner::this();
         match storage.create_new(LOCK, own.to_string().as_bytes()) {
             Ok(()) => return Ok(Self { storage: Arc::clone(storage) }),
