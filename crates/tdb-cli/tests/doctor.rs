@@ -231,3 +231,41 @@ fn what_is_set_aside_comes_back() {
     let run = doctor(&["--fix", "--only=__commits/nothing"]);
     assert_eq!(run.code, Some(2), "{run}");
 }
+
+/// A fragment without metadata is found, and rebuilt.
+#[test]
+fn lost_metadata_are_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    tdb_testkit::fixtures::named("v22-by-2.30.0-dense-2d-row-row").unpack_into(folder.path());
+    let array = folder.path().join("array");
+    let run = |words: &[&str]| {
+        let (command, rest) = words.split_first().unwrap();
+        tdb([command.as_ref(), array.as_os_str()].into_iter().chain(rest.iter().map(AsRef::as_ref)))
+    };
+    let read = || run(&["read", "--format=csv", "--order=row-major"]);
+    let cells = read().stdout;
+    let metadata = support::find(&array, "__fragment_metadata.tdb").unwrap();
+    let name = metadata.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    fs::remove_file(&metadata).unwrap();
+    assert_ne!(read().code, Some(0));
+    let found = run(&["doctor"]);
+    assert!(found.code == Some(1) && found.stdout.contains("--rebuild"), "{found}");
+    let refused = run(&["doctor", "--rebuild", &name]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("give the domain"), "{refused}");
+    let wrong = run(&["doctor", "--rebuild", &name, "--domain=y=a..b", "--domain=x=1..2"]);
+    assert_eq!(wrong.code, Some(2), "{wrong}");
+    let schema = tdb_array::Array::open(&array).unwrap().schema().clone();
+    let words: Vec<String> = schema
+        .dimensions()
+        .iter()
+        .map(|dimension| {
+            let (lo, hi) = dimension.domain().unwrap();
+            format!("--domain={}={lo}..{hi}", dimension.name())
+        })
+        .collect();
+    let words: Vec<&str> = ["doctor", "--rebuild", &name].into_iter().chain(words.iter().map(String::as_str)).collect();
+    let rebuilt = run(&words);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt}");
+    assert_eq!(read().stdout, cells);
+    assert_eq!(run(&["doctor"]).code, Some(0));
+}

@@ -196,7 +196,9 @@ impl Doctor {
                     let inventory = array.commit_inventory(&array.listing()?)?;
                     let commits = commits.iter().map(String::as_str).collect();
                     let planned = ignoring(array, &self.names, &inventory, &commits)?;
-                    deeds.extend(planned.iter().map(|planned| Deed::Wrote(planned.step.path.clone())));
+                    deeds.extend(
+                        planned.iter().map(|planned| Deed::wrote(planned.step.path.clone(), planned.content())),
+                    );
                     writes.extend(planned.map(|planned| (planned, *one)));
                 }
                 _ => {}
@@ -229,7 +231,12 @@ impl Doctor {
         change_members(group, &self.names, members.iter().map(|one| &one.remedy))?;
         let after = list(&**group.storage(), GROUP_FOLDER)?;
         let new = after.into_iter().filter(|entry| !before.contains(entry));
-        let deeds: Vec<Deed> = new.map(|entry| Deed::Wrote(format!("{}/{}", GROUP_FOLDER, entry.name))).collect();
+        let mut deeds = Vec::new();
+        for entry in new {
+            let path = format!("{GROUP_FOLDER}/{}", entry.name);
+            let bytes = group.storage().read(&path)?;
+            deeds.push(Deed::wrote(path, &bytes));
+        }
         let aside = Aside::begin(&**group.storage(), &deeds)?;
         mended.aside.get_or_insert_with(|| aside.folder().to_owned());
         mended.done.extend(members.into_iter().map(|one| (*one).clone()));
@@ -254,6 +261,17 @@ pub(crate) fn change_members<'a>(
         }
     }
     Ok(change.commit()?)
+}
+
+/// Moves files aside, as far as they are there, and writes another in the place of the last of them. All of it can be undone.
+pub(crate) fn replace(storage: &dyn Storage, aside: &[String], path: &str, bytes: &[u8]) -> Result<()> {
+    let mut deeds: Vec<Deed> = aside.iter().cloned().map(Deed::Moved).collect();
+    deeds.push(Deed::wrote(path, bytes));
+    let mut place = Aside::begin(storage, &deeds)?;
+    for path in aside {
+        place.take(path)?;
+    }
+    Ok(storage.create_new(path, bytes)?)
 }
 
 /// All that isn't as it should be, in the order in which it is seen to.

@@ -4,7 +4,7 @@ use tdb_array::{ArrayError, ErrorCategory};
 use tdb_storage::StorageError;
 use tdb_types::FormatVersion;
 
-use crate::{PlaceProblem, Refusal};
+use crate::{PlaceProblem, RebuildProblem, Refusal};
 
 /// Why an array can't be maintained.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +83,14 @@ pub enum MaintainError {
         /// Why.
         why: PlaceProblem,
     },
+    /// The metadata of a fragment can't be rebuilt.
+    #[error("{path}: {why}")]
+    Rebuild {
+        /// The fragment.
+        path: String,
+        /// Why.
+        why: RebuildProblem,
+    },
     /// What was asked for would lose something, or can't be done.
     #[error("{path}: {why}")]
     Refused {
@@ -101,6 +109,7 @@ impl MaintainError {
             Self::Array(error) => error.category(),
             Self::Storage(error) => ArrayError::Storage(error.clone()).category(),
             Self::Place { why, .. } => why.category(),
+            Self::Rebuild { why, .. } => why.category(),
             Self::Schema(_) | Self::Text(_) => ErrorCategory::Corrupt,
             Self::NotInFormat { .. } | Self::NoUri { .. } => ErrorCategory::Unsupported,
             Self::Between { .. } | Self::Manifest { .. } | Self::Refused { .. } => ErrorCategory::Usage,

@@ -5,12 +5,17 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use jiff::{Span, SpanRelativeTo};
-use tdb_maintain::{Diagnosis, Doctor, Mended, Remedy, Severity, Undone};
+use tdb_array::Array;
+use tdb_array::tdb_rtree::{DimRange, NdRange};
+use tdb_array::tdb_schema::Dimension;
+use tdb_maintain::{Diagnosis, Doctor, Mended, Rebuild, Remedy, Severity, Undone};
+use tdb_types::Scalar;
 
 use super::maintained::{self, Maintained};
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
+use crate::session;
 use crate::size::Bytes;
 use crate::target;
 use crate::terminal::Terminal;
@@ -30,7 +35,9 @@ Examples:
   tdb doctor ARRAY --fix
   tdb doctor ARRAY --fix --older-than 0s         nobody writes to it, that is certain
   tdb doctor ARRAY --fix --only __commits/NAME.vac
-  tdb doctor ARRAY --undo")]
+  tdb doctor ARRAY --undo
+  tdb doctor ARRAY --rebuild FRAGMENT            its metadata are lost or damaged
+  tdb doctor ARRAY --rebuild FRAGMENT --domain row=1..4 --domain column=1..8")]
 pub(crate) struct Args {
     /// An array or a group
     path: OsString,
@@ -51,6 +58,18 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "fix")]
     undo: bool,
 
+    /// Make the metadata of this fragment anew, from its data files; what was there is moved aside
+    #[arg(long, value_name = "FRAGMENT", conflicts_with_all = ["fix", "undo"])]
+    rebuild: Option<String>,
+
+    /// Where a dense fragment lies that is rebuilt, for each dimension: numbers as they are stored
+    #[arg(long, value_name = "DIMENSION=FIRST..LAST", requires = "rebuild")]
+    domain: Vec<String>,
+
+    /// Save the tiles of a sparse fragment before the first damaged one, and let go of the others
+    #[arg(long, requires = "rebuild")]
+    salvage: bool,
+
     /// How to print; a table on a terminal, else JSON lines
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
@@ -67,6 +86,12 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let maintained = maintained::open(&args.path, &TimeArgs::default(), key)?;
     let format = RowFormat::or_default(args.format, terminal);
     let doctor = Doctor::new().only(args.only.iter().cloned());
+    if let Some(fragment) = &args.rebuild {
+        let Maintained::Array(array) = &maintained else {
+            return Err(Failure::usage("a group has no fragments"));
+        };
+        return rebuild(array, fragment, args, format, terminal);
+    }
     if args.undo {
         let undone = match &maintained {
             Maintained::Array(array) => doctor.undo(array)?,
@@ -114,6 +139,53 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let left: Vec<&Diagnosis> =
         found.iter().filter(|one| one.severity == Severity::Finding && !mended.done.contains(one)).collect();
     tell_left(&path, &left, &old, &doctor, args)
+}
+
+/// Makes the metadata of a fragment anew, and says what of.
+fn rebuild(array: &Array, name: &str, args: &Args, format: RowFormat, terminal: Terminal) -> Result<()> {
+    let rebuild = Rebuild::new().salvage(args.salvage);
+    let rebuild = match domain(array, &args.domain)? {
+        Some(domain) => rebuild.domain(domain),
+        None => rebuild,
+    };
+    let rebuilt = rebuild.run(array, name)?;
+    let columns = [("fragment", false), ("schema", false), ("tiles", true), ("cells", true), ("size", true)];
+    let mut sheet = Sheet::new(&columns);
+    let size = Entry::shown(Bytes(rebuilt.bytes).to_string(), rebuilt.bytes);
+    sheet.push(vec![name.into(), rebuilt.schema.as_str().into(), rebuilt.tiles.into(), rebuilt.cells.into(), size]);
+    sheet.print(format, terminal)?;
+    if !rebuilt.other_schemas.is_empty() {
+        let others = rebuilt.other_schemas.join(", ");
+        session::warn(
+            &format!("it may have been written with another schema that has the same fields: {others}"),
+            terminal,
+        );
+    }
+    for unknown in &rebuilt.unknown {
+        session::warn(&format!("its data files don't say {unknown}"), terminal);
+    }
+    match rebuilt.lost {
+        Some(lost) => Err(Failure::new(Exit::Finding, format!("{name}: not all of it could be saved: {lost}"))),
+        None => Ok(()),
+    }
+}
+
+/// What `--domain` says, if it says something of each dimension.
+fn domain(array: &Array, words: &[String]) -> Result<Option<NdRange>> {
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let range = |dimension: &Dimension| {
+        let name = dimension.name();
+        let wrong = || Failure::usage(format!("--domain has to say {name}=FIRST..LAST once, in numbers"));
+        let mut of_it = words.iter().filter_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+        let (Some(text), None) = (of_it.next(), of_it.next()) else { return Err(wrong()) };
+        let (first, last) = text.split_once("..").ok_or_else(wrong)?;
+        let parse = |text: &str| Scalar::parse(dimension.physical(), text).ok_or_else(wrong);
+        DimRange::between(parse(first)?, parse(last)?).map_err(|_| wrong())
+    };
+    let ranges = array.schema().dimensions().iter().map(range).collect::<Result<_>>()?;
+    Ok(Some(NdRange(ranges)))
 }
 
 /// What is left, and how it can be seen to.

@@ -4,6 +4,7 @@
 //! The folder's name begins with a dot and has no underscore: no release takes it for anything. Nothing in it has the name that
 //! makes an array, a group or a fragment of a folder.
 
+use sha2::{Digest, Sha256};
 use tdb_storage::{EntryKind, Storage, StorageError, check_path};
 use tdb_types::names::file_name;
 
@@ -22,8 +23,18 @@ const TEXT_BYTES: u64 = 64 << 20;
 pub(super) enum Deed {
     /// The file or folder at a path is moved aside.
     Moved(String),
-    /// A file is written.
-    Wrote(String),
+    /// A file is written, whose bytes have this SHA-256: what else has come to lie there isn't ours.
+    Wrote(String, String),
+}
+
+impl Deed {
+    pub(super) fn wrote(path: impl Into<String>, bytes: &[u8]) -> Self {
+        Self::Wrote(path.into(), hash(bytes))
+    }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A folder for what is moved aside now.
@@ -46,7 +57,7 @@ impl<'s> Aside<'s> {
                     moved += 1;
                     format!("moved\t{}\t{path}\n", name(moved, path))
                 }
-                Deed::Wrote(path) => format!("wrote\t{path}\n"),
+                Deed::Wrote(path, hash) => format!("wrote\t{hash}\t{path}\n"),
             };
             text.push_str(&line);
         }
@@ -133,8 +144,12 @@ pub(super) fn undo(storage: &dyn Storage) -> Result<Undone> {
 
 fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone: &mut Undone) -> Result<()> {
     match deed {
-        Deed::Wrote(path) => match storage.remove_file(&path) {
-            Ok(()) => undone.removed.push(path),
+        Deed::Wrote(path, hash_then) => match storage.read(&path) {
+            Ok(bytes) if hash(&bytes) == hash_then => {
+                storage.remove_file(&path)?;
+                undone.removed.push(path);
+            }
+            Ok(_) => {}
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error.into()),
         },
@@ -164,11 +179,11 @@ fn parse(bytes: &[u8]) -> Option<Vec<(Deed, String)>> {
     let deed = |line: &str| {
         let mut parts = line.split('\t');
         let deed = match (parts.next()?, parts.next()?, parts.next()) {
-            ("wrote", path, None) => (Deed::Wrote(path.to_owned()), String::new()),
+            ("wrote", hash, Some(path)) => (Deed::Wrote(path.to_owned(), hash.to_owned()), String::new()),
             ("moved", name, Some(path)) if !name.contains('/') => (Deed::Moved(path.to_owned()), name.to_owned()),
             _ => return None,
         };
-        let (Deed::Moved(path) | Deed::Wrote(path)) = &deed.0;
+        let (Deed::Moved(path) | Deed::Wrote(path, _)) = &deed.0;
         // A path that leads out of the array, or to nothing, is none that we wrote.
         (parts.next().is_none() && !path.is_empty() && check_path(path).is_ok()).then_some(deed)
     };
@@ -196,7 +211,9 @@ mod tests {
         storage.insert("__commits/new.ign", *b"n").unwrap();
         let paths = ["__commits/a.vac", "gone", "__fragments/f"];
         let mut deeds: Vec<Deed> = paths.iter().map(|path| Deed::Moved((*path).to_owned())).collect();
-        deeds.push(Deed::Wrote("__commits/new.ign".to_owned()));
+        deeds.push(Deed::wrote("__commits/new.ign", b"n"));
+        deeds.push(Deed::wrote("__fragments/other", b"n"));
+        storage.insert("__fragments/other", *b"of somebody else").unwrap();
         let mut aside = Aside::begin(&storage, &deeds).unwrap();
         assert_eq!(paths.map(|path| aside.take(path).unwrap()), [true, false, true]);
         assert!(storage.exists(".tdb-aside/1/3-f/x.tdb").unwrap() && !storage.exists("__fragments/f").unwrap());
@@ -216,14 +233,20 @@ mod tests {
 
     #[test]
     fn foreign_texts_move_nothing() {
-        for line in
-            ["moved\t1-a\t../a", "moved\t../../a\tb", "wrote\t/etc/passwd", "moved\ta", "wrote\t", "moved\ta\tb\tc"]
-        {
+        for line in [
+            "moved\t1-a\t../a",
+            "moved\t../../a\tb",
+            "wrote\tx\t/etc/passwd",
+            "moved\ta",
+            "wrote\tx",
+            "wrote\tx\t",
+            "moved\ta\tb\tc",
+        ] {
             assert!(parse(format!("{TITLE}\n{line}\n").as_bytes()).is_none(), "{line}");
         }
         assert!(parse(b"something else").is_none());
         let storage = MemoryStorage::new();
-        storage.insert(".tdb-aside/1/where-from.txt", *b"wrote\t__schema\n").unwrap();
+        storage.insert(".tdb-aside/1/where-from.txt", *b"wrote\tx\t__schema\n").unwrap();
         assert!(matches!(undo(&storage), Err(MaintainError::Array(_))));
     }
 }

@@ -2,6 +2,9 @@
 
 use tdb_array::{Array, CommittedFragment};
 
+use tdb_storage::EntryKind;
+use tdb_types::names::FRAGMENT_METADATA;
+
 use super::diagnosis::{Diagnosis, Remedy};
 use crate::Result;
 
@@ -20,6 +23,14 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
             && !storage.exists(&fragment.entry.folder)?
         {
             gone.push((fragment, commit));
+        }
+    }
+    for fragment in &inventory.fragments {
+        let folder = &fragment.entry.folder;
+        if storage.exists(folder)? && !storage.exists(&format!("{folder}/{FRAGMENT_METADATA}"))? {
+            let why = format!("readers fail on it; tdb doctor --rebuild {} makes them anew", fragment.entry.name);
+            let one = Diagnosis::file(folder.clone(), 0, "a fragment whose metadata are lost", why).with(Remedy::None);
+            found.push(Diagnosis { kind: EntryKind::Folder, files: Vec::new(), ..one });
         }
     }
     for (fragment, commit) in &gone {

@@ -164,11 +164,11 @@ mod tests {
 
     #[test]
     fn kinds() {
-        assert_eq!(Kind::of("__meta/__1_1_a.vac"), Some(Kind::Vacuum));
-        assert_eq!(Kind::of("__1_1_a_9.meta"), None);
-        assert!(matches!(Kind::of("__1_1_a_8.meta"), Some(Kind::Footers(_))));
-        assert_eq!(Kind::of("g/__group/__1_1_a_2"), Some(Kind::Details));
-        assert_eq!(Kind::of("g/__1_1_a_2"), None);
+        assert_eq!(Kind::of("__meta/__1_1_0123456789abcdef0123456789abcdef.vac"), Some(Kind::Vacuum));
+        assert_eq!(Kind::of("__1_1_0123456789abcdef0123456789abcdef_9.meta"), None);
+        assert!(matches!(Kind::of("__1_1_0123456789abcdef0123456789abcdef_8.meta"), Some(Kind::Footers(_))));
+        assert_eq!(Kind::of("g/__group/__1_1_0123456789abcdef0123456789abcdef_2"), Some(Kind::Details));
+        assert_eq!(Kind::of("g/__1_1_0123456789abcdef0123456789abcdef_2"), None);
     }
 
     #[test]
