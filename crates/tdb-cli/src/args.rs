@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::color::ColorChoice;
 use crate::command::{
-    agg, completions, consolidate, create, delete, diff, doctor, enumerations, evolve, fragments, group, import, info,
-    inspect, ls, meta, read, schema, stats, tree, vacuum, verify,
+    agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, fragments, group, import,
+    info, inspect, ls, meta, mv, read, remove, schema, stats, tree, vacuum, verify,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -29,7 +29,7 @@ Examples:
   tdb import PATH rows.csv --dimensions x  rows of a file, into an array that is made for them
   tdb consolidate PATH --what commits      many small files into one
   tdb vacuum PATH                          what was replaced goes
-  tdb doctor PATH                          what interrupted writes have left
+  tdb doctor PATH                          what interrupted writes and moves have left
   tdb verify PATH                          whether all of it is as it should be
 
 Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
@@ -73,6 +73,9 @@ pub(crate) enum Command {
     Consolidate(consolidate::Args),
     Vacuum(vacuum::Args),
     Doctor(doctor::Args),
+    Copy(copy::Args),
+    Move(mv::Args),
+    Remove(remove::Args),
     Verify(verify::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
@@ -170,7 +173,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 26] = [
     "info",
     "schema",
     "fragments",
@@ -190,6 +193,9 @@ const COMMANDS: [&str; 23] = [
     "consolidate",
     "vacuum",
     "doctor",
+    "copy",
+    "move",
+    "remove",
     "verify",
     "inspect",
     "completions",

@@ -4,6 +4,7 @@ pub(crate) mod agg;
 mod cells_of;
 pub(crate) mod completions;
 pub(crate) mod consolidate;
+pub(crate) mod copy;
 pub(crate) mod create;
 pub(crate) mod delete;
 mod describe;
@@ -19,7 +20,9 @@ pub(crate) mod inspect;
 pub(crate) mod ls;
 mod maintained;
 pub(crate) mod meta;
+pub(crate) mod mv;
 pub(crate) mod read;
+pub(crate) mod remove;
 pub(crate) mod schema;
 pub(crate) mod stats;
 pub(crate) mod tree;
@@ -60,6 +63,9 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Consolidate(args) => consolidate::run(&args, &key()?, terminal),
         Command::Vacuum(args) => vacuum::run(&args, &key()?, terminal),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
+        Command::Copy(args) => copy::run(&args, terminal),
+        Command::Move(args) => mv::run(&args, terminal),
+        Command::Remove(args) => remove::run(&args, terminal),
         Command::Verify(args) => verify::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args, CommandLine::command()),
@@ -75,6 +81,9 @@ fn refuse_stats(command: &Command) -> Result<()> {
         Command::Inspect(_) => "inspect",
         Command::Completions(_) => "completions",
         Command::Create(_) => "create",
+        Command::Copy(_) => "copy",
+        Command::Move(_) => "move",
+        Command::Remove(_) => "remove",
         _ => return Ok(()),
     };
     if !session::options().stats {

@@ -1,7 +1,7 @@
 //! How far something is that takes a while, on standard error.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -88,6 +88,41 @@ impl Drop for QueryProgress {
             thread.thread().unpark();
             // It can't have panicked, and has nothing to say.
             let _ = thread.join();
+        }
+    }
+}
+
+/// A bar that shows how much was copied, drawn by whoever copies.
+#[derive(Clone)]
+pub(crate) struct CopyProgress {
+    progress: Arc<Mutex<Progress>>,
+}
+
+impl CopyProgress {
+    /// Says nothing at all unless it is `wanted`.
+    pub(crate) fn new(wanted: bool) -> Self {
+        Self { progress: Arc::new(Mutex::new(Progress::new(wanted))) }
+    }
+
+    /// What hears how many of how many bytes there are. It goes on until the monitor is cancelled.
+    pub(crate) fn observer(&self, monitor: &Monitor) -> impl Fn(u64, u64) -> bool + Send + Sync + 'static {
+        let (progress, monitor) = (self.progress.clone(), monitor.clone());
+        move |done, total| {
+            if let Ok(mut progress) = progress.lock() {
+                let template = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
+                if let Some(bar) = progress.line(template, Some(total)) {
+                    bar.set_length(total);
+                    bar.set_position(done);
+                }
+            }
+            !monitor.is_cancelled()
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        if let Ok(mut progress) = self.progress.lock() {
+            progress.finish();
         }
     }
 }

@@ -105,9 +105,9 @@ fn a_killed_writer_has_written_all_or_nothing() {
     assert!(killed > 3, "{killed} of 30 writers were killed in time");
 
     let (_, left) = leftovers(&bench.array(), &[]);
-    let (code, young) = leftovers(&bench.array(), &["--remove"]);
+    let (code, young) = leftovers(&bench.array(), &["--fix"]);
     assert_eq!((code, young), (Some(i32::from(left > 0)), left), "what is a day old only is removed");
-    let (_, removed) = leftovers(&bench.array(), &["--remove", "--older-than", "0s"]);
+    let (_, removed) = leftovers(&bench.array(), &["--fix", "--older-than", "0s"]);
     assert_eq!(removed, left);
     assert_eq!(leftovers(&bench.array(), &[]), (Some(0), 0));
     assert_eq!(bench.writes(), expected);
@@ -143,16 +143,18 @@ fn what_is_no_leftover_is_left_alone() {
     }
 }
 
-/// What `tdb doctor --remove` says of a copy of an array that something was done to, and how many files are gone.
+/// What `tdb doctor --fix` says of a copy of an array that something was done to, and how many files are set aside.
 fn removed_after(change: impl FnOnce(&Path)) -> (support::Run, usize) {
     let folder = tempfile::tempdir().unwrap();
     let array = folder.path().join("array");
     let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-overlapping");
     fixture.unpack_into(folder.path());
     change(&array);
-    let count = || tdb_testkit::fixtures::paths_below(folder.path()).unwrap().len();
+    let is_aside = |path: &String| path.contains(".tdb-aside");
+    let count =
+        || tdb_testkit::fixtures::paths_below(folder.path()).unwrap().iter().filter(|path| !is_aside(path)).count();
     let before = count();
-    let run = tdb(["doctor".as_ref(), array.as_os_str(), "--remove".as_ref(), "--older-than=0s".as_ref()]);
+    let run = tdb(["doctor".as_ref(), array.as_os_str(), "--fix".as_ref(), "--older-than=0s".as_ref()]);
     (run, before - count())
 }
 
@@ -197,4 +199,73 @@ fn links_out_of_the_array_lead_to_nothing_that_is_removed() {
     });
     assert!(run.code != Some(0) && removed == 0, "{run}");
     assert!(other.join("a0.tdb").is_file());
+}
+
+/// What is seen to is moved aside and comes back; what changes what readers find is only done when asked for.
+#[test]
+fn what_is_set_aside_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    tdb_testkit::fixtures::named("v22-by-2.30.0-dense-consolidated").unpack_into(folder.path());
+    let array = folder.path().join("array");
+    let find = |end: &str| support::find(&array.join("__commits"), end).unwrap();
+    let list = find(".vac");
+    let name = list.file_stem().unwrap().to_str().unwrap().to_owned();
+    fs::remove_file(array.join(format!("__commits/{name}.wrt"))).unwrap();
+    let doctor = |words: &[&str]| {
+        let words = words.iter().map(AsRef::as_ref);
+        tdb(["doctor".as_ref(), array.as_os_str()].into_iter().chain(words))
+    };
+    let run = doctor(&[]);
+    assert_eq!((run.code, run.stdout.lines().count()), (Some(1), 2), "{run}");
+    assert!(run.stdout.contains("will find their cells again") && run.stderr.contains("--fix does"), "{run}");
+    let run = doctor(&["--fix", "--older-than=0s"]);
+    assert!(run.code == Some(1) && run.stderr.contains("--only PATH"), "{run}");
+    assert!(!array.join("__fragments").join(&name).exists() && list.exists(), "{run}");
+    let only = format!("--only=__commits/{name}.vac");
+    let run = doctor(&["--fix", "--older-than=0s", &only]);
+    assert!(run.code == Some(0) && !list.exists(), "{run}");
+    let run = doctor(&["--undo"]);
+    assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 2), "{run}");
+    assert!(array.join("__fragments").join(&name).exists() && list.exists());
+    assert!(!array.join(".tdb-aside").exists());
+    let run = doctor(&["--fix", "--only=__commits/nothing"]);
+    assert_eq!(run.code, Some(2), "{run}");
+}
+
+/// A fragment without metadata is found, and rebuilt.
+#[test]
+fn lost_metadata_are_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    tdb_testkit::fixtures::named("v22-by-2.30.0-dense-2d-row-row").unpack_into(folder.path());
+    let array = folder.path().join("array");
+    let run = |words: &[&str]| {
+        let (command, rest) = words.split_first().unwrap();
+        tdb([command.as_ref(), array.as_os_str()].into_iter().chain(rest.iter().map(AsRef::as_ref)))
+    };
+    let read = || run(&["read", "--format=csv", "--order=row-major"]);
+    let cells = read().stdout;
+    let metadata = support::find(&array, "__fragment_metadata.tdb").unwrap();
+    let name = metadata.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    fs::remove_file(&metadata).unwrap();
+    assert_ne!(read().code, Some(0));
+    let found = run(&["doctor"]);
+    assert!(found.code == Some(1) && found.stdout.contains("--rebuild"), "{found}");
+    let refused = run(&["doctor", "--rebuild", &name]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("give the domain"), "{refused}");
+    let wrong = run(&["doctor", "--rebuild", &name, "--domain=y=a..b", "--domain=x=1..2"]);
+    assert_eq!(wrong.code, Some(2), "{wrong}");
+    let schema = tdb_array::Array::open(&array).unwrap().schema().clone();
+    let words: Vec<String> = schema
+        .dimensions()
+        .iter()
+        .map(|dimension| {
+            let (lo, hi) = dimension.domain().unwrap();
+            format!("--domain={}={lo}..{hi}", dimension.name())
+        })
+        .collect();
+    let words: Vec<&str> = ["doctor", "--rebuild", &name].into_iter().chain(words.iter().map(String::as_str)).collect();
+    let rebuilt = run(&words);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt}");
+    assert_eq!(read().stdout, cells);
+    assert_eq!(run(&["doctor"]).code, Some(0));
 }

@@ -4,7 +4,7 @@ use tdb_array::{ArrayError, ErrorCategory};
 use tdb_storage::StorageError;
 use tdb_types::FormatVersion;
 
-use crate::Refusal;
+use crate::{PlaceProblem, RebuildProblem, Refusal};
 
 /// Why an array can't be maintained.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +75,22 @@ pub enum MaintainError {
         /// What was changed.
         what: String,
     },
+    /// Something can't be copied, moved or removed as asked.
+    #[error("{path}: {why}")]
+    Place {
+        /// The place.
+        path: String,
+        /// Why.
+        why: PlaceProblem,
+    },
+    /// The metadata of a fragment can't be rebuilt.
+    #[error("{path}: {why}")]
+    Rebuild {
+        /// The fragment.
+        path: String,
+        /// Why.
+        why: RebuildProblem,
+    },
     /// What was asked for would lose something, or can't be done.
     #[error("{path}: {why}")]
     Refused {
@@ -92,6 +108,8 @@ impl MaintainError {
         match self {
             Self::Array(error) => error.category(),
             Self::Storage(error) => ArrayError::Storage(error.clone()).category(),
+            Self::Place { why, .. } => why.category(),
+            Self::Rebuild { why, .. } => why.category(),
             Self::Schema(_) | Self::Text(_) => ErrorCategory::Corrupt,
             Self::NotInFormat { .. } | Self::NoUri { .. } => ErrorCategory::Unsupported,
             Self::Between { .. } | Self::Manifest { .. } | Self::Refused { .. } => ErrorCategory::Usage,

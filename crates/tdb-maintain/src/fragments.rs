@@ -211,7 +211,7 @@ impl ConsolidateFragments {
     /// [`MaintainError::Refused`]: nothing could be joined, and why. [`MaintainError::Busy`], [`MaintainError::Conflict`]; the
     /// array can't be read or written. What was joined in steps before that stays.
     pub fn run(&self, array: &Array) -> Result<FragmentReport> {
-        let lock = Lock::take(&array.small_files(), self.take_over)?;
+        let lock = Lock::take(array.storage(), self.take_over)?;
         let Recovered { done, left } = journal::recover(array)?;
         let mut report = FragmentReport { recovered: done, left_journals: left, steps: Vec::new() };
         let mut done = BTreeSet::new();

@@ -2,6 +2,7 @@
 
 mod consolidate;
 mod diff;
+mod doctor;
 mod draft;
 mod error;
 mod footer_files;
@@ -13,6 +14,8 @@ mod manifest;
 mod metadata_files;
 mod own_commits;
 mod plan;
+mod rebuild;
+mod relocate;
 mod step;
 mod target;
 mod vacuum;
@@ -20,11 +23,14 @@ mod verify;
 
 pub use consolidate::{Consolidate, Consolidation};
 pub use diff::{Diff, DiffCounts, Difference};
+pub use doctor::{Diagnosis, Doctor, Mended, Remedy, Undone};
 pub use draft::{Left, Reason, Savings};
 pub use error::{MaintainError, Result};
 pub use fragments::{ConsolidateFragments, FragmentPlan, FragmentReport, JoinedStep, PlannedStep, Refusal};
 pub use manifest::{FileChange, Manifest};
 pub use plan::{Plan, Report};
+pub use rebuild::{Rebuild, RebuildProblem, Rebuilt};
+pub use relocate::{Copied, CopyTo, MoveTo, Moved, PlaceProblem, Remove, Removed};
 pub use step::{Action, Step};
 pub use vacuum::Vacuum;
 pub use verify::{Finding, FindingKind, Severity, Verify, VerifyReport};

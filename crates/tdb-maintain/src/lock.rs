@@ -4,13 +4,13 @@
 //! first, whose name comes from the content of that lock: only who has made it may remove a lock with that content. No two
 //! locks have the same content, so that whoever is late finds another one, and leaves it.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest, Sha256};
-use tdb_array::{Names, SmallFiles, TimeRange};
 use tdb_storage::{Storage, StorageError};
-use tdb_types::NameForm;
 use tdb_types::names::{MAINTENANCE_LOCK, MAINTENANCE_SUFFIX, TAKEOVER_PREFIX};
 
 use crate::{MaintainError, Result};
@@ -26,9 +26,8 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes the lock. One that a dead process on this machine has left is taken over, and every one if `take_over` says so.
-    pub(crate) fn take(files: &SmallFiles, take_over: bool) -> Result<Self> {
-        let storage = files.storage();
-        let own = Owner::this(token(files)?);
+    pub(crate) fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
+        let own = Owner::this(token());
         let claim = Claim::make(storage, MAINTENANCE_LOCK, &own, take_over, DEPTH)?;
         // The locks that they are about are gone: whoever has made one of them leaves ours alone.
         for entry in storage.list("")? {
@@ -50,12 +49,10 @@ impl Lock {
 }
 
 /// What no other lock has in it.
-fn token(files: &SmallFiles) -> Result<String> {
+fn token() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let name = files.new_name(&Names::new(), NameForm::Unversioned, TimeRange { start: 0, end: 0 })?;
-    let unique = name.as_str().rsplit('_').next().unwrap_or_default();
-    // Random bytes may be given, and the same twice.
-    Ok(format!("{unique}-{}", COUNT.fetch_add(1, Ordering::Relaxed)))
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{:016x}-{count}", RandomState::new().hash_one(count))
 }
 
 /// A file that says whose something is. It goes with this, unless somebody else has it by then.

@@ -101,7 +101,7 @@ impl Plan {
             report.left.extend(parts.into_iter().flat_map(|(_, draft)| draft.left));
             return Ok(report);
         }
-        let lock = Lock::take(&target.small_files(), take_over)?;
+        let lock = Lock::take(target.storage(), take_over)?;
         if let Target::Array(array) = &target {
             let Recovered { done, left } = recover(array)?;
             report.recovered = done;

@@ -69,6 +69,11 @@ impl Planned {
         Self { step: Step { action: Action::Remove, kind, path, bytes, what, joins: 0 }, content: Vec::new() }
     }
 
+    /// What is written.
+    pub(crate) fn content(&self) -> &[u8] {
+        &self.content
+    }
+
     /// Does it, durably. What is gone already needn't be removed: somebody else was faster. Gives whether there was
     /// something to do.
     pub(crate) fn run(&self, storage: &dyn Storage) -> Result<bool> {

@@ -22,6 +22,7 @@ use tdb_array::{ArrayOptions, GroupOptions, Monitor, TimeRange};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_types::Limits;
 
+pub(crate) use field::facts_of;
 pub use finding::{Finding, FindingKind, Severity};
 use places::Places;
 pub use report::VerifyReport;

@@ -273,6 +273,12 @@ fn all_cells_may_be_purged() {
     let report = ConsolidateFragments::new().purge(true).run(&open(&storage)).unwrap();
     assert_eq!(report.steps[0].fragments, []);
     assert!(open(&storage).fragments().unwrap().is_empty());
+    // Nothing stands in their place, and nothing has to: a vacuum removes them.
+    let report = Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
+    assert!(report.left.is_empty(), "{:?}", report.left);
+    assert!(storage.list("__fragments").unwrap().is_empty());
+    assert!(open(&storage).fragments().unwrap().is_empty());
+    assert!(!storage.list("__commits").unwrap().iter().any(|entry| entry.name.ends_with(".vac")));
 }
 
 #[test]

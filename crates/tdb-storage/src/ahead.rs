@@ -178,7 +178,7 @@ impl ReadAt for AheadFile {
 
 impl Storage for AheadStorage {
     forward_storage!(|this| this.inner => list, profile, kind, describe, uri, create_folder, create_new, create_file);
-    forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder);
+    forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder, rename);
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
         if let Some(size) = self.queues(path).current().first().map(|(queue, place)| queue.size(*place)) {
             return Ok(self.file(path, size, OnceLock::new()));

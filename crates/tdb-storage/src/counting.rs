@@ -186,6 +186,10 @@ impl Storage for CountingStorage {
     fn remove_folder(&self, folder: &str) -> Result<()> {
         self.write().remove_folder(folder)
     }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.write().rename(from, to)
+    }
 }
 
 #[derive(Debug)]

@@ -98,6 +98,9 @@ macro_rules! forward_storage {
     (@remove_folder $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, remove_folder(folder: &str) -> $crate::Result<()>);
     };
+    (@rename $this:ident $inner:expr) => {
+        $crate::forward_storage!(@one $this $inner, rename(from: &str, to: &str) -> $crate::Result<()>);
+    };
     (@read $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, read(path: &str) -> $crate::Result<Vec<u8>>);
     };

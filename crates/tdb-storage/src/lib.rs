@@ -67,7 +67,7 @@ pub use memory::MemoryStorage;
 pub use path::check_path;
 pub use profile::ReadProfile;
 pub use request::{Fetched, Part, Request};
-pub use storage::{Entry, EntryKind, Storage};
+pub use storage::{Entry, EntryKind, Storage, copy_file};
 pub use temporary::is_temporary;
 
 /// The example of the crate's README compiles, and does what it says.

@@ -14,6 +14,7 @@ use self::durable::{sync_file, sync_folder, sync_parent};
 use self::file::LocalFile;
 use self::write::LocalWriter;
 use crate::path::{check_below_root, check_path, parent};
+use crate::storage::rename_by_copying;
 use crate::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile};
 
 /// A folder of the file system.
@@ -215,6 +216,25 @@ impl Storage for LocalStorage {
             return Err(StorageError::NotAFolder { path: self.describe(folder) });
         }
         fs::remove_dir_all(&place).and_then(|()| sync_parent(&place)).map_err(|error| self.error(folder, error))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        check_below_root(from)?;
+        check_below_root(to)?;
+        self.check_no_links_above(from)?;
+        self.check_no_links_above(to)?;
+        let (place, new) = (self.place(from), self.place(to));
+        fs::symlink_metadata(&place).map_err(|error| self.error(from, error))?;
+        // The system would overwrite. Who maintains an array does so alone, so that nothing comes in between.
+        if fs::symlink_metadata(&new).is_ok() {
+            return Err(StorageError::AlreadyExists { path: self.describe(to) });
+        }
+        match fs::rename(&place, &new) {
+            // A part of what lies here lies on another disk.
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => rename_by_copying(self, from, to),
+            Err(error) => Err(self.error_of_new(to, error)),
+            Ok(()) => sync_parent(&new).and_then(|()| sync_parent(&place)).map_err(|error| self.error(to, error)),
+        }
     }
 }
 

@@ -209,6 +209,31 @@ impl Storage for MemoryStorage {
         }
         Ok(())
     }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        check_below_root(from)?;
+        check_below_root(to)?;
+        let mut tree = self.write();
+        self.check_folder(&tree, parent(to).unwrap_or_default())?;
+        let (whole, new) = (self.whole(from), self.whole(to));
+        if tree.contains_key(&new) {
+            return Err(StorageError::AlreadyExists { path: self.describe(to) });
+        }
+        if new.starts_with(&format!("{whole}/")) {
+            return Err(StorageError::BadPath { path: to.to_owned(), why: "it lies in what is to be moved there" });
+        }
+        let inside: Vec<String> = below(&tree, &whole).map(|(path, _)| path.to_owned()).collect();
+        let Some(node) = tree.remove(&whole) else {
+            return Err(StorageError::NotFound { path: self.describe(from) });
+        };
+        tree.insert(new.clone(), node);
+        for path in inside {
+            if let Some(node) = tree.remove(&path) {
+                tree.insert(format!("{new}{}", &path[whole.len()..]), node);
+            }
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::path::{check_below_root, join, parent};
 use crate::{
     Fetched, Part, ReadAt, ReadProfile, Request, Result, StorageError, WriteFile, at_once, forward_storage, read_range,
 };
@@ -133,6 +134,28 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// be gone.
     fn remove_folder(&self, folder: &str) -> Result<()>;
 
+    /// Gives a file, or a folder with all that it holds, another path, durably; the folder that it comes to lie in has to be
+    /// there. Nothing is ever overwritten. A local disk does it at once; where a storage can't, it is copied as a whole before
+    /// any of it goes, and a crash in between may leave both.
+    ///
+    /// ```
+    /// use tdb_storage::{MemoryStorage, Storage};
+    ///
+    /// let storage = MemoryStorage::new();
+    /// storage.insert("a/f", *b"bytes")?;
+    /// storage.rename("a", "b")?;
+    /// assert_eq!(storage.read("b/f")?, b"bytes");
+    /// assert!(!storage.exists("a")?);
+    /// # Ok::<(), tdb_storage::StorageError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](StorageError::AlreadyExists) if something has the new path; not found, bad path, permission denied,
+    /// I/O.
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        rename_by_copying(self, from, to)
+    }
+
     /// The bytes of a whole file.
     ///
     /// # Errors
@@ -197,7 +220,7 @@ pub enum EntryKind {
 macro_rules! forward_all {
     () => {
         forward_storage!(|this| (**this) => list, open, open_sized, profile, fetch_one, fetch, kind, sub, describe, uri, create_folder, create_new,
-            create_file, sync_folder, remove_file, remove_folder, read, read_up_to, exists);
+            create_file, sync_folder, remove_file, remove_folder, rename, read, read_up_to, exists);
     };
 }
 
@@ -227,4 +250,84 @@ pub(crate) fn fetch_one<S: Storage + ?Sized>(storage: &S, request: &Request) -> 
     };
     let bytes = read_range(&*file, range.clone(), *limit, || storage.describe(path))?;
     Ok(Fetched { file, start: range.start, bytes })
+}
+
+/// So many bytes of a file are held at once.
+const STEP: u64 = 1 << 20;
+
+/// Folders in folders, at most: links may lead in circles.
+const DEPTH: usize = 64;
+
+/// Copies a file, piece by piece; gives its bytes. They are durable when this returns, and the name is when
+/// [`Storage::sync_folder`] has returned for its folder. `passed` hears of every piece, and may say that it is enough.
+///
+/// ```
+/// use tdb_storage::{MemoryStorage, Storage, copy_file};
+///
+/// let (from, to) = (MemoryStorage::new(), MemoryStorage::new());
+/// from.create_new("f", b"0123")?;
+/// assert_eq!(copy_file(&from, "f", &to, "g", &mut |_| Ok(()))?, 4);
+/// assert_eq!(to.read("g")?, b"0123");
+/// # Ok::<(), tdb_storage::StorageError>(())
+/// ```
+///
+/// # Errors
+/// The one can't be read, the other not be made: then it isn't there. Whatever `passed` says.
+pub fn copy_file<E: From<StorageError>>(
+    from: &(impl Storage + ?Sized),
+    path: &str,
+    to: &(impl Storage + ?Sized),
+    copy: &str,
+    passed: &mut dyn FnMut(u64) -> Result<(), E>,
+) -> Result<u64, E> {
+    let file = from.open(path)?;
+    let size = file.size();
+    let mut writer = to.create_file(copy)?;
+    for start in (0..size).step_by(STEP as usize) {
+        let range = start..size.min(start + STEP);
+        let bytes = read_range(&*file, range, STEP, || from.describe(path))?;
+        writer.append(&bytes)?;
+        passed(bytes.len() as u64)?;
+    }
+    writer.finish()?;
+    Ok(size)
+}
+
+/// [`Storage::rename`] for those who can't do better: copies, and removes what was copied.
+pub(crate) fn rename_by_copying<S: Storage + ?Sized>(storage: &S, from: &str, to: &str) -> Result<()> {
+    check_below_root(from)?;
+    check_below_root(to)?;
+    if storage.exists(to)? {
+        return Err(StorageError::AlreadyExists { path: storage.describe(to) });
+    }
+    match storage.kind(from)? {
+        None => Err(StorageError::NotFound { path: storage.describe(from) }),
+        Some(EntryKind::File) => {
+            copy_file::<StorageError>(storage, from, storage, to, &mut |_| Ok(()))?;
+            storage.sync_folder(parent(to).unwrap_or_default())?;
+            storage.remove_file(from)
+        }
+        Some(EntryKind::Folder) => {
+            copy_folder(storage, from, to, 0)?;
+            storage.remove_folder(from)
+        }
+    }
+}
+
+fn copy_folder<S: Storage + ?Sized>(storage: &S, from: &str, to: &str, depth: usize) -> Result<()> {
+    if depth > DEPTH {
+        let why = "folders lie too deep in folders; a link may lead in a circle";
+        return Err(StorageError::BadPath { path: storage.describe(from), why });
+    }
+    storage.create_folder(to)?;
+    for entry in storage.list(from)? {
+        let (from, to) = (join(from, &entry.name), join(to, &entry.name));
+        match entry.kind {
+            EntryKind::File => {
+                copy_file::<StorageError>(storage, &from, storage, &to, &mut |_| Ok(()))?;
+            }
+            EntryKind::Folder => copy_folder(storage, &from, &to, depth + 1)?,
+        }
+    }
+    storage.sync_folder(to)
 }

@@ -138,6 +138,15 @@ fn what_is_removed_is_gone() {
         assert!(matches!(storage.remove_folder("d/g"), Err(StorageError::NotAFolder { .. })));
         storage.remove_file("d/g").unwrap();
         assert!(storage.remove_file("d/g").unwrap_err().is_not_found());
+        assert!(matches!(storage.rename("d", "d"), Err(StorageError::AlreadyExists { .. })));
+        assert!(storage.rename("nothing", "n").unwrap_err().is_not_found());
+        assert!(storage.rename("d", "no/folder").unwrap_err().is_not_found());
+        storage.rename("d", "moved").unwrap();
+        assert!(!storage.exists("d").unwrap() && storage.exists("moved/e/f").unwrap());
+        storage.rename("moved/e/f", "g2").unwrap();
+        assert!(matches!(storage.rename("g2", "moved"), Err(StorageError::AlreadyExists { .. })));
+        storage.rename("g2", "moved/e/f").unwrap();
+        storage.rename("moved", "d").unwrap();
         storage.remove_folder("d").unwrap();
         assert!(storage.remove_folder("d").unwrap_err().is_not_found());
         assert_eq!(names(storage, ""), ["d.x"]);

@@ -219,6 +219,10 @@ impl Storage for FaultyStorage {
         self.change(path, || (), || self.inner.remove_file(path))
     }
 
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.change(from, || (), || self.inner.rename(from, to))
+    }
+
     fn remove_folder(&self, folder: &str) -> Result<()> {
         let half = || {
             // Files go one by one, so that a machine that stops leaves some.

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use tdb_storage::{Entry, EntryKind, Storage, StorageError, is_temporary};
+use tdb_metadata::CommitKind;
+use tdb_storage::{Entry, EntryKind, Storage, StorageError, check_path, is_temporary};
 use tdb_types::names::{
-    COMMITS_FOLDER, DATA_EXTENSION, ENUMERATIONS_FOLDER, FRAGMENTS_FOLDER, LEGACY_SCHEMA, METADATA_FOLDER,
-    SCHEMA_FOLDER, is_of_maintenance,
+    COMMITS_FOLDER, DATA_EXTENSION, ENUMERATIONS_FOLDER, FOOTERS_EXTENSION, FRAGMENTS_FOLDER, LEGACY_SCHEMA,
+    METADATA_FOLDER, SCHEMA_FOLDER, file_name, is_of_maintenance,
 };
 use tdb_types::{Feature, TimestampedName};
 
@@ -116,7 +117,18 @@ impl Array {
     /// what they should be, that is no reason to remove cells.
     fn committed_folders(&self, root: &[Entry]) -> Result<HashSet<String>> {
         let mut committed: HashSet<String> = self.fragment_files()?.into_iter().map(|files| files.folder).collect();
-        let stem = |entry: &Entry| entry.name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+        let unsettled = self.consolidated_without_originals()?;
+        let stem = |entry: &Entry| {
+            let (stem, extension) = entry.name.rsplit_once('.')?;
+            let may_commit = match CommitKind::of(&entry.name) {
+                // A vacuum file says what a fragment stands for, and not that it counts. Yet if nothing of that is there any
+                // more, the fragment may be the only copy of the cells.
+                Some(CommitKind::Vacuum) => unsettled.contains(stem),
+                Some(kind) => kind == CommitKind::Write,
+                None => extension != FOOTERS_EXTENSION,
+            };
+            may_commit.then(|| stem.to_owned())
+        };
         let has = |folder: &str| root.iter().any(|entry| entry.name == folder && entry.kind == EntryKind::Folder);
         if has(COMMITS_FOLDER) {
             let commits = self.storage().list(COMMITS_FOLDER)?;
@@ -128,6 +140,21 @@ impl Array {
         }
         committed.extend(root.iter().filter_map(stem));
         Ok(committed)
+    }
+
+    /// The names of consolidated fragments of which nothing is left that they were made from.
+    fn consolidated_without_originals(&self) -> Result<HashSet<String>> {
+        let mut names = HashSet::new();
+        for list in self.commit_inventory(&self.listing()?)?.vacuums {
+            let mut is_there = false;
+            for folder in &list.names {
+                is_there |= check_path(folder).is_ok() && self.storage().exists(folder)?;
+            }
+            if let (false, Some(name)) = (is_there, TimestampedName::parse(file_name(&list.path))) {
+                names.insert(name.as_str().to_owned());
+            }
+        }
+        Ok(names)
     }
 
     /// The names of the files of all enumerations that any schema of the array names.

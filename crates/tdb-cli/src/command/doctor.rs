@@ -1,42 +1,74 @@
-//! `tdb doctor`: what interrupted writes have left behind.
+//! `tdb doctor`: what interrupted work and moves have left behind, and what can be done about it.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use jiff::{Span, SpanRelativeTo};
-use tdb_array::Leftover;
+use tdb_array::Array;
+use tdb_array::tdb_rtree::{DimRange, NdRange};
+use tdb_array::tdb_schema::Dimension;
+use tdb_maintain::{Diagnosis, Doctor, Mended, Rebuild, Remedy, Severity, Undone};
+use tdb_types::Scalar;
 
+use super::maintained::{self, Maintained};
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
-use crate::output::{RowFormat, Sheet};
+use crate::output::{Entry, RowFormat, Sheet};
+use crate::session;
 use crate::size::Bytes;
 use crate::target;
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
 
-/// Find, and remove, what interrupted writes have left in an array
+/// Find what interrupted writes, vacuums and moves have left in an array or group, and see to it
 ///
-/// Nothing of it counts for readers: fragments that were never committed, temporary files, enumerations that no schema
-/// names. A write that is going on looks the same, so only what hasn't changed for a while is removed. The exit code is 1
-/// if something was found and not removed.
+/// Fragments that were never committed, commits of fragments that are gone, temporary files, files that name what isn't there,
+/// members of groups by where they once were. It is only told, unless --fix is given. Nothing is deleted: what is superfluous is
+/// moved into the folder .tdb-aside of the array or group, which no reader looks at, and --undo moves it back. A write that is going
+/// on looks like an interrupted one, so only what hasn't changed for a while is seen to; and what changes what readers find
+/// only with --only. The exit code is 1 if something was found and not seen to.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tdb doctor ARRAY
-  tdb doctor ARRAY --remove
-  tdb doctor ARRAY --remove --older-than 0s      nobody writes to it, that is certain")]
+  tdb doctor ARRAY --fix
+  tdb doctor ARRAY --fix --older-than 0s         nobody writes to it, that is certain
+  tdb doctor ARRAY --fix --only __commits/NAME.vac
+  tdb doctor ARRAY --undo
+  tdb doctor ARRAY --rebuild FRAGMENT            its metadata are lost or damaged
+  tdb doctor ARRAY --rebuild FRAGMENT --domain row=1..4 --domain column=1..8")]
 pub(crate) struct Args {
-    /// The array
-    array: OsString,
+    /// An array or a group
+    path: OsString,
 
-    /// Remove what is found
+    /// Do what is proposed
     #[arg(long)]
-    remove: bool,
+    fix: bool,
 
-    /// Remove only what hasn't changed for so long
-    #[arg(long, value_name = "DURATION", default_value = "1d", value_parser = duration, requires = "remove")]
+    /// See only to what has this path below the array, or is this member; also where readers find something else then
+    #[arg(long, value_name = "PATH", requires = "fix")]
+    only: Vec<String>,
+
+    /// See only to what hasn't changed for so long
+    #[arg(long, value_name = "DURATION", default_value = "1d", value_parser = duration, requires = "fix")]
     older_than: Duration,
+
+    /// Move back what was moved aside, and remove what was written
+    #[arg(long, conflicts_with = "fix")]
+    undo: bool,
+
+    /// Make the metadata of this fragment anew, from its data files; what was there is moved aside
+    #[arg(long, value_name = "FRAGMENT", conflicts_with_all = ["fix", "undo"])]
+    rebuild: Option<String>,
+
+    /// Where a dense fragment lies that is rebuilt, for each dimension: numbers as they are stored
+    #[arg(long, value_name = "DIMENSION=FIRST..LAST", requires = "rebuild")]
+    domain: Vec<String>,
+
+    /// Save the tiles of a sparse fragment before the first damaged one, and let go of the others
+    #[arg(long, requires = "rebuild")]
+    salvage: bool,
 
     /// How to print; a table on a terminal, else JSON lines
     #[arg(long, value_enum)]
@@ -50,46 +82,159 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
-    let (path, array) = target::open_array(&args.array, 1, &TimeArgs::default(), key, target::local_storage)?;
-    let leftovers = array.leftovers()?;
-    let age = |leftover: &Leftover| age(&path, leftover);
-    let ages: Vec<Duration> = leftovers.iter().map(age).collect();
-    let old: Vec<Leftover> = leftovers
-        .iter()
-        .zip(&ages)
-        .filter(|(_, age)| **age >= args.older_than)
-        .map(|(leftover, _)| leftover.clone())
-        .collect();
-    let removed = if args.remove { array.remove_leftovers(&old)? } else { Vec::new() };
-    let columns = [("path", false), ("what", false), ("size", true), ("unchanged for", true), ("removed", false)];
-    let mut sheet = Sheet::new(&columns);
-    for (leftover, age) in leftovers.iter().zip(&ages) {
-        let is_removed = if removed.contains(leftover) { "yes" } else { "no" };
-        let size = Bytes(leftover.bytes).to_string();
+    let (path, _) = target::find(&args.path)?;
+    let maintained = maintained::open(&args.path, &TimeArgs::default(), key)?;
+    let format = RowFormat::or_default(args.format, terminal);
+    let doctor = Doctor::new().only(args.only.iter().cloned());
+    if let Some(fragment) = &args.rebuild {
+        let Maintained::Array(array) = &maintained else {
+            return Err(Failure::usage("a group has no fragments"));
+        };
+        return rebuild(array, fragment, args, format, terminal);
+    }
+    if args.undo {
+        let undone = match &maintained {
+            Maintained::Array(array) => doctor.undo(array)?,
+            Maintained::Group(group) => doctor.undo_group(group)?,
+        };
+        return tell_undone(&path, &undone, format, terminal);
+    }
+    let found = match &maintained {
+        Maintained::Array(array) => doctor.look_at(array)?,
+        Maintained::Group(group) => doctor.look_at_group(group)?,
+    };
+    if let Some(unknown) = args.only.iter().find(|only| !found.iter().any(|one| one.path == **only)) {
+        let failure = Failure::usage(format!("{}: nothing is the matter with {unknown:?}", path.display()));
+        return Err(failure.with_hint("--only takes what `tdb doctor` prints as path"));
+    }
+    let old: Vec<Diagnosis> = found.iter().filter(|one| age(&path, one) >= args.older_than).cloned().collect();
+    let mended = match &maintained {
+        _ if !args.fix => Mended::default(),
+        Maintained::Array(array) => doctor.mend(array, &old)?,
+        Maintained::Group(group) => doctor.mend_group(group, &old)?,
+    };
+    let columns = [
+        ("path", false),
+        ("what", false),
+        ("why", false),
+        ("size", true),
+        ("unchanged for", true),
+        ("proposal", false),
+    ];
+    let mut sheet = Sheet::new(&[&columns[..], &[("done", false)]].concat());
+    for one in &found {
+        let is_done = if mended.done.contains(one) { "yes" } else { "no" };
+        let age = if has_age(one) { rough(age(&path, one)).into() } else { Entry::none() };
         sheet.push(vec![
-            leftover.path.as_str().into(),
-            leftover.what.into(),
-            size.into(),
-            rough(*age).into(),
-            is_removed.into(),
+            one.path.as_str().into(),
+            one.what.into(),
+            one.why.as_str().into(),
+            Bytes(one.bytes).to_string().into(),
+            age,
+            one.remedy.to_string().into(),
+            is_done.into(),
         ]);
     }
-    sheet.print(RowFormat::or_default(args.format, terminal), terminal)?;
-    let count = leftovers.len() - removed.len();
-    if count == 0 {
+    sheet.print(format, terminal)?;
+    let left: Vec<&Diagnosis> =
+        found.iter().filter(|one| one.severity == Severity::Finding && !mended.done.contains(one)).collect();
+    tell_left(&path, &left, &old, &doctor, args)
+}
+
+/// Makes the metadata of a fragment anew, and says what of.
+fn rebuild(array: &Array, name: &str, args: &Args, format: RowFormat, terminal: Terminal) -> Result<()> {
+    let rebuild = Rebuild::new().salvage(args.salvage);
+    let rebuild = match domain(array, &args.domain)? {
+        Some(domain) => rebuild.domain(domain),
+        None => rebuild,
+    };
+    let rebuilt = rebuild.run(array, name)?;
+    let columns = [("fragment", false), ("schema", false), ("tiles", true), ("cells", true), ("size", true)];
+    let mut sheet = Sheet::new(&columns);
+    let size = Entry::shown(Bytes(rebuilt.bytes).to_string(), rebuilt.bytes);
+    sheet.push(vec![name.into(), rebuilt.schema.as_str().into(), rebuilt.tiles.into(), rebuilt.cells.into(), size]);
+    sheet.print(format, terminal)?;
+    if !rebuilt.other_schemas.is_empty() {
+        let others = rebuilt.other_schemas.join(", ");
+        session::warn(
+            &format!("it may have been written with another schema that has the same fields: {others}"),
+            terminal,
+        );
+    }
+    for unknown in &rebuilt.unknown {
+        session::warn(&format!("its data files don't say {unknown}"), terminal);
+    }
+    match rebuilt.lost {
+        Some(lost) => Err(Failure::new(Exit::Finding, format!("{name}: not all of it could be saved: {lost}"))),
+        None => Ok(()),
+    }
+}
+
+/// What `--domain` says, if it says something of each dimension.
+fn domain(array: &Array, words: &[String]) -> Result<Option<NdRange>> {
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let range = |dimension: &Dimension| {
+        let name = dimension.name();
+        let wrong = || Failure::usage(format!("--domain has to say {name}=FIRST..LAST once, in numbers"));
+        let mut of_it = words.iter().filter_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+        let (Some(text), None) = (of_it.next(), of_it.next()) else { return Err(wrong()) };
+        let (first, last) = text.split_once("..").ok_or_else(wrong)?;
+        let parse = |text: &str| Scalar::parse(dimension.physical(), text).ok_or_else(wrong);
+        DimRange::between(parse(first)?, parse(last)?).map_err(|_| wrong())
+    };
+    let ranges = array.schema().dimensions().iter().map(range).collect::<Result<_>>()?;
+    Ok(Some(NdRange(ranges)))
+}
+
+/// What is left, and how it can be seen to.
+fn tell_left(path: &Path, left: &[&Diagnosis], old: &[Diagnosis], doctor: &Doctor, args: &Args) -> Result<()> {
+    if left.is_empty() {
         return Ok(());
     }
-    let things = if count == 1 { "thing" } else { "things" };
-    let failure = Failure::new(Exit::Finding, format!("{}: {count} {things} that no reader looks at", path.display()));
-    Err(failure.with_hint(match args.remove {
-        false => "--remove takes away what hasn't changed for a day",
-        true => "what has changed lately may be a write that is going on; --older-than 0s takes it away all the same",
-    }))
+    let things =
+        if left.len() == 1 { "thing that isn't as it should be" } else { "things that aren't as they should be" };
+    let failure = Failure::new(Exit::Finding, format!("{}: {} {things}", path.display(), left.len()));
+    let is_young = |one: &&Diagnosis| doctor.sees_to(one) && !old.contains(one);
+    Err(if left.iter().all(|one| one.remedy == Remedy::None) {
+        failure
+    } else if !args.fix {
+        failure.with_hint("--fix does what is proposed for what hasn't changed for a day")
+    } else if left.iter().any(is_young) {
+        failure.with_hint(
+            "what has changed lately may be a write that is going on; --older-than 0s takes it away all the same",
+        )
+    } else {
+        failure.with_hint("what changes what readers find is only done for its path: --fix --only PATH")
+    })
+}
+
+fn tell_undone(path: &Path, undone: &Undone, format: RowFormat, terminal: Terminal) -> Result<()> {
+    let mut sheet = Sheet::new(&[("path", false), ("what", false)]);
+    let all = [(&undone.restored, "moved back"), (&undone.removed, "removed"), (&undone.occupied, "occupied")];
+    for (path, what) in all.iter().flat_map(|(paths, what)| paths.iter().map(move |path| (path, what))) {
+        sheet.push(vec![path.as_str().into(), (*what).into()]);
+    }
+    sheet.print(format, terminal)?;
+    if undone.occupied.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{}: where something lay, something else does by now", path.display());
+    Err(Failure::new(Exit::Finding, what).with_hint(".tdb-aside/*/where-from.txt says what is what"))
+}
+
+/// Whether it may be a write that is going on.
+fn has_age(one: &Diagnosis) -> bool {
+    !matches!(one.remedy, Remedy::Relative { .. }) && !one.files.is_empty()
 }
 
 /// How long nothing of it has changed; no time at all if that isn't known.
-fn age(folder: &Path, leftover: &Leftover) -> Duration {
-    let paths = leftover.files.iter().chain(std::iter::once(&leftover.path));
+fn age(folder: &Path, one: &Diagnosis) -> Duration {
+    if matches!(one.remedy, Remedy::Relative { .. }) {
+        return Duration::MAX;
+    }
+    let paths = one.files.iter().chain(std::iter::once(&one.path));
     let changed = |path: &String| std::fs::metadata(folder.join(path)).ok().and_then(|file| changed(&file));
     let ages = paths.map(|path| changed(path).and_then(|changed| SystemTime::now().duration_since(changed).ok()));
     ages.min().flatten().unwrap_or_default()

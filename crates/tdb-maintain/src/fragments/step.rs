@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use tdb_array::{Array, Joined};
 use tdb_metadata::PathList;
 use tdb_storage::{Storage, StorageError};
-use tdb_types::names::{COMMITS_FOLDER, VACUUM_EXTENSION};
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENTS_FOLDER, VACUUM_EXTENSION};
 use tdb_types::{ByteWriter, Feature, TimestampedName};
 
 use super::facts::Facts;
@@ -71,13 +71,20 @@ fn publish_joined(
     };
     let folder = if version.has(Feature::CommitsFolder) { format!("{COMMITS_FOLDER}/") } else { String::new() };
     let vacuum = format!("{folder}{name}.{VACUUM_EXTENSION}");
-    let line = |facts: &&Facts| match version.has(Feature::RelativeVacuum) {
-        true => Ok(format!("/{}", facts.folder)),
+    let line = |folder: &str| match version.has(Feature::RelativeVacuum) {
+        true => Ok(format!("/{folder}")),
         false => storage
-            .uri(&facts.folder)
+            .uri(folder)
             .ok_or_else(|| MaintainError::Refused { path: storage.describe(""), why: Refusal::NoUri }),
     };
-    let paths = chosen.iter().map(line).collect::<Result<_>>()?;
+    let mut paths: Vec<String> = chosen.iter().map(|facts| line(&facts.folder)).collect::<Result<_>>()?;
+    if outputs.is_empty() {
+        // No cell was left, so that there is no fragment. The list names it all the same, which no reader minds: this tells
+        // a vacuum that nothing was lost.
+        let place =
+            if version.has(Feature::CommitsFolder) { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() };
+        paths.push(line(&place)?);
+    }
     let mut list = ByteWriter::new();
     PathList { paths }.write(&mut list);
     let journal = Journal::new(&outputs, vacuum, list.into_bytes());

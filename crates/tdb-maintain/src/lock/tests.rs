@@ -5,6 +5,7 @@ use tdb_array::GroupOptions;
 use tdb_storage::MemoryStorage;
 
 use super::*;
+use tdb_array::SmallFiles;
 
 fn files() -> SmallFiles {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
@@ -29,14 +30,14 @@ fn names(files: &SmallFiles) -> Vec<String> {
 #[test]
 fn one_at_a_time() {
     let files = files();
-    let lock = Lock::take(&files, false).unwrap();
-    let error = Lock::take(&files, false).unwrap_err();
+    let lock = Lock::take(files.storage(), false).unwrap();
+    let error = Lock::take(files.storage(), false).unwrap_err();
     assert!(matches!(&error, MaintainError::Busy { who, .. } if who.contains("process")), "{error}");
     lock.check().unwrap();
     drop(lock);
-    let lock = Lock::take(&files, false).unwrap();
+    let lock = Lock::take(files.storage(), false).unwrap();
     // Somebody says that it is over.
-    let other = Lock::take(&files, true).unwrap();
+    let other = Lock::take(files.storage(), true).unwrap();
     assert!(matches!(lock.check(), Err(MaintainError::Busy { .. })));
     drop(lock);
     other.check().unwrap();
@@ -55,12 +56,12 @@ fn what_the_dead_have_left_is_taken_over() {
         files
     };
     let files = files_of(&first);
-    assert_eq!(Lock::take(&files, false).is_ok(), !own.place.is_empty());
+    assert_eq!(Lock::take(files.storage(), false).is_ok(), !own.place.is_empty());
     assert_eq!(names(&files).is_empty(), !own.place.is_empty());
     let elsewhere = Owner { place: "elsewhere".to_owned(), ..first };
     let files = files_of(&elsewhere);
-    assert!(matches!(Lock::take(&files, false), Err(MaintainError::Busy { .. })));
-    drop(Lock::take(&files, true).unwrap());
+    assert!(matches!(Lock::take(files.storage(), false), Err(MaintainError::Busy { .. })));
+    drop(Lock::take(files.storage(), true).unwrap());
     assert_eq!(names(&files), [""; 0]);
 }
 
@@ -76,7 +77,7 @@ fn those_who_died_while_they_took_over_are_taken_over() {
         put(&files, &path, &owner);
         path = takeover_path(owner.to_string().as_bytes());
     }
-    drop(Lock::take(&files, false).unwrap());
+    drop(Lock::take(files.storage(), false).unwrap());
     assert_eq!(names(&files), [""; 0]);
 }
 
@@ -89,9 +90,9 @@ fn who_takes_over_keeps_others_away() {
     let guard = takeover_path(first.to_string().as_bytes());
     put(&files, &guard, &Owner { process: std::process::id(), ..dead("b") });
     let before = names(&files);
-    assert!(matches!(Lock::take(&files, false), Err(MaintainError::Busy { .. })));
+    assert!(matches!(Lock::take(files.storage(), false), Err(MaintainError::Busy { .. })));
     if !Owner::this(String::new()).place.is_empty() {
-        assert!(matches!(Lock::take(&files, true), Err(MaintainError::Busy { .. })));
+        assert!(matches!(Lock::take(files.storage(), true), Err(MaintainError::Busy { .. })));
     }
     assert_eq!(names(&files), before);
 }

@@ -22,6 +22,10 @@ struct FragmentVacuum<'a> {
     /// What it is named after.
     name: TimestampedName,
     folder: String,
+    /// What it lists, but for itself.
+    targets: Vec<String>,
+    /// Whether it lists what it is named after: then no cell was left of all the others.
+    is_for_nothing: bool,
 }
 
 impl Replacement for FragmentVacuum<'_> {
@@ -30,8 +34,36 @@ impl Replacement for FragmentVacuum<'_> {
     }
 
     fn targets(&self) -> &[String] {
-        &self.list.names
+        &self.targets
     }
+}
+
+/// What is to be said of a vacuum file.
+pub(crate) struct ListVerdict {
+    pub(crate) path: String,
+    pub(crate) bytes: u64,
+    /// The folder that it is named after.
+    pub(crate) folder: String,
+    /// How many of the fragments that it lists are there.
+    pub(crate) targets: usize,
+    /// Whether what it lists may go.
+    pub(crate) verdict: Result<(), Reason>,
+}
+
+/// Whether what vacuum files list may go.
+pub(crate) fn lists(array: &Array) -> Result<Vec<ListVerdict>> {
+    let listing = array.listing()?;
+    let inventory = array.commit_inventory(&listing)?;
+    let there = There::of(array, &listing, &inventory)?;
+    let vacuums: Vec<FragmentVacuum<'_>> = inventory.vacuums.iter().filter_map(FragmentVacuum::of).collect();
+    let of = |(vacuum, verdict): (&FragmentVacuum<'_>, Result<(), Reason>)| ListVerdict {
+        path: vacuum.list.path.clone(),
+        bytes: vacuum.list.size,
+        folder: vacuum.folder.clone(),
+        targets: there.targets(vacuum).count(),
+        verdict,
+    };
+    Ok(vacuums.iter().zip(there.verdicts(array, &vacuums)).map(of).collect())
 }
 
 pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
@@ -39,8 +71,7 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
     let inventory = array.commit_inventory(&listing)?;
     let there = There::of(array, &listing, &inventory)?;
     let vacuums: Vec<FragmentVacuum<'_>> = inventory.vacuums.iter().filter_map(FragmentVacuum::of).collect();
-    let is_sane = |vacuum: &FragmentVacuum<'_>| in_its_time(&vacuum.name, there.targets(vacuum).map(|(name, _)| name));
-    let verdicts = verdicts(&vacuums, is_sane, |vacuum| there.check(array, vacuum));
+    let verdicts = there.verdicts(array, &vacuums);
     let mut draft = Draft::default();
     let mut removed: BTreeMap<&TimestampedName, &str> = BTreeMap::new();
     let mut lists = Vec::new();
@@ -67,7 +98,9 @@ impl<'a> FragmentVacuum<'a> {
     fn of(list: &'a CommitList) -> Option<Self> {
         let name = TimestampedName::parse(file_name(&list.path))?;
         let folder = folder_of(&name)?;
-        Some(Self { list, name, folder })
+        let targets: Vec<String> = list.names.iter().filter(|target| **target != folder).cloned().collect();
+        let is_for_nothing = targets.len() < list.names.len();
+        Some(Self { list, name, folder, targets, is_for_nothing })
     }
 }
 
@@ -119,13 +152,24 @@ impl<'a> There<'a> {
 
     /// What a vacuum file names, as far as it is still there: the name and the folder.
     fn targets<'b>(&'b self, vacuum: &'b FragmentVacuum<'_>) -> impl Iterator<Item = (&'b TimestampedName, &'b str)> {
-        vacuum.list.names.iter().filter_map(|folder| self.folders.get_key_value(folder)).map(|(f, n)| (n, f.as_str()))
+        vacuum.targets.iter().filter_map(|folder| self.folders.get_key_value(folder)).map(|(f, n)| (n, f.as_str()))
+    }
+
+    /// For each vacuum file whether what it names may go.
+    fn verdicts(&self, array: &Array, vacuums: &[FragmentVacuum<'_>]) -> Vec<Result<(), Reason>> {
+        let is_sane =
+            |vacuum: &FragmentVacuum<'_>| in_its_time(&vacuum.name, self.targets(vacuum).map(|(name, _)| name));
+        verdicts(vacuums, is_sane, |vacuum| self.check(array, vacuum))
     }
 
     /// Whether what a vacuum file is named after stands in place of what it lists.
     fn check(&self, array: &Array, vacuum: &FragmentVacuum<'_>) -> Result<(), Reason> {
         if self.targets(vacuum).next().is_none() {
             return Ok(());
+        }
+        if vacuum.is_for_nothing {
+            let is_there = self.folders.contains_key(&vacuum.folder);
+            return if is_there { Err(Reason::Circle) } else { Ok(()) };
         }
         let Some(fragment) = self.committed.get(vacuum.folder.as_str()) else { return Err(Reason::NoReplacement) };
         let unsound = |error| Reason::Unsound(Box::new(error));
@@ -208,7 +252,8 @@ impl<'a> There<'a> {
         removed: &BTreeMap<&TimestampedName, &str>,
     ) -> Result<Vec<Planned>> {
         let storage = &**array.storage();
-        let mut steps: Vec<Planned> = self.ignoring(array, names, inventory, removed)?.into_iter().collect();
+        let commits = removed.values().filter_map(|folder| self.committed.get(folder)?.commit.as_deref()).collect();
+        let mut steps: Vec<Planned> = ignoring_commits(array, names, inventory, &commits)?.into_iter().collect();
         let mut folders = Vec::new();
         for folder in removed.values() {
             let files = list(storage, folder)?;
@@ -234,28 +279,24 @@ impl<'a> There<'a> {
         steps.extend(folders);
         Ok(steps)
     }
+}
 
-    /// The file that takes gathered commits of these fragments back; none if there is nothing to take back.
-    fn ignoring(
-        &self,
-        array: &Array,
-        names: &Names,
-        inventory: &CommitInventory,
-        removed: &BTreeMap<&TimestampedName, &str>,
-    ) -> Result<Option<Planned>> {
-        let ignored: HashSet<&str> =
-            inventory.ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
-        let commits: HashSet<&str> =
-            removed.values().filter_map(|folder| self.committed.get(folder)?.commit.as_deref()).collect();
-        let mut paths = Vec::new();
-        for list in inventory.gathered.iter().filter(|list| list.path.ends_with(CONSOLIDATED_EXTENSION)) {
-            for name in list.names.iter().filter(|name| commits.contains(name.as_str())) {
-                let as_written = list.foreign.get(name).unwrap_or(name);
-                if !ignored.contains(as_written.as_str()) {
-                    paths.push(as_written.clone());
-                }
+/// The file that takes these gathered commits back; none if there is nothing to take back.
+pub(crate) fn ignoring_commits(
+    array: &Array,
+    names: &Names,
+    inventory: &CommitInventory,
+    commits: &HashSet<&str>,
+) -> Result<Option<Planned>> {
+    let ignored: HashSet<&str> = inventory.ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
+    let mut paths = Vec::new();
+    for list in inventory.gathered.iter().filter(|list| list.path.ends_with(CONSOLIDATED_EXTENSION)) {
+        for name in list.names.iter().filter(|name| commits.contains(name.as_str())) {
+            let as_written = list.foreign.get(name).unwrap_or(name);
+            if !ignored.contains(as_written.as_str()) {
+                paths.push(as_written.clone());
             }
         }
-        ignoring(array, names, paths)
     }
+    ignoring(array, names, paths)
 }

@@ -62,6 +62,36 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
     Ok(draft)
 }
 
+/// What is to be said of a vacuum file of metadata.
+pub(crate) struct ListVerdict {
+    pub(crate) path: String,
+    pub(crate) bytes: u64,
+    /// How many of the files that it names are there.
+    pub(crate) targets: usize,
+    /// Whether they may go.
+    pub(crate) verdict: Result<(), Reason>,
+}
+
+/// Whether what vacuum files of metadata name may go.
+pub(crate) fn lists(target: &Target) -> Result<Vec<ListVerdict>> {
+    let files = target.small_files();
+    let all = MetadataFiles::list(&files)?;
+    let by_name: HashMap<&str, &MetadataFile> = all.files.iter().map(|file| (file.name.as_str(), file)).collect();
+    let there = |vacuum: &MetadataVacuum| -> Vec<&MetadataFile> {
+        vacuum.targets.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect()
+    };
+    let is_sane = |vacuum: &MetadataVacuum| in_its_time(&vacuum.name, there(vacuum).iter().map(|file| &file.name));
+    let check = |vacuum: &MetadataVacuum| check(&files, by_name.get(vacuum.name.as_str()), &there(vacuum));
+    let verdicts = verdicts(&all.vacuums, is_sane, check);
+    let of = |(vacuum, verdict): (&MetadataVacuum, Result<(), Reason>)| ListVerdict {
+        path: vacuum.path.clone(),
+        bytes: vacuum.bytes,
+        targets: there(vacuum).len(),
+        verdict,
+    };
+    Ok(all.vacuums.iter().zip(verdicts).map(of).collect())
+}
+
 /// Whether what a vacuum file is named after stands in place of what it lists.
 fn check(files: &SmallFiles, replacement: Option<&&MetadataFile>, targets: &[&MetadataFile]) -> Result<(), Reason> {
     if targets.is_empty() {

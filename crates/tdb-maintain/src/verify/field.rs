@@ -12,7 +12,7 @@ use super::visible::visible_runs;
 use crate::Result;
 
 /// What a tile's cells give.
-pub(super) fn facts_of(
+pub(crate) fn facts_of(
     kind: StatisticsKind,
     tiles: &Tiles,
     schema: &ArraySchema,

@@ -10,11 +10,11 @@ use super::finding::{Finding, FindingKind, Severity};
 
 /// What a tile's cells give.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TileFacts {
+pub(crate) struct TileFacts {
     /// The statistics of the cells that readers can see.
-    pub(super) visible: TileSummary,
+    pub(crate) visible: TileSummary,
     /// Those of all cells, if there are others.
-    pub(super) whole: Option<TileSummary>,
+    pub(crate) whole: Option<TileSummary>,
 }
 
 /// One field of a fragment, whose statistics are compared.

@@ -1,0 +1,74 @@
+//! `tdb copy`: an array or a group once more, elsewhere.
+
+use std::ffi::OsString;
+
+use tdb_array::Monitor;
+use tdb_maintain::{Copied, CopyTo};
+
+use crate::failure::Result;
+use crate::interrupt;
+use crate::location;
+use crate::output::{Entry, RowFormat, Sheet};
+use crate::progress::CopyProgress;
+use crate::session;
+use crate::size::Bytes;
+use crate::terminal::Terminal;
+
+/// Copy an array or a group, with all that lies in its folder and all of its history
+///
+/// Byte by byte, so that no key of an encrypted array is needed. The copy isn't there before it is complete, and nothing is ever
+/// overwritten. Members that a group has by whole paths in its own folder become relative; those elsewhere stay where they are,
+/// and are told. Temporary files and what tdb doctor has set aside are left out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb copy ARRAY BACKUP
+  tdb copy GROUP /mnt/disk/GROUP")]
+pub(crate) struct Args {
+    /// An array or a group
+    source: OsString,
+
+    /// Where the copy is to lie; nothing may be there
+    destination: OsString,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+}
+
+pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+    let (from, to) = (location::local(&args.source)?, location::local(&args.destination)?);
+    let monitor = Monitor::new();
+    interrupt::cancels(&monitor);
+    let progress = CopyProgress::new(terminal.stderr);
+    let observer = progress.observer(&monitor);
+    let copied = CopyTo::new().observer(observer).folder(&from, &to);
+    progress.finish();
+    let copied = copied?;
+    let mut sheet = sheet();
+    rows(&copied, &mut sheet);
+    sheet.print(RowFormat::or_default(args.format, terminal), terminal)?;
+    warn_of_shared(&copied, terminal);
+    Ok(())
+}
+
+pub(super) fn sheet() -> Sheet {
+    Sheet::new(&[("what", false), ("path", false), ("files", true), ("size", true)])
+}
+
+/// What was copied, and what was done otherwise.
+pub(super) fn rows(copied: &Copied, sheet: &mut Sheet) {
+    let size = Entry::shown(Bytes(copied.bytes).to_string(), copied.bytes);
+    sheet.push(vec!["copied".into(), Entry::none(), copied.files.into(), size]);
+    for (what, paths) in [("rewritten", &copied.rewritten), ("left out", &copied.left_out)] {
+        for path in paths {
+            sheet.push(vec![what.into(), path.as_str().into(), Entry::none(), Entry::none()]);
+        }
+    }
+}
+
+pub(super) fn warn_of_shared(copied: &Copied, terminal: Terminal) {
+    for uri in &copied.shared {
+        session::warn(&format!("{uri} lies elsewhere, and wasn't copied: both groups have it as a member"), terminal);
+    }
+}

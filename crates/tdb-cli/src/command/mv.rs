@@ -1,0 +1,70 @@
+//! `tdb move`: an array or a group somewhere else.
+
+use std::ffi::OsString;
+
+use tdb_array::Monitor;
+use tdb_maintain::MoveTo;
+
+use super::copy;
+use crate::failure::Result;
+use crate::interrupt;
+use crate::location;
+use crate::output::{Entry, RowFormat};
+use crate::progress::CopyProgress;
+use crate::session;
+use crate::terminal::Terminal;
+
+/// Move an array or a group, or rename it
+///
+/// At once on one disk. Else it is copied, every byte of the copy is compared, and only then the old one is removed. Members
+/// that a group has by whole paths in its own folder are made relative before. Groups that are known to have it as a member are
+/// told: they have it at its old place.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb move ARRAY RENAMED
+  tdb move GROUP /mnt/disk/GROUP")]
+pub(crate) struct Args {
+    /// An array or a group
+    source: OsString,
+
+    /// Where it is to lie; nothing may be there
+    destination: OsString,
+
+    /// Copy, compare and remove, also where it could be renamed
+    #[arg(long)]
+    by_copying: bool,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+}
+
+pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+    let (from, to) = (location::local(&args.source)?, location::local(&args.destination)?);
+    let monitor = Monitor::new();
+    interrupt::cancels(&monitor);
+    let progress = CopyProgress::new(terminal.stderr);
+    let observer = progress.observer(&monitor);
+    let moved = MoveTo::new().by_copying(args.by_copying).observer(observer).folder(&from, &to);
+    progress.finish();
+    let moved = moved?;
+    let mut sheet = copy::sheet();
+    match &moved.copied {
+        Some(copied) => copy::rows(copied, &mut sheet),
+        None => sheet.push(vec!["renamed".into(), Entry::none(), Entry::none(), Entry::none()]),
+    }
+    for (what, paths) in [("made relative", &moved.made_relative), ("left behind", &moved.left)] {
+        for path in paths {
+            sheet.push(vec![what.into(), path.as_str().into(), Entry::none(), Entry::none()]);
+        }
+    }
+    sheet.print(RowFormat::or_default(args.format, terminal), terminal)?;
+    if let Some(copied) = &moved.copied {
+        copy::warn_of_shared(copied, terminal);
+    }
+    for group in &moved.held_by {
+        session::warn(&format!("the group {group} has it as a member at its old place"), terminal);
+    }
+    Ok(())
+}

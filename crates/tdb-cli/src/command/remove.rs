@@ -1,0 +1,90 @@
+//! `tdb remove`: an array or a group goes.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use tdb_maintain::{Remove, Removed};
+
+use crate::failure::{Exit, Failure, Result};
+use crate::location;
+use crate::output::{RowFormat, Sheet};
+use crate::session;
+use crate::terminal::Terminal;
+
+/// Remove an array or a group
+///
+/// Only what the format has is removed; other files stay, and are told. From the first step on nobody takes it for an array any
+/// more; an interrupted removal is finished by the next one. Without --recursive the members of a group stay.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb remove ARRAY
+  tdb remove GROUP --recursive --plan
+  tdb remove ARRAY --yes")]
+pub(crate) struct Args {
+    /// An array or a group
+    path: OsString,
+
+    /// Also remove the members that lie in a group's folder, and theirs
+    #[arg(short, long)]
+    recursive: bool,
+
+    /// Don't ask
+    #[arg(short, long)]
+    yes: bool,
+
+    /// Only say what would be removed
+    #[arg(long)]
+    plan: bool,
+
+    /// How to print; a table on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+}
+
+pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+    let path = location::local(&args.path)?;
+    let remove = Remove::new().recursive(args.recursive);
+    let plan = remove.plan(&path)?;
+    let format = RowFormat::or_default(args.format, terminal);
+    if args.plan {
+        return print(&plan, "remove", format, terminal);
+    }
+    if !args.yes && !is_agreed(&path.display().to_string(), &plan)? {
+        return Err(Failure::new(Exit::Finding, format!("{}: nothing was removed", path.display())));
+    }
+    let removed = remove.folder(&path)?;
+    print(&removed, "removed", format, terminal)
+}
+
+/// Asks on a terminal; without one nobody can agree.
+fn is_agreed(path: &str, plan: &Removed) -> Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::usage(format!("{path}: removing it has to be agreed to")).with_hint("--yes agrees"));
+    }
+    let others = match plan.objects.len() {
+        0 | 1 => String::new(),
+        count => format!(" and {} members", count - 1),
+    };
+    let io = |error: io::Error| Failure::io("standard input", &error);
+    write!(io::stderr(), "Remove {path}{others} for good? [y/N] ").map_err(io)?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).map_err(io)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn print(removed: &Removed, action: &'static str, format: RowFormat, terminal: Terminal) -> Result<()> {
+    let mut sheet = Sheet::new(&[("action", false), ("path", false), ("what", false)]);
+    for (path, kind) in &removed.objects {
+        let path = if path.is_empty() { "." } else { path.as_str() };
+        sheet.push(vec![action.into(), path.into(), kind.name().into()]);
+    }
+    for path in &removed.left {
+        sheet.push(vec!["leave".into(), path.as_str().into(), "not of the format, or a member".into()]);
+    }
+    sheet.print(format, terminal)?;
+    for group in &removed.held_by {
+        session::warn(&format!("the group {group} has it as a member"), terminal);
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! `tdb copy`, `tdb move` and `tdb remove`.
+
+mod support;
+
+use insta::assert_snapshot;
+use support::Copy;
+
+const ARRAY: &str = "array";
+
+#[test]
+fn arrays_go_where_they_are_told() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let read = "--order row-major --format csv";
+    let cells = copy.run("read", ARRAY, read).stdout;
+    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
+    assert_snapshot!(copy.run("copy", ARRAY, &place("other")).to_string().replace(&place(""), "COPY/"), @r#"
+    $ tdb copy COPY/array COPY/other
+    {"what":"copied","path":null,"files":15,"size":13358}
+    "#);
+    assert_eq!(copy.run("read", "other", read).stdout, cells);
+    let again = copy.run("copy", ARRAY, &place("other"));
+    assert_snapshot!(again.to_string().replace(&place(""), "COPY/"), @r#"
+    $ tdb copy COPY/array COPY/other
+    --- stderr
+    tdb: error: COPY/other: something is there already, and nothing is ever overwritten
+    --- exit code 2
+    "#);
+    assert_snapshot!(copy.run("move", "other", &place("third")).to_string().replace(&place(""), "COPY/"), @r#"
+    $ tdb move COPY/other COPY/third
+    {"what":"renamed","path":null,"files":null,"size":null}
+    "#);
+    let run = copy.run("move --by-copying", "third", &place("fourth"));
+    assert!(run.code == Some(0) && run.stdout.contains("copied"), "{run}");
+    assert_eq!(copy.run("read", "fourth", read).stdout, cells);
+    assert!(!copy.path().join("third").exists() && !copy.path().join("other").exists());
+    assert_snapshot!(copy.run("remove --plan", "fourth", ""), @r#"
+    $ tdb remove --plan COPY/fourth
+    {"action":"remove","path":".","what":"array"}
+    "#);
+    assert_snapshot!(copy.run("remove", "fourth", ""), @r#"
+    $ tdb remove COPY/fourth
+    --- stderr
+    tdb: error: COPY/fourth: removing it has to be agreed to
+    tdb: hint: --yes agrees
+    --- exit code 2
+    "#);
+    assert!(copy.path().join("fourth").exists());
+    std::fs::write(copy.path().join("fourth/notes.txt"), "mine").expect("a file");
+    assert_snapshot!(copy.run("remove --yes", "fourth", ""), @r#"
+    $ tdb remove --yes COPY/fourth
+    {"action":"removed","path":".","what":"array"}
+    {"action":"leave","path":"notes.txt","what":"not of the format, or a member"}
+    "#);
+    assert!(copy.path().join("fourth/notes.txt").exists());
+    assert_snapshot!(copy.run("remove --yes", "fourth", ""), @r#"
+    $ tdb remove --yes COPY/fourth
+    --- stderr
+    tdb: error: COPY/fourth: there is neither an array nor a group here, and nothing else is copied, moved or removed
+    --- exit code 5
+    "#);
+    let run = copy.run("copy", ARRAY, &place("array/inside"));
+    assert!(run.code == Some(2) && run.stderr.contains("it lies in what is to go there"), "{run}");
+}
+
+/// Groups that hold what is moved are told.
+#[test]
+fn groups_hear_of_members_that_go() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
+    assert_eq!(copy.run("group create", "g", "").code, Some(0));
+    assert_eq!(copy.run("move", ARRAY, &place("g/a")).code, Some(0));
+    assert_eq!(copy.run("group add", "g", "a").code, Some(0));
+    let run = copy.run("move", "g/a", &place("g/b"));
+    assert!(run.code == Some(0) && run.stderr.contains("the group COPY/g has it as a member"), "{run}");
+    let run = copy.run("doctor", "g", "");
+    assert!(run.code == Some(1) && run.stdout.contains("a member that isn't there"), "{run}");
+    let run = copy.run("remove --recursive --yes", "g", "");
+    assert!(run.code == Some(0) && run.stdout.contains("\"leave\""), "{run}");
+    assert!(copy.path().join("g/b").exists(), "it is no member");
+}

@@ -1,0 +1,293 @@
+//! What killed writers, half vacuums and moved folders have left, and what can be done about it.
+
+mod array;
+mod aside;
+mod commits;
+mod diagnosis;
+mod lists;
+mod members;
+mod unknown;
+
+use std::sync::Arc;
+
+use tdb_array::{Array, Group, Names};
+use tdb_storage::Storage;
+use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK};
+
+use crate::Result;
+use crate::fragments::journal;
+use crate::lock::Lock;
+use crate::target::{Target, list};
+use crate::vacuum::fragments::ignoring_commits;
+use aside::{Aside, Deed};
+use diagnosis::Remedy as R;
+
+pub(crate) use aside::ASIDE;
+pub use aside::Undone;
+pub use diagnosis::{Diagnosis, Remedy};
+pub(crate) use members::kind_of;
+
+/// Looks for what interrupted writes, vacuums and moves have left in an array or a group, says what can be done about each of
+/// it, and does it.
+///
+/// Nothing is deleted: what is superfluous is moved into the folder `.tdb-aside` of the array or group, which no reader looks at, and
+/// [`undo`](Self::undo) moves it back. What the doctor doesn't know it leaves alone.
+///
+/// ```
+/// use tdb_maintain::Doctor;
+/// use tdb_maintain::tdb_array::Group;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("group");
+/// Group::create(&path)?;
+/// std::fs::write(path.join(".tdb-4711-0.tmp"), "half of a file")?;
+/// let group = Group::open(&path)?;
+/// let found = Doctor::new().look_at_group(&group)?;
+/// assert_eq!(found[0].what, "a file whose writing was interrupted");
+/// Doctor::new().mend_group(&group, &found)?;
+/// assert!(Doctor::new().look_at_group(&group)?.is_empty());
+/// assert_eq!(Doctor::new().undo_group(&group)?.restored, [".tdb-4711-0.tmp"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is looked at before it is told"]
+pub struct Doctor {
+    names: Names,
+    only: Vec<String>,
+    take_over: bool,
+}
+
+/// What the doctor has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mended {
+    /// What was seen to.
+    pub done: Vec<Diagnosis>,
+    /// The folder of what was moved aside, if anything was.
+    pub aside: Option<String>,
+}
+
+impl Doctor {
+    /// Who does nothing that changes what readers find.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sees to what has these paths, and to nothing else; also where readers find something else afterwards.
+    pub fn only<S: Into<String>>(mut self, paths: impl IntoIterator<Item = S>) -> Self {
+        self.only.extend(paths.into_iter().map(Into::into));
+        self
+    }
+
+    /// What makes names of new files unique.
+    pub fn names(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// What isn't as it should be in an array. A write that is going on looks like one that was interrupted, until it commits:
+    /// whoever sees to it has to know that nobody writes, or go by the age of the files.
+    ///
+    /// # Errors
+    /// A folder can't be listed, a commit file or a schema can't be read: then nothing is known.
+    pub fn look_at(&self, array: &Array) -> Result<Vec<Diagnosis>> {
+        look(&Target::Array(array.clone()))
+    }
+
+    /// The same of a group; its members are looked at by themselves.
+    ///
+    /// # Errors
+    /// A folder can't be listed.
+    pub fn look_at_group(&self, group: &Group) -> Result<Vec<Diagnosis>> {
+        look(&Target::Group(Box::new(group.clone())))
+    }
+
+    /// Sees to what was found, as far as it is still so.
+    ///
+    /// # Errors
+    /// [`MaintainError::Busy`](crate::MaintainError::Busy): somebody maintains the array. As [`look_at`](Self::look_at); whatever the storage can't do. What was
+    /// done before is done.
+    pub fn mend(&self, array: &Array, found: &[Diagnosis]) -> Result<Mended> {
+        self.run(&Target::Array(array.clone()), found)
+    }
+
+    /// The same in a group.
+    ///
+    /// # Errors
+    /// As [`mend`](Self::mend).
+    pub fn mend_group(&self, group: &Group, found: &[Diagnosis]) -> Result<Mended> {
+        self.run(&Target::Group(Box::new(group.clone())), found)
+    }
+
+    /// Moves back what was moved aside in an array, and removes what was written.
+    ///
+    /// # Errors
+    /// [`MaintainError::Busy`](crate::MaintainError::Busy); a text that says where things lay can't be understood; whatever the storage can't do.
+    pub fn undo(&self, array: &Array) -> Result<Undone> {
+        self.undo_in(array.storage())
+    }
+
+    /// The same in a group.
+    ///
+    /// # Errors
+    /// As [`undo`](Self::undo).
+    pub fn undo_group(&self, group: &Group) -> Result<Undone> {
+        self.undo_in(group.storage())
+    }
+
+    fn undo_in(&self, storage: &Arc<dyn Storage>) -> Result<Undone> {
+        if !storage.exists(ASIDE)? {
+            return Ok(Undone::default());
+        }
+        let _lock = Lock::take(storage, self.take_over)?;
+        aside::undo(&**storage)
+    }
+
+    /// Whether this is to be seen to.
+    #[must_use]
+    pub fn sees_to(&self, diagnosis: &Diagnosis) -> bool {
+        let is_asked_for = self.only.contains(&diagnosis.path);
+        diagnosis.remedy != R::None
+            && (is_asked_for || self.only.is_empty() && !diagnosis.remedy.changes_what_is_read())
+    }
+
+    fn run(&self, target: &Target, found: &[Diagnosis]) -> Result<Mended> {
+        let wanted: Vec<&Diagnosis> = found.iter().filter(|one| self.sees_to(one)).collect();
+        let mut mended = Mended::default();
+        if wanted.is_empty() {
+            return Ok(mended);
+        }
+        let storage = target.storage();
+        // A lock that was left goes by being taken over.
+        let old_lock = wanted.iter().find(|one| one.path == MAINTENANCE_LOCK);
+        let _lock = Lock::take(storage, self.take_over || old_lock.is_some())?;
+        mended.done.extend(old_lock.map(|one| (*one).clone()));
+        if let Target::Array(array) = target
+            && wanted.iter().any(|one| one.remedy == R::Finish)
+        {
+            let left = journal::recover(array)?.left;
+            let is_done = |one: &&&Diagnosis| one.remedy == R::Finish && !left.contains(&one.path);
+            mended.done.extend(wanted.iter().filter(is_done).map(|one| (*one).clone()));
+        }
+        let still = look(target)?;
+        let is_wanted =
+            |one: &&Diagnosis| wanted.iter().any(|other| one.is_same(other)) && one.path != MAINTENANCE_LOCK;
+        let rest: Vec<&Diagnosis> = still.iter().filter(is_wanted).collect();
+        self.set_aside(target, &rest, &mut mended)?;
+        if let Target::Group(group) = target {
+            self.make_relative(group, &rest, &mut mended)?;
+        }
+        Ok(mended)
+    }
+
+    /// Moves aside, and writes what makes up for what is gone.
+    fn set_aside(&self, target: &Target, found: &[&Diagnosis], mended: &mut Mended) -> Result<()> {
+        let storage = &**target.storage();
+        let mut deeds = Vec::new();
+        let mut writes = Vec::new();
+        for one in found {
+            match (&one.remedy, target) {
+                (R::SetAside | R::Reveal, _) => deeds.push(Deed::Moved(one.path.clone())),
+                (R::Ignore { commits }, Target::Array(array)) => {
+                    let inventory = array.commit_inventory(&array.listing()?)?;
+                    let commits = commits.iter().map(String::as_str).collect();
+                    let planned = ignoring_commits(array, &self.names, &inventory, &commits)?;
+                    deeds.extend(
+                        planned.iter().map(|planned| Deed::wrote(planned.step.path.clone(), planned.content())),
+                    );
+                    writes.extend(planned.map(|planned| (planned, *one)));
+                }
+                _ => {}
+            }
+        }
+        if deeds.is_empty() {
+            return Ok(());
+        }
+        let mut aside = Aside::begin(storage, &deeds)?;
+        mended.aside = Some(aside.folder().to_owned());
+        for one in found.iter().filter(|one| matches!(one.remedy, R::SetAside | R::Reveal)) {
+            if aside.take(&one.path)? {
+                mended.done.push((*one).clone());
+            }
+        }
+        for (planned, one) in writes {
+            planned.run(storage)?;
+            mended.done.push(one.clone());
+        }
+        Ok(())
+    }
+
+    /// Names members by their paths below the group's folder, all of them in one change.
+    fn make_relative(&self, group: &Group, found: &[&Diagnosis], mended: &mut Mended) -> Result<()> {
+        let members: Vec<_> = found.iter().filter(|one| matches!(one.remedy, R::Relative { .. })).collect();
+        if members.is_empty() {
+            return Ok(());
+        }
+        let before = list(&**group.storage(), GROUP_FOLDER)?;
+        change_members(group, &self.names, members.iter().map(|one| &one.remedy))?;
+        let after = list(&**group.storage(), GROUP_FOLDER)?;
+        let new = after.into_iter().filter(|entry| !before.contains(entry));
+        let mut deeds = Vec::new();
+        for entry in new {
+            let path = format!("{GROUP_FOLDER}/{}", entry.name);
+            let bytes = group.storage().read(&path)?;
+            deeds.push(Deed::wrote(path, &bytes));
+        }
+        let aside = Aside::begin(&**group.storage(), &deeds)?;
+        mended.aside.get_or_insert_with(|| aside.folder().to_owned());
+        mended.done.extend(members.into_iter().map(|one| (*one).clone()));
+        Ok(())
+    }
+}
+
+/// Names members by their paths below the group's folder, all of them in one change.
+pub(crate) fn change_members<'a>(
+    group: &Group,
+    names: &Names,
+    remedies: impl Iterator<Item = &'a Remedy>,
+) -> Result<()> {
+    let mut change = group.change().names(names.clone());
+    for remedy in remedies {
+        if let R::Relative { key, path } = remedy {
+            let name = group.member(key).and_then(|member| member.name.clone());
+            change = change.remove(key.clone());
+            if let Some(path) = path {
+                change = change.add(path.clone(), true, name.as_deref());
+            }
+        }
+    }
+    Ok(change.commit()?)
+}
+
+/// Moves files aside, as far as they are there, and writes another in the place of the last of them. All of it can be undone.
+pub(crate) fn replace(storage: &dyn Storage, aside: &[String], path: &str, bytes: &[u8]) -> Result<()> {
+    let mut deeds: Vec<Deed> = aside.iter().cloned().map(Deed::Moved).collect();
+    deeds.push(Deed::wrote(path, bytes));
+    let mut place = Aside::begin(storage, &deeds)?;
+    for path in aside {
+        place.take(path)?;
+    }
+    Ok(storage.create_new(path, bytes)?)
+}
+
+/// All that isn't as it should be, in the order in which it is seen to.
+fn look(target: &Target) -> Result<Vec<Diagnosis>> {
+    let mut found = Vec::new();
+    match target {
+        Target::Array(array) => {
+            array::look(array, &mut found)?;
+            commits::look(array, &mut found)?;
+            lists::look(array, &mut found)?;
+        }
+        Target::Group(group) => members::look(group, &mut found)?,
+    }
+    lists::look_at_metadata(target, &mut found)?;
+    unknown::look(target, &mut found)?;
+    Ok(found)
+}

@@ -1,0 +1,392 @@
+//! The metadata of a fragment, made anew from its data files.
+//!
+//! The data files say where their tiles lie, and how many cells each has: chunks begin with their sizes. With that a reader finds
+//! the cells, and from the cells come statistics, boxes and the domain of a sparse fragment, by the code that writers use.
+
+mod files;
+mod overlay;
+mod problem;
+mod walk;
+
+use std::sync::Arc;
+
+use tdb_array::tdb_fragment::{FragmentBuilder, FragmentField, StatisticsKind, StoredTile, TileSummary};
+use tdb_array::tdb_rtree::{DimRange, NdRange};
+use tdb_array::tdb_schema::ArraySchema;
+use tdb_array::{
+    Array, ArrayError, ArrayOptions, Fragment, FragmentEntry, Monitor, StoredTiles, TileReader, TimeRange,
+};
+use tdb_metadata::tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
+use tdb_types::names::{FRAGMENT_METADATA, file_name};
+use tdb_types::{Feature, FormatVersion, Limits};
+
+use crate::footer_files::footer_files;
+use crate::lock::Lock;
+use crate::verify::facts_of;
+use crate::{MaintainError, Result};
+use files::{FieldTile, Shape};
+use overlay::Overlay;
+
+pub use problem::RebuildProblem;
+
+/// Makes the metadata of a fragment anew where they are lost or damaged.
+///
+/// What was there is moved aside, and [`Doctor::undo`](crate::Doctor::undo) brings it back. The schema is the newest one that has
+/// the fields of the data files; times come from the name. Where a dense fragment lies its tiles don't say.
+///
+/// ```
+/// use tdb_maintain::Rebuild;
+/// use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+/// use tdb_maintain::tdb_array::{Array, NewCells};
+/// use tdb_maintain::tdb_types::{Datatype, Scalar};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("array");
+/// let time = Dimension::new("time", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999));
+/// let schema = SchemaBuilder::sparse().dimension(time).attribute(Attribute::new("rain", Datatype::Float32)).build()?;
+/// Array::create(&path, &ArrayDefinition::new(schema)?)?;
+/// Array::open(&path)?.write().cells(NewCells::new().with("time", &[3u32, 5]).with("rain", &[0.5f32, 0.0]))?;
+/// let folder = Array::open(&path)?.fragments()?[0].folder().to_owned();
+/// std::fs::remove_file(path.join(&folder).join("__fragment_metadata.tdb"))?;
+/// assert!(Array::open(&path)?.fragments().is_err());
+///
+/// let name = folder.rsplit('/').next().unwrap_or_default();
+/// let rebuilt = Rebuild::new().run(&Array::open(&path)?, name)?;
+/// assert_eq!((rebuilt.tiles, rebuilt.cells), (1, 2));
+/// assert_eq!(Array::open(&path)?.fragments()?[0].tile_count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is rebuilt before it is told which fragment"]
+pub struct Rebuild {
+    domain: Option<NdRange>,
+    salvage: bool,
+    take_over: bool,
+}
+
+/// What was rebuilt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rebuilt {
+    /// The path of the schema that was taken.
+    pub schema: String,
+    /// Other schemas with the same fields, one of which it may have been.
+    pub other_schemas: Vec<String>,
+    /// How many tiles the fragment has.
+    pub tiles: u64,
+    /// How many cells.
+    pub cells: u64,
+    /// What couldn't be saved, and why.
+    pub lost: Option<String>,
+    /// What can't be known from the data files, and is left out.
+    pub unknown: Vec<&'static str>,
+    /// Bytes of the metadata.
+    pub bytes: u64,
+}
+
+/// What the files say: for each field its tiles.
+struct Walked {
+    shape: Shape,
+    tiles: Vec<Vec<FieldTile>>,
+    /// Cells of each tile.
+    cells: Vec<u64>,
+    lost: Option<String>,
+}
+
+impl Rebuild {
+    /// All that can be known from the files alone.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Where a dense fragment lies: the domain that it was written over.
+    pub fn domain(mut self, domain: NdRange) -> Self {
+        self.domain = Some(domain);
+        self
+    }
+
+    /// Saves the tiles of a sparse fragment that come before the first damaged one, instead of refusing.
+    pub fn salvage(mut self, salvage: bool) -> Self {
+        self.salvage = salvage;
+        self
+    }
+
+    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// Rebuilds the metadata of the fragment of this name.
+    ///
+    /// # Errors
+    /// [`MaintainError::Rebuild`]: why it can't be. [`MaintainError::Busy`]; whatever the storage can't do. Then nothing has changed.
+    pub fn run(&self, array: &Array, name: &str) -> Result<Rebuilt> {
+        let _lock = Lock::take(array.storage(), self.take_over)?;
+        let entry = entry_of(array, name)?;
+        let problem = |why| MaintainError::Rebuild { path: array.storage().describe(&entry.folder), why };
+        if entry.version.has(Feature::CombinedCoordinates) || entry.version.has(Feature::LegacyFragmentMetadata) {
+            return Err(problem(RebuildProblem::Format { version: entry.version }));
+        }
+        if is_encrypted(array)? {
+            return Err(problem(RebuildProblem::Encrypted));
+        }
+        let shape = Shape::find(array, &entry.folder, entry.version, entry.name.end())?.map_err(problem)?;
+        let walked = self.walk(array, &entry, shape)?;
+        let domain = self.domain_of(&walked).map_err(problem)?;
+        let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
+        let mut unknown: Vec<&'static str> = Vec::new();
+        if walked.shape.deletes {
+            unknown.push("which conditions were applied before cells were joined");
+        }
+        // Before format 20 the metadata alone say which datatypes the writing library's filters saw.
+        let newer = (!entry.version.has(Feature::StageDatatypes)).then_some(FormatVersion::DEFAULT);
+        let attempt = |library: FormatVersion| -> Result<(Summaries, Vec<NdRange>, FormatVersion)> {
+            let none = |_, _| TileSummary::default();
+            let first = build(&entry, &walked, domain.as_ref(), none, None, library)?;
+            let overlay = Overlay::new(Arc::clone(array.storage()), path.clone(), first)?;
+            let (array, fragment) =
+                open(overlay, name).map_err(|error| error.unwrap_or_else(|| problem(RebuildProblem::NoFragment)))?;
+            let (summaries, boxes) = summarise(&array, &fragment, &walked)?;
+            Ok((summaries, boxes, library))
+        };
+        let own = attempt(entry.version);
+        let other = newer.map(attempt);
+        let (summaries, boxes, library) = match (own, other) {
+            (Ok(own), Some(Ok(other))) => {
+                if (&own.0, &own.1) != (&other.0, &other.1) {
+                    unknown.push("whether a release since 2.17 wrote it, which filters of floats and deltas depend on");
+                }
+                own
+            }
+            (Err(_), Some(Ok(other))) => other,
+            (own, _) => own?,
+        };
+        let summary = |field: usize, tile: usize| summaries[field][tile].clone();
+        let bytes = build(&entry, &walked, domain.as_ref(), summary, Some(boxes), library)?;
+        let mut aside = footers_of(array, name)?;
+        aside.push(path.clone());
+        crate::doctor::replace(&**array.storage(), &aside, &path, &bytes)?;
+        Ok(Rebuilt {
+            schema: walked.shape.schema_path,
+            other_schemas: walked.shape.others,
+            tiles: walked.cells.len() as u64,
+            cells: walked.cells.iter().sum(),
+            lost: walked.lost,
+            unknown,
+            bytes: bytes.len() as u64,
+        })
+    }
+
+    /// The tiles of all fields, as many as all of them have.
+    fn walk(&self, array: &Array, entry: &FragmentEntry, shape: Shape) -> Result<Walked> {
+        let problem = |why| MaintainError::Rebuild { path: array.storage().describe(&entry.folder), why };
+        let mut tiles: Vec<Vec<FieldTile>> = Vec::new();
+        let mut lost: Option<RebuildProblem> = None;
+        for field in &shape.fields {
+            let (of_field, why) = shape.walk(array, &entry.folder, entry.version, *field)?;
+            let is_first = |least: &Vec<FieldTile>| of_field.len() < least.len();
+            if why.is_some() && (lost.is_none() || tiles.iter().all(is_first)) {
+                lost = why;
+            }
+            tiles.push(of_field);
+        }
+        let count = tiles.iter().map(Vec::len).min().unwrap_or(0);
+        if let (Some(longer), None) = (tiles.iter().position(|tiles| tiles.len() > count), &lost) {
+            let what = format!("it has {} tiles, and other fields have {count}", tiles[longer].len());
+            lost = Some(RebuildProblem::Disagree { file: shape.fields[longer].display(&shape.schema), what });
+        }
+        if let Some(why) = &lost
+            && (!self.salvage || shape.dense || count == 0)
+        {
+            return Err(problem(why.clone()));
+        }
+        tiles.iter_mut().for_each(|tiles| tiles.truncate(count));
+        let cells = counts(&shape, &tiles, count).map_err(problem)?;
+        Ok(Walked { shape, tiles, cells, lost: lost.map(|why| why.to_string()) })
+    }
+
+    /// The domain of a dense fragment.
+    fn domain_of(&self, walked: &Walked) -> Result<Option<NdRange>, RebuildProblem> {
+        if !walked.shape.dense {
+            return Ok(None);
+        }
+        let tiles = walked.cells.len() as u64;
+        if let Some(domain) = &self.domain {
+            return Ok(Some(domain.clone()));
+        }
+        // All of the array, if each tile is a cell: only then no part of a tile may lie outside.
+        let dimensions = walked.shape.schema.dimensions();
+        let is_cell = dimensions.iter().all(|dimension| dimension.extent_cells() == Some(1));
+        let all = dimensions.iter().try_fold(1u64, |all, dimension| all.checked_mul(dimension.tile_count()));
+        if !is_cell || all != Some(tiles) {
+            return Err(RebuildProblem::Domain { tiles });
+        }
+        let range = |(lo, hi)| DimRange::between(lo, hi).ok();
+        let ranges: Option<Vec<DimRange>> =
+            dimensions.iter().map(|dimension| dimension.domain().and_then(range)).collect();
+        ranges.map(|ranges| Some(NdRange(ranges))).ok_or(RebuildProblem::Domain { tiles })
+    }
+}
+
+/// The committed fragment of this name.
+fn entry_of(array: &Array, name: &str) -> Result<FragmentEntry> {
+    let inventory = array.commit_inventory(&array.listing()?)?;
+    let found = inventory.fragments.into_iter().find(|fragment| fragment.entry.name.as_str() == name);
+    let path = array.storage().describe(name);
+    found.map(|fragment| fragment.entry).ok_or(MaintainError::Rebuild { path, why: RebuildProblem::NoFragment })
+}
+
+/// The files of consolidated footers that have the one of this fragment: it says where things lay in the metadata that are gone.
+fn footers_of(array: &Array, name: &str) -> Result<Vec<String>> {
+    let files = array.small_files();
+    let mut found = Vec::new();
+    for file in footer_files(&array.listing()?) {
+        // One that can't be read is of no use either.
+        let is_of_it = files.read_footers(&file.path).map_or(true, |footers| footers.get(name).is_some());
+        if is_of_it {
+            found.push(file.path);
+        }
+    }
+    Ok(found)
+}
+
+fn is_encrypted(array: &Array) -> Result<bool> {
+    let limits = Limits::default();
+    let bytes = array.storage().read_up_to(array.schema_path(), limits.generic_tile_bytes)?;
+    Ok(GenericTileDecoder::new(limits).decode_file(&bytes, None).is_err_and(|error| error.key_problem().is_some()))
+}
+
+/// How many cells each tile has, on which all fields have to agree.
+fn counts(shape: &Shape, tiles: &[Vec<FieldTile>], count: usize) -> Result<Vec<u64>, RebuildProblem> {
+    let mut cells = Vec::with_capacity(count);
+    for tile in 0..count {
+        let known = tiles.iter().filter_map(|tiles| tiles[tile].cells);
+        let Some(number) = known.clone().next() else { return Err(RebuildProblem::NoCount) };
+        if let Some((field, other)) = shape.fields.iter().zip(tiles).find_map(|(field, tiles)| {
+            let other = tiles[tile].cells.filter(|other| *other != number)?;
+            Some((field, other))
+        }) {
+            let what = format!("tile {tile} has {other} cells, and that of another field {number}");
+            return Err(RebuildProblem::Disagree { file: field.display(&shape.schema), what });
+        }
+        let is_last = tile + 1 == count;
+        let (wanted, what) = match shape.dense {
+            true => (shape.schema.cells_per_tile().ok(), "of the schema's tiles"),
+            false => (Some(shape.schema.capacity()).filter(|_| !is_last), "of its capacity"),
+        };
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != number) {
+            let what = format!("tile {tile} has {number} cells, and not the {wanted} {what}");
+            return Err(RebuildProblem::Disagree { file: shape.schema_path.clone(), what });
+        }
+        cells.push(number);
+    }
+    Ok(cells)
+}
+
+/// The bytes of the metadata, with these statistics. Without boxes the tiles of sparse fragments have all of the domain.
+fn build(
+    entry: &FragmentEntry,
+    walked: &Walked,
+    domain: Option<&NdRange>,
+    summary: impl Fn(usize, usize) -> TileSummary,
+    boxes: Option<Vec<NdRange>>,
+    library: FormatVersion,
+) -> Result<Vec<u8>> {
+    let shape = &walked.shape;
+    let wrap = |source| ArrayError::Fragment { file: entry.folder.clone(), source };
+    let name = file_name(&shape.schema_path);
+    let mut builder = match domain {
+        Some(domain) => {
+            let builder = FragmentBuilder::dense(entry.version, &shape.schema, name, domain.clone()).map_err(wrap)?;
+            let (expected, tiles) = (builder.tiles().map_err(wrap)?.count(), walked.cells.len() as u64);
+            if expected != tiles {
+                let why = RebuildProblem::OtherDomain { expected, tiles };
+                return Err(MaintainError::Rebuild { path: entry.folder.clone(), why });
+            }
+            builder
+        }
+        None => {
+            FragmentBuilder::sparse(entry.version, &shape.schema, name).with_cell_times(shape.timestamps, shape.deletes)
+        }
+    };
+    for (number, (field, tiles)) in shape.fields.iter().zip(&walked.tiles).enumerate() {
+        for (tile, stored) in tiles.iter().enumerate() {
+            let stored = StoredTile {
+                fixed: stored.fixed.stored,
+                var: stored.var.stored,
+                var_unfiltered: stored.var.unfiltered,
+                validity: stored.validity.stored,
+                summary: summary(number, tile),
+            };
+            builder.push(*field, &stored).map_err(wrap)?;
+        }
+    }
+    if domain.is_none() {
+        let boxes = boxes.unwrap_or_else(|| vec![whole_domain(&shape.schema); walked.cells.len()]);
+        boxes.into_iter().zip(&walked.cells).for_each(|(mbr, cells)| builder.push_mbr(mbr, *cells));
+    }
+    Ok(builder.write(&mut GenericTileEncoder::new(library)).map_err(wrap)?)
+}
+
+fn whole_domain(schema: &ArraySchema) -> NdRange {
+    let range = |dimension: &tdb_array::tdb_schema::Dimension| {
+        let domain = dimension.domain().and_then(|(lo, hi)| DimRange::between(lo, hi).ok());
+        domain.unwrap_or_else(|| DimRange::strings(Vec::new(), Vec::new()))
+    };
+    NdRange(schema.dimensions().iter().map(range).collect())
+}
+
+/// The fragment, by metadata that say where its tiles lie.
+fn open(storage: Overlay, name: &str) -> Result<(Array, Fragment), Option<MaintainError>> {
+    let storage = Arc::new(storage);
+    let options = || ArrayOptions::new().between(TimeRange::ALL);
+    let find = |options: ArrayOptions| -> Result<Option<(Array, Fragment)>, ArrayError> {
+        let array = options.open_on(storage.clone())?;
+        let is_it = |fragment: &&Fragment| fragment.name().as_str() == name;
+        let all = array.fragments()?.iter().find(is_it).cloned();
+        let found = match all {
+            Some(found) => Some(found),
+            None => array.replaced_fragments()?.0.into_iter().find(|fragment| is_it(&fragment)),
+        };
+        Ok(found.map(|fragment| (array, fragment)))
+    };
+    // Others may be damaged, too. If it is this one, it is said how.
+    let found = find(options().skip_damaged(true)).map_err(|error| Some(error.into()))?;
+    match found {
+        Some(found) => Ok(found),
+        None => find(options()).map_err(|error| Some(error.into()))?.ok_or(None),
+    }
+}
+
+type Summaries = Vec<Vec<TileSummary>>;
+
+/// What the cells give: for each field and tile the statistics, and of sparse fragments the boxes.
+fn summarise(array: &Array, fragment: &Fragment, walked: &Walked) -> Result<(Summaries, Vec<NdRange>)> {
+    let schema = fragment.schema();
+    let workers = array.tile_workers(&Monitor::new());
+    let mut boxes: Vec<NdRange> = walked.cells.iter().map(|_| NdRange(Vec::new())).collect();
+    let mut summaries = Vec::with_capacity(walked.shape.fields.len());
+    for field in &walked.shape.fields {
+        let tiles: StoredTiles = fragment.stored_tiles(*field)?;
+        let kind = StatisticsKind::of(schema, *field);
+        let dimension = match field {
+            FragmentField::Dimension(index) if !walked.shape.dense => Some(schema.dimensions()[*index].kind()),
+            _ => None,
+        };
+        let read = |tile: u64, reader: &mut TileReader<'_>| {
+            let cells = tiles.read(tile, reader)?;
+            let range = dimension.and_then(|kind| DimRange::of_cells(&cells, kind));
+            Ok((facts_of(kind, fragment.footer().tiles(), schema, tile, &cells).visible, range))
+        };
+        let numbers: Vec<u64> = (0..tiles.len()).collect();
+        let read = workers.map(tiles.bytes(), numbers, read)?;
+        let mut of_field = Vec::with_capacity(read.len());
+        for (number, (summary, range)) in read.into_iter().enumerate() {
+            boxes[number].0.extend(range);
+            of_field.push(summary);
+        }
+        summaries.push(of_field);
+    }
+    Ok((summaries, boxes))
+}

@@ -1,0 +1,287 @@
+//! Copying an array or a group, byte by byte.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_array::{ArrayError, MemberKind};
+use tdb_storage::{LocalStorage, Storage, StorageError, check_path, copy_file};
+
+use super::local::named;
+use super::problem::PlaceProblem;
+use super::rewrite::{Kind, Places, Rewritten};
+use super::walk::{Tree, walk};
+use crate::doctor::kind_of;
+use crate::lock::Lock;
+use crate::{MaintainError, Result};
+
+/// The folder in which a copy grows, and the part of it that becomes the copy.
+const CONTENT: &str = "content";
+/// How often it is looked whether others have written meanwhile, before it is given up.
+const ROUNDS: usize = 20;
+/// Files that name others are read as a whole; none that is larger was written by anybody.
+const LIST_BYTES: u64 = 256 << 20;
+
+/// Who hears how many of how many bytes there are, and says whether to go on.
+type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
+
+/// Copies an array or a group with all that lies in its folder, byte by byte: every fragment, every schema, all history.
+/// Keys of encrypted arrays aren't needed.
+///
+/// The copy isn't there before it is complete and durable. Members that a group has by whole paths in its own folder become
+/// relative, and files of old formats that name others by where they lie name the copy's. Temporary files and what the doctor
+/// has set aside are left out. What others commit meanwhile is either in the copy as a whole or not at all.
+///
+/// ```
+/// use tdb_maintain::CopyTo;
+/// use tdb_maintain::tdb_array::{Group, MetadataValue};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("group");
+/// Group::create(&path)?;
+/// Group::open(&path)?.write_metadata().put("a", MetadataValue::text("b")?).commit()?;
+/// let copied = CopyTo::new().folder(&path, folder.path().join("copy"))?;
+/// assert!(copied.files > 0);
+/// assert_eq!(Group::open(folder.path().join("copy"))?.metadata()?.len(), 1);
+/// assert!(CopyTo::new().folder(&path, folder.path().join("copy")).is_err()); // nothing is overwritten
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+#[must_use = "nothing is copied before a place is given"]
+pub struct CopyTo {
+    observer: Option<Observer>,
+    take_over: bool,
+}
+
+/// What was copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Copied {
+    /// How many files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The paths of files that name the copy's files instead of the source's.
+    pub rewritten: Vec<String>,
+    /// The paths of what was left out: temporary files, what was set aside, superfluous files that name the source's.
+    pub left_out: Vec<String>,
+    /// URIs of members that lie elsewhere, which the copy shares with the source.
+    pub shared: Vec<String>,
+}
+
+impl fmt::Debug for CopyTo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CopyTo").field("take_over", &self.take_over).finish_non_exhaustive()
+    }
+}
+
+impl CopyTo {
+    /// All of it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Who hears how many of how many bytes there are, and says whether to go on.
+    pub fn observer(mut self, observer: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Goes on although somebody else seems to copy to the same place: it is certain that nobody does.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// Copies between folders of this machine.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Copied> {
+        let (parent, name) = named(to.as_ref())?;
+        self.run(&(Arc::new(LocalStorage::new(from.as_ref())) as _), &parent, &name)
+    }
+
+    /// Copies what lies at the root of a storage into the folder `name` of another, or of the same.
+    ///
+    /// # Errors
+    /// [`MaintainError::Place`]: it is neither an array nor a group, something is there already, it would lie in itself.
+    /// [`MaintainError::Busy`]: somebody else copies to the same place. [`MaintainError::Conflict`]: others write so much that
+    /// there is no moment to copy. Whatever the storages can't do. Then there is no copy.
+    pub fn run(&self, from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<Copied> {
+        check(from, parent, name)?;
+        let staging = format!(".tdb-copy-{name}.tmp");
+        parent.create_folder(&staging)?;
+        let place = parent.sub(&staging)?;
+        let lock = Lock::take(&place, self.take_over)?;
+        let places = from.uri("").zip(parent.uri(name)).map(|(from, to)| Places { from, to });
+        let copied = self.fill(from, &place, places.as_ref()).and_then(|copied| {
+            if parent.exists(name)? {
+                return Err(MaintainError::Place { path: parent.describe(name), why: PlaceProblem::Occupied });
+            }
+            parent.rename(&format!("{staging}/{CONTENT}"), name)?;
+            Ok(copied)
+        });
+        drop(lock);
+        // After an error that one is to be reported; after none what is left is empty.
+        let _ = parent.remove_folder(&staging);
+        copied
+    }
+
+    /// Copies until nothing has changed meanwhile.
+    fn fill(&self, from: &Arc<dyn Storage>, place: &Arc<dyn Storage>, places: Option<&Places>) -> Result<Copied> {
+        if place.exists(CONTENT)? {
+            // Somebody was interrupted.
+            place.remove_folder(CONTENT)?;
+        }
+        place.create_folder(CONTENT)?;
+        let to = place.sub(CONTENT)?;
+        let mut done = Tree::new();
+        let mut copied = Copied::default();
+        for _ in 0..ROUNDS {
+            let (tree, left_out) = walk(&**from)?;
+            if tree == done {
+                copied.files = done.values().flatten().count() as u64;
+                copied.bytes = done.values().flatten().sum();
+                copied.left_out.extend(left_out);
+                copied.shared = shared(from, &tree)?;
+                for folder in std::iter::once("").chain(folders(&done)) {
+                    to.sync_folder(folder)?;
+                }
+                return Ok(copied);
+            }
+            let gone: Vec<String> = done
+                .iter()
+                .filter(|(path, size)| tree.get(*path) != Some(*size))
+                .map(|(path, _)| path.clone())
+                .collect();
+            for path in gone.iter().rev() {
+                let size = done.remove(path);
+                let removed = if size == Some(None) { to.remove_folder(path) } else { to.remove_file(path) };
+                match removed {
+                    Err(error) if !error.is_not_found() => return Err(error.into()),
+                    _ => {}
+                }
+                copied.rewritten.retain(|other| other != path);
+                copied.left_out.retain(|other| other != path);
+            }
+            self.add(from, &to, places, &tree, &mut done, &mut copied)?;
+        }
+        let what = "it was written to again and again while it was copied".to_owned();
+        Err(MaintainError::Conflict { path: from.describe(""), what })
+    }
+
+    /// Copies what isn't there yet. What has gone meanwhile isn't copied.
+    fn add(
+        &self,
+        from: &Arc<dyn Storage>,
+        to: &Arc<dyn Storage>,
+        places: Option<&Places>,
+        tree: &Tree,
+        done: &mut Tree,
+        copied: &mut Copied,
+    ) -> Result<()> {
+        let total: u64 = tree.values().flatten().sum();
+        let mut so_far: u64 = done.values().flatten().sum();
+        for (path, size) in tree {
+            if done.contains_key(path) {
+                continue;
+            }
+            if size.is_none() {
+                to.create_folder(path)?;
+                done.insert(path.clone(), None);
+                continue;
+            }
+            let mut passed = |bytes: u64| {
+                so_far = so_far.saturating_add(bytes);
+                match &self.observer {
+                    Some(observer) if !observer(so_far, total) => Err(MaintainError::Array(ArrayError::Cancelled)),
+                    _ => Ok(()),
+                }
+            };
+            let rewritten = match places.and_then(|places| Some((places, Kind::of(path)?))) {
+                Some((places, kind)) => match from.read_up_to(path, LIST_BYTES) {
+                    Ok(bytes) => places.rewrite(path, kind, &bytes),
+                    Err(error) if error.is_not_found() => continue,
+                    Err(error) => return Err(error.into()),
+                },
+                None => Rewritten::Same,
+            };
+            let bytes = match rewritten {
+                Rewritten::Same => match copy_file(&**from, path, &**to, path, &mut passed) {
+                    Ok(bytes) => bytes,
+                    Err(MaintainError::Storage(StorageError::NotFound { .. })) if !from.exists(path)? => continue,
+                    Err(error) => return Err(error),
+                },
+                Rewritten::Bytes(bytes) => {
+                    let mut file = to.create_file(path)?;
+                    file.append(&bytes)?;
+                    file.finish()?;
+                    copied.rewritten.push(path.clone());
+                    passed(size.unwrap_or_default())?;
+                    size.unwrap_or_default()
+                }
+                Rewritten::LeftOut => {
+                    copied.left_out.push(path.clone());
+                    size.unwrap_or_default()
+                }
+            };
+            // One that has grown meanwhile is copied once more.
+            done.insert(path.clone(), Some(bytes));
+        }
+        Ok(())
+    }
+}
+
+fn folders(tree: &Tree) -> impl Iterator<Item = &str> {
+    tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str())
+}
+
+/// Whether this can be copied there at all.
+pub(super) fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
+    let problem = |path: String, why: PlaceProblem| Err(MaintainError::Place { path, why });
+    if name.is_empty() || name.contains('/') || check_path(name).is_err() {
+        return problem(parent.describe(name), PlaceProblem::NoName);
+    }
+    if kind_of(from)? == MemberKind::Invalid {
+        return problem(from.describe(""), PlaceProblem::Neither);
+    }
+    if let (Some(from), Some(to)) = (from.uri(""), parent.uri(""))
+        && (to == from || to.starts_with(&format!("{from}/")))
+    {
+        return problem(parent.describe(name), PlaceProblem::InSource);
+    }
+    if parent.exists(name)? {
+        return problem(parent.describe(name), PlaceProblem::Occupied);
+    }
+    if parent.exists("")? && kind_of(parent)? == MemberKind::Array {
+        return problem(parent.describe(name), PlaceProblem::InArray);
+    }
+    Ok(())
+}
+
+/// Members of the groups among these that lie elsewhere.
+fn shared(from: &Arc<dyn Storage>, tree: &Tree) -> Result<Vec<String>> {
+    let here = from.uri("");
+    let mut shared = Vec::new();
+    for folder in std::iter::once("").chain(folders(tree)) {
+        let storage = from.sub(folder)?;
+        if kind_of(&storage)? != MemberKind::Group {
+            continue;
+        }
+        // A group whose key isn't known says nothing of its members.
+        let options = tdb_array::GroupOptions::new().between(tdb_array::TimeRange::ALL);
+        let Ok(group) = options.open_on(storage) else { continue };
+        let is_inside = |uri: &str| {
+            here.as_ref().is_some_and(|here| {
+                let plain = here.strip_prefix("file://").unwrap_or(here);
+                uri.strip_prefix(here.as_str())
+                    .or_else(|| uri.strip_prefix(plain))
+                    .is_some_and(|rest| rest.starts_with('/'))
+            })
+        };
+        let members = group.members().iter().filter(|member| !member.place.is_inside() && !is_inside(&member.uri));
+        shared.extend(members.map(|member| member.uri.clone()));
+    }
+    Ok(shared)
+}

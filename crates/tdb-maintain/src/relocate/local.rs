@@ -1,0 +1,68 @@
+//! Folders of this machine: what lies above them, and where.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tdb_array::{Group, MemberPlace};
+use tdb_storage::{LocalStorage, Storage, StorageError};
+
+use super::problem::PlaceProblem;
+use crate::{MaintainError, Result};
+
+/// The folder that a path lies in, without links, and its name there.
+pub(super) fn place(path: &Path) -> Result<(PathBuf, String)> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let Some(name) = name else {
+        return Err(MaintainError::Place { path: path.display().to_string(), why: PlaceProblem::NoName });
+    };
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent =
+        std::fs::canonicalize(parent).map_err(|error| StorageError::from_io(parent.display().to_string(), error))?;
+    Ok((parent, name.to_owned()))
+}
+
+/// The same as a storage.
+pub(super) fn named(path: &Path) -> Result<(Arc<dyn Storage>, String)> {
+    let (parent, name) = place(path)?;
+    Ok((Arc::new(LocalStorage::new(parent)), name))
+}
+
+/// The groups in whose folders a place lies and that have it as a member.
+pub(super) fn holders(parent: &Path, name: &str) -> Vec<String> {
+    let place = parent.join(name);
+    let mut holders = Vec::new();
+    for folder in parent.ancestors() {
+        // What can't be read holds nothing that could be told.
+        let Ok(group) = Group::open(folder) else { continue };
+        let Some(below) = place.strip_prefix(folder).ok().and_then(Path::to_str) else { continue };
+        let is_it = |place: &MemberPlace| *place == MemberPlace::Inside(below.to_owned());
+        if !group.is_legacy() && group.members().iter().any(|member| is_it(&member.place)) {
+            holders.push(folder.display().to_string());
+        }
+    }
+    holders
+}
+
+/// Whether two folders lie on one file system, so that things move between them at once.
+#[cfg(unix)]
+pub(super) fn is_one_disk(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let device = |path: &Path| std::fs::metadata(path).map(|metadata| metadata.dev()).ok();
+    device(a).is_some() && device(a) == device(b)
+}
+
+/// Drives have letters there.
+#[cfg(not(unix))]
+pub(super) fn is_one_disk(a: &Path, b: &Path) -> bool {
+    a.components().next() == b.components().next()
+}
+
+/// The storage of the deepest folder that holds both, and their paths in it.
+pub(super) fn common(a: &Path, b: &Path) -> Option<(Arc<dyn Storage>, String, String)> {
+    let root = a.ancestors().find(|folder| b.starts_with(folder))?;
+    let below = |path: &Path| {
+        let parts: Option<Vec<&str>> = path.strip_prefix(root).ok()?.iter().map(|part| part.to_str()).collect();
+        Some(parts?.join("/"))
+    };
+    Some((Arc::new(LocalStorage::new(root)), below(a)?, below(b)?))
+}

@@ -1,0 +1,240 @@
+//! Removing an array or a group.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_array::{GroupOptions, MemberKind, MemberPlace, TimeRange};
+use tdb_storage::{Entry, EntryKind, Storage, check_path, is_temporary};
+use tdb_types::TimestampedName;
+use tdb_types::names::{
+    COMMITS_FOLDER, FOOTERS_EXTENSION, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER, GROUP_MARKER,
+    LABELS_FOLDER, LEGACY_SCHEMA, LOCK_FILE, MAINTENANCE_LOCK, METADATA_FOLDER, SCHEMA_FOLDER,
+};
+
+use super::local::{holders, named};
+use super::problem::PlaceProblem;
+use crate::doctor::{ASIDE, kind_of};
+use crate::lock::Lock;
+use crate::target::list;
+use crate::{MaintainError, Result};
+
+/// What the folder of schemas, or of members, is called while the rest goes: without it nobody takes the folder for an array or
+/// a group, and by it the next run knows that there is something to finish.
+const REMOVED: &str = ".tdb-removed.tmp";
+
+/// An empty folder in it if it was a group.
+const WAS_GROUP: &str = "group";
+
+/// Removes an array or a group: the files and folders that the format has, and nothing else.
+///
+/// Nobody takes it for an array from the first step on, so that an interrupted removal never looks like an array with fewer
+/// cells; the next one finishes it.
+///
+/// ```
+/// use tdb_maintain::Remove;
+/// use tdb_maintain::tdb_array::Group;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("group");
+/// Group::create(&path)?;
+/// std::fs::write(path.join("notes.txt"), "mine")?;
+/// let removed = Remove::new().folder(&path)?;
+/// assert_eq!(removed.left, ["notes.txt"]); // so that the folder stays, too
+/// assert!(Group::open(&path).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is removed before a place is given"]
+pub struct Remove {
+    recursive: bool,
+    take_over: bool,
+}
+
+/// What is removed, or is going to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Removed {
+    /// The arrays and groups, by their paths below what was named; that itself is the last one, and has no path.
+    pub objects: Vec<(String, MemberKind)>,
+    /// Paths of what isn't of the format, and is left where it is.
+    pub left: Vec<String>,
+    /// The groups that have it as a member.
+    pub held_by: Vec<String>,
+}
+
+impl Remove {
+    /// Without members of groups.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether members that lie in the folder of a group go, too.
+    pub fn recursive(mut self, recursive: bool) -> Self {
+        self.recursive = recursive;
+        self
+    }
+
+    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// What is going to be removed from a folder of this machine, and what isn't.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn plan(&self, path: impl AsRef<Path>) -> Result<Removed> {
+        let (place, name) = super::local::place(path.as_ref())?;
+        let (parent, _) = named(path.as_ref())?;
+        let mut removed = Removed { held_by: holders(&place, &name), ..Removed::default() };
+        self.find(&parent.sub(&name)?, "", 0, &mut removed)?;
+        let objects = &removed.objects;
+        removed.left.retain(|left| !objects.iter().any(|(path, _)| path == left));
+        Ok(removed)
+    }
+
+    /// Removes what lies in a folder of this machine.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn folder(&self, path: impl AsRef<Path>) -> Result<Removed> {
+        let (place, name) = super::local::place(path.as_ref())?;
+        let (parent, _) = named(path.as_ref())?;
+        let held_by = holders(&place, &name);
+        Ok(Removed { held_by, ..self.run(&parent, &name)? })
+    }
+
+    /// Removes what lies in the folder `name` of a storage.
+    ///
+    /// # Errors
+    /// [`MaintainError::Place`]: it is neither an array nor a group.
+    /// [`MaintainError::Busy`]: somebody maintains it. Whatever the storage can't do; the next run goes on from there.
+    pub fn run(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
+        let mut removed = Removed::default();
+        let whole = parent.sub(name)?;
+        self.find(&whole, "", 0, &mut removed)?;
+        removed.left.clear();
+        for (path, kind) in removed.objects.clone() {
+            let storage = whole.sub(&path)?;
+            let _lock = Lock::take(&storage, self.take_over)?;
+            clear(&storage, kind)?;
+            // Others may have put something there just now.
+            let left = list(&*storage, "")?.into_iter().map(|entry| entry.name);
+            let left: Vec<String> = left.filter(|name| name != REMOVED && name != MAINTENANCE_LOCK).collect();
+            if left.is_empty() {
+                let place = if path.is_empty() { name.to_owned() } else { format!("{name}/{path}") };
+                parent.remove_folder(&place)?;
+            } else {
+                storage.remove_folder(REMOVED)?;
+            }
+            let at = |left: String| if path.is_empty() { left } else { format!("{path}/{left}") };
+            removed.left.extend(left.into_iter().map(at));
+        }
+        // What holds others that have gone is gone, too.
+        removed.left.retain(|left| whole.exists(left).unwrap_or(true));
+        Ok(removed)
+    }
+
+    /// All that goes: members before their groups.
+    fn find(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
+        let storage = whole.sub(path)?;
+        let problem = |why| Err(MaintainError::Place { path: storage.describe(""), why });
+        if depth > 64 {
+            return problem(PlaceProblem::TooDeep);
+        }
+        let kind = match kind_of(&storage)? {
+            MemberKind::Invalid if storage.exists(REMOVED)? => {
+                let was_group = storage.exists(&format!("{REMOVED}/{WAS_GROUP}"))?;
+                if was_group { MemberKind::Group } else { MemberKind::Array }
+            }
+            MemberKind::Invalid => return problem(PlaceProblem::Neither),
+            kind => kind,
+        };
+        if kind == MemberKind::Group && !storage.exists(REMOVED)? {
+            let group = GroupOptions::new().between(TimeRange::ALL).open_on(storage.clone())?;
+            let members: Vec<String> = group.members().iter().filter_map(|member| inside(&*storage, member)).collect();
+            for member in members {
+                let path = if path.is_empty() { member.clone() } else { format!("{path}/{member}") };
+                let place = whole.sub(&path)?;
+                let is_there = kind_of(&place)? != MemberKind::Invalid || place.exists(REMOVED)?;
+                if self.recursive && is_there && !found.objects.iter().any(|(other, _)| *other == path) {
+                    self.find(whole, &path, depth + 1, found)?;
+                }
+            }
+        }
+        for entry in list(&*storage, "")? {
+            if !is_own(kind, &entry) {
+                found.left.push(if path.is_empty() { entry.name } else { format!("{path}/{}", entry.name) });
+            }
+        }
+        found.objects.push((path.to_owned(), kind));
+        Ok(())
+    }
+}
+
+/// Where a member lies below the folder of its group.
+fn inside(storage: &dyn Storage, member: &tdb_array::Member) -> Option<String> {
+    let below = match &member.place {
+        MemberPlace::Inside(path) => path.clone(),
+        _ if member.relative => return None,
+        _ => {
+            let here = storage.uri("")?;
+            let plain = here.strip_prefix("file://").unwrap_or(&here);
+            let rest = member.uri.strip_prefix(here.as_str()).or_else(|| member.uri.strip_prefix(plain))?;
+            rest.strip_prefix('/')?.trim_end_matches('/').to_owned()
+        }
+    };
+    (!below.is_empty() && check_path(&below).is_ok()).then_some(below)
+}
+
+/// Removes what is of the format, but for the folder that says that something is being removed.
+fn clear(storage: &Arc<dyn Storage>, kind: MemberKind) -> Result<()> {
+    let was_group = format!("{REMOVED}/{WAS_GROUP}");
+    storage.create_folder(if kind == MemberKind::Group { &was_group } else { REMOVED })?;
+    // From here on nobody takes it for an array or a group.
+    for file in [LEGACY_SCHEMA, GROUP_MARKER] {
+        if storage.exists(file)? {
+            storage.remove_file(file)?;
+        }
+    }
+    for folder in [SCHEMA_FOLDER, GROUP_FOLDER] {
+        if storage.exists(folder)? {
+            storage.rename(folder, &format!("{REMOVED}/{folder}"))?;
+        }
+    }
+    for entry in list(&**storage, "")? {
+        match entry.kind {
+            _ if entry.name == REMOVED || entry.name == MAINTENANCE_LOCK || !is_own(kind, &entry) => {}
+            EntryKind::File => storage.remove_file(&entry.name)?,
+            EntryKind::Folder => storage.remove_folder(&entry.name)?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether the format has this in the folder of an array or a group.
+fn is_own(kind: MemberKind, entry: &Entry) -> bool {
+    let name = entry.name.as_str();
+    let is_file = entry.kind == EntryKind::File;
+    if is_temporary(name) || name == ASIDE {
+        return true;
+    }
+    let of_both = if is_file { name == LOCK_FILE } else { name == METADATA_FOLDER };
+    if kind == MemberKind::Group {
+        return of_both || if is_file { name == GROUP_MARKER } else { name == GROUP_FOLDER };
+    }
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    let has_time = TimestampedName::is_one(name);
+    of_both
+        || match is_file {
+            true => {
+                let is_list = tdb_metadata::CommitKind::of(name).is_some() || extension == Some(FOOTERS_EXTENSION);
+                name == LEGACY_SCHEMA || has_time && is_list
+            }
+            false => {
+                let folders = [SCHEMA_FOLDER, FRAGMENTS_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER, LABELS_FOLDER];
+                folders.contains(&name) || has_time && extension.is_none()
+            }
+        }
+}

@@ -1,0 +1,41 @@
+//! All that lies in a folder.
+
+use std::collections::BTreeMap;
+
+use tdb_storage::{EntryKind, Storage, is_temporary};
+
+use super::problem::PlaceProblem;
+use crate::doctor::ASIDE;
+use crate::target::list;
+use crate::{MaintainError, Result};
+
+/// Folders in folders, at most.
+const DEPTH: usize = 64;
+
+/// The files of a folder and of the folders below it with their sizes, and the folders without one, by their paths.
+pub(super) type Tree = BTreeMap<String, Option<u64>>;
+
+/// All but temporary files and what was set aside. With the paths of those that are left out.
+pub(super) fn walk(storage: &dyn Storage) -> Result<(Tree, Vec<String>)> {
+    let (mut tree, mut left) = (Tree::new(), Vec::new());
+    let mut folders = vec![(String::new(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        if depth > DEPTH {
+            return Err(MaintainError::Place { path: storage.describe(&folder), why: PlaceProblem::TooDeep });
+        }
+        for entry in list(storage, &folder)? {
+            let path = if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
+            match entry.kind {
+                _ if is_temporary(&entry.name) || entry.name == ASIDE => left.push(path),
+                EntryKind::File => {
+                    tree.insert(path, Some(entry.size));
+                }
+                EntryKind::Folder => {
+                    tree.insert(path.clone(), None);
+                    folders.push((path, depth + 1));
+                }
+            }
+        }
+    }
+    Ok((tree, left))
+}

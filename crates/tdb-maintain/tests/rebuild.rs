@@ -1,0 +1,257 @@
+//! Fragments of all releases whose metadata are gone: rebuilt from the data files, they are what they were.
+
+#![allow(clippy::unwrap_used)] // helpers of tests may panic
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use support::{Case, files};
+use tdb_array::{Array, ArrayOptions, Fragment, TimeRange};
+use tdb_maintain::{Doctor, MaintainError, Rebuild, RebuildProblem, Rebuilt, Verify};
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::{Fault, FaultyStorage, fixtures};
+
+type Files = BTreeMap<String, Vec<u8>>;
+type Disk = Arc<dyn Storage>;
+
+fn on(files: &Files) -> Disk {
+    let storage = MemoryStorage::new();
+    for (path, bytes) in files {
+        storage.insert(path, bytes.clone()).unwrap();
+    }
+    Arc::new(storage)
+}
+
+fn open(disk: &Disk) -> Array {
+    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(disk.clone()).unwrap()
+}
+
+fn metadata_of(fragment: &Fragment) -> String {
+    format!("{}/__fragment_metadata.tdb", fragment.folder())
+}
+
+fn rebuild_of(fragment: &Fragment) -> Rebuild {
+    match fragment.non_empty_domain().filter(|_| fragment.footer().is_dense()) {
+        Some(domain) => Rebuild::new().domain(domain.clone()),
+        None => Rebuild::new(),
+    }
+}
+
+/// Why something wasn't rebuilt.
+fn why(result: Result<Rebuilt, MaintainError>) -> RebuildProblem {
+    match result.unwrap_err() {
+        MaintainError::Rebuild { why, .. } => why,
+        other => panic!("{other}"),
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    rebuilt: AtomicUsize,
+    /// Byte for byte what it was.
+    same: AtomicUsize,
+    older: AtomicUsize,
+    encrypted: AtomicUsize,
+    uncounted: AtomicUsize,
+    other_schema: AtomicUsize,
+}
+
+#[test]
+fn fragments_of_all_releases_are_what_they_were() {
+    let all: Vec<_> = fixtures::all().into_iter().chain(fixtures::of_older_releases()).collect();
+    let (next, counts) = (AtomicUsize::new(0), Counts::default());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(fixture) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check(&Case::of(fixture), &counts);
+                }
+            });
+        }
+    });
+    println!("{counts:?}");
+    let [rebuilt, same] = [&counts.rebuilt, &counts.same].map(|count| count.load(Ordering::Relaxed));
+    // Compressed otherwise, the same says the same: that is what `Verify` has seen.
+    assert!(rebuilt > 720 && same > 20, "{counts:?}");
+}
+
+fn count(counter: &AtomicUsize) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+fn check(case: &Case, counts: &Counts) {
+    let all = case.files();
+    let array = case.array();
+    let mut fragments = array.fragments().unwrap().to_vec();
+    fragments.extend(array.replaced_fragments().unwrap().0);
+    let seen = case.seen(TimeRange::ALL);
+    for fragment in fragments {
+        let context = format!("{} {}", case.name, fragment.name());
+        let metadata = metadata_of(&fragment);
+        let lost: Files = all
+            .iter()
+            .filter(|(path, _)| **path != metadata)
+            .map(|(path, bytes)| (path.clone(), bytes.clone()))
+            .collect();
+        let disk = on(&lost);
+        if fragment.version().number() < 5 {
+            count(&counts.older);
+            continue;
+        }
+        if case.name.contains("encrypted") {
+            count(&counts.encrypted);
+            continue;
+        }
+        let result = rebuild_of(&fragment).run(&open(&disk), fragment.name().as_str());
+        if let Err(MaintainError::Rebuild { why, .. }) = &result {
+            match why {
+                RebuildProblem::Format { .. } => count(&counts.older),
+                RebuildProblem::NoCount => count(&counts.uncounted),
+                why => panic!("{context}: {why}"),
+            }
+            assert_eq!(files(&*disk), lost, "{context}");
+            continue;
+        }
+        let rebuilt = result.unwrap_or_else(|error| panic!("{context}: {error}"));
+        count(&counts.rebuilt);
+        assert!(rebuilt.lost.is_none(), "{context}");
+        let report = Verify::new().threads(1).storage(disk.clone()).unwrap();
+        let found: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+        let sound = Verify::new().threads(1).storage(on(&all)).unwrap();
+        assert_eq!(report.counts().0, sound.counts().0, "{context}: {found:?}");
+        let now = open(&disk);
+        let own = |fragment: &Fragment| {
+            (fragment.schema_name().to_owned(), fragment.footer().header().clone(), fragment.rtree().unwrap())
+        };
+        let again: Vec<Fragment> =
+            now.fragments().unwrap().iter().cloned().chain(now.replaced_fragments().unwrap().0).collect();
+        let again = again.into_iter().find(|other| other.name() == fragment.name()).unwrap();
+        if again.schema_name() == fragment.schema_name() {
+            assert_eq!(own(&again).1, own(&fragment).1, "{context}");
+        } else {
+            assert!(!rebuilt.other_schemas.is_empty(), "{context}");
+            count(&counts.other_schema);
+        }
+        let mut other = Case::on(disk.clone());
+        other.name.clone_from(&case.name);
+        assert_eq!(other.seen(TimeRange::ALL), seen, "{context}");
+        if disk.read(&metadata).unwrap() == all[&metadata] {
+            count(&counts.same);
+        }
+    }
+}
+
+const SPARSE: &str = "v22-by-2.30.0-sparse-2d";
+const DENSE: &str = "v22-by-2.30.0-dense-2d-row-row";
+
+/// A fragment with several tiles, its array's files, and the path of its metadata.
+fn fragment_of(name: &str) -> (Files, Fragment, String) {
+    let case = Case::named(name);
+    let array = case.array();
+    let fragment = array.fragments().unwrap().iter().max_by_key(|fragment| fragment.tile_count()).unwrap().clone();
+    let path = metadata_of(&fragment);
+    (case.files(), fragment, path)
+}
+
+#[test]
+fn damaged_metadata_are_set_aside_and_come_back() {
+    let (mut all, fragment, path) = fragment_of(SPARSE);
+    let sound = all[&path].clone();
+    all.insert(path.clone(), b"damaged".to_vec());
+    let disk = on(&all);
+    assert!(open(&disk).fragments().is_err());
+    Rebuild::new().run(&open(&disk), fragment.name().as_str()).unwrap();
+    assert_eq!(open(&disk).fragments().unwrap().len(), 2);
+    Doctor::new().undo(&open(&disk)).unwrap();
+    assert_eq!(disk.read(&path).unwrap(), b"damaged");
+    assert_ne!(sound, b"damaged");
+}
+
+#[test]
+fn what_is_refused() {
+    let (mut all, fragment, path) = fragment_of(DENSE);
+    let name = fragment.name().as_str();
+    all.remove(&path);
+    let disk = on(&all);
+    assert!(matches!(why(Rebuild::new().run(&open(&disk), name)), RebuildProblem::Domain { .. }));
+    assert_eq!(why(Rebuild::new().run(&open(&disk), "__1_1_a_22")), RebuildProblem::NoFragment);
+    let other = fragment.folder().to_owned() + "/other.tdb";
+    disk.create_new(&other, b"").unwrap();
+    assert!(matches!(why(Rebuild::new().run(&open(&disk), name)), RebuildProblem::NoSchema { .. }));
+    disk.remove_file(&other).unwrap();
+    let domain = tdb_array::tdb_rtree::NdRange(
+        fragment
+            .schema()
+            .dimensions()
+            .iter()
+            .map(|dimension| {
+                let (lo, _) = dimension.domain().unwrap();
+                tdb_array::tdb_rtree::DimRange::between(lo, lo).unwrap()
+            })
+            .collect(),
+    );
+    let result = why(Rebuild::new().domain(domain).run(&open(&disk), name));
+    assert!(matches!(result, RebuildProblem::OtherDomain { expected: 1, .. }), "{result}");
+}
+
+/// What lies before the cut is saved if that is asked for, and what is lost is told.
+#[test]
+fn tiles_before_a_cut() {
+    let case =
+        fixtures::all().into_iter().map(|fixture| Case::of(&fixture)).filter(|case| !case.name.contains("encrypted"));
+    let mut saved = 0;
+    for case in case.filter(|case| case.name.contains("sparse")) {
+        let array = case.array();
+        let Some(fragment) = array.fragments().unwrap().iter().find(|fragment| fragment.tile_count() > 2) else {
+            continue;
+        };
+        let (mut all, path, name) = (case.files(), metadata_of(fragment), fragment.name().as_str());
+        all.remove(&path);
+        let data: Vec<String> =
+            all.keys().filter(|path| path.starts_with(&format!("{}/", fragment.folder()))).cloned().collect();
+        let cut = data.iter().max_by_key(|path| all[*path].len()).unwrap();
+        let len = all[cut].len();
+        all.get_mut(cut).unwrap().truncate(len - 3);
+        let disk = on(&all);
+        let problem = why(Rebuild::new().run(&open(&disk), name));
+        let RebuildProblem::Cut { tile, .. } = problem else { panic!("{}: {problem}", case.name) };
+        match Rebuild::new().salvage(true).run(&open(&disk), name) {
+            Ok(rebuilt) => {
+                assert_eq!((rebuilt.tiles, rebuilt.lost.is_some()), (tile, true), "{}", case.name);
+                for batch in open(&disk).read().batches().unwrap() {
+                    batch.unwrap();
+                }
+                saved += 1;
+            }
+            Err(MaintainError::Rebuild { .. }) => assert_eq!(tile, 0, "{}", case.name),
+            Err(error) => panic!("{}: {error}", case.name),
+        }
+    }
+    assert!(saved > 3, "{saved}");
+}
+
+#[test]
+fn whatever_breaks() {
+    let (mut all, fragment, path) = fragment_of(SPARSE);
+    all.insert(path.clone(), b"damaged".to_vec());
+    let name = fragment.name().as_str();
+    let job = |disk: &Disk| {
+        let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(disk.clone())?;
+        Rebuild::new().take_over(true).run(&array, name)
+    };
+    let sound = FaultyStorage::sound(on(&all));
+    job(&(Arc::new(sound.clone()) as _)).unwrap();
+    for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
+        for n in 0..sound.changes() - 1 {
+            let disk = on(&all);
+            assert!(job(&(Arc::new(FaultyStorage::new(disk.clone(), fault, n)) as _)).is_err(), "{fault:?} at {n}");
+            job(&disk).unwrap_or_else(|error| panic!("{fault:?} at {n}, once more: {error}"));
+            assert_eq!(open(&disk).fragments().unwrap().len(), 2, "{fault:?} at {n}");
+            Doctor::new().undo(&open(&disk)).unwrap();
+            assert_eq!(disk.read(&path).unwrap(), b"damaged", "{fault:?} at {n}");
+        }
+    }
+}
