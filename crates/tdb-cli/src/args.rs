@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::color::ColorChoice;
 use crate::command::{
-    agg, completions, consolidate, create, delete, diff, doctor, enumerations, evolve, fragments, group, import, info,
-    inspect, ls, meta, read, schema, stats, tree, vacuum, verify,
+    advise, agg, completions, consolidate, create, delete, diff, doctor, enumerations, evolve, fragments, group,
+    import, info, inspect, ls, meta, read, report, schema, stats, tree, vacuum, verify,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -31,6 +31,8 @@ Examples:
   tdb vacuum PATH                          what was replaced goes
   tdb doctor PATH                          what interrupted writes have left
   tdb verify PATH                          whether all of it is as it should be
+  tdb advise PATH                          what is slow or large, and what mends it
+  tdb report PATH > report.html            a page about it, with pictures
 
 Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
 6 the key of an encrypted array is missing, wrong or not wanted.
@@ -74,6 +76,8 @@ pub(crate) enum Command {
     Vacuum(vacuum::Args),
     Doctor(doctor::Args),
     Verify(verify::Args),
+    Advise(advise::Args),
+    Report(report::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
     /// A path without a command, and the options that follow it.
@@ -170,7 +174,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 25] = [
     "info",
     "schema",
     "fragments",
@@ -191,6 +195,8 @@ const COMMANDS: [&str; 23] = [
     "vacuum",
     "doctor",
     "verify",
+    "advise",
+    "report",
     "inspect",
     "completions",
     "help",

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod advise;
 mod consolidate;
 mod diff;
 mod draft;
@@ -16,6 +17,10 @@ mod target;
 mod vacuum;
 mod verify;
 
+pub use advise::{
+    Advice, AdviceKind, AdviceLevel, AdviceReport, Advise, Costs, FieldFacts, FieldTrials, Figure, FigureUnit, Remedy,
+    Sample, Trial,
+};
 pub use consolidate::{Consolidate, Consolidation};
 pub use diff::{Diff, DiffCounts, Difference};
 pub use draft::{Left, Reason, Savings};
