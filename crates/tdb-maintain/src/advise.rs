@@ -117,7 +117,7 @@ impl Advise {
         match self.sample {
             Some(_) => {
                 advice.extend(dead::cells(&seen)?);
-                advice.extend(fields::of_sample(&seen, &trials).into_iter());
+                advice.extend(fields::of_sample(&seen, &trials));
             }
             None => advice.extend(fields::untried(&seen)),
         }

@@ -80,7 +80,7 @@ fn follow(storage: &Arc<dyn Storage>, remedy: &[Remedy]) {
             ("consolidate", ["--what", "commits"]) => drop(Consolidate::commits().plan(&array).unwrap().run().unwrap()),
             ("consolidate", ["--what", "footers"]) => drop(Consolidate::footers().plan(&array).unwrap().run().unwrap()),
             ("consolidate", ["--what", "metadata"]) => {
-                drop(Consolidate::metadata().plan(&array).unwrap().run().unwrap())
+                drop(Consolidate::metadata().plan(&array).unwrap().run().unwrap());
             }
             ("vacuum", []) => drop(Vacuum::all().plan(&array).unwrap().run().unwrap()),
             other => panic!("{other:?}"),

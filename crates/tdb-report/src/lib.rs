@@ -135,7 +135,7 @@ impl Report {
         if nodes.len() > MEMBERS {
             page.body.element("p", &[], &format!("There are more than these {MEMBERS} members."));
         }
-        page.body.append(sections.body);
+        page.body.append(&sections.body);
         Ok(page.finish(path))
     }
 

@@ -61,7 +61,7 @@ impl Markup {
     }
 
     /// More markup.
-    pub(crate) fn append(&mut self, other: Self) -> &mut Self {
+    pub(crate) fn append(&mut self, other: &Self) -> &mut Self {
         self.text.push_str(&other.text);
         self
     }

@@ -46,7 +46,7 @@ impl Page {
             .raw("</title>\n<style>\n")
             .raw(include_str!("style.css"))
             .raw("</style>\n</head>\n<body>\n");
-        page.append(self.body);
+        page.append(&self.body);
         page.raw("<footer>Made by <code>tdb report</code>. The page stands alone: it loads nothing, and runs nothing.</footer>\n");
         page.raw("</body>\n</html>\n");
         page.into_text()

@@ -104,7 +104,7 @@ impl Picture {
         );
         out.element("title", &[("id", &title)], &self.title);
         out.element("desc", &[("id", &description)], &self.description);
-        out.append(self.body).close("svg");
+        out.append(&self.body).close("svg");
         out.raw("<figcaption><b>")
             .text(&self.title)
             .raw("</b> ")

@@ -87,7 +87,7 @@ pub(super) fn take(seen: &Seen, sample: Sample, monitor: &Monitor) -> Result<Vec
             Ok((lists.try_on(&cells), cells))
         };
         let measured = workers.map(bytes, places, job)?;
-        all.extend(summed(&name, &lists, measured));
+        all.extend(summed(&name, &lists, &measured));
     }
     Ok(all)
 }
@@ -138,12 +138,12 @@ fn own_field(fragment: &Fragment, name: &str) -> Option<FragmentField> {
     })
 }
 
-fn summed(name: &str, lists: &Lists, measured: Vec<(Tried, TileBytes)>) -> Option<FieldTrials> {
+fn summed(name: &str, lists: &Lists, measured: &[(Tried, TileBytes)]) -> Option<FieldTrials> {
     let mut tried = Tried::default();
     let (mut cells, mut decoded, tiles) = (0, 0, measured.len() as u64);
     let mut different = Some(BTreeSet::new());
     let mut joined = Joined::default();
-    for (one, tile) in &measured {
+    for (one, tile) in measured {
         tried.add(one);
         cells += tile.len() as u64;
         decoded += tile.bytes();
