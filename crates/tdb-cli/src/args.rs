@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::color::ColorChoice;
 use crate::command::{
-    agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, fragments, group, import,
-    info, inspect, ls, meta, mv, read, remove, schema, stats, tree, vacuum, verify,
+    advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, fragments, group,
+    import, info, inspect, ls, meta, mv, read, remove, report, schema, stats, tree, vacuum, verify,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -31,6 +31,8 @@ Examples:
   tdb vacuum PATH                          what was replaced goes
   tdb doctor PATH                          what interrupted writes and moves have left
   tdb verify PATH                          whether all of it is as it should be
+  tdb advise PATH                          what is slow or large, and what mends it
+  tdb report PATH > report.html            a page about it, with pictures
 
 Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
 6 the key of an encrypted array is missing, wrong or not wanted.
@@ -77,6 +79,8 @@ pub(crate) enum Command {
     Move(mv::Args),
     Remove(remove::Args),
     Verify(verify::Args),
+    Advise(advise::Args),
+    Report(report::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
     /// A path without a command, and the options that follow it.
@@ -173,7 +177,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 28] = [
     "info",
     "schema",
     "fragments",
@@ -197,6 +201,8 @@ const COMMANDS: [&str; 26] = [
     "move",
     "remove",
     "verify",
+    "advise",
+    "report",
     "inspect",
     "completions",
     "help",

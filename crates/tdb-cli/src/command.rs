@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub(crate) mod advise;
 pub(crate) mod agg;
 mod cells_of;
 pub(crate) mod completions;
@@ -23,6 +24,7 @@ pub(crate) mod meta;
 pub(crate) mod mv;
 pub(crate) mod read;
 pub(crate) mod remove;
+pub(crate) mod report;
 pub(crate) mod schema;
 pub(crate) mod stats;
 pub(crate) mod tree;
@@ -67,6 +69,8 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Move(args) => mv::run(&args, terminal),
         Command::Remove(args) => remove::run(&args, terminal),
         Command::Verify(args) => verify::run(&args, &key()?, terminal),
+        Command::Advise(args) => advise::run(&args, &key()?, terminal),
+        Command::Report(args) => report::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args, CommandLine::command()),
         // The parser has made another command of it.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod advise;
 mod consolidate;
 mod diff;
 mod doctor;
@@ -21,6 +22,10 @@ mod target;
 mod vacuum;
 mod verify;
 
+pub use advise::{
+    Advice, AdviceKind, AdviceLevel, AdviceReport, Advise, AdvisedCommand, Costs, FieldFacts, FieldTrials, Figure,
+    FigureUnit, Sample, Trial,
+};
 pub use consolidate::{Consolidate, Consolidation};
 pub use diff::{Diff, DiffCounts, Difference};
 pub use doctor::{Diagnosis, Doctor, Mended, Remedy, Undone};

@@ -45,6 +45,7 @@ pub const STEPS: &[Step] = &[
     step("maintenance", "arrays that both libraries maintain in turn, short form", || {
         own(&["conformance", "maintain", "--short"]).into()
     }),
+    step("browser", "pages of tdb-report in a real browser", browser),
     step("packages", "the crates as a registry would get them: packaged, and built from that", packages::run),
 ];
 
@@ -62,9 +63,9 @@ const FORMAT: &[&str] = &[
     "tdb-schema-text",
 ];
 /// Crates that see files.
-const WITH_FILES: &[&str] = &["tdb-storage", "tdb-array", "tdb-maintain", "tdb"];
+const WITH_FILES: &[&str] = &["tdb-storage", "tdb-array", "tdb-maintain", "tdb-report", "tdb"];
 /// Crates whose codecs are features, which hand them on; all but `zstd`, which needs a C compiler for the target.
-const WITH_CODECS: [&str; 4] = ["tdb-filters", "tdb-array", "tdb-maintain", "tdb"];
+const WITH_CODECS: [&str; 5] = ["tdb-filters", "tdb-array", "tdb-maintain", "tdb-report", "tdb"];
 const PURE_CODECS: [&str; 6] = ["zlib", "lz4", "bzip2", "checksum", "aes", "webp"];
 
 /// Runs cargo.
@@ -118,6 +119,16 @@ fn target_arguments(target: &str, packages: &[&str]) -> Vec<String> {
     let features = with_codecs.flat_map(|package| PURE_CODECS.map(|codec| format!("{package}/{codec}")));
     arguments.extend(["--features".to_owned(), features.collect::<Vec<_>>().join(",")]);
     arguments
+}
+
+/// Has Chromium look at pages. The tests have done so already where there is one; here it has to be there.
+fn browser() -> Outcome {
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let folders: Vec<_> = env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
+    if !folders.iter().any(|folder| names.iter().any(|name| folder.join(name).is_file())) {
+        return Outcome::Skipped("`apt-get install chromium`".to_owned());
+    }
+    show(&["test", "--package", "tdb-report", "--test", "browser"], &[("TDB_BROWSER", "required")]).into()
 }
 
 fn deny() -> Outcome {

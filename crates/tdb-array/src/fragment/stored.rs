@@ -1,6 +1,8 @@
 //! What a fragment's metadata says, as it is stored: for those who check it, and don't believe it.
 
-use tdb_fragment::{FragmentField, FragmentStatistics, GlobalOrderBounds, SectionId, TileStatistics};
+use tdb_fragment::{
+    FragmentField, FragmentStatistics, GlobalOrderBounds, Part, SectionId, TileOffsets, TileStatistics, TileVarSizes,
+};
 use tdb_types::Feature;
 
 use super::Fragment;
@@ -43,6 +45,22 @@ impl Fragment {
     pub fn stored_totals(&self) -> Result<Option<FragmentStatistics>> {
         let has = self.version().has(Feature::FragmentStatistics);
         has.then(|| self.inner.metadata.fragment_statistics()).transpose()
+    }
+
+    /// Where the tiles of a part of a field lie in its data file.
+    ///
+    /// # Errors
+    /// The fragment doesn't have the part, or the section can't be read.
+    pub fn stored_offsets(&self, field: FragmentField, part: Part) -> Result<TileOffsets> {
+        self.inner.metadata.tile_offsets(field, part)
+    }
+
+    /// How many bytes the values of a field of variable length have before the filters, tile by tile.
+    ///
+    /// # Errors
+    /// The fragment doesn't have the field, or the section can't be read.
+    pub fn stored_var_sizes(&self, field: FragmentField) -> Result<TileVarSizes> {
+        self.inner.metadata.tile_var_sizes(field)
     }
 
     /// The first and last coordinates of tiles along a dimension, if the fragment has them.

@@ -1,0 +1,279 @@
+//! `tdb advise`: what is slow or large about arrays, and what mends it.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tdb_array::{Array, Group, Monitor, NodeKind};
+use tdb_maintain::{Advice, AdviceLevel, AdviceReport, Advise, Costs, FieldTrials, Figure, FigureUnit, Sample};
+
+use super::maintained::{self, Maintained};
+use crate::failure::Result;
+use crate::key::Key;
+use crate::output::{Entry, RowFormat, Sheet, stdout};
+use crate::size::Bytes;
+use crate::terminal::{Terminal, printable};
+use crate::time::TimeArgs;
+use crate::{interrupt, session, size, target};
+
+/// Say what is slow or large about an array, why, and which command mends it
+///
+/// Only names, footers and other metadata are read, unless a sample of tiles is wanted: then other filters and other sizes of
+/// tiles are really tried on it. What saves less than --worth isn't told. Notes are good to know, and cost nobody time.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb advise ARRAY
+  tdb advise ARRAY --sample 16             other filters are tried on 16 tiles of each field
+  tdb advise ARRAY --sample 5%
+  tdb advise GROUP --format jsonl
+  tdb advise ARRAY --latency 0 --worth 10  on a disk of this machine, where asking costs nothing")]
+pub(crate) struct Args {
+    /// An array, or a group with all arrays in it
+    path: OsString,
+
+    /// Decode so many tiles of each field, or a share of them, and try other filters and sizes on them
+    #[arg(long, value_name = "TILES|SHARE%", value_parser = sample)]
+    sample: Option<Sample>,
+
+    #[command(flatten)]
+    costs: CostArgs,
+
+    /// Leave out notes
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// How to print; text on a terminal, else JSON lines
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+}
+
+/// What reading costs where the array lies.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct CostArgs {
+    /// How many milliseconds an answer takes where the array lies
+    #[arg(long, value_name = "MS", default_value_t = default_of(Costs::default().request))]
+    latency: u64,
+
+    /// How many bytes arrive in a second, such as 100MB
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    bandwidth: Option<u64>,
+
+    /// How many milliseconds must be saved, whenever all is read, for something to be told
+    #[arg(long, value_name = "MS", default_value_t = default_of(Costs::default().worth))]
+    worth: u64,
+}
+
+fn default_of(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl CostArgs {
+    pub(crate) fn costs(self) -> Costs {
+        let mut costs = Costs::default();
+        costs.request = Duration::from_millis(self.latency);
+        costs.worth = Duration::from_millis(self.worth);
+        costs.transfer = self.bandwidth.unwrap_or(costs.transfer).max(1);
+        costs
+    }
+}
+
+/// `16`, or `5%`.
+pub(crate) fn sample(text: &str) -> Result<Sample, String> {
+    let problem = || format!("{text:?} is neither a number of tiles, such as 16, nor a share of them, such as 5%");
+    match text.strip_suffix('%') {
+        None => match text.parse() {
+            Ok(tiles) if tiles > 0 => Ok(Sample::Tiles(tiles)),
+            _ => Err(problem()),
+        },
+        Some(share) => match share.trim().parse::<f64>() {
+            Ok(share) if share > 0.0 && share <= 100.0 => Ok(Sample::Share(share / 100.0)),
+            _ => Err(problem()),
+        },
+    }
+}
+
+const COLUMNS: [(&str, bool); 8] = [
+    ("path", false),
+    ("level", false),
+    ("kind", false),
+    ("field", false),
+    ("what", false),
+    ("figures", false),
+    ("saves_ms", true),
+    ("commands", false),
+];
+
+/// What was found at one place.
+struct Found {
+    path: String,
+    report: AdviceReport,
+}
+
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    let monitor = Monitor::new();
+    interrupt::cancels(&monitor);
+    let mut advise = Advise::new().costs(args.costs.costs()).monitor(&monitor);
+    if let Some(sample) = args.sample {
+        advise = advise.sample(sample);
+    }
+    let given = args.path.to_string_lossy().into_owned();
+    let found = match maintained::open(&args.path, &TimeArgs::default(), key)? {
+        Maintained::Array(array) => vec![Found { path: given, report: advised(&advise, &array)? }],
+        Maintained::Group(group) => of_group(&advise, &group, &given, key)?,
+    };
+    let format = RowFormat::or_default(args.format, terminal);
+    let is_wanted = |advice: &&Advice| !args.quiet || advice.level != AdviceLevel::Note;
+    if format == RowFormat::Table {
+        return text(&found, is_wanted, terminal);
+    }
+    let mut sheet = Sheet::new(&COLUMNS);
+    for Found { path, report } in &found {
+        report.advice.iter().filter(is_wanted).for_each(|advice| sheet.push(row(path, advice)));
+    }
+    sheet.print(format, terminal)
+}
+
+fn advised(advise: &Advise, array: &Array) -> Result<AdviceReport> {
+    let report = advise.array(array)?;
+    session::counted(report.read);
+    Ok(report)
+}
+
+/// The group, and the arrays and groups in it.
+fn of_group(advise: &Advise, group: &Group, path: &str, key: &Key) -> Result<Vec<Found>> {
+    let mut found = vec![Found { path: path.to_owned(), report: advise.group(group)? }];
+    for node in group.tree().nodes().skip(1) {
+        let Some(storage) = &node.storage else { continue };
+        let path = storage.describe("").trim_end_matches('/').to_owned();
+        let report = match &node.kind {
+            NodeKind::Array => {
+                advised(advise, &target::options(1, &TimeArgs::default(), key).open_on(storage.clone())?)?
+            }
+            NodeKind::Group => advise.group(&key.group_options().open_on(storage.clone())?)?,
+            _ => continue,
+        };
+        found.push(Found { path, report });
+    }
+    Ok(found)
+}
+
+fn row(path: &str, advice: &Advice) -> Vec<Entry> {
+    let figures: Vec<Value> = advice.figures.iter().map(figure).collect();
+    let shown: Vec<String> = advice.figures.iter().map(Figure::to_string).collect();
+    let commands: Vec<String> = advice.remedy.iter().map(|remedy| remedy.line(path)).collect();
+    vec![
+        path.into(),
+        advice.level.name().into(),
+        advice.kind.name().into(),
+        advice.field.as_deref().map_or_else(Entry::none, Entry::from),
+        advice.what.as_str().into(),
+        Entry::shown(shown.join("; "), figures),
+        default_of(advice.saves).into(),
+        Entry::shown(commands.join("; "), commands),
+    ]
+}
+
+fn figure(figure: &Figure) -> Value {
+    let unit = match figure.unit {
+        FigureUnit::Count => "count",
+        FigureUnit::Bytes => "bytes",
+        FigureUnit::Percent => "percent",
+        _ => "nanoseconds",
+    };
+    json!({ "name": figure.name, "unit": unit, "now": figure.now, "then": figure.then })
+}
+
+/// For people: a paragraph for each.
+fn text(found: &[Found], is_wanted: impl Fn(&&Advice) -> bool, terminal: Terminal) -> Result<()> {
+    let mut out = stdout();
+    let paint = terminal.paint();
+    for Found { path, report } in found {
+        if found.len() > 1 {
+            writeln!(out, "{}", paint.bold(&printable(path)))?;
+        }
+        for advice in report.advice.iter().filter(&is_wanted) {
+            let field = advice.field.as_ref().map_or(String::new(), |field| format!(" {}", printable(field)));
+            let saves = match advice.level {
+                AdviceLevel::Note => String::new(),
+                _ => format!(", saves about {}", shown(advice.saves)),
+            };
+            let head = format!("{}{field}", advice.kind.name());
+            writeln!(out, "{} ({}{saves})", paint.bold(&head), advice.level.name())?;
+            writeln!(out, "  {}", printable(&advice.what))?;
+            for figure in &advice.figures {
+                writeln!(out, "    {figure}")?;
+            }
+            for remedy in &advice.remedy {
+                writeln!(out, "  $ {}", printable(&remedy.line(path)))?;
+            }
+        }
+        report.trials.iter().try_for_each(|trials| tried(&mut out, trials))?;
+        writeln!(out, "{}", looked_at(report))?;
+    }
+    Ok(out.flush()?)
+}
+
+/// What was tried on a field, as ratios to the array's own list.
+#[allow(clippy::cast_precision_loss)] // shown with two digits
+fn tried(out: &mut impl Write, trials: &FieldTrials) -> Result<()> {
+    let Some(own) = trials.trials.first() else { return Ok(()) };
+    let (name, tiles, cells) = (printable(&trials.name), trials.tiles, trials.cells);
+    writeln!(out, "tried on {name}: {tiles} tiles, {cells} cells, {}", Bytes(trials.decoded))?;
+    let ratio = |a: u64, b: u64| if b == 0 { 0.0 } else { a as f64 / b as f64 };
+    for trial in &trials.trials {
+        writeln!(
+            out,
+            "  {:<44} {:>10}  size \u{d7}{:<6.2} filter \u{d7}{:<6.2} unfilter \u{d7}{:.2}",
+            trial.filters,
+            Bytes(trial.stored).to_string(),
+            ratio(trial.stored, own.stored),
+            ratio(trial.encoding, own.encoding),
+            ratio(trial.decoding, own.decoding),
+        )?;
+    }
+    for (share, stored) in trials.sizes.iter().filter(|(share, _)| *share != 100) {
+        let times = format!("in tiles of {share}% of the cells");
+        writeln!(
+            out,
+            "  {times:<44} {:>10}  size \u{d7}{:.2}",
+            Bytes(*stored).to_string(),
+            ratio(*stored, own.stored)
+        )?;
+    }
+    Ok(())
+}
+
+fn shown(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        seconds @ 1..100 => format!("{seconds}.{} s", time.subsec_millis() / 100),
+        seconds => format!("{seconds} s"),
+    }
+}
+
+/// What was looked at, and what it cost.
+fn looked_at(report: &AdviceReport) -> String {
+    let count = |number: u64, thing: &str| format!("{number} {thing}{}", if number == 1 { "" } else { "s" });
+    let verdict = match report.advice.iter().filter(|advice| advice.level != AdviceLevel::Note).count() {
+        0 => "nothing to mend".to_owned(),
+        1 => "1 thing to mend".to_owned(),
+        more => format!("{more} things to mend"),
+    };
+    let read = report.read;
+    let sections = match report.fragments.saturating_sub(report.looked_into) {
+        0 => String::new(),
+        rest => format!(" (of {rest} of them the footers alone)"),
+    };
+    format!(
+        "{}{sections}, {}, {}, {} of cells and {} of metadata; read {} in {}: {verdict}",
+        count(report.fragments, "fragment"),
+        count(report.tiles, "tile"),
+        count(report.cells, "cell"),
+        Bytes(report.stored),
+        Bytes(report.metadata),
+        Bytes(read.bytes),
+        count(read.lists + read.reads, "request"),
+    )
+}

@@ -1,0 +1,76 @@
+//! `tdb report`: a page about an array or a group.
+
+use std::ffi::OsString;
+
+use tdb_array::TreeNode;
+use tdb_maintain::Sample;
+use tdb_report::Report;
+
+use super::advise::{CostArgs, sample};
+use super::maintained::{self, Maintained};
+use crate::failure::{Failure, Result};
+use crate::key::Key;
+use crate::output::print_text;
+use crate::terminal::Terminal;
+use crate::time::TimeArgs;
+use crate::{session, target};
+
+/// Make a page about an array or a group, with pictures
+///
+/// The page is one HTML file on standard output. It needs nothing from elsewhere, has no scripts, and stays below two megabytes:
+/// of many fragments and tiles some are chosen or counted together, and it says so.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb report ARRAY > report.html
+  tdb report ARRAY --dimensions x,z --attribute depth > report.html
+  tdb report GROUP > report.html           an index, and a section for each array")]
+pub(crate) struct Args {
+    /// An array or a group
+    path: OsString,
+
+    /// The dimensions of the pictures: the one across, and the one down [default: the first two]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    dimensions: Vec<String>,
+
+    /// The attribute whose values are shown, of a dense array [default: the first of numbers]
+    #[arg(long, value_name = "NAME")]
+    attribute: Option<String>,
+
+    /// Decode so many tiles of each field, or a share of them, and try other filters and sizes on them
+    #[arg(long, value_name = "TILES|SHARE%", value_parser = sample, default_value = "8")]
+    sample: Sample,
+
+    #[command(flatten)]
+    costs: CostArgs,
+}
+
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    if terminal.stdout {
+        return Err(Failure::usage("a page is no text for a terminal").with_hint("`tdb report PATH > report.html`"));
+    }
+    let path = args.path.to_string_lossy();
+    let mut report = Report::new().sample(args.sample).costs(args.costs.costs()).dimensions(args.dimensions.clone());
+    if let Some(name) = &args.attribute {
+        report = report.attribute(name);
+    }
+    let page = match maintained::open(&args.path, &TimeArgs::default(), key)? {
+        Maintained::Array(array) => {
+            let known = |name: &String| array.schema().dimensions().iter().any(|known| known.name() == name);
+            if let Some(unknown) = args.dimensions.iter().find(|name| !known(name)) {
+                return Err(Failure::usage(format!("{path}: no dimension is called {unknown:?}")));
+            }
+            let known = |name: &&String| array.schema().attributes().iter().any(|known| known.name() == *name);
+            if let Some(unknown) = args.attribute.as_ref().filter(|name| !known(name)) {
+                return Err(Failure::usage(format!("{path}: no attribute is called {unknown:?}")));
+            }
+            report.array(&path, &array)?
+        }
+        Maintained::Group(group) => report.group(&path, &group, |node: &TreeNode| {
+            let options = target::options(1, &TimeArgs::default(), key);
+            let opened = options.open_on(node.storage.clone()?).map_err(Into::into);
+            Some(opened.inspect(session::opened))
+        })?,
+    };
+    print_text(&page)
+}

@@ -1,0 +1,182 @@
+//! What could be better about an array: what is slow or large, why, and which command mends it.
+
+mod advice;
+mod costs;
+mod dead;
+mod fields;
+mod files;
+mod fragments;
+mod notes;
+mod order;
+mod report;
+mod sample;
+mod seen;
+mod tiles;
+
+use std::time::Duration;
+
+use tdb_array::{Array, Group, Monitor};
+
+pub use advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, FigureUnit};
+pub use costs::Costs;
+pub use report::{AdviceReport, FieldFacts, FieldTrials, Trial};
+
+use crate::Result;
+use seen::Seen;
+
+/// Looks for what is slow or large about an array. Only names, footers and other metadata are read, unless a
+/// [sample](Self::sample) of the tiles is wanted. Nothing is written.
+///
+/// ```
+/// use tdb_maintain::Advise;
+///
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+/// let report = Advise::new().array(&tdb_maintain::tdb_array::Array::open(folder)?)?;
+/// for advice in &report.advice {
+///     println!("{advice}");
+///     advice.remedy.iter().for_each(|remedy| println!("  {}", remedy.line(folder)));
+/// }
+/// assert!(report.is_healthy() && report.read.bytes > 0);
+/// # Ok::<(), tdb_maintain::MaintainError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is looked at before an array is given"]
+pub struct Advise {
+    costs: Costs,
+    sample: Option<Sample>,
+    monitor: Monitor,
+}
+
+/// How much of the tiles is tried out: of each field so many of them, evenly spread over the array, of 64 MiB at most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sample {
+    /// So many tiles.
+    Tiles(u64),
+    /// This part of them, from 0 to 1, but at least one.
+    Share(f64),
+}
+
+impl Sample {
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a rough number
+    fn of(self, tiles: u64) -> u64 {
+        match self {
+            Self::Tiles(wanted) => wanted.min(tiles),
+            Self::Share(share) => ((tiles as f64 * share.clamp(0.0, 1.0)).ceil() as u64).clamp(1, tiles.max(1)),
+        }
+    }
+}
+
+impl Advise {
+    /// By metadata alone, with costs as they are in an object store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What reading costs where the array lies.
+    pub fn costs(mut self, costs: Costs) -> Self {
+        self.costs = costs;
+        self
+    }
+
+    /// Decodes some tiles, and tries other filters and other sizes on them.
+    pub fn sample(mut self, sample: Sample) -> Self {
+        self.sample = Some(sample);
+        self
+    }
+
+    /// What cancels the sample.
+    pub fn monitor(mut self, monitor: &Monitor) -> Self {
+        self.monitor = monitor.clone();
+        self
+    }
+
+    /// Looks at an array as it is now, at whatever time it was opened.
+    ///
+    /// # Errors
+    /// The array can't be read; it was cancelled.
+    pub fn array(&self, array: &Array) -> Result<AdviceReport> {
+        let seen = Seen::of(array, self.costs)?;
+        let mut advice = Vec::new();
+        let many = fragments::many(&seen)?;
+        let is_worth = |advice: &Advice| advice.level != AdviceLevel::Note;
+        let has_many = many.as_ref().is_some_and(is_worth);
+        advice.extend(many);
+        if !has_many {
+            advice.extend(fragments::overwritten(&seen)?);
+        }
+        advice.extend(files::small_files(&seen, has_many)?);
+        advice.extend(files::replaced(&seen)?);
+        advice.extend(order::order(&seen)?);
+        let trials = match self.sample {
+            Some(sample) => sample::take(&seen, sample, &self.monitor)?,
+            None => Vec::new(),
+        };
+        // Of many fragments with a tile each, the fragments are what is wrong.
+        advice.extend(tiles::fill(&seen)?);
+        advice.extend(tiles::size(&seen, &trials)?);
+        match self.sample {
+            Some(_) => {
+                advice.extend(dead::cells(&seen)?);
+                advice.extend(fields::of_sample(&seen, &trials));
+            }
+            None => advice.extend(fields::untried(&seen)),
+        }
+        // What isn't worth a word is no note, either.
+        advice.retain(|advice| is_worth(advice) || is_note(advice.kind));
+        advice.extend(notes::notes(&seen)?);
+        advice
+            .sort_by_key(|advice| (std::cmp::Reverse((advice.level != AdviceLevel::Note, advice.saves)), advice.kind));
+        let (tiles, cells) = seen.counts()?;
+        Ok(AdviceReport {
+            advice,
+            trials,
+            fragments: seen.fragments()?.len() as u64,
+            tiles,
+            cells,
+            stored: seen.stored,
+            metadata: seen.metadata,
+            looked_into: seen.chosen.len() as u64,
+            opening: seen.opening,
+            read: seen.array.counters(),
+            fields: seen.fields,
+        })
+    }
+
+    /// Looks at a group itself, without its members.
+    ///
+    /// # Errors
+    /// The group can't be read.
+    pub fn group(&self, group: &Group) -> Result<AdviceReport> {
+        let advice = files::of_group(group, self.costs)?;
+        Ok(AdviceReport { advice, read: group.counters(), ..AdviceReport::default() })
+    }
+}
+
+/// Kinds of which a note says something though nothing is slow because of it.
+fn is_note(kind: AdviceKind) -> bool {
+    matches!(kind, AdviceKind::Untried | AdviceKind::Enumeration)
+}
+
+impl Costs {
+    fn level(&self, saves: Duration) -> AdviceLevel {
+        match saves {
+            saves if saves < self.worth => AdviceLevel::Note,
+            saves if saves < self.worth.saturating_mul(costs::STRONG) => AdviceLevel::Weak,
+            _ => AdviceLevel::Strong,
+        }
+    }
+}
+
+impl Seen {
+    fn advice(
+        &self,
+        kind: AdviceKind,
+        field: Option<&str>,
+        what: String,
+        figures: Vec<Figure>,
+        saves: Duration,
+        remedy: Vec<AdvisedCommand>,
+    ) -> Advice {
+        Advice { kind, level: self.costs.level(saves), field: field.map(str::to_owned), what, figures, saves, remedy }
+    }
+}

@@ -1,0 +1,104 @@
+//! The small files, and what others stand for: what plans of consolidation and vacuum say.
+
+use tdb_array::Group;
+
+use super::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, Size};
+use super::costs::{Costs, NAMES_PER_LIST, SHARE};
+use super::seen::Seen;
+use crate::{Action, Consolidate, MaintainError, Plan, Result, Savings, Vacuum};
+
+/// What the array's format doesn't have, or something that is already underway, is no advice; what can't be read is an error.
+fn possible(plan: Result<Plan>) -> Result<Option<Plan>> {
+    match plan {
+        Ok(plan) if plan.is_empty() => Ok(None),
+        Ok(plan) => Ok(Some(plan)),
+        Err(error @ (MaintainError::Array(_) | MaintainError::Storage(_))) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Requests that are saved: reads, and answers of listing.
+fn requests(savings: Savings) -> u64 {
+    savings.reads.saturating_add(savings.names / NAMES_PER_LIST)
+}
+
+fn gathered(seen: &Seen, kind: AdviceKind, plan: Option<Plan>, what: impl Fn(Savings) -> String) -> Option<Advice> {
+    let savings = plan?.savings();
+    let figures = vec![
+        Figure::count("files that are read one by one", savings.reads, 0),
+        Figure::count("names that are listed", savings.names, 0),
+    ];
+    let remedy = vec![AdvisedCommand::new("consolidate", ["--what", kind.name()]), AdvisedCommand::plain("vacuum")];
+    Some(seen.advice(kind, None, what(savings), figures, seen.costs.of(requests(savings), 0), remedy))
+}
+
+/// Advice on commits, footers and metadata.
+pub(super) fn small_files(seen: &Seen, has_many_fragments: bool) -> Result<Vec<Advice>> {
+    let array = &seen.array;
+    let mut advice = Vec::new();
+    let plan = possible(Consolidate::commits().plan(array))?;
+    advice.extend(gathered(seen, AdviceKind::Commits, plan, |savings| {
+        format!(
+            "commits have files of their own: opening lists {} names and reads {} files more than it needs to",
+            savings.names, savings.reads
+        )
+    }));
+    // Fewer fragments do more than footers in one file.
+    if !has_many_fragments {
+        let plan = possible(Consolidate::footers().plan(array))?;
+        advice.extend(gathered(seen, AdviceKind::Footers, plan, |savings| {
+            format!("the footers of fragments are {} reads more than they need to be", savings.reads)
+        }));
+    }
+    let plan = possible(Consolidate::metadata().plan(array))?;
+    advice.extend(gathered(seen, AdviceKind::Metadata, plan, |savings| {
+        format!("reading the metadata takes {} reads more than it needs to", savings.reads)
+    }));
+    Ok(advice)
+}
+
+/// Advice on what a vacuum would remove.
+pub(super) fn replaced(seen: &Seen) -> Result<Option<Advice>> {
+    let Some(plan) = possible(Vacuum::all().plan(&seen.array))? else { return Ok(None) };
+    let steps = plan.steps().filter(|step| step.action == Action::Remove);
+    let (files, bytes) = steps.fold((0, 0), |(files, bytes): (u64, u64), step| (files + 1, bytes + step.bytes));
+    let live = seen.stored.saturating_add(seen.metadata);
+    let share = live / SHARE;
+    if bytes < share && files < NAMES_PER_LIST {
+        return Ok(None);
+    }
+    let mut what = format!(
+        "{} in {files} files and folders are replaced by others, which count in their place: copies and listings still have them",
+        Size(bytes)
+    );
+    if plan.past().next().is_some() {
+        what.push_str(". Without them the array can no longer be read as it was at times before they were joined");
+    }
+    let figures =
+        vec![Figure::bytes("bytes that nobody reads", bytes, 0), Figure::count("files and folders of them", files, 0)];
+    let saves = seen.costs.of(files, bytes);
+    Ok(Some(seen.advice(AdviceKind::Replaced, None, what, figures, saves, vec![AdvisedCommand::plain("vacuum")])))
+}
+
+/// Advice on a group: of groups there is nothing but metadata.
+pub(super) fn of_group(group: &Group, costs: Costs) -> Result<Vec<Advice>> {
+    let mut advice = Vec::new();
+    if let Some(plan) = possible(Consolidate::metadata().plan_group(group))? {
+        let savings = plan.savings();
+        let what = format!("reading the metadata takes {} reads more than it needs to", savings.reads);
+        let figures = vec![Figure::count("reads of metadata that would be spared", savings.reads, 0)];
+        let saves = costs.of(requests(savings), 0);
+        let remedy = vec![AdvisedCommand::new("consolidate", ["--what", "metadata"]), AdvisedCommand::plain("vacuum")];
+        advice.push(Advice {
+            kind: AdviceKind::Metadata,
+            level: costs.level(saves),
+            field: None,
+            what,
+            figures,
+            saves,
+            remedy,
+        });
+    }
+    advice.retain(|advice| advice.level != AdviceLevel::Note);
+    Ok(advice)
+}
