@@ -36,7 +36,15 @@ impl Array {
         };
         let array = self.restricted_to(entries);
         let names = Names::new().over(start, end);
-        Ok(Join { array, times: (start, end), names, budget: 64 << 20, max_fragment_size: None, purge: None })
+        Ok(Join {
+            array,
+            times: (start, end),
+            names,
+            budget: 64 << 20,
+            max_fragment_size: None,
+            purge: None,
+            version: None,
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{Array, ArrayError, Order, Result};
 /// Reads all cells in the box around the fragments; those that nobody wrote become fill values that were written.
 pub(super) fn join(join: &Join) -> Result<Joined> {
     let domain = join.domain()?;
-    let target = Arc::new(Target::new(&join.array)?);
+    let target = Arc::new(Target::new(&join.array, join.version)?);
     let grid = grid_of(&target, &domain)?;
     let mut writer = DenseWriter {
         join,

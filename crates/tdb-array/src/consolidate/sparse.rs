@@ -74,8 +74,17 @@ struct Carried {
 }
 
 impl Pass<'_> {
+    /// The version that is asked for: of what comes out at last, since fragments of before format 5 can't be read before they
+    /// are committed.
+    fn asked_version(self) -> Option<FormatVersion> {
+        match self {
+            Self::Between => None,
+            Self::Last(join) => join.version,
+        }
+    }
+
     fn carries(self, array: &Array) -> Result<Carried> {
-        let version = crate::write::version_of_new_fragments(array.schema());
+        let version = crate::write::chosen_version(array.schema(), self.asked_version())?;
         let times = match self {
             Self::Between => version.has(Feature::CellTimestamps),
             Self::Last(_) => version.has(Feature::PartialTimeOverlap),
@@ -97,7 +106,7 @@ impl Pass<'_> {
 
 fn pass_target(array: &Array, pass: Pass<'_>) -> Result<Target> {
     let Carried { times, deletes } = pass.carries(array)?;
-    Target::new(array)?.with_cell_times(times, deletes)
+    Target::new(array, pass.asked_version())?.with_cell_times(times, deletes)
 }
 
 /// When a delete commit happened.
@@ -113,7 +122,7 @@ fn entry_of(sealed: &SealedFragment, version: FormatVersion) -> FragmentEntry {
 
 /// Divides fragments, which stay in order, so that a tile of each of a group fits in memory.
 fn groups(join: &Join, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEntry>>> {
-    let target = Target::new(&join.array)?;
+    let target = Target::new(&join.array, join.version)?;
     let most = join.budget / 4 * 3;
     let mut groups: Vec<Vec<FragmentEntry>> = Vec::new();
     let (mut memory, mut files) = (0, 0);
