@@ -3,6 +3,7 @@
 //! This is the part of consolidation that has to do with cells. Which fragments may be joined, in which order files become
 //! visible, and what of the array's past is then lost is decided by those who ask for it.
 
+mod copy;
 mod dense;
 mod join;
 mod sparse;
@@ -10,6 +11,7 @@ mod sparse;
 use tdb_types::TimestampedName;
 
 use crate::{Array, ArrayError, FragmentEntry, Names, Result};
+pub use copy::FragmentCopy;
 pub use join::{Join, Joined, NewFragmentPlace};
 
 /// How the names of files begin that say what is about to be done with several others. They are temporary files, but
@@ -44,6 +46,7 @@ impl Array {
             max_fragment_size: None,
             purge: None,
             version: None,
+            into: None,
         })
     }
 }

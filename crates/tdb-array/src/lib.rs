@@ -104,7 +104,7 @@ pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram
 pub use array::{Array, ArrayOptions, TileWorkers};
 pub use batch::Batch;
 pub use column::{Column, Value};
-pub use consolidate::{JOURNAL_PREFIX, Join, Joined, NewFragmentPlace};
+pub use consolidate::{FragmentCopy, JOURNAL_PREFIX, Join, Joined, NewFragmentPlace};
 pub use damage::Damaged;
 pub use directory::{
     ArrayDirectory, CommitInventory, CommitList, CommittedFragment, EmbeddedDelete, FragmentEntry, Listing,

@@ -23,6 +23,8 @@ pub struct Join {
     pub(super) purge: Option<u64>,
     /// Of the new fragments, if it was asked for.
     pub(super) version: Option<FormatVersion>,
+    /// Where the new fragments go, if that isn't the array that they come from.
+    pub(super) into: Option<Array>,
 }
 
 /// Fragments that were written, and that nobody sees before [`commit`](Self::commit). Dropped before, they are removed.
@@ -79,6 +81,11 @@ impl Join {
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.version = Some(version);
         self
+    }
+
+    /// The array that gets the new fragments.
+    pub(super) fn destination(&self) -> &Array {
+        self.into.as_ref().unwrap_or(&self.array)
     }
 
     /// The smallest box around all cells of the fragments.

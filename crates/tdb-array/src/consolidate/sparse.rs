@@ -15,8 +15,9 @@ mod tile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tdb_types::names::file_name;
-use tdb_types::{Feature, FormatVersion, TimestampedName};
+use tdb_schema::ArraySchema;
+use tdb_types::names::{COMMITS_FOLDER, DELETE_EXTENSION, file_name};
+use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 
 use super::join::{Join, Joined};
 use crate::order::cell_order::CellOrder;
@@ -175,9 +176,49 @@ fn pass(
         budget: join.budget,
         max_fragment_size,
     };
-    let schema = array.schema();
+    let purge = match pass {
+        Pass::Last(join) => join.purge,
+        Pass::Between => None,
+    };
+    let distinct = !array.schema().allows_duplicates();
+    merge(&array, &sources, &output, Keep { newest: distinct && !times, purge })
+}
+
+/// The cells of one fragment in the order of another array, into which they go; all of them stay.
+pub(super) fn copy(join: &Join) -> Result<Joined> {
+    let fragments = join.array.fragments()?;
+    let header = fragments.first().map(|fragment| fragment.footer().header());
+    let (times, deletes) = header.map_or((false, false), |header| (header.has_timestamps, header.has_delete_metadata));
+    let target = Arc::new(Target::new(join.destination(), join.version)?.with_cell_times(times, deletes)?);
+    let known = conditions(&join.array, FormatVersion::DEFAULT)?;
+    let sources = fragments.iter().filter(|fragment| fragment.tile_count() > 0);
+    let sources = sources.map(|fragment| Source::new(&join.array, &target, fragment, &known));
+    let sources: Vec<Source> = sources.collect::<Result<_>>()?;
+    let output = Output {
+        target: Arc::clone(&target),
+        names: join.names.clone(),
+        times,
+        deletes,
+        conditions: known.iter().map(|path| name_of_delete(path, target.schema.version())).collect(),
+        budget: join.budget,
+        max_fragment_size: None,
+    };
+    let (sealed, cells) = merge(&join.array, &sources, &output, Keep { newest: false, purge: None })?;
+    Ok(Joined { names: join.names.clone(), target, sealed, cells })
+}
+
+/// The path of a delete commit in an array of another version.
+pub(crate) fn name_of_delete(path: &str, version: FormatVersion) -> String {
+    let name = TimestampedName::parse(file_name(path)).and_then(|name| Some((name.start(), name.end(), name.uuid()?)));
+    let Some((start, end, uuid)) = name else { return path.to_owned() };
+    let name = TimestampedName::new(NameForm::Versioned(version.number()), start, end, uuid);
+    format!("{COMMITS_FOLDER}/{name}.{DELETE_EXTENSION}")
+}
+
+/// Merges the cells of sources of an array, and writes them in the order of the one that they go to.
+fn merge(array: &Array, sources: &[Source], output: &Output, keep: Keep) -> Result<(Vec<SealedFragment>, u64)> {
     let mut bounds: Option<tdb_rtree::NdRange> = None;
-    for source in &sources {
+    for source in sources {
         for tile in 0..source.tile_count() {
             let tile = source.bounds(tile)?;
             match &mut bounds {
@@ -187,23 +228,22 @@ fn pass(
         }
     }
     let Some(bounds) = bounds else { return Ok((Vec::new(), 0)) };
+    let schema = &output.target.schema;
     let order = CellOrder::new(schema, Order::Global, &bounds.0)?;
-    let purge = match pass {
-        Pass::Last(join) => join.purge,
-        Pass::Between => None,
-    };
-    let distinct = !schema.allows_duplicates();
-    let job = Job {
-        array: &array,
-        sources: &sources,
-        rules: Rules { order: &order, distinct },
-        keep: Keep { newest: distinct && !times, purge },
-        output: &output,
-    };
+    let rules = Rules { order: &order, distinct: !schema.allows_duplicates() };
+    let resorts = !has_same_order(array.schema(), schema);
+    let job = Job { array, sources, rules, keep, output, resorts };
     match order.bits() <= u64::BITS {
         true => job.run::<u64>(),
         false => job.run::<u128>(),
     }
+}
+
+/// Whether cells of sparse arrays of these schemas lie in the same order.
+fn has_same_order(a: &ArraySchema, b: &ArraySchema) -> bool {
+    let extents =
+        |schema: &ArraySchema| schema.dimensions().iter().map(tdb_schema::Dimension::tile_extent).collect::<Vec<_>>();
+    (a.cell_order(), a.tile_order()) == (b.cell_order(), b.tile_order()) && extents(a) == extents(b)
 }
 
 /// Names over the times of an array's fragments.
@@ -234,11 +274,15 @@ struct Job<'a> {
     rules: Rules<'a>,
     keep: Keep,
     output: &'a Output,
+    /// Whether cells come in another order than they are to be written in.
+    resorts: bool,
 }
 
 impl Job<'_> {
     fn run<K: Key>(&self) -> Result<(Vec<SealedFragment>, u64)> {
-        let known = |(index, source): (usize, &Source)| source.is_stored_otherwise(self.array).then_some(index);
+        let known = |(index, source): (usize, &Source)| {
+            (self.resorts || source.is_stored_otherwise(self.array)).then_some(index)
+        };
         let mut unordered: BTreeSet<usize> = self.sources.iter().enumerate().filter_map(known).collect();
         loop {
             match self.attempt::<K>(&unordered) {
@@ -253,7 +297,7 @@ impl Job<'_> {
     }
 
     fn attempt<K: Key>(&self, unordered: &BTreeSet<usize>) -> Result<(Vec<SealedFragment>, u64), Stop> {
-        let Self { array, sources, rules, keep, output } = *self;
+        let Self { array, sources, rules, keep, output, .. } = *self;
         let mut merge = Merge::<K>::new(Input { array, sources, rules, keep, unordered })?;
         let mut sink = Sink::new(output);
         let window = sink.window();

@@ -1,0 +1,155 @@
+//! Copying what an array consists of into another one, of another format, other orders, tiles or filters.
+//!
+//! Fragments stay fragments, of the same times and in the same order, whatever was deleted or replaced since; what decides
+//! about that is copied, too. Which arrays can be copied so, and what would be lost, is for those who ask to know.
+
+use tdb_condition::ConditionError;
+use tdb_schema::{ArraySchema, Dimension};
+use tdb_types::names::COMMITS_FOLDER;
+use tdb_types::{ByteWriter, Feature, FormatVersion};
+
+use super::join::Join;
+use super::sparse::name_of_delete;
+use super::{dense, sparse};
+use crate::{Array, ArrayError, Fragment, Names, Result, Written};
+
+/// A fragment that goes into another array, made by [`Array::copy_fragment`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing is written before `write`"]
+pub struct FragmentCopy(Join);
+
+impl Array {
+    /// Begins to copy a fragment of another array into this one: with the same times and the same unique part of its name, its
+    /// cells in this array's order, tiles and filters. Both arrays have the same dimensions and domain, and the schema that
+    /// this array was opened with has the same attributes in the same order as that of the fragment.
+    ///
+    /// # Errors
+    /// The arrays differ otherwise; the fragment has no cells but is dense, or has times of cells that this array's format
+    /// can't have.
+    pub fn copy_fragment(&self, from: &Self, fragment: &Fragment) -> Result<FragmentCopy> {
+        let (own, theirs) = (self.schema(), fragment.schema());
+        if let Some(what) = unlike(own, theirs) {
+            return Err(ArrayError::Write(format!("fragment {} can't be copied: {what}", fragment.name())));
+        }
+        let names = Names::new().like(fragment.name());
+        let times = (fragment.name().start(), fragment.name().end());
+        Ok(FragmentCopy(Join {
+            array: from.alone(fragment),
+            times,
+            names,
+            budget: 64 << 20,
+            max_fragment_size: None,
+            purge: None,
+            version: None,
+            into: Some(self.clone()),
+        }))
+    }
+
+    /// Begins to write all cells of the dense array `from`, as it was opened, into one fragment of this one, dated as
+    /// `names` say. What holds for the schemas of [`copy_fragment`](Self::copy_fragment) holds here for those that both arrays
+    /// were opened with.
+    ///
+    /// # Errors
+    /// The arrays differ otherwise, or are sparse.
+    pub fn copy_dense_cells(&self, from: &Self, names: Names) -> Result<FragmentCopy> {
+        let what =
+            if self.schema().is_dense() { unlike(self.schema(), from.schema()) } else { Some("they are sparse") };
+        if let Some(what) = what {
+            return Err(ArrayError::Write(format!("the cells can't be copied: {what}")));
+        }
+        Ok(FragmentCopy(Join {
+            array: from.clone(),
+            times: (0, 0),
+            names,
+            budget: 64 << 20,
+            max_fragment_size: None,
+            purge: None,
+            version: None,
+            into: Some(self.clone()),
+        }))
+    }
+
+    /// Copies a delete commit of another array, with its time, so that it applies to the copies of the same fragments.
+    ///
+    /// # Errors
+    /// The format has no deletes; something can't be read or written.
+    pub fn copy_delete(&self, from: &Self, path: &str) -> Result<()> {
+        let version = self.schema().version();
+        if !version.has(Feature::DeleteCommits) {
+            return Err(ArrayError::Write(format!("format version {version} has no deletes of cells")));
+        }
+        let stored;
+        let bytes = match from.directory().embedded_deletes.get(path) {
+            Some(embedded) => &embedded.bytes[..],
+            None => {
+                stored = from.access().read(&**from.storage(), path)?;
+                &stored[..]
+            }
+        };
+        let mut file = ByteWriter::new();
+        let tile = from.access().decoder().decode_file(bytes, None);
+        let mut encoder = self.access().encoder(version)?;
+        let copied = tile.and_then(|tile| encoder.encode(&tile.payload, &mut file));
+        let failed = |source| ArrayError::Condition { file: from.storage().describe(path), source };
+        copied.map_err(|source| failed(ConditionError::from(source)))?;
+        self.storage().create_folder(COMMITS_FOLDER)?;
+        Ok(self.storage().create_new(&name_of_delete(path, version), file.as_slice())?)
+    }
+}
+
+impl FragmentCopy {
+    /// About how many bytes cells may take in memory on their way; by default 64 MiB.
+    pub fn budget(mut self, bytes: usize) -> Self {
+        self.0.budget = bytes.max(1);
+        self
+    }
+
+    /// The format version of the new fragment; see [`Write::version`](crate::Write::version).
+    pub fn version(mut self, version: FormatVersion) -> Self {
+        self.0.version = Some(version);
+        self
+    }
+
+    /// Reads the cells and writes them; the new fragment is then part of the array. One without cells makes none.
+    ///
+    /// # Errors
+    /// Something can't be read or written. Nothing of it is then left, as far as it can be removed.
+    pub fn write(self) -> Result<Written> {
+        let Self(join) = self;
+        if join.array.non_empty_domain()?.is_none() {
+            return Ok(Written::default());
+        }
+        let joined = match join.destination().schema().is_dense() {
+            true => {
+                if join.array.fragments()?.len() == 1 && !join.array.fragments()?[0].footer().is_dense() {
+                    return Err(ArrayError::Write("sparse fragments of dense arrays can't be written".to_owned()));
+                }
+                dense::join(&join)?
+            }
+            false => sparse::copy(&join)?,
+        };
+        joined.commit()
+    }
+}
+
+/// In what arrays differ that must not, so that fields and cells of one can stand for those of the other.
+fn unlike(a: &ArraySchema, b: &ArraySchema) -> Option<&'static str> {
+    let space = |schema: &ArraySchema| {
+        schema
+            .dimensions()
+            .iter()
+            .map(|dimension: &Dimension| (dimension.kind(), dimension.domain_keys()))
+            .collect::<Vec<_>>()
+    };
+    let fields = |schema: &ArraySchema| {
+        let attributes = schema.attributes().iter();
+        attributes.map(|own| (own.datatype(), own.cell_val_num(), own.is_nullable())).collect::<Vec<_>>()
+    };
+    if a.array_type() != b.array_type() || a.allows_duplicates() != b.allows_duplicates() {
+        return Some("the arrays are of different types");
+    }
+    if space(a) != space(b) {
+        return Some("the arrays have other dimensions");
+    }
+    (fields(a) != fields(b)).then_some("the arrays have other attributes")
+}
