@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tdb_filters::{BoundPipeline, ElementTypes, FilterError, FilterPipeline, Scratch, TileKind};
 use tdb_fragment::tdb_rtree::DimRange;
 use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileSummariser, TileSummary};
-use tdb_schema::ArraySchema;
+use tdb_schema::{ArraySchema, Attribute};
 use tdb_types::names::file_name;
 use tdb_types::{Cells, Datatype, Feature, FormatVersion, Validity};
 
@@ -111,6 +111,9 @@ pub(crate) struct FieldEncoder {
     dimension: Option<tdb_fragment::tdb_rtree::DimensionKind>,
     /// Whether the values are left as they are: they go through the filters with those of other dimensions.
     is_raw: bool,
+    /// What a dense tile has for a cell outside of what is written; of cells of variable length one value. The releases of
+    /// before format 7 took the datatype's fill value, later ones take zeros. No reader sees either.
+    pub(super) padding: Vec<u8>,
     /// Whether chunks of cells of variable length end anywhere, as in what the releases of before format 7 wrote. In arrays of
     /// later formats the newest release lets chunks end with cells, whatever those before it did.
     cuts_cells: bool,
@@ -200,6 +203,7 @@ impl FieldEncoder {
             validity: validity.transpose()?,
             dimension: dimension.map(tdb_schema::Dimension::kind),
             is_raw: combined && CombinedCoordinates::are_interleaved(schema, version),
+            padding: padding(schema, version, field).unwrap_or_else(|| vec![0; size]),
             cuts_cells: !version.has(Feature::Validity),
             has_ends: combined && version.has(Feature::LegacyFragmentMetadata),
             encrypted: array.access().key.as_ref().map(|_| array.access().environment.clone()),
@@ -223,6 +227,7 @@ impl FieldEncoder {
             validity: None,
             dimension: None,
             is_raw: false,
+            padding: Vec::new(),
             cuts_cells: false,
             has_ends: false,
             encrypted: array.access().key.as_ref().map(|_| array.access().environment.clone()),
@@ -353,4 +358,12 @@ impl FieldEncoder {
         });
         summariser.finish(tile)
     }
+}
+
+/// The fill value of an attribute's datatype, where dense tiles are padded with it, whatever the schema says.
+fn padding(schema: &ArraySchema, version: FormatVersion, field: FragmentField) -> Option<Vec<u8>> {
+    let FragmentField::Attribute(index) = field else { return None };
+    let attribute = schema.attributes().get(index).filter(|_| !version.has(Feature::Validity))?;
+    let plain = Attribute::new("", attribute.datatype()).with_cell_val_num(attribute.cell_val_num());
+    Some(plain.fill_value().into_owned())
 }
