@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::color::ColorChoice;
 use crate::command::{
     agg, completions, consolidate, create, delete, diff, doctor, enumerations, evolve, fragments, group, import, info,
-    inspect, ls, meta, read, schema, stats, tree, vacuum, verify,
+    inspect, ls, meta, migrate, read, schema, stats, tree, vacuum, verify,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -72,6 +72,7 @@ pub(crate) enum Command {
     Diff(diff::Args),
     Consolidate(consolidate::Args),
     Vacuum(vacuum::Args),
+    Migrate(Box<migrate::Args>),
     Doctor(doctor::Args),
     Verify(verify::Args),
     Inspect(inspect::Args),
@@ -170,7 +171,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "info",
     "schema",
     "fragments",
@@ -189,6 +190,7 @@ const COMMANDS: [&str; 23] = [
     "diff",
     "consolidate",
     "vacuum",
+    "migrate",
     "doctor",
     "verify",
     "inspect",

@@ -19,6 +19,7 @@ pub(crate) mod inspect;
 pub(crate) mod ls;
 mod maintained;
 pub(crate) mod meta;
+pub(crate) mod migrate;
 pub(crate) mod read;
 pub(crate) mod schema;
 pub(crate) mod stats;
@@ -59,6 +60,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Diff(args) => diff::run(&args, &key()?, terminal),
         Command::Consolidate(args) => consolidate::run(&args, &key()?, terminal),
         Command::Vacuum(args) => vacuum::run(&args, &key()?, terminal),
+        Command::Migrate(args) => migrate::run(&args, &key()?, terminal),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
         Command::Verify(args) => verify::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),

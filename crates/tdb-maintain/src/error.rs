@@ -4,7 +4,11 @@ use tdb_array::{ArrayError, ErrorCategory};
 use tdb_storage::StorageError;
 use tdb_types::FormatVersion;
 
-use crate::Refusal;
+use crate::{Obstacle, Refusal};
+
+fn listed(against: &[Obstacle]) -> String {
+    against.iter().map(Obstacle::to_string).collect::<Vec<_>>().join("; ")
+}
 
 /// Why an array can't be maintained.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +79,24 @@ pub enum MaintainError {
         /// What was changed.
         what: String,
     },
+    /// The array can't be rewritten as it is wanted.
+    #[error("{path} can't be rewritten in format {version}: {}", listed(against))]
+    CannotMigrate {
+        /// The array.
+        path: String,
+        /// The format that was wanted.
+        version: FormatVersion,
+        /// All that stands against it.
+        against: Vec<Obstacle>,
+    },
+    /// A folder can't be made, renamed or removed.
+    #[error("{path}: {why}")]
+    Place {
+        /// The folder, or a file beside it.
+        path: String,
+        /// Why not.
+        why: String,
+    },
     /// What was asked for would lose something, or can't be done.
     #[error("{path}: {why}")]
     Refused {
@@ -93,9 +115,9 @@ impl MaintainError {
             Self::Array(error) => error.category(),
             Self::Storage(error) => ArrayError::Storage(error.clone()).category(),
             Self::Schema(_) | Self::Text(_) => ErrorCategory::Corrupt,
-            Self::NotInFormat { .. } | Self::NoUri { .. } => ErrorCategory::Unsupported,
+            Self::NotInFormat { .. } | Self::NoUri { .. } | Self::CannotMigrate { .. } => ErrorCategory::Unsupported,
             Self::Between { .. } | Self::Manifest { .. } | Self::Refused { .. } => ErrorCategory::Usage,
-            Self::Busy { .. } | Self::Conflict { .. } => ErrorCategory::Unavailable,
+            Self::Busy { .. } | Self::Conflict { .. } | Self::Place { .. } => ErrorCategory::Unavailable,
         }
     }
 }

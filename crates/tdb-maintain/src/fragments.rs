@@ -3,7 +3,7 @@
 mod choose;
 mod facts;
 mod journal;
-mod lock;
+pub(crate) mod lock;
 mod refusal;
 mod report;
 mod sound;

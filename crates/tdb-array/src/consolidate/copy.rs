@@ -4,14 +4,14 @@
 //! about that is copied, too. Which arrays can be copied so, and what would be lost, is for those who ask to know.
 
 use tdb_condition::ConditionError;
-use tdb_schema::{ArraySchema, Dimension};
+use tdb_schema::{ArraySchema, Dimension, DimensionLabel};
 use tdb_types::names::COMMITS_FOLDER;
 use tdb_types::{ByteWriter, Feature, FormatVersion};
 
 use super::join::Join;
 use super::sparse::name_of_delete;
 use super::{dense, sparse};
-use crate::{Array, ArrayError, Fragment, Names, Result, Written};
+use crate::{Array, ArrayError, ArrayOptions, Fragment, Names, Result, Written};
 
 /// A fragment that goes into another array, made by [`Array::copy_fragment`].
 #[derive(Clone, Debug)]
@@ -69,6 +69,15 @@ impl Array {
         }))
     }
 
+    /// The array with the values of a label, at the time of this one.
+    ///
+    /// # Errors
+    /// It can't be opened.
+    pub fn array_of_label(&self, label: &DimensionLabel) -> Result<Self> {
+        let options = ArrayOptions::new().between(self.time()).access(self.access().clone());
+        options.open_on(self.storage().sub(&label.uri)?)
+    }
+
     /// Copies a delete commit of another array, with its time, so that it applies to the copies of the same fragments.
     ///
     /// # Errors
@@ -101,6 +110,12 @@ impl FragmentCopy {
     /// About how many bytes cells may take in memory on their way; by default 64 MiB.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.0.budget = bytes.max(1);
+        self
+    }
+
+    /// Dates the new fragment at one time, where the original is of a range.
+    pub fn dated(mut self, time: u64) -> Self {
+        self.0.names = self.0.names.over(time, time);
         self
     }
 

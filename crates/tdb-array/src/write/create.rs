@@ -50,6 +50,11 @@ impl CreateOptions {
         self
     }
 
+    /// Options to open what is made, with the same key.
+    pub fn array_options(&self) -> ArrayOptions {
+        ArrayOptions::new().access(self.access.clone())
+    }
+
     /// Makes an array in the folder `path`, which need not be there; see [`Array::create`].
     ///
     /// # Errors

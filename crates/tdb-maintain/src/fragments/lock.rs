@@ -12,13 +12,13 @@ const LOCK: &str = ".tdb-maintain.tmp";
 
 /// While this lives, nobody else maintains the array.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     storage: Arc<dyn Storage>,
 }
 
 impl Lock {
     /// Takes the lock. One that a dead process on this machine has left is taken over, and every one if `take_over` says so.
-    pub(super) fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
+    pub(crate) fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
         let own = Owner::this();
         match storage.create_new(LOCK, own.to_string().as_bytes()) {
             Ok(()) => return Ok(Self { storage: Arc::clone(storage) }),
@@ -42,6 +42,11 @@ impl Lock {
         // Of two who take it over one fails here.
         storage.create_new(LOCK, own.to_string().as_bytes())?;
         Ok(Self { storage: Arc::clone(storage) })
+    }
+
+    /// A lock that lies in another place now.
+    pub(crate) fn moved(storage: &Arc<dyn Storage>) -> Self {
+        Self { storage: Arc::clone(storage) }
     }
 }
 
