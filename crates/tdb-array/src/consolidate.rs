@@ -3,6 +3,7 @@
 //! This is the part of consolidation that has to do with cells. Which fragments may be joined, in which order files become
 //! visible, and what of the array's past is then lost is decided by those who ask for it.
 
+mod copied;
 mod copy;
 mod dense;
 mod join;
@@ -11,6 +12,7 @@ mod sparse;
 use tdb_types::TimestampedName;
 
 use crate::{Array, ArrayError, FragmentEntry, Names, Result};
+pub use copy::FragmentCopy;
 pub use join::{Join, Joined, NewFragmentPlace, TileCounts};
 
 impl Array {
@@ -33,7 +35,16 @@ impl Array {
         };
         let array = self.restricted_to(entries);
         let names = Names::new().over(start, end);
-        Ok(Join { array, times: (start, end), names, budget: 64 << 20, max_fragment_size: None, purge: None })
+        Ok(Join {
+            array,
+            times: (start, end),
+            names,
+            budget: 64 << 20,
+            max_fragment_size: None,
+            purge: None,
+            version: None,
+            into: None,
+        })
     }
 }
 

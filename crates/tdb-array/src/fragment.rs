@@ -64,6 +64,11 @@ impl Fragment {
         &self.inner.entry.name
     }
 
+    /// The key that its array was opened with, if it is encrypted.
+    pub(crate) fn key(&self) -> Option<&tdb_filters::EncryptionKey> {
+        self.inner.access.key.as_ref()
+    }
+
     /// The path of the fragment's folder below the array's.
     #[must_use]
     pub fn folder(&self) -> &str {

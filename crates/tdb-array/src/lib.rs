@@ -104,7 +104,7 @@ pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram
 pub use array::{Array, ArrayOptions, TileWorkers};
 pub use batch::Batch;
 pub use column::{Column, Value};
-pub use consolidate::{Join, Joined, NewFragmentPlace, TileCounts};
+pub use consolidate::{FragmentCopy, Join, Joined, NewFragmentPlace, TileCounts};
 pub use damage::Damaged;
 pub use directory::{
     ArrayDirectory, CommitInventory, CommitList, CommittedFragment, EmbeddedDelete, FragmentEntry, Listing,

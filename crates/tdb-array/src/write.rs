@@ -6,6 +6,7 @@
 
 mod check;
 mod columns;
+mod combined;
 mod commit;
 mod coordinates;
 mod create;
@@ -25,6 +26,7 @@ mod settings;
 mod sparse;
 mod stream;
 mod target;
+mod version;
 mod writer;
 
 pub(crate) use check::check_column;
@@ -43,5 +45,6 @@ pub(crate) use region::cells_in;
 pub use settings::{Duplicates, Written};
 use settings::{Settings, commit};
 pub use stream::GlobalWriter;
-pub(crate) use target::{EncodedTile, FieldEncoder, Run, Target, version_of_new_fragments};
+pub(crate) use target::{EncodedTile, FieldEncoder, Run, Target};
+pub(crate) use version::{chosen_version, version_of_new_fragments};
 pub use writer::Write;

@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::color::ColorChoice;
 use crate::command::{
     advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, fragments, group,
-    import, info, inspect, ls, meta, mv, read, remove, report, schema, stats, tree, vacuum, verify,
+    import, info, inspect, ls, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum, verify,
 };
 use crate::failure::Failure;
 use crate::session::Options;
@@ -74,6 +74,7 @@ pub(crate) enum Command {
     Diff(diff::Args),
     Consolidate(consolidate::Args),
     Vacuum(vacuum::Args),
+    Migrate(Box<migrate::Args>),
     Doctor(doctor::Args),
     Copy(copy::Args),
     Move(mv::Args),
@@ -177,7 +178,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "info",
     "schema",
     "fragments",
@@ -196,6 +197,7 @@ const COMMANDS: [&str; 28] = [
     "diff",
     "consolidate",
     "vacuum",
+    "migrate",
     "doctor",
     "copy",
     "move",

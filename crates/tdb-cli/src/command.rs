@@ -21,6 +21,7 @@ pub(crate) mod inspect;
 pub(crate) mod ls;
 mod maintained;
 pub(crate) mod meta;
+pub(crate) mod migrate;
 pub(crate) mod mv;
 pub(crate) mod read;
 pub(crate) mod remove;
@@ -64,6 +65,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Diff(args) => diff::run(&args, &key()?, terminal),
         Command::Consolidate(args) => consolidate::run(&args, &key()?, terminal),
         Command::Vacuum(args) => vacuum::run(&args, &key()?, terminal),
+        Command::Migrate(args) => migrate::run(&args, &key()?, terminal),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
         Command::Copy(args) => copy::run(&args, terminal),
         Command::Move(args) => mv::run(&args, terminal),

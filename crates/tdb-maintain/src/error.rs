@@ -4,7 +4,11 @@ use tdb_array::{ArrayError, ErrorCategory};
 use tdb_storage::StorageError;
 use tdb_types::FormatVersion;
 
-use crate::{PlaceProblem, RebuildProblem, Refusal};
+use crate::{Obstacle, PlaceProblem, RebuildProblem, Refusal};
+
+fn listed(against: &[Obstacle]) -> String {
+    against.iter().map(Obstacle::to_string).collect::<Vec<_>>().join("; ")
+}
 
 /// Why an array can't be maintained.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +95,24 @@ pub enum MaintainError {
         /// Why.
         why: RebuildProblem,
     },
+    /// The array can't be rewritten as it is wanted.
+    #[error("{path} can't be rewritten in format {version}: {}", listed(against))]
+    CannotMigrate {
+        /// The array.
+        path: String,
+        /// The format that was wanted.
+        version: FormatVersion,
+        /// All that stands against it.
+        against: Vec<Obstacle>,
+    },
+    /// A folder can't be made, renamed or removed.
+    #[error("{path}: {why}")]
+    Folder {
+        /// The folder, or a file beside it.
+        path: String,
+        /// Why not.
+        why: String,
+    },
     /// What was asked for would lose something, or can't be done.
     #[error("{path}: {why}")]
     Refused {
@@ -111,9 +133,9 @@ impl MaintainError {
             Self::Place { why, .. } => why.category(),
             Self::Rebuild { why, .. } => why.category(),
             Self::Schema(_) | Self::Text(_) => ErrorCategory::Corrupt,
-            Self::NotInFormat { .. } | Self::NoUri { .. } => ErrorCategory::Unsupported,
+            Self::NotInFormat { .. } | Self::NoUri { .. } | Self::CannotMigrate { .. } => ErrorCategory::Unsupported,
             Self::Between { .. } | Self::Manifest { .. } | Self::Refused { .. } => ErrorCategory::Usage,
-            Self::Busy { .. } | Self::Conflict { .. } => ErrorCategory::Unavailable,
+            Self::Busy { .. } | Self::Conflict { .. } | Self::Folder { .. } => ErrorCategory::Unavailable,
         }
     }
 }

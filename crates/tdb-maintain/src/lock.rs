@@ -38,6 +38,12 @@ impl Lock {
         Ok(Self { claim })
     }
 
+    /// The same lock of an array that lies in another place now.
+    pub(crate) fn moved(mut self, storage: Arc<dyn Storage>) -> Self {
+        self.claim.storage = storage;
+        self
+    }
+
     /// Whether it is still there. Somebody who was told that nobody maintains the array may have taken it over.
     pub(crate) fn check(&self) -> Result<()> {
         let Claim { storage, path, content } = &self.claim;

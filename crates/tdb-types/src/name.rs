@@ -96,6 +96,17 @@ impl TimestampedName {
         self.end
     }
 
+    /// What makes the name different from others of its time; nothing if that isn't a number in 32 hexadecimal digits.
+    #[must_use]
+    pub fn uuid(&self) -> Option<u128> {
+        let part = match self.form {
+            NameForm::UuidFirst => self.name.strip_prefix("__")?.split('_').next(),
+            NameForm::Unversioned => self.name.rsplit('_').next(),
+            NameForm::Versioned(_) => self.name.rsplit('_').nth(1),
+        };
+        part.filter(|part| part.len() == 32).and_then(|part| u128::from_str_radix(part, 16).ok())
+    }
+
     /// Which generation of names it is.
     #[must_use]
     pub fn form(&self) -> NameForm {
@@ -188,7 +199,9 @@ mod tests {
         assert!(TimestampedName::is_one(name.as_str()));
         let name = TimestampedName::parse(&format!("__{UUID}_10_30")).unwrap();
         assert_eq!((name.start(), name.end(), name.form()), (30, 30, NameForm::UuidFirst));
+        assert_eq!(name.uuid(), Some(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef));
         let name = TimestampedName::parse(&format!("__{UUID}_30")).unwrap();
+        assert_eq!(name.uuid(), Some(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef));
         assert_eq!((name.start(), name.end(), name.form()), (30, 30, NameForm::UuidFirst));
     }
 
@@ -197,6 +210,7 @@ mod tests {
         for version in FormatVersion::all() {
             let name = TimestampedName::new(TimestampedName::form_of_fragments(version), 7, 7, 0xabc);
             assert_eq!(TimestampedName::parse(name.as_str()).as_ref(), Some(&name));
+            assert_eq!(name.uuid(), Some(0xabc));
             // The older forms stand for two versions each.
             let told = name.fragment_version().unwrap().number();
             assert!(told == version.number() || told == version.number() + 1 && told <= 4, "{name}");

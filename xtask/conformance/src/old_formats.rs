@@ -22,7 +22,9 @@ use super::tally::{Counts, Tally};
 use super::verdict::{Failure, Verdict};
 use super::writer::start;
 use super::{create, generate, limits, overhang, print, shrink};
-use counted::{CREATED, DELETED, GROUPS, LABELS, NEITHER, NEWEST as BY_NEWEST, OLDER, PAST, VACUUMED, WRITES};
+use counted::{
+    CREATED, DELETED, FIRST_FORMATS, GROUPS, LABELS, NEITHER, NEWEST as BY_NEWEST, OLDER, PAST, VACUUMED, WRITES,
+};
 use made_twice::Share;
 use sides::Sides;
 
@@ -64,7 +66,7 @@ pub fn run(
 fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     let count = |name: &'static str| (name, tally.counts.get(name).to_string());
     let mut row = vec![("release", name.to_owned()), ("arrays", tally.agreed.to_string())];
-    row.extend([CREATED, WRITES, BY_NEWEST, OLDER].map(count));
+    row.extend([CREATED, WRITES, FIRST_FORMATS, BY_NEWEST, OLDER].map(count));
     row.push(("cells", tally.cells.to_string()));
     row.push(count(NEITHER));
     row.push(("left out", tally.left_out.to_string()));

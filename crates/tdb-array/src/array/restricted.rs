@@ -2,8 +2,11 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
+use tdb_schema::ArraySchema;
+
+use super::fragments::schema_path;
 use super::{Array, ArrayOptions, Inner};
-use crate::{FragmentEntry, Result, TimeRange};
+use crate::{Fragment, FragmentEntry, Result, TimeRange};
 
 impl Array {
     /// The array as it is now, over all time: also what is dated in the future counts. Opened anew, with the same key, limits
@@ -23,6 +26,33 @@ impl Array {
         let mut directory = own.directory.clone();
         directory.fragments = fragments;
         directory.replaced.clear();
+        self.seen_as(directory, own.schema_path.clone(), own.schema.clone())
+    }
+
+    /// One of its fragments as it was written: alone, by its own schema, without what was deleted since.
+    pub(crate) fn alone(&self, fragment: &Fragment) -> Self {
+        let own = &*self.inner;
+        let mut directory = own.directory.clone();
+        let all = directory.fragments.into_iter().chain(directory.replaced);
+        directory.fragments = all.filter(|entry| entry.folder == fragment.folder()).collect();
+        directory.replaced = Vec::new();
+        directory.deletes.clear();
+        let header = fragment.footer().header();
+        // What was loaded of the deletes isn't asked for where the directory names none.
+        self.seen_as(directory, schema_path(Some(&header.schema_name)), fragment.schema().clone())
+    }
+
+    /// The array by one of its schemas, whatever the time that was opened: for those who look at its past.
+    ///
+    /// # Errors
+    /// The schema can't be read.
+    pub fn by_schema(&self, path: &str) -> Result<Self> {
+        let schema = self.schema_at(path)?;
+        Ok(self.seen_as(self.inner.directory.clone(), path.to_owned(), schema))
+    }
+
+    fn seen_as(&self, directory: crate::ArrayDirectory, schema_path: String, schema: Arc<ArraySchema>) -> Self {
+        let own = &*self.inner;
         let inner = Inner {
             counting: own.counting.clone(),
             storage: own.storage.clone(),
@@ -30,9 +60,9 @@ impl Array {
             access: own.access.clone(),
             workers: own.workers.clone(),
             time: own.time,
-            schema_path: own.schema_path.clone(),
+            schema_path,
             schema_paths: own.schema_paths.clone(),
-            schema: own.schema.clone(),
+            schema,
             directory,
             footers: own.footers.clone(),
             skip_damaged: false,

@@ -1,160 +1,170 @@
-//! Tiles that go into a new fragment as they are stored: neither unfiltered nor filtered again.
+//! Copying what an array consists of into another one, of another format, other orders, tiles or filters.
+//!
+//! Fragments stay fragments, of the same times and in the same order, whatever was deleted or replaced since; what decides
+//! about that is copied, too. Which arrays can be copied so, and what would be lost, is for those who ask to know.
 
-use std::sync::Arc;
+use tdb_condition::ConditionError;
+use tdb_schema::{ArraySchema, Dimension, DimensionLabel};
+use tdb_types::names::COMMITS_FOLDER;
+use tdb_types::{ByteWriter, Feature, FormatVersion};
 
-use tdb_filters::ChunkIndex;
-use tdb_fragment::tdb_rtree::DimRange;
-use tdb_fragment::{FragmentField, StatisticsKind, StatisticsRules, StoredTile, TileStatistics, TileSummary};
-use tdb_schema::FieldRef;
-use tdb_types::Feature;
+use super::join::Join;
+use super::sparse::name_of_delete;
+use super::{dense, sparse};
+use crate::{Array, ArrayError, ArrayOptions, Fragment, Names, Result, Written};
 
-use crate::tiles::{FieldTiles, TileScratch};
-use crate::write::{EncodedTile, FieldEncoder, Target};
-use crate::{ArrayError, Fragment, Result};
+/// A fragment that goes into another array, made by [`Array::copy_fragment`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing is written before `write`"]
+pub struct FragmentCopy(Join);
 
-/// The tiles of a field of a fragment, stored in the way in which a new fragment would store them.
-#[derive(Debug)]
-pub(super) struct CopiedField {
-    tiles: Arc<FieldTiles>,
-    kind: StatisticsKind,
-    /// None in formats without statistics.
-    statistics: Option<TileStatistics>,
-}
-
-impl CopiedField {
-    /// None if the new fragment stores the field in another way, or what is known of its tiles isn't enough.
-    pub(super) fn new(fragment: &Fragment, target: &Target, encoder: &FieldEncoder) -> Result<Option<Self>> {
-        let Some(own) = own_field(fragment, target, encoder.field) else { return Ok(None) };
-        if !is_filtered_alike(fragment, target, own, encoder.field) {
-            return Ok(None);
+impl Array {
+    /// Begins to copy a fragment of another array into this one: with the same times and the same unique part of its name, its
+    /// cells in this array's order, tiles and filters. Both arrays have the same dimensions and domain, and the schema that
+    /// this array was opened with has the same attributes in the same order as that of the fragment.
+    ///
+    /// # Errors
+    /// The arrays differ otherwise; the fragment has no cells but is dense, or has times of cells that this array's format
+    /// can't have.
+    pub fn copy_fragment(&self, from: &Self, fragment: &Fragment) -> Result<FragmentCopy> {
+        let (own, theirs) = (self.schema(), fragment.schema());
+        if let Some(what) = unlike(own, theirs) {
+            return Err(ArrayError::Write(format!("fragment {} can't be copied: {what}", fragment.name())));
         }
-        let tiles = fragment.tiles_of(own)?;
-        let kind = StatisticsKind::of(&target.schema, encoder.field);
-        if tiles.combined.is_some()
-            || !encoder.stores_alike(&tiles)
-            || kind != StatisticsKind::of(fragment.schema(), own)
-        {
-            return Ok(None);
-        }
-        let Some(statistics) = statistics_of(fragment, own, kind) else { return Ok(None) };
-        Ok(Some(Self { tiles, kind, statistics }))
+        let names = Names::new().like(fragment.name());
+        let times = (fragment.name().start(), fragment.name().end());
+        Ok(FragmentCopy(Join {
+            array: from.alone(fragment),
+            times,
+            names,
+            budget: 64 << 20,
+            max_fragment_size: None,
+            purge: None,
+            version: None,
+            into: Some(self.clone()),
+        }))
     }
 
-    /// A tile of so many cells, as it is stored. `range` is that of its coordinates, if these are coordinates.
-    pub(super) fn tile(
-        &self,
-        encoder: &FieldEncoder,
-        (tile, cells): (u64, u64),
-        range: Option<DimRange>,
-        scratch: &mut TileScratch,
-    ) -> Result<EncodedTile> {
-        let tiles = &*self.tiles;
-        let mut copied = EncodedTile { parts: encoder.empty_parts(), range, ..EncodedTile::default() };
-        let [fixed, var, validity] = &mut copied.parts;
-        let mut take = |part, size, offsets, to: &mut Vec<u8>| -> Result<()> {
-            let len = tiles.stored(part, tile, (size, offsets), scratch)?;
-            to.extend_from_slice(&scratch.filtered[..len]);
-            Ok(())
-        };
-        let (mut var_unfiltered, offsets) = (0, cells.saturating_mul(8));
-        match &tiles.var {
-            None => take(&tiles.fixed, cells.saturating_mul(encoder.size as u64), 0, fixed)?,
-            Some((values, _)) => {
-                var_unfiltered = tiles.checked_var_size(tile)?;
-                take(&tiles.fixed, offsets, 0, fixed)?;
-                take(values, var_unfiltered, offsets, var)?;
-            }
+    /// Begins to write all cells of the dense array `from`, as it was opened, into one fragment of this one, dated as
+    /// `names` say. What holds for the schemas of [`copy_fragment`](Self::copy_fragment) holds here for those that both arrays
+    /// were opened with.
+    ///
+    /// # Errors
+    /// The arrays differ otherwise, or are sparse.
+    pub fn copy_dense_cells(&self, from: &Self, names: Names) -> Result<FragmentCopy> {
+        let what =
+            if self.schema().is_dense() { unlike(self.schema(), from.schema()) } else { Some("they are sparse") };
+        if let Some(what) = what {
+            return Err(ArrayError::Write(format!("the cells can't be copied: {what}")));
         }
-        if let Some(part) = &tiles.validity {
-            take(part, cells, 0, validity)?;
-        }
-        self.check(tile, cells, encoder, &copied)?;
-        let [fixed, var, validity] = copied.parts.each_ref().map(|part| part.len() as u64);
-        let summary = match &self.statistics {
-            Some(statistics) => {
-                TileSummary::stored(self.kind, statistics, tile, cells).ok_or_else(|| self.corrupt(tile))?
-            }
-            None => TileSummary::unknown(self.kind),
-        };
-        copied.stored = StoredTile { fixed, var, var_unfiltered, validity, summary };
-        Ok(copied)
+        Ok(FragmentCopy(Join {
+            array: from.clone(),
+            times: (0, 0),
+            names,
+            budget: 64 << 20,
+            max_fragment_size: None,
+            purge: None,
+            version: None,
+            into: Some(self.clone()),
+        }))
     }
 
-    /// What isn't unfiltered is looked at as far as it can be: whether its chunks are those of so many cells.
-    fn check(&self, tile: u64, cells: u64, encoder: &FieldEncoder, copied: &EncodedTile) -> Result<()> {
-        let tiles = &*self.tiles;
-        let [fixed, var, validity] = &copied.parts;
-        let check = |part: &crate::tiles::PartTiles, filtered: &[u8], size: u64| {
-            let index = ChunkIndex::parse(filtered).map_err(|source| part.error(tile, &tiles.name, source))?;
-            let found = index.unfiltered_len();
-            if found == size {
-                return Ok(());
-            }
-            let what = format!("tile {tile} has {found} bytes without filters, where {size} are expected");
-            Err(ArrayError::Corrupt { file: part.path.clone(), what })
-        };
-        let Some((values, _)) = &tiles.var else {
-            check(&tiles.fixed, fixed, cells.saturating_mul(encoder.size as u64))?;
-            return tiles.validity.as_ref().map_or(Ok(()), |part| check(part, validity, cells));
-        };
-        // Strings may carry their offsets, which then have no chunks.
-        let is_carried = values.pipeline.can_carry_offsets()
-            && ChunkIndex::parse(fixed).is_ok_and(|index| index.chunks().is_empty());
-        if !is_carried {
-            check(&tiles.fixed, fixed, cells.saturating_mul(8))?;
-            check(values, var, tiles.var_size(tile))?;
-        }
-        tiles.validity.as_ref().map_or(Ok(()), |part| check(part, validity, cells))
+    /// The array with the values of a label, at the time of this one.
+    ///
+    /// # Errors
+    /// It can't be opened.
+    pub fn array_of_label(&self, label: &DimensionLabel) -> Result<Self> {
+        let options = ArrayOptions::new().between(self.time()).access(self.access().clone());
+        options.open_on(self.storage().sub(&label.uri)?)
     }
 
-    #[cold]
-    fn corrupt(&self, tile: u64) -> ArrayError {
-        ArrayError::Corrupt { file: self.tiles.fixed.path.clone(), what: format!("there is no tile {tile}") }
+    /// Copies a delete commit of another array, with its time, so that it applies to the copies of the same fragments.
+    ///
+    /// # Errors
+    /// The format has no deletes; something can't be read or written.
+    pub fn copy_delete(&self, from: &Self, path: &str) -> Result<()> {
+        let version = self.schema().version();
+        if !version.has(Feature::DeleteCommits) {
+            return Err(ArrayError::Write(format!("format version {version} has no deletes of cells")));
+        }
+        let stored;
+        let bytes = match from.directory().embedded_deletes.get(path) {
+            Some(embedded) => &embedded.bytes[..],
+            None => {
+                stored = from.access().read(&**from.storage(), path)?;
+                &stored[..]
+            }
+        };
+        let mut file = ByteWriter::new();
+        let tile = from.access().decoder().decode_file(bytes, None);
+        let mut encoder = self.access().encoder(version)?;
+        let copied = tile.and_then(|tile| encoder.encode(&tile.payload, &mut file));
+        let failed = |source| ArrayError::Condition { file: from.storage().describe(path), source };
+        copied.map_err(|source| failed(ConditionError::from(source)))?;
+        self.storage().create_folder(COMMITS_FOLDER)?;
+        Ok(self.storage().create_new(&name_of_delete(path, version), file.as_slice())?)
     }
 }
 
-/// The fragment's own field that has the same cells.
-fn own_field(fragment: &Fragment, target: &Target, field: FragmentField) -> Option<FragmentField> {
-    match field {
-        FragmentField::Attribute(index) => fragment.own_field(&target.schema, FieldRef::Attribute(index)),
-        FragmentField::Dimension(_) => Some(field),
-        FragmentField::Timestamps => fragment.footer().header().has_timestamps.then_some(field),
-        _ => None,
+impl FragmentCopy {
+    /// About how many bytes cells may take in memory on their way; by default 64 MiB.
+    pub fn budget(mut self, bytes: usize) -> Self {
+        self.0.budget = bytes.max(1);
+        self
+    }
+
+    /// Dates the new fragment at one time, where the original is of a range.
+    pub fn dated(mut self, time: u64) -> Self {
+        self.0.names = self.0.names.over(time, time);
+        self
+    }
+
+    /// The format version of the new fragment; see [`Write::version`](crate::Write::version).
+    pub fn version(mut self, version: FormatVersion) -> Self {
+        self.0.version = Some(version);
+        self
+    }
+
+    /// Reads the cells and writes them; the new fragment is then part of the array. One without cells makes none.
+    ///
+    /// # Errors
+    /// Something can't be read or written. Nothing of it is then left, as far as it can be removed.
+    pub fn write(self) -> Result<Written> {
+        let Self(join) = self;
+        if join.array.non_empty_domain()?.is_none() {
+            return Ok(Written::default());
+        }
+        let joined = match join.destination().schema().is_dense() {
+            true => {
+                if join.array.fragments()?.len() == 1 && !join.array.fragments()?[0].footer().is_dense() {
+                    return Err(ArrayError::Write("sparse fragments of dense arrays can't be written".to_owned()));
+                }
+                dense::join(&join)?
+            }
+            false => sparse::copy(&join)?,
+        };
+        joined.commit()
     }
 }
 
-/// Whether the same filters, of the same version, have made the fragment's tiles.
-fn is_filtered_alike(fragment: &Fragment, target: &Target, own: FragmentField, field: FragmentField) -> bool {
-    let (ours, theirs, version) = (&target.schema, fragment.schema(), target.version);
-    // Some filters store strings in another way depending on the version of the schema.
-    if fragment.version() != version || theirs.version() != ours.version() {
-        return false;
-    }
-    let of_field = match (own, field) {
-        (FragmentField::Attribute(own), FragmentField::Attribute(index)) => {
-            theirs.filters_in(version, FieldRef::Attribute(own)) == ours.filters_in(version, FieldRef::Attribute(index))
-        }
-        (FragmentField::Dimension(own), FragmentField::Dimension(index)) => {
-            theirs.filters_in(version, FieldRef::Dimension(own)) == ours.filters_in(version, FieldRef::Dimension(index))
-        }
-        _ => theirs.coords_filters() == ours.coords_filters(),
+/// In what arrays differ that must not, so that fields and cells of one can stand for those of the other.
+fn unlike(a: &ArraySchema, b: &ArraySchema) -> Option<&'static str> {
+    let space = |schema: &ArraySchema| {
+        schema
+            .dimensions()
+            .iter()
+            .map(|dimension: &Dimension| (dimension.kind(), dimension.domain_keys()))
+            .collect::<Vec<_>>()
     };
-    of_field
-        && theirs.offsets_filters() == ours.offsets_filters()
-        && theirs.validity_filters() == ours.validity_filters()
-}
-
-/// What the fragment says of its tiles, if it says all that a new one has to say.
-fn statistics_of(fragment: &Fragment, own: FragmentField, kind: StatisticsKind) -> Option<Option<TileStatistics>> {
-    if !fragment.version().has(Feature::TileStatistics) {
-        return Some(None);
+    let fields = |schema: &ArraySchema| {
+        let attributes = schema.attributes().iter();
+        attributes.map(|own| (own.datatype(), own.cell_val_num(), own.is_nullable())).collect::<Vec<_>>()
+    };
+    if a.array_type() != b.array_type() || a.allows_duplicates() != b.allows_duplicates() {
+        return Some("the arrays are of different types");
     }
-    let rules = StatisticsRules::new(fragment.footer(), fragment.schema(), own)?;
-    if rules.are_wrong_in_small_fragments() {
-        return None;
+    if space(a) != space(b) {
+        return Some("the arrays have other dimensions");
     }
-    // Nobody needs them to read cells: damaged ones are made anew.
-    let statistics = fragment.stored_statistics(own).ok()?;
-    let last = fragment.tile_count().checked_sub(1)?;
-    [0, last].iter().all(|tile| TileSummary::stored(kind, &statistics, *tile, 0).is_some()).then_some(Some(statistics))
+    (fields(a) != fields(b)).then_some("the arrays have other attributes")
 }

@@ -19,7 +19,7 @@ use copies::{Copies, Part};
 /// Reads all cells in the box around the fragments; those that nobody wrote become fill values that were written.
 pub(super) fn join(join: &Join) -> Result<Joined> {
     let domain = join.domain()?;
-    let target = Arc::new(Target::new(&join.array)?);
+    let target = Arc::new(Target::new(join.destination(), join.version)?);
     let grid = grid_of(&target, &domain)?;
     let mut writer = DenseWriter {
         join,
@@ -147,9 +147,9 @@ fn slowest(grid: &DenseGrid) -> usize {
 
 /// The cells of a box, field by field, in the order of cells in tiles.
 fn read(array: &Array, target: &Target, region: &NdRange, budget: usize) -> Result<Vec<CellBuffers>> {
-    let schema = &target.schema;
-    let order = if schema.cell_order() == Layout::ColMajor { Order::ColMajor } else { Order::RowMajor };
-    let names: Vec<&str> = schema.attributes().iter().map(tdb_schema::Attribute::name).collect();
+    let order = if target.schema.cell_order() == Layout::ColMajor { Order::ColMajor } else { Order::RowMajor };
+    // The fields of both arrays stand for each other in their order; one without a name may have one there.
+    let names: Vec<&str> = array.schema().attributes().iter().map(tdb_schema::Attribute::name).collect();
     let query = array.read().select(names)?.inside(region).order(order).budget(budget);
     let mut cells: Vec<CellBuffers> = target.fields.iter().map(|_| CellBuffers::default()).collect();
     for batch in query.batches()? {

@@ -21,6 +21,10 @@ pub struct Join {
     pub(super) max_fragment_size: Option<u64>,
     /// Cells deleted until then are left out.
     pub(super) purge: Option<u64>,
+    /// Of the new fragments, if it was asked for.
+    pub(super) version: Option<FormatVersion>,
+    /// Where the new fragments go, if that isn't the array that they come from.
+    pub(super) into: Option<Array>,
 }
 
 /// Fragments that were written, and that nobody sees before [`commit`](Self::commit). Dropped before, they are removed.
@@ -82,6 +86,17 @@ impl Join {
     pub fn purge(mut self) -> Result<Self> {
         self.purge = Some(self.array.access().environment.now()?);
         Ok(self)
+    }
+
+    /// The format version of the new fragments; see [`Write::version`](crate::Write::version).
+    pub fn version(mut self, version: FormatVersion) -> Self {
+        self.version = Some(version);
+        self
+    }
+
+    /// The array that gets the new fragments.
+    pub(super) fn destination(&self) -> &Array {
+        self.into.as_ref().unwrap_or(&self.array)
     }
 
     /// The smallest box around all cells of the fragments.

@@ -17,9 +17,10 @@ mod tile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tdb_types::names::file_name;
-use tdb_types::{Feature, FormatVersion, TimestampedName};
+use tdb_types::names::{COMMITS_FOLDER, DELETE_EXTENSION, file_name};
+use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 
+use super::copied::has_same_order;
 use super::join::{Join, Joined, TileCounts};
 use crate::order::cell_order::CellOrder;
 use crate::order::key::Key;
@@ -84,8 +85,17 @@ struct Carried {
 }
 
 impl Pass<'_> {
+    /// The version that is asked for: of what comes out at last, since fragments of before format 5 can't be read before they
+    /// are committed.
+    fn asked_version(self) -> Option<FormatVersion> {
+        match self {
+            Self::Between => None,
+            Self::Last(join) => join.version,
+        }
+    }
+
     fn carries(self, array: &Array) -> Result<Carried> {
-        let version = crate::write::version_of_new_fragments(array.schema());
+        let version = crate::write::chosen_version(array.schema(), self.asked_version())?;
         let times = match self {
             Self::Between => version.has(Feature::CellTimestamps),
             Self::Last(_) => version.has(Feature::PartialTimeOverlap),
@@ -107,7 +117,7 @@ impl Pass<'_> {
 
 fn pass_target(array: &Array, pass: Pass<'_>) -> Result<Target> {
     let Carried { times, deletes } = pass.carries(array)?;
-    Target::new(array)?.with_cell_times(times, deletes)
+    Target::new(array, pass.asked_version())?.with_cell_times(times, deletes)
 }
 
 /// When a delete commit happened.
@@ -123,7 +133,7 @@ fn entry_of(sealed: &SealedFragment, version: FormatVersion) -> FragmentEntry {
 
 /// Divides fragments, which stay in order, so that a tile of each of a group fits in memory.
 fn groups(join: &Join, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEntry>>> {
-    let target = Target::new(&join.array)?;
+    let target = Target::new(&join.array, join.version)?;
     let most = join.budget / 4 * 3;
     let mut groups: Vec<Vec<FragmentEntry>> = Vec::new();
     let (mut memory, mut files) = (0, 0);
@@ -172,9 +182,50 @@ fn pass(join: &Join, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<T
         budget: join.budget,
         max_fragment_size,
     };
-    let schema = array.schema();
+    let purge = match pass {
+        Pass::Last(join) => join.purge,
+        Pass::Between => None,
+    };
+    let distinct = !array.schema().allows_duplicates();
+    merge(&array, &sources, &output, Keep { newest: distinct && !times, purge })
+}
+
+/// The cells of one fragment in the order of another array, into which they go; all of them stay.
+pub(super) fn copy(join: &Join) -> Result<Joined> {
+    let fragments = join.array.fragments()?;
+    let header = fragments.first().map(|fragment| fragment.footer().header());
+    let (times, deletes) = header.map_or((false, false), |header| (header.has_timestamps, header.has_delete_metadata));
+    let target = Arc::new(Target::new(join.destination(), join.version)?.with_cell_times(times, deletes)?);
+    let known = conditions(&join.array, FormatVersion::DEFAULT)?;
+    let sources = fragments.iter().filter(|fragment| fragment.tile_count() > 0);
+    let sources = sources.map(|fragment| Source::new(&join.array, &target, fragment, &known)?.with_copies(&target));
+    let sources: Vec<Source> = sources.collect::<Result<_>>()?;
+    let output = Output {
+        target: Arc::clone(&target),
+        names: join.names.clone(),
+        times,
+        deletes,
+        conditions: known.iter().map(|path| name_of_delete(path, target.schema.version())).collect(),
+        budget: join.budget,
+        max_fragment_size: None,
+    };
+    let passed = merge(&join.array, &sources, &output, Keep { newest: false, purge: None })?;
+    let Passed { sealed, cells, tiles } = passed;
+    Ok(Joined { names: join.names.clone(), target, sealed, cells, tiles })
+}
+
+/// The path of a delete commit in an array of another version.
+pub(crate) fn name_of_delete(path: &str, version: FormatVersion) -> String {
+    let name = TimestampedName::parse(file_name(path)).and_then(|name| Some((name.start(), name.end(), name.uuid()?)));
+    let Some((start, end, uuid)) = name else { return path.to_owned() };
+    let name = TimestampedName::new(NameForm::Versioned(version.number()), start, end, uuid);
+    format!("{COMMITS_FOLDER}/{name}.{DELETE_EXTENSION}")
+}
+
+/// Merges the cells of sources of an array, and writes them in the order of the one that they go to.
+fn merge(array: &Array, sources: &[Source], output: &Output, keep: Keep) -> Result<Passed> {
     let mut bounds: Option<tdb_rtree::NdRange> = None;
-    for source in &sources {
+    for source in sources {
         for tile in 0..source.tile_count() {
             let tile = source.bounds(tile)?;
             match &mut bounds {
@@ -184,19 +235,11 @@ fn pass(join: &Join, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<T
         }
     }
     let Some(bounds) = bounds else { return Ok(Passed::default()) };
+    let schema = &output.target.schema;
     let order = CellOrder::new(schema, Order::Global, &bounds.0)?;
-    let purge = match pass {
-        Pass::Last(join) => join.purge,
-        Pass::Between => None,
-    };
-    let distinct = !schema.allows_duplicates();
-    let job = Job {
-        array: &array,
-        sources: &sources,
-        rules: Rules { order: &order, distinct },
-        keep: Keep { newest: distinct && !times, purge },
-        output: &output,
-    };
+    let rules = Rules { order: &order, distinct: !schema.allows_duplicates() };
+    let resorts = !has_same_order(array.schema(), schema);
+    let job = Job { array, sources, rules, keep, output, resorts };
     match order.bits() <= u64::BITS {
         true => job.run::<u64>(),
         false => job.run::<u128>(),
@@ -231,11 +274,15 @@ struct Job<'a> {
     rules: Rules<'a>,
     keep: Keep,
     output: &'a Output,
+    /// Whether cells come in another order than they are to be written in.
+    resorts: bool,
 }
 
 impl Job<'_> {
     fn run<K: Key>(&self) -> Result<Passed> {
-        let known = |(index, source): (usize, &Source)| source.is_stored_otherwise(self.array).then_some(index);
+        let known = |(index, source): (usize, &Source)| {
+            (self.resorts || source.is_stored_otherwise(self.array)).then_some(index)
+        };
         let mut unordered: BTreeSet<usize> = self.sources.iter().enumerate().filter_map(known).collect();
         let first = match self.attempt::<K>(&unordered) {
             Err(Stop::OutOfOrder(source)) => source,

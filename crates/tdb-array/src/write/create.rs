@@ -50,6 +50,11 @@ impl CreateOptions {
         self
     }
 
+    /// Options to open what is made, with the same key.
+    pub fn array_options(&self) -> ArrayOptions {
+        ArrayOptions::new().access(self.access.clone())
+    }
+
     /// Makes an array in the folder `path`, which need not be there; see [`Array::create`].
     ///
     /// # Errors
@@ -99,6 +104,25 @@ impl CreateOptions {
         if version.has(Feature::Enumerations) {
             files.folder(&format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}"))?;
         }
+        let name = names.next(NameForm::Unversioned, environment)?;
+        SchemaWriter { access: &self.access, storage: &**storage }.write(&definition, name.as_str(), &mut files)?;
+        files.keep();
+        Ok(())
+    }
+
+    /// Adds a schema to an array that is being made, as one that the array has had or has: for copies of arrays that evolved.
+    /// Its name, by the [names](Self::names) given, decides when it counts. The array's folders are there already.
+    ///
+    /// # Errors
+    /// The format keeps one schema only, or whatever the storage can't do.
+    pub fn add_schema_on(&self, storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
+        definition.check()?;
+        let (names, environment, version) = (&self.names, &self.access.environment, definition.schema().version());
+        if !version.has(Feature::SchemaFolder) {
+            return Err(ArrayError::Write(format!("arrays of format version {version} have one schema only")));
+        }
+        let definition = definition.clone().place_enumerations(|| names.enumeration_file(environment))?;
+        let mut files = NewFiles::new(storage);
         let name = names.next(NameForm::Unversioned, environment)?;
         SchemaWriter { access: &self.access, storage: &**storage }.write(&definition, name.as_str(), &mut files)?;
         files.keep();

@@ -106,7 +106,7 @@ fn encode(
     })
 }
 
-/// Copies the cells of a tile. Those outside of the region become zeros, one value of them if cells differ in length; no
+/// Copies the cells of a tile. Those outside of the region become padding; no
 /// reader ever sees them.
 fn cut(encoder: &FieldEncoder, region: &Cells<'_>, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
     tile.clear();
@@ -116,11 +116,11 @@ fn cut(encoder: &FieldEncoder, region: &Cells<'_>, slabs: &[Slab], cells: usize,
         None => {
             let values = tile.values.append(cells * encoder.size);
             if !is_whole {
-                values.fill(0);
+                pad(values, &encoder.padding);
             }
             slabs.iter().for_each(|slab| slab.copy(region.values(), values, encoder.size));
         }
-        Some(_) => cut_var(region, encoder.size, slabs, cells, tile),
+        Some(_) => cut_var(region, encoder, slabs, cells, tile),
     }
     if encoder.nullable {
         let bytes = tile.validity.append(cells);
@@ -144,24 +144,32 @@ fn cut_validity(validity: Option<Validity<'_>>, slab: &Slab, bytes: &mut [u8]) {
     }
 }
 
-/// Copies cells of variable length, with values of `size` bytes.
-fn cut_var(region: &Cells<'_>, size: usize, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
+/// Fills memory with the same bytes many times over.
+fn pad(values: &mut [u8], padding: &[u8]) {
+    match padding {
+        [first, rest @ ..] if rest.iter().all(|byte| byte == first) => values.fill(*first),
+        [] => {}
+        padding => values.chunks_mut(padding.len()).for_each(|cell| cell.copy_from_slice(&padding[..cell.len()])),
+    }
+}
+
+/// Copies cells of variable length.
+fn cut_var(region: &Cells<'_>, encoder: &FieldEncoder, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
     if slabs.iter().all(Slab::is_contiguous) {
-        return cut_runs(region, size, slabs, cells, tile);
+        return cut_runs(region, &encoder.padding, slabs, cells, tile);
     }
     let mut sources = vec![usize::MAX; cells];
     for slab in slabs {
         slab.cells().for_each(|(cell, source)| sources[cell] = source);
     }
-    let zeros = vec![0; size];
     tile.push_strings(sources.iter().map(|source| match *source {
-        usize::MAX => &zeros[..],
+        usize::MAX => &encoder.padding[..],
         source => region.cell(source),
     }));
 }
 
 /// Copies cells of variable length, where whole runs follow each other in the tile and in the region.
-fn cut_runs(region: &Cells<'_>, size: usize, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
+fn cut_runs(region: &Cells<'_>, padding: &[u8], slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
     let mut runs: Vec<(usize, Range<usize>)> = slabs.iter().map(Slab::run).collect();
     runs.sort_unstable_by_key(|(cell, _)| *cell);
     let bytes = runs.iter().filter_map(|(_, source)| region.offsets()?.slice(source.clone()).bytes());
@@ -171,7 +179,7 @@ fn cut_runs(region: &Cells<'_>, size: usize, slabs: &[Slab], cells: usize, tile:
     tile.start_offsets();
     for (cell, source) in runs.into_iter().chain([(cells, 0..0)]) {
         for _ in next..cell {
-            tile.values.append(size).fill(0);
+            tile.values.extend_from_slice(padding);
             tile.offsets.push(tile.values.len() as u64);
         }
         next = cell + source.len();

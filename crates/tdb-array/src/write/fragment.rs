@@ -5,9 +5,9 @@ use std::sync::Arc;
 use tdb_fragment::tdb_rtree::NdRange;
 use tdb_fragment::{FragmentBuilder, FragmentField, NameScheme, Part, ProcessedConditions, Tiles};
 use tdb_storage::WriteFile;
-use tdb_types::FormatVersion;
 
 use super::target::{EncodedTile, Target};
+use super::version::library_version;
 use super::{Names, NewFragment, SealedFragment};
 use crate::{ArrayError, Result};
 
@@ -55,12 +55,14 @@ impl FragmentWriter {
         let fragment = NewFragment::begin(target.array.storage(), target.version, (names, target.environment()))?;
         let scheme = NameScheme::of(target.version);
         let mut files = Vec::with_capacity(target.fields.len());
-        for field in &target.fields {
+        for (index, field) in target.fields.iter().enumerate() {
             let mut parts = [None, None, None];
-            for part in field.parts() {
-                let name =
-                    scheme.data_file(&target.schema, field.field, part).map_err(|source| error(target, source))?;
-                parts[place(part)] = Some(fragment.create(&name)?);
+            if let Some(stored) = target.stored_as(index) {
+                for part in field.parts() {
+                    let name =
+                        scheme.data_file(&target.schema, stored, part).map_err(|source| error(target, source))?;
+                    parts[place(part)] = Some(fragment.create(&name)?);
+                }
             }
             files.push(FieldFiles(parts));
         }
@@ -86,13 +88,25 @@ impl FragmentWriter {
     /// Appends the next tiles: for each stored field as many, in order. `cells` are the numbers of cells of the tiles.
     pub(crate) fn append(&mut self, tiles: Vec<Vec<EncodedTile>>, cells: &[usize]) -> Result<()> {
         let mut mbrs: Vec<NdRange> = cells.iter().map(|_| NdRange(Vec::new())).collect();
-        let mut bytes = 0;
         for (field, tiles) in self.target.fields.iter().zip(&tiles) {
             for (number, tile) in tiles.iter().enumerate() {
-                self.builder.push(field.field, &tile.stored).map_err(|source| error(&self.target, source))?;
                 if let (FragmentField::Dimension(_), Some(range)) = (field.field, &tile.range) {
                     mbrs[number].0.push(range.clone());
                 }
+            }
+        }
+        let tiles = match &self.target.combined {
+            None => tiles,
+            Some(combined) => {
+                combined.ends(&tiles).iter().for_each(|ends| self.builder.push_bounding_coordinates(ends));
+                combined.join(&self.target.array, &self.target.fields, tiles, cells)?
+            }
+        };
+        let mut bytes = 0;
+        for (index, tiles) in tiles.iter().enumerate() {
+            let Some(stored) = self.target.stored_as(index) else { continue };
+            for tile in tiles {
+                self.builder.push(stored, &tile.stored).map_err(|source| error(&self.target, source))?;
                 bytes += tile.parts.iter().map(Vec::len).sum::<usize>();
             }
         }
@@ -120,7 +134,7 @@ impl FragmentWriter {
         // To wait for a disk is nothing that takes a processor.
         let weight = crate::workers::WEIGHT_OF_A_READ * files.len() as u64;
         target.array.workers().for_each(weight, files, |file, _| Ok(file.finish()?))?;
-        let mut encoder = target.array.access().encoder(target.version.max(FormatVersion::DEFAULT))?;
+        let mut encoder = target.array.access().encoder(library_version(target.version))?;
         let metadata = builder.write(&mut encoder).map_err(|source| error(&target, source))?;
         fragment.seal(metadata)
     }

@@ -27,6 +27,8 @@ pub struct Names {
     /// Until when, where a name is of a range of time.
     until: Option<u64>,
     seeded: Option<Seeded>,
+    /// What makes the names of files that bear their time different from others.
+    unique: Option<u128>,
 }
 
 #[derive(Clone, Debug)]
@@ -54,6 +56,13 @@ impl Names {
         self.at = Some(start);
         self.until = Some(end);
         self
+    }
+
+    /// The times and the unique part of another name: for what is a copy of something, so that copies have the order of the
+    /// originals. It is for one write into an array that has nothing of that name.
+    pub fn like(mut self, name: &TimestampedName) -> Self {
+        self.unique = name.uuid();
+        self.over(name.start(), name.end())
     }
 
     /// The UUIDs follow from `seed`, for output that is the same byte for byte on every run. Clones go on with one
@@ -96,7 +105,8 @@ impl Names {
     /// The next name of this form.
     pub(crate) fn next(&self, form: NameForm, environment: &Environment) -> Result<TimestampedName> {
         let time = self.time(environment)?;
-        Ok(TimestampedName::new(form, time, self.until.unwrap_or(time), self.uuid(environment)?))
+        let unique = self.unique.map_or_else(|| self.uuid(environment), Ok)?;
+        Ok(TimestampedName::new(form, time, self.until.unwrap_or(time), unique))
     }
 }
 

@@ -3,14 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tdb_filters::{BoundPipeline, FilterError, FilterPipeline, Scratch, TileKind};
+use tdb_filters::{BoundPipeline, ElementTypes, FilterError, FilterPipeline, Scratch, TileKind};
 use tdb_fragment::tdb_rtree::DimRange;
 use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileSummariser, TileSummary};
-use tdb_schema::ArraySchema;
+use tdb_schema::{ArraySchema, Attribute};
 use tdb_types::names::file_name;
 use tdb_types::{Cells, Datatype, Feature, FormatVersion, Validity};
 
 use super::check::{StoredField, stored_fields};
+use super::combined::CombinedCoordinates;
+use super::version::{chosen_version, library_version};
 use crate::spare::Pool;
 use crate::tiles::{FieldTiles, TileScratch, in_tile_layout};
 use crate::{Array, ArrayError, Environment, Result};
@@ -24,19 +26,23 @@ pub(crate) struct Target {
     pub(crate) version: FormatVersion,
     /// One per stored field.
     pub(crate) fields: Vec<FieldEncoder>,
+    /// How the coordinates of all dimensions become one file, before format 5.
+    pub(crate) combined: Option<CombinedCoordinates>,
 }
 
 impl Target {
-    pub(crate) fn new(array: &Array) -> Result<Self> {
+    /// For new fragments of this version, or else of the one that the reference library would take.
+    pub(crate) fn new(array: &Array, version: Option<FormatVersion>) -> Result<Self> {
         let schema = Arc::clone(array.schema());
-        let version = version_of_new_fragments(&schema);
+        let version = chosen_version(&schema, version)?;
         let fields = stored_fields(&schema).map(|stored| FieldEncoder::new(array, &schema, version, &stored));
         let fields: Vec<FieldEncoder> = fields.collect::<Result<_>>()?;
         if schema.is_dense() {
             let cells = schema.cells_per_tile().map_err(|error| ArrayError::Write(error.to_string()))?;
             fields.iter().try_for_each(|field| field.check_dense_tile(cells))?;
         }
-        Ok(Self { fields, array: array.clone(), schema, version })
+        let combined = CombinedCoordinates::new(array, &schema, version)?;
+        Ok(Self { fields, array: array.clone(), schema, version, combined })
     }
 
     /// The same for fragments whose cells carry their times, or also when and by what they were deleted.
@@ -46,6 +52,12 @@ impl Target {
             self.fields.push(FieldEncoder::of_times(&self.array, &self.schema, self.version, field)?);
         }
         Ok(self)
+    }
+
+    /// What the fragment calls the field at this place, whose file it is; nothing if another field's file holds its cells.
+    pub(crate) fn stored_as(&self, place: usize) -> Option<FragmentField> {
+        let field = self.fields.get(place)?.field;
+        self.combined.as_ref().map_or(Some(field), |combined| combined.stored_as(place, field))
     }
 
     /// The name of the schema's file.
@@ -82,13 +94,6 @@ impl Target {
     }
 }
 
-/// The reference library's rule: an array whose version could hold validity keeps its version; what is added to an older
-/// one is of today's.
-pub(crate) fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
-    let version = schema.version();
-    if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }
-}
-
 /// Turns tiles of one field into filtered bytes.
 #[derive(Debug)]
 pub(crate) struct FieldEncoder {
@@ -104,10 +109,20 @@ pub(crate) struct FieldEncoder {
     validity: Option<BoundPipeline>,
     /// For the range of a tile's coordinates.
     dimension: Option<tdb_fragment::tdb_rtree::DimensionKind>,
+    /// Whether the values are left as they are: they go through the filters with those of other dimensions.
+    is_raw: bool,
+    /// What a dense tile has for a cell outside of what is written; of cells of variable length one value. The releases of
+    /// before format 7 took the datatype's fill value, later ones take zeros. No reader sees either.
+    pub(super) padding: Vec<u8>,
+    /// Whether chunks of cells of variable length end anywhere, as in what the releases of before format 7 wrote. In arrays of
+    /// later formats the newest release lets chunks end with cells, whatever those before it did.
+    cuts_cells: bool,
+    /// Whether the first and the last of a tile's coordinates are wanted.
+    has_ends: bool,
     /// Where random bytes for encryption come from, if the array is encrypted.
-    encrypted: Option<Environment>,
+    pub(super) encrypted: Option<Environment>,
     /// How many bytes a part of a tile may have.
-    tile_bytes: u64,
+    pub(super) tile_bytes: u64,
     /// Memory for the parts of tiles.
     spares: Pool<[Vec<u8>; 3]>,
 }
@@ -120,6 +135,8 @@ pub(crate) struct EncodedTile {
     pub(crate) stored: StoredTile,
     /// The range of the coordinates, if these are coordinates.
     pub(crate) range: Option<DimRange>,
+    /// The bytes of the first and of the last coordinate, for metadata that has them.
+    pub(crate) ends: Option<[Vec<u8>; 2]>,
 }
 
 impl EncodedTile {
@@ -158,18 +175,24 @@ impl FieldEncoder {
         };
         let filters = schema.filters_in(version, reference);
         let value_size = kind.datatype.size();
+        let types = ElementTypes::of_fragment(version, Some(library_version(version)));
+        let combined = dimension.is_some() && version.has(Feature::CombinedCoordinates);
         let (size, fixed, var) = match kind.cell_val_num.fixed() {
             Some(number) => {
-                let fixed = bind(&filters, TileKind::fixed(kind.datatype, number, version))?;
-                (value_size * number as usize, fixed, None)
+                let tile = match combined {
+                    true => TileKind::coordinates(kind.datatype, 1, version),
+                    false => TileKind::fixed(kind.datatype, number, version),
+                };
+                (value_size * number as usize, bind(&filters, tile.with_element_types(types))?, None)
             }
             None => {
-                let offsets = bind(schema.offsets_filters(), TileKind::offsets(version))?;
-                let values = bind(&filters, TileKind::var_data(kind.datatype, version))?;
+                let offsets = bind(schema.offsets_filters(), TileKind::offsets(version).with_element_types(types))?;
+                let values = bind(&filters, TileKind::var_data(kind.datatype, version).with_element_types(types))?;
                 (value_size, offsets, Some(values.in_array_of(schema.version())))
             }
         };
-        let validity = kind.nullable.then(|| bind(schema.validity_filters(), TileKind::validity(version)));
+        let validity = TileKind::validity(version).with_element_types(types);
+        let validity = kind.nullable.then(|| bind(schema.validity_filters(), validity));
         Ok(Self {
             field,
             statistics: StatisticsKind::of(schema, field),
@@ -179,6 +202,10 @@ impl FieldEncoder {
             var,
             validity: validity.transpose()?,
             dimension: dimension.map(tdb_schema::Dimension::kind),
+            is_raw: combined && CombinedCoordinates::are_interleaved(schema, version),
+            padding: padding(schema, version, field).unwrap_or_else(|| vec![0; size]),
+            cuts_cells: !version.has(Feature::Validity),
+            has_ends: combined && version.has(Feature::LegacyFragmentMetadata),
             encrypted: array.access().key.as_ref().map(|_| array.access().environment.clone()),
             tile_bytes: array.limits().tile_bytes,
             spares: Pool::default(),
@@ -199,6 +226,10 @@ impl FieldEncoder {
             var: None,
             validity: None,
             dimension: None,
+            is_raw: false,
+            padding: Vec::new(),
+            cuts_cells: false,
+            has_ends: false,
             encrypted: array.access().key.as_ref().map(|_| array.access().environment.clone()),
             tile_bytes: array.limits().tile_bytes,
             spares: Pool::default(),
@@ -228,7 +259,7 @@ impl FieldEncoder {
     }
 
     #[cold]
-    fn too_large(&self, cells: u64, bytes: &str) -> ArrayError {
+    pub(crate) fn too_large(&self, cells: u64, bytes: &str) -> ArrayError {
         ArrayError::Write(format!(
             "a tile has {cells} cells, {bytes} for field {:?}: more than the {} bytes that a tile may have (`tile_bytes`)",
             self.name, self.tile_bytes
@@ -259,8 +290,12 @@ impl FieldEncoder {
         }
         let TileScratch { cells: memory, filters, .. } = scratch;
         let tile = in_tile_layout(cells, self.nullable, memory);
-        let mut encoded =
-            EncodedTile { parts: self.empty_parts(), range: self.range_of(&tile), ..EncodedTile::default() };
+        let mut encoded = EncodedTile {
+            parts: self.empty_parts(),
+            range: self.range_of(&tile),
+            ends: self.ends(&tile),
+            ..EncodedTile::default()
+        };
         self.filter(&tile, &mut encoded.parts, filters)
             .map_err(|source| ArrayError::Filters { field: self.name.to_string(), source: Box::new(source) })?;
         let [fixed, var, validity] = encoded.parts.each_ref().map(|part| part.len() as u64);
@@ -270,12 +305,19 @@ impl FieldEncoder {
         Ok(encoded)
     }
 
+    /// The first and the last coordinate of a tile, if they are wanted.
+    pub(crate) fn ends(&self, tile: &Cells<'_>) -> Option<[Vec<u8>; 2]> {
+        let last = tile.len().checked_sub(1).filter(|_| self.has_ends)?;
+        Some([0, last].map(|cell| tile.cell(cell).to_vec()))
+    }
+
     /// Filters the parts of a tile.
     fn filter(&self, tile: &Cells<'_>, parts: &mut [Vec<u8>; 3], filters: &mut Scratch) -> Result<(), FilterError> {
         let [fixed, var, validity] = parts;
         // Filters mostly make less of it; what they add are a few bytes for each chunk.
         let room = |bytes: usize| bytes + bytes / 256 + 64;
         match &self.var {
+            None if self.is_raw => fixed.extend_from_slice(tile.values()),
             None => {
                 fixed.reserve_exact(room(tile.values().len()));
                 self.fixed.encode_tile(tile.values(), None, fixed, filters)?;
@@ -286,7 +328,8 @@ impl FieldEncoder {
                 let offsets = offsets.split_last().map_or(offsets, |(_, starts)| starts);
                 var.reserve_exact(room(tile.values().len()));
                 fixed.reserve_exact(room(size_of_val(offsets)));
-                values.encode_tile(tile.values(), Some(offsets), var, filters)?;
+                let ends_of_chunks = (!self.cuts_cells).then_some(offsets);
+                values.encode_tile(tile.values(), ends_of_chunks, var, filters)?;
                 if values.carries_offsets() {
                     // Nothing is left for the file of offsets but a number of chunks: none, however they are cut.
                     fixed.extend_from_slice(&0u64.to_le_bytes());
@@ -307,6 +350,11 @@ impl FieldEncoder {
         kind(&self.fixed) == kind(&tiles.fixed.pipeline)
             && self.var.as_ref().map(kind) == tiles.var.as_ref().map(|(values, _)| kind(&values.pipeline))
             && self.validity.as_ref().map(kind) == tiles.validity.as_ref().map(|part| kind(&part.pipeline))
+    }
+
+    /// Whether the cells are coordinates.
+    pub(crate) fn is_dimension(&self) -> bool {
+        self.dimension.is_some()
     }
 
     /// The range of cells, if these are coordinates.
@@ -334,4 +382,12 @@ impl FieldEncoder {
         });
         summariser.finish(tile)
     }
+}
+
+/// The fill value of an attribute's datatype, where dense tiles are padded with it, whatever the schema says.
+fn padding(schema: &ArraySchema, version: FormatVersion, field: FragmentField) -> Option<Vec<u8>> {
+    let FragmentField::Attribute(index) = field else { return None };
+    let attribute = schema.attributes().get(index).filter(|_| !version.has(Feature::Validity))?;
+    let plain = Attribute::new("", attribute.datatype()).with_cell_val_num(attribute.cell_val_num());
+    Some(plain.fill_value().into_owned())
 }

@@ -4,6 +4,7 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use tdb_rtree::{DimRange, NdRange};
+use tdb_types::FormatVersion;
 
 use super::settings::{Duplicates, Settings, Written};
 use super::target::Target;
@@ -48,6 +49,7 @@ pub struct Write {
     ranges: Vec<Option<DimRange>>,
     order: Order,
     max_fragment_size: Option<u64>,
+    version: Option<FormatVersion>,
 }
 
 impl Array {
@@ -55,7 +57,7 @@ impl Array {
     pub fn write(&self) -> Write {
         let settings = Settings { names: Names::new(), any_utf8: false, duplicates: None, budget: 16 << 20 };
         let ranges = vec![None; self.schema().dim_count()];
-        Write { array: self.clone(), settings, ranges, order: Order::RowMajor, max_fragment_size: None }
+        Write { array: self.clone(), settings, ranges, order: Order::RowMajor, max_fragment_size: None, version: None }
     }
 }
 
@@ -70,6 +72,14 @@ impl Write {
     /// it doesn't.
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.settings.duplicates = Some(duplicates);
+        self
+    }
+
+    /// The format version of the new fragments. By default it is that of the array's schema, or today's if that is below 7, as
+    /// the reference library does it. In arrays of format 1 to 6 it may be any from the schema's on: fragments of the
+    /// schema's own version are what the releases of its time can read.
+    pub fn version(mut self, version: FormatVersion) -> Self {
+        self.version = Some(version);
         self
     }
 
@@ -126,7 +136,7 @@ impl Write {
     /// array then remains as it was.
     pub fn cells<'a>(self, cells: impl Into<NewCells<'a>>) -> Result<Written> {
         let cells = cells.into();
-        let target = Arc::new(Target::new(&self.array)?);
+        let target = Arc::new(Target::new(&self.array, self.version)?);
         if !target.schema.is_dense() {
             return sparse::write(&target, &self.settings, &cells);
         }
@@ -142,7 +152,12 @@ impl Write {
     /// [`ArrayError::Range`] if a range cuts tiles apart.
     pub fn global_order(self) -> Result<GlobalWriter> {
         let region = self.region();
-        GlobalWriter::new(Arc::new(Target::new(&self.array)?), self.settings, region, self.max_fragment_size)
+        GlobalWriter::new(
+            Arc::new(Target::new(&self.array, self.version)?),
+            self.settings,
+            region,
+            self.max_fragment_size,
+        )
     }
 
     /// For writes in global order: begin another fragment before the data files of one take more bytes than this. In dense

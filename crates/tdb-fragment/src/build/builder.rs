@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_generic_tile::GenericTileEncoder;
 use tdb_rtree::{NdRange, RTree};
 use tdb_schema::ArraySchema;
-use tdb_types::FormatVersion;
+use tdb_types::{Feature, FormatVersion};
 
 use super::kind::StatisticsKind;
 use super::tile::TileSummary;
@@ -36,7 +36,8 @@ pub struct StoredTile {
 /// Takes a fragment's tiles, one after the other, and gives its metadata in any version.
 ///
 /// Each field that the fragment stores gets the same number of tiles, in the order in which they lie in the data files;
-/// which field comes first doesn't matter. The others, `__coords` and the dimensions of dense fragments, get no tiles.
+/// which field comes first doesn't matter. The others, `__coords` and the dimensions of dense fragments, get no tiles; before
+/// format 5 it is the other way round, `__coords` has the tiles of all dimensions of a sparse fragment.
 ///
 /// ```
 /// use tdb_fragment::tdb_rtree::{DimRange, NdRange};
@@ -68,6 +69,7 @@ pub struct FragmentBuilder {
     slots: FieldSlots,
     fields: Vec<Field>,
     mbrs: Vec<NdRange>,
+    bounding_coordinates: Vec<u8>,
     conditions: ProcessedConditions,
 }
 
@@ -141,6 +143,7 @@ impl FragmentBuilder {
             slots,
             fields,
             mbrs: Vec::new(),
+            bounding_coordinates: Vec::new(),
             conditions: ProcessedConditions::default(),
         }
     }
@@ -217,6 +220,14 @@ impl FragmentBuilder {
         self.header.last_tile_cells = cells;
     }
 
+    /// Takes the coordinates of the first and of the last cell of a sparse fragment's next tile, each with all dimensions:
+    /// metadata of formats 1 and 2 has them, though no reader uses them. Those of other formats ignore it.
+    pub fn push_bounding_coordinates(&mut self, first_and_last: &[u8]) {
+        if self.header.version.has(Feature::LegacyFragmentMetadata) {
+            self.bounding_coordinates.extend_from_slice(first_and_last);
+        }
+    }
+
     /// What the metadata says.
     ///
     /// # Errors
@@ -245,6 +256,7 @@ impl FragmentBuilder {
         }
         contents.fragment_statistics = FragmentStatistics(totals);
         contents.processed_conditions = self.conditions;
+        contents.bounding_coordinates = self.bounding_coordinates;
         Ok((self.header, contents))
     }
 

@@ -3,6 +3,8 @@
 /// Arrays that we made, whose files say what those of the release's own say.
 pub(super) const CREATED: &str = "made by ours";
 pub(super) const WRITES: &str = "writes by ours";
+/// Writes among them whose fragments have the format of a release that kept none for later ones: 2 to 6.
+pub(super) const FIRST_FORMATS: &str = "in formats 2 to 6";
 /// Reads by the newest release.
 pub(super) const NEWEST: &str = "reads by 2.30.0";
 /// Reads by the older one.

@@ -5,7 +5,7 @@ use std::path::Path;
 use tdb_array::TimeRange;
 use tdb_types::FormatVersion;
 
-use super::counted::{CREATED, DELETED, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
+use super::counted::{CREATED, DELETED, FIRST_FORMATS, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
 use super::metadata_and_groups;
 use super::sides::Sides;
 use crate::both_write::{Answer, ask, cannot_be_the_same};
@@ -28,6 +28,9 @@ use tdb_reference::{Error, Result};
 const KEPT: u32 = 7;
 /// How often the older release has to read rightly what the newest wrote before it is ours that is wrong.
 const PATIENT_READS: usize = 8;
+
+/// Of so many cases of formats below that, one has fragments of the newest format added by us.
+const OWN_FORMAT: u64 = 4;
 
 /// Of so many cases two lose fragments.
 const LOSING: u64 = 5;
@@ -126,11 +129,17 @@ impl Pair<'_> {
                 continue;
             }
             match step {
+                // The newest would write its own format.
+                _ if self.is_asked_for() => self.by_older(step, &theirs)?,
                 // The newest would give the schema its own version, which the older one can't read; we keep the array's.
                 Step::Evolve(_) => self.by_older(step, &theirs)?,
                 _ => carry_out(step, &mut self.sides.newest, &theirs).map_err(|error| self.refused(&theirs, &error))?,
             }
-            let manner = Manner::by(self.index.wrapping_mul(31).wrapping_add(number));
+            let mut manner = Manner::by(self.index.wrapping_mul(31).wrapping_add(number));
+            if self.is_asked_for() {
+                manner.version = Some(self.format()?);
+                self.counts.add(FIRST_FORMATS, u64::from(matches!(step, Step::Write(_))));
+            }
             let failure = by_us(&format!("step {number}"), || ours::carry_out(step, self.case, &ours, manner));
             failure.map_or(Ok(()), Err)?;
             self.counts.add(WRITES, u64::from(matches!(step, Step::Write(_))));
@@ -144,7 +153,18 @@ impl Pair<'_> {
 
     /// Whether new fragments have the version of the array.
     fn is_kept(&self) -> bool {
-        self.sides.older.release().format >= KEPT
+        self.sides.older.release().format >= KEPT || self.is_asked_for()
+    }
+
+    /// Whether we are told to write fragments of the array's version, which the newest release no longer writes: the older
+    /// one does so in its place.
+    fn is_asked_for(&self) -> bool {
+        self.sides.older.release().format < KEPT && self.index % OWN_FORMAT > 0
+    }
+
+    fn format(&self) -> std::result::Result<FormatVersion, Failure> {
+        let unknown = |error: tdb_types::UnsupportedVersion| Failure::new(Kind::OurError, error.to_string());
+        FormatVersion::new(self.sides.older.release().format).map_err(unknown)
     }
 
     /// Makes both arrays, and compares what is in them if one of them is ours.
@@ -152,12 +172,14 @@ impl Pair<'_> {
         let older = &mut self.sides.older;
         let made = older.create(&self.theirs, &self.case.array);
         made.map_err(|error| self.refused(&self.theirs, &error))?;
-        let older = &mut self.sides.older;
         if share == Share::Second {
-            return older.create(&self.ours, &self.case.array).map_err(|error| self.refused(&self.ours, &error));
+            return self
+                .sides
+                .older
+                .create(&self.ours, &self.case.array)
+                .map_err(|error| self.refused(&self.ours, &error));
         }
-        let unknown = |error: tdb_types::UnsupportedVersion| Failure::new(Kind::OurError, error.to_string());
-        let version = FormatVersion::new(older.release().format).map_err(unknown)?;
+        let version = self.format()?;
         by_us("create", || ours::create(&self.ours, self.case, version)).map_or(Ok(()), Err)?;
         let [theirs, ours] = [&self.theirs, &self.ours].map(Path::new);
         create::compare(theirs, ours, self.case.encrypted)

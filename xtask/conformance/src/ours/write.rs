@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use tdb_array::{Array, Coordinate, Names, NewCells, NewColumn, Order, Write};
 use tdb_schema::FieldRef;
-use tdb_types::{Layout, Scalar};
+use tdb_types::{FormatVersion, Layout, Scalar};
 
 use super::{describe, options};
 use crate::case::Case;
@@ -21,6 +21,8 @@ pub struct Manner {
     pub max_fragment_size: Option<u64>,
     /// For writes in global order: whether batches without cells come between the others, first and last.
     pub empty_batches: bool,
+    /// The format of the new fragments, if it isn't the one that they have anyway.
+    pub version: Option<FormatVersion>,
 }
 
 impl Manner {
@@ -32,6 +34,7 @@ impl Manner {
             budget: [1, 4096, 64 << 20][(chance / 8 % 3) as usize],
             max_fragment_size: (chance / 24).is_multiple_of(3).then_some(500),
             empty_batches: (chance / 72).is_multiple_of(2),
+            version: None,
         }
     }
 }
@@ -43,6 +46,9 @@ pub fn write(uri: &str, case: &Case, spec: &WriteSpec, manner: Manner) -> Result
     let mut write = array.write().budget(manner.budget).any_utf8();
     if let Some(time) = spec.timestamp {
         write = write.names(Names::new().at(time));
+    }
+    if let Some(version) = manner.version {
+        write = write.version(version);
     }
     write = place(&array, spec, write)?;
     let cells = Given::new(&array, &spec.cells);

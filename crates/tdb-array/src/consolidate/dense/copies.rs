@@ -4,7 +4,7 @@ use tdb_fragment::{DenseGrid, Tiles};
 use tdb_rtree::NdRange;
 
 use super::boxes::TileBox;
-use crate::consolidate::copy::CopiedField;
+use crate::consolidate::copied::{CopiedField, has_same_order};
 use crate::write::{EncodedTile, Target};
 use crate::{Array, ArrayError, Fragment, Result};
 
@@ -42,7 +42,8 @@ impl<'a> Copies<'a> {
         let mut sources = Vec::new();
         for fragment in array.fragments()? {
             let Some(bounds) = fragment.non_empty_domain() else { continue };
-            let is_alike = matches!(fragment.footer().tiles(), Tiles::Dense(_));
+            let is_dense = matches!(fragment.footer().tiles(), Tiles::Dense(_));
+            let is_alike = is_dense && has_same_order(fragment.schema(), &target.schema);
             let fields = target.fields.iter().map(|encoder| match is_alike {
                 true => CopiedField::new(fragment, target, encoder),
                 false => Ok(None),

@@ -129,11 +129,11 @@ impl<'a> Sink<'a> {
             let (encoder, column) = (&target.fields[field], source.column(field, &tile.columns));
             let cells = tile.columns.cells;
             if let Some(copied) = source.copied(field) {
-                let range = match column {
-                    Column::Cells(cells) => encoder.range_of(&cells.cells(encoder.size)),
+                let coordinates = match column {
+                    Column::Cells(cells) if encoder.is_dimension() => Some(cells.cells(encoder.size)),
                     _ => None,
                 };
-                return copied.tile(encoder, (tile.tile, cells as u64), range, scratch);
+                return copied.tile(encoder, (tile.tile, cells as u64), coordinates.as_ref(), scratch);
             }
             let mut whole = std::mem::take(&mut scratch.cells);
             whole.clear();

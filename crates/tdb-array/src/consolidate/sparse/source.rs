@@ -10,7 +10,7 @@ use tdb_types::{Feature, ordered_keys, saturating_len};
 use super::columns::{Column, Columns, Fated, Times, numbers};
 use super::fates::Fates;
 use super::fields::{Field, Fields};
-use crate::consolidate::copy::CopiedField;
+use crate::consolidate::copied::CopiedField;
 use crate::order::by_writers::may_differ;
 use crate::order::coordinates::Coordinates;
 use crate::tiles::{CellBuffers, TileScratch};

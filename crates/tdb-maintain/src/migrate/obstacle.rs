@@ -1,0 +1,201 @@
+//! What a format can't say of an array.
+
+use tdb_array::tdb_schema::{ArraySchema, Attribute};
+use tdb_filters::{Filter, FilterPipeline};
+use tdb_types::{ByteWriter, DataOrder, Datatype, Feature, FormatVersion, Layout};
+
+/// Something of an array that would be lost in another format, or that can't be written in it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// A part of the schema that later formats have.
+    #[error("{what}: formats from {since} on have it")]
+    Feature {
+        /// What it is.
+        what: String,
+        /// The first format that has it.
+        since: u32,
+    },
+    /// A filter, or an option of one, that later formats have.
+    #[error("filters of {field}: {why}")]
+    Filter {
+        /// The field.
+        field: String,
+        /// Why not.
+        why: String,
+    },
+    /// A filter that loses something each time that cells go through it.
+    #[error("filter {filter} of {field} loses something each time that cells are written: give the field another one")]
+    Loses {
+        /// The field.
+        field: String,
+        /// The filter.
+        filter: String,
+    },
+    /// A schema that the format's releases refuse.
+    #[error("the schema: {0}")]
+    Schema(String),
+    /// The array has had several schemas.
+    #[error(
+        "{0} schemas, by which it was written: formats from 10 on keep more than one (without its history the latest will do)"
+    )]
+    Schemas(usize),
+    /// The array has metadata.
+    #[error("metadata: formats from 4 on have it")]
+    Metadata,
+    /// Cells were deleted by a condition.
+    #[error(
+        "{0} deletes of cells by a condition: formats from 16 on have them (without its history the deleted cells are left out)"
+    )]
+    Deletes(usize),
+    /// Cells carry their times.
+    #[error(
+        "fragment {fragment}: its cells carry the times at which they were written or deleted; formats from {since} on have that"
+    )]
+    CellTimes {
+        /// The fragment.
+        fragment: String,
+        /// The first format that has it.
+        since: u32,
+    },
+    /// A fragment is of a range of time.
+    #[error("fragment {0} was written over a range of time: formats from 3 on can say so")]
+    Range(String),
+    /// Something happened within the time of a fragment whose cells don't carry their times.
+    #[error(
+        "fragment {0} is of a range of time, which this format shows otherwise, and something else happened within it: vacuum the array before, or leave out its history"
+    )]
+    Between(String),
+    /// A sparse fragment in a dense array.
+    #[error(
+        "fragment {0} is sparse in a dense array: such are written no more (without its history the cells can be copied)"
+    )]
+    SparseInDense(String),
+    /// Fragments were joined, and it isn't clear which of them stand for which.
+    #[error("{0} says which fragments were joined, but not which of several came of it: vacuum the array before")]
+    NotVacuumed(String),
+    /// Cells were updated by a condition.
+    #[error("{0} updates cells by a condition, which this library doesn't apply")]
+    Update(String),
+    /// Labels lie in arrays elsewhere.
+    #[error("dimension label {0:?} lies in an array outside of this one")]
+    OutsideLabel(String),
+    /// There is no such field.
+    #[error("there is no {what} {name:?}")]
+    NoSuchField {
+        /// Of what kind.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// What `version` can't say of a schema.
+pub(super) fn of_schema(schema: &ArraySchema, version: FormatVersion) -> Vec<Obstacle> {
+    let mut all = Vec::new();
+    let mut lacks = |is_used: bool, feature: Feature, what: String| {
+        if is_used && !version.has(feature) {
+            all.push(Obstacle::Feature { what, since: feature.row().since });
+        }
+    };
+    lacks(schema.allows_duplicates(), Feature::AllowsDuplicates, "duplicates".to_owned());
+    lacks(schema.cell_order() == Layout::Hilbert, Feature::Validity, "cells in Hilbert order".to_owned());
+    let first = schema.dimensions().first().map(tdb_array::tdb_schema::Dimension::datatype);
+    for dimension in schema.dimensions() {
+        let what = |what: &str| format!("dimension {:?} {what}", dimension.name());
+        lacks(dimension.is_var(), Feature::PerDimensionFiles, what("of strings"));
+        let is_other = Some(dimension.datatype()) != first;
+        lacks(is_other, Feature::PerDimensionFiles, what("of another datatype than the first"));
+    }
+    for attribute in schema.attributes() {
+        let what = |what: &str| format!("attribute {:?} {what}", attribute.name());
+        lacks(attribute.is_nullable(), Feature::Validity, what("with nulls"));
+        lacks(!has_default_fill(attribute), Feature::FillValue, what("with a fill value of its own"));
+        lacks(attribute.order() != DataOrder::Unordered, Feature::AttributeOrder, what("with ordered values"));
+    }
+    for label in schema.labels() {
+        lacks(true, Feature::DimensionLabels, format!("dimension label {:?}", label.name));
+    }
+    for enumeration in schema.enumerations() {
+        lacks(true, Feature::Enumerations, format!("enumeration {:?}", enumeration.name));
+    }
+    lacks(schema.current_domain().is_some(), Feature::CurrentDomain, "the current domain".to_owned());
+    let outside = schema.labels().iter().filter(|label| label.external || !label.relative);
+    all.extend(outside.map(|label| Obstacle::OutsideLabel(label.name.clone())));
+    for (name, datatype) in datatypes(schema) {
+        if let Some(since) = since(datatype).filter(|since| version.number() < *since) {
+            all.push(Obstacle::Feature { what: format!("{name} of datatype {datatype}"), since });
+        }
+    }
+    for (field, filters) in filters(schema) {
+        for filter in &filters.filters {
+            if let Some(since) = since_of_filter(filter).filter(|since| version.number() < *since) {
+                all.push(Obstacle::Feature { what: format!("filter {} of {field}", filter.name()), since });
+            }
+            if loses(filter) {
+                all.push(Obstacle::Loses { field: field.clone(), filter: filter.name().to_owned() });
+            }
+        }
+    }
+    for (name, filters) in filters(schema) {
+        if let Err(error) = filters.write(&mut ByteWriter::new(), version) {
+            all.push(Obstacle::Filter { field: name, why: error.to_string() });
+        }
+    }
+    all
+}
+
+fn has_default_fill(attribute: &Attribute) -> bool {
+    let mut expected = attribute.datatype().default_fill().into_iter().cycle();
+    !attribute.fill_valid() && attribute.fill_pattern().iter().all(|byte| expected.next() == Some(*byte))
+}
+
+fn datatypes(schema: &ArraySchema) -> impl Iterator<Item = (String, Datatype)> {
+    let dimensions =
+        schema.dimensions().iter().map(|field| (format!("dimension {:?}", field.name()), field.datatype()));
+    let attributes =
+        schema.attributes().iter().map(|field| (format!("attribute {:?}", field.name()), field.datatype()));
+    dimensions.chain(attributes)
+}
+
+/// The first format whose releases all know a datatype; none if all do.
+fn since(datatype: Datatype) -> Option<u32> {
+    Some(match datatype {
+        _ if datatype.is_time() => 9,
+        Datatype::Blob => 11,
+        Datatype::Bool => 14,
+        Datatype::GeomWkb | Datatype::GeomWkt => 21,
+        _ => return None,
+    })
+}
+
+/// The first format whose releases all know a filter; none if all do, or if the filter itself says which do.
+fn since_of_filter(filter: &Filter) -> Option<u32> {
+    Some(match filter {
+        Filter::Md5 | Filter::Sha256 => 5,
+        Filter::Dictionary { .. } => 13,
+        Filter::FloatScale { .. } => 15,
+        Filter::Xor | Filter::WebP(_) => 16,
+        _ => return None,
+    })
+}
+
+/// Whether values that went through a filter once may be others when they have gone through it again.
+fn loses(filter: &Filter) -> bool {
+    match filter {
+        Filter::FloatScale { .. } => true,
+        Filter::WebP(options) => !options.lossless,
+        _ => false,
+    }
+}
+
+/// All filters, and whose they are.
+fn filters(schema: &ArraySchema) -> impl Iterator<Item = (String, &FilterPipeline)> {
+    let own = |filters: &&FilterPipeline| !filters.filters.is_empty();
+    let dimensions =
+        schema.dimensions().iter().map(|field| (format!("dimension {:?}", field.name()), field.own_filters()));
+    let attributes = schema.attributes().iter().map(|field| (format!("attribute {:?}", field.name()), field.filters()));
+    let shared = [("coordinates", schema.coords_filters()), ("offsets", schema.offsets_filters())];
+    let shared = shared.into_iter().map(|(name, filters)| (name.to_owned(), filters));
+    dimensions.chain(attributes).chain(shared).filter(move |(_, filters)| own(filters))
+}

@@ -1,0 +1,219 @@
+//! Where the new array goes: into a folder of its own, or in place of the old one.
+//!
+//! It is written beside its place, under a hidden name, compared with the old one, and renamed when it is whole. To take the
+//! place of the old one takes two renames; a journal beside them says what was about to be done, so that the next run
+//! finishes it.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tdb_array::CreateOptions;
+use tdb_storage::{LocalStorage, Storage, StorageError};
+
+use super::{Migration, MigrationReport};
+use crate::lock::Lock;
+use crate::target::Target;
+use crate::{MaintainError, Result};
+
+const TITLE: &str = "tdb journal of a migration 1\n";
+
+/// What a run that was interrupted while it put the new array in place of the old one came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InPlace {
+    /// There was none.
+    Nothing,
+    /// The new array is in place now.
+    Finished,
+    /// The old array is as it was.
+    Undone,
+}
+
+/// The paths that a migration of an array needs.
+#[derive(Debug)]
+struct Paths {
+    place: PathBuf,
+    parent: PathBuf,
+    /// The new array before it is in its place.
+    new: PathBuf,
+    /// The old one after.
+    old: PathBuf,
+    journal: PathBuf,
+}
+
+impl Paths {
+    fn of(place: &Path) -> Result<Self> {
+        let place = match place.canonicalize() {
+            Ok(place) => place,
+            Err(_) => std::path::absolute(place).map_err(|error| failed(place, &error))?,
+        };
+        let none = || failed(&place, &io::Error::new(ErrorKind::InvalidInput, "a folder with a name is wanted"));
+        let name = place.file_name().ok_or_else(none)?.to_string_lossy().into_owned();
+        let parent = place.parent().ok_or_else(none)?.to_path_buf();
+        let beside = |name: String| parent.join(name);
+        Ok(Self {
+            new: beside(format!(".{name}.tdb-migrating")),
+            old: beside(format!("{name}.before-migration")),
+            journal: beside(format!(".{name}.tdb-migration")),
+            place: place.clone(),
+            parent: parent.clone(),
+        })
+    }
+}
+
+impl Migration {
+    /// Writes the new array into a folder that isn't there yet; it is there when it is whole.
+    ///
+    /// # Errors
+    /// Something is there; somebody else does the same; something can't be read or written, or the new array doesn't read as
+    /// the old one. Nothing is then left of it.
+    pub fn into_folder(&self, folder: &Path, options: &CreateOptions) -> Result<MigrationReport> {
+        let paths = Paths::of(folder)?;
+        if paths.place.exists() {
+            return Err(failed(&paths.place, &io::Error::from(ErrorKind::AlreadyExists)));
+        }
+        let (report, lock) = self.write_beside(&paths, options)?;
+        drop(lock);
+        let renamed = rename(&paths.new, &paths.place, &paths.parent);
+        renamed.inspect_err(|_| remove(&paths.new))?;
+        Ok(report)
+    }
+
+    /// Writes the new array beside the folder of the old one, puts it in its place, and keeps the old one as
+    /// `NAME.before-migration`, unless it is to be `removed`. Whoever has the array open goes on with files that have changed
+    /// their place, and had better open it again.
+    ///
+    /// # Errors
+    /// As [`into_folder`](Self::into_folder); the array was changed meanwhile, or is maintained by somebody. It is then as it was.
+    pub fn in_place(&self, folder: &Path, options: &CreateOptions, remove_old: bool) -> Result<MigrationReport> {
+        let paths = Paths::of(folder)?;
+        if paths.old.exists() {
+            return Err(failed(&paths.old, &io::Error::from(ErrorKind::AlreadyExists)));
+        }
+        let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.place));
+        let own = Lock::take(&storage, false)?;
+        let array = self.array.reopened()?;
+        let before = Target::Array(array.clone()).stamp()?;
+        let (report, lock) = self.write_beside(&paths, options)?;
+        drop(lock);
+        let swapped = (|| {
+            if Target::Array(array).stamp()? != before {
+                let what = "it was written to while it was copied".to_owned();
+                return Err(MaintainError::Conflict { path: paths.place.display().to_string(), what });
+            }
+            write_journal(&paths)
+        })();
+        if let Err(error) = swapped {
+            remove(&paths.new);
+            return Err(error);
+        }
+        rename(&paths.place, &paths.old, &paths.parent)?;
+        rename(&paths.new, &paths.place, &paths.parent)?;
+        // Its file has moved with the array.
+        drop(own.moved(Arc::new(LocalStorage::new(&paths.old))));
+        end_journal(&paths)?;
+        if remove_old {
+            fs::remove_dir_all(&paths.old).map_err(|error| failed(&paths.old, &error))?;
+        }
+        Ok(report)
+    }
+
+    fn write_beside(&self, paths: &Paths, options: &CreateOptions) -> Result<(MigrationReport, Lock)> {
+        fs::create_dir_all(&paths.new).map_err(|error| failed(&paths.new, &error))?;
+        let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.new));
+        let lock = Lock::take(&storage, false)?;
+        // What an interrupted run has left.
+        for entry in storage.list("")?.into_iter().filter(|entry| !tdb_storage::is_temporary(&entry.name)) {
+            match entry.kind {
+                tdb_storage::EntryKind::Folder => storage.remove_folder(&entry.name)?,
+                _ => storage.remove_file(&entry.name)?,
+            }
+        }
+        match self.into_storage(&storage, options) {
+            Ok(report) => Ok((report, lock)),
+            Err(error) => {
+                remove(&paths.new);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Finishes or undoes what an interrupted migration in place of an array was about to do. To be asked before the array is
+/// opened, which may not be there in between.
+///
+/// # Errors
+/// Something can't be renamed or removed.
+pub fn recover(folder: &Path) -> Result<InPlace> {
+    let paths = Paths::of(folder)?;
+    match fs::read_to_string(&paths.journal) {
+        Ok(text) if text == TITLE => {}
+        Ok(_) => return Ok(InPlace::Nothing),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(InPlace::Nothing),
+        Err(error) => return Err(failed(&paths.journal, &error)),
+    }
+    let outcome = match (paths.place.exists(), paths.new.exists()) {
+        (true, true) => {
+            fs::remove_dir_all(&paths.new).map_err(|error| failed(&paths.new, &error))?;
+            InPlace::Undone
+        }
+        (true, false) => InPlace::Finished,
+        (false, true) => {
+            rename(&paths.new, &paths.place, &paths.parent)?;
+            InPlace::Finished
+        }
+        (false, false) => {
+            rename(&paths.old, &paths.place, &paths.parent)?;
+            InPlace::Undone
+        }
+    };
+    end_journal(&paths)?;
+    Ok(outcome)
+}
+
+fn write_journal(paths: &Paths) -> Result<()> {
+    let write = || -> io::Result<()> {
+        let mut file = File::create_new(&paths.journal)?;
+        file.write_all(TITLE.as_bytes())?;
+        file.sync_all()?;
+        sync(&paths.parent)
+    };
+    write().map_err(|error| failed(&paths.journal, &error))
+}
+
+fn end_journal(paths: &Paths) -> Result<()> {
+    let remove = || -> io::Result<()> {
+        fs::remove_file(&paths.journal)?;
+        sync(&paths.parent)
+    };
+    remove().map_err(|error| failed(&paths.journal, &error))
+}
+
+fn rename(from: &Path, to: &Path, parent: &Path) -> Result<()> {
+    let rename = || -> io::Result<()> {
+        fs::rename(from, to)?;
+        sync(parent)
+    };
+    rename().map_err(|error| failed(to, &error))
+}
+
+/// Makes names in a folder durable, where the system can.
+fn sync(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// As far as possible; the error to report is another.
+fn remove(folder: &Path) {
+    let _ = fs::remove_dir_all(folder);
+}
+
+fn failed(path: &Path, error: &io::Error) -> MaintainError {
+    let path = path.display().to_string();
+    match error.kind() {
+        ErrorKind::AlreadyExists => MaintainError::Storage(StorageError::AlreadyExists { path }),
+        ErrorKind::NotFound => MaintainError::Storage(StorageError::NotFound { path }),
+        _ => MaintainError::Folder { path, why: error.to_string() },
+    }
+}

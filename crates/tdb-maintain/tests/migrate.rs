@@ -1,0 +1,243 @@
+//! Arrays of all releases in every format: the same cells at every time, or a reason.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_array::tdb_filters::EncryptionKey;
+use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, TimeRange};
+use tdb_maintain::{Diff, Difference, InPlace, MaintainError, Migrate, Obstacle, recover_migration};
+use tdb_storage::{EntryKind, MemoryStorage, Storage};
+use tdb_testkit::fixtures::{self, Fixture};
+use tdb_testkit::{Fault, FaultyStorage};
+use tdb_types::{FormatVersion, Layout, TimestampedName};
+
+/// Options to open a fixture, and to make others like it.
+fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
+    let key =
+        fixture.expected().encryption_key.as_ref().map(|key| EncryptionKey::new(key.as_bytes().try_into().unwrap()));
+    match key {
+        Some(key) => (ArrayOptions::new().key(key.clone()), CreateOptions::new().key(key)),
+        None => (ArrayOptions::new(), CreateOptions::new()),
+    }
+}
+
+/// All times at which something happened, and those just before.
+fn times(array: &Array) -> BTreeSet<u64> {
+    let inventory = array.commit_inventory(&array.listing().unwrap()).unwrap();
+    let fragments = inventory.fragments.iter().map(|fragment| fragment.entry.name.clone());
+    let deletes = inventory.paths.iter().filter_map(|path| TimestampedName::parse(path.rsplit('/').next()?));
+    let all = fragments.chain(deletes).flat_map(|name| [name.start(), name.end()]);
+    all.flat_map(|time| [time.saturating_sub(1), time]).collect()
+}
+
+fn difference(a: &Array, b: &Array) -> Option<String> {
+    let mut first = None;
+    let counts = Diff::new(a, b).run(|difference| {
+        if !matches!(difference, Difference::Schema { .. }) {
+            first = Some(format!("{difference:?}"));
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    counts.map_or_else(|error| Some(error.to_string()), |_| first)
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    migrated: u32,
+    refused: u32,
+    times: u32,
+    reasons: BTreeMap<String, u32>,
+}
+
+fn migrate_all(fixtures: impl Iterator<Item = Fixture>, counts: &mut Counts, problems: &mut Vec<String>) {
+    for fixture in fixtures {
+        let (open, create) = options(&fixture);
+        let Ok(array) = open.clone().open_on(fixture.array_storage()) else { continue };
+        for version in FormatVersion::all() {
+            let context = format!("{} to {version}", fixture.name());
+            let migration = match Migrate::new().to(version).plan(&array) {
+                Ok(migration) => migration,
+                Err(MaintainError::CannotMigrate { against, .. }) => {
+                    counts.refused += 1;
+                    for obstacle in against {
+                        let kind = format!("{obstacle:?}").split([' ', '(']).next().unwrap().to_owned();
+                        let detail = if matches!(obstacle, Obstacle::Schema(_)) { obstacle.to_string() } else { kind };
+                        *counts.reasons.entry(detail).or_default() += 1;
+                    }
+                    continue;
+                }
+                Err(error) => {
+                    problems.push(format!("{context}: {error}"));
+                    continue;
+                }
+            };
+            let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+            if let Err(error) = migration.into_storage(&storage, &create) {
+                problems.push(format!("{context}: {error}"));
+                continue;
+            }
+            counts.migrated += 1;
+            for time in times(&array) {
+                let at = |storage: Arc<dyn Storage>| open.clone().between(TimeRange::until(time)).open_on(storage);
+                let (Ok(old), Ok(new)) = (at(fixture.array_storage()), at(storage.clone())) else {
+                    problems.push(format!("{context} at {time}: one can't be opened"));
+                    continue;
+                };
+                counts.times += 1;
+                if let Some(what) = difference(&old, &new) {
+                    problems.push(format!("{context} at {time}: {what}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_array_in_every_format() {
+    let (mut counts, mut problems) = (Counts::default(), Vec::new());
+    migrate_all(fixtures::all().into_iter().chain(fixtures::of_older_releases()), &mut counts, &mut problems);
+    eprintln!("{counts:#?}");
+    let mut by_fixture: BTreeMap<String, u32> = BTreeMap::new();
+    for problem in &problems {
+        *by_fixture.entry(problem.split(" to ").next().unwrap().to_owned()).or_default() += 1;
+    }
+    let mut seen = BTreeSet::new();
+    problems.retain(|problem| seen.insert(problem.split(" to ").next().unwrap().to_owned()));
+    let shown: Vec<String> = problems.iter().take(60).map(|problem| problem.chars().take(400).collect()).collect();
+    assert!(problems.is_empty(), "{by_fixture:?}\n{}", shown.join("\n"));
+    assert!(counts.migrated > 5000 && counts.times > 10_000, "{counts:?}");
+}
+
+/// The fixture of that name, in memory.
+fn fixture(name: &str) -> Arc<dyn Storage> {
+    fixtures::all()
+        .into_iter()
+        .chain(fixtures::of_older_releases())
+        .find(|one| one.name() == name)
+        .unwrap()
+        .array_storage()
+}
+
+#[test]
+fn other_tiles_orders_and_filters() {
+    let changes: [fn(Migrate) -> Migrate; 4] = [
+        |migrate| migrate.tile_order(Layout::ColMajor).cell_order(Layout::ColMajor),
+        |migrate| migrate.capacity(2).filters("__offsets", "gzip(3)".parse().unwrap()),
+        |migrate| migrate.filters("__coords", "bitshuffle | zstd(2)".parse().unwrap()),
+        |migrate| migrate.cell_order(Layout::Hilbert),
+    ];
+    let mut done = 0;
+    for name in [
+        "v22-by-2.30.0-sparse-2d",
+        "v22-by-2.30.0-dense-2d-row-row",
+        "v4-by-1.7.7-sparse",
+        "v22-by-2.30.0-sparse-deletes",
+    ] {
+        for (number, change) in changes.iter().enumerate() {
+            for flatten in [false, true] {
+                let array = ArrayOptions::new().open_on(fixture(name)).unwrap();
+                let migrate = change(Migrate::new().to(FormatVersion::DEFAULT));
+                let migrate = if flatten { migrate.flatten() } else { migrate };
+                let migration = match migrate.plan(&array) {
+                    Ok(migration) => migration,
+                    Err(MaintainError::CannotMigrate { .. }) if array.schema().is_dense() && number == 3 => continue,
+                    Err(error) => panic!("{name} {number}: {error}"),
+                };
+                let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+                migration.into_storage(&storage, &CreateOptions::new()).unwrap();
+                let new = ArrayOptions::new().open_on(storage).unwrap();
+                assert_eq!(difference(&array, &new), None, "{name} {number} {flatten}");
+                assert_eq!(
+                    Some(new.schema()),
+                    migration.definition().map(|definition| Arc::new(definition.schema().clone())).as_ref()
+                );
+                done += 1;
+            }
+        }
+    }
+    assert_eq!(done, 30);
+}
+
+#[test]
+fn all_reasons_are_told_at_once() {
+    let array = ArrayOptions::new().open_on(fixture("v22-by-2.30.0-sparse-deletes")).unwrap();
+    let wrong =
+        Migrate::new().to(FormatVersion::new(4).unwrap()).capacity(3).tile_extent("none", tdb_types::Scalar::U8(1));
+    let MaintainError::CannotMigrate { against, .. } = wrong.plan(&array).unwrap_err() else { panic!() };
+    assert!(against.iter().any(|one| matches!(one, Obstacle::Deletes(_))), "{against:?}");
+    assert!(against.iter().any(|one| matches!(one, Obstacle::NoSuchField { .. })), "{against:?}");
+}
+
+/// A copy of a fixture in a folder.
+fn on_disk(name: &str, folder: &Path) {
+    fn copy(storage: &dyn Storage, path: &str, folder: &Path) {
+        std::fs::create_dir_all(folder).unwrap();
+        for entry in storage.list(path).unwrap() {
+            let inside = if path.is_empty() { entry.name.clone() } else { format!("{path}/{}", entry.name) };
+            match entry.kind {
+                EntryKind::Folder => copy(storage, &inside, &folder.join(&entry.name)),
+                _ => std::fs::write(folder.join(&entry.name), storage.read(&inside).unwrap()).unwrap(),
+            }
+        }
+    }
+    copy(&*fixture(name), "", folder);
+}
+
+#[test]
+fn in_place_and_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("array");
+    let beside = |name: &str| folder.path().join(name);
+    let (new, old, journal) =
+        (beside(".array.tdb-migrating"), beside("array.before-migration"), beside(".array.tdb-migration"));
+    on_disk("v4-by-1.7.7-sparse", &place);
+    let array = Array::open(&place).unwrap();
+    let plan = Migrate::new().to(FormatVersion::DEFAULT).plan(&array).unwrap();
+    assert_eq!(recover_migration(&place).unwrap(), InPlace::Nothing);
+    // Somebody else maintains it.
+    std::fs::write(place.join(".tdb-maintain.tmp"), "process 1\non elsewhere\n").unwrap();
+    assert!(matches!(plan.in_place(&place, &CreateOptions::new(), false), Err(MaintainError::Busy { .. })));
+    std::fs::remove_file(place.join(".tdb-maintain.tmp")).unwrap();
+    plan.in_place(&place, &CreateOptions::new(), false).unwrap();
+    let (before, after) = (Array::open(&old).unwrap(), Array::open(&place).unwrap());
+    assert_eq!((before.schema().version().number(), after.schema().version()), (4, FormatVersion::DEFAULT));
+    assert_eq!(difference(&before, &after), None);
+    assert!(!new.exists() && !journal.exists() && !old.join(".tdb-maintain.tmp").exists());
+    assert!(plan.into_folder(&place, &CreateOptions::new()).is_err());
+    // After each step of the two renames.
+    let text = "tdb journal of a migration 1\n";
+    let version = || Array::open(&place).unwrap().schema().version().number();
+    std::fs::rename(&place, &new).unwrap();
+    std::fs::write(&journal, text).unwrap();
+    assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Finished, 22));
+    std::fs::write(&journal, text).unwrap();
+    assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Finished, 22));
+    std::fs::rename(&place, &new).unwrap();
+    std::fs::rename(&old, &place).unwrap();
+    std::fs::write(&journal, text).unwrap();
+    assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Undone, 4));
+    assert!(!new.exists() && !journal.exists());
+}
+
+/// Whatever operation fails, the error is told, and the old array is as it was.
+#[test]
+fn faults() {
+    for (name, version) in [("v22-by-2.30.0-sparse-2d", 4), ("v4-by-1.7.7-dense", 22)] {
+        let array = ArrayOptions::new().open_on(fixture(name)).unwrap();
+        let plan = Migrate::new().to(FormatVersion::new(version).unwrap()).plan(&array).unwrap();
+        let sound = FaultyStorage::sound(Arc::new(MemoryStorage::new()));
+        plan.into_storage(&(Arc::new(sound.clone()) as _), &CreateOptions::new()).unwrap();
+        assert!(sound.changes() > 15, "{name}: {}", sound.changes());
+        for fault in [Fault::Fails, Fault::Stops] {
+            for n in 0..sound.changes() {
+                let faulty = FaultyStorage::new(Arc::new(MemoryStorage::new()), fault, n);
+                let error = plan.into_storage(&(Arc::new(faulty) as _), &CreateOptions::new()).unwrap_err();
+                assert!(matches!(error.category(), ErrorCategory::Unavailable), "{name} {n}: {error}");
+            }
+        }
+    }
+}
