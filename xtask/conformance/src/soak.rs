@@ -35,7 +35,7 @@ struct Counts {
     writes: [AtomicUsize; 2],
     deletes: [AtomicUsize; 2],
     reads: [AtomicUsize; 2],
-    /// Reads that met a file that a vacuum had removed, or one that was half written.
+    /// What met a file that had just been removed, or one that was half written, and was done again.
     again: [AtomicUsize; 2],
     /// Reads in which the library crashed.
     crashed: AtomicUsize,
@@ -142,11 +142,11 @@ impl Soak<'_> {
                     let array = ArrayOptions::new().threads(1).open(self.uri)?;
                     array.delete_cells(&field("serial").lt(serial), &Names::new().at(EPOCH + serial))?;
                 }
-                (Some(reference), false) => reference.write(self.uri, &self.write_spec(serial))?,
+                (Some(reference), false) => self.until_open(|| reference.write(self.uri, &self.write_spec(serial)))?,
                 (Some(reference), true) => {
                     let (field, comparison) = ("serial".to_owned(), Comparison::Less);
                     let older = Condition::Compare { field, comparison, value: Some(bytes_of([serial])) };
-                    reference.delete(self.uri, &older, Some(EPOCH + serial))?;
+                    self.until_open(|| reference.delete(self.uri, &older, Some(EPOCH + serial)))?;
                 }
             }
             self.ledger.committed(serial);
@@ -155,6 +155,16 @@ impl Soak<'_> {
             thread::sleep(Duration::from_millis(5));
         }
         Ok(())
+    }
+
+    /// The library can't open an array in whose folders a file goes between their listing and the question for its size.
+    fn until_open(&self, mut act: impl FnMut() -> tdb_reference::Result<()>) -> tdb_reference::Result<()> {
+        loop {
+            match act() {
+                Err(error) if is_gone(&error.to_string()) => add(&self.counts.again[1]),
+                done => return done,
+            }
+        }
     }
 
     fn write(&self, serial: u64) -> Result<(), ArrayError> {

@@ -259,6 +259,11 @@ impl Run<'_> {
                 }
                 (Kind::Cells, detail)
             }
+            Compared::TheirError(error) if error.contains("was stopped after") => {
+                // It would take as long over each other window.
+                self.excuse("doesn't come to an end over a read");
+                return Err(End::Damaged);
+            }
             Compared::TheirError(error) => {
                 if let Some(reason) =
                     defects::refused(&error).or_else(|| crate::defects::explanation(&self.case, None, &error))
