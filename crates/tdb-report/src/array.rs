@@ -96,11 +96,14 @@ fn metadata(page: &mut Page, array: &Array) -> Result<()> {
     }
     page.heading("Metadata");
     let rows = metadata.iter().take(METADATA).map(|(key, value)| {
-        let text: String = format!("{value:?}").chars().take(200).collect();
-        vec![key.chars().take(200).collect(), text]
+        let text = match value.as_text() {
+            Some(text) => text.chars().take(200).collect(),
+            None => value.scalars().take(20).map(|scalar| scalar.to_string()).collect::<Vec<_>>().join(", "),
+        };
+        vec![key.chars().take(200).collect(), value.datatype().to_string(), text]
     });
     let title = format!("{} entries", metadata.len());
-    crate::page::table(&mut page.body, &title, &["key", "value"], 2, rows.collect());
+    crate::page::table(&mut page.body, &title, &["key", "type", "value"], 3, rows.collect());
     Ok(())
 }
 
