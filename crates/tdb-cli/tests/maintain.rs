@@ -19,7 +19,7 @@ fn plans() {
     "#);
     assert_snapshot!(of("consolidate v22-by-2.30.0-dense-metadata/array --what metadata --plan"), @r#"
     $ tdb consolidate v22-by-2.30.0-dense-metadata/array --what metadata --plan
-    {"action":"write","path":"__meta/__1700000000000_1700000002000_…","what":"consolidated metadata","size":186,"for":3}
+    {"action":"write","path":"__meta/__1700000000000_1700000002000_…","what":"consolidated metadata","size":207,"for":3}
     {"action":"write","path":"__meta/__1700000000000_1700000002000_…","what":"the list of what it stands for","size":213,"for":3}
     --- stderr
     after a vacuum, reading the metadata lists 2 names fewer and reads 2 files fewer

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest, Sha256};
-use tdb_storage::{Storage, StorageError};
+use tdb_storage::{EntryKind, Storage, StorageError};
 use tdb_types::names::{MAINTENANCE_LOCK, MAINTENANCE_SUFFIX, TAKEOVER_PREFIX};
 
 use crate::{MaintainError, Result};
@@ -31,7 +31,8 @@ impl Lock {
         let claim = Claim::make(storage, MAINTENANCE_LOCK, &own, take_over, DEPTH)?;
         // The locks that they are about are gone: whoever has made one of them leaves ours alone.
         for entry in storage.list("")? {
-            if entry.name.starts_with(TAKEOVER_PREFIX) && entry.name.ends_with(MAINTENANCE_SUFFIX) {
+            let is_one = entry.name.starts_with(TAKEOVER_PREFIX) && entry.name.ends_with(MAINTENANCE_SUFFIX);
+            if is_one && entry.kind == EntryKind::File {
                 remove(&**storage, &entry.name)?;
             }
         }
@@ -101,7 +102,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // There is no caller to report it to; the next one finds that its owner is dead.
+        // There is no caller to report it to. The next one finds that its owner is dead, or is told to take over.
         if matches!(read(&*self.storage, &self.path), Ok(Some(found)) if found == self.content) {
             let _ = self.storage.remove_file(&self.path);
         }

@@ -126,8 +126,8 @@ fn alive() -> Vec<u8> {
     String::from_utf8(dead()).unwrap().replace(&u32::MAX.to_string(), &std::process::id().to_string()).into_bytes()
 }
 
-fn is_busy<T: fmt::Debug>(result: std::result::Result<T, MaintainError>) {
-    assert!(matches!(&result, Err(MaintainError::Busy { path, .. }) if path.ends_with(LOCK)), "{result:?}");
+fn is_busy<T: fmt::Debug>(result: &std::result::Result<T, MaintainError>) {
+    assert!(matches!(result, Err(MaintainError::Busy { path, .. }) if path.ends_with(LOCK)), "{result:?}");
 }
 
 /// Before format 12 each of several new fragments has a commit of its own.
@@ -217,7 +217,7 @@ fn who_is_late_leaves_the_lock() {
         storage.create_new(LOCK, &alive()).unwrap();
     };
     let late = meanwhile(&storage, Moment::Makes, ".tdb-takeover-", other);
-    is_busy(ConsolidateFragments::new().run(&open(&late)));
+    is_busy(&ConsolidateFragments::new().run(&open(&late)));
     assert_eq!(storage.read(LOCK).unwrap(), alive());
     assert_eq!((entries(&storage, "__fragments"), temporary(&storage)), (before, vec![LOCK.to_owned()]));
 }
@@ -256,7 +256,7 @@ fn who_has_lost_the_lock_commits_nothing() {
     for (moment, part) in [(Moment::Begins, "__fragments"), (Moment::Made, ".tdb-journal-")] {
         let storage = array(22, false);
         let before = (cells_at(&storage, 50), entries(&storage, "__commits"), entries(&storage, "__fragments"));
-        is_busy(ConsolidateFragments::new().run(&open(&meanwhile(&storage, moment, part, other))));
+        is_busy(&ConsolidateFragments::new().run(&open(&meanwhile(&storage, moment, part, other))));
         let now = (cells_at(&storage, 50), entries(&storage, "__commits"), entries(&storage, "__fragments"));
         assert_eq!((now, temporary(&storage)), (before, vec![LOCK.to_owned()]), "its lock and nothing else");
     }
@@ -281,10 +281,10 @@ fn all_kinds_of_maintenance_exclude_each_other() {
     storage.create_new(LOCK, &alive()).unwrap();
     let before = entries(&storage, "__commits");
     let array = open(&storage);
-    is_busy(ConsolidateFragments::new().run(&array));
-    is_busy(Consolidate::commits().plan(&array).unwrap().run());
-    is_busy(Consolidate::footers().plan(&array).unwrap().run());
-    is_busy(Vacuum::all().plan(&array).unwrap().run());
+    is_busy(&ConsolidateFragments::new().run(&array));
+    is_busy(&Consolidate::commits().plan(&array).unwrap().run());
+    is_busy(&Consolidate::footers().plan(&array).unwrap().run());
+    is_busy(&Vacuum::all().plan(&array).unwrap().run());
     assert_eq!(entries(&storage, "__commits"), before);
     // Where there is nothing to do, nobody is in the way.
     let empty = self::array(22, false);

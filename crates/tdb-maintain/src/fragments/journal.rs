@@ -82,7 +82,7 @@ impl Journal {
         Some(Self { outputs, vacuum, list: bytes[end + 2..].to_vec() })
     }
     /// The folders of what the vacuum file will list; none if this is nothing that a run of this library could have meant.
-    fn folders(&self, array: &Array, path: &str) -> Option<Vec<String>> {
+    fn folders(&self, array: &Array) -> Option<Vec<String>> {
         let storage = array.storage();
         let (stem, extension) = file_name(&self.vacuum).rsplit_once('.')?;
         let name = name_of(stem)?;
@@ -90,7 +90,7 @@ impl Journal {
         let folder = if version.has(Feature::CommitsFolder) { format!("{COMMITS_FOLDER}/") } else { String::new() };
         let is_vacuum = extension == VACUUM_EXTENSION && self.vacuum == format!("{folder}{name}.{VACUUM_EXTENSION}");
         let is_first = self.outputs.first().is_none_or(|(first, _)| file_name(first) == name.as_str());
-        if !is_vacuum || !is_first || path != Self::path(name.as_str()) {
+        if !is_vacuum || !is_first {
             return None;
         }
         let is_output = |(folder, commit): &(String, String)| {
@@ -158,7 +158,7 @@ pub(crate) fn recover(array: &Array) -> Result<Recovered> {
         };
         // It is there whole or not at all.
         let journal = Journal::parse(&bytes);
-        let journal = journal.and_then(|journal| Some((journal.folders(array, &path)?, journal)));
+        let journal = journal.and_then(|journal| Some((journal.folders(array)?, journal)));
         match journal {
             Some((replaced, journal)) if finish(array, &journal, &replaced)? => {
                 match storage.remove_file(&path) {

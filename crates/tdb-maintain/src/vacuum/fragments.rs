@@ -220,12 +220,14 @@ impl<'a> There<'a> {
     /// replaces. Only the first of them has a vacuum file, and before format 12 they have commits of their own.
     fn written_with<'b>(&'b self, first: &'b CommittedFragment) -> impl Iterator<Item = &'b CommittedFragment> {
         let name = &first.entry.name;
-        let of_its_time = self.committed.values().copied().filter(move |other| {
+        let of_its_time = self.committed.values().copied().filter(|other| {
             let other = &other.entry;
             (other.name.start(), other.name.end()) == (name.start(), name.end())
                 && other.name != *name
                 && !self.replaced.contains(other.folder.as_str())
         });
+        let mut of_its_time: Vec<&CommittedFragment> = of_its_time.collect();
+        of_its_time.sort_by(|a, b| a.entry.name.cmp(&b.entry.name));
         std::iter::once(first).chain(of_its_time)
     }
 
