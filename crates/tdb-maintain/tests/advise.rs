@@ -9,8 +9,8 @@ use tdb_array::tdb_filters::FilterPipeline;
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, NewCells, TimeRange};
 use tdb_maintain::{
-    Advice, AdviceKind, AdviceLevel, AdviceReport, Advise, Consolidate, ConsolidateFragments, Costs, Remedy, Sample,
-    Vacuum,
+    Advice, AdviceKind, AdviceLevel, AdviceReport, Advise, AdvisedCommand, Consolidate, ConsolidateFragments, Costs,
+    Sample, Vacuum,
 };
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
@@ -70,8 +70,8 @@ fn figure(advice: &Advice, name: &str) -> (u64, u64) {
 }
 
 /// Does what commands that join and remove do.
-fn follow(storage: &Arc<dyn Storage>, remedy: &[Remedy]) {
-    for Remedy { command, options, .. } in remedy {
+fn follow(storage: &Arc<dyn Storage>, remedy: &[AdvisedCommand]) {
+    for AdvisedCommand { command, options, .. } in remedy {
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let array = open(storage);
         match (*command, &options[..]) {
@@ -191,7 +191,11 @@ fn overwritten_dense_fragments() {
 }
 
 /// The same cells in an array as migration to these options would make it.
-fn migrated(from: &Arc<dyn Storage>, schema: impl Fn(&[String]) -> ArraySchema, remedy: &Remedy) -> Arc<dyn Storage> {
+fn migrated(
+    from: &Arc<dyn Storage>,
+    schema: impl Fn(&[String]) -> ArraySchema,
+    remedy: &AdvisedCommand,
+) -> Arc<dyn Storage> {
     assert_eq!(remedy.command, "migrate");
     let (array, to) = (open(from), create(schema(&remedy.options)));
     let mut cells = NewCells::new();
