@@ -12,6 +12,7 @@ mod report;
 mod sample;
 mod seen;
 mod tiles;
+mod wanted;
 
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ pub use report::{AdviceReport, FieldFacts, FieldTrials, Trial};
 
 use crate::Result;
 use seen::Seen;
+pub use wanted::Sample;
 
 /// Looks for what is slow or large about an array. Only names, footers and other metadata are read, unless a
 /// [sample](Self::sample) of the tiles is wanted. Nothing is written.
@@ -45,25 +47,6 @@ pub struct Advise {
     costs: Costs,
     sample: Option<Sample>,
     monitor: Monitor,
-}
-
-/// How much of the tiles is tried out: of each field so many of them, evenly spread over the array, of 64 MiB at most.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sample {
-    /// So many tiles.
-    Tiles(u64),
-    /// This part of them, from 0 to 1, but at least one.
-    Share(f64),
-}
-
-impl Sample {
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a rough number
-    fn of(self, tiles: u64) -> u64 {
-        match self {
-            Self::Tiles(wanted) => wanted.min(tiles),
-            Self::Share(share) => ((tiles as f64 * share.clamp(0.0, 1.0)).ceil() as u64).clamp(1, tiles.max(1)),
-        }
-    }
 }
 
 impl Advise {

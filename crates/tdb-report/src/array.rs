@@ -5,8 +5,9 @@ use tdb_maintain::{Advice, AdviceLevel, AdviceReport, Result};
 use tdb_types::ArrayType;
 
 use crate::markup::Markup;
+use crate::options::Options;
 use crate::page::{Page, bytes, facts};
-use crate::{Report, cells, fields, fragments, tiles};
+use crate::{cells, fields, fragments, tiles};
 
 /// Most bytes of a schema's text.
 const SCHEMA: usize = 200 << 10;
@@ -15,7 +16,7 @@ const ADVICE: usize = 100;
 /// Most entries of metadata.
 const METADATA: usize = 100;
 
-pub(crate) fn array(page: &mut Page, path: &str, array: &Array, options: &Report) -> Result<()> {
+pub(crate) fn array(page: &mut Page, path: &str, array: &Array, options: &Options) -> Result<()> {
     let report = options.advise.array(array)?;
     let dimensions = options.dimensions_of(array);
     summary(page, array, &report);

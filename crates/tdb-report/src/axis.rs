@@ -118,6 +118,12 @@ pub(crate) fn shown(datatype: Datatype, key: u64) -> String {
     date.unwrap_or_else(|| scalar.to_string())
 }
 
+/// Which of so many parts a place from 0 to 1 lies in.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, and is bounded
+pub(crate) fn bin(place: f64, bins: usize) -> usize {
+    ((place * ratio(bins, 1)) as usize).min(bins - 1)
+}
+
 /// A number with six digits.
 pub(crate) fn short(value: f64) -> String {
     let exact = value.to_string();

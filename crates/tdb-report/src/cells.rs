@@ -6,8 +6,8 @@ use tdb_maintain::Result;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{CellValNum, Scalar};
 
-use crate::axis::{Axis, short};
-use crate::fragments::{bin, columns, corner};
+use crate::axis::{Axis, bin, short};
+use crate::fragments::{columns, corner};
 use crate::grid::{Grid, draw};
 use crate::page::Page;
 use crate::picture::{Anchor, Picture, WIDTH};

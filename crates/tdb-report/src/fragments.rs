@@ -5,7 +5,7 @@ use tdb_maintain::Result;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::datetime;
 
-use crate::axis::{Axis, ratio};
+use crate::axis::{Axis, bin, ratio};
 use crate::grid::Grid;
 use crate::markup::Markup;
 use crate::page::{Page, bytes, table};
@@ -177,12 +177,6 @@ fn times(page: &mut Page, fragments: &[Fragment]) {
         picture.rect(class, x, top + 2.0 + step * ratio(number, 1), span, step * 0.8, &tip);
     }
     page.picture(picture);
-}
-
-/// Which of so many parts a place from 0 to 1 lies in.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, and is bounded
-pub(crate) fn bin(place: f64, bins: usize) -> usize {
-    ((place * ratio(bins, 1)) as usize).min(bins - 1)
 }
 
 /// Counts as columns beside each other.

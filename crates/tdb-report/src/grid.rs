@@ -1,7 +1,6 @@
 //! Counts in the parts of a rectangle, as shades.
 
-use crate::axis::ratio;
-use crate::fragments::bin;
+use crate::axis::{bin, ratio};
 use crate::picture::Picture;
 
 const ACROSS: usize = 60;

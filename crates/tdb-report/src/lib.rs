@@ -7,6 +7,7 @@ mod fields;
 mod fragments;
 mod grid;
 mod markup;
+mod options;
 mod page;
 mod picture;
 mod tiles;
@@ -14,6 +15,7 @@ mod tiles;
 use tdb_array::{Array, Group, NodeKind, TreeNode};
 use tdb_maintain::{Advise, Costs, Result, Sample};
 
+use options::Options;
 use page::Page;
 
 // Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
@@ -33,14 +35,13 @@ const FULL: usize = 1 << 20;
 #[derive(Clone, Debug)]
 #[must_use = "nothing is done before `array` or `group`"]
 pub struct Report {
-    advise: Advise,
-    dimensions: Vec<String>,
-    attribute: Option<String>,
+    options: Options,
 }
 
 impl Default for Report {
     fn default() -> Self {
-        Self { advise: Advise::new().sample(Sample::Tiles(8)), dimensions: Vec::new(), attribute: None }
+        let advise = Advise::new().sample(Sample::Tiles(8));
+        Self { options: Options { advise, dimensions: Vec::new(), attribute: None } }
     }
 }
 
@@ -52,25 +53,25 @@ impl Report {
 
     /// What reading costs where the array lies.
     pub fn costs(mut self, costs: Costs) -> Self {
-        self.advise = self.advise.costs(costs);
+        self.options.advise = self.options.advise.costs(costs);
         self
     }
 
     /// How much of the tiles is tried out.
     pub fn sample(mut self, sample: Sample) -> Self {
-        self.advise = self.advise.sample(sample);
+        self.options.advise = self.options.advise.sample(sample);
         self
     }
 
     /// The dimensions of the pictures: the one across, and the one down. Those that an array doesn't have are left out.
     pub fn dimensions<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
-        self.dimensions = names.into_iter().map(Into::into).collect();
+        self.options.dimensions = names.into_iter().map(Into::into).collect();
         self
     }
 
     /// The attribute whose values are shown of dense arrays.
     pub fn attribute(mut self, name: impl Into<String>) -> Self {
-        self.attribute = Some(name.into());
+        self.options.attribute = Some(name.into());
         self
     }
 
@@ -81,7 +82,7 @@ impl Report {
     pub fn array(&self, path: &str, array: &Array) -> Result<String> {
         let mut page = Page::new();
         page.body.element("h1", &[], path).raw("\n");
-        array::array(&mut page, path, array, self)?;
+        array::array(&mut page, path, array, &self.options)?;
         Ok(page.finish(path))
     }
 
@@ -119,7 +120,7 @@ impl Report {
                     page.body.element("a", &[("href", &format!("#{place}"))], &name);
                     sections.body.element("h2", &[("id", &place)], &node.name).raw("\n");
                     let own = node.storage.as_ref().map_or(String::new(), |storage| storage.describe(""));
-                    array::array(&mut sections, own.trim_end_matches('/'), array, self)?;
+                    array::array(&mut sections, own.trim_end_matches('/'), array, &self.options)?;
                 }
                 None => {
                     page.body.text(&name).text(match node.kind {
@@ -137,18 +138,5 @@ impl Report {
         }
         page.body.append(&sections.body);
         Ok(page.finish(path))
-    }
-
-    /// The dimensions that pictures show, by number.
-    fn dimensions_of(&self, array: &Array) -> Vec<usize> {
-        let dimensions = array.schema().dimensions();
-        let find = |name: &String| dimensions.iter().position(|known| known.name() == name);
-        let chosen: Vec<usize> = self.dimensions.iter().filter_map(find).take(2).collect();
-        match chosen.is_empty() {
-            false => chosen,
-            // As matrices are written: rows from above.
-            true if array.schema().is_dense() && dimensions.len() > 1 => vec![1, 0],
-            true => (0..dimensions.len().min(2)).collect(),
-        }
     }
 }

@@ -5,8 +5,8 @@ use tdb_fragment::{FragmentField, Part, StatisticsRules};
 use tdb_maintain::Result;
 use tdb_types::{CellValNum, Scalar};
 
-use crate::axis::{ratio, short};
-use crate::fragments::{bin, columns};
+use crate::axis::{bin, ratio, short};
+use crate::fragments::columns;
 use crate::page::{Page, bytes};
 use crate::picture::{Picture, WIDTH};
 

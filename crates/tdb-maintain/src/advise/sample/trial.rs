@@ -8,7 +8,8 @@ use tdb_types::{CellValNum, Feature, FormatVersion};
 
 use super::super::report::Trial;
 use super::super::seen::Seen;
-use super::{TileBytes, candidates};
+use super::candidates;
+use super::tile::TileBytes;
 
 /// The lists that are tried on a field.
 pub(super) struct Lists {

@@ -1,0 +1,27 @@
+//! What was asked for.
+
+use tdb_array::Array;
+use tdb_maintain::Advise;
+
+/// How a page is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) advise: Advise,
+    pub(crate) dimensions: Vec<String>,
+    pub(crate) attribute: Option<String>,
+}
+
+impl Options {
+    /// The dimensions that pictures show, by number.
+    pub(crate) fn dimensions_of(&self, array: &Array) -> Vec<usize> {
+        let dimensions = array.schema().dimensions();
+        let find = |name: &String| dimensions.iter().position(|known| known.name() == name);
+        let chosen: Vec<usize> = self.dimensions.iter().filter_map(find).take(2).collect();
+        match chosen.is_empty() {
+            false => chosen,
+            // As matrices are written: rows from above.
+            true if array.schema().is_dense() && dimensions.len() > 1 => vec![1, 0],
+            true => (0..dimensions.len().min(2)).collect(),
+        }
+    }
+}
