@@ -103,8 +103,8 @@ pub use tdb_array::{
     FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Grouped, Histogram,
     Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor, Names, NewCells,
     NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress, PrunedBy, PrunedTiles,
-    Query, QueryBox, Randomness, Result, SmallFiles, StoredTiles, TileCells, TileReader, TileWorkers, TimeRange,
-    TreeNode, Value, Write, Written,
+    Query, QueryBox, Randomness, Result, SmallFiles, StoredTiles, TileCells, TileCounts, TileReader, TileWorkers,
+    TimeRange, TreeNode, Value, Write, Written,
 };
 
 pub use tdb_condition as condition;
