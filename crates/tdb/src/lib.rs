@@ -99,12 +99,12 @@
 pub use tdb_array::{
     Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches,
     CellOrderCheck, CellProblem, Clock, Column, CommitInventory, CommitList, CommittedFragment, Coordinate,
-    CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, Fragment, FragmentEntry,
-    FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Grouped, Histogram,
-    Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor, Names, NewCells,
-    NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress, PrunedBy, PrunedTiles,
-    Query, QueryBox, Randomness, Result, SmallFiles, StoredTiles, TileCells, TileCounts, TileReader, TileWorkers,
-    TimeRange, TreeNode, Value, Write, Written,
+    CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, Fragment, FragmentCopy,
+    FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Grouped,
+    Histogram, Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor, Names,
+    NewCells, NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress, PrunedBy,
+    PrunedTiles, Query, QueryBox, Randomness, Result, SmallFiles, StoredTiles, TileCells, TileCounts, TileReader,
+    TileWorkers, TimeRange, TreeNode, Value, Write, Written,
 };
 
 pub use tdb_condition as condition;

@@ -80,11 +80,15 @@ fn may_be_equal(a: &Facts, b: &Facts) -> bool {
 }
 
 /// Of fragments whose cells would have times, one whose own cells don't say when in a range they were written, and another one
-/// that was written within it. Readers take the first moment to decide which cell is newer, and the last one to show any: as one
-/// time for each cell these are the same only if nothing comes in between.
+/// that may change places with it. Readers take the first moment to decide which cell is newer, and the last one to show any: as
+/// one time for each cell these must give the same order.
 fn undated<'f>(chosen: &[&'f Facts]) -> Option<(&'f Facts, &'f Facts)> {
+    let may_change = |facts: &Facts, other: &Facts| match other.has_times {
+        true => may_be_equal(facts, other),
+        false => facts.name.start().cmp(&other.name.start()) != facts.name.end().cmp(&other.name.end()),
+    };
     chosen.iter().filter(|facts| facts.is_undated()).find_map(|facts| {
-        let meets = |other: &&&Facts| other.name != facts.name && may_be_equal(facts, other) && facts.overlaps(other);
+        let meets = |other: &&&Facts| other.name != facts.name && may_change(facts, other) && facts.overlaps(other);
         Some((*facts, *chosen.iter().find(meets)?))
     })
 }
