@@ -21,7 +21,6 @@ use tdb_storage::Storage;
 use tdb_types::names::{LEGACY_SCHEMA, file_name};
 use tdb_types::{Feature, FormatVersion, Layout, Scalar, TimestampedName};
 
-use crate::metadata_files::MetadataFiles;
 use crate::{Diff, MaintainError, Result};
 use change::Change;
 use copied::Copied;
@@ -287,13 +286,31 @@ impl Migration {
                 report.metadata = copied::flattened_metadata(&self.array, &new)?;
             }
         }
-        copied::labels(self, &new, options)?;
+        self.copy_labels(&new, options)?;
         self.verify(storage, options)?;
         Ok(report)
     }
 
     fn open(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<Array> {
         Ok(options.array_options().between(TimeRange::ALL).open_on(storage.clone())?)
+    }
+
+    /// Copies the arrays of labels, which lie in the array.
+    fn copy_labels(&self, new: &Array, options: &CreateOptions) -> Result<()> {
+        for label in self.array.schema().labels().iter().filter(|label| !label.external) {
+            let own = self.array.array_of_label(label)?;
+            let target = options.array_options().between(TimeRange::ALL).open_on(new.storage().sub(&label.uri)?)?;
+            let migrate = Migrate::new().to(self.version);
+            let migrate = if self.keeps_history() { migrate } else { migrate.flatten() };
+            let plan = migrate.plan(&own)?;
+            for fragment in plan.fragments() {
+                target.copy_fragment(&own, fragment)?.version(self.version).write()?;
+            }
+            if !plan.keeps_history() {
+                copied::flattened(&own, &target, self.version, self.budget)?;
+            }
+        }
+        Ok(())
     }
 
     /// Compares the new array with the old one, as they read now.

@@ -20,7 +20,40 @@ use crate::tiles::BlockRoom;
 use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, Result, TimeRange};
 
+/// How often an array is opened anew because a file went that was listed.
+const ATTEMPTS: usize = 8;
+
 pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array> {
+    for _ in 1..ATTEMPTS {
+        match load_once(options, storage.clone()) {
+            // A vacuum has removed it meanwhile: what stands in its place is listed now.
+            Err(ArrayError::Storage(StorageError::NotFound { path })) if !is_there(&*storage, &path)? => {}
+            loaded => return loaded,
+        }
+    }
+    load_once(options, storage)
+}
+
+/// Whether a file is still listed where commits are, or belongs to what never goes.
+fn is_there(storage: &dyn Storage, described: &str) -> Result<bool> {
+    if described.starts_with(&storage.describe(SCHEMA_FOLDER)) {
+        return Ok(true);
+    }
+    let is_it = |folder: &str, name: &str| match folder {
+        "" => storage.describe(name) == described,
+        _ => storage.describe(&format!("{folder}/{name}")) == described,
+    };
+    for folder in ["", COMMITS_FOLDER] {
+        match storage.list(folder) {
+            Ok(entries) if entries.iter().any(|entry| is_it(folder, &entry.name)) => return Ok(true),
+            Ok(_) | Err(StorageError::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(false)
+}
+
+fn load_once(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array> {
     let counting = CountingStorage::new(storage);
     let counted: Arc<dyn Storage> = Arc::new(counting.clone());
     let ahead = counted.profile().is_remote().then(|| AheadStorage::new(counted.clone()));

@@ -6,12 +6,12 @@
 
 use std::ops::Range;
 
-use tdb_filters::{BoundPipeline, ElementTypes, Filter, TileKind};
+use tdb_filters::{BoundPipeline, ElementTypes, TileKind};
 use tdb_fragment::FragmentField;
 use tdb_schema::ArraySchema;
 use tdb_types::{Feature, FormatVersion, names};
 
-use super::target::{EncodedTile, FieldEncoder};
+use super::encoder::{EncodedTile, FieldEncoder, coordinates_are_interleaved};
 use super::version::library_version;
 use crate::tiles::TileScratch;
 use crate::{Array, ArrayError, Result};
@@ -37,7 +37,7 @@ impl CombinedCoordinates {
         let first = schema.attr_count();
         let dimensions = first..first + schema.dim_count();
         let datatype = schema.dimensions().first().map(tdb_schema::Dimension::datatype);
-        let Some(datatype) = datatype.filter(|_| Self::are_interleaved(schema, version)) else {
+        let Some(datatype) = datatype.filter(|_| coordinates_are_interleaved(schema, version)) else {
             return Ok(Some(Self { dimensions, interleaved: None }));
         };
         let kind = TileKind::coordinates(datatype, u32::try_from(dimensions.len()).unwrap_or(u32::MAX), version)
@@ -45,11 +45,6 @@ impl CombinedCoordinates {
         let wrong = |source| ArrayError::Filters { field: names::COORDINATES.to_owned(), source: Box::new(source) };
         let pipeline = array.access().bind(schema.coords_filters(), kind).map_err(wrong)?;
         Ok(Some(Self { dimensions, interleaved: Some(pipeline) }))
-    }
-
-    /// Whether each cell has its coordinates in one place.
-    pub(super) fn are_interleaved(schema: &ArraySchema, version: FormatVersion) -> bool {
-        !version.has(Feature::SplitCoordinates) && !schema.coords_filters().filters.iter().any(Filter::is_compressor)
     }
 
     /// What the fragment calls the file of the field at this place; nothing if another field's file is its file too.

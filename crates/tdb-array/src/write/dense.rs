@@ -10,11 +10,12 @@ use tdb_rtree::NdRange;
 use tdb_types::{Cells, Layout, Validity, saturating_len};
 
 use super::check::{CheckedCells, CheckedColumn, check};
+use super::encoder::{EncodedTile, FieldEncoder};
 use super::fragment::FragmentWriter;
 use super::promises::Promises;
 use super::region::check_count;
 use super::stream::GlobalWriter;
-use super::target::{EncodedTile, FieldEncoder, Target};
+use super::target::Target;
 use super::{NewCells, Settings, Written, commit};
 use crate::tiles::CellBuffers;
 use crate::{ArrayError, Order, Result};

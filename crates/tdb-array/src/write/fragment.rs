@@ -6,7 +6,8 @@ use tdb_fragment::tdb_rtree::NdRange;
 use tdb_fragment::{FragmentBuilder, FragmentField, NameScheme, Part, ProcessedConditions, Tiles};
 use tdb_storage::WriteFile;
 
-use super::target::{EncodedTile, Target};
+use super::encoder::EncodedTile;
+use super::target::Target;
 use super::version::library_version;
 use super::{Names, NewFragment, SealedFragment};
 use crate::{ArrayError, Result};

@@ -5,10 +5,11 @@ use tdb_types::saturating_len;
 
 use super::check::{CheckedCells, check};
 use super::coordinates::coordinates;
+use super::encoder::{EncodedTile, Run};
 use super::fragment::FragmentWriter;
 use super::order::sorted;
 use super::promises::Promises;
-use super::target::{EncodedTile, Run, Target};
+use super::target::Target;
 use super::{NewCells, Settings, Written, commit};
 use crate::Result;
 

@@ -12,10 +12,11 @@ use tdb_types::saturating_len;
 
 use super::check::{CheckedCells, check};
 use super::coordinates::coordinates;
+use super::encoder::{EncodedTile, Run};
 use super::fragment::FragmentWriter;
 use super::promises::Promises;
 use super::region::{cells_in, check_count};
-use super::target::{EncodedTile, Run, Target};
+use super::target::Target;
 use super::{Duplicates, NewCells, SealedFragment, Settings, Written, commit};
 use crate::{ArrayError, Result};
 use pending::Pending;

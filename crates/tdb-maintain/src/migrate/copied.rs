@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use tdb_array::{Array, Batch, CreateOptions, Fragment, Names, NewCells, Order, TimeRange, Written};
+use tdb_array::{Array, Batch, Fragment, Names, NewCells, Order, Written};
 use tdb_types::names::file_name;
 use tdb_types::{Feature, FormatVersion, TimestampedName};
 
-use super::{MetadataFiles, Migrate, Migration, Obstacle};
+use super::obstacle::Obstacle;
 use crate::Result;
+use crate::metadata_files::MetadataFiles;
 
 /// What makes up the history of an array.
 #[derive(Debug)]
@@ -190,23 +191,4 @@ pub(super) fn flattened(array: &Array, new: &Array, version: FormatVersion, budg
 fn renamed<'a>(batch: &'a Batch, names: &'a [String]) -> NewCells<'a> {
     let columns = names.iter().zip(batch.columns());
     columns.fold(NewCells::new(), |cells, (name, column)| cells.with(name.as_str(), column))
-}
-
-/// Copies the arrays of labels, which lie in the array.
-pub(super) fn labels(migration: &Migration, new: &Array, options: &CreateOptions) -> Result<()> {
-    let array = &migration.array;
-    for label in array.schema().labels().iter().filter(|label| !label.external) {
-        let own = array.array_of_label(label)?;
-        let target = options.array_options().between(TimeRange::ALL).open_on(new.storage().sub(&label.uri)?)?;
-        let migrate = Migrate::new().to(migration.version);
-        let migrate = if migration.keeps_history() { migrate } else { migrate.flatten() };
-        let plan = migrate.plan(&own)?;
-        for fragment in plan.fragments() {
-            target.copy_fragment(&own, fragment)?.version(migration.version).write()?;
-        }
-        if !plan.keeps_history() {
-            flattened(&own, &target, migration.version, migration.budget)?;
-        }
-    }
-    Ok(())
 }

@@ -81,7 +81,8 @@ fn each_package_has_what_it_needs_and_no_more() {
         let list = cargo(&workspace(), &list).expect("it can be packaged");
         let (sources, others): (Vec<&str>, Vec<&str>) =
             list.lines().partition(|file| file.starts_with("src/") || file.starts_with("examples/"));
-        assert!(sources.iter().all(|file| file.ends_with(".rs")), "{}: {sources:?}", package.name);
+        let is_source = |file: &&str| [".rs", ".css"].iter().any(|extension| file.ends_with(extension));
+        assert!(sources.iter().all(is_source), "{}: {sources:?}", package.name);
         let others: Vec<&str> = others.into_iter().filter(|file| *file != ".cargo_vcs_info.json").collect();
         let expected = ["Cargo.lock", "Cargo.toml", "Cargo.toml.orig", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
         assert_eq!(others, expected, "{}", package.name);

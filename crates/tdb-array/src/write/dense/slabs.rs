@@ -6,7 +6,7 @@ use tdb_fragment::DenseGrid;
 use tdb_schema::ArraySchema;
 use tdb_types::{Layout, saturating_len};
 
-use crate::write::target::Run;
+use crate::write::encoder::Run;
 
 /// The cells of the tiles of a region, as runs.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use tdb_types::Cells;
 
 use crate::Result;
 use crate::tiles::{CellBuffers, TileScratch};
-use crate::write::target::{EncodedTile, FieldEncoder, Run};
+use crate::write::encoder::{EncodedTile, FieldEncoder, Run};
 
 /// The cells of one field, in the memory layout of tiles.
 #[derive(Debug, Default)]
