@@ -2,6 +2,11 @@
 
 use tdb_rtree::{DimRange, NdRange};
 
+/// The low and high end along a dimension.
+type Ends = (u64, u64);
+/// The ends along each dimension of a box.
+type Sides = Vec<Ends>;
+
 /// Boxes that hold the same cells of a dense array as some boxes together, each cell once, in the order of the first dimension,
 /// then the second one and so on.
 pub(super) fn disjoint(boxes: Vec<NdRange>) -> Vec<NdRange> {
@@ -12,17 +17,17 @@ pub(super) fn disjoint(boxes: Vec<NdRange>) -> Vec<NdRange> {
         };
         ranges.into_iter().map(side).collect::<Option<Vec<_>>>()
     });
-    let mut sides: Vec<Vec<(u64, u64)>> = sides.collect::<Option<_>>().unwrap_or_default();
+    let mut sides: Vec<Sides> = sides.collect::<Option<_>>().unwrap_or_default();
     sides.sort_unstable();
     sides.dedup();
-    let views: Vec<&[(u64, u64)]> = sides.iter().map(Vec::as_slice).collect();
+    let views: Vec<&[Ends]> = sides.iter().map(Vec::as_slice).collect();
     let fixed =
         |sides: Vec<(u64, u64)>| NdRange(sides.into_iter().map(|(lo, hi)| DimRange::Fixed { lo, hi }).collect());
     cut(&views).into_iter().map(fixed).collect()
 }
 
 /// The same with the low and high ends of boxes.
-fn cut(boxes: &[&[(u64, u64)]]) -> Vec<Vec<(u64, u64)>> {
+fn cut(boxes: &[&[Ends]]) -> Vec<Sides> {
     if boxes.is_empty() || boxes.iter().any(|sides| sides.is_empty()) {
         // Behind the last dimension there is nothing to cut.
         return boxes.first().map(|_| Vec::new()).into_iter().collect();
@@ -32,10 +37,10 @@ fn cut(boxes: &[&[(u64, u64)]]) -> Vec<Vec<(u64, u64)>> {
     let mut starts: Vec<u64> = starts.chain(boxes.iter().filter_map(|sides| sides[0].1.checked_add(1))).collect();
     starts.sort_unstable();
     starts.dedup();
-    let mut slabs: Vec<((u64, u64), Vec<Vec<(u64, u64)>>)> = Vec::new();
+    let mut slabs: Vec<(Ends, Vec<Sides>)> = Vec::new();
     for (place, &start) in starts.iter().enumerate() {
         let end = starts.get(place + 1).map_or(u64::MAX, |next| next - 1);
-        let within: Vec<&[(u64, u64)]> =
+        let within: Vec<&[Ends]> =
             boxes.iter().filter(|sides| sides[0].0 <= start && end <= sides[0].1).map(|sides| &sides[1..]).collect();
         if within.is_empty() {
             continue;
@@ -46,7 +51,7 @@ fn cut(boxes: &[&[(u64, u64)]]) -> Vec<Vec<(u64, u64)>> {
             _ => slabs.push(((start, end), inner)),
         }
     }
-    let whole = |((start, end), inner): ((u64, u64), Vec<Vec<(u64, u64)>>)| {
+    let whole = |((start, end), inner): (Ends, Vec<Sides>)| {
         inner.into_iter().map(move |rest| std::iter::once((start, end)).chain(rest).collect())
     };
     slabs.into_iter().flat_map(whole).collect()

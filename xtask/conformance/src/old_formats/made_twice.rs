@@ -159,7 +159,7 @@ impl Pair<'_> {
     /// Whether we are told to write fragments of the array's version, which the newest release no longer writes: the older
     /// one does so in its place.
     fn is_asked_for(&self) -> bool {
-        self.sides.older.release().format < KEPT && self.index % OWN_FORMAT > 0
+        self.sides.older.release().format < KEPT && !self.index.is_multiple_of(OWN_FORMAT)
     }
 
     fn format(&self) -> std::result::Result<FormatVersion, Failure> {
