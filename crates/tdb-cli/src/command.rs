@@ -67,7 +67,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Vacuum(args) => vacuum::run(&args, &key()?, terminal),
         Command::Migrate(args) => migrate::run(&args, &key()?, terminal),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
-        Command::Copy(args) => copy::run(&args, terminal),
+        Command::Copy(args) => copy::run(&args, &key()?, terminal),
         Command::Move(args) => mv::run(&args, terminal),
         Command::Remove(args) => remove::run(&args, terminal),
         Command::Verify(args) => verify::run(&args, &key()?, terminal),

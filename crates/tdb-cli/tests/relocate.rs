@@ -8,6 +8,34 @@ use support::Copy;
 const ARRAY: &str = "array";
 
 #[test]
+fn a_copy_without_history_has_the_cells_of_a_time() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-deletes");
+    let read = "--order row-major --format csv";
+    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
+    let names = copy.run("fragments", ARRAY, "--format csv").stdout;
+    let first =
+        names.lines().nth(1).and_then(|line| line.split(',').find(|word| word.starts_with("__"))).expect("a name");
+    let time = first.split('_').nth(3).expect("a time").to_owned();
+    for (name, at) in [("now", String::new()), ("then", format!("--at {time}"))] {
+        let run = copy.run(&format!("copy --flatten {at}"), ARRAY, &place(name));
+        assert!(run.code == Some(0) && run.stdout.contains("\"fragments\":1"), "{run}");
+        assert_eq!(copy.run("read", name, read).stdout, copy.run(&format!("read {at}"), ARRAY, read).stdout);
+    }
+    assert_ne!(copy.run("read", "now", read).stdout, copy.run("read", "then", read).stdout);
+    let run = copy.run(&format!("copy --at {time}"), ARRAY, &place("bytes"));
+    assert!(run.code == Some(2) && run.stderr.contains("--flatten"), "{run}");
+    // Two fragments, alone.
+    let all: Vec<&str> =
+        names.lines().skip(1).filter_map(|line| line.split(',').find(|word| word.starts_with("__"))).collect();
+    let same = copy.run(&format!("diff --fragment {first} --other-fragment {first}"), ARRAY, "");
+    assert_eq!(same.code, Some(0), "{same}");
+    let other = copy.run(&format!("diff --fragment {first} --other-fragment {}", all[1]), ARRAY, "--format csv");
+    assert_eq!(other.code, Some(1), "{other}");
+    let none = copy.run("diff --fragment __1_1_nothing", ARRAY, &place("now"));
+    assert!(none.code == Some(2) && none.stderr.contains("there is no fragment __1_1_nothing"), "{none}");
+}
+
+#[test]
 fn arrays_go_where_they_are_told() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
     let read = "--order row-major --format csv";

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tdb_array::TimeRange;
-use tdb_storage::Entry;
+use tdb_storage::{Entry, at_once};
 
 use crate::draft::{Draft, Left, Reason, Savings};
 use crate::fragments::journal::{Recovered, journals, recover};
@@ -12,6 +12,9 @@ use crate::lock::Lock;
 use crate::step::{Action, Planned};
 use crate::target::Target;
 use crate::{Result, Step};
+
+/// How many folders are removed at once: that is waiting for a disk, not computing.
+const IN_FLIGHT: usize = 8;
 
 /// What a consolidation or a vacuum is going to do, known before it is done.
 ///
@@ -115,8 +118,8 @@ impl Plan {
             }
             // What was planned for the others rests on this.
             is_fresh &= draft.steps.is_empty();
-            report.take(&target, draft.steps.iter().cloned())?;
-            report.take(&target, job.settle(&target, &draft)?)?;
+            report.take(&target, &draft.steps)?;
+            report.take(&target, job.settle(&target, &draft)?.as_slice())?;
             report.left.extend(draft.left);
             report.past.extend(draft.past);
         }
@@ -125,10 +128,15 @@ impl Plan {
 }
 
 impl Report {
-    fn take(&mut self, target: &Target, steps: impl IntoIterator<Item = Planned>) -> Result<()> {
-        for planned in steps {
-            if planned.run(&**target.storage())? {
-                self.steps.push(planned.step);
+    /// Carries steps out, in their order; folders that follow each other at once, since nothing in them counts any more.
+    fn take(&mut self, target: &Target, steps: &[Planned]) -> Result<()> {
+        let storage = &**target.storage();
+        for some in steps.chunk_by(|one, next| one.removes_a_folder() && next.removes_a_folder()) {
+            let done = at_once(IN_FLIGHT, some, |planned| planned.run(storage));
+            for (planned, done) in some.iter().zip(done) {
+                if done? {
+                    self.steps.push(planned.step.clone());
+                }
             }
         }
         Ok(())

@@ -69,6 +69,11 @@ impl Planned {
         Self { step: Step { action: Action::Remove, kind, path, bytes, what, joins: 0 }, content: Vec::new() }
     }
 
+    /// Whether it removes a folder.
+    pub(crate) fn removes_a_folder(&self) -> bool {
+        self.step.action == Action::Remove && self.step.kind == EntryKind::Folder
+    }
+
     /// What is written.
     pub(crate) fn content(&self) -> &[u8] {
         &self.content

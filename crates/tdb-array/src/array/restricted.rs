@@ -29,8 +29,10 @@ impl Array {
         self.seen_as(directory, own.schema_path.clone(), own.schema.clone())
     }
 
-    /// One of its fragments as it was written: alone, by its own schema, without what was deleted since.
-    pub(crate) fn alone(&self, fragment: &Fragment) -> Self {
+    /// One of its fragments as it was written, as an array: alone, by its own schema, without what was deleted since. It may be
+    /// one that others stand for.
+    #[must_use]
+    pub fn of_fragment(&self, fragment: &Fragment) -> Self {
         let own = &*self.inner;
         let mut directory = own.directory.clone();
         let all = directory.fragments.into_iter().chain(directory.replaced);

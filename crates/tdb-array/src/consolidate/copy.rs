@@ -34,7 +34,7 @@ impl Array {
         let names = Names::new().like(fragment.name());
         let times = (fragment.name().start(), fragment.name().end());
         Ok(FragmentCopy(Join {
-            array: from.alone(fragment),
+            array: from.of_fragment(fragment),
             times,
             names,
             budget: 64 << 20,

@@ -3,16 +3,19 @@
 use std::ffi::OsString;
 
 use tdb_array::Monitor;
-use tdb_maintain::{Copied, CopyTo};
+use tdb_maintain::{Copied, CopyTo, Migrate};
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::interrupt;
+use crate::key::Key;
 use crate::location;
 use crate::output::{Entry, RowFormat, Sheet};
 use crate::progress::CopyProgress;
 use crate::session;
 use crate::size::Bytes;
+use crate::target;
 use crate::terminal::Terminal;
+use crate::time::TimeArgs;
 
 /// Copy an array or a group, with all that lies in its folder and all of its history
 ///
@@ -23,6 +26,7 @@ use crate::terminal::Terminal;
 #[command(after_help = "\
 Examples:
   tdb copy ARRAY BACKUP
+  tdb copy ARRAY MAY --flatten --at 2024-05-31   the cells of then, in one fragment
   tdb copy GROUP /mnt/disk/GROUP")]
 pub(crate) struct Args {
     /// An array or a group
@@ -31,12 +35,26 @@ pub(crate) struct Args {
     /// Where the copy is to lie; nothing may be there
     destination: OsString,
 
+    /// Leave out the history of an array: one fragment with the cells of now, or those of the time of --at. They are read and written
+    /// anew, for which an encrypted array needs its key
+    #[arg(long)]
+    flatten: bool,
+
+    #[command(flatten)]
+    time: TimeArgs,
+
     /// How to print; a table on a terminal, else JSON lines
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
 
-pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    if args.flatten {
+        return flatten(args, key, terminal);
+    }
+    if args.time.range().is_some() {
+        return Err(Failure::usage("a copy byte by byte has all times; --flatten copies the cells of one"));
+    }
     let (from, to) = (location::local(&args.source)?, location::local(&args.destination)?);
     let monitor = Monitor::new();
     interrupt::cancels(&monitor);
@@ -50,6 +68,16 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)?;
     warn_of_shared(&copied, terminal);
     Ok(())
+}
+
+/// Copies the cells of one time.
+fn flatten(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    let (_, array) = target::open_array(&args.source, 1, &args.time, key, target::local_storage)?;
+    let to = location::local(&args.destination)?;
+    let report = Migrate::new().flatten().plan(&array)?.into_folder(&to, &key.create_options())?;
+    let mut sheet = Sheet::new(&[("what", false), ("fragments", true), ("cells", true), ("metadata", true)]);
+    sheet.push(vec!["copied".into(), report.fragments.into(), report.cells.into(), report.metadata.into()]);
+    Ok(sheet.print(RowFormat::or_default(args.format, terminal), terminal)?)
 }
 
 pub(super) fn sheet() -> Sheet {

@@ -16,7 +16,7 @@ use crate::target;
 use crate::terminal::{Terminal, printable};
 use crate::time::{TimeArgs, at};
 
-/// Compare two arrays, or one array at two times: schema, metadata, cells
+/// Compare two arrays, two times of one array, or two fragments: schema, metadata, cells
 ///
 /// Cells are compared by their coordinates, however they are stored; --physical compares that, too. The exit code is 1 if something
 /// differs.
@@ -25,13 +25,14 @@ use crate::time::{TimeArgs, at};
 Examples:
   tdb diff ARRAY COPY
   tdb diff ARRAY --at 2024-05-01 --other-at 2024-06-01
+  tdb diff ARRAY --fragment __1714… --other-fragment __1717…
   tdb diff ARRAY COPY --without-cells --physical --format json")]
 pub(crate) struct Args {
     /// The first array
     array: OsString,
 
     /// The second array [default: the first one]
-    #[arg(required_unless_present = "other_at")]
+    #[arg(required_unless_present_any = ["other_at", "other_fragment"])]
     other: Option<OsString>,
 
     #[command(flatten)]
@@ -40,6 +41,14 @@ pub(crate) struct Args {
     /// Look at the second array as it was at a time [default: the time of the first]
     #[arg(long, value_name = "TIME", value_parser = at)]
     other_at: Option<TimeRange>,
+
+    /// Look at one fragment of the first array alone, as it was written, by its name
+    #[arg(long, value_name = "NAME")]
+    fragment: Option<String>,
+
+    /// Look at one fragment of the second array alone
+    #[arg(long, value_name = "NAME")]
+    other_fragment: Option<String>,
 
     /// Compare how they are stored, too: format, orders, tile extents, filters, fragments
     #[arg(long)]
@@ -71,6 +80,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let later = args.other_at.map(TimeArgs::of);
     let time = later.as_ref().unwrap_or(&args.time);
     let (other_path, b) = target::open_array(other, 0, time, key, target::local_storage)?;
+    let (a, b) = (fragment_of(a, args.fragment.as_deref())?, fragment_of(b, args.other_fragment.as_deref())?);
 
     let format = RowFormat::or_default(args.format, terminal);
     let shown = Shown { a: &a, b: &b, format };
@@ -115,6 +125,20 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         0 => failure,
         _ => failure.with_hint(format!("--limit {} prints all of them", counts.differences())),
     })
+}
+
+/// The array, or one of its fragments alone.
+fn fragment_of(array: Array, name: Option<&str>) -> Result<Array> {
+    let Some(name) = name else { return Ok(array) };
+    let (replaced, _) = array.replaced_fragments()?;
+    let mut all = array.fragments()?.iter().chain(&replaced);
+    match all.find(|fragment| fragment.name().as_str() == name) {
+        Some(fragment) => Ok(array.of_fragment(fragment)),
+        None => {
+            let what = format!("{}: there is no fragment {name}", array.storage().describe(""));
+            Err(Failure::new(Exit::Usage, what).with_hint("tdb fragments prints the names of all"))
+        }
+    }
 }
 
 /// What differs, counted.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::{Array, CommitInventory, CommitList, CommittedFragment, Listing, Names, TimeRange};
 use tdb_metadata::CommitKind;
-use tdb_storage::EntryKind;
+use tdb_storage::{EntryKind, at_once};
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA, FRAGMENTS_FOLDER, file_name};
 use tdb_types::{ArrayType, Feature, TimestampedName};
 
@@ -15,6 +15,9 @@ use crate::draft::{Draft, Left, Reason};
 use crate::ignoring::ignoring;
 use crate::step::Planned;
 use crate::target::list;
+
+/// How many fragments are asked for at once: that is waiting, not computing.
+const IN_FLIGHT: usize = 8;
 
 /// A vacuum file.
 struct FragmentVacuum<'a> {
@@ -201,9 +204,12 @@ impl<'a> There<'a> {
                 Some(DimRange::Fixed { lo, hi })
             })
             .collect();
-        for (name, folder) in self.targets(vacuum) {
+        let targets: Vec<(&TimestampedName, &str)> = self.targets(vacuum).collect();
+        let domains = at_once(IN_FLIGHT, &targets, |(_, folder)| {
             let entry = self.committed.get(folder).map(|fragment| &fragment.entry);
-            let own = entry.and_then(|entry| array.domain_of(entry).ok().flatten());
+            entry.and_then(|entry| array.domain_of(entry).ok().flatten())
+        });
+        for ((name, _), own) in targets.into_iter().zip(domains) {
             // Some releases say of dense fragments that their cells reach out of the domain.
             let own = own.and_then(|own| match &whole {
                 Some(whole) => own.intersection(&NdRange(whole.clone())),
@@ -257,8 +263,10 @@ impl<'a> There<'a> {
         let commits = removed.values().filter_map(|folder| self.committed.get(folder)?.commit.as_deref()).collect();
         let mut steps: Vec<Planned> = ignoring_commits(array, names, inventory, &commits)?.into_iter().collect();
         let mut folders = Vec::new();
-        for folder in removed.values() {
-            let files = list(storage, folder)?;
+        let paths: Vec<&str> = removed.values().copied().collect();
+        let listed = at_once(IN_FLIGHT, &paths, |folder| list(storage, folder));
+        for (folder, files) in paths.iter().zip(listed) {
+            let files = files?;
             let metadata = files.iter().find(|entry| entry.name == FRAGMENT_METADATA);
             match self.committed.get(folder).map(|fragment| fragment.commit.as_deref()) {
                 Some(Some(commit)) if self.files.contains(commit) => {
