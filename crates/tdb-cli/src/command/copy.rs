@@ -77,7 +77,7 @@ fn flatten(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let report = Migrate::new().flatten().plan(&array)?.into_folder(&to, &key.create_options())?;
     let mut sheet = Sheet::new(&[("what", false), ("fragments", true), ("cells", true), ("metadata", true)]);
     sheet.push(vec!["copied".into(), report.fragments.into(), report.cells.into(), report.metadata.into()]);
-    Ok(sheet.print(RowFormat::or_default(args.format, terminal), terminal)?)
+    sheet.print(RowFormat::or_default(args.format, terminal), terminal)
 }
 
 pub(super) fn sheet() -> Sheet {
