@@ -84,6 +84,13 @@ impl Array {
         &self.inner.schema
     }
 
+    /// The format version of fragments that are written without asking for one, by the reference library's rule: an array
+    /// whose version could hold validity keeps its version, what is added to an older one is of today's.
+    #[must_use]
+    pub fn version_of_new_fragments(&self) -> tdb_types::FormatVersion {
+        crate::write::version_of_new_fragments(self.schema())
+    }
+
     /// The path of the schema's file below the array's folder.
     #[must_use]
     pub fn schema_path(&self) -> &str {

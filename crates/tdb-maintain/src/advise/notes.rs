@@ -56,7 +56,7 @@ fn statistics(seen: &Seen) -> Result<Option<Advice>> {
     let fragments = seen.fragments()?;
     let is_without = |fragment: &&Fragment| !fragment.version().has(Feature::TileStatistics);
     let without: Vec<&Fragment> = fragments.iter().filter(is_without).collect();
-    if without.is_empty() || !seen.version_of_new_fragments().has(Feature::TileStatistics) {
+    if without.is_empty() || !seen.array.version_of_new_fragments().has(Feature::TileStatistics) {
         return Ok(None);
     }
     if ConsolidateFragments::new().plan(&seen.array)?.steps.is_empty() {

@@ -5,7 +5,7 @@ use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::{ArraySchema, FieldRef};
 use tdb_array::tdb_storage::Counters;
 use tdb_array::{Array, Fragment};
-use tdb_types::{CellValNum, Feature, FormatVersion};
+use tdb_types::CellValNum;
 
 use super::costs::{Costs, MOST_FRAGMENTS, scaled};
 use super::report::FieldFacts;
@@ -59,12 +59,6 @@ impl Seen {
 
     pub(super) fn schema(&self) -> &ArraySchema {
         self.array.schema()
-    }
-
-    /// The format of new fragments, by the reference library's rule.
-    pub(super) fn version_of_new_fragments(&self) -> FormatVersion {
-        let version = self.schema().version();
-        if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }
     }
 
     /// How many requests opening takes: lists of folders, and reads.

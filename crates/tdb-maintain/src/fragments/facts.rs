@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::{ArraySchema, Attribute};
 use tdb_array::{Array, Fragment};
-use tdb_types::{Feature, FormatVersion, TimestampedName};
+use tdb_types::TimestampedName;
 
 use crate::Result;
 
@@ -129,12 +129,6 @@ pub(super) fn cells_in(domain: &NdRange) -> u128 {
         DimRange::Var { .. } => 0,
     };
     domain.0.iter().map(along).fold(1, u128::saturating_mul)
-}
-
-/// The version of new fragments, by the reference library's rule.
-pub(super) fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
-    let version = schema.version();
-    if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }
 }
 
 /// Names, for quick look-ups.

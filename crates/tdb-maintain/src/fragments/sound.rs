@@ -6,7 +6,7 @@ use tdb_array::Array;
 use tdb_types::names::file_name;
 use tdb_types::{ArrayType, Feature, TimestampedName};
 
-use super::facts::{Facts, expanded, union, version_of_new_fragments};
+use super::facts::{Facts, expanded, union};
 use super::refusal::Refusal;
 
 /// What is asked for, as far as the rules go.
@@ -20,7 +20,7 @@ pub(super) struct Asked {
 pub(super) fn check(array: &Array, all: &[Facts], chosen: &[&Facts], asked: Asked) -> Option<Refusal> {
     let schema = array.schema();
     let is_dense = schema.array_type() == ArrayType::Dense;
-    let version = version_of_new_fragments(schema);
+    let version = array.version_of_new_fragments();
     let update = array.directory().deletes.iter().find(|path| file_name(path).ends_with(".upd"));
     if let Some(file) = update {
         return Some(Refusal::Updates { file: file.clone() });

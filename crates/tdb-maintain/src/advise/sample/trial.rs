@@ -52,7 +52,7 @@ impl Lists {
     /// None if the field's own list can't be used.
     pub(super) fn of(seen: &Seen, field: FieldRef) -> Option<Self> {
         let schema = seen.schema();
-        let version = seen.version_of_new_fragments();
+        let version = seen.array.version_of_new_fragments();
         let kind = schema.field_type(field)?;
         let is_var = kind.cell_val_num == CellValNum::Var;
         let own = schema.filters_in(version, field).into_owned();
