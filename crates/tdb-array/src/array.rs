@@ -106,7 +106,8 @@ impl Array {
         Ok(&self.loaded()?.fragments)
     }
 
-    /// What was left out so far because it can't be read: nothing, unless [`ArrayOptions::skip_damaged`] asked for it.
+    /// What was left out so far because it can't be read: nothing, unless [`ArrayOptions::skip_damaged`] asked for it, or what
+    /// is damaged are copies of fragments' footers, in whose place those of the fragments themselves were read.
     /// [`fragments`](Self::fragments) finds out which of them can be.
     #[must_use]
     pub fn damaged(&self) -> Vec<&Damaged> {

@@ -54,11 +54,6 @@ impl Findings {
         self.damaged = damaged.map(|Damaged { path, error }| Damaged { path, error: error.located(storage) }).collect();
     }
 
-    /// Adds what was found elsewhere.
-    pub(crate) fn extend(&mut self, damaged: Vec<Damaged>) {
-        self.damaged.extend(damaged);
-    }
-
     pub(crate) fn into_damaged(self) -> Vec<Damaged> {
         self.damaged
     }

@@ -1,6 +1,7 @@
 //! What to read: fields, ranges, an order, a budget.
 
 mod boxes;
+mod columns;
 mod coordinate;
 mod filter;
 mod memory;

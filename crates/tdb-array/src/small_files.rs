@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tdb_fragment::{ConsolidatedFooters, FragmentError};
+use tdb_generic_tile::GenericTileEncoder;
 use tdb_metadata::{MetadataChange, MetadataFile};
 use tdb_storage::Storage;
 use tdb_types::{ByteWriter, FormatVersion, NameForm, TimestampedName};
@@ -57,6 +58,14 @@ impl Group {
 }
 
 impl SmallFiles {
+    /// What makes generic tiles with this version in their headers, encrypted if the others are.
+    ///
+    /// # Errors
+    /// There are no random bytes for encryption.
+    pub fn encoder(&self, version: FormatVersion) -> Result<GenericTileEncoder> {
+        self.access.encoder(version)
+    }
+
     /// Where they lie.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {

@@ -101,7 +101,7 @@ fn consolidated_footers_are_those_of_the_fragments() {
 }
 
 #[test]
-fn damaged_consolidated_footers_are_named() {
+fn damaged_consolidated_footers_are_named_and_not_needed() {
     let storage = memory(CONSOLIDATED);
     let name = storage.list("__fragment_meta").unwrap().swap_remove(0).name;
     let path = format!("__fragment_meta/{name}");
@@ -112,17 +112,36 @@ fn damaged_consolidated_footers_are_named() {
     let of = |footers: [(&str, &[u8]); 2]| {
         ConsolidatedFooters::write_file(&footers, &mut GenericTileEncoder::new(FormatVersion::DEFAULT)).unwrap()
     };
+    let own: Vec<_> = open(&storage).unwrap().fragments().unwrap().iter().map(|f| f.footer().clone()).collect();
     let nonsense = of([(&fragments[0], &[0xff; 90]), (&fragments[1], &[0; 90])]);
     for damaged in [nonsense, sound[..sound.len() - 1].to_vec(), Vec::new()] {
         storage.insert(&path, damaged).unwrap();
-        let error = open(&storage).unwrap_err();
-        assert_eq!(error.category(), ErrorCategory::Corrupt, "{error}");
-        assert!(error.to_string().contains(&name), "{error}");
+        // What stands in it stands in the fragments themselves, too.
+        for array in [open(&storage).unwrap(), open_what_is_sound(&storage)] {
+            let footers: Vec<_> = array.fragments().unwrap().iter().map(|fragment| fragment.footer().clone()).collect();
+            assert_eq!(footers, own);
+            assert!(!array.damaged().is_empty());
+            for damaged in array.damaged() {
+                assert!(path.starts_with(&damaged.path), "{}", damaged.path);
+                assert_eq!(damaged.error.category(), ErrorCategory::Corrupt);
+                assert!(damaged.error.to_string().contains(&name), "{}", damaged.error);
+            }
+        }
     }
-    // What stands in it stands elsewhere, too.
-    let array = open_what_is_sound(&storage);
-    assert_eq!((array.fragments().unwrap().len(), array.damaged().len()), (3, 1));
-    assert_eq!(array.damaged()[0].path, path);
+    // A fragment that is damaged itself is an error all the same.
+    let metadata = metadata_of(&storage, 1);
+    storage.insert(&metadata, Vec::new()).unwrap();
+    let error = open(&storage).unwrap_err();
+    assert!(error.to_string().contains(&metadata), "{error}");
+}
+
+#[test]
+fn footers_that_a_vacuum_has_removed_are_not_missed() {
+    let storage = memory(CONSOLIDATED);
+    let array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    let name = storage.list("__fragment_meta").unwrap().swap_remove(0).name;
+    storage.remove_file(&format!("__fragment_meta/{name}")).unwrap();
+    assert_eq!((array.fragments().unwrap().len(), array.damaged().len()), (3, 0));
 }
 
 #[test]

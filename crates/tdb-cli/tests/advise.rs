@@ -20,6 +20,44 @@ fn advice_is_followed() {
     assert!(run.code == Some(0) && !run.stdout.contains("\"kind\":\"fragments\""), "{run}");
 }
 
+/// The commands as they are printed mend what they are printed for, and leave the cells as they are.
+#[test]
+fn printed_commands_mend() {
+    for (fixture, kinds) in [
+        ("v3-by-1.6.3-sparse", &["statistics"][..]),
+        ("v4-by-1.7.7-dense-appended", &["statistics"]),
+        ("v10-by-2.4.3-sparse-evolved", &["footers", "format"]),
+        ("v12-by-2.8.3-sparse-appended", &["format", "fragments"]),
+    ] {
+        let copy = Copy::of(fixture);
+        let cells = |copy: &Copy| copy.run("read", ARRAY, "--order row-major --format csv").stdout;
+        let before = cells(&copy);
+        assert!(before.lines().count() > 1, "{before}");
+        for kind in kinds {
+            let marker = format!("\"kind\":\"{kind}\"");
+            let told = copy.run("advise", ARRAY, "--worth 1 --format jsonl");
+            let line =
+                told.stdout.lines().find(|line| line.contains(&marker)).unwrap_or_else(|| panic!("{kind}: {told}"));
+            for printed in printed_commands(line) {
+                let words = printed.strip_prefix("tdb ").expect("a command of ours");
+                let (command, options) = words.split_once(" COPY/array").expect("a command for this array");
+                let run = copy.run(command, ARRAY, options);
+                assert_eq!(run.code, Some(0), "{run}");
+            }
+            let told = copy.run("advise", ARRAY, "--worth 1 --format jsonl");
+            assert!(told.code == Some(0) && !told.stdout.contains(&marker), "{fixture}: {told}");
+        }
+        assert_eq!(cells(&copy), before, "{fixture}");
+    }
+}
+
+/// What stands in the list `commands` of a piece of advice.
+fn printed_commands(line: &str) -> Vec<String> {
+    let (_, list) = line.split_once("\"commands\":[").expect("a list of commands");
+    let (list, _) = list.split_once(']').expect("the end of the list");
+    list.split(',').map(|text| text.trim_matches('"').to_owned()).collect()
+}
+
 #[test]
 fn advice_as_text() {
     let run = run("advise v22-by-2.30.0-sparse-2d/array --format table --sample 100%");

@@ -1,6 +1,5 @@
 //! What two arrays differ in.
 
-mod boxes;
 mod cells;
 mod difference;
 mod documents;

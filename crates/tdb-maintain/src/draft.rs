@@ -65,6 +65,17 @@ pub enum Reason {
         /// The name of one that they replace.
         fragment: String,
     },
+    /// Fragments that were consolidated together have fewer cells than what they replace.
+    #[error(
+        "the fragments that were consolidated together show {there} cells, those that they replace {replaced}: one of them is \
+         missing"
+    )]
+    Fewer {
+        /// How many cells show of the new fragments; where cells have no duplicates, those that show of the replaced ones, too.
+        there: u64,
+        /// How many show of the replaced ones.
+        replaced: u64,
+    },
     /// It can't be read.
     #[error("it can't be read: {0}")]
     Unreadable(#[source] Box<ArrayError>),

@@ -3,6 +3,7 @@
 mod advise;
 mod consolidate;
 mod diff;
+mod disjoint;
 mod doctor;
 mod draft;
 mod error;

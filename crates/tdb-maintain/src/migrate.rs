@@ -160,9 +160,7 @@ impl Migrate {
             true => None,
             false => Some(Copied::of(&array, version, &mut against)?),
         };
-        if !version.has(Feature::MetadataFolder) && !array.metadata()?.is_empty() {
-            against.push(Obstacle::Metadata);
-        }
+        against.extend(copied::against_metadata(&array, version, self.flatten)?);
         if !against.is_empty() {
             let mut seen = BTreeSet::new();
             against.retain(|obstacle| seen.insert(obstacle.to_string()));

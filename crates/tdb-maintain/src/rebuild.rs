@@ -16,9 +16,9 @@ use tdb_array::tdb_schema::ArraySchema;
 use tdb_array::{
     Array, ArrayError, ArrayOptions, Fragment, FragmentEntry, Monitor, StoredTiles, TileReader, TimeRange,
 };
-use tdb_metadata::tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
+use tdb_metadata::tdb_generic_tile::GenericTileEncoder;
 use tdb_types::names::{FRAGMENT_METADATA, file_name};
-use tdb_types::{Feature, FormatVersion, Limits};
+use tdb_types::{Feature, FormatVersion};
 
 use crate::footer_files::footer_files;
 use crate::lock::Lock;
@@ -128,9 +128,6 @@ impl Rebuild {
         if entry.version.has(Feature::CombinedCoordinates) || entry.version.has(Feature::LegacyFragmentMetadata) {
             return Err(problem(RebuildProblem::Format { version: entry.version }));
         }
-        if is_encrypted(array)? {
-            return Err(problem(RebuildProblem::Encrypted));
-        }
         let shape = Shape::find(array, &entry.folder, entry.version, entry.name.end())?.map_err(problem)?;
         let walked = self.walk(array, &entry, shape)?;
         let domain = self.domain_of(&walked).map_err(problem)?;
@@ -143,10 +140,11 @@ impl Rebuild {
         let newer = (!entry.version.has(Feature::StageDatatypes)).then_some(FormatVersion::DEFAULT);
         let attempt = |library: FormatVersion| -> Result<(Summaries, Vec<NdRange>, FormatVersion)> {
             let none = |_, _| TileSummary::default();
-            let first = build(&entry, &walked, domain.as_ref(), none, None, library)?;
+            let encoder = &mut array.small_files().encoder(library)?;
+            let first = build(&entry, &walked, domain.as_ref(), none, None, encoder)?;
             let overlay = Overlay::new(Arc::clone(array.storage()), path.clone(), first)?;
-            let (array, fragment) =
-                open(overlay, name).map_err(|error| error.unwrap_or_else(|| problem(RebuildProblem::NoFragment)))?;
+            let (array, fragment) = open(array, overlay, name)
+                .map_err(|error| error.unwrap_or_else(|| problem(RebuildProblem::NoFragment)))?;
             let (summaries, boxes) = summarise(&array, &fragment, &walked)?;
             Ok((summaries, boxes, library))
         };
@@ -163,7 +161,8 @@ impl Rebuild {
             (own, _) => own?,
         };
         let summary = |field: usize, tile: usize| summaries[field][tile].clone();
-        let bytes = build(&entry, &walked, domain.as_ref(), summary, Some(boxes), library)?;
+        let encoder = &mut array.small_files().encoder(library)?;
+        let bytes = build(&entry, &walked, domain.as_ref(), summary, Some(boxes), encoder)?;
         let mut aside = footers_of(array, name)?;
         aside.push(path.clone());
         crate::doctor::replace(&**array.storage(), &aside, &path, &bytes)?;
@@ -251,12 +250,6 @@ fn footers_of(array: &Array, name: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-fn is_encrypted(array: &Array) -> Result<bool> {
-    let limits = Limits::default();
-    let bytes = array.storage().read_up_to(array.schema_path(), limits.generic_tile_bytes)?;
-    Ok(GenericTileDecoder::new(limits).decode_file(&bytes, None).is_err_and(|error| error.key_problem().is_some()))
-}
-
 /// How many cells each tile has, on which all fields have to agree.
 fn counts(shape: &Shape, tiles: &[Vec<FieldTile>], count: usize) -> Result<Vec<u64>, RebuildProblem> {
     let mut cells = Vec::with_capacity(count);
@@ -275,8 +268,15 @@ fn counts(shape: &Shape, tiles: &[Vec<FieldTile>], count: usize) -> Result<Vec<u
             true => (shape.schema.cells_per_tile().ok(), "of the schema's tiles"),
             false => (Some(shape.schema.capacity()).filter(|_| !is_last), "of its capacity"),
         };
-        if let Some(wanted) = wanted.filter(|wanted| *wanted != number) {
-            let what = format!("tile {tile} has {number} cells, and not the {wanted} {what}");
+        let why = match wanted {
+            Some(wanted) if wanted != number => Some(format!("and not the {wanted} {what}")),
+            // The last tile of a sparse fragment has what is left.
+            None if !shape.dense && number > shape.schema.capacity() => Some("more than its capacity".to_owned()),
+            None if !shape.dense && number == 0 => Some("and no tile is without any".to_owned()),
+            _ => None,
+        };
+        if let Some(why) = why {
+            let what = format!("tile {tile} has {number} cells, {why}");
             return Err(RebuildProblem::Disagree { file: shape.schema_path.clone(), what });
         }
         cells.push(number);
@@ -291,7 +291,7 @@ fn build(
     domain: Option<&NdRange>,
     summary: impl Fn(usize, usize) -> TileSummary,
     boxes: Option<Vec<NdRange>>,
-    library: FormatVersion,
+    encoder: &mut GenericTileEncoder,
 ) -> Result<Vec<u8>> {
     let shape = &walked.shape;
     let wrap = |source| ArrayError::Fragment { file: entry.folder.clone(), source };
@@ -326,7 +326,7 @@ fn build(
         let boxes = boxes.unwrap_or_else(|| vec![whole_domain(&shape.schema); walked.cells.len()]);
         boxes.into_iter().zip(&walked.cells).for_each(|(mbr, cells)| builder.push_mbr(mbr, *cells));
     }
-    Ok(builder.write(&mut GenericTileEncoder::new(library)).map_err(wrap)?)
+    Ok(builder.write(encoder).map_err(wrap)?)
 }
 
 fn whole_domain(schema: &ArraySchema) -> NdRange {
@@ -338,9 +338,9 @@ fn whole_domain(schema: &ArraySchema) -> NdRange {
 }
 
 /// The fragment, by metadata that say where its tiles lie.
-fn open(storage: Overlay, name: &str) -> Result<(Array, Fragment), Option<MaintainError>> {
+fn open(whole: &Array, storage: Overlay, name: &str) -> Result<(Array, Fragment), Option<MaintainError>> {
     let storage = Arc::new(storage);
-    let options = || ArrayOptions::new().between(TimeRange::ALL);
+    let options = || ArrayOptions::new().like(whole).between(TimeRange::ALL);
     let find = |options: ArrayOptions| -> Result<Option<(Array, Fragment)>, ArrayError> {
         let array = options.open_on(storage.clone())?;
         let is_it = |fragment: &&Fragment| fragment.name().as_str() == name;

@@ -2,6 +2,7 @@
 
 mod chain;
 pub(crate) mod commits;
+mod complete;
 pub(crate) mod footers;
 pub(crate) mod fragments;
 pub(crate) mod metadata;

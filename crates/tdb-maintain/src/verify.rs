@@ -7,6 +7,7 @@ mod coordinates;
 mod field;
 mod finding;
 mod fragment;
+mod lists;
 mod place;
 mod places;
 mod report;

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tdb_array::tdb_filters::EncryptionKey;
-use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, TimeRange};
+use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, MetadataValue, Names, TimeRange};
 use tdb_maintain::{Diff, Difference, InPlace, MaintainError, Migrate, Obstacle, recover_migration};
 use tdb_storage::{EntryKind, MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_testkit::{Fault, FaultyStorage};
-use tdb_types::{FormatVersion, Layout, TimestampedName};
+use tdb_types::{Datatype, FormatVersion, Layout, TimestampedName};
 
 /// Options to open a fixture, and to make others like it.
 fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
@@ -170,6 +170,72 @@ fn all_reasons_are_told_at_once() {
     let MaintainError::CannotMigrate { against, .. } = wrong.plan(&array).unwrap_err() else { panic!() };
     assert!(against.iter().any(|one| matches!(one, Obstacle::Deletes(_))), "{against:?}");
     assert!(against.iter().any(|one| matches!(one, Obstacle::NoSuchField { .. })), "{against:?}");
+}
+
+/// What its metadata ever said, a format has to be able to say; without history, what it says now.
+#[test]
+fn metadata_that_came_later() {
+    let put = |names: &Names, storage: &Arc<dyn Storage>, value: Option<MetadataValue>| {
+        let writer = ArrayOptions::new().open_on(storage.clone()).unwrap().write_metadata().names(names.clone());
+        match value {
+            Some(value) => writer.put("k", value).commit().unwrap(),
+            None => writer.delete("k").commit().unwrap(),
+        }
+    };
+    let refused = |storage: &Arc<dyn Storage>, version: u32, flatten: bool| {
+        let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
+        let migrate = Migrate::new().to(FormatVersion::new(version).unwrap());
+        match if flatten { migrate.flatten() } else { migrate }.plan(&array) {
+            Ok(_) => Vec::new(),
+            Err(MaintainError::CannotMigrate { against, .. }) => against,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let storage = fixture("v22-by-2.30.0-sparse-2d");
+    let later = Obstacle::Feature { what: "metadata \"k\" of datatype geom_wkb".to_owned(), since: 21 };
+    let value = MetadataValue::new(Datatype::GeomWkb, vec![1, 2, 3]).unwrap();
+    put(&Names::new().at(1_750_000_000_000), &storage, Some(value));
+    assert_eq!(refused(&storage, 21, false), []);
+    for flatten in [false, true] {
+        assert!(refused(&storage, 20, flatten).contains(&later), "{:?}", refused(&storage, 20, flatten));
+    }
+    // Deleted, it still belongs to the past.
+    put(&Names::new().at(1_750_000_000_001), &storage, None);
+    assert_eq!(refused(&storage, 20, false), [later]);
+    assert_eq!(refused(&storage, 20, true), []);
+    let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
+    assert_eq!(refused(&storage, 3, true).contains(&Obstacle::Metadata), !array.metadata().unwrap().is_empty());
+    assert!(refused(&storage, 3, false).contains(&Obstacle::Metadata));
+}
+
+/// What the new array is encrypted with is up to whoever makes it.
+#[test]
+fn other_keys() {
+    let key = |byte: u8| EncryptionKey::new([byte; 32]);
+    let made = |array: &Array, key: Option<EncryptionKey>, flatten: bool| -> Arc<dyn Storage> {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let options = key.map_or_else(CreateOptions::new, |key| CreateOptions::new().key(key));
+        let migrate = if flatten { Migrate::new().flatten() } else { Migrate::new() };
+        migrate.plan(array).unwrap().into_storage(&storage, &options).unwrap();
+        storage
+    };
+    let open = |storage: &Arc<dyn Storage>, key: Option<EncryptionKey>| {
+        let options = key.map_or_else(ArrayOptions::new, |key| ArrayOptions::new().key(key));
+        options.open_on(storage.clone())
+    };
+    for flatten in [false, true] {
+        let plain = open(&fixture("v22-by-2.30.0-sparse-2d"), None).unwrap();
+        let encrypted = made(&plain, Some(key(1)), flatten);
+        assert!(open(&encrypted, None).is_err() && open(&encrypted, Some(key(2))).is_err());
+        let encrypted = open(&encrypted, Some(key(1))).unwrap();
+        assert_eq!(difference(&plain, &encrypted), None);
+        let other = made(&encrypted, Some(key(2)), flatten);
+        assert!(open(&other, Some(key(1))).is_err());
+        let other = open(&other, Some(key(2))).unwrap();
+        assert_eq!(difference(&plain, &other), None);
+        let again = open(&made(&other, None, flatten), None).unwrap();
+        assert_eq!(difference(&plain, &again), None);
+    }
 }
 
 /// A copy of a fixture in a folder.

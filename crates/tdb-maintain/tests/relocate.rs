@@ -231,6 +231,20 @@ fn members_of_copies_lie_in_the_copy() {
     assert!(Array::open(root.join("h/inner/b")).is_ok() && root.join("h/notes.txt").exists());
 }
 
+/// Whether the groups of `groups` find all their members when they lie at `name`.
+fn reaches_all(root: &Path, name: &str) -> bool {
+    let (inside, outside) = (
+        |path: &str| MemberPlace::Inside(path.to_owned()),
+        |path: String| MemberPlace::Outside(root.join(path).to_str().unwrap().to_owned()),
+    );
+    let (whole, inner) = (places(&root.join(name)), places(&root.join(name).join("inner")));
+    let is_whole =
+        whole.iter().map(|(_, place)| place).eq(&[inside("a"), inside("inner"), outside("elsewhere".into())]);
+    let is_inner = inner.iter().map(|(_, place)| place).eq(&[inside("b"), outside(format!("{name}/a"))]);
+    let opens = |path: &str| Array::open(root.join(name).join(path)).is_ok();
+    is_whole && is_inner && opens("a") && opens("inner/b")
+}
+
 #[test]
 fn moved_at_once_and_by_copying() {
     for by_copying in [false, true] {
@@ -242,6 +256,8 @@ fn moved_at_once_and_by_copying() {
         assert_eq!(moved.made_relative.len(), 2, "{moved:?}");
         assert!(Array::open(root.join("h/inner/b")).is_ok() && Array::open(root.join("h/a")).is_ok());
         assert!(places(&root.join("h")).contains(&("a".to_owned(), MemberPlace::Inside("a".to_owned()))));
+        assert_eq!(moved.repointed, if by_copying { vec![] } else { vec!["sibling"] });
+        assert!(reaches_all(&root, "h"), "{:?}", places(&root.join("h/inner")));
         // What isn't of the format stays.
         assert_eq!(moved.left, if by_copying { vec!["notes.txt".to_owned()] } else { Vec::new() });
         assert_eq!(root.join("g").exists(), by_copying);

@@ -196,3 +196,27 @@ fn sums_that_are_no_numbers_may_have_any_bits() {
     assert!(!alter(f64::NAN.to_bits()) && !alter((-f64::NAN).to_bits()) && !alter(0x7ff8_0000_0000_0001));
     assert!(alter(1.5f64.to_bits()) && alter(f64::INFINITY.to_bits()));
 }
+
+/// Values that some writers can't add up or compare don't hide that they came into the cells later.
+#[test]
+fn huge_values_and_nans_in_the_place_of_others_are_found() {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = SchemaBuilder::sparse()
+        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(99)))
+        .attribute(Attribute::new("a", Datatype::Float64));
+    let shared: Arc<dyn Storage> = storage.clone();
+    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    let array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    array.write().cells(NewCells::new().with("x", &[1_u32, 2, 3]).with("a", &[1.5_f64, 2.5, 3.5])).unwrap();
+    let path = format!("__fragments/{}/a0.tdb", storage.list("__fragments").unwrap()[0].name);
+    let sound = storage.read(&path).unwrap();
+    let at = sound.windows(8).position(|bytes| bytes == 2.5_f64.to_le_bytes()).unwrap();
+    for value in [1e300, -1e300, f64::MAX, f64::INFINITY, f64::NAN] {
+        let mut altered = sound.clone();
+        altered[at..at + 8].copy_from_slice(&f64::to_le_bytes(value));
+        storage.insert(&path, altered).unwrap();
+        let report = Verify::new().threads(1).storage(storage.clone()).unwrap();
+        assert!(report.findings.iter().any(|finding| finding.kind == FindingKind::Sum), "{value}");
+        assert!(!report.is_sound(), "{value}: {:#?}", report.findings);
+    }
+}

@@ -15,7 +15,7 @@ use super::maintain::{self, Maintain};
 use super::read::{Read, Written};
 use super::runner::{self, Amount, CaseKind, Settings};
 use super::tally::{Counts, Tally};
-use super::{both_write, old_formats, releases, soak};
+use super::{both_write, corruption, migrate, old_formats, releases, soak};
 
 /// Cases of the short form of reading, which fits a run of continuous integration.
 const SHORT: u64 = 400;
@@ -27,9 +27,11 @@ const CHANGE: u64 = 500;
 const FILTERS: u64 = 300;
 const MAINTAIN: u64 = 500;
 /// Of the short form.
-const SHORT_MAINTAIN: u64 = 40;
+const SHORT_MAINTAIN: u64 = 20;
 const OF_RELEASE: u64 = 100;
 const OLD_FORMATS: u64 = 60;
+const MIGRATE: u64 = 40;
+const CORRUPTION: u64 = 3000;
 
 /// What to compare; without a subcommand it is `read`.
 #[derive(Args, Debug)]
@@ -70,6 +72,8 @@ enum What {
         #[arg(long, default_value_t = 20)]
         seconds: u64,
     },
+    /// Fixtures that are altered, cut and robbed of files: what `tdb verify` finds, and what both readers do
+    Corruption,
     /// Chains of filters over bytes that need not be whole values, each run by both sides
     Filters,
     /// Arrays that every release writes, as far as each can make them, read by the newest and by us
@@ -79,6 +83,11 @@ enum What {
         /// Lets newer releases write to the arrays, one after the other
         #[arg(long)]
         append: bool,
+    },
+    /// Arrays of the newest format, migrated by us to the formats of all releases, read by each of these and by the newest
+    Migrate {
+        #[command(flatten)]
+        only: Only,
     },
     /// Arrays in the formats of all releases, written by us, read by each of these and by the newest
     OldFormats {
@@ -149,6 +158,12 @@ impl SharedArguments {
         Amount::new(self.case, self.cases.unwrap_or(count))
     }
 
+    fn alterations(&self) -> corruption::Amount {
+        let only = self.case.map(|case| case as usize);
+        let cases = only.map_or(self.cases.unwrap_or(CORRUPTION) as usize, |only| only + 1);
+        corruption::Amount { cases, seed: self.seed, jobs: self.settings().jobs, only }
+    }
+
     /// The amount of each release, where cases that are left out are made up for.
     fn amount_of_release(&self, count: u64) -> Amount {
         Amount::compared(self.case, self.cases.unwrap_or(count))
@@ -170,6 +185,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let what = arguments.what.clone().unwrap_or(What::Read(arguments.read));
     if let What::Soak { seconds } = what {
         return soak::run(seconds, folder.path());
+    }
+    if matches!(what, What::Corruption) {
+        return corruption::run(arguments.shared.alterations(), folder.path());
     }
     let started = Instant::now();
     let (tally, lines) = run_kind(&what, &arguments.shared, folder.path())?;
@@ -203,11 +221,15 @@ fn run_kind(what: &What, shared: &SharedArguments, folder: &Path) -> Result<Outc
             let amount = shared.amount_of_release(if *short { SHORT_MAINTAIN } else { MAINTAIN });
             (runner::run(Maintain { seed }, amount, &settings, folder)?, maintain::lines)
         }
-        What::Soak { .. } => (Tally::default(), |_| Vec::new()),
+        What::Soak { .. } | What::Corruption => (Tally::default(), |_| Vec::new()),
         What::Filters => (of_newest(Filters { seed }, shared.amount(FILTERS), &settings, folder)?, filters::lines),
         What::Releases { only, append } => {
             let amount = shared.amount_of_release(OF_RELEASE);
             (releases::run((only.release()?, *append), &amount, &settings, folder)?, |_| Vec::new())
+        }
+        What::Migrate { only } => {
+            let amount = shared.amount_of_release(MIGRATE);
+            (migrate::run(only.release()?, &amount, &settings, folder)?, |_| Vec::new())
         }
         What::OldFormats { only } => {
             let amount = shared.amount_of_release(OLD_FORMATS);
@@ -256,9 +278,19 @@ mod tests {
 
     #[test]
     fn every_subcommand_takes_what_all_take() {
-        for what in
-            ["", "read", "query", "write --bytes", "create", "change", "filters", "releases --append", "old-formats"]
-        {
+        for what in [
+            "",
+            "read",
+            "query",
+            "write --bytes",
+            "create",
+            "change",
+            "filters",
+            "releases --append",
+            "old-formats",
+            "migrate",
+            "corruption",
+        ] {
             let arguments = parse(&format!("{what} --cases 20 --seed 3 --jobs 2")).expect("it is understood");
             assert_eq!((arguments.shared.cases, arguments.shared.seed, arguments.shared.jobs), (Some(20), 3, Some(2)));
             assert_eq!(arguments.what.is_none(), what.is_empty());

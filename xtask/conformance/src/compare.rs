@@ -23,6 +23,12 @@ pub enum Settled {
 
 /// Says what differs; nothing if all is the same. Of `theirs` only the columns that `ours` has are looked at.
 pub fn difference(theirs: &ReadResult, ours: &Reading, settled: &Settled) -> Option<String> {
+    if theirs.columns.len() < ours.columns.len() && theirs.cells + ours.cells > 0 {
+        let names =
+            |columns: &mut dyn Iterator<Item = &Column>| columns.map(|column| column.name.clone()).collect::<Vec<_>>();
+        let theirs = names(&mut theirs.columns.iter().map(|column| &column.column));
+        return Some(format!("columns: expected {theirs:?}, got {:?}", names(&mut ours.columns.iter())));
+    }
     if theirs.cells != ours.cells {
         let all = 0..theirs.cells;
         let mut text = format!("{} cells expected, {} got", theirs.cells, ours.cells);

@@ -23,7 +23,7 @@ pub use aggregates::is_theirs;
 use axis::Axis;
 pub use axis::{integer_bytes, integer_of, order_of, type_limits};
 pub use changes::AFTER_ALL;
-pub use maintained::maintained;
+pub use maintained::{maintained, migrated};
 use tdb_reference::model::{ArraySpec, AttributeSpec, Evolution};
 use times::FIRST_TIMESTAMP;
 

@@ -18,18 +18,22 @@
 //! * `create` and `change`: arrays that are created and changed by both sides;
 //! * `filters`: chains of filters;
 //! * `soak`: no cases, but readers of both sides while both write and maintain;
+//! * `corruption`: no cases either, but fixtures that are damaged, verified by us and read by both;
 //! * `maintain`: arrays that both sides write and maintain in turn;
 //! * `releases`: arrays that older releases write;
+//! * `migrate`: arrays that we migrate to the formats of older releases, read by these;
 //! * `old_formats`: arrays of older formats, written by ours, read by the releases of that time.
 #![forbid(unsafe_code)]
 
 mod aggregates;
 mod both_write;
+mod by_release;
 mod case;
 mod change;
 mod chosen;
 mod command;
 mod compare;
+mod corruption;
 mod coverage;
 mod create;
 mod defects;
@@ -40,6 +44,7 @@ mod generate;
 mod limits;
 mod maintain;
 mod make_ours;
+mod migrate;
 mod old_formats;
 mod ours;
 mod overhang;

@@ -1,6 +1,7 @@
 //! Arrays and groups that both sides write and maintain in turn: after each turn both must read the same at every time, and
 //! what they read before.
 
+mod carried;
 mod carry_out;
 mod defects;
 mod groups;
@@ -22,8 +23,13 @@ use super::tally::Counts;
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::start;
 
+pub use carry_out::{by_them, by_us};
 pub use defects::refused;
 pub use history::{Deed, History, Join, Side, Small, Turn};
+pub use run::date_schema;
+pub use smaller::shrink;
+pub use state::{Differing, Window, other_metadata, windows};
+pub use text::history as text_of;
 
 /// One history in `GROUP` brings a group.
 const GROUP: u64 = 4;
@@ -98,6 +104,8 @@ pub fn lines(counts: &Counts) -> Vec<String> {
     let deeds: Vec<String> = some.map(|(count, name)| format!("{count} {name}")).collect();
     let [ours, theirs, refused, twins, reads, verified] =
         [run::BY_US, run::BY_THEM, run::REFUSED, run::TWINS, run::READS, run::VERIFIED].map(|name| counts.get(name));
+    let [carried, unpaired, tied, lost] =
+        [run::CARRIED, run::NOT_PAIRED, run::TIED, run::LOST].map(|name| counts.get(name));
     let [groups, turns] = [groups::GROUPS, groups::TURNS].map(|name| counts.get(name));
     vec![
         deeds.join(", "),
@@ -106,6 +114,13 @@ pub fn lines(counts: &Counts) -> Vec<String> {
         ),
         format!(
             "{twins} purges came out as the library's; {verified} arrays verified without a finding; {groups} groups, {turns} turns"
+        ),
+        format!(
+            "{carried} tiles of times and conditions of deletes are the library's byte for byte ({unpaired} consolidations into \
+             several fragments of one time weren't compared)"
+        ),
+        format!(
+            "excused: {tied} times a cell that was written twice at one time, {lost} times one that the library loses with those"
         ),
     ]
 }

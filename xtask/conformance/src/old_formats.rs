@@ -11,17 +11,16 @@ mod sides;
 
 use std::error::Error;
 use std::path::Path;
-use std::time::Instant;
 
-use tdb_reference::{Ability, NEWEST, RELEASES, Release, Result};
+use tdb_reference::{Ability, NEWEST, Release, Result};
 use tdb_types::Layout;
 
 use super::case::{Case, seed_of};
-use super::runner::{self, Amount, CaseKind, Settings};
+use super::runner::{Amount, CaseKind, Settings};
 use super::tally::{Counts, Tally};
 use super::verdict::{Failure, Verdict};
 use super::writer::start;
-use super::{create, generate, limits, overhang, print, shrink};
+use super::{by_release, create, generate, limits, overhang, print, shrink};
 use counted::{
     CREATED, DELETED, FIRST_FORMATS, GROUPS, LABELS, NEITHER, NEWEST as BY_NEWEST, OLDER, PAST, VACUUMED, WRITES,
 };
@@ -42,24 +41,8 @@ pub fn run(
     settings: &Settings,
     folder: &Path,
 ) -> std::result::Result<Tally, Box<dyn Error>> {
-    let mut all = Tally::default();
-    let headings: Vec<&str> = row("release", &all).into_iter().map(|(heading, _)| heading).collect();
-    println!("{}", headings.join(" | "));
-    let line = |name: &str, tally: &Tally| {
-        row(name, tally).into_iter().map(|(_, cell)| format!("| {cell} ")).collect::<String>() + "|"
-    };
-    for &older in RELEASES.iter().filter(|release| only.is_none_or(|only| only == **release)) {
-        let started = Instant::now();
-        let tally = runner::run(OldFormat { seed: settings.seed, older }, amount.clone(), settings, folder)?;
-        println!("{} in {:.1} seconds", line(older.library, &tally), started.elapsed().as_secs_f64());
-        let is_hung = tally.hung > 0;
-        all.merge(tally);
-        if is_hung {
-            break;
-        }
-    }
-    println!("{}", line("all", &all));
-    Ok(all)
+    let kind = |older| OldFormat { seed: settings.seed, older };
+    by_release::run((only, kind), row, amount, settings, folder)
 }
 
 /// What stands in the columns of the table, with its heading.

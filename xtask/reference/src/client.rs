@@ -27,6 +27,8 @@ pub struct Reference {
     release: Release,
     config: BTreeMap<String, String>,
     patience: Duration,
+    /// The most address space that the process may take, in bytes.
+    most_memory: Option<u64>,
     /// None before the first job and after a crash.
     process: Option<Process>,
 }
@@ -53,7 +55,7 @@ impl Reference {
     pub fn start(library: &str) -> Result<Self> {
         let release = release(library)?;
         install(release)?;
-        Ok(Self { release, config: BTreeMap::new(), patience: PATIENCE, process: None })
+        Ok(Self { release, config: BTreeMap::new(), patience: PATIENCE, most_memory: None, process: None })
     }
 
     /// The release that runs.
@@ -69,6 +71,12 @@ impl Reference {
     /// How long a job may take; after that the process is stopped and the job failed.
     pub fn patience(&mut self, patience: Duration) {
         self.patience = patience;
+        self.process = None;
+    }
+
+    /// The most address space that the process may take, in bytes; whatever asks for more is refused it.
+    pub fn most_memory(&mut self, bytes: u64) {
+        self.most_memory = Some(bytes);
         self.process = None;
     }
 
@@ -107,10 +115,21 @@ impl Reference {
         }
     }
 
+    /// This program, within the memory that it may take.
+    fn command(&self) -> Result<Command> {
+        let program = env::current_exe()?;
+        let Some(bytes) = self.most_memory else { return Ok(Command::new(program)) };
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "ulimit -v $1; program=$2; shift 2; exec \"$program\" \"$@\"", "sh"]);
+        shell.arg((bytes >> 10).to_string()).arg(program);
+        Ok(shell)
+    }
+
     fn spawn(&self) -> Result<Process> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_read_timeout(Some(self.patience))?;
-        let child = Command::new(env::current_exe()?)
+        let child = self
+            .command()?
             .args([WORKER, self.release.library])
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::from(io::stderr()))

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use tdb_fragment::ConsolidatedFooters;
-use tdb_storage::{EntryKind, Storage, at_once};
+use tdb_storage::{EntryKind, Storage, StorageError, at_once};
 use tdb_types::names::FRAGMENT_META_FOLDER;
 use tdb_types::{ByteReader, TimestampedName};
 
 use crate::access::Access;
-use crate::damage::{Damaged, Findings};
+use crate::damage::Damaged;
 use crate::directory::Listing;
 use crate::fragment::has_reliable_copies;
-use crate::{ArrayError, FragmentEntry, Result};
+use crate::{ArrayError, ErrorCategory, FragmentEntry, Result};
 
 /// Files of consolidated fragment metadata that were read, the newest first.
 #[derive(Debug, Default)]
@@ -25,8 +25,8 @@ impl Footers {
     /// Reads as many files, from the newest on, as have footers of the fragments that count, as far as the files' names say.
     /// Without them each footer takes a read of its own: one fragment isn't worth a look.
     ///
-    /// A file that can't be read is damage, though everything in it can be had elsewhere: `skip` says whether it is only
-    /// noted.
+    /// A file that can't be used is only noted, for everything in it can be had elsewhere; so is whatever else is wrong with
+    /// one, if `skip` says so.
     pub(super) fn read(
         storage: &dyn Storage,
         files: &FooterFiles,
@@ -34,23 +34,24 @@ impl Footers {
         access: &Access,
         skip: bool,
     ) -> Result<(Self, Vec<Damaged>)> {
-        let (mut footers, mut findings) = (Self::default(), Findings::new(skip));
+        let (mut footers, mut noted) = (Self::default(), Vec::new());
         let mut missing: Vec<&FragmentEntry> = entries.iter().filter(|entry| has_footer(entry)).collect();
         if missing.len() < 2 {
             return Ok((footers, Vec::new()));
         }
-        let mut files = findings.of(FRAGMENT_META_FOLDER, files.list(storage))?.unwrap_or_default();
+        let listed = files.list(storage);
+        let mut files = without_damaged(FRAGMENT_META_FOLDER, listed, skip, &mut noted)?.unwrap_or_default();
         // All of them are held until the fragments are loaded, so that all together keep to the limit.
         let mut access = access.clone();
         loop {
             let chosen = choose(&mut files, &missing);
             if chosen.is_empty() {
-                return Ok((footers, findings.into_damaged()));
+                return Ok((footers, noted));
             }
             let read = at_once(storage.profile().in_flight, &chosen, |path| access.read(storage, path));
             for (path, bytes) in chosen.into_iter().zip(read) {
                 let parsed = bytes.and_then(|bytes| parse(storage, &path, &bytes, &access));
-                let Some(parsed) = findings.of(&path, parsed)? else { continue };
+                let Some(parsed) = without_damaged(&path, parsed, skip, &mut noted)? else { continue };
                 let left = access.limits.generic_tile_bytes.saturating_sub(parsed.memory_used());
                 access.limits.generic_tile_bytes = left;
                 let index = footers.files.len();
@@ -66,6 +67,11 @@ impl Footers {
         }
     }
 
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
     /// The footer of a fragment, and the file that it stands in.
     pub(super) fn get(&self, entry: &FragmentEntry) -> Option<(&str, ByteReader<'_>)> {
         if !has_footer(entry) {
@@ -73,6 +79,25 @@ impl Footers {
         }
         let (file, footers) = self.files.get(*self.places.get(entry.name.as_str())?)?;
         Some((file.as_str(), footers.get(entry.name.as_str())?))
+    }
+}
+
+/// Whether an error may come from a copy alone: it is damaged, states a format that there isn't, or asks for more than the limits
+/// allow. A storage that fails would fail again, and once for each fragment.
+pub(super) fn is_of_copy(error: &ArrayError) -> bool {
+    matches!(error.category(), ErrorCategory::Corrupt | ErrorCategory::Unsupported)
+}
+
+/// What was read; nothing if it can't be used, which is noted, or was removed since it was listed.
+fn without_damaged<T>(path: &str, read: Result<T>, skip: bool, noted: &mut Vec<Damaged>) -> Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if is_of_copy(&error) || (skip && error.category() != ErrorCategory::Cancelled) => {
+            noted.push(Damaged { path: path.to_owned(), error });
+            Ok(None)
+        }
+        Err(ArrayError::Storage(StorageError::NotFound { .. })) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

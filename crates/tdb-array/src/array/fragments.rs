@@ -10,9 +10,9 @@ use std::thread;
 use tdb_schema::{ArraySchema, Dimension};
 use tdb_storage::{Storage, StorageError};
 use tdb_types::Layout;
-use tdb_types::names::{LEGACY_SCHEMA, SCHEMA_FOLDER};
+use tdb_types::names::{FRAGMENT_META_FOLDER, LEGACY_SCHEMA, SCHEMA_FOLDER};
 
-use super::footers::Footers;
+use super::footers::{Footers, is_of_copy};
 use super::load::load_schema;
 use super::{Array, Inner};
 use crate::access::Access;
@@ -39,15 +39,33 @@ impl Loaded {
     pub(super) fn of_entries(array: &Array, entries: &[FragmentEntry]) -> Result<Self> {
         let inner = &*array.inner;
         let loader = Loader { storage: &inner.storage, workers: array.workers(), access: &inner.access, inner };
-        let mut findings = Findings::new(inner.skip_damaged);
         let footers = || Footers::read(&*inner.storage, &inner.footers, entries, &inner.access, inner.skip_damaged);
         let (footers, early) = match inner.storage.profile().is_remote() {
             false => (footers()?, Early::default()),
             true => both(footers, || loader.early(entries))?,
         };
-        findings.extend(footers.1);
-        let fragments = loader.fragments(entries, &footers.0, early, &mut findings)?;
-        Ok(Self { fragments, damaged: findings.into_damaged() })
+        let (footers, mut damaged) = footers;
+        let mut findings = Findings::new(inner.skip_damaged);
+        let loaded = loader.fragments(entries, &footers, early, &mut findings);
+        let found = findings.into_damaged();
+        let wrong = match loaded {
+            Ok(fragments) if found.is_empty() || footers.is_empty() => {
+                damaged.extend(found);
+                return Ok(Self { fragments, damaged });
+            }
+            Ok(_) => found,
+            Err(error) if footers.is_empty() || !is_of_copy(&error) => return Err(error),
+            Err(error) => vec![Damaged { path: FRAGMENT_META_FOLDER.to_owned(), error }],
+        };
+        // It may be the copies alone that are wrong: what counts is what the fragments themselves have.
+        drop(footers);
+        let mut findings = Findings::new(inner.skip_damaged);
+        let fragments = loader.fragments(entries, &Footers::default(), Early::default(), &mut findings)?;
+        let own = findings.into_damaged();
+        let of_copies = wrong.into_iter().filter(|wrong| own.iter().all(|own| own.path != wrong.path));
+        damaged.extend(of_copies.map(|Damaged { error, .. }| Damaged { path: FRAGMENT_META_FOLDER.to_owned(), error }));
+        damaged.extend(own);
+        Ok(Self { fragments, damaged })
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tdb_filters::KeyProblem;
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_schema::{ArraySchema, SchemaError};
-use tdb_storage::{AheadStorage, CountingStorage, Storage, StorageError};
+use tdb_storage::{AheadStorage, CountingStorage, Entry, Storage, StorageError};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA, SCHEMA_FOLDER};
 use tdb_types::{ArrayType, ByteReader, Limits};
 
@@ -109,9 +109,15 @@ fn load_once(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array>
     })
 }
 
+/// The folders that say what the array consists of, next to its root.
+const FOLDERS: [&str; 3] = [SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER];
+
 /// Lists the folders that say what the array consists of. What they name is still to be [read](read_small).
 fn list(storage: &dyn Storage, workers: &Workers) -> Result<Listing> {
-    let root = match storage.list("") {
+    let is_remote = storage.profile().is_remote();
+    // Where answers take long, nobody waits for the root to say which folders there are.
+    let (root, early) = if is_remote { list_at_once(storage, workers)? } else { (storage.list(""), Vec::new()) };
+    let root = match root {
         Ok(root) => root,
         Err(StorageError::NotFound { path }) => return Err(ArrayError::NotFound { path }),
         Err(error) => return Err(error.into()),
@@ -125,12 +131,16 @@ fn list(storage: &dyn Storage, workers: &Workers) -> Result<Listing> {
         return Err(ArrayError::NotAnArray { path: storage.describe(""), hint });
     }
     let has = |folder: &str| listing.root.iter().any(|entry| entry.name == folder);
-    // Where answers take long, what fragments will want is listed on the way.
-    let is_remote = storage.profile().is_remote();
-    let folders = [(SCHEMA_FOLDER, true), (COMMITS_FOLDER, true), (FRAGMENT_META_FOLDER, is_remote)];
-    let folders =
-        folders.into_iter().filter(|(folder, wanted)| *wanted && has(folder)).map(|(folder, _)| folder).collect();
-    for (folder, entries) in workers.ask(storage.profile(), folders, |folder| Ok((*folder, storage.list(folder)?)))? {
+    let listed: Vec<(&str, Listed)> = match is_remote {
+        true => early.into_iter().filter(|(folder, _)| has(folder)).collect(),
+        // What fragments will want is listed when they are.
+        false => {
+            let wanted = FOLDERS.into_iter().filter(|folder| *folder != FRAGMENT_META_FOLDER && has(folder));
+            wanted.map(|folder| (folder, storage.list(folder))).collect()
+        }
+    };
+    for (folder, entries) in listed {
+        let entries = entries?;
         match folder {
             SCHEMA_FOLDER => listing.schemas = entries,
             COMMITS_FOLDER => listing.commits = entries,
@@ -138,6 +148,16 @@ fn list(storage: &dyn Storage, workers: &Workers) -> Result<Listing> {
         }
     }
     Ok(listing)
+}
+
+type Listed = Result<Vec<Entry>, StorageError>;
+
+/// Lists the root and the folders that it may have, in one round trip.
+fn list_at_once(storage: &dyn Storage, workers: &Workers) -> Result<(Listed, Vec<(&'static str, Listed)>)> {
+    let folders = [""].into_iter().chain(FOLDERS).collect();
+    let mut listed = workers.ask(storage.profile(), folders, |folder| Ok((*folder, storage.list(folder))))?.into_iter();
+    let root = listed.next().map_or(Ok(Vec::new()), |(_, root)| root);
+    Ok((root, listed.collect()))
 }
 
 /// Something small that the listings have named.
@@ -152,7 +172,7 @@ enum Small {
 /// What came of it.
 enum Found {
     File(String, Result<Vec<u8>>),
-    Folder(String, Vec<tdb_storage::Entry>),
+    Folder(String, Vec<Entry>),
     Schema(Result<ArraySchema>),
 }
 

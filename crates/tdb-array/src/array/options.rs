@@ -48,6 +48,11 @@ impl ArrayOptions {
         self
     }
 
+    /// The key, the limits and the environment of an array that is open, for opening it once more.
+    pub fn like(self, array: &Array) -> Self {
+        self.access(array.access().clone())
+    }
+
     /// How many threads queries may use; 0 means as many as the machine has, 1 that all runs on the caller's thread.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;

@@ -20,8 +20,10 @@ impl Array {
         options.access(self.access().clone()).open_on(self.storage().clone())
     }
 
-    /// The same snapshot with these fragments alone, which count in this order, also if nothing commits them.
-    pub(crate) fn restricted_to(&self, fragments: Vec<FragmentEntry>) -> Self {
+    /// The same snapshot with these fragments alone, which count in this order, also if nothing commits them, or others stand
+    /// for them. What deletes cells still does.
+    #[must_use]
+    pub fn restricted_to(&self, fragments: Vec<FragmentEntry>) -> Self {
         let own = &*self.inner;
         let mut directory = own.directory.clone();
         directory.fragments = fragments;

@@ -52,7 +52,11 @@ impl Array {
         Ok(self.fragment_of(entry)?.non_empty_domain().cloned())
     }
 
-    fn fragment_of(&self, entry: &FragmentEntry) -> Result<Fragment> {
+    /// A fragment by what a listing says of it, also one that doesn't count; with its metadata from its own file.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn fragment_of(&self, entry: &FragmentEntry) -> Result<Fragment> {
         let unparsed = UnparsedFragment::read(self.storage().clone(), entry, self.access())?;
         let path = schema_path(unparsed.schema_name());
         let schema = match path == self.schema_path() {

@@ -37,7 +37,7 @@ pub(super) fn join(join: &Join) -> Result<Joined> {
     for tiles in Boxes::new(&grid, &target, join.budget) {
         for (tiles, part) in copies.divide(tiles) {
             join.array.workers().check()?;
-            let region = tiles.region(&grid, &target, &domain);
+            let (region, _) = tiles.region(&grid, &target, &domain);
             let encoded = match part {
                 Part::Read => writer.read(&region)?,
                 Part::Copied(fragment) => writer.copy(copies.encoded(fragment, &tiles)?, &region),

@@ -6,11 +6,17 @@
 //!
 //! No fragment is believed to have its cells in order: where one hasn't, it is begun once more with each of its tiles sorted.
 
+mod batch;
 mod columns;
 mod fates;
 mod fields;
+mod gather;
+mod heads;
+mod input;
 mod merge;
 mod sink;
+mod slice;
+mod slices;
 mod source;
 mod tile;
 
@@ -26,7 +32,8 @@ use crate::order::cell_order::CellOrder;
 use crate::order::key::Key;
 use crate::write::{SealedFragment, Target};
 use crate::{Array, ArrayError, FragmentEntry, Order, Result};
-use merge::{Input, Keep, Merge, Stop, is_in_order};
+use input::{Input, Keep, Stop};
+use merge::Merge;
 use sink::{Output, Sink};
 use source::Source;
 use tile::Rules;
@@ -291,7 +298,7 @@ impl Job<'_> {
         // Where one isn't in order, others may not be either: what was written so far is written again once, not for each.
         for source in 0..self.sources.len() {
             let is_known = source == first || unordered.contains(&source);
-            if is_known || !is_in_order::<K>(self.input(&unordered), source)? {
+            if is_known || !self.input(&unordered).is_in_order::<K>(source)? {
                 unordered.insert(source);
             }
         }
@@ -307,7 +314,7 @@ impl Job<'_> {
 
     fn input<'s>(&'s self, unordered: &'s BTreeSet<usize>) -> Input<'s> {
         let Self { array, sources, rules, keep, .. } = *self;
-        Input { array, sources, rules, keep, unordered }
+        Input { array, sources, rules, keep, unordered, memory: self.output.budget / 4 }
     }
 
     fn attempt<K: Key>(&self, unordered: &BTreeSet<usize>) -> Result<Passed, Stop> {

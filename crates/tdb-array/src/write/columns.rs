@@ -108,16 +108,16 @@ impl<'a> NewColumn<'a> {
     }
 
     /// The same values as cells of variable length: cell `i` has the values from `offsets[i]` to `offsets[i + 1]`, counted
-    /// in values; there is one offset more than there are cells.
+    /// in values; there is one offset more than there are cells. Borrowed, or given away as a `Vec`.
     #[must_use]
-    pub fn with_offsets(self, offsets: &'a [u64]) -> Self {
-        Self { offsets: Some(Cow::Borrowed(offsets)), ..self }
+    pub fn with_offsets(self, offsets: impl Into<Cow<'a, [u64]>>) -> Self {
+        Self { offsets: Some(offsets.into()), ..self }
     }
 
-    /// The same cells, null where the bit of a cell, least significant first, isn't set.
+    /// The same cells, null where the bit of a cell, least significant first, isn't set. Borrowed, or given away as a `Vec`.
     #[must_use]
-    pub fn with_validity(self, bits: &'a [u8]) -> Self {
-        Self { validity: Some(Cow::Borrowed(bits)), ..self }
+    pub fn with_validity(self, bits: impl Into<Cow<'a, [u8]>>) -> Self {
+        Self { validity: Some(bits.into()), ..self }
     }
 }
 

@@ -7,12 +7,12 @@ use std::ops::ControlFlow;
 use tdb_array::{Array, Batch};
 use tdb_rtree::NdRange;
 
-use super::boxes::disjoint;
 use super::difference::{DiffCounts, Difference, Each};
 use super::fields::Fields;
 use super::side::Side;
 
 use crate::Result;
+use crate::disjoint::disjoint;
 
 /// Cells that are compared at a glance.
 const GLANCE: usize = 4096;

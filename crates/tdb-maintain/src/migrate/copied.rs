@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use tdb_array::{Array, Batch, Fragment, Names, NewCells, Order, Written};
+use tdb_metadata::{MetadataChange, MetadataValue};
 use tdb_types::names::file_name;
 use tdb_types::{Feature, FormatVersion, TimestampedName};
 
-use super::obstacle::Obstacle;
+use super::obstacle::{self, Obstacle};
 use crate::Result;
 use crate::metadata_files::MetadataFiles;
 
@@ -104,8 +105,8 @@ fn of_fragment(array: &Array, fragment: &Fragment, version: FormatVersion) -> Ve
     against
 }
 
-/// Copies the files of metadata, with their times. How many there were.
-pub(super) fn metadata(array: &Array, new: &Array) -> Result<u64> {
+/// The files of metadata that make up its history, with what they say.
+fn metadata_files(array: &Array) -> Result<Vec<(TimestampedName, Vec<MetadataChange>)>> {
     let files = array.small_files();
     let all = MetadataFiles::list(&files)?;
     let there: BTreeSet<&str> = all.files.iter().map(|file| file.name.as_str()).collect();
@@ -116,10 +117,28 @@ pub(super) fn metadata(array: &Array, new: &Array) -> Result<u64> {
             false => left_out.extend(list.targets.iter().map(String::as_str)),
         }
     }
+    let counting = all.files.iter().filter(|file| !left_out.contains(file.name.as_str()));
+    counting.map(|file| Ok((file.name.clone(), files.read_metadata(&file.path())?))).collect()
+}
+
+/// What `version` can't say of the metadata: of all that it ever said, or of what it says at the time that was opened.
+pub(super) fn against_metadata(array: &Array, version: FormatVersion, flatten: bool) -> Result<Vec<Obstacle>> {
+    let of = |key: &[u8], value: &MetadataValue| obstacle::of_metadata(key, value.datatype(), version);
+    Ok(match flatten {
+        true => array.metadata()?.entries().iter().filter_map(|(key, value)| of(key, value)).collect(),
+        false => {
+            let changes = metadata_files(array)?.into_iter().flat_map(|(_, changes)| changes);
+            changes.filter_map(|change| of(&change.key, change.value.as_ref()?)).collect()
+        }
+    })
+}
+
+/// Copies the files of metadata, with their times. How many there were.
+pub(super) fn metadata(array: &Array, new: &Array) -> Result<u64> {
     let mut count = 0;
-    for file in all.files.iter().filter(|file| !left_out.contains(file.name.as_str())) {
-        let mut writer = new.write_metadata().names(Names::new().like(&file.name));
-        for change in files.read_metadata(&file.path())? {
+    for (name, changes) in metadata_files(array)? {
+        let mut writer = new.write_metadata().names(Names::new().like(&name));
+        for change in changes {
             writer = match change.value {
                 Some(value) => writer.put(change.key, value),
                 None => writer.delete(change.key),

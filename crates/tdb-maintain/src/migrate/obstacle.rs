@@ -145,6 +145,16 @@ pub(super) fn of_schema(schema: &ArraySchema, version: FormatVersion) -> Vec<Obs
     all
 }
 
+/// What `version` can't say of an entry of the metadata.
+pub(super) fn of_metadata(key: &[u8], datatype: Datatype, version: FormatVersion) -> Option<Obstacle> {
+    if !version.has(Feature::MetadataFolder) {
+        return Some(Obstacle::Metadata);
+    }
+    let since = since(datatype).filter(|since| version.number() < *since)?;
+    let what = format!("metadata {:?} of datatype {datatype}", String::from_utf8_lossy(key));
+    Some(Obstacle::Feature { what, since })
+}
+
 fn has_default_fill(attribute: &Attribute) -> bool {
     let mut expected = attribute.datatype().default_fill().into_iter().cycle();
     !attribute.fill_valid() && attribute.fill_pattern().iter().all(|byte| expected.next() == Some(*byte))

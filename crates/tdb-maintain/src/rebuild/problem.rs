@@ -16,9 +16,6 @@ pub enum RebuildProblem {
         /// The fragment's format.
         version: FormatVersion,
     },
-    /// The array is encrypted.
-    #[error("the array is encrypted, and metadata of encrypted fragments aren't rebuilt")]
-    Encrypted,
     /// No schema has these fields.
     #[error("no schema of the array has the fields that the data files are of: {files}")]
     NoSchema {
@@ -68,7 +65,7 @@ impl RebuildProblem {
     pub(crate) fn category(&self) -> ErrorCategory {
         match self {
             Self::NoFragment => ErrorCategory::Unavailable,
-            Self::Format { .. } | Self::Encrypted => ErrorCategory::Unsupported,
+            Self::Format { .. } => ErrorCategory::Unsupported,
             Self::Domain { .. } | Self::OtherDomain { .. } => ErrorCategory::Usage,
             _ => ErrorCategory::Corrupt,
         }

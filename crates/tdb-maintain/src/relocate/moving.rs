@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tdb_array::{GroupOptions, MemberKind, MemberPlace, Monitor, Names, TimeRange};
+use tdb_array::{Group, GroupOptions, Member, MemberKind, MemberPlace, Monitor, Names, TimeRange};
 use tdb_storage::{LocalStorage, Storage};
 
 use super::copying::{Copied, CopyTo, check};
 use super::local::{common, holders, is_one_disk, named, place};
 use super::problem::PlaceProblem;
 use super::removing::Remove;
+use super::rewrite::Places;
 use super::walk::walk;
 use crate::doctor::{ASIDE, change_members, kind_of};
 use crate::lock::Lock;
@@ -18,7 +19,8 @@ use crate::{Doctor, MaintainError, Manifest, Result};
 /// Moves an array or a group with all that lies in its folder.
 ///
 /// On one disk it has its new name at once. Else it is [copied](CopyTo), every byte of the copy is compared, and only then the source
-/// is [removed](Remove). Members that a group has by whole paths in its own folder are made relative before.
+/// is [removed](Remove). Members that a group has by whole paths in its own folder are made relative before, and those that lie elsewhere in
+/// what is moved are named at their new place.
 ///
 /// ```
 /// use tdb_maintain::MoveTo;
@@ -47,6 +49,8 @@ pub struct Moved {
     pub copied: Option<Copied>,
     /// What members that were made relative are known by.
     pub made_relative: Vec<String>,
+    /// What members are known by that lie elsewhere in what was moved, and have their new whole path now.
+    pub repointed: Vec<String>,
     /// The groups that have it as a member at its old place.
     pub held_by: Vec<String>,
     /// Paths that were left in the old place.
@@ -94,12 +98,13 @@ impl MoveTo {
         check(&source, &parent, &new)?;
         {
             let _lock = Lock::take(&source, self.take_over)?;
-            make_relative(&from, &source, &mut moved)?;
+            make_relative(&from, &mut moved)?;
         }
         let both =
             common(&from, &new_parent.join(&new)).filter(|_| !self.by_copying && is_one_disk(&from, &new_parent));
-        if let Some((storage, from, to)) = both {
-            storage.rename(&from, &to)?;
+        if let Some((storage, below, to)) = both {
+            storage.rename(&below, &to)?;
+            moved.repointed = settle(&*storage, &below, &to, [&from, &new_parent.join(&new)])?;
             return Ok(moved);
         }
         let copied = self.copy.run(&source, &parent, &new)?;
@@ -126,19 +131,36 @@ impl MoveTo {
     }
 }
 
-/// Makes members of all groups relative that these have by whole paths in their own folders.
-fn make_relative(folder: &Path, source: &Arc<dyn Storage>, moved: &mut Moved) -> Result<()> {
-    let (tree, _) = walk(&**source)?;
+/// Names at its new place what the groups in what was moved name by whole paths; gives what these members are known by. If
+/// that can't be done, it goes back to its old place.
+fn settle(storage: &dyn Storage, from: &str, to: &str, [old, new]: [&Path; 2]) -> Result<Vec<String>> {
+    let Some((was, is)) = storage.uri(from).zip(storage.uri(to)) else { return Ok(Vec::new()) };
+    repoint(new, &Places { from: was.clone(), to: is.clone() }).inspect_err(|_| {
+        // The first error is the one to report.
+        let _ = storage.rename(to, from).map(|()| repoint(old, &Places { from: is, to: was }));
+    })
+}
+
+/// The groups in a folder, with all their members. One whose key isn't known can't be changed, and nobody else knows its
+/// members.
+fn groups(folder: &Path) -> Result<Vec<Group>> {
+    let source: Arc<dyn Storage> = Arc::new(LocalStorage::new(folder));
+    let (tree, _) = walk(&*source)?;
     let below = tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str());
+    let mut groups = Vec::new();
     for path in std::iter::once("").chain(below) {
-        if kind_of(&source.sub(path)?)? != MemberKind::Group {
-            continue;
+        if kind_of(&source.sub(path)?)? == MemberKind::Group {
+            let place = if path.is_empty() { folder.to_owned() } else { folder.join(path) };
+            groups.extend(GroupOptions::new().between(TimeRange::ALL).open(place).ok());
         }
-        let place = if path.is_empty() { folder.to_owned() } else { folder.join(path) };
-        // A group whose key isn't known can't be changed, and nobody else knows its members.
-        let Ok(group) = GroupOptions::new().between(TimeRange::ALL).open(place) else { continue };
-        let is_absolute =
-            |member: &&tdb_array::Member| !member.relative && matches!(member.place, MemberPlace::Inside(_));
+    }
+    Ok(groups)
+}
+
+/// Makes members of all groups relative that these have by whole paths in their own folders.
+fn make_relative(folder: &Path, moved: &mut Moved) -> Result<()> {
+    for group in groups(folder)? {
+        let is_absolute = |member: &&Member| !member.relative && matches!(member.place, MemberPlace::Inside(_));
         let keys: Vec<String> =
             group.members().iter().filter(is_absolute).map(|member| member.key().to_owned()).collect();
         if keys.is_empty() {
@@ -150,4 +172,25 @@ fn make_relative(folder: &Path, source: &Arc<dyn Storage>, moved: &mut Moved) ->
         moved.made_relative.extend(keys);
     }
     Ok(())
+}
+
+/// Names members at their new place that groups have by whole paths outside of their own folders, but in what is moved. Gives
+/// what they are known by.
+fn repoint(folder: &Path, places: &Places) -> Result<Vec<String>> {
+    let mut keys = Vec::new();
+    for group in groups(folder)? {
+        let absolute = group.members().iter().filter(|member| !member.relative);
+        let mut change = group.change();
+        let before = keys.len();
+        for member in absolute {
+            if let Some(uri) = places.moved(&member.uri) {
+                change = change.remove(member.key()).add(uri, false, member.name.as_deref());
+                keys.push(member.key().to_owned());
+            }
+        }
+        if keys.len() > before {
+            change.commit()?;
+        }
+    }
+    Ok(keys)
 }

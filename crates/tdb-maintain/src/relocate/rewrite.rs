@@ -67,6 +67,12 @@ impl Places {
         if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
     }
 
+    /// The new URI of something that lies in what is copied or moved.
+    pub(super) fn moved(&self, uri: &str) -> Option<String> {
+        let below = self.below(uri.trim_end_matches('/'))?;
+        Some(format!("{}/{below}", self.to).trim_end_matches('/').to_owned())
+    }
+
     fn vacuum(&self, bytes: &[u8]) -> Rewritten {
         let Ok(list) = PathList::parse(&mut ByteReader::new(bytes)) else { return Rewritten::Same };
         let mut is_other = false;
@@ -132,7 +138,10 @@ impl Places {
                 member.uri = inside.to_owned();
                 member.relative = true;
             }
-            None => member.uri = format!("{}/{below}", self.to).trim_end_matches('/').to_owned(),
+            None => match self.moved(&member.uri) {
+                Some(uri) => member.uri = uri,
+                None => return false,
+            },
         }
         true
     }

@@ -3,14 +3,18 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tdb_array::tdb_rtree::{DimRange, NdRange};
-use tdb_array::{Array, CommitInventory, CommitList, CommittedFragment, Listing, Names, TimeRange};
+use tdb_array::{
+    Array, CommitInventory, CommitList, CommittedFragment, Fragment, FragmentEntry, Listing, Names, TimeRange,
+};
 use tdb_metadata::CommitKind;
 use tdb_storage::{EntryKind, at_once};
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA, FRAGMENTS_FOLDER, file_name};
 use tdb_types::{ArrayType, Feature, TimestampedName};
 
 use super::chain::{Replacement, in_its_time, verdicts};
+use super::complete::are_all_there;
 use crate::Result;
+use crate::disjoint::disjoint;
 use crate::draft::{Draft, Left, Reason};
 use crate::ignoring::ignoring;
 use crate::step::Planned;
@@ -176,25 +180,34 @@ impl<'a> There<'a> {
         }
         let Some(fragment) = self.committed.get(vacuum.folder.as_str()) else { return Err(Reason::NoReplacement) };
         let unsound = |error| Reason::Unsound(Box::new(error));
-        let mut domain: Option<NdRange> = None;
+        let (mut entries, mut new) = (Vec::new(), Vec::new());
         for fragment in self.written_with(fragment) {
             array.check_files_of(&fragment.entry).map_err(unsound)?;
-            let own = array.domain_of(&fragment.entry).map_err(unsound)?;
-            domain = match (domain, own) {
-                (Some(mut domain), Some(own)) => {
-                    domain.expand(&own);
-                    Some(domain)
-                }
-                (domain, own) => domain.or(own),
-            };
+            new.push(array.fragment_of(&fragment.entry).map_err(unsound)?);
+            entries.push(fragment.entry.clone());
         }
         // Cells that were deleted may have been left out.
-        if self.has_deletes { Ok(()) } else { self.is_covered(array, vacuum, domain.as_ref()) }
+        if !self.has_deletes {
+            self.is_covered(array, vacuum, &new)?;
+        }
+        let targets = self.targets(vacuum).filter_map(|(_, folder)| self.committed.get(folder));
+        let replaced: Vec<FragmentEntry> = targets.map(|fragment| fragment.entry.clone()).collect();
+        are_all_there(array, (entries, &new), replaced)
     }
 
-    /// Whether what a vacuum file names lies within a box. What can't be read, as after a vacuum that was interrupted, says
-    /// nothing.
-    fn is_covered(&self, array: &Array, vacuum: &FragmentVacuum<'_>, domain: Option<&NdRange>) -> Result<(), Reason> {
+    /// Whether what a vacuum file names lies within new fragments. What can't be read, as after a vacuum that was interrupted,
+    /// says nothing.
+    fn is_covered(&self, array: &Array, vacuum: &FragmentVacuum<'_>, new: &[Fragment]) -> Result<(), Reason> {
+        let boxes: Vec<NdRange> = new.iter().filter_map(|fragment| fragment.non_empty_domain().cloned()).collect();
+        let hull = boxes.iter().cloned().reduce(|mut hull, new| {
+            hull.expand(&new);
+            hull
+        });
+        let covers = |own: &NdRange| match array.schema().is_dense() {
+            // Each has a part of the cells, and one may be missing in the middle.
+            true => disjoint(boxes.iter().filter_map(|new| new.intersection(own)).collect()) == [own.clone()],
+            false => hull.as_ref().is_some_and(|hull| hull.contains(own)),
+        };
         let whole: Option<Vec<DimRange>> = array
             .schema()
             .dimensions()
@@ -215,7 +228,7 @@ impl<'a> There<'a> {
                 Some(whole) => own.intersection(&NdRange(whole.clone())),
                 None => Some(own),
             });
-            if own.is_some_and(|own| !domain.is_some_and(|domain| domain.contains(&own))) {
+            if own.is_some_and(|own| !covers(&own)) {
                 return Err(Reason::Uncovered { fragment: name.to_string() });
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, Damaged, ErrorCategory, Monitor, Names, TimeRange};
+use tdb_array::{Array, ArrayError, Damaged, ErrorCategory, Monitor, TimeRange};
 use tdb_storage::{EntryKind, Storage};
 use tdb_types::TimestampedName;
 use tdb_types::names::{FRAGMENTS_FOLDER, LABELS_FOLDER, METADATA_FOLDER};
@@ -11,10 +11,10 @@ use tdb_types::names::{FRAGMENTS_FOLDER, LABELS_FOLDER, METADATA_FOLDER};
 use super::Verify;
 use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::check_fragment;
+use super::lists::check_lists;
 use super::report::VerifyReport;
-use crate::draft::Left;
+use crate::Result;
 use crate::target::Target;
-use crate::{Result, vacuum};
 
 impl Verify {
     /// Looks at all of an array. `is_root` says whether it is what the caller has named.
@@ -142,24 +142,11 @@ fn check_rest(array: &Array, found: &mut Vec<Finding>) {
         found.push(unreadable(&array.storage().describe(METADATA_FOLDER), &error));
     }
     check_commits(array, found);
-    check_replacements(array, found);
+    check_lists(&Target::Array(array.clone()), found);
     // What is damaged was said already, or will be.
     for leftover in array.leftovers().unwrap_or_default().iter().filter(|leftover| leftover.kind == EntryKind::File) {
         let file = array.storage().describe(&leftover.path);
         found.push(Finding::note(FindingKind::Unused, file, leftover.what));
-    }
-}
-
-/// Fragments and files of metadata that aren't read any more, since others stand in their place.
-fn check_replacements(array: &Array, found: &mut Vec<Finding>) {
-    let metadata = vacuum::metadata::draft(&Target::Array(array.clone()));
-    for drafted in [vacuum::fragments::draft(array, &Names::new()), metadata] {
-        // What can't be read was said already.
-        let Ok(draft) = drafted else { continue };
-        for Left { path, why } in draft.left {
-            let what = format!("it takes others out of sight, and {why}");
-            found.push(Finding::wrong(FindingKind::Replacement, array.storage().describe(&path), what));
-        }
     }
 }
 

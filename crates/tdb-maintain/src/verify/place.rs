@@ -3,16 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tdb_array::{ErrorCategory, GroupTree, Listing, NodeKind, TreeNode};
+use tdb_array::{ErrorCategory, Group, GroupTree, Listing, NodeKind, TreeNode};
+use tdb_metadata::MemberKind;
 use tdb_storage::{EntryKind, Storage};
 use tdb_types::TimestampedName;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, FRAGMENTS_FOLDER};
 
 use super::Verify;
 use super::finding::{Finding, FindingKind, unreadable};
+use super::lists::check_lists;
 use super::places::Places;
 use super::report::VerifyReport;
 use crate::Result;
+use crate::target::Target;
 
 /// Folders deeper than this aren't looked into.
 const DEEPEST: usize = 64;
@@ -106,6 +109,9 @@ impl Verify {
             Some(storage) => storage.describe(""),
             None => node.member.as_ref().map_or_else(|| node.name.clone(), |member| member.uri.clone()),
         };
+        if let Some(what) = other_kind(node) {
+            report.push(Finding::wrong(FindingKind::Member, at(), what));
+        }
         match (&node.kind, &node.storage) {
             (NodeKind::Array, Some(storage)) if places.is_new(&**storage) => {
                 self.check_array(storage, false, report)?;
@@ -113,10 +119,8 @@ impl Verify {
             (NodeKind::Group, Some(storage)) => {
                 let _ = places.is_new(&**storage);
                 report.groups += 1;
-                if let Ok(group) = self.group.open_on(storage.clone())
-                    && let Err(error) = group.metadata()
-                {
-                    report.push(unreadable(&storage.describe(""), &error));
+                if let Ok(group) = self.group.open_on(storage.clone()) {
+                    check_metadata(group, report);
                 }
             }
             (NodeKind::Missing, _) => {
@@ -132,6 +136,29 @@ impl Verify {
         }
         Ok(())
     }
+}
+
+/// Metadata of a group.
+fn check_metadata(group: Group, report: &mut VerifyReport) {
+    let place = group.storage().describe("");
+    if let Err(error) = group.metadata() {
+        report.push(unreadable(&place, &error));
+    }
+    let mut found = Vec::new();
+    check_lists(&Target::Group(Box::new(group)), &mut found);
+    report.take(found, &place);
+}
+
+/// What to say of a member that isn't of the kind that its group says.
+fn other_kind(node: &TreeNode) -> Option<String> {
+    let stated = node.member.as_ref()?.kind;
+    let there = match node.kind {
+        NodeKind::Array => MemberKind::Array,
+        NodeKind::Group | NodeKind::Repeated | NodeKind::Cycle => MemberKind::Group,
+        _ => return None,
+    };
+    let what = || format!("the group says that member {:?} is of kind {stated}, but it is of kind {there}", node.name);
+    (stated != there).then(what)
 }
 
 /// Whether a folder is one that only arrays have.

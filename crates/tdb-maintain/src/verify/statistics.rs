@@ -174,15 +174,21 @@ fn judge_values<T: Copy, U: std::fmt::Display>(
     }
     let (theirs, ours) = (statistic(stored), statistic(visible));
     match (theirs, ours) {
+        // A writer that met no such values stored what readers rely on: they came into the cells later.
+        (
+            theirs @ Statistic::Present(_),
+            ours @ Statistic::Untrustworthy(_, Distrust::MayHideNan | Distrust::Saturated),
+        ) => Judged::Wrong(differs(theirs, ours)),
         // Whoever counted the cells that can't be seen as well was right above.
         (_, Statistic::Untrustworthy(_, distrust)) if distrust != Distrust::EdgeTile => Judged::Known(distrust),
         (Statistic::Absent, Statistic::Absent) => Judged::Same,
-        (theirs, ours) => {
-            let show =
-                |statistic: Statistic<U>| statistic.stored().map_or("none".to_owned(), |value| value.to_string());
-            Judged::Wrong(format!("stored is {}, but the cells give {}", show(theirs), show(ours)))
-        }
+        (theirs, ours) => Judged::Wrong(differs(theirs, ours)),
     }
+}
+
+fn differs<U: std::fmt::Display>(theirs: Statistic<U>, ours: Statistic<U>) -> String {
+    let show = |statistic: Statistic<U>| statistic.stored().map_or("none".to_owned(), |value| value.to_string());
+    format!("stored is {}, but the cells give {}", show(theirs), show(ours))
 }
 
 /// Floats of dense tiles may have been added up in another order than they lie in; how far apart the sums may be then

@@ -1,6 +1,7 @@
 //! Arrays in memory with random histories, and all that readers find in them.
 #![allow(clippy::unwrap_used, dead_code)] // helpers of tests are tests, and not all tests use all of them
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use tdb_maintain::tdb_array::tdb_condition::Condition;
@@ -147,12 +148,22 @@ pub(crate) fn write_sparse(storage: &Arc<dyn Storage>, random: &mut Random, kind
 
 /// Writes a box of a dense array.
 pub(crate) fn write_dense(storage: &Arc<dyn Storage>, random: &mut Random, names: &Names) {
-    let array = open(storage);
     let (x, y) = (random.number(11) - 5, 1 + random.number(10));
     let (to_x, to_y) = ((x + random.number(5)).min(5), (y + random.number(6)).min(10));
-    let count = usize::try_from((to_x - x + 1) * (to_y - y + 1)).unwrap();
+    write_dense_box(storage, random, names, [x..=to_x, y..=to_y]);
+}
+
+/// Writes random cells into a box of a dense array.
+pub(crate) fn write_dense_box(
+    storage: &Arc<dyn Storage>,
+    random: &mut Random,
+    names: &Names,
+    [x, y]: [RangeInclusive<i32>; 2],
+) {
+    let array = open(storage);
+    let count = x.clone().count() * y.clone().count();
     let cells = values(random, count, NewCells::new(), &array);
-    let write = array.write().names(names.clone()).range("x", x..=to_x).unwrap().range("y", y..=to_y).unwrap();
+    let write = array.write().names(names.clone()).range("x", x).unwrap().range("y", y).unwrap();
     write.cells(cells).unwrap();
 }
 

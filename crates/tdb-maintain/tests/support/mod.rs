@@ -50,6 +50,15 @@ impl Case {
         Self { name: String::new(), storage, key: None }
     }
 
+    /// The same on another storage, which holds what is left of it.
+    pub fn with_storage(&self, storage: Arc<dyn Storage>) -> Self {
+        Self { name: self.name.clone(), storage, key: self.key.clone() }
+    }
+
+    pub fn key(&self) -> Option<&EncryptionKey> {
+        self.key.as_ref()
+    }
+
     fn options(&self, time: TimeRange) -> ArrayOptions {
         let options = ArrayOptions::new().threads(1).between(time);
         match &self.key {

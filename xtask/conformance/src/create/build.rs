@@ -129,7 +129,8 @@ pub(crate) fn current_domain(dimensions: &[DimensionSpec], ranges: &[(Bytes, Byt
     NdRange(ranges.collect())
 }
 
-fn pipeline(spec: &Pipeline) -> FilterPipeline {
+/// Filters.
+pub(crate) fn pipeline(spec: &Pipeline) -> FilterPipeline {
     let mut pipeline = FilterPipeline::new(spec.filters.iter().map(filter).collect());
     if let Some(size) = spec.max_chunk_size {
         pipeline.max_chunk_size = size;

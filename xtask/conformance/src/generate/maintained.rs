@@ -1,6 +1,6 @@
 //! Random histories of arrays that are maintained.
 
-use tdb_reference::RELEASES;
+use tdb_reference::{Ability, RELEASES, Release};
 use tdb_types::{ArrayType, FormatVersion, Layout};
 
 use super::super::case::{Case, Step};
@@ -20,6 +20,60 @@ const MOST_CELLS: usize = 2000;
 /// The history that belongs to a seed; `None` if the array can't be maintained by the library.
 pub fn maintained(seed: u64) -> Option<Maintained> {
     let random = &mut Random::new(seed);
+    let case = case(random, &[0, 1, 1, 2, 5])?;
+    let (case, version) = match random.percent(30) {
+        true => in_older_format(random, &case).unwrap_or((case, FormatVersion::DEFAULT)),
+        false => (case, FormatVersion::DEFAULT),
+    };
+    let turns = turns(random, &case);
+    let creator = if version == FormatVersion::DEFAULT { side(random) } else { Side::Ours };
+    Some(Maintained { array: case.array, encrypted: case.encrypted, version, creator, turns })
+}
+
+/// A history of the newest format, in which no two writes have the same time; with a release, one of an array that it could
+/// have made. Half of them join no fragments.
+pub fn migrated(seed: u64, release: Option<Release>) -> Option<Maintained> {
+    let random = &mut Random::new(seed);
+    let whole = case(random, &[4, 5, 8])?;
+    let case = match release {
+        Some(release) => with_times_and_names(limits::fit(whole.clone(), release)?, &whole),
+        None => whole,
+    };
+    let mut turns = turns(random, &case);
+    if let Some(release) = release {
+        turns.retain_mut(|turn| match &mut turn.deed {
+            Deed::Metadata { put, .. } => {
+                put.retain(|entry| limits::knows(release, entry.datatype));
+                release.can(Ability::Metadata)
+            }
+            _ => true,
+        });
+    }
+    if random.percent(50) {
+        turns.retain(|turn| !matches!(turn.deed, Deed::Join(_) | Deed::VacuumFragments));
+    }
+    let (creator, version) = (side(random), FormatVersion::DEFAULT);
+    Some(Maintained { array: case.array, encrypted: case.encrypted, version, creator, turns })
+}
+
+/// What the first releases can't do, but the newest does in their place: write at any time, and attributes without a name.
+fn with_times_and_names(mut case: Case, whole: &Case) -> Case {
+    let times: Vec<Option<u64>> = whole.writes().map(|write| write.timestamp).collect();
+    let is_anonymous = case.array.attributes.iter().any(|attribute| attribute.name.is_empty());
+    let writes = case.steps.iter_mut().filter_map(|step| match step {
+        Step::Write(write) => Some(write),
+        _ => None,
+    });
+    for (write, time) in writes.zip(times) {
+        write.timestamp = time;
+        let renamed = write.cells.iter_mut().filter(|column| is_anonymous && column.name == "__attr");
+        renamed.for_each(|column| column.name.clear());
+    }
+    case
+}
+
+/// An array with writes, deletes and evolutions.
+fn case(random: &mut Random, gaps: &[u64]) -> Option<Case> {
     let (mut array, mut axes) = schema::array(random);
     // Of dense arrays with a current domain the library makes fragments that it can't read; nor can it read tiles that end
     // beyond the datatype.
@@ -35,17 +89,10 @@ pub fn maintained(seed: u64) -> Option<Maintained> {
     }
     let pool = *random.pick(&[1, 3, 8, 20, 60]);
     axes.iter_mut().for_each(|axis| axis.fill_pool(random, pool));
-    let steps = steps(random, &array, &axes)?;
+    let steps = steps(random, &array, &axes, gaps)?;
     let evolved = steps.iter().any(|step| matches!(step, Step::Evolve(_)));
     let encrypted = random.percent(10) && !evolved;
-    let case = Case { array, steps, questions: Vec::new(), encrypted, disordered: false };
-    let (case, version) = match random.percent(30) {
-        true => in_older_format(random, &case).unwrap_or((case, FormatVersion::DEFAULT)),
-        false => (case, FormatVersion::DEFAULT),
-    };
-    let turns = turns(random, &case);
-    let creator = if version == FormatVersion::DEFAULT { side(random) } else { Side::Ours };
-    Some(Maintained { array: case.array, encrypted, version, creator, turns })
+    Some(Case { array, steps, questions: Vec::new(), encrypted, disordered: false })
 }
 
 /// The case as far as an older release could make it, and that release's format. The first have other fragments.
@@ -62,14 +109,15 @@ fn side(random: &mut Random) -> Side {
 }
 
 /// Writes, deletes and evolutions, a few milliseconds apart at most.
-fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis]) -> Option<Vec<Step>> {
+/// `gaps` are those between one write and the next.
+fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis], gaps: &[u64]) -> Option<Vec<Step>> {
     let is_dense = array.array_type == ArrayType::Dense;
     let evolves = random.percent(25) && !schema::has_images(array);
     let deletes = !is_dense && random.percent(60);
     let mut history = History { array, axes, attributes: array.attributes.clone(), times: Vec::new() };
     let (count, mut time, mut steps) = (random.between(4, 11), FIRST_TIMESTAMP, Vec::new());
     for index in 0..count {
-        time += *random.pick(&[0, 1, 1, 2, 5]);
+        time += *random.pick(gaps);
         if evolves && index > 0 && random.percent(25) {
             time += 1;
             if let Some(mut evolution) = history.evolution(random, index) {

@@ -1,11 +1,9 @@
 //! What the library is known to get wrong when it maintains arrays, told by which fragments it has joined.
 
-use std::collections::HashSet;
-
 use tdb_types::{ArrayType, Feature};
 
 use super::history::{Deed, History, Join, Turn};
-use super::state::{Counted, Differing, Window};
+use super::state::{Counted, Differing, Ties, Window};
 use crate::case::Case;
 
 /// Why a consolidation of the library's changes what is read; `None` if it shouldn't.
@@ -98,25 +96,35 @@ pub fn has_times(history: &History) -> bool {
     !is_dense(history) && history.version.has(Feature::PartialTimeOverlap)
 }
 
-/// Why what both sides read differs; `None` if it shouldn't.
-pub fn misread(case: &Case, tied: &HashSet<Vec<u8>>, differing: &Differing) -> Option<&'static str> {
+/// Why what both sides read differs, and how many cells that concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misread {
+    pub why: &'static str,
+    /// Cells of coordinates that were written twice at one time.
+    pub tied: u64,
+    /// Others, which the library has lost.
+    pub lost: u64,
+}
+
+/// Why what both sides read in a window differs; `None` if it shouldn't. Each cell has to be one that was written twice at one
+/// time within it, or one that the library alone hasn't.
+pub fn misread(case: &Case, ties: &Ties, window: Window, differing: &Differing) -> Option<Misread> {
     let is_sparse = case.array.array_type == ArrayType::Sparse;
-    if case.array.allows_dups || tied.is_empty() {
+    if case.array.allows_dups || !ties.are_in(window) {
         return None;
     }
-    if differing.coordinates.iter().all(|place| tied.contains(place)) {
-        return Some(match is_sparse {
-            true => "takes another one of cells that were written at the same time",
-            false => "orders dense fragments of one time by where their commits lie",
-        });
-    }
-    if !is_sparse {
-        return None;
-    }
-    // Ours has them before and after.
-    let lost = differing.coordinates.iter().filter(|place| !tied.contains(*place));
-    let mut lost = lost.map(|place| differing.only_in_second.contains(place));
-    lost.all(|is_lost| is_lost).then_some("loses cells of tiles in which others were written at the same time")
+    let (tied, others): (Vec<_>, Vec<_>) = differing.coordinates.iter().partition(|place| ties.are_at(place, window));
+    let (tied, lost) = (tied.len() as u64, others.len() as u64);
+    let why = match (is_sparse, others.is_empty()) {
+        (true, true) => "takes another one of cells that were written at the same time",
+        (false, true) => "orders dense fragments of one time by where their commits lie",
+        // Ours has them before and after.
+        (true, false) if others.iter().all(|place| differing.only_in_second.contains(*place)) => {
+            "loses cells of tiles in which others were written at the same time"
+        }
+        _ => return None,
+    };
+    Some(Misread { why, tied, lost })
 }
 
 /// Why the library couldn't do something; `None` if it should have.

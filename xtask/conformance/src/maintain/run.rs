@@ -1,6 +1,5 @@
 //! Runs a history, and looks after each turn at what both sides read.
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
@@ -8,13 +7,15 @@ use tdb_maintain::{Severity, Verify};
 use tdb_reference::{Reference, Result};
 use tdb_types::TimestampedName;
 
+use super::carried::{self, Carried};
 use super::carry_out::{Done, by_them, by_us};
+use super::defects::Misread;
 use super::history::{Deed, History, Side, Small, Turn};
 use super::state::{
-    Compared, Counted, Differing, State, Window, compare, counted, other_cells, other_metadata, our_view, tied, windows,
+    Compared, Counted, Differing, State, Ties, Window, compare, counted, other_cells, other_metadata, our_view, windows,
 };
 use super::{defects, twin};
-use crate::case::Case;
+use crate::case::{Case, Step};
 use crate::make_ours::by_us as caught;
 use crate::ours;
 use crate::tally::Counts;
@@ -27,6 +28,10 @@ pub const REFUSED: &str = "turns that ours refused";
 pub const BY_US: &str = "turns by us";
 pub const BY_THEM: &str = "turns by the library";
 pub const TWINS: &str = "purges that both sides did";
+pub const CARRIED: &str = "tiles of times and conditions that both sides wrote byte for byte";
+pub const NOT_PAIRED: &str = "consolidations of which new fragments of one time weren't compared";
+pub const TIED: &str = "cells of one time that the library takes otherwise";
+pub const LOST: &str = "cells that the library loses with those";
 pub const VERIFIED: &str = "arrays verified";
 
 /// A history while it runs.
@@ -37,7 +42,9 @@ struct Run<'a> {
     uri: String,
     folder: &'a Path,
     windows: Vec<Window>,
-    tied: HashSet<Vec<u8>>,
+    ties: Ties,
+    /// How many cells were excused since they were tied, and how many that the library has lost with them.
+    misread: (u64, u64),
     state: State,
     excuses: Vec<String>,
     reads: u64,
@@ -86,7 +93,7 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
         }
     }
     date_schema(Path::new(&uri), history)?;
-    let (windows, tied) = (windows(history), tied(&case));
+    let windows = windows(history);
     let (state, excuses) = (State::new(), Vec::new());
     let mut run = Run {
         history,
@@ -95,7 +102,8 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
         uri,
         folder,
         windows,
-        tied,
+        ties: Ties::default(),
+        misread: (0, 0),
         state,
         excuses,
         reads: 0,
@@ -121,7 +129,7 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
 }
 
 /// Dates the first schema to before all that happens, so that later ones are later.
-fn date_schema(array: &Path, history: &History) -> Result<()> {
+pub fn date_schema(array: &Path, history: &History) -> Result<()> {
     let time = windows(history).first().map_or(1, |(_, end)| end - 1);
     let Ok(entries) = fs::read_dir(array.join("__schema")) else { return Ok(()) };
     for entry in entries.flatten() {
@@ -147,6 +155,11 @@ impl Run<'_> {
 
     fn excuse(&mut self, reason: &str) {
         self.excuses.push(reason.to_owned());
+    }
+
+    fn excuse_cells(&mut self, misread: Misread) {
+        self.excuse(misread.why);
+        self.misread = (self.misread.0 + misread.tied, self.misread.1 + misread.lost);
     }
 
     fn turn(&mut self, number: u64, turn: &Turn, counts: &mut Counts) -> std::result::Result<(), End> {
@@ -189,6 +202,12 @@ impl Run<'_> {
         };
         counts.add(turn.deed.name(), u64::from(is_done));
         let after = self.counted()?;
+        if let (true, Deed::Step(Step::Write(write))) = (is_done, &turn.deed) {
+            self.ties.add(&self.case, write);
+        }
+        if matches!(turn.deed, Deed::DeleteFragments(..)) {
+            self.ties.keep(&after);
+        }
         if let Some(reason) = (turn.side == Side::Theirs && is_done)
             .then(|| defects::changed_by(history, turn, &before, &after))
             .flatten()
@@ -197,6 +216,9 @@ impl Run<'_> {
         }
         let fresh = self.look(counts)?;
         self.compare_with_before(turn, is_done, &fresh, (&before, &after))?;
+        let (tied, lost) = std::mem::take(&mut self.misread);
+        counts.add(TIED, tied);
+        counts.add(LOST, lost);
         self.state = fresh;
         self.compare_fragments()
     }
@@ -253,8 +275,8 @@ impl Run<'_> {
         let (kind, detail) = match compare(&self.case, seen, self.reference, &self.uri, window) {
             Compared::Same => return Ok(()),
             Compared::Cells(detail, differing) => {
-                if let Some(reason) = defects::misread(&self.case, &self.tied, &differing) {
-                    self.excuse(reason);
+                if let Some(misread) = defects::misread(&self.case, &self.ties, window, &differing) {
+                    self.excuse_cells(misread);
                     return Ok(());
                 }
                 (Kind::Cells, detail)
@@ -317,12 +339,16 @@ impl Run<'_> {
                 continue;
             }
             let is_theirs = turn.side == Side::Theirs;
-            let reason = is_theirs.then(|| defects::changed_by(self.history, turn, before, after)).flatten();
-            let tie =
-                differing.filter(|_| is_theirs).and_then(|cells| defects::misread(&self.case, &self.tied, &cells));
-            if let Some(reason) = reason.or(tie) {
+            if let Some(reason) = is_theirs.then(|| defects::changed_by(self.history, turn, before, after)).flatten() {
                 self.excuse(reason);
-                return if reason == tie.unwrap_or_default() { Ok(()) } else { Err(End::Damaged) };
+                return Err(End::Damaged);
+            }
+            let tie = differing
+                .filter(|_| is_theirs)
+                .and_then(|cells| defects::misread(&self.case, &self.ties, *window, &cells));
+            if let Some(tie) = tie {
+                self.excuse_cells(tie);
+                continue;
             }
             return Err(
                 Failure::new(Kind::Changed, format!("in the window {window:?}, before and after: {detail}")).into()
@@ -387,6 +413,10 @@ impl Run<'_> {
             self.excuse("we purge other fragments than the library: it takes some that we refuse");
             return Ok(());
         }
+        self.compare_carried(twin, before, counts)?;
+        if !matches!(&turn.deed, Deed::Join(join) if join.purge) {
+            return Ok(());
+        }
         let reason = defects::changed_by(self.history, turn, before, &theirs);
         for window in self.windows.clone() {
             let views = [&self.uri, twin].map(|uri| our_view(&self.case, uri, window));
@@ -395,15 +425,33 @@ impl Run<'_> {
             };
             let Some(detail) = other_cells(&self.case, &theirs.cells, &own.cells) else { continue };
             let differing = Differing::of(&self.case, &theirs.cells, &own.cells);
-            match reason.or_else(|| defects::misread(&self.case, &self.tied, &differing)) {
-                Some(reason) => self.excuse(reason),
-                None => {
+            let misread = defects::misread(&self.case, &self.ties, window, &differing);
+            match (reason, misread) {
+                (Some(reason), _) => self.excuse(reason),
+                (None, Some(misread)) => self.excuse_cells(misread),
+                (None, None) => {
                     let detail = format!("in the window {window:?}, purged by the library and by us: {detail}");
                     return Err(Failure::new(Kind::Changed, detail).into());
                 }
             }
         }
         counts.add(TWINS, 1);
+        Ok(())
+    }
+
+    /// Whether the cells of new fragments carry the same times and conditions as those that the library wrote.
+    fn compare_carried(&mut self, twin: &str, before: &[Counted], counts: &mut Counts) -> std::result::Result<(), End> {
+        let compared = carried::compare(&self.case, [&self.uri, twin], before);
+        match compared.map_err(|detail| Failure::new(Kind::OurError, detail))? {
+            Carried::Same(tiles) => counts.add(CARRIED, tiles),
+            Carried::Excused(why) => self.excuse(why),
+            Carried::Other => counts.add(NOT_PAIRED, 1),
+            Carried::Differs(detail) => {
+                return Err(
+                    Failure::new(Kind::Changed, format!("new fragments, expected of the library: {detail}")).into()
+                );
+            }
+        }
         Ok(())
     }
 

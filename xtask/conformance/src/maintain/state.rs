@@ -9,7 +9,7 @@ use tdb_reference::model::{Bytes, MetadataEntry, QuerySpec, ReadColumn, ReadResu
 use tdb_types::{ArrayType, Layout, TimestampedName};
 
 use super::history::History;
-use crate::case::{Case, Question, Step};
+use crate::case::{Case, Question};
 use crate::compare::difference;
 use crate::generate::integer_of;
 use crate::ours::{self, Reading, describe};
@@ -228,17 +228,37 @@ fn cell_of(column: &ReadColumn, cell: usize) -> Vec<u8> {
     column.column.values[range].to_vec()
 }
 
-/// The coordinates that several writes of one time have; of dense cells, their numbers in row-major order.
-pub fn tied(case: &Case) -> HashSet<Vec<u8>> {
-    let mut seen: HashSet<(Option<u64>, Vec<u8>)> = HashSet::new();
-    let mut tied = HashSet::new();
-    for step in &case.steps {
-        let Step::Write(write) = step else { continue };
-        let own: HashSet<_> = places(case, write).into_iter().map(|place| (write.timestamp, place)).collect();
-        tied.extend(own.iter().filter(|place| seen.contains(*place)).map(|(_, place)| place.clone()));
-        seen.extend(own);
+/// When the cells at each coordinates were written, and how often at each time; dense cells go by their numbers in row-major
+/// order.
+#[derive(Debug, Default)]
+pub struct Ties(HashMap<Vec<u8>, BTreeMap<u64, u32>>);
+
+impl Ties {
+    /// Takes a write into account.
+    pub fn add(&mut self, case: &Case, write: &WriteSpec) {
+        let own: HashSet<Vec<u8>> = places(case, write).into_iter().collect();
+        for place in own {
+            *self.0.entry(place).or_default().entry(write.timestamp.unwrap_or(0)).or_default() += 1;
+        }
     }
-    tied
+
+    /// Forgets writes of times that no fragment has any more.
+    pub fn keep(&mut self, fragments: &[Counted]) {
+        let is_there =
+            |time: &u64| fragments.iter().any(|counted| (counted.name.start()..=counted.name.end()).contains(time));
+        self.0.values_mut().for_each(|times| times.retain(|time, _| is_there(time)));
+    }
+
+    /// Whether cells of these coordinates were written at the same time within a window. The library then takes either of them,
+    /// now and then even where a newer one follows.
+    pub fn are_at(&self, place: &[u8], (start, end): Window) -> bool {
+        self.0.get(place).is_some_and(|times| times.range(start..=end).any(|(_, writes)| *writes > 1))
+    }
+
+    /// Whether cells of any coordinates were written at the same time within a window.
+    pub fn are_in(&self, (start, end): Window) -> bool {
+        self.0.values().any(|times| times.range(start..=end).any(|(_, writes)| *writes > 1))
+    }
 }
 
 /// The coordinates of all cells of a write.

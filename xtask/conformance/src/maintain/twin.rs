@@ -1,4 +1,5 @@
-//! A copy of an array, to which the library does what ours does: how a purge is judged, which nothing that was read before tells.
+//! A copy of an array, to which the library does what ours does: how a purge is judged, which nothing that was read before tells,
+//! and what new fragments say of the times of cells.
 
 use std::fs;
 use std::io;
@@ -6,13 +7,14 @@ use std::path::Path;
 
 use tdb_types::Feature;
 
+use super::defects::has_times;
 use super::history::{Deed, History, Turn};
 
 /// The URI of a copy, if what is done to the array is judged by one.
 pub fn of(history: &History, turn: &Turn, uri: &str, folder: &Path) -> Option<String> {
     let Deed::Join(join) = &turn.deed else { return None };
     // Older formats name fragments by absolute URIs.
-    if !join.purge || !history.version.has(Feature::RelativeVacuum) {
+    if !(join.purge || has_times(history)) || !history.version.has(Feature::RelativeVacuum) {
         return None;
     }
     let twin = folder.join("twin");

@@ -91,11 +91,13 @@ impl ReadColumn {
         self.cell_val_num.unwrap_or(1) as usize * self.datatype.size()
     }
 
-    /// The bytes of each cell, whether or not it is valid.
+    /// The bytes of each cell, whether or not it is valid. Some releases give offsets beyond their values: such a cell is none
+    /// that anybody expects.
     pub fn cells(&self) -> Vec<&[u8]> {
         let values = &self.column.values;
+        let cell = |ends: &[u64]| values.get(ends[0] as usize..ends[1] as usize).unwrap_or(b"beyond the values");
         match &self.column.offsets {
-            Some(offsets) => offsets.windows(2).map(|ends| &values[ends[0] as usize..ends[1] as usize]).collect(),
+            Some(offsets) => offsets.windows(2).map(cell).collect(),
             None => values.chunks_exact(self.cell_size()).collect(),
         }
     }

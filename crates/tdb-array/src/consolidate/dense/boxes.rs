@@ -11,18 +11,21 @@ use crate::write::Target;
 pub(super) struct TileBox(pub(super) Vec<(u64, u64)>);
 
 impl TileBox {
-    /// The cells of the tiles that lie in the domain.
-    pub(super) fn region(&self, grid: &DenseGrid, target: &Target, domain: &NdRange) -> NdRange {
+    /// The cells of the tiles that lie in the domain, and whether these are all.
+    pub(super) fn region(&self, grid: &DenseGrid, target: &Target, domain: &NdRange) -> (NdRange, bool) {
         let dimensions = grid.dimensions().iter().zip(target.schema.dimensions());
+        let mut is_whole = true;
         let ranges = dimensions.zip(&self.0).zip(&domain.0).map(|(((along, dimension), (first, count)), range)| {
             let (DimRange::Fixed { lo, hi }, Some((low, _))) = (range, dimension.domain_keys()) else {
                 return range.clone();
             };
             let start = low + (along.first + first) * along.extent;
             let last = (along.first + first + count - 1) * along.extent + (along.extent - 1);
+            is_whole &= start >= *lo && low.checked_add(last).is_some_and(|end| end <= *hi);
             DimRange::Fixed { lo: start.max(*lo), hi: low.saturating_add(last).min(*hi) }
         });
-        NdRange(ranges.collect())
+        let region = NdRange(ranges.collect());
+        (region, is_whole)
     }
 }
 

@@ -62,14 +62,17 @@ impl<'a> Copies<'a> {
 
     /// `candidates` are the fragments that may have cells of the box.
     fn parts(&self, tiles: TileBox, candidates: &[usize]) -> Vec<(TileBox, Part)> {
-        let region = tiles.region(self.grid, self.target, self.domain);
+        let (region, is_whole) = tiles.region(self.grid, self.target, self.domain);
         let touching = |source: &usize| self.sources[*source].bounds.intersects(&region);
         let touching: Vec<usize> = candidates.iter().copied().filter(touching).collect();
         let newest = touching.last().map(|source| (*source, &self.sources[*source]));
         match newest {
-            // All of the box's cells are the newest fragment's; tiles at the edge of the domain are as they would be made anew.
+            // All of the box's cells are the newest fragment's. Of tiles that reach out of the domain only the newer releases'
+            // own writes have statistics that leave out what lies there (`Distrust::EdgeTile`): their cells are counted anew.
             Some((source, Source { bounds, fields: Some(_), .. })) if bounds.contains(&region) => {
-                return vec![(tiles, Part::Copied(source))];
+                if is_whole {
+                    return vec![(tiles, Part::Copied(source))];
+                }
             }
             Some((_, source)) if source.bounds.contains(&region) => return vec![(tiles, Part::Read)],
             None => return vec![(tiles, Part::Read)],

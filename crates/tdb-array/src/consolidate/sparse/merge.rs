@@ -4,74 +4,21 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::batch::{Batch, Reach};
+use super::columns::Column;
+use super::heads::{Head, Heads};
+use super::input::{Input, Keep, Stop};
+use super::slice::Slice;
+use super::slices::{Slices, Spread, spreads};
 use super::source::Source;
 use super::tile::{Loaded, Rules};
-use crate::order::key::Key;
-use crate::{Array, ArrayError};
+use crate::ArrayError;
+use crate::order::key::{Entry, Key};
 
-/// Why a merge can't go on.
-#[derive(Debug)]
-pub(super) enum Stop {
-    Error(ArrayError),
-    /// The cells of this source aren't in the order that it was thought to have: it is to be sorted, from the start.
-    OutOfOrder(usize),
-}
-
-impl From<ArrayError> for Stop {
-    fn from(error: ArrayError) -> Self {
-        Self::Error(error)
-    }
-}
-
-/// Which cells of equal coordinates stay.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Keep {
-    /// The newest one alone.
-    pub(super) newest: bool,
-    /// None that was deleted until then, and no older one.
-    pub(super) purge: Option<u64>,
-}
-
-/// What is merged.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Input<'a> {
-    pub(super) array: &'a Array,
-    pub(super) sources: &'a [Source],
-    pub(super) rules: Rules<'a>,
-    pub(super) keep: Keep,
-    /// Sources whose tiles are sorted, and opened wherever their cells begin.
-    pub(super) unordered: &'a BTreeSet<usize>,
-}
-
-impl Input<'_> {
-    fn load<K: Key>(&self, source: usize, tile: u64) -> Result<Loaded<K>, Stop> {
-        let Self { array, sources, rules, unordered, .. } = *self;
-        array.workers().check()?;
-        let is_unordered = unordered.contains(&source);
-        let columns = sources[source].load(array, tile, is_unordered)?;
-        if is_unordered {
-            return Ok(Loaded::sorted(rules, source, tile, columns));
-        }
-        Loaded::in_order(rules, source, tile, columns).ok_or(Stop::OutOfOrder(source))
-    }
-}
-
-/// Whether the cells of a source are in order, from the first to the last; of each tile only what decides that is read.
-pub(super) fn is_in_order<K: Key>(input: Input<'_>, source: usize) -> Result<bool, ArrayError> {
-    let mut before: Option<Loaded<K>> = None;
-    for tile in 0..input.sources[source].tile_count() {
-        let next = match input.load(source, tile) {
-            Ok(next) => next,
-            Err(Stop::OutOfOrder(_)) => return Ok(false),
-            Err(Stop::Error(error)) => return Err(error),
-        };
-        if before.is_some_and(|before| !next.is_behind(input.rules, &before)) {
-            return Ok(false);
-        }
-        before = Some(next);
-    }
-    Ok(true)
-}
+/// Runs of so many cells are picked one after the other; where they are shorter, cells of all tiles are sorted.
+const LONG_RUN: usize = 16;
+/// Cells are only sorted if they are so many for each open tile.
+const CELLS_OF_A_TILE: usize = 4;
 
 /// Cells that follow each other, also in a tile.
 #[derive(Clone, Copy, Debug)]
@@ -86,16 +33,33 @@ impl Pick {
     pub(super) fn len(&self) -> usize {
         self.len as usize
     }
+
+    /// The slot of its tile.
+    pub(super) fn slot(&self) -> usize {
+        self.slot as usize
+    }
+
+    /// The cells of the tile.
+    pub(super) fn cells(&self) -> Range<usize> {
+        let start = self.start as usize;
+        start..start + self.len as usize
+    }
 }
 
 /// Tiles that are open, and which of their cells come next.
 pub(super) struct Merge<'a, K: Key> {
     input: Input<'a>,
     slots: Vec<Option<Loaded<K>>>,
-    /// The next cell of each tile: a heap, the first one at its head.
-    heads: Vec<Head<K>>,
+    heads: Heads<K>,
     /// Tiles that aren't open yet, the one with the least key last.
     waiting: Vec<Waiting<K>>,
+    /// All tiles of unordered sources, and the slices in which they are opened.
+    spreads: Vec<Spread<K>>,
+    slices: Slices<K>,
+    slice: Slice<K>,
+    batch: Batch<K>,
+    /// How many runs are picked before cells are sorted again, since few could be.
+    patience: usize,
     /// The last cell that was looked at.
     last: Option<(usize, usize)>,
     /// Whether no more cells of its coordinates stay.
@@ -108,35 +72,42 @@ pub(super) struct Merge<'a, K: Key> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Head<K> {
-    key: K,
-    slot: usize,
-    cell: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
 struct Waiting<K> {
     low: K,
-    source: usize,
-    tile: u64,
+    what: Due,
+}
+
+/// What begins at a key.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    /// A tile of a source.
+    Tile(usize, u64),
+    /// The slice of this number.
+    Slice(usize),
 }
 
 impl<'a, K: Key> Merge<'a, K> {
     pub(super) fn new(input: Input<'a>) -> Result<Self, Stop> {
-        let mut waiting = Vec::new();
+        let spreads = spreads(&input)?;
+        let slices = Slices::of(&input, &spreads)?;
+        let mut waiting = vec![Waiting { low: K::default(), what: Due::Slice(0) }];
         for (index, source) in input.sources.iter().enumerate() {
-            let tiles = if input.unordered.contains(&index) { source.tile_count() } else { source.tile_count().min(1) };
-            for tile in 0..tiles {
-                let (low, _) = input.rules.order.ends::<K>(&source.bounds(tile)?.0);
-                waiting.push(Waiting { low, source: index, tile });
+            if !input.unordered.contains(&index) && source.tile_count() > 0 {
+                let (low, _) = input.rules.order.ends::<K>(&source.bounds(0)?.0);
+                waiting.push(Waiting { low, what: Due::Tile(index, 0) });
             }
         }
         waiting.sort_by_key(|waiting| Reverse(waiting.low));
         Ok(Self {
             input,
             slots: Vec::new(),
-            heads: Vec::new(),
+            heads: Heads::default(),
             waiting,
+            spreads,
+            slices,
+            slice: Slice::all(),
+            batch: Batch::default(),
+            patience: 0,
             last: None,
             ended: false,
             picks: Vec::new(),
@@ -150,16 +121,57 @@ impl<'a, K: Key> Merge<'a, K> {
     pub(super) fn fill(&mut self, cells: usize, memory: usize) -> Result<bool, Stop> {
         while self.picked < cells.max(1) && self.spent_bytes < memory.max(1) {
             self.open_due()?;
-            let Some(head) = self.pop() else { return Ok(false) };
+            let rules = self.input.rules;
+            let Some(head) = self.heads.pop(|a, b| is_before(rules, &self.slots, a, b)) else { return Ok(false) };
             let room = cells - self.picked;
-            let end = self.end_of_run(head).min(head.cell + room);
-            self.emit(head.slot, head.cell..end);
-            match self.slots[head.slot].as_ref().and_then(|loaded| loaded.keys.get(end)) {
-                Some(key) => self.push(Head { key: *key, slot: head.slot, cell: end }),
-                None => self.advance(head.slot)?,
+            let end = self.end_of_run(head);
+            let is_short = end - head.cell < LONG_RUN && self.patience == 0;
+            if is_short && !self.heads.all().is_empty() && room / CELLS_OF_A_TILE > self.heads.all().len() {
+                self.push(head);
+                self.pick_sorted(room)?;
+                continue;
             }
+            self.patience = self.patience.saturating_sub(1);
+            let end = end.min(head.cell + room);
+            self.emit(head.slot, head.cell..end);
+            self.go_on(head.slot, end)?;
         }
         Ok(true)
+    }
+
+    /// Picks cells of all open tiles, as far as nothing else can come in between.
+    fn pick_sorted(&mut self, room: usize) -> Result<(), Stop> {
+        let Input { array, sources, rules, unordered, .. } = self.input;
+        let mut batch = std::mem::take(&mut self.batch);
+        let heads = self.heads.take();
+        let reach = Reach { below: self.waiting.last().map(|waiting| waiting.low), most: room / heads.len().max(1) };
+        let goes_on = |loaded: &Loaded<K>| {
+            !unordered.contains(&loaded.source) && loaded.tile + 1 < sources[loaded.source].tile_count()
+        };
+        let count = batch.take((array.workers(), rules), &self.slots, &heads, reach, goes_on);
+        // Buckets that were cancelled aren't sorted.
+        array.workers().check()?;
+        self.emit_sorted(batch.entries());
+        for (head, end) in heads.iter().zip(batch.ends()) {
+            self.go_on(head.slot, *end)?;
+        }
+        if count < CELLS_OF_A_TILE * heads.len() {
+            // Looking at all tiles was hardly worth it, or nothing came of it.
+            self.patience = heads.len();
+        }
+        self.batch = batch;
+        Ok(())
+    }
+
+    /// Goes on with a cell of an open tile, or with the next tile if there is none.
+    fn go_on(&mut self, slot: usize, cell: usize) -> Result<(), Stop> {
+        match self.slots[slot].as_ref().and_then(|loaded| loaded.keys.get(cell)) {
+            Some(key) => {
+                self.push(Head { key: *key, slot, cell });
+                Ok(())
+            }
+            None => self.advance(slot),
+        }
     }
 
     /// The cells that were picked, and how many they are.
@@ -169,8 +181,19 @@ impl<'a, K: Key> Merge<'a, K> {
 
     /// The tile and its cells that a pick means.
     pub(super) fn cells_of(&self, pick: &Pick) -> Option<(&Loaded<K>, Range<usize>)> {
-        let start = pick.start as usize;
-        Some((self.slots[pick.slot as usize].as_ref()?, start..start + pick.len as usize))
+        Some((self.slots[pick.slot()].as_ref()?, pick.cells()))
+    }
+
+    /// A field of the new fragment in each tile that is open, by its slot.
+    pub(super) fn columns(&self, field: usize) -> Vec<Column<'_>> {
+        let mut columns = Vec::with_capacity(self.slots.len());
+        for slot in &self.slots {
+            columns.push(match slot {
+                Some(loaded) => self.input.sources[loaded.source].column(field, &loaded.columns),
+                None => Column::Fill,
+            });
+        }
+        columns
     }
 
     pub(super) fn sources(&self) -> &[Source] {
@@ -232,10 +255,26 @@ impl<'a, K: Key> Merge<'a, K> {
             && self.heads.first().is_none_or(|head| next.low <= head.key)
         {
             self.waiting.pop();
-            let loaded = self.input.load(next.source, next.tile)?;
-            self.open(loaded)?;
+            match next.what {
+                Due::Tile(source, tile) => {
+                    let loaded = self.input.load(source, tile, self.slice)?;
+                    self.open(loaded)?;
+                }
+                Due::Slice(number) => self.begin_slice(number),
+            }
         }
         Ok(())
+    }
+
+    /// Lets the tiles of unordered sources wait that have cells in a slice, and then the next slice.
+    fn begin_slice(&mut self, number: usize) {
+        let Some(slice) = self.slices.get(number) else { return };
+        self.slice = slice;
+        let tiles = self.spreads.iter().filter(|tile| tile.meets(slice));
+        let due = |tile: &Spread<K>| Waiting { low: tile.low.max(slice.from), what: Due::Tile(tile.source, tile.tile) };
+        self.waiting.extend(tiles.map(due));
+        self.waiting.extend(slice.below.map(|low| Waiting { low, what: Due::Slice(number + 1) }));
+        self.waiting.sort_by_key(|waiting| Reverse(waiting.low));
     }
 
     /// Takes up a tile.
@@ -265,7 +304,7 @@ impl<'a, K: Key> Merge<'a, K> {
         if self.input.unordered.contains(&source) || tile >= self.input.sources[source].tile_count() {
             return Ok(());
         }
-        let next = self.input.load(source, tile)?;
+        let next = self.input.load(source, tile, self.slice)?;
         if self.slots[slot].as_ref().is_some_and(|old| !next.is_behind(self.input.rules, old)) {
             return Err(Stop::OutOfOrder(source));
         }
@@ -285,7 +324,10 @@ impl<'a, K: Key> Merge<'a, K> {
         let comes_first = |cell: usize| {
             is_free(keys[cell])
                 || low.is_none_or(|low| keys[cell] < low)
-                    && next.is_some_and(|next| self.is_before(Head { key: keys[cell], slot: head.slot, cell }, *next))
+                    && next.is_some_and(|next| {
+                        let own = Head { key: keys[cell], slot: head.slot, cell };
+                        is_before(self.input.rules, &self.slots, own, *next)
+                    })
         };
         (head.cell + 1..keys.len()).find(|cell| !comes_first(*cell)).unwrap_or(keys.len())
     }
@@ -316,6 +358,23 @@ impl<'a, K: Key> Merge<'a, K> {
         }
         if checked < run.end {
             self.pick(slot, checked..run.end);
+        }
+    }
+
+    /// Picks those of cells in order that stay.
+    fn emit_sorted(&mut self, entries: &[K::Entry]) {
+        let Keep { newest, purge } = self.input.keep;
+        let is_plain = !newest && purge.is_none();
+        let mut before = None;
+        for entry in entries {
+            let (slot, cell) = entry.place();
+            let (slot, cell) = (slot as usize, cell as usize);
+            // Cells with different keys aren't versions of each other.
+            match is_plain && before.is_some_and(|before| before != entry.key()) {
+                true => self.pick(slot, cell..cell + 1),
+                false => self.emit(slot, cell..cell + 1),
+            }
+            before = Some(entry.key());
         }
     }
 
@@ -367,37 +426,18 @@ impl<'a, K: Key> Merge<'a, K> {
         }
     }
 
-    fn is_before(&self, a: Head<K>, b: Head<K>) -> bool {
-        a.key < b.key
-            || a.key == b.key
-                && match (&self.slots[a.slot], &self.slots[b.slot]) {
-                    (Some(x), Some(y)) => x.compare(self.input.rules, a.cell, (y, b.cell)).is_lt(),
-                    _ => false,
-                }
-    }
-
     fn push(&mut self, head: Head<K>) {
-        let mut at = self.heads.len();
-        self.heads.push(head);
-        while at > 0 && self.is_before(self.heads[at], self.heads[(at - 1) / 2]) {
-            self.heads.swap(at, (at - 1) / 2);
-            at = (at - 1) / 2;
-        }
+        let rules = self.input.rules;
+        self.heads.push(head, |a, b| is_before(rules, &self.slots, a, b));
     }
+}
 
-    fn pop(&mut self) -> Option<Head<K>> {
-        let last = self.heads.len().checked_sub(1)?;
-        let first = self.heads.swap_remove(0);
-        let mut at = 0;
-        loop {
-            let least = (2 * at + 1..(2 * at + 3).min(last)).fold(at, |least, child| {
-                if self.is_before(self.heads[child], self.heads[least]) { child } else { least }
-            });
-            if least == at {
-                return Some(first);
+/// Which of the next cells of two tiles comes first.
+fn is_before<K: Key>(rules: Rules<'_>, slots: &[Option<Loaded<K>>], a: Head<K>, b: Head<K>) -> bool {
+    a.key < b.key
+        || a.key == b.key
+            && match (&slots[a.slot], &slots[b.slot]) {
+                (Some(x), Some(y)) => x.compare(rules, a.cell, (y, b.cell)).is_lt(),
+                _ => false,
             }
-            self.heads.swap(at, least);
-            at = least;
-        }
-    }
 }

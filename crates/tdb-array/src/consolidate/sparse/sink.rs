@@ -3,16 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tdb_schema::ArraySchema;
 use tdb_types::saturating_len;
 
 use super::columns::Column;
+use super::gather::{append, append_fixed, fill_of, reserve};
 use super::merge::{Merge, Pick};
 use super::tile::Loaded;
 use crate::consolidate::join::TileCounts;
 use crate::order::key::Key;
 use crate::tiles::CellBuffers;
-use crate::write::{EncodedTile, FieldEncoder, FragmentWriter, Run, SealedFragment, Target};
+use crate::write::{EncodedTile, FragmentWriter, Run, SealedFragment, Target};
 use crate::{Names, Result};
 
 /// What new fragments are like.
@@ -28,6 +28,9 @@ pub(super) struct Output {
     pub(super) budget: usize,
     pub(super) max_fragment_size: Option<u64>,
 }
+
+/// Fewer cells than this aren't worth going over all tiles that are open.
+const FEW_CELLS: usize = 1 << 16;
 
 /// Takes cells in order, and writes them.
 pub(super) struct Sink<'a> {
@@ -74,7 +77,8 @@ impl<'a> Sink<'a> {
         let threads = self.output.target.array.workers().threads();
         // Cells are there gathered and filtered, beside the tiles that they come from.
         let tile = self.output.target.cell_size().saturating_mul(self.capacity).saturating_mul(2).max(1);
-        let tiles = (self.output.budget / 8 / tile).clamp(1, threads.saturating_mul(4).max(1));
+        let enough = threads.saturating_mul(4).max(FEW_CELLS / self.capacity).max(1);
+        let tiles = (self.output.budget / 8 / tile).clamp(1, enough);
         tiles.saturating_mul(self.capacity)
     }
 
@@ -157,11 +161,11 @@ impl<'a> Sink<'a> {
         target.array.workers().for_each(bytes, jobs, |(field, to), _| {
             let encoder = &target.fields[field];
             reserve(encoder, picked, to);
-            for pick in picks {
-                if let Some((loaded, cells)) = merge.cells_of(pick) {
-                    let column = merge.sources()[loaded.source].column(field, &loaded.columns);
-                    append(encoder, column, cells, &fills[field], to);
-                }
+            let columns: Vec<Column<'_>> = merge.columns(field);
+            let runs = picks.iter().map(|pick| (columns[pick.slot()], pick.cells()));
+            match encoder.is_var() || encoder.nullable {
+                true => runs.for_each(|(column, cells)| append(encoder, column, cells, &fills[field], to)),
+                false => append_fixed(encoder.size, runs, &fills[field], to.values.append(picked * encoder.size)),
             }
             Ok(())
         })?;
@@ -240,63 +244,5 @@ impl<'a> Sink<'a> {
     pub(super) fn finish(mut self) -> Result<Vec<SealedFragment>> {
         self.seal()?;
         Ok(self.sealed)
-    }
-}
-
-/// One cell of a field's fill value.
-fn fill_of(schema: &ArraySchema, field: &FieldEncoder) -> CellBuffers {
-    let tdb_fragment::FragmentField::Attribute(index) = field.field else { return CellBuffers::default() };
-    let Some(attribute) = schema.attributes().get(index) else { return CellBuffers::default() };
-    let value = attribute.fill_value();
-    let mut fill = match field.is_var() {
-        true => CellBuffers::of_strings([&value[..]]),
-        false => CellBuffers { values: value[..].into(), ..CellBuffers::default() },
-    };
-    if field.nullable {
-        fill.validity.append(1).fill(attribute.fill_valid().into());
-    }
-    fill
-}
-
-fn reserve(field: &FieldEncoder, cells: usize, to: &mut CellBuffers) {
-    if field.is_var() {
-        to.start_offsets();
-        to.offsets.reserve(cells);
-    } else {
-        to.values.reserve(cells.saturating_mul(field.size));
-    }
-}
-
-/// Appends some cells of a column.
-fn append(field: &FieldEncoder, column: Column<'_>, cells: Range<usize>, fill: &CellBuffers, to: &mut CellBuffers) {
-    let (size, len) = (field.size, cells.len());
-    match column {
-        Column::Cells(from) if !field.is_var() => {
-            to.values.extend_from_slice(&from.values[cells.start * size..cells.end * size]);
-            if field.nullable {
-                append_validity(from, cells, to);
-            }
-        }
-        Column::Cells(from) => {
-            let bounds = &from.offsets[cells.start..=cells.end];
-            let (first, base) = (bounds[0], to.values.len() as u64);
-            to.values.extend_from_slice(&from.values[first as usize..bounds[len] as usize]);
-            to.offsets.extend(bounds[1..].iter().map(|offset| offset - first + base));
-            if field.nullable {
-                append_validity(from, cells, to);
-            }
-        }
-        Column::Numbers(numbers) => to.values.extend_from_slice(bytemuck::cast_slice(&numbers[cells])),
-        Column::Number(number) => {
-            to.values.append(len * size).chunks_exact_mut(8).for_each(|to| to.copy_from_slice(&number.to_le_bytes()));
-        }
-        Column::Fill => (0..len).for_each(|_| to.push(&fill.cells(size), field.nullable)),
-    }
-}
-
-fn append_validity(from: &CellBuffers, cells: Range<usize>, to: &mut CellBuffers) {
-    match from.validity.get(cells.clone()) {
-        Some(validity) => to.validity.extend_from_slice(validity),
-        None => to.validity.append(cells.len()).fill(1),
     }
 }

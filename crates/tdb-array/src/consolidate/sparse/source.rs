@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_fragment::FragmentField;
 use tdb_rtree::{DimRange, NdRange, RTree};
 use tdb_schema::FieldRef;
-use tdb_types::{Feature, ordered_keys, saturating_len};
+use tdb_types::{Feature, PhysicalType, ordered_keys, saturating_len};
 
 use super::columns::{Column, Columns, Fated, Times, numbers};
 use super::fates::Fates;
@@ -136,6 +136,13 @@ impl Source {
         self.tile_memory
     }
 
+    /// About how many bytes a tile takes in memory.
+    pub(super) fn memory_of(&self, tile: u64) -> usize {
+        let cells = self.fragment.footer().cells_in_tile(tile).map_or(0, saturating_len);
+        let keys = memory_of_keys(cells, self.dimensions.len(), self.has_times());
+        self.fields.iter().map(|field| field.memory(tile, cells)).fold(keys, usize::saturating_add)
+    }
+
     /// Unfilters what decides where the cells of a tile go; of other fields nothing so far, unless `all` is asked for.
     pub(super) fn load(&self, array: &Array, tile: u64, all: bool) -> Result<Columns> {
         let cells = self.fragment.footer().cells_in_tile(tile).unwrap_or(0);
@@ -153,8 +160,8 @@ impl Source {
             array.workers().map(weight, now.clone(), |place, scratch| self.field(place, tile, cells, scratch))?;
         let mut fields: Vec<CellBuffers> = self.fields.iter().map(|_| CellBuffers::default()).collect();
         now.into_iter().zip(read).for_each(|(place, cells)| fields[place] = cells);
-        self.check_bounds(array, tile, &fields)?;
         let coordinates = self.coordinates(array, &fields);
+        self.check_bounds(array, tile, (&fields, &coordinates))?;
         let times = match self.times {
             Some(place) => Times::Each(numbers(&fields[place])),
             None => Times::All(self.time),
@@ -213,14 +220,27 @@ impl Source {
     }
 
     /// Keys rely on where the metadata says that a tile lies; that isn't believed.
-    fn check_bounds(&self, array: &Array, tile: u64, loaded: &[CellBuffers]) -> Result<()> {
+    fn check_bounds(
+        &self,
+        array: &Array,
+        tile: u64,
+        (loaded, coordinates): (&[CellBuffers], &[Coordinates]),
+    ) -> Result<()> {
         let bounds = self.bounds(tile)?;
-        for ((dimension, place), bounds) in array.schema().dimensions().iter().zip(&self.dimensions).zip(&bounds.0) {
-            let size = if dimension.is_var() { 1 } else { dimension.datatype().size() };
-            let cells = loaded[*place].cells(size);
-            if let Some(found) = DimRange::of_cells(&cells, dimension.kind())
-                && !bounds.contains(&found)
-            {
+        let dimensions = array.schema().dimensions().iter().zip(&self.dimensions).zip(coordinates);
+        for (((dimension, place), coordinates), bounds) in dimensions.zip(&bounds.0) {
+            let is_float = matches!(dimension.physical(), PhysicalType::F32 | PhysicalType::F64);
+            let found = match coordinates {
+                Coordinates::Keys(keys) if !is_float => {
+                    let ends = keys.iter().min().zip(keys.iter().max());
+                    ends.map(|(lo, hi)| DimRange::Fixed { lo: *lo, hi: *hi })
+                }
+                _ => {
+                    let size = if dimension.is_var() { 1 } else { dimension.datatype().size() };
+                    DimRange::of_cells(&loaded[*place].cells(size), dimension.kind())
+                }
+            };
+            if found.is_some_and(|found| !bounds.contains(&found)) {
                 let what = "cells outside of the ranges that its metadata says";
                 return Err(self.corrupt(format!("tile {tile} has {what} along dimension {:?}", dimension.name())));
             }
@@ -259,8 +279,13 @@ fn tile_memory(fragment: &Fragment, fields: &[Field], dimensions: usize, has_tim
         };
         values.saturating_add(if field.tiles.validity.is_some() { cells } else { 0 })
     };
-    // Keys and times come on top; coordinates stay where keys don't say it all, which those of several dimensions may not.
-    let keys = if dimensions == 1 { 8 } else { 16 + 8 * dimensions };
-    let keys = cells.saturating_mul(keys + if has_times { 8 } else { 0 });
+    let keys = memory_of_keys(cells, dimensions, has_times);
     fields.iter().map(largest).fold(keys, usize::saturating_add)
+}
+
+/// What comes on top of the fields: keys and times; coordinates stay where keys don't say it all, which those of several
+/// dimensions may not.
+fn memory_of_keys(cells: usize, dimensions: usize, has_times: bool) -> usize {
+    let keys = if dimensions == 1 { 8 } else { 16 + 8 * dimensions };
+    cells.saturating_mul(keys + if has_times { 8 } else { 0 })
 }

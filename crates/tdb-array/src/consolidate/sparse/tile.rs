@@ -37,18 +37,25 @@ impl<K: Key> Loaded<K> {
         (1..cells).all(|cell| loaded.follows(rules, cell, &loaded, cell - 1)).then_some(loaded)
     }
 
-    /// The tile with its cells put in order.
-    pub(super) fn sorted(rules: Rules<'_>, source: usize, tile: u64, columns: Columns) -> Self {
+    /// The tile with its cells put in order: those whose keys are to stay.
+    pub(super) fn sorted(
+        rules: Rules<'_>,
+        source: usize,
+        tile: u64,
+        columns: Columns,
+        stays: impl Fn(K) -> bool,
+    ) -> Self {
         let loaded = Self::new(rules, source, tile, columns);
         let has_times = loaded.has_times();
-        let mut cells: Vec<u32> = (0u32..).take(loaded.columns.cells).collect();
+        let all = (0u32..).zip(&loaded.keys);
+        let mut cells: Vec<u32> = all.filter(|(_, key)| stays(**key)).map(|(cell, _)| cell).collect();
         cells.sort_unstable_by(|a, b| {
             let (a, b) = (*a as usize, *b as usize);
             let ordering = loaded.place(rules, a, &loaded, b).then_with(|| loaded.newer_first(a, &loaded, b));
             // Where cells have times the first stored one counts, else the last.
             ordering.then_with(|| if has_times { a.cmp(&b) } else { b.cmp(&a) })
         });
-        if cells.is_sorted() {
+        if cells.len() == loaded.columns.cells && cells.is_sorted() {
             return loaded;
         }
         let Columns { mut fields, coordinates, times, mut fated, cells: count, .. } = loaded.columns;
@@ -67,6 +74,7 @@ impl<K: Key> Loaded<K> {
         };
         let keys = cells.iter().map(|cell| loaded.keys[*cell as usize]).collect();
         let ties = loaded.ties.map(|ties| ties.of_cells(&cells));
+        let count = cells.len();
         let columns =
             Columns { fields, coordinates, times, fated, cells: count, missing: Vec::new(), missing_bytes: 0 };
         Self { columns, keys, ties, source, tile, is_as_stored: false }

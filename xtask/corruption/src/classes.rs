@@ -10,26 +10,49 @@ use tdb_types::Feature;
 
 use crate::seen::options;
 
+/// What a damage changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Class {
+pub enum Class {
+    /// Something can't be read any more.
     CellsLost,
+    /// Cells of fields with sums.
     Numbers,
+    /// Which cells are null, where nulls are counted.
     Validity,
+    /// Strings that have a least and a greatest value.
     StringBounds,
+    /// Cells of fields that have none.
     WithoutStatistics,
+    /// Cells of fragments of formats without any.
     OldFormats,
+    /// Cells under filters that lose something.
     Lossy,
+    /// Cells, by what says how they are to be read.
     ByMetadata,
+    /// Cells, by what says which of them count.
     ByCommits,
+    /// What is known of cells.
     Statistics,
+    /// Something else can't be read any more.
     StructureLost,
+    /// Schemas and fragments' metadata.
     Structure,
+    /// Metadata of arrays, commits, other files.
     Commits,
+    /// A group, or a member of one, can't be read any more.
+    GroupLost,
+    /// A group has other members, or a member of it isn't there any more.
+    Members,
+    /// Metadata of groups.
+    GroupMetadata,
+    /// Nothing that is read.
     Nothing,
 }
 
 impl Class {
-    pub(crate) fn text(self) -> &'static str {
+    /// It in words.
+    #[must_use]
+    pub fn text(self) -> &'static str {
         match self {
             Self::CellsLost => "cells can't be read any more",
             Self::Numbers => "cells of fields with sums",
@@ -44,12 +67,16 @@ impl Class {
             Self::StructureLost => "other parts can't be read any more",
             Self::Structure => "other parts of schemas and fragments' metadata",
             Self::Commits => "array metadata, commits, other files",
+            Self::GroupLost => "groups or their members can't be read any more",
+            Self::Members => "members of groups, that are others or gone",
+            Self::GroupMetadata => "metadata of groups",
             Self::Nothing => "nothing that is read",
         }
     }
 
     /// Whether there is something that shows the alteration.
-    pub(crate) fn is_promised(self) -> bool {
+    #[must_use]
+    pub fn is_promised(self) -> bool {
         matches!(
             self,
             Self::CellsLost
@@ -57,6 +84,7 @@ impl Class {
                 | Self::Validity
                 | Self::Statistics
                 | Self::StructureLost
+                | Self::GroupLost
                 | Self::ByMetadata
         )
     }

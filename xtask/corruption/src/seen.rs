@@ -1,30 +1,36 @@
-//! What anybody can see of an array: its cells at every time, its statistics, and the rest.
+//! What anybody can see of an array: its cells at every time, its statistics, and the rest; of a group what is in it.
 
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use tdb_array::tdb_filters::EncryptionKey;
-use tdb_array::{Array, ArrayError, ArrayOptions, Fragment, Order, TimeRange};
+use tdb_array::{Array, ArrayError, ArrayOptions, Fragment, GroupOptions, NodeKind, Order, TimeRange};
 use tdb_storage::Storage;
 use tdb_types::{ArrayType, Limits};
 
 /// Digests of what can be seen; nothing of what can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
-    pub(crate) cells: Option<u64>,
-    pub(crate) statistics: Option<u64>,
-    pub(crate) structure: Option<u64>,
+pub struct Seen {
+    /// Of all cells at all times; of a group its members, and the cells of those that are arrays.
+    pub cells: Option<u64>,
+    /// What programs are told besides: metadata, and the non-empty domain of an array.
+    pub told: Option<u64>,
+    /// Statistics, boxes, non-empty domains of fragments.
+    pub statistics: Option<u64>,
+    /// Schemas, the list of files that count, metadata.
+    pub structure: Option<u64>,
 }
 
-pub(crate) fn options(key: Option<[u8; 32]>) -> ArrayOptions {
+/// How arrays are opened.
+pub fn options(key: Option<[u8; 32]>) -> ArrayOptions {
     let options = ArrayOptions::new().threads(1).limits(Limits::SMALL);
     key.into_iter().fold(options, |options, key| options.key(EncryptionKey::new(key)))
 }
 
 impl Seen {
     /// `times` are those at which the array is read.
-    pub(crate) fn of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>, times: &[u64]) -> Self {
+    pub(crate) fn of_array(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>, times: &[u64]) -> Self {
         let mut cells = DefaultHasher::new();
         let read = times.iter().try_for_each(|time| {
             let array = options(key).at(*time).open_on(storage.clone())?;
@@ -43,10 +49,58 @@ impl Seen {
         };
         Self {
             cells: read.is_ok().then(|| cells.finish()),
+            told: told_of(storage, key).ok(),
             statistics: known.then(|| statistics.finish()),
             structure: described.then(|| structure.finish()),
         }
     }
+
+    /// Of a group.
+    pub(crate) fn of_group(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Self {
+        let (mut cells, mut told) = (DefaultHasher::new(), DefaultHasher::new());
+        let is_read = hash_group(storage, key, &mut cells, &mut told).is_ok();
+        let digest = |hasher: DefaultHasher| is_read.then(|| hasher.finish());
+        Self { cells: digest(cells), told: digest(told), statistics: None, structure: None }
+    }
+}
+
+/// What programs are told of an array besides its cells.
+fn told_of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Result<u64, ArrayError> {
+    let mut to = DefaultHasher::new();
+    let array = options(key).open_on(storage.clone())?;
+    hash_debug((array.metadata()?, array.non_empty_domain()?), &mut to);
+    Ok(to.finish())
+}
+
+fn group_options(key: Option<[u8; 32]>) -> GroupOptions {
+    let options = GroupOptions::new().limits(Limits::SMALL);
+    key.into_iter().fold(options, |options, key| options.key(EncryptionKey::new(key)))
+}
+
+/// Members of the group at all depths, with the cells of arrays; the metadata of all groups goes to `told`.
+fn hash_group(
+    storage: &Arc<dyn Storage>,
+    key: Option<[u8; 32]>,
+    to: &mut DefaultHasher,
+    told: &mut DefaultHasher,
+) -> Result<(), ArrayError> {
+    for node in group_options(key).open_on(storage.clone())?.tree().nodes() {
+        (node.depth, &node.name).hash(to);
+        hash_debug(&node.member, to);
+        match (node.kind, &node.storage) {
+            (NodeKind::Failed(error), _) => return Err(error),
+            (NodeKind::Array, Some(inner)) => {
+                "array".hash(to);
+                hash_cells(&options(key).open_on(inner.clone())?, to)?;
+            }
+            (NodeKind::Group, Some(inner)) => {
+                "group".hash(to);
+                hash_debug(group_options(key).open_on(inner.clone())?.metadata()?, told);
+            }
+            (kind, _) => hash_debug(kind, to),
+        }
+    }
+    Ok(())
 }
 
 fn hash_cells(array: &Array, to: &mut DefaultHasher) -> Result<(), ArrayError> {

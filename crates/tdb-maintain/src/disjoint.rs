@@ -9,7 +9,7 @@ type Sides = Vec<Ends>;
 
 /// Boxes that hold the same cells of a dense array as some boxes together, each cell once, in the order of the first dimension,
 /// then the second one and so on.
-pub(super) fn disjoint(boxes: Vec<NdRange>) -> Vec<NdRange> {
+pub(crate) fn disjoint(boxes: Vec<NdRange>) -> Vec<NdRange> {
     let sides = boxes.into_iter().map(|NdRange(ranges)| {
         let side = |range: DimRange| match range {
             DimRange::Fixed { lo, hi } => Some((lo, hi)),

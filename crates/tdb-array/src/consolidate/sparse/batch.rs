@@ -1,0 +1,99 @@
+//! The next cells of all open tiles at once.
+//!
+//! Where fragments overlap so much that each cell comes from another one, sorting many of their cells is less work than
+//! asking for each which tile has the next.
+
+use super::heads::Head;
+use super::tile::{Loaded, Rules};
+use crate::order::entries::Entries;
+use crate::order::key::{Entry, Key};
+use crate::order::sort::{CompareEqual, Sorter};
+use crate::workers::Workers;
+
+/// Cells of open tiles in order.
+#[derive(Debug)]
+pub(super) struct Batch<K: Key> {
+    sorter: Sorter<K::Entry>,
+    entries: Entries<K::Entry>,
+    /// For each of the heads, where those of its cells end that are here.
+    ends: Vec<usize>,
+}
+
+impl<K: Key> Default for Batch<K> {
+    fn default() -> Self {
+        Self { sorter: Sorter::default(), entries: Entries::default(), ends: Vec::new() }
+    }
+}
+
+/// Up to where cells may be taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach<K> {
+    /// Before this key.
+    pub(super) below: Option<K>,
+    /// So many cells of each tile.
+    pub(super) most: usize,
+}
+
+impl<K: Key> Batch<K> {
+    /// Takes the cells that come before everything else that there is: before what a reach says, and before the next tile of
+    /// each source, which `goes_on` tells. How many these are.
+    pub(super) fn take(
+        &mut self,
+        (workers, rules): (&Workers, Rules<'_>),
+        slots: &[Option<Loaded<K>>],
+        heads: &[Head<K>],
+        reach: Reach<K>,
+        goes_on: impl Fn(&Loaded<K>) -> bool,
+    ) -> usize {
+        self.entries.clear();
+        self.ends.clear();
+        let mut below = reach.below;
+        let mut low = K::HIGHEST;
+        let mut lower = |key: &K| below = Some(below.map_or(*key, |below| below.min(*key)));
+        for head in heads {
+            let Some(loaded) = &slots[head.slot] else { continue };
+            low = low.min(head.key);
+            // Equal ones may follow in the next tile.
+            loaded.keys.last().filter(|_| goes_on(loaded)).into_iter().for_each(&mut lower);
+            loaded.keys.get(head.cell.saturating_add(reach.most)).into_iter().for_each(&mut lower);
+        }
+        let (mut high, mut count) = (low, 0);
+        for head in heads {
+            let keys = slots[head.slot].as_ref().map_or(&[][..], |loaded| &loaded.keys[head.cell..]);
+            let keys = &keys[..keys.len().min(reach.most)];
+            let taken = below.map_or(keys.len(), |below| keys.partition_point(|key| *key < below));
+            if let Some(last) = taken.checked_sub(1) {
+                high = high.max(keys[last]);
+            }
+            self.ends.push(head.cell + taken);
+            count += taken;
+        }
+        self.entries.reserve(count);
+        for (head, end) in heads.iter().zip(&self.ends) {
+            let Some(loaded) = &slots[head.slot] else { continue };
+            let cells = loaded.keys[head.cell..*end].iter().zip(head.cell..);
+            #[allow(clippy::cast_possible_truncation)] // slots are files, and tiles have fewer cells than 2^32
+            self.entries.extend(cells.map(|(key, cell)| K::Entry::new(*key, head.slot as u32, cell as u32)));
+        }
+        let compare_equal = |a: &K::Entry, b: &K::Entry| {
+            let [(a, a_cell), (b, b_cell)] = [a.place(), b.place()].map(|(slot, cell)| (slot as usize, cell as usize));
+            match (&slots[a], &slots[b]) {
+                (Some(x), Some(y)) => x.compare(rules, a_cell, (y, b_cell)),
+                _ => std::cmp::Ordering::Equal,
+            }
+        };
+        let compare_equal: &CompareEqual<'_, K::Entry> = &compare_equal;
+        self.sorter.sort(workers, &mut self.entries, (low, high), Some(compare_equal));
+        count
+    }
+
+    /// The cells in order.
+    pub(super) fn entries(&self) -> &[K::Entry] {
+        &self.entries
+    }
+
+    /// For each of the heads, where those of its cells end that were taken.
+    pub(super) fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+}

@@ -1,0 +1,64 @@
+//! The next cell of each open tile.
+
+use crate::order::key::Key;
+
+/// The next cell of an open tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head<K> {
+    pub(super) key: K,
+    pub(super) slot: usize,
+    pub(super) cell: usize,
+}
+
+/// Those of all open tiles: a heap, the first one at its head.
+#[derive(Debug)]
+pub(super) struct Heads<K>(Vec<Head<K>>);
+
+impl<K> Default for Heads<K> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<K: Key> Heads<K> {
+    /// The one that comes before all others.
+    pub(super) fn first(&self) -> Option<&Head<K>> {
+        self.0.first()
+    }
+
+    /// All of them, in no order.
+    pub(super) fn all(&self) -> &[Head<K>] {
+        &self.0
+    }
+
+    /// Leaves none, and gives those that there were.
+    pub(super) fn take(&mut self) -> Vec<Head<K>> {
+        std::mem::take(&mut self.0)
+    }
+
+    /// Adds one; `is_before` says which of two comes first.
+    pub(super) fn push(&mut self, head: Head<K>, is_before: impl Fn(Head<K>, Head<K>) -> bool) {
+        let mut at = self.0.len();
+        self.0.push(head);
+        while at > 0 && is_before(self.0[at], self.0[(at - 1) / 2]) {
+            self.0.swap(at, (at - 1) / 2);
+            at = (at - 1) / 2;
+        }
+    }
+
+    /// Takes the first one away.
+    pub(super) fn pop(&mut self, is_before: impl Fn(Head<K>, Head<K>) -> bool) -> Option<Head<K>> {
+        let last = self.0.len().checked_sub(1)?;
+        let first = self.0.swap_remove(0);
+        let mut at = 0;
+        loop {
+            let least = (2 * at + 1..(2 * at + 3).min(last))
+                .fold(at, |least, child| if is_before(self.0[child], self.0[least]) { child } else { least });
+            if least == at {
+                return Some(first);
+            }
+            self.0.swap(at, least);
+            at = least;
+        }
+    }
+}

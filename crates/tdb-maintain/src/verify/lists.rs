@@ -1,0 +1,75 @@
+//! Files that list others, and those that stand in place of others.
+
+use tdb_array::{Array, Names, SmallFiles};
+use tdb_metadata::{CommitKind, PathList};
+use tdb_storage::EntryKind;
+use tdb_types::names::{COMMITS_FOLDER, METADATA_FOLDER, file_name};
+use tdb_types::{ByteReader, TimestampedName};
+
+use super::finding::{Finding, FindingKind};
+use crate::draft::{Draft, Left};
+use crate::target::{Target, list};
+use crate::{Result, vacuum};
+
+/// What of an array or group isn't read any more, since other files or fragments stand in its place.
+pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
+    if let Target::Array(array) = target {
+        check_drafted(array, found);
+    }
+    check_replacements(target, vacuum::metadata::draft(target), found);
+    let folders: &[&str] = match target {
+        Target::Array(_) => &["", COMMITS_FOLDER, METADATA_FOLDER],
+        Target::Group(_) => &[METADATA_FOLDER],
+    };
+    for folder in folders {
+        check_lines(&target.small_files(), folder, found);
+    }
+}
+
+fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
+    let target = Target::Array(array.clone());
+    check_replacements(&target, vacuum::fragments::draft(array, &Names::new()), found);
+}
+
+/// Whether what stands in place of others is there and sound.
+fn check_replacements(target: &Target, drafted: Result<Draft>, found: &mut Vec<Finding>) {
+    // What can't be read was said already.
+    let Ok(draft) = drafted else { return };
+    for Left { path, why } in draft.left {
+        let what = format!("it takes others out of sight, and {why}");
+        found.push(Finding::wrong(FindingKind::Replacement, target.storage().describe(&path), what));
+    }
+}
+
+/// Whether each line of the vacuum files in a folder names something. Readers pass over the others, so that what these
+/// named counts again.
+fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
+    let Ok(entries) = list(&**files.storage(), folder) else { return };
+    let is_list =
+        |name: &str| CommitKind::of(name) == Some(CommitKind::Vacuum) && TimestampedName::parse(name).is_some();
+    for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File && is_list(&entry.name)) {
+        let path = if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
+        // What can't be read was said already.
+        let Ok(bytes) = files.read_list(&path) else { continue };
+        let (mut lines, mut first_wrong) = (0_u64, None);
+        let look = |line: std::borrow::Cow<'_, str>| {
+            lines += 1;
+            // Zeros in place of the end of a line make one of two.
+            let is_one = !line.contains('\0') && TimestampedName::is_one(file_name(PathList::target(&line)));
+            if !is_one && first_wrong.is_none() {
+                first_wrong = Some(lines);
+            }
+        };
+        if PathList::for_each(&mut ByteReader::new(&bytes), look).is_err() {
+            continue;
+        }
+        let what = match first_wrong {
+            Some(line) => {
+                format!("line {line} names neither a fragment nor a file, so that what it named counts again")
+            }
+            None if lines == 0 => "it lists nothing, so that what it listed counts again".to_owned(),
+            None => continue,
+        };
+        found.push(Finding::wrong(FindingKind::Replacement, files.storage().describe(&path), what));
+    }
+}

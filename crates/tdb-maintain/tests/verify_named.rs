@@ -1,0 +1,149 @@
+//! What one file says of another: members' kinds in groups, lists of what was replaced, copies of footers.
+
+#![allow(clippy::unwrap_used)] // helpers of tests may panic
+
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory};
+use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
+use tdb_maintain::{FindingKind, Severity, Verify, VerifyReport};
+use tdb_metadata::{GroupDetails, MemberKind};
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::fixtures;
+use tdb_types::{ByteWriter, FormatVersion, Limits};
+
+const COPIES: &str = "v22-by-2.30.0-sparse-consolidated-footers";
+
+fn verified(storage: &Arc<MemoryStorage>) -> VerifyReport {
+    Verify::new().threads(1).storage(storage.clone()).unwrap()
+}
+
+/// The kinds of what is wrong, without notes.
+fn wrong(storage: &Arc<MemoryStorage>) -> Vec<FindingKind> {
+    let findings = verified(storage).findings;
+    findings.iter().filter(|finding| finding.severity == Severity::Finding).map(|finding| finding.kind).collect()
+}
+
+/// The paths of the files in a folder that end so.
+fn files(storage: &MemoryStorage, folder: &str, ending: &str) -> Vec<String> {
+    let entries = storage.list(folder).unwrap();
+    let names = entries.into_iter().map(|entry| entry.name).filter(|name| name.ends_with(ending));
+    names.map(|name| format!("{folder}/{name}").trim_start_matches('/').to_owned()).collect()
+}
+
+/// The details with another kind of one member.
+fn with_kind(sound: &GroupDetails, index: usize, kind: MemberKind) -> Vec<u8> {
+    let mut details = sound.clone();
+    details.members[index].kind = kind;
+    let (mut payload, mut file) = (ByteWriter::new(), ByteWriter::new());
+    details.write(&mut payload);
+    GenericTileEncoder::new(FormatVersion::DEFAULT).encode(payload.as_slice(), &mut file).unwrap();
+    file.into_bytes()
+}
+
+#[test]
+fn a_member_of_another_kind_is_found() {
+    let storage = fixtures::named("v22-by-2.30.0-group").group_storage();
+    assert_eq!(wrong(&storage), []);
+    let mut found = Vec::new();
+    for path in files(&storage, "__group", "") {
+        let bytes = storage.read(&path).unwrap();
+        let sound = GroupDetails::parse_file(&bytes, &mut GenericTileDecoder::new(Limits::SMALL), None).unwrap();
+        for (index, member) in sound.members.iter().enumerate() {
+            let there = member.kind;
+            let stated = if there == MemberKind::Array { MemberKind::Group } else { MemberKind::Array };
+            storage.insert(&path, with_kind(&sound, index, stated)).unwrap();
+            let report = verified(&storage);
+            // Of members that newer details take away nothing is said.
+            for said in report.findings.iter().filter(|finding| finding.kind == FindingKind::Member) {
+                let says = format!("is of kind {stated}, but it is of kind {there}");
+                assert!(said.what.contains(&says) && !report.is_sound(), "{said}");
+                found.push((member.uri.clone(), there.to_string()));
+            }
+        }
+        storage.insert(&path, bytes).unwrap();
+    }
+    let found: Vec<(&str, &str)> = found.iter().map(|(uri, kind)| (uri.as_str(), kind.as_str())).collect();
+    assert_eq!(found, [("three", "array"), ("two", "array"), ("inner", "group")]);
+}
+
+#[test]
+fn lost_metadata_of_a_group_that_stood_for_others_is_found() {
+    let storage = fixtures::named("v22-by-2.30.0-group").group_storage();
+    let [file] = &files(&storage, "__meta", "")[..] else { panic!("one file of metadata") };
+    let list = "__meta/__1700000000000_1700000002000_0123456789abcdef0123456789abcdef.vac";
+    storage.insert(list, format!("mem://elsewhere/{file}\n").into_bytes()).unwrap();
+    assert_eq!(wrong(&storage), [FindingKind::Replacement]);
+    // What stands for others is there.
+    storage.insert(list.strip_suffix(".vac").unwrap(), storage.read(file).unwrap()).unwrap();
+    assert_eq!(wrong(&storage), []);
+    storage.insert(list, b"no file of metadata\n".to_vec()).unwrap();
+    assert_eq!(wrong(&storage), [FindingKind::Replacement]);
+}
+
+#[test]
+fn lists_whose_lines_name_nothing_are_found() {
+    for (fixture, folder) in [
+        ("v10-by-2.4.3-sparse-consolidated", ""),
+        ("v15-by-2.11.3-sparse-consolidated", "__commits"),
+        ("v22-by-2.30.0-dense-metadata-consolidated", "__meta"),
+    ] {
+        let storage = fixtures::named(fixture).array_storage();
+        assert_eq!(wrong(&storage), [], "{fixture}");
+        let path = files(&storage, folder, ".vac").pop().unwrap();
+        let sound = storage.read(&path).unwrap();
+        let line_end = sound.iter().position(|byte| *byte == b'\n').unwrap();
+        let mut zeros = sound.clone();
+        zeros[line_end - 5..line_end + 2].fill(0);
+        let cut = sound[..line_end - 5].to_vec();
+        for damaged in [zeros, cut, Vec::new()] {
+            storage.insert(&path, damaged).unwrap();
+            assert!(wrong(&storage).contains(&FindingKind::Replacement), "{fixture}");
+        }
+    }
+}
+
+fn cells(array: &Array) -> Result<Vec<Vec<Vec<u8>>>, ArrayError> {
+    let columns = array.read().order(tdb_array::Order::Global).batches()?.map(|batch| {
+        let batch = batch?;
+        Ok(batch.columns().iter().map(|column| format!("{column:?}").into_bytes()).collect())
+    });
+    columns.collect()
+}
+
+#[test]
+fn altered_copies_of_footers_are_found() {
+    use tdb_fragment::ConsolidatedFooters;
+    let storage = fixtures::named(COPIES).array_storage();
+    let open = || ArrayOptions::new().threads(1).open_on(storage.clone());
+    let expected = cells(&open().unwrap()).unwrap();
+    let [path] = &files(&storage, "__fragment_meta", ".meta")[..] else { panic!("one file of copies") };
+    let bytes = storage.read(path).unwrap();
+    let parsed = ConsolidatedFooters::parse_file(&bytes, &mut GenericTileDecoder::new(Limits::SMALL), None).unwrap();
+    let sound: Vec<(String, Vec<u8>)> =
+        parsed.iter().map(|(name, footer)| (name.to_owned(), footer.rest().to_vec())).collect();
+    let (mut as_before, mut not_named) = (0, Vec::new());
+    for at in 0..sound[0].1.len() {
+        for bit in [0, 1, 3, 7] {
+            let mut altered = sound.clone();
+            altered[0].1[at] ^= 1 << bit;
+            let both: Vec<(&str, &[u8])> = altered.iter().map(|(name, footer)| (name.as_str(), &footer[..])).collect();
+            let file = ConsolidatedFooters::write_file(&both, &mut GenericTileEncoder::new(FormatVersion::DEFAULT));
+            storage.insert(path, file.unwrap()).unwrap();
+            let array = open().unwrap();
+            // What can't be a footer is named, and the fragment's own counts.
+            array.fragments().unwrap();
+            let read = cells(&array);
+            as_before += usize::from(read.as_ref().is_ok_and(|read| *read == expected));
+            let is_error = read.as_ref().is_err_and(|error| error.category() == ErrorCategory::Corrupt);
+            if !is_error && !array.damaged().is_empty() {
+                assert_eq!(read.unwrap(), expected);
+            }
+            if wrong(&storage).is_empty() {
+                not_named.push((at, bit));
+            }
+        }
+    }
+    println!("{as_before} read as before");
+    assert!(not_named.is_empty(), "{not_named:?}");
+}

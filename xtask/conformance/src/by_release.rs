@@ -1,0 +1,45 @@
+//! Cases of every release, or of one: a line of a table for each.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use tdb_reference::{RELEASES, Release};
+
+use super::runner::{self, Amount, CaseKind, Settings};
+use super::tally::Tally;
+
+/// What stands in the columns of a line, with their headings.
+pub type Row = fn(&str, &Tally) -> Vec<(&'static str, String)>;
+
+/// Runs cases of every release, or of one; prints a line for each. Gives the sums of all.
+///
+/// # Errors
+///
+/// If a release can't be started, or make its arrays.
+pub fn run<K: CaseKind>(
+    (only, kind): (Option<Release>, impl Fn(Release) -> K),
+    row: Row,
+    amount: &Amount,
+    settings: &Settings,
+    folder: &Path,
+) -> Result<Tally, Box<dyn Error>> {
+    let mut all = Tally::default();
+    let headings: Vec<&str> = row("release", &all).into_iter().map(|(heading, _)| heading).collect();
+    println!("{}", headings.join(" | "));
+    let line = |name: &str, tally: &Tally| {
+        row(name, tally).into_iter().map(|(_, cell)| format!("| {cell} ")).collect::<String>() + "|"
+    };
+    for &release in RELEASES.iter().filter(|release| only.is_none_or(|only| only == **release)) {
+        let started = Instant::now();
+        let tally = runner::run(kind(release), amount.clone(), settings, folder)?;
+        println!("{} in {:.1} seconds", line(release.library, &tally), started.elapsed().as_secs_f64());
+        let is_hung = tally.hung > 0;
+        all.merge(tally);
+        if is_hung {
+            break;
+        }
+    }
+    println!("{}", line("all", &all));
+    Ok(all)
+}

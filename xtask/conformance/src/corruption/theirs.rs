@@ -1,0 +1,238 @@
+//! What the reference library reads of a fixture: from a folder, in a process of its own that may crash, within limits of time and
+//! memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tdb_corruption::{Damage, Subject, options};
+use tdb_reference::model::{
+    Bytes, FragmentSummary, GroupMember, ObjectKind, QuerySpec, RangesSpec, ReadColumn, ReadResult,
+};
+use tdb_reference::{Error, NEWEST, Reference};
+use tdb_types::{ArrayType, Datatype, Layout};
+
+use super::judge::Reading;
+use crate::generate::order_of;
+use crate::writer::start;
+
+/// How long the library may take for one thing that it is asked for: sound fixtures take milliseconds.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The most memory that it may ask for, in bytes: sound fixtures take a few megabytes.
+const MOST_MEMORY: u64 = 4 << 30;
+
+/// The library, and the fixtures in a folder as it reads them.
+pub(super) struct Theirs {
+    reference: Reference,
+    /// By the fixtures' names; none for one that it doesn't read.
+    sound: BTreeMap<&'static str, Option<Sound>>,
+}
+
+/// A fixture in a folder, and what the library reads of it.
+struct Sound {
+    folder: PathBuf,
+    question: Question,
+    /// The digest of what it reads.
+    seen: u64,
+}
+
+/// What the library is asked of a fixture.
+enum Question {
+    Array(Vec<QuerySpec>),
+    /// The members that are arrays or groups, by their paths below the group.
+    Group(Vec<(String, ObjectKind)>),
+}
+
+impl Theirs {
+    /// Lays the fixtures down in a folder.
+    pub(super) fn new(folder: &Path, subjects: &[Subject]) -> Result<Self, String> {
+        let mut reference = start(NEWEST).map_err(|error| error.to_string())?;
+        reference.patience(PATIENCE);
+        reference.most_memory(MOST_MEMORY);
+        let mut theirs = Self { reference, sound: BTreeMap::new() };
+        for subject in subjects {
+            let folder = folder.join(subject.name());
+            for (path, bytes) in subject.files() {
+                restore(&folder, path, bytes)?;
+            }
+            let sound = theirs.sound_of(subject, folder);
+            theirs.sound.insert(subject.name(), sound);
+        }
+        Ok(theirs)
+    }
+
+    /// What it reads of a sound fixture, if it reads it, and the same each time.
+    fn sound_of(&mut self, subject: &Subject, folder: PathBuf) -> Option<Sound> {
+        self.unlock(subject);
+        let uri = folder.to_string_lossy().into_owned();
+        let question = match subject.is_group() {
+            true => Question::Group(self.members(&uri)),
+            false => Question::Array(self.queries(subject, &uri)?),
+        };
+        let [first, second] = [(); 2].map(|()| self.look(&folder, &question));
+        let seen = first.ok().filter(|first| second.is_ok_and(|second| *first == second))?;
+        Some(Sound { folder, question, seen })
+    }
+
+    /// What it does with a damaged fixture; nothing if it doesn't read the sound one.
+    pub(super) fn read_damaged(&mut self, subject: &Subject, damage: &Damage) -> Result<Option<Reading>, String> {
+        self.unlock(subject);
+        let Some(Some(sound)) = self.sound.remove(subject.name()) else { return Ok(None) };
+        damage.apply_to(&sound.folder).map_err(|error| error.to_string())?;
+        let looked = self.look(&sound.folder, &sound.question);
+        for (path, _) in &damage.files {
+            let before = subject.files().iter().find(|file| file.0 == *path);
+            let (path, bytes) = before.ok_or("the damage is that of another fixture")?;
+            restore(&sound.folder, path, bytes)?;
+        }
+        let reading = match looked {
+            Ok(seen) if seen == sound.seen => Reading::Same,
+            Ok(_) => Reading::Other,
+            Err(error) => Reading::of_error(error)?,
+        };
+        self.sound.insert(subject.name(), Some(sound));
+        Ok(Some(reading))
+    }
+
+    /// Gives it the key, if there is one.
+    fn unlock(&mut self, subject: &Subject) {
+        let settings = [("sm.encryption_type", "AES_256_GCM".to_owned()), ("sm.encryption_key", String::new())];
+        for (name, value) in settings {
+            let value = match (name, subject.key()) {
+                ("sm.encryption_key", Some(key)) => String::from_utf8_lossy(&key).into_owned(),
+                _ => value,
+            };
+            match subject.key() {
+                Some(_) => self.reference.config().insert(name.to_owned(), value),
+                None => self.reference.config().remove(name),
+            };
+        }
+    }
+
+    /// A digest of all that it reads of a fixture.
+    fn look(&mut self, folder: &Path, question: &Question) -> Result<u64, Error> {
+        let mut seen = DefaultHasher::new();
+        let uri = folder.to_string_lossy().into_owned();
+        match question {
+            Question::Array(queries) => self.look_at_array(&uri, queries, &mut seen)?,
+            Question::Group(members) => {
+                self.look_at_group(&uri, &mut seen)?;
+                for (path, kind) in members {
+                    let uri = format!("{uri}/{path}");
+                    match kind {
+                        ObjectKind::Group => self.look_at_group(&uri, &mut seen)?,
+                        _ => drop(self.reference.metadata(&uri, None)?),
+                    }
+                }
+            }
+        }
+        Ok(seen.finish())
+    }
+
+    fn look_at_array(&mut self, uri: &str, queries: &[QuerySpec], seen: &mut DefaultHasher) -> Result<(), Error> {
+        format!("{:?}", self.reference.metadata(uri, None)?).hash(seen);
+        format!("{:?}", domains(&self.reference.fragments(uri)?)).hash(seen);
+        for query in queries {
+            hash_cells(&self.reference.read(uri, query)?, seen);
+        }
+        Ok(())
+    }
+
+    fn look_at_group(&mut self, uri: &str, seen: &mut DefaultHasher) -> Result<(), Error> {
+        let group = self.reference.describe_group(uri)?;
+        let mut members: Vec<String> = group.members.iter().map(|member| format!("{member:?}")).collect();
+        members.sort();
+        (members, format!("{:?}", group.metadata)).hash(seen);
+        Ok(())
+    }
+
+    /// The members of a group that lie in its folder.
+    fn members(&mut self, uri: &str) -> Vec<(String, ObjectKind)> {
+        let Ok(group) = self.reference.describe_group(uri) else { return Vec::new() };
+        let inside = |member: GroupMember| {
+            let (_, path) = member.uri.split_once(&format!("{uri}/"))?;
+            Some((path.to_owned(), member.kind))
+        };
+        group.members.into_iter().filter_map(inside).collect()
+    }
+
+    /// All cells at all times; of a dense array those that the sound one has written into.
+    fn queries(&mut self, subject: &Subject, uri: &str) -> Option<Vec<QuerySpec>> {
+        let array =
+            subject.key().map_or_else(|| options(None), |key| options(Some(key))).open_on(subject.storage()).ok()?;
+        let is_dense = array.schema().array_type() == ArrayType::Dense;
+        let layout = if is_dense { Layout::RowMajor } else { Layout::GlobalOrder };
+        let mut query = QuerySpec::all(layout);
+        if is_dense {
+            let fragments = self.reference.fragments(uri).ok()?;
+            if fragments.is_empty() {
+                return Some(Vec::new());
+            }
+            let dimensions = array.schema().dimensions().iter();
+            query.ranges = dimensions
+                .enumerate()
+                .map(|(index, dimension)| RangesSpec {
+                    dimension: dimension.name().to_owned(),
+                    ranges: vec![hull(&fragments, index, dimension.datatype())],
+                })
+                .collect();
+        }
+        let times: BTreeSet<u64> = subject.times().iter().copied().collect();
+        let until = |time| QuerySpec { timestamps: Some((0, time)), ..query.clone() };
+        Some(times.into_iter().map(until).collect())
+    }
+}
+
+fn restore(folder: &Path, path: &str, bytes: &[u8]) -> Result<(), String> {
+    let whole = folder.join(path);
+    let made = whole.parent().map_or(Ok(()), fs::create_dir_all);
+    made.and_then(|()| fs::write(&whole, bytes)).map_err(|error| format!("{}: {error}", whole.display()))
+}
+
+/// From the first to the last coordinate that any of the fragments has along a dimension.
+fn hull(fragments: &[FragmentSummary], dimension: usize, datatype: Datatype) -> (Bytes, Bytes) {
+    let ends = || fragments.iter().filter_map(|fragment| fragment.non_empty_domain.get(dimension).cloned());
+    let first = ends().map(|(first, _)| first).min_by_key(|first| order_of(datatype, first));
+    let last = ends().map(|(_, last)| last).max_by_key(|last| order_of(datatype, last));
+    (first.unwrap_or_default(), last.unwrap_or_default())
+}
+
+/// What programs are told of fragments.
+fn domains(fragments: &[FragmentSummary]) -> Vec<&[(Bytes, Bytes)]> {
+    fragments.iter().map(|fragment| fragment.non_empty_domain.as_slice()).collect()
+}
+
+/// The cells, whatever their order: cells with the same coordinates may change places from one reading to the next.
+fn hash_cells(read: &ReadResult, to: &mut DefaultHasher) {
+    let mut rows: Vec<u64> = (0..read.cells)
+        .map(|row| {
+            let mut hasher = DefaultHasher::new();
+            read.columns.iter().for_each(|column| cell(column, read.cells, row).hash(&mut hasher));
+            hasher.finish()
+        })
+        .collect();
+    rows.sort_unstable();
+    rows.hash(to);
+    read.columns.iter().for_each(|column| column.column.name.hash(to));
+}
+
+/// A cell; what isn't there, by whatever offsets were read of a damaged file, is another one than that of any sound file.
+fn cell(column: &ReadColumn, cells: usize, row: usize) -> Result<Option<&[u8]>, ()> {
+    let column = &column.column;
+    if column.validity.as_ref().is_some_and(|validity| validity.get(row) == Some(&0)) {
+        return Ok(None);
+    }
+    let bytes = match &column.offsets {
+        Some(offsets) => match (offsets.get(row), offsets.get(row + 1)) {
+            (Some(start), Some(end)) => column.values.get(*start as usize..*end as usize),
+            _ => None,
+        },
+        None => {
+            let size = column.values.len() / cells.max(1);
+            column.values.get(row * size..(row + 1) * size)
+        }
+    };
+    bytes.map(Some).ok_or(())
+}

@@ -1,0 +1,135 @@
+//! What cells of consolidated fragments carry beside their values: when they were written, when they were deleted, and by which
+//! condition.
+
+use tdb_array::tdb_fragment::FragmentField;
+use tdb_array::{Array, Fragment, Monitor, TimeRange};
+
+use super::state::Counted;
+use crate::case::Case;
+use crate::ours::{self, describe};
+
+/// How new fragments of both sides compare.
+pub enum Carried {
+    /// So many tiles are the same byte for byte.
+    Same(u64),
+    /// They differ where nobody can see it.
+    Excused(&'static str),
+    /// They can't be told apart, or are of other times.
+    Other,
+    Differs(String),
+}
+
+const FIELDS: [FragmentField; 3] =
+    [FragmentField::Timestamps, FragmentField::DeleteTimestamps, FragmentField::DeleteConditionIndex];
+
+/// Compares the fragments of two arrays, ours and the library's, that weren't there before.
+pub fn compare(case: &Case, uris: [&str; 2], before: &[Counted]) -> Result<Carried, String> {
+    let open = |uri: &str| ours::options(case).threads(1).between(TimeRange::ALL).open(uri);
+    let arrays = uris.map(open);
+    let [Ok(ours), Ok(theirs)] = arrays else { return Err(format!("consolidated arrays: {arrays:?}")) };
+    let is_new = |fragment: &&Fragment| !before.iter().any(|counted| counted.name == *fragment.name());
+    let new = |array: &Array| -> Result<Vec<Fragment>, String> {
+        let fragments = array.fragments().map_err(|error| describe(&error))?;
+        Ok(fragments.iter().filter(is_new).cloned().collect())
+    };
+    let (own, others) = (new(&ours)?, new(&theirs)?);
+    // Which of several of one time is which only their cells say.
+    let times = |fragments: &[Fragment]| fragments.iter().map(Fragment::time).collect::<Vec<_>>();
+    let is_ambiguous = times(&own).windows(2).any(|pair| pair[0] == pair[1]);
+    if is_ambiguous || times(&own) != times(&others) {
+        return Ok(Carried::Other);
+    }
+    let mut tiles = 0;
+    let mut excuse = None;
+    for (own, other) in own.iter().zip(&others) {
+        let [conditions, expected] = [own, other].map(Fragment::processed_conditions);
+        let conditions = conditions.map_err(|error| describe(&error))?;
+        let expected = expected.map_err(|error| describe(&error))?;
+        // The library names a condition twice that two of the joined fragments had: its numbers mean other places then.
+        let distinct: std::collections::BTreeSet<_> = expected.iter().collect();
+        if distinct.len() < expected.len() {
+            return Ok(Carried::Other);
+        }
+        if conditions != expected {
+            return Ok(Carried::Differs(format!("conditions {expected:?}, got {conditions:?}")));
+        }
+        let (got, expected) = (stored(&ours, own)?, stored(&theirs, other)?);
+        if got == expected {
+            tiles += got.iter().map(|field| field.len() as u64).sum::<u64>();
+            continue;
+        }
+        let (mut got, mut expected) = (cells(&ours, own)?, cells(&theirs, other)?);
+        if case.array.allows_dups {
+            // Which of several cells of the same coordinates comes first says nothing.
+            [&mut got, &mut expected].into_iter().for_each(|cells| sort_equal(cells));
+            excuse = Some("puts cells of the same coordinates in another order");
+        } else {
+            // Nobody can see the others.
+            expected.dedup_by(|cell, before| (&cell.place, cell.carried[0]) == (&before.place, before.carried[0]));
+            excuse = Some("keeps cells of one time and the same coordinates, of which one alone shows");
+        }
+        if let Some(number) =
+            (0..got.len().max(expected.len())).find(|number| got.get(*number) != expected.get(*number))
+        {
+            let [got, expected] = [&got, &expected].map(|cells| cells.get(number));
+            return Ok(Carried::Differs(format!("cell {number}: {expected:?}, got {got:?}")));
+        }
+    }
+    Ok(excuse.map_or(Carried::Same(tiles), Carried::Excused))
+}
+
+/// What a cell carries.
+#[derive(Debug, PartialEq, Eq)]
+struct Cell {
+    /// Its coordinates, one after the other.
+    place: Vec<Vec<u8>>,
+    /// Its time, that of its deletion, and the number of the condition; none if the fragment has no such field.
+    carried: [Option<u64>; 3],
+}
+
+fn sort_equal(cells: &mut [Cell]) {
+    cells.chunk_by_mut(|a, b| a.place == b.place).for_each(|equal| equal.sort_by_key(|cell| cell.carried));
+}
+
+/// All cells of a fragment.
+fn cells(array: &Array, fragment: &Fragment) -> Result<Vec<Cell>, String> {
+    let dimensions = (0..array.schema().dim_count()).map(FragmentField::Dimension);
+    let places: Vec<Vec<Vec<u8>>> =
+        dimensions.map(|field| Ok(values(array, fragment, field)?.concat())).collect::<Result<_, String>>()?;
+    let numbers = FIELDS.map(|field| Ok(values(array, fragment, field)?.concat()));
+    let mut carried = Vec::new();
+    for field in numbers {
+        let field: Vec<Vec<u8>> = field.map_err(|error: String| error)?;
+        carried.push(field);
+    }
+    let count = places.first().map_or(0, Vec::len);
+    let number = |field: usize, cell: usize| {
+        carried[field].get(cell).and_then(|bytes| bytes.first_chunk::<8>()).map(|bytes| u64::from_le_bytes(*bytes))
+    };
+    let cell = |cell: usize| Cell {
+        place: places.iter().map(|column| column[cell].clone()).collect(),
+        carried: [0, 1, 2].map(|field| number(field, cell)),
+    };
+    Ok((0..count).map(cell).collect())
+}
+
+/// For each field the bytes of each tile without filters; none if the fragment doesn't have it.
+fn stored(array: &Array, fragment: &Fragment) -> Result<Vec<Vec<Vec<u8>>>, String> {
+    let tiles = |field| Ok(values(array, fragment, field)?.into_iter().map(|tile| tile.concat()).collect());
+    FIELDS.into_iter().map(tiles).collect()
+}
+
+/// The bytes of each cell of each tile of a field.
+fn values(array: &Array, fragment: &Fragment, field: FragmentField) -> Result<Vec<Vec<Vec<u8>>>, String> {
+    let is_dimension = matches!(field, FragmentField::Dimension(_));
+    if !is_dimension && fragment.footer().slot(field).is_none() {
+        return Ok(Vec::new());
+    }
+    let tiles = fragment.stored_tiles(field).map_err(|error| describe(&error))?;
+    let read = |tile: u64, reader: &mut tdb_array::TileReader<'_>| {
+        let cells = tiles.read(tile, reader)?;
+        Ok((0..cells.len()).map(|cell| cells.cell(cell).to_vec()).collect())
+    };
+    let workers = array.tile_workers(&Monitor::new());
+    workers.map(tiles.bytes(), (0..tiles.len()).collect(), read).map_err(|error| describe(&error))
+}

@@ -1,0 +1,162 @@
+//! The array before it is migrated, and what the newest release reads from it.
+
+use std::path::Path;
+
+use tdb_reference::model::{Evolution, MetadataEntry, QuerySpec, ReadResult};
+use tdb_reference::{Ability, Error, Reference, Result};
+use tdb_types::{ArrayType, Layout};
+
+use crate::case::{Case, Step};
+use crate::limits::orders_otherwise;
+use crate::maintain::{self, Deed, History, Side, Window};
+use crate::make_ours::by_us as caught;
+use crate::ours;
+use crate::reads::read_again;
+use crate::verdict::Verdict;
+use crate::writer::carry_out;
+
+/// What is seen at a time: cells, and metadata.
+pub(super) struct Seen {
+    pub(super) window: Window,
+    pub(super) cells: ReadResult,
+    pub(super) metadata: Vec<MetadataEntry>,
+}
+
+/// Makes the array by both sides in turn; a verdict if one of them can't.
+pub(super) fn make(history: &History, newest: &mut Reference, uri: &str) -> Result<Option<Verdict>> {
+    let case = history.case();
+    match history.creator {
+        Side::Ours => {
+            if let Some(failure) = caught("create", || ours::create(uri, &case, history.version)) {
+                return Ok(Some(Verdict::Failed(failure)));
+            }
+        }
+        Side::Theirs => {
+            if let Err(error) = newest.create(uri, &history.array) {
+                return Ok(Some(Verdict::Excused(format!("can't be created: {}", in_short(&error)))));
+            }
+        }
+    }
+    maintain::date_schema(Path::new(uri), history)?;
+    for (number, turn) in (0_u64..).zip(&history.turns) {
+        match turn.side {
+            Side::Ours => {
+                let act = || maintain::by_us(history, turn, uri, number.wrapping_mul(7)).map(drop);
+                if let Some(failure) = caught(turn.deed.name(), act) {
+                    return Ok(Some(Verdict::Failed(failure)));
+                }
+            }
+            Side::Theirs => match maintain::by_them(history, turn, newest, uri) {
+                Ok(()) => {}
+                // What is refused before anything is written leaves a sound array.
+                Err(Error::Library(message)) if maintain::refused(&message).is_some() => {}
+                Err(error) => {
+                    return Ok(Some(Verdict::Excused(format!("can't be made by 2.30.0: {}", in_short(&error)))));
+                }
+            },
+        }
+    }
+    Ok(None)
+}
+
+/// A library's words without names and numbers.
+pub(super) fn in_short(error: &Error) -> String {
+    let message = error.to_string();
+    let is_word = |word: &&str| word.chars().all(|c| c.is_alphabetic() || ":;.,-[]()".contains(c));
+    message.split(' ').filter(is_word).take(16).collect::<Vec<_>>().join(" ")
+}
+
+/// The times that are looked at: until each at which something happened, before all, and now.
+pub(super) fn windows(history: &History) -> Vec<Window> {
+    maintain::windows(history).into_iter().filter(|(start, _)| *start == 0).collect()
+}
+
+/// What a release reads at a time.
+pub(super) fn read(side: &mut Reference, array: &Moment<'_>) -> Result<ReadResult> {
+    let mut result = read_again(side, array.uri, &array.query(array.layout())).0;
+    // Crashes come by order of cells.
+    if array.is_sparse() && matches!(result, Err(Error::Crashed { .. } | Error::TimedOut { .. })) {
+        result = read_again(side, array.uri, &array.query(Layout::RowMajor)).0;
+    }
+    let mut result = result?;
+    // The name that an attribute without one has in the first formats.
+    result
+        .columns
+        .iter_mut()
+        .filter(|column| column.column.name == "__attr")
+        .for_each(|column| column.column.name.clear());
+    Ok(result)
+}
+
+/// All of an array at a time.
+pub(super) struct Moment<'a> {
+    pub(super) case: &'a Case,
+    pub(super) uri: &'a str,
+    pub(super) window: Window,
+    /// Whether cells may lie in an order that the reader doesn't know.
+    pub(super) unordered: bool,
+}
+
+impl Moment<'_> {
+    pub(super) fn is_sparse(&self) -> bool {
+        self.case.array.array_type == ArrayType::Sparse
+    }
+
+    fn layout(&self) -> Layout {
+        if self.is_sparse() && !self.unordered { Layout::Unordered } else { Layout::RowMajor }
+    }
+
+    fn query(&self, layout: Layout) -> QuerySpec {
+        let timestamps = (self.window != (0, u64::MAX)).then_some(self.window);
+        QuerySpec { timestamps, ..QuerySpec::all(layout) }
+    }
+}
+
+/// What the newest release reads from the array at each time; nothing of times at which it can't.
+pub(super) fn seen(history: &History, newest: &mut Reference, uri: &str) -> Vec<Seen> {
+    let case = history.case();
+    let view = |window: Window| {
+        let moment = Moment { case: &case, uri, window, unordered: false };
+        let cells = read(newest, &moment).ok()?;
+        let metadata = newest.metadata(uri, (window != (0, u64::MAX)).then_some(window)).ok()?;
+        Some(Seen { window, cells, metadata })
+    };
+    windows(history).into_iter().filter_map(view).collect()
+}
+
+/// An array that the release has made, with the writes until a time: what it reads from that shows what it gets wrong of its own.
+pub(super) fn twin(
+    history: &History,
+    until: u64,
+    (older, newest): (&mut Reference, &mut Reference),
+    uri: &str,
+) -> Result<()> {
+    older.create(uri, &history.array)?;
+    maintain::date_schema(Path::new(uri), history)?;
+    let writes_for_later_ones = older.release().format >= 7;
+    let mut steps = history.case().steps;
+    if !older.release().can(Ability::WriteTimes) {
+        steps.retain(|step| matches!(step, Step::Write(write) if write.timestamp.is_some_and(|time| time <= until)));
+        steps.sort_by_key(|step| Deed::Step(step.clone()).time());
+        let writes = steps.iter_mut().filter_map(|step| if let Step::Write(write) = step { Some(write) } else { None });
+        writes.for_each(|write| write.timestamp = None);
+    }
+    for step in &steps {
+        match step {
+            // Evolutions can't be given a time before.
+            Step::Evolve(evolution) if older.release().numbers() < [2, 7, 0] => {
+                carry_out(&Step::Evolve(Evolution { timestamp: None, ..evolution.clone() }), older, uri)?;
+            }
+            Step::Write(_) | Step::Delete(..) if writes_for_later_ones => carry_out(step, newest, uri)?,
+            _ => carry_out(step, older, uri)?,
+        }
+    }
+    let changes = history.turns.iter().filter(|turn| matches!(turn.deed, Deed::Metadata { .. }));
+    let changes = changes.filter(|_| older.release().can(Ability::Metadata));
+    changes.into_iter().try_for_each(|turn| maintain::by_them(history, turn, newest, uri))
+}
+
+/// Whether the release takes another order of cells for the global one.
+pub(super) fn is_ordered_otherwise(case: &Case, side: &Reference) -> bool {
+    orders_otherwise(&case.array, side.release())
+}

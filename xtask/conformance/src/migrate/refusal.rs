@@ -1,0 +1,82 @@
+//! Whether what we refuse is rightly refused, by what the array is made of.
+
+use tdb_maintain::Obstacle;
+use tdb_reference::Release;
+use tdb_reference::model::{AttributeSpec, FilterSpec, MetadataEntry, Pipeline};
+use tdb_types::Feature;
+
+use super::moved::Moved;
+use crate::case::{Case, Step};
+use crate::limits;
+use crate::maintain::Deed;
+
+/// What it is counted as.
+///
+/// # Errors
+///
+/// That there is no such thing in the array, or that the format has it.
+pub(super) fn judge(obstacle: &Obstacle, moved: &Moved, release: Release) -> Result<&'static str, String> {
+    let deeds = || moved.history.turns.iter().map(|turn| &turn.deed);
+    let lacks = |feature: Feature| !moved.to.has(feature);
+    let joins = deeds().any(|deed| matches!(deed, Deed::Join(_))) && !moved.flatten;
+    let (name, is_right) = match obstacle {
+        Obstacle::Feature { what, .. } if what.starts_with("metadata") => {
+            let knows = |entry: &MetadataEntry| limits::knows(release, entry.datatype);
+            let is_unknown = |deed: &Deed| matches!(deed, Deed::Metadata { put, .. } if !put.iter().all(knows));
+            ("metadata of datatypes that came later", deeds().any(is_unknown))
+        }
+        Obstacle::Feature { .. } | Obstacle::Filter { .. } | Obstacle::Schema(_) => {
+            ("what the schema has", lacks_something(moved, release))
+        }
+        Obstacle::Loses { .. } => ("filters that lose something", scales(moved)),
+        Obstacle::Schemas(_) => {
+            let evolves = deeds().any(|deed| matches!(deed, Deed::Step(Step::Evolve(_))));
+            ("several schemas", evolves && lacks(Feature::SchemaFolder))
+        }
+        Obstacle::Metadata => {
+            let has_some = deeds().any(|deed| matches!(deed, Deed::Metadata { .. }));
+            ("metadata", has_some && lacks(Feature::MetadataFolder))
+        }
+        Obstacle::Deletes(_) => {
+            let deletes = deeds().any(|deed| matches!(deed, Deed::Step(Step::Delete(..))));
+            ("deletes", deletes && lacks(Feature::DeleteCommits))
+        }
+        Obstacle::CellTimes { .. } => ("times of cells", joins && lacks(Feature::ProcessedConditions)),
+        Obstacle::Range(_) => ("fragments of a range of time", joins && lacks(Feature::PartialTimeOverlap)),
+        Obstacle::Between(_) => ("fragments of a range of time, with others in it", joins),
+        Obstacle::NotVacuumed(_) => ("fragments joined to several", joins),
+        _ => ("something else", false),
+    };
+    if is_right { Ok(name) } else { Err(format!("refused without reason ({name}): {obstacle}")) }
+}
+
+/// Whether the release couldn't have made the array as it is.
+fn lacks_something(moved: &Moved, release: Release) -> bool {
+    let case = Case { array: moved.array(), ..moved.history.case() };
+    let added = |case: &Case| -> Vec<AttributeSpec> {
+        let evolutions = case.steps.iter().filter_map(|step| match step {
+            Step::Evolve(evolution) => Some(evolution.add_attributes.clone()),
+            _ => None,
+        });
+        evolutions.flatten().collect()
+    };
+    match limits::fit(case.clone(), release) {
+        Some(fit) => fit.array != case.array || added(&fit) != added(&case),
+        None => true,
+    }
+}
+
+fn scales(moved: &Moved) -> bool {
+    let case = moved.history.case();
+    let added = case.steps.iter().filter_map(|step| match step {
+        Step::Evolve(evolution) => Some(&evolution.add_attributes),
+        _ => None,
+    });
+    let attributes = case.array.attributes.iter().chain(added.flatten()).map(|attribute| &attribute.filters);
+    let dimensions = case.array.dimensions.iter().map(|dimension| &dimension.filters);
+    let loses = |pipeline: &Pipeline| {
+        let mut filters = pipeline.filters.iter();
+        filters.any(|filter| matches!(filter, FilterSpec::ScaleFloat { .. } | FilterSpec::Webp { lossless: false, .. }))
+    };
+    attributes.chain(dimensions).chain(case.array.coords_filters.iter()).any(loses)
+}

@@ -1,0 +1,298 @@
+//! Makes an array, migrates it, and has the releases read it.
+
+use std::path::{Path, PathBuf};
+
+use tdb_array::{CreateOptions, TimeRange};
+use tdb_maintain::{MaintainError, Migrate, Obstacle};
+use tdb_reference::model::{MetadataEntry, ReadResult};
+use tdb_reference::{Ability, Reference, Release, Result};
+use tdb_types::{ArrayType, FormatVersion};
+
+use super::counted::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST, OLDER, REFUSED};
+use super::made::{self, Moment, Seen, in_short};
+use super::moved::Moved;
+use super::refusal;
+use super::sides::Sides;
+use crate::case::Case;
+use crate::compare::{Settled, difference};
+use crate::create;
+use crate::maintain::{Deed, Differing, History, Window, other_metadata};
+use crate::make_ours::by_us as caught;
+use crate::ours::{self, Reading, describe};
+use crate::random::Random;
+use crate::tally::Counts;
+use crate::verdict::{Failure, Kind, Verdict};
+use crate::writer::set_key;
+
+/// How often the release has to read its own array rightly before it is ours that is wrong.
+const PATIENT_READS: usize = 8;
+
+const NOW: Window = (0, u64::MAX);
+
+/// A case while it runs.
+struct Run<'a> {
+    moved: &'a Moved,
+    /// The array with its writes; after the migration.
+    case: Case,
+    release: Release,
+    sides: &'a mut Sides,
+    folder: &'a Path,
+    /// What the newest release read before.
+    seen: Vec<Seen>,
+    excuses: Vec<String>,
+    cells: u64,
+}
+
+/// What a migration came to.
+enum Outcome {
+    Written,
+    Refused(Vec<Obstacle>),
+}
+
+/// Runs a case in a folder.
+///
+/// # Errors
+///
+/// If a library's process can't be started.
+pub(super) fn run(
+    moved: &Moved,
+    release: Release,
+    sides: &mut Sides,
+    folder: &Path,
+    counts: &mut Counts,
+) -> Result<Verdict> {
+    let folder = tempfile::tempdir_in(folder)?;
+    for side in [&mut sides.older, &mut sides.newest] {
+        set_key(side, moved.history.encrypted);
+    }
+    let original = folder.path().join("original").to_string_lossy().into_owned();
+    if let Some(verdict) = made::make(&moved.history, &mut sides.newest, &original)? {
+        return Ok(verdict);
+    }
+    let seen = made::seen(&moved.history, &mut sides.newest, &original);
+    let case = Case { array: moved.array(), ..moved.history.case() };
+    let excuses = Vec::new();
+    let mut run = Run { moved, case, release, sides, folder: folder.path(), seen, excuses, cells: 0 };
+    match run.all(&original, counts) {
+        Ok(()) => Ok(Verdict::Agreed { reads: counts.get(OLDER), cells: run.cells, excuses: run.excuses }),
+        Err(failure) => Ok(Verdict::Failed(failure)),
+    }
+}
+
+fn our_error(detail: String) -> Failure {
+    Failure::new(Kind::OurError, detail)
+}
+
+impl Run<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn all(&mut self, original: &str, counts: &mut Counts) -> std::result::Result<(), Failure> {
+        // Without history it may be that of any time that becomes the new array.
+        let mut at = NOW;
+        if self.moved.flatten && !self.seen.is_empty() {
+            at = self.seen[Random::new(self.seen.len() as u64).below(self.seen.len())].window;
+            self.seen.retain(|seen| seen.window == at);
+        }
+        let new = self.path("migrated");
+        match self.migrate(&self.moved.migrate(), original, at, &new)? {
+            Outcome::Refused(against) => return self.refused(&against, counts),
+            Outcome::Written => {}
+        }
+        counts.add(MIGRATED, 1);
+        counts.add(FLATTENED, u64::from(self.moved.flatten));
+        counts.add(CHANGED, u64::from(self.moved.change.is_some()));
+        counts.add(ALL_OTHERS, u64::from(!self.moved.fits));
+        let new = new.to_string_lossy().into_owned();
+        self.by_older(&new, counts)?;
+        self.by_newest(&new, "reads from the new array", NEWEST, counts)?;
+        let back = self.path("back");
+        let up = Migrate::new().to(FormatVersion::DEFAULT);
+        match self.migrate(&up, &new, NOW, &back)? {
+            Outcome::Refused(against) => self.refused(&against, counts),
+            Outcome::Written => {
+                self.by_newest(&back.to_string_lossy(), "reads from the array that came back", BACK, counts)
+            }
+        }
+    }
+
+    fn migrate(
+        &self,
+        migrate: &Migrate,
+        from: &str,
+        (_, end): Window,
+        to: &Path,
+    ) -> std::result::Result<Outcome, Failure> {
+        let mut outcome = Outcome::Written;
+        let (case, options): (_, CreateOptions) = (&self.case, create::options(self.case.encrypted).1);
+        let act = || {
+            let times = if end == u64::MAX { TimeRange::ALL } else { TimeRange { start: 0, end } };
+            let array = ours::options(case).threads(1).between(times).open(from).map_err(|error| describe(&error))?;
+            match migrate.plan(&array) {
+                Ok(plan) => plan.into_folder(to, &options).map(drop).map_err(|error| describe(&error)),
+                Err(MaintainError::CannotMigrate { against, .. }) => {
+                    outcome = Outcome::Refused(against);
+                    Ok(())
+                }
+                Err(error) => Err(describe(&error)),
+            }
+        };
+        caught("migrate", act).map_or(Ok(outcome), Err)
+    }
+
+    fn refused(&mut self, against: &[Obstacle], counts: &mut Counts) -> std::result::Result<(), Failure> {
+        for obstacle in against {
+            let name = refusal::judge(obstacle, self.moved, self.release).map_err(our_error)?;
+            self.excuses.push(format!("refused: {name}"));
+        }
+        counts.add(REFUSED, 1);
+        Ok(())
+    }
+
+    /// When what was seen at a time is seen in the new array.
+    fn window(&self, seen: &Seen) -> Window {
+        if self.moved.flatten { NOW } else { seen.window }
+    }
+
+    /// The release of the format.
+    fn by_older(&mut self, uri: &str, counts: &mut Counts) -> std::result::Result<(), Failure> {
+        for place in 0..self.seen.len() {
+            let window = self.window(&self.seen[place]);
+            if let Some(reason) = self.cannot_be_asked(place) {
+                self.excuses.push(reason.to_owned());
+                continue;
+            }
+            let got = self.read(uri, window, true);
+            let Some(failure) = self.unlike(place, &got) else {
+                counts.add(OLDER, 1);
+                self.cells += self.seen[place].cells.cells as u64;
+                continue;
+            };
+            let nothing = got.is_ok_and(|(cells, _)| cells.cells == 0);
+            if nothing && self.reads_no_strings() {
+                self.excuses.push("release 2.0 or 2.1 reads no cells of string dimensions without a range".to_owned());
+                continue;
+            }
+            match self.its_own_is_no_better(place, window) {
+                Some(reason) => {
+                    counts.add(NEITHER, 1);
+                    self.excuses.push(reason);
+                }
+                None => return Err(self.told(failure, window, "reads from the new array")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Why the release isn't asked at a time.
+    fn cannot_be_asked(&self, place: usize) -> Option<&'static str> {
+        let first = self.case.writes().filter_map(|write| write.timestamp).min();
+        let is_before = first.is_none_or(|first| self.seen[place].window.1 < first);
+        let is_dense = self.case.array.array_type == ArrayType::Dense;
+        (is_dense && is_before && self.release.numbers() < [2, 2, 0])
+            .then_some("reads no cells of dense arrays without fragments before 2.2")
+    }
+
+    /// Whether the release may find nothing for want of a range on a dimension of strings.
+    fn reads_no_strings(&self) -> bool {
+        let has_strings = self.case.array.dimensions.iter().any(|dimension| dimension.domain.is_none());
+        has_strings && self.release.numbers() < [2, 2, 0]
+    }
+
+    fn by_newest(
+        &mut self,
+        uri: &str,
+        what: &str,
+        count: &'static str,
+        counts: &mut Counts,
+    ) -> std::result::Result<(), Failure> {
+        for place in 0..self.seen.len() {
+            let window = self.window(&self.seen[place]);
+            let got = self.read(uri, window, false);
+            if let Some(mut failure) = self.unlike(place, &got) {
+                failure.detail = format!("2.30.0 {what} in {window:?}: {}", failure.detail);
+                return Err(failure);
+            }
+            counts.add(count, 1);
+        }
+        Ok(())
+    }
+
+    fn told(&self, mut failure: Failure, window: Window, what: &str) -> Failure {
+        failure.detail = format!("release {} {what} in {window:?}: {}", self.release.library, failure.detail);
+        failure
+    }
+
+    /// What a release reads at a time; metadata as far as it knows any.
+    fn read(&mut self, uri: &str, window: Window, older: bool) -> Result<(ReadResult, Option<Vec<MetadataEntry>>)> {
+        let side: &mut Reference = if older { &mut self.sides.older } else { &mut self.sides.newest };
+        let unordered = made::is_ordered_otherwise(&self.case, side);
+        let cells = made::read(side, &Moment { case: &self.case, uri, window, unordered })?;
+        let knows = self.release.can(Ability::Metadata);
+        let metadata = knows.then(|| side.metadata(uri, (window != NOW).then_some(window))).transpose()?;
+        Ok((cells, metadata))
+    }
+
+    /// How what a release reads differs from what the newest read before.
+    fn unlike(&self, place: usize, got: &Result<(ReadResult, Option<Vec<MetadataEntry>>)>) -> Option<Failure> {
+        let seen = &self.seen[place];
+        let (cells, metadata) = match got {
+            Ok(got) => got,
+            Err(error) => return Some(crate::their_errors::as_failure(None, error)),
+        };
+        let is_sparse = self.case.array.array_type == ArrayType::Sparse;
+        let order = if is_sparse { Settled::Nothing } else { Settled::Fully };
+        let detail = difference(&seen.cells, &Reading::of(cells), &order);
+        let detail = detail.filter(|_| !self.is_purged(seen, cells));
+        let detail = detail.or_else(|| other_metadata(&seen.metadata, metadata.as_ref()?));
+        detail.map(|detail| Failure::new(Kind::Cells, detail))
+    }
+
+    /// Of fragments that were joined the original ones are copied as long as they are there: in the past cells are then back that
+    /// were purged.
+    fn is_purged(&self, seen: &Seen, got: &ReadResult) -> bool {
+        let purges = |deed: &Deed| matches!(deed, Deed::Join(join) if join.purge);
+        let is_past = seen.window != NOW && self.moved.history.turns.iter().any(|turn| purges(&turn.deed));
+        is_past && !Differing::of(&self.case, got, &seen.cells).has_more
+    }
+
+    /// Why the release can't be relied on: it gets the same array wrong where it, or the newest, wrote it.
+    fn its_own_is_no_better(&mut self, place: usize, window: Window) -> Option<String> {
+        if self.is_cut(window) && self.release.numbers() < [2, 0, 0] {
+            return Some("releases before 2.0 show fragments of a range of time from its begin on".to_owned());
+        }
+        // The first releases write at no time but the clock's.
+        let knows_times = self.release.can(Ability::WriteTimes);
+        let (name, window) = match knows_times {
+            true => ("twin".to_owned(), window),
+            false => (format!("twin {place}"), NOW),
+        };
+        let twin = self.path(&name).to_string_lossy().into_owned();
+        if !Path::new(&twin).exists() {
+            let history = History { array: self.case.array.clone(), ..self.moved.history.clone() };
+            let Sides { older, newest } = &mut *self.sides;
+            made::twin(&history, self.seen[place].window.1, (older, newest), &twin).ok()?;
+        }
+        let library = self.release.library;
+        // What it gets wrong by chance, such as memory that it hasn't set, it may get right for once.
+        for _ in 0..PATIENT_READS {
+            let got = self.read(&twin, window, true);
+            if self.unlike(place, &got).is_some() {
+                return Some(match got {
+                    Ok(_) => format!("release {library} itself gives other cells than the newest"),
+                    Err(error) => format!("release {library} itself doesn't read: {}", in_short(&error)),
+                });
+            }
+        }
+        None
+    }
+
+    /// Whether a time lies within that of a fragment of the new array.
+    fn is_cut(&self, (_, end): Window) -> bool {
+        let array = ours::options(&self.case).threads(1).between(TimeRange::ALL).open(self.path("migrated"));
+        array.is_ok_and(|array| {
+            array.directory().fragments.iter().any(|entry| entry.name.start() <= end && end < entry.name.end())
+        })
+    }
+}
