@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::color::ColorChoice;
 use crate::command::{
     advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, fragments, group,
     import, info, inspect, ls, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum, verify,
 };
+use crate::extensions;
 use crate::failure::Failure;
 use crate::session::Options;
 use crate::suggest;
@@ -93,6 +94,8 @@ pub(crate) enum Command {
 pub(crate) enum Parsed {
     /// A command to run.
     Command { command: Command, color: ColorChoice, options: Options },
+    /// A command that was added.
+    Further { name: String, matches: Box<ArgMatches>, color: ColorChoice, options: Options },
     /// Wrong use.
     Failed { failure: Failure, color: ColorChoice },
     /// Help or version.
@@ -102,7 +105,7 @@ pub(crate) enum Parsed {
 impl Parsed {
     pub(crate) fn color(&self) -> ColorChoice {
         match self {
-            Self::Command { color, .. } | Self::Failed { color, .. } => *color,
+            Self::Command { color, .. } | Self::Further { color, .. } | Self::Failed { color, .. } => *color,
             Self::Clap(_) => ColorChoice::Auto,
         }
     }
@@ -110,11 +113,30 @@ impl Parsed {
 
 /// Parses the process's command line.
 pub(crate) fn parse() -> Parsed {
-    match Args::try_parse() {
+    let matches = match command_line().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return wrong_use(error, ColorChoice::Auto),
+    };
+    if let Some((name, of_command)) = matches.subcommand()
+        && extensions::is_command(name)
+    {
+        let (name, of_command) = (name.to_owned(), Box::new(of_command.clone()));
+        let color = matches.get_one("color").copied().unwrap_or(ColorChoice::Auto);
+        return match Options::from_arg_matches(&matches) {
+            Ok(options) => Parsed::Further { name, matches: of_command, color, options },
+            Err(error) => wrong_use(error, color),
+        };
+    }
+    match Args::from_arg_matches(&matches) {
         Ok(Args { color, options, command: Command::Path(words) }) => bare_path(words, color, options),
         Ok(Args { color, options, command }) => Parsed::Command { command, color, options },
         Err(error) => wrong_use(error, ColorChoice::Auto),
     }
+}
+
+/// All that can stand on a command line.
+pub(crate) fn command_line() -> clap::Command {
+    extensions::with_commands(Args::command())
 }
 
 /// `tdb PATH …` is `tdb info PATH …`, unless the word is a misspelt command.

@@ -35,9 +35,7 @@ pub(crate) mod verify;
 pub(crate) use cells_of::WhichCells;
 pub(crate) use describe::json_cell;
 
-use clap::CommandFactory;
-
-use crate::args::{Args as CommandLine, Command};
+use crate::args::{Command, command_line};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::session;
@@ -74,7 +72,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Advise(args) => advise::run(&args, &key()?, terminal),
         Command::Report(args) => report::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
-        Command::Completions(args) => completions::run(&args, CommandLine::command()),
+        Command::Completions(args) => completions::run(&args, command_line()),
         // The parser has made another command of it.
         Command::Path(_) => Ok(()),
     }

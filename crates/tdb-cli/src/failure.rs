@@ -12,7 +12,7 @@ use tdb_schema_text::SchemaTextError;
 
 /// The exit codes, as `docs/cli.md` promises them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// The command did what it was asked to, and found something wrong.
     Finding = 1,
     /// The command line is wrong.
@@ -30,11 +30,11 @@ pub(crate) enum Exit {
 }
 
 /// A result whose error is a [`Failure`].
-pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Why the command ends without a result.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     message: String,
     /// The line of a text that it is about.
     excerpt: Option<Excerpt>,
@@ -44,11 +44,15 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(exit: Exit, message: impl fmt::Display) -> Self {
+    /// A failure with an exit code, and a message of one line.
+    #[must_use]
+    pub fn new(exit: Exit, message: impl fmt::Display) -> Self {
         Self { message: message.to_string(), excerpt: None, hint: None, exit, closed_pipe: false }
     }
 
-    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+    /// The command line is wrong.
+    #[must_use]
+    pub fn usage(message: impl fmt::Display) -> Self {
         Self::new(Exit::Usage, message)
     }
 
@@ -85,7 +89,8 @@ impl Failure {
     }
 
     /// What the person may do about it.
-    pub(crate) fn with_hint(mut self, hint: impl fmt::Display) -> Self {
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());
         self
     }
@@ -135,7 +140,7 @@ impl Failure {
     }
 }
 
-/// In this crate a bare I/O error always comes from writing the output; files say their path ([`Failure::io`]).
+/// In this crate a bare I/O error always comes from writing the output; files say their path.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::output(&error)

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use crate::failure::{Exit, Failure, Result};
+use crate::stores;
 
 /// The local path that `text` means: a plain path, or a `file://` URI.
 ///
@@ -15,13 +16,25 @@ pub(crate) fn local(text: &OsStr) -> Result<PathBuf> {
     };
     match scheme.to_ascii_lowercase().as_str() {
         "file" => file_uri(rest),
+        _ if stores::opens(scheme) => {
+            let message = format!("{scheme}:// is not for this command, which works on local files");
+            Err(Failure::new(Exit::Unsupported, message).with_hint("`tdb read` and others open arrays there"))
+        }
         "s3" | "s3a" | "gcs" | "gs" | "azure" | "az" | "abfs" | "hdfs" | "http" | "https" | "tiledb" | "mem" => {
             let message = format!("{scheme}:// is not supported: this build of tdb reads local files only");
             Err(Failure::new(Exit::Unsupported, message)
-                .with_hint("copy the array to a disk, whole, and give its path"))
+                .with_hint(elsewhere("copy the array to a disk, whole, and give its path")))
         }
         // Not a URI that anybody uses; a folder may well be called so.
         _ => Ok(PathBuf::from(text)),
+    }
+}
+
+/// What else to do than what this build can't, with how to get the one that has more.
+pub(crate) fn elsewhere(instead: &str) -> String {
+    match stores::nothing_was_added() {
+        true => format!("{instead}; or try the full tdb: `cargo install --path integrations/crates/tdb-full`"),
+        false => instead.to_owned(),
     }
 }
 

@@ -6,14 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, Group};
+use tdb_array::{Array, ArrayError, ArrayOptions, Group};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_types::names;
 
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::time::TimeArgs;
-use crate::{location, session, suggest};
+use crate::{location, session, stores, suggest};
 
 /// What is at a path, as far as what lies in it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +119,11 @@ pub(crate) fn open_array(
     key: &Key,
     storage: impl FnOnce(&Path) -> Arc<dyn Storage>,
 ) -> Result<(PathBuf, Array)> {
+    if let Some(storage) = stores::open(argument) {
+        let array = options(threads, time, key).open_on(storage.map_err(ArrayError::from)?)?;
+        session::opened(&array);
+        return Ok((PathBuf::from(argument), array));
+    }
     let (path, kind) = find(argument)?;
     match kind {
         // The library says what can't be opened.

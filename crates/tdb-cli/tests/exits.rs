@@ -120,6 +120,11 @@ const CASES: &[(&str, i32, &str)] = &[
     ("inspect @/a", 5, "not a file, but an array"),
     // Beyond this build.
     ("read s3://bucket/array", 4, "s3"),
+    ("read gs://bucket/array", 4, "cargo install --path integrations/crates/tdb-full"),
+    ("read az://bucket/array", 4, "az"),
+    ("read https://host/array", 4, "https"),
+    ("import @/b @/cells.parquet", 4, "cargo install --path integrations/crates/tdb-full"),
+    ("import @/b @/cells.arrow", 4, "CSV and JSON lines only"),
     // Keys.
     ("read @/a --key-file @/key", 6, "holds no key"),
     ("read @/a --key-file @/nothing", 5, "not found"),

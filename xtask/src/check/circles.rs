@@ -43,7 +43,7 @@ pub(super) fn check(repository: &Path) -> Result {
 /// The folders with the sources of all crates.
 fn sources(repository: &Path) -> Result<Vec<PathBuf>> {
     let mut folders = vec![repository.join("xtask")];
-    for group in ["crates", "xtask"] {
+    for group in ["crates", "xtask", "integrations/crates"] {
         for entry in fs::read_dir(repository.join(group))? {
             folders.push(entry?.path());
         }

@@ -46,6 +46,7 @@ pub const STEPS: &[Step] = &[
         own(&["conformance", "maintain", "--short"]).into()
     }),
     step("browser", "pages of tdb-report in a real browser", browser),
+    step("integrations", "the second workspace: formatting, lints, documentation, tests", || integrations().into()),
     step("packages", "the crates as a registry would get them: packaged, and built from that", packages::run),
 ];
 
@@ -77,6 +78,18 @@ fn of(arguments: &[&str]) -> Outcome {
 fn own(arguments: &[&str]) -> Result {
     let status = Command::new(env::current_exe()?).args(arguments).current_dir(workspace()).status()?;
     if status.success() { Ok(()) } else { Err(format!("cargo xtask {}: {status}", arguments.join(" ")).into()) }
+}
+
+/// Does with the second workspace what is done with this one; there is nothing of it in the other steps.
+fn integrations() -> Result {
+    const MANIFEST: [&str; 2] = ["--manifest-path", "integrations/Cargo.toml"];
+    let cargo = |command: &[&str], rest: &[&str], environment: &[(&str, &str)]| {
+        show(&[command, &MANIFEST[..], rest].concat(), environment)
+    };
+    cargo(&["fmt", "--all"], &["--check"], &[])?;
+    cargo(&["clippy"], &["--workspace", "--locked", "--all-targets", "--", "-D", "warnings"], &[])?;
+    cargo(&["doc"], &["--workspace", "--locked", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    cargo(&["test"], &["--workspace", "--locked"], &[])
 }
 
 /// Builds what is published with the toolchain that `rust-version` names.

@@ -1,12 +1,13 @@
 //! `tdb import`: rows of a file into an array.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 
 use tdb_schema::{ArrayDefinition, SchemaError};
 use tdb_types::saturating_len;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Exit, Failure, Result};
 use crate::import::{Imported, Input, Reading, RowsFormat, Writing};
 use crate::key::Key;
 use crate::terminal::Terminal;
@@ -96,8 +97,18 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
+/// Files of columns have no lines, and what is in them would be refused for want of these.
+fn refuse_columns(path: &Path) -> Result<()> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+    let Some("parquet" | "arrow" | "arrows" | "feather") = ending.as_deref() else { return Ok(()) };
+    let message = format!("{}: this build of tdb imports CSV and JSON lines only", path.display());
+    let hint = location::elsewhere("convert the file to CSV");
+    Err(Failure::new(Exit::Unsupported, message).with_hint(hint))
+}
+
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let path = if args.file == *"-" { None } else { Some(location::local(&args.file)?) };
+    path.as_deref().map_or(Ok(()), refuse_columns)?;
     let reading = Reading {
         input: Input::new(path, args.format, args.delimiter)?,
         null: args.null.clone(),

@@ -1,0 +1,113 @@
+//! The command `tdb`: look at and query TileDB arrays from a terminal. `docs/cli.md` is its manual.
+//!
+//! It is a library so that programs may add to it: [`run`] is the whole command, and takes [`Extensions`]: ways to open the
+//! arrays that URIs name, and further commands. The program `tdb` of this crate adds none, and sees local files only.
+//!
+//! ```no_run
+//! use std::process::ExitCode;
+//! use std::sync::Arc;
+//!
+//! use tdb_cli::Extensions;
+//! use tdb_storage::MemoryStorage;
+//!
+//! fn main() -> ExitCode {
+//!     let arrays = Extensions::new().storage("mem", |_uri| Ok(Arc::new(MemoryStorage::new())));
+//!     tdb_cli::run(arrays)
+//! }
+//! ```
+
+mod args;
+mod cells;
+mod color;
+mod command;
+mod condition;
+mod extensions;
+mod failure;
+mod import;
+mod inspect;
+mod interrupt;
+mod key;
+mod location;
+mod names;
+mod output;
+mod points;
+mod progress;
+mod range;
+mod session;
+mod size;
+mod stores;
+mod suggest;
+mod target;
+mod terminal;
+mod time;
+mod value;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use args::Parsed;
+use terminal::{Terminal, message};
+
+// What stands in this crate's signatures; its users needn't name them in a manifest.
+pub use {clap, tdb_array, tdb_storage};
+
+pub use extensions::{Context, Extensions, FurtherCommand};
+pub use failure::{Exit, Failure, Result};
+
+/// Runs the command that the process's arguments ask for, and gives what the process is to end with. Once in a process.
+#[must_use]
+pub fn run(extensions: Extensions) -> ExitCode {
+    extensions::begin(extensions);
+    let parsed = args::parse();
+    let terminal = Terminal::detect(parsed.color());
+    match outcome(parsed, terminal) {
+        Ok(false) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::from(failure::Exit::Finding as u8),
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            report(&failure, terminal);
+            ExitCode::from(failure.exit() as u8)
+        }
+    }
+}
+
+/// Gives whether there is a finding.
+fn outcome(parsed: Parsed, terminal: Terminal) -> Result<bool> {
+    match parsed {
+        Parsed::Further { name, matches, options, .. } => {
+            session::begin(options);
+            let result = extensions::run_command(&name, &matches);
+            let found = session::finish(terminal);
+            result.map(|()| found)
+        }
+        Parsed::Command { command, options, .. } => {
+            session::begin(options);
+            let result = command::run(command, terminal);
+            let found = session::finish(terminal);
+            result.map(|()| found)
+        }
+        Parsed::Failed { failure, .. } => Err(failure),
+        Parsed::Clap(error) => {
+            // Help and version; all of the help too if nothing was asked for. Nobody may be reading either.
+            let _ = error.print();
+            match error.exit_code() {
+                0 => Ok(false),
+                _ => std::process::exit(failure::Exit::Usage as i32),
+            }
+        }
+    }
+}
+
+/// Says on standard error what went wrong, in one line, and what to do, in another; between them what it is about.
+fn report(failure: &Failure, terminal: Terminal) {
+    let paint = terminal.error_paint();
+    let mut stderr = io::stderr().lock();
+    // There is nowhere left to complain to.
+    let _ = writeln!(stderr, "tdb: {} {}", paint.red("error:"), message(failure.message()));
+    for line in failure.excerpt() {
+        let _ = writeln!(stderr, "{line}");
+    }
+    if let Some(hint) = failure.hint() {
+        let _ = writeln!(stderr, "tdb: {} {}", paint.bold("hint:"), message(hint));
+    }
+}

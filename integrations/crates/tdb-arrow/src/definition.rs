@@ -1,0 +1,266 @@
+//! From Arrow schemas to what arrays are made from.
+
+use std::num::NonZeroU32;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array as _, RecordBatch, new_empty_array};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use tdb_array::tdb_schema::{
+    ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
+};
+use tdb_array::tdb_types::{CellValNum, Datatype};
+
+use crate::from_arrow::Target;
+use crate::keys::{DATATYPE_KEY, ENUMERATION_KEY, NULLABLE_KEY, ROLE_KEY, SCHEMA_KEY, VALUES_KEY};
+use crate::{Error, Result};
+
+/// What the array was made from whose cells an Arrow schema was made for: [`schema`](crate::schema) tells it, and this
+/// reads it again.
+///
+/// Attributes that the Arrow schema lacks are left out, and fields that the array lacks become attributes. An array made from
+/// this has the same dimensions, orders, filters, enumerations and format version as the one that was told.
+///
+/// # Errors
+/// [`Error::NoDefinition`] if there is none in the metadata; one that can't be read; a dimension of a sparse array that isn't
+/// among the fields.
+pub fn definition(schema: &Schema) -> Result<ArrayDefinition> {
+    let text = schema.metadata().get(SCHEMA_KEY).ok_or(Error::NoDefinition)?;
+    let definition = tdb_schema_text::from_toml(text).map_err(|source| Error::Definition { source })?;
+    let known = definition.schema();
+    let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
+    if let Some(missing) = known.dimensions().iter().find(|dimension| !known.is_dense() && !is_there(dimension.name()))
+    {
+        return Err(Error::MissingField { field: missing.name().to_owned(), why: "it is a dimension" });
+    }
+    let mut evolution = SchemaEvolution::new();
+    let mut changes = 0;
+    for attribute in known.attributes().iter().filter(|attribute| !is_there(attribute.name())) {
+        evolution = evolution.drop_attribute(attribute.name());
+        changes += 1;
+    }
+    for field in schema.fields() {
+        let is_label = known.labels().iter().any(|label| label.name == *field.name());
+        if known.field(field.name()).is_some() || is_label {
+            continue;
+        }
+        let (attribute, enumeration) = attribute(field, None)?;
+        if let Some(enumeration) = enumeration {
+            evolution = evolution.add_enumeration(enumeration);
+        }
+        evolution = evolution.add_attribute(attribute);
+        changes += 1;
+    }
+    if changes == 0 { Ok(definition) } else { Ok(evolution.build(&definition)?) }
+}
+
+/// Collects what makes an array of an Arrow schema that wasn't made from one: the names of the dimensions, and whatever
+/// [`SchemaBuilder`] can say.
+///
+/// ```
+/// use tdb_array::tdb_schema::{Dimension, SchemaBuilder};
+/// use tdb_array::tdb_types::{Datatype, Scalar};
+/// use tdb_arrow::NewArray;
+/// use tdb_arrow::arrow_schema::{DataType, Field, Schema};
+///
+/// let arrow = Schema::new(vec![
+///     Field::new("pos", DataType::UInt32, false),
+///     Field::new("qual", DataType::Float32, true),
+/// ]);
+/// let pos = Dimension::new("pos", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
+/// let definition = NewArray::new(SchemaBuilder::sparse().capacity(1000)).dimension(pos).definition(&arrow)?;
+/// assert!(definition.schema().attributes()[0].is_nullable());
+/// # Ok::<(), tdb_arrow::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct NewArray {
+    builder: SchemaBuilder,
+    dimensions: Vec<Dimension>,
+    dictionaries: Option<RecordBatch>,
+}
+
+impl NewArray {
+    /// All that the builder says, without dimensions and attributes, which come from here.
+    pub fn new(builder: SchemaBuilder) -> Self {
+        Self { builder, dimensions: Vec::new(), dictionaries: None }
+    }
+
+    /// Adds a dimension after those already there. In a sparse array its coordinates are the field of its name.
+    pub fn dimension(mut self, dimension: Dimension) -> Self {
+        self.dimensions.push(dimension);
+        self
+    }
+
+    /// Makes the values of this batch's dictionaries those of the enumerations. Without it, these have none yet.
+    pub fn dictionaries(mut self, batch: &RecordBatch) -> Self {
+        self.dictionaries = Some(batch.clone());
+        self
+    }
+
+    /// What an array is made from: dimensions as they were given, and of all other fields attributes.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for a type that an array can't hold; [`Error::WrongType`] for coordinates of another type than their
+    /// dimension, [`Error::MissingField`] without any; what the format doesn't allow.
+    pub fn definition(self, schema: &Schema) -> Result<ArrayDefinition> {
+        let mut missing = None;
+        let mut builder = self.builder;
+        for dimension in &self.dimensions {
+            match schema.fields().iter().find(|field| field.name() == dimension.name()) {
+                Some(field) => check_coordinates(field, dimension)?,
+                None => missing = Some(dimension.name().to_owned()),
+            }
+            builder = builder.dimension(dimension.clone());
+        }
+        let mut enumerations = Vec::new();
+        for field in schema.fields() {
+            if self.dimensions.iter().any(|dimension| dimension.name() == field.name()) {
+                continue;
+            }
+            let (attribute, enumeration) = attribute(field, self.dictionaries.as_ref())?;
+            builder = builder.attribute(attribute);
+            if let Some(enumeration) = enumeration {
+                builder = builder.enumeration(EnumerationRef::unplaced(enumeration.name()));
+                enumerations.push(enumeration);
+            }
+        }
+        let schema = builder.build()?;
+        if let Some(field) = missing.filter(|_| !schema.is_dense()) {
+            return Err(Error::MissingField { field, why: "it is a dimension" });
+        }
+        let mut definition = ArrayDefinition::new(schema)?;
+        for enumeration in enumerations {
+            definition = definition.with_enumeration(enumeration)?;
+        }
+        definition.check()?;
+        Ok(definition)
+    }
+}
+
+/// Whether an Arrow type holds the coordinates of a dimension.
+fn check_coordinates(field: &Field, dimension: &Dimension) -> Result<()> {
+    let (datatype, number) = (dimension.datatype(), dimension.cell_val_num());
+    let target = Target { name: field.name(), datatype, number, nullable: false, enumeration: None };
+    target.cells(&new_empty_array(field.data_type())).map(|_| ())
+}
+
+/// The attribute for a field, and the enumeration for its dictionary.
+fn attribute(field: &Field, dictionaries: Option<&RecordBatch>) -> Result<(Attribute, Option<Enumeration>)> {
+    let metadata = |key: &str| field.metadata().get(key).map(String::as_str);
+    let nullable = match metadata(NULLABLE_KEY) {
+        Some(told) if field.is_nullable() => told == "true",
+        _ => field.is_nullable(),
+    };
+    let finish = |attribute: Attribute| if nullable { attribute.nullable(false) } else { attribute };
+    let DataType::Dictionary(key, values) = field.data_type() else {
+        let (datatype, number) = told(field).map_or_else(|| held(field, field.data_type()), Ok)?;
+        return Ok((finish(Attribute::new(field.name(), datatype).with_cell_val_num(number)), None));
+    };
+    let datatype = match told(field) {
+        Some((datatype, CellValNum::ONE)) if crate::layout::integer(datatype) == **key => datatype,
+        _ => held(field, key)?.0,
+    };
+    let name = metadata(ENUMERATION_KEY).unwrap_or(field.name());
+    let (of_values, number) = held(field, values)?;
+    let given = dictionaries.and_then(|batch| batch.column_by_name(field.name()));
+    let dictionary = given.and_then(|column| column.as_any_dictionary_opt()).map(|column| column.values().clone());
+    let values = dictionary.unwrap_or_else(|| new_empty_array(values));
+    let target = Target { name: field.name(), datatype: of_values, number, nullable: true, enumeration: None };
+    let cells = target.cells(&values)?;
+    let mut each = cells.each(target.size());
+    if let Some(nulls) = values.nulls() {
+        each =
+            each.into_iter().enumerate().filter(|(value, _)| nulls.is_valid(*value)).map(|(_, value)| value).collect();
+    }
+    let enumeration = match number.fixed() {
+        None => Enumeration::strings(name, "", of_values, each)?,
+        Some(per_value) => {
+            let enumeration = Enumeration::fixed(name, "", of_values, each.concat())?;
+            enumeration.with_values_per_value(NonZeroU32::new(per_value).unwrap_or(NonZeroU32::MIN))?
+        }
+    };
+    let ordered = field.dict_is_ordered() == Some(true);
+    let enumeration = if ordered { enumeration.ordered() } else { enumeration };
+    Ok((finish(Attribute::new(field.name(), datatype).with_enumeration(name)), Some(enumeration)))
+}
+
+/// What the metadata of a field say that it holds, if its type still is that.
+fn told(field: &Field) -> Option<(Datatype, CellValNum)> {
+    field.metadata().get(ROLE_KEY)?;
+    let datatype = Datatype::from_name(field.metadata().get(DATATYPE_KEY)?)?;
+    let number = match field.metadata().get(VALUES_KEY)?.as_str() {
+        "var" => CellValNum::Var,
+        number => CellValNum::Fixed(number.parse().ok()?),
+    };
+    if matches!(field.data_type(), DataType::Dictionary(..)) {
+        return Some((datatype, number));
+    }
+    let target = Target { name: field.name(), datatype, number, nullable: true, enumeration: None };
+    target.cells(&new_empty_array(field.data_type())).is_ok().then_some((datatype, number))
+}
+
+/// What an array holds values of an Arrow type as.
+fn held(field: &Field, data_type: &DataType) -> Result<(Datatype, CellValNum)> {
+    let refused = |why| Err(Error::Refused { field: field.name().clone(), data_type: data_type.clone(), why });
+    let list = |item: &Field, number: CellValNum| match held(field, item.data_type()) {
+        Ok((datatype, CellValNum::ONE)) => Ok((datatype, number)),
+        Ok(_) => refused("a list of lists or strings; a cell has values of fixed size only"),
+        Err(error) => Err(error),
+    };
+    let fixed = |size: i32| u32::try_from(size).ok().and_then(NonZeroU32::new).map(CellValNum::Fixed);
+    if let Some(datatype) = of_one_value(data_type) {
+        return Ok((datatype, CellValNum::ONE));
+    }
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok((Datatype::StringUtf8, CellValNum::Var)),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Ok((Datatype::Blob, CellValNum::Var)),
+        DataType::FixedSizeBinary(size) => match fixed(*size) {
+            Some(number) => Ok((Datatype::Blob, number)),
+            None => refused("cells of no bytes"),
+        },
+        DataType::FixedSizeList(item, size) => match fixed(*size) {
+            Some(number) => list(item, number),
+            None => refused("cells of no values"),
+        },
+        DataType::List(item) | DataType::LargeList(item) => list(item, CellValNum::Var),
+        DataType::Dictionary(..) => refused("a dictionary within a list or dictionary; use its values"),
+        DataType::Null => refused("a field without a type; leave it out, or cast it"),
+        DataType::Float16 => refused("there are no floats of 16 bits; cast it to Float32"),
+        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..) => {
+            refused("there are no decimals; cast it to Float64, or to an integer")
+        }
+        DataType::Interval(_) => refused("there are no intervals; cast it to a Duration, or an integer"),
+        DataType::Struct(_) | DataType::Map(..) | DataType::Union(..) => {
+            refused("a cell has values of one type; make each part a field of its own")
+        }
+        DataType::RunEndEncoded(..) => refused("decode the runs first"),
+        _ => refused("cast it to a List"),
+    }
+}
+
+/// What an array holds single values of an Arrow type as.
+fn of_one_value(data_type: &DataType) -> Option<Datatype> {
+    Some(match data_type {
+        DataType::Boolean => Datatype::Bool,
+        DataType::Int8 => Datatype::Int8,
+        DataType::Int16 => Datatype::Int16,
+        DataType::Int32 => Datatype::Int32,
+        DataType::Int64 => Datatype::Int64,
+        DataType::UInt8 => Datatype::UInt8,
+        DataType::UInt16 => Datatype::UInt16,
+        DataType::UInt32 => Datatype::UInt32,
+        DataType::UInt64 => Datatype::UInt64,
+        DataType::Float32 => Datatype::Float32,
+        DataType::Float64 => Datatype::Float64,
+        DataType::Date32 => Datatype::DatetimeDay,
+        DataType::Date64 | DataType::Timestamp(TimeUnit::Millisecond, _) => Datatype::DatetimeMs,
+        DataType::Timestamp(TimeUnit::Second, _) => Datatype::DatetimeSec,
+        DataType::Timestamp(TimeUnit::Microsecond, _) => Datatype::DatetimeUs,
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => Datatype::DatetimeNs,
+        DataType::Time32(TimeUnit::Millisecond) | DataType::Duration(TimeUnit::Millisecond) => Datatype::TimeMs,
+        DataType::Time32(_) | DataType::Duration(TimeUnit::Second) => Datatype::TimeSec,
+        DataType::Time64(TimeUnit::Microsecond) | DataType::Duration(TimeUnit::Microsecond) => Datatype::TimeUs,
+        DataType::Time64(_) | DataType::Duration(TimeUnit::Nanosecond) => Datatype::TimeNs,
+        _ => return None,
+    })
+}

@@ -1,0 +1,80 @@
+//! How single values of each datatype are told in Arrow's terms.
+
+use arrow_schema::{DataType, TimeUnit};
+use tdb_array::tdb_types::Datatype;
+
+use crate::ArrowOptions;
+use crate::dates::Unit;
+
+/// What a value becomes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Element {
+    /// The same bits, as this type.
+    Same(DataType),
+    /// A byte of a text or of binary data; several of them make one value in Arrow.
+    Byte {
+        /// Whether they are a text in UTF-8, or ASCII, which is a part of it.
+        text: bool,
+    },
+    /// A bit for a byte.
+    Boolean,
+    /// Another number of another unit.
+    Date(Unit, DataType),
+}
+
+impl Element {
+    /// What values of a datatype become.
+    pub(crate) fn of(datatype: Datatype, options: &ArrowOptions) -> Self {
+        use Datatype as D;
+        let date = |unit, data_type| match options.dates {
+            true => Self::Date(unit, data_type),
+            false => Self::Same(DataType::Int64),
+        };
+        match datatype {
+            D::Int8 => Self::Same(DataType::Int8),
+            D::UInt8 => Self::Same(DataType::UInt8),
+            D::Int16 => Self::Same(DataType::Int16),
+            D::UInt16 | D::StringUtf16 | D::StringUcs2 => Self::Same(DataType::UInt16),
+            D::Int32 => Self::Same(DataType::Int32),
+            D::UInt32 | D::StringUtf32 | D::StringUcs4 => Self::Same(DataType::UInt32),
+            D::UInt64 => Self::Same(DataType::UInt64),
+            D::Float32 => Self::Same(DataType::Float32),
+            D::Float64 => Self::Same(DataType::Float64),
+            D::Bool => Self::Boolean,
+            D::StringAscii | D::StringUtf8 | D::GeomWkt => Self::Byte { text: options.strings },
+            D::Char | D::Blob | D::GeomWkb | D::Any => Self::Byte { text: false },
+            D::DatetimeYear => date(Unit::Year, DataType::Date32),
+            D::DatetimeMonth => date(Unit::Month, DataType::Date32),
+            D::DatetimeWeek => date(Unit::Week, DataType::Date32),
+            D::DatetimeDay => date(Unit::Day, DataType::Date32),
+            D::DatetimeHr => date(Unit::Hour, DataType::Timestamp(TimeUnit::Second, None)),
+            D::DatetimeMin => date(Unit::Minute, DataType::Timestamp(TimeUnit::Second, None)),
+            D::DatetimeSec => Self::Same(DataType::Timestamp(TimeUnit::Second, None)),
+            D::DatetimeMs => Self::Same(DataType::Timestamp(TimeUnit::Millisecond, None)),
+            D::DatetimeUs => Self::Same(DataType::Timestamp(TimeUnit::Microsecond, None)),
+            D::DatetimeNs => Self::Same(DataType::Timestamp(TimeUnit::Nanosecond, None)),
+            D::TimeHr => date(Unit::Hour, DataType::Time32(TimeUnit::Second)),
+            D::TimeMin => date(Unit::Minute, DataType::Time32(TimeUnit::Second)),
+            D::TimeSec => date(Unit::Second, DataType::Time32(TimeUnit::Second)),
+            D::TimeMs => date(Unit::Milli, DataType::Time32(TimeUnit::Millisecond)),
+            D::TimeUs => Self::Same(DataType::Time64(TimeUnit::Microsecond)),
+            D::TimeNs => Self::Same(DataType::Time64(TimeUnit::Nanosecond)),
+            // Finer than a nanosecond, which no type of Arrow is, and plain integers.
+            _ => Self::Same(DataType::Int64),
+        }
+    }
+
+    /// The Arrow type of one value; `None` of bytes, which are none by themselves.
+    pub(crate) fn data_type(&self) -> Option<&DataType> {
+        match self {
+            Self::Same(data_type) | Self::Date(_, data_type) => Some(data_type),
+            Self::Boolean => Some(&DataType::Boolean),
+            Self::Byte { .. } => None,
+        }
+    }
+
+    /// Whether a value that isn't null may become null: "no time" of a date whose number changes.
+    pub(crate) fn may_become_null(&self) -> bool {
+        matches!(self, Self::Date(..))
+    }
+}

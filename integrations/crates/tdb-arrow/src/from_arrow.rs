@@ -1,0 +1,146 @@
+//! From record batches to cells that an array can be given.
+
+mod bytes;
+mod cells;
+mod dictionaries;
+mod numbers;
+mod target;
+
+use std::borrow::Cow;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_schema::DataType;
+use tdb_array::{Array, NewCells};
+
+use crate::{Error, Problem, Result};
+
+use cells::{Cells, validity};
+
+pub(crate) use target::Target;
+
+/// The cells of a record batch, to be written into an array: its memory is borrowed wherever the types agree.
+///
+/// Columns are taken by their names. Of an attribute with an enumeration the values are looked up there, be they a dictionary's
+/// or plain ones. Dates and times of another unit are converted if they are whole numbers of the array's. A null of a field
+/// that isn't nullable is an error, unless Arrow has no other word for what the field may hold: "no time" of dates whose
+/// unit Arrow lacks, and no position in an enumeration.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+/// use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+/// use tdb_array::Array;
+/// use tdb_arrow::arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("array");
+/// let schema = SchemaBuilder::sparse()
+///     .dimension(Dimension::new("pos", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999)))
+///     .attribute(Attribute::new("base", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var))
+///     .build()?;
+/// Array::create(&path, &ArrayDefinition::new(schema)?)?;
+///
+/// let array = Array::open(&path)?;
+/// let batch = RecordBatch::try_from_iter([
+///     ("pos", Arc::new(UInt32Array::from(vec![7, 3])) as ArrayRef),
+///     ("base", Arc::new(StringArray::from(vec!["A", "CG"])) as ArrayRef),
+/// ])?;
+/// assert_eq!(array.write().cells(tdb_arrow::cells(&batch, &array)?)?.cells, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Error::WrongType`] for a column of another type; [`Error::Cell`] for a cell that the array can't hold. What writing
+/// them checks, such as coordinates, is said there.
+pub fn cells<'a>(batch: &'a RecordBatch, array: &Array) -> Result<NewCells<'a>> {
+    let mut cells = NewCells::new();
+    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+        let target = Target::of(array, field.name())?;
+        cells = cells.with(field.name().clone(), target.cells(column)?.into_column());
+    }
+    Ok(cells)
+}
+
+impl Target<'_> {
+    /// The cells of a column of Arrow.
+    pub(crate) fn cells<'a>(&self, array: &'a dyn arrow_array::Array) -> Result<Cells<'a>> {
+        match (array.as_any_dictionary_opt(), &self.enumeration) {
+            (Some(dictionary), Some(enumeration)) => self.positions_of_dictionary(dictionary, enumeration),
+            (Some(dictionary), None) => self.values_of_dictionary(dictionary),
+            (None, Some(enumeration)) => self.positions_of_values(array, enumeration),
+            (None, None) => self.plain(array),
+        }
+    }
+
+    /// The cells of a column that is no dictionary, of a field without an enumeration.
+    pub(crate) fn plain<'a>(&self, array: &'a dyn arrow_array::Array) -> Result<Cells<'a>> {
+        let per_cell = self.number.fixed();
+        if let Some(cells) = self.bytes(array) {
+            return Ok(cells);
+        }
+        let (values, offsets) = match (per_cell, array.data_type()) {
+            (Some(number), DataType::FixedSizeList(_, size)) if i64::from(number) == i64::from(*size) => {
+                let list = array.as_fixed_size_list();
+                let size = number as usize;
+                self.no_nulls_within(list, list.values(), |cell| cell * size..(cell + 1) * size)?;
+                (self.numbers(list.values(), array.data_type(), &|value| value / size)?, None)
+            }
+            (None, DataType::List(_)) => {
+                let list = array.as_list::<i32>();
+                let offsets: Vec<u64> =
+                    list.value_offsets().iter().map(|offset| u64::from(offset.unsigned_abs())).collect();
+                (self.list(list, list.values(), &offsets)?, Some(Cow::Owned(offsets)))
+            }
+            (None, DataType::LargeList(_)) => {
+                let list = array.as_list::<i64>();
+                let offsets: &[u64] = bytemuck::cast_slice(list.value_offsets());
+                (self.list(list, list.values(), offsets)?, Some(Cow::Borrowed(offsets)))
+            }
+            (Some(1), data_type) => {
+                let values = self.numbers(array, data_type, &|cell| cell)?;
+                // "No time" has become null where it had to.
+                let said = !self.nullable && self.is_date_without_word(data_type);
+                let validity = if said { None } else { validity(array.nulls()) };
+                return Ok(Cells { values, offsets: None, validity });
+            }
+            (_, data_type) => return Err(self.wrong_type(data_type)),
+        };
+        Ok(Cells { values, offsets, validity: validity(array.nulls()) })
+    }
+
+    /// The values in lists of any length.
+    fn list<'a>(
+        &self,
+        list: &dyn arrow_array::Array,
+        values: &'a dyn arrow_array::Array,
+        offsets: &[u64],
+    ) -> Result<Cow<'a, [u8]>> {
+        self.no_nulls_within(list, values, |cell| offsets[cell] as usize..offsets[cell + 1] as usize)?;
+        let cell_of = |value: usize| offsets.partition_point(|offset| *offset <= value as u64).saturating_sub(1);
+        self.numbers(values, list.data_type(), &cell_of)
+    }
+
+    /// Checks that no value of a cell that isn't null is null, unless there is a value for that.
+    fn no_nulls_within(
+        &self,
+        list: &dyn arrow_array::Array,
+        values: &dyn arrow_array::Array,
+        values_of: impl Fn(usize) -> std::ops::Range<usize>,
+    ) -> Result<()> {
+        let Some(nulls) = values.nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
+        if self.is_date_without_word(values.data_type()) {
+            return Ok(());
+        }
+        let has_null = |cell: &usize| list.is_valid(*cell) && values_of(*cell).any(|value| nulls.is_null(value));
+        match (0..list.len()).find(has_null) {
+            Some(cell) => Err(self.error(cell, Problem::NullInList)),
+            None => Ok(()),
+        }
+    }
+
+    fn error(&self, cell: usize, problem: Problem) -> Error {
+        Error::Cell { field: self.name.to_owned(), cell, problem }
+    }
+}

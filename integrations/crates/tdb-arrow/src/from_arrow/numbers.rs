@@ -1,0 +1,98 @@
+//! Values of fixed size.
+
+use std::borrow::Cow;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Time32MillisecondType, Time32SecondType};
+use arrow_array::{Array, downcast_primitive_array};
+use arrow_schema::{DataType, TimeUnit};
+use tdb_array::tdb_types::Datatype;
+
+use super::target::Target;
+use crate::dates::{Converted, NO_TIME, Unit};
+use crate::element::Element;
+use crate::layout::integer;
+use crate::{ArrowOptions, Problem, Result};
+
+impl Target<'_> {
+    /// The values of an array as the field has them, null or not; borrowed if they are the same bits. `whole` is the type of the column,
+    /// and `cell_of` says of a value which cell of it it belongs to.
+    pub(super) fn numbers<'a>(
+        &self,
+        array: &'a dyn Array,
+        whole: &DataType,
+        cell_of: &dyn Fn(usize) -> usize,
+    ) -> Result<Cow<'a, [u8]>> {
+        let data_type = array.data_type();
+        let is_date = self.datatype.is_datetime();
+        let unit = Unit::of(self.datatype).zip(Unit::of_arrow(data_type, is_date));
+        if self.is_same(data_type, unit)
+            && !(self.is_date_without_word(data_type) && array.null_count() > 0)
+            && let Some(values) = values_of(array)
+        {
+            return Ok(Cow::Borrowed(values));
+        }
+        match (data_type, unit) {
+            (DataType::Boolean, _) if self.datatype == Datatype::Bool => {
+                let bits = array.as_boolean().values();
+                Ok(Cow::Owned(bits.iter().map(u8::from).collect()))
+            }
+            (_, Some((to, from))) => self.dates(array, from, to, cell_of).map(Cow::Owned),
+            _ => Err(self.wrong_type(whole)),
+        }
+    }
+
+    /// Whether values of a type have the bits of the field's values.
+    fn is_same(&self, data_type: &DataType, unit: Option<(Unit, Unit)>) -> bool {
+        if matches!(Element::of(self.datatype, &ArrowOptions::new()), Element::Byte { .. }) {
+            return matches!(data_type, DataType::Int8 | DataType::UInt8);
+        }
+        let wide = !matches!(data_type, DataType::Date32 | DataType::Time32(_));
+        *data_type == integer(self.datatype) || (wide && unit.is_some_and(|(to, from)| to == from))
+    }
+
+    /// Dates or times in the field's unit. What is null becomes no time.
+    fn dates(&self, array: &dyn Array, from: Unit, to: Unit, cell_of: &dyn Fn(usize) -> usize) -> Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(array.len() * 8);
+        for (index, value) in counts(array).into_iter().enumerate() {
+            let converted = if array.is_null(index) {
+                NO_TIME
+            } else {
+                let datatype = self.datatype;
+                match from.convert(value, to) {
+                    Converted::To(value) => value,
+                    Converted::NotWhole => {
+                        return Err(self.error(cell_of(index), Problem::NotWhole { value, datatype }));
+                    }
+                    Converted::OutOfRange => {
+                        return Err(self.error(cell_of(index), Problem::OutOfRange { value, datatype }));
+                    }
+                }
+            };
+            bytes.extend_from_slice(&converted.to_le_bytes());
+        }
+        Ok(bytes)
+    }
+}
+
+/// The numbers of an array of dates or times.
+fn counts(array: &dyn Array) -> Vec<i64> {
+    let wide = |values: &[i32]| values.iter().map(|value| i64::from(*value)).collect();
+    match array.data_type() {
+        DataType::Date32 => wide(array.as_primitive::<Date32Type>().values()),
+        DataType::Time32(TimeUnit::Millisecond) => wide(array.as_primitive::<Time32MillisecondType>().values()),
+        DataType::Time32(_) => wide(array.as_primitive::<Time32SecondType>().values()),
+        _ => {
+            let values = values_of(array).unwrap_or_default().chunks_exact(8);
+            values.filter_map(|value| Some(i64::from_le_bytes(value.try_into().ok()?))).collect()
+        }
+    }
+}
+
+/// The bytes of the values of an array of numbers.
+pub(super) fn values_of(array: &dyn Array) -> Option<&[u8]> {
+    downcast_primitive_array!(
+        array => Some(array.values().inner().as_slice()),
+        _ => None
+    )
+}

@@ -1,0 +1,100 @@
+//! How cells of each datatype are laid out in Arrow.
+
+use std::sync::Arc;
+
+use arrow_array::{Array as _, ArrayRef};
+use arrow_schema::{DataType, Field, FieldRef};
+use tdb_array::tdb_schema::Enumeration;
+use tdb_array::tdb_types::{CellValNum, Datatype};
+
+use crate::element::Element;
+use crate::{ArrowOptions, Error, Result};
+
+/// How the buffers of a column become an array.
+#[derive(Clone, Debug)]
+pub(crate) enum Layout {
+    /// One value per cell.
+    One(Element),
+    /// As many bytes in each cell.
+    FixedBytes(i32),
+    /// Bytes of variable length.
+    Bytes { text: bool },
+    /// As many values in each cell, of the type that the field says.
+    FixedList(Element, i32, FieldRef),
+    /// Any number of values.
+    List(Element, FieldRef),
+    /// Positions in an enumeration, whose values these are.
+    Positions(Arc<Enumeration>, ArrayRef),
+}
+
+impl Layout {
+    /// How cells of a datatype become an array, enumerations aside.
+    pub(crate) fn of(name: &str, datatype: Datatype, number: CellValNum, options: &ArrowOptions) -> Result<Self> {
+        let element = Element::of(datatype, options);
+        let size = |number: u32| {
+            i32::try_from(number).map_err(|_| Error::Refused {
+                field: name.to_owned(),
+                data_type: DataType::Null,
+                why: "its cells have more values than lists of Arrow",
+            })
+        };
+        let item = element.data_type().map(|item| {
+            let nullable = element.may_become_null();
+            Arc::new(Field::new(Field::LIST_FIELD_DEFAULT_NAME, item.clone(), nullable))
+        });
+        Ok(match (number.fixed(), element, item) {
+            (None, Element::Byte { text }, _) => Self::Bytes { text },
+            (Some(number), Element::Byte { .. }, _) => Self::FixedBytes(size(number)?),
+            (Some(number), element, Some(item)) if number > 1 => Self::FixedList(element, size(number)?, item),
+            (None, element, Some(item)) => Self::List(element, item),
+            (Some(_), element, _) | (None, element, None) => Self::One(element),
+        })
+    }
+
+    /// The type in Arrow.
+    pub(crate) fn data_type(&self, datatype: Datatype, options: &ArrowOptions) -> DataType {
+        match self {
+            Self::One(element) => element.data_type().cloned().unwrap_or(DataType::UInt8),
+            Self::FixedBytes(size) => DataType::FixedSizeBinary(*size),
+            Self::Bytes { text } => match (text, options.large) {
+                (true, true) => DataType::LargeUtf8,
+                (true, false) => DataType::Utf8,
+                (false, true) => DataType::LargeBinary,
+                (false, false) => DataType::Binary,
+            },
+            Self::FixedList(_, size, item) => DataType::FixedSizeList(Arc::clone(item), *size),
+            Self::List(_, item) if options.large => DataType::LargeList(Arc::clone(item)),
+            Self::List(_, item) => DataType::List(Arc::clone(item)),
+            Self::Positions(_, values) => {
+                let key = Element::Same(integer(datatype));
+                let key = key.data_type().cloned().unwrap_or(DataType::Int32);
+                DataType::Dictionary(Box::new(key), Box::new(values.data_type().clone()))
+            }
+        }
+    }
+
+    pub(crate) fn may_become_null(&self) -> bool {
+        match self {
+            Self::One(element) => element.may_become_null(),
+            Self::Positions(..) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The integers that a datatype lies in memory as.
+pub(crate) fn integer(datatype: Datatype) -> DataType {
+    use tdb_array::tdb_types::PhysicalType as P;
+    match datatype.physical() {
+        P::I8 => DataType::Int8,
+        P::U8 => DataType::UInt8,
+        P::I16 => DataType::Int16,
+        P::U16 => DataType::UInt16,
+        P::I32 => DataType::Int32,
+        P::U32 => DataType::UInt32,
+        P::I64 => DataType::Int64,
+        P::U64 => DataType::UInt64,
+        P::F32 => DataType::Float32,
+        P::F64 => DataType::Float64,
+    }
+}

@@ -1,0 +1,58 @@
+//! How arrays are told in Arrow's terms.
+
+/// How an array is told in Arrow's terms, where there is more than one way. `docs/arrow.md` has the table of types.
+#[derive(Clone, Debug)]
+#[must_use = "options do nothing until something is made with them"]
+pub struct ArrowOptions {
+    pub(crate) strings: bool,
+    pub(crate) large: bool,
+    pub(crate) dates: bool,
+    pub(crate) outside_is_null: bool,
+    pub(crate) definition: bool,
+}
+
+impl Default for ArrowOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ArrowOptions {
+    /// Strings as `LargeUtf8`, dates as dates, positions outside of their enumeration null, and the whole definition of the
+    /// array in the schema's metadata.
+    pub fn new() -> Self {
+        Self { strings: true, large: true, dates: true, outside_is_null: true, definition: true }
+    }
+
+    /// Strings as binary: of no cell it is asked whether it is UTF-8, and none is refused.
+    pub fn strings_as_binary(mut self) -> Self {
+        self.strings = false;
+        self
+    }
+
+    /// Offsets of 32 bits (`Utf8`, `Binary`, `List`) instead of 64. They are copied, and a batch with more values is refused.
+    pub fn small_offsets(mut self) -> Self {
+        self.large = false;
+        self
+    }
+
+    /// Dates and times whose unit Arrow lacks as `Int64`, without a copy, instead of as the nearest type of dates: years to
+    /// days, hours and minutes, times of day coarser than a microsecond.
+    pub fn other_dates_as_integers(mut self) -> Self {
+        self.dates = false;
+        self
+    }
+
+    /// Refuses cells whose position their enumeration doesn't have, instead of making them null.
+    pub fn refuse_outside_enumeration(mut self) -> Self {
+        self.outside_is_null = false;
+        self
+    }
+
+    /// Leaves the array's definition out of the schema's metadata: it holds the values of all enumerations, and takes reading
+    /// them and the arrays of labels. Without it, no array can be made from the schema alone.
+    pub fn without_definition(mut self) -> Self {
+        self.definition = false;
+        self
+    }
+}

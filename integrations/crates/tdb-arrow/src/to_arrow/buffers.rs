@@ -1,0 +1,41 @@
+//! The core's buffers as Arrow's, without a copy.
+
+use arrow_buffer::{ArrowNativeType, Buffer, OffsetBuffer, ScalarBuffer};
+use bytes::Bytes;
+use tdb_array::tdb_types::SharedBuffer;
+
+use crate::{Error, Result};
+
+/// The same bytes: the buffer lives as long as Arrow wants it.
+pub(super) fn shared(buffer: SharedBuffer) -> Buffer {
+    Buffer::from(Bytes::from_owner(buffer))
+}
+
+/// The same values. Columns are aligned; what isn't is copied.
+pub(super) fn scalars<T: ArrowNativeType>(buffer: SharedBuffer) -> ScalarBuffer<T> {
+    let buffer = shared(buffer);
+    match buffer.as_ptr().align_offset(align_of::<T>()) {
+        0 => ScalarBuffer::from(buffer),
+        _ => ScalarBuffer::from(Buffer::from_slice_ref(buffer.as_slice())),
+    }
+}
+
+/// Offsets as they are: those of a column never exceed what memory holds, and so are the same bits with a sign.
+pub(super) fn large_offsets(offsets: Option<SharedBuffer>) -> OffsetBuffer<i64> {
+    match offsets.filter(|offsets| !offsets.is_empty()) {
+        Some(offsets) => OffsetBuffer::new(scalars(offsets)),
+        None => OffsetBuffer::new_empty(),
+    }
+}
+
+/// Offsets of half the size.
+pub(super) fn small_offsets(field: &str, offsets: Option<&SharedBuffer>) -> Result<OffsetBuffer<i32>> {
+    let offsets: &[u64] = offsets.and_then(SharedBuffer::values).unwrap_or(&[0]);
+    let last = offsets.last().copied().unwrap_or(0);
+    if i32::try_from(last).is_err() {
+        return Err(Error::TooLarge { field: field.to_owned(), values: last });
+    }
+    // None is larger than the last.
+    let offsets: Vec<i32> = offsets.iter().map(|offset| *offset as i32).collect();
+    Ok(OffsetBuffer::new(offsets.into()))
+}

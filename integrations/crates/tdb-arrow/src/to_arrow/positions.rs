@@ -1,0 +1,72 @@
+//! Positions in enumerations, as dictionaries.
+
+use std::sync::Arc;
+
+use arrow_array::types::{
+    ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array as _, ArrayRef, DictionaryArray, PrimitiveArray};
+use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
+use tdb_array::tdb_schema::Enumeration;
+use tdb_array::tdb_types::PhysicalType;
+
+use super::buffers;
+use super::cells::Cells;
+use crate::{ArrowOptions, Problem, Result};
+
+/// The dictionary array of positions. They are the keys as they are; one that the enumeration doesn't have is null, or an
+/// error.
+pub(super) fn array(
+    cells: Cells<'_>,
+    enumeration: &Enumeration,
+    values: &ArrayRef,
+    options: &ArrowOptions,
+) -> Result<ArrayRef> {
+    let keys = Keys { cells, enumeration, values, options };
+    match keys.cells.datatype.physical() {
+        PhysicalType::I8 => keys.array::<Int8Type>(),
+        PhysicalType::U8 => keys.array::<UInt8Type>(),
+        PhysicalType::I16 => keys.array::<Int16Type>(),
+        PhysicalType::U16 => keys.array::<UInt16Type>(),
+        PhysicalType::I32 => keys.array::<Int32Type>(),
+        PhysicalType::U32 => keys.array::<UInt32Type>(),
+        PhysicalType::U64 => keys.array::<UInt64Type>(),
+        // Floats are no positions, and were never taken for any.
+        PhysicalType::I64 | PhysicalType::F32 | PhysicalType::F64 => keys.array::<Int64Type>(),
+    }
+}
+
+struct Keys<'a> {
+    cells: Cells<'a>,
+    enumeration: &'a Enumeration,
+    values: &'a ArrayRef,
+    options: &'a ArrowOptions,
+}
+
+impl Keys<'_> {
+    fn array<K: ArrowDictionaryKeyType>(mut self) -> Result<ArrayRef>
+    where
+        K::Native: Into<i128>,
+    {
+        let keys: ScalarBuffer<K::Native> = buffers::scalars(std::mem::take(&mut self.cells.values));
+        let count = self.values.len();
+        let inside = |key: K::Native| usize::try_from(key.into()).is_ok_and(|key| key < count);
+        let nulls = self.cells.nulls.take();
+        let is_valid = |cell: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(cell));
+        let outside = keys.iter().enumerate().find(|(cell, key)| !inside(**key) && is_valid(*cell));
+        let nulls = match outside {
+            None => nulls,
+            Some((cell, key)) if !self.options.outside_is_null => {
+                let enumeration = self.enumeration.name().to_owned();
+                let problem = Problem::OutsideEnumeration { enumeration, position: (*key).into(), len: count };
+                return Err(self.cells.error(cell, problem));
+            }
+            Some(_) => {
+                let inside = NullBuffer::new(BooleanBuffer::collect_bool(keys.len(), |cell| inside(keys[cell])));
+                NullBuffer::union(nulls.as_ref(), Some(&inside))
+            }
+        };
+        let keys = PrimitiveArray::<K>::try_new(keys, nulls)?;
+        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
+    }
+}

@@ -1,0 +1,62 @@
+//! Cells of bytes: strings and binary.
+
+use std::sync::Arc;
+
+use arrow_array::types::{GenericBinaryType, GenericStringType};
+use arrow_array::{ArrayRef, GenericByteArray, OffsetSizeTrait};
+use arrow_buffer::{Buffer, OffsetBuffer};
+
+use super::buffers;
+use super::cells::Cells;
+use crate::{Problem, Result};
+
+/// The array of cells of bytes, as UTF-8 if they are text.
+pub(super) fn array(mut cells: Cells<'_>, text: bool, large: bool) -> Result<ArrayRef> {
+    let offsets = cells.offsets.take();
+    match large {
+        true => of_size(cells, buffers::large_offsets(offsets), text),
+        false => {
+            let offsets = buffers::small_offsets(cells.name, offsets.as_ref())?;
+            of_size(cells, offsets, text)
+        }
+    }
+}
+
+fn of_size<O: OffsetSizeTrait>(cells: Cells<'_>, offsets: OffsetBuffer<O>, text: bool) -> Result<ArrayRef> {
+    let values = buffers::shared(cells.values.clone());
+    if !text {
+        let array = GenericByteArray::<GenericBinaryType<O>>::try_new(offsets, values, cells.nulls)?;
+        return Ok(Arc::new(array));
+    }
+    type Text<O> = GenericByteArray<GenericStringType<O>>;
+    match Text::try_new(offsets.clone(), values.clone(), cells.nulls.clone()) {
+        Ok(array) => Ok(Arc::new(array)),
+        Err(_) => {
+            let (offsets, values) = without_nulls(&cells, &offsets, &values)?;
+            Ok(Arc::new(Text::try_new(offsets, values, cells.nulls)?))
+        }
+    }
+}
+
+/// The same strings without the bytes of null cells and of none, which may be anything.
+///
+/// # Errors
+/// A cell that isn't null is no UTF-8.
+fn without_nulls<O: OffsetSizeTrait>(
+    cells: &Cells<'_>,
+    offsets: &OffsetBuffer<O>,
+    values: &Buffer,
+) -> Result<(OffsetBuffer<O>, Buffer)> {
+    let (mut kept, mut ends) = (Vec::new(), vec![O::usize_as(0)]);
+    for (cell, ends_of) in offsets.windows(2).enumerate() {
+        if cells.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(cell)) {
+            let bytes = values.get(ends_of[0].as_usize()..ends_of[1].as_usize()).unwrap_or_default();
+            if std::str::from_utf8(bytes).is_err() {
+                return Err(cells.error(cell, Problem::NotUtf8));
+            }
+            kept.extend_from_slice(bytes);
+        }
+        ends.push(O::usize_as(kept.len()));
+    }
+    Ok((OffsetBuffer::new(ends.into()), Buffer::from(kept)))
+}

@@ -1,0 +1,49 @@
+//! Beside the reference library: what tiledb-py gives as Arrow is what this crate gives.
+
+use std::process::Command;
+
+use arrow_array::RecordBatchReader as _;
+use arrow_ipc::writer::FileWriter;
+use tdb_arrow::tdb_array::Order;
+use tdb_arrow::{ArrowOptions, Reader};
+
+use crate::support::{every_array, open};
+
+/// Writes each fixture as an Arrow IPC file, which pyarrow reads and compares with `return_arrow=True` of tiledb-py.
+#[test]
+#[ignore = "needs TDB_PYTHON, a Python with pyarrow, tiledb and pandas below 3"]
+fn cells_are_those_that_tiledb_py_gives_as_arrow() {
+    let python = std::env::var("TDB_PYTHON").expect("TDB_PYTHON: a Python with pyarrow, tiledb and pandas below 3");
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = 0;
+    for fixture in every_array() {
+        let array = open(&fixture);
+        let Some(ends) = array.non_empty_coordinates().unwrap() else { continue };
+        let names: Vec<String> =
+            array.schema().fields().map(|field| array.schema().field_name(field).unwrap().to_owned()).collect();
+        let dimensions = array.schema().dimensions().iter().zip(&ends);
+        let query = dimensions.fold(array.read().select(&names).unwrap(), |query, (dimension, ends)| {
+            query.range(dimension.name(), ends.clone()).unwrap()
+        });
+        // What holds cells of any bits has dates that Arrow has none for, and texts that are none.
+        let options = ArrowOptions::new().without_definition();
+        let read = |options: &ArrowOptions| {
+            let reader = Reader::new(query.clone().order(Order::RowMajor), options).unwrap();
+            let schema = reader.schema();
+            reader.collect::<Result<Vec<_>, _>>().map(|batches| (schema, batches))
+        };
+        let (schema, batches) =
+            read(&options).or_else(|_| read(&options.other_dates_as_integers().strings_as_binary())).unwrap();
+        let place = folder.path().join(fixture.name());
+        fixture.unpack_into(&place);
+        let mut writer =
+            FileWriter::try_new(std::fs::File::create(place.join("ours.arrow")).unwrap(), &schema).unwrap();
+        batches.iter().for_each(|batch| writer.write(batch).unwrap());
+        writer.finish().unwrap();
+        files += 1;
+    }
+    assert!(files > 300, "{files}");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/arrow/compare.py");
+    let status = Command::new(python).arg(script).arg(folder.path()).status().unwrap();
+    assert!(status.success());
+}

@@ -1,0 +1,212 @@
+//! What can't be told in the other's terms: errors that name the field and the cell.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{Int32Builder, ListBuilder};
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{
+    Array, ArrayRef, Date32Array, DictionaryArray, Int32Array, Int64Array, LargeBinaryArray, NullArray, PrimitiveArray,
+    RecordBatch, StringArray, TimestampSecondArray, UInt64Array, new_empty_array,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema, UnionFields, UnionMode};
+use tdb_arrow::tdb_array::tdb_schema::{Attribute, Dimension, Enumeration, SchemaBuilder};
+use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_arrow::tdb_array::{NewColumn, Order};
+use tdb_arrow::{ArrowOptions, Error, NewArray, Problem, Reader};
+
+use crate::support::{InMemory, of_attribute, write};
+
+/// What reading the array as Arrow says.
+fn read(array: &InMemory, options: &ArrowOptions) -> Result<RecordBatch, String> {
+    let query = array.open().read().order(Order::RowMajor);
+    let mut reader = Reader::new(query, options).map_err(|error| error.to_string())?;
+    let batch = reader.next().unwrap().map_err(|error| error.to_string());
+    if batch.is_err() {
+        assert!(reader.next().is_none(), "it goes on after an error");
+    }
+    batch
+}
+
+/// What taking a column as the attribute `a` says.
+fn take(array: &InMemory, column: ArrayRef) -> Result<(), Error> {
+    let places: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..column.len() as u64));
+    let batch = RecordBatch::try_from_iter([("d", places), ("a", column)]).unwrap();
+    let open = array.open();
+    let cells = tdb_arrow::cells(&batch, &open)?;
+    open.write().cells(cells)?;
+    Ok(())
+}
+
+fn of(datatype: Datatype) -> InMemory {
+    of_attribute(Attribute::new("a", datatype), None)
+}
+
+fn var(datatype: Datatype) -> InMemory {
+    of_attribute(Attribute::new("a", datatype).with_cell_val_num(CellValNum::Var), None)
+}
+
+#[test]
+fn strings_that_are_no_utf8() {
+    for datatype in [Datatype::StringUtf8, Datatype::StringAscii] {
+        let array = var(datatype);
+        write(&array, 3, NewColumn::strings([&b"ok"[..], b"\xff", b"x"]));
+        let expected = r#"cell 1, field "a": not valid UTF-8; read strings as binary to have their bytes"#;
+        for options in [ArrowOptions::new(), ArrowOptions::new().small_offsets()] {
+            let error = read(&array, &options).unwrap_err();
+            assert!(error.ends_with(expected), "{error}");
+        }
+        let binary = read(&array, &ArrowOptions::new().strings_as_binary()).unwrap();
+        assert_eq!(binary.column(1).as_any().downcast_ref::<LargeBinaryArray>().unwrap().value(1), b"\xff");
+    }
+    // Each valid alone, but not by itself.
+    let array = var(Datatype::StringUtf8);
+    write(&array, 2, NewColumn::strings([&b"\xc3"[..], b"\xa4"]));
+    assert!(read(&array, &ArrowOptions::new()).unwrap_err().contains("cell 0, field \"a\": not valid UTF-8"));
+}
+
+#[test]
+fn bytes_of_null_cells_may_be_anything() {
+    let array = of_attribute(
+        Attribute::new("a", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(false),
+        None,
+    );
+    write(&array, 3, NewColumn::strings([&b"ok"[..], b"\xff", b"x"]).with_validity(&[0b101]));
+    for options in [ArrowOptions::new().small_offsets(), ArrowOptions::new()] {
+        let batch = read(&array, &options).unwrap();
+        let texts = arrow_array::cast::AsArray::as_string_opt::<i64>(batch.column(1));
+        if let Some(texts) = texts {
+            assert_eq!(texts.iter().collect::<Vec<_>>(), [Some("ok"), None, Some("x")]);
+        }
+        assert!(batch.column(1).is_null(1));
+    }
+}
+
+#[test]
+fn positions_outside_of_their_enumeration() {
+    let colours = Enumeration::strings("colours", "", Datatype::StringUtf8, ["red"]).unwrap();
+    let array = of_attribute(Attribute::new("a", Datatype::UInt16).with_enumeration("colours"), Some(colours));
+    write(&array, 3, NewColumn::values(&[0u16, 7, u16::MAX]));
+    let batch = read(&array, &ArrowOptions::new()).unwrap();
+    assert_eq!((batch.column(1).is_null(0), batch.column(1).null_count()), (false, 2));
+    let error = read(&array, &ArrowOptions::new().refuse_outside_enumeration()).unwrap_err();
+    let expected = r#"cell 1, field "a": position 7 is outside of enumeration "colours", which has 1 values"#;
+    assert!(error.ends_with(expected), "{error}");
+
+    let blue: DictionaryArray<Int8Type> = vec![Some("red"), None, Some("blue")].into_iter().collect();
+    let error = take(&array, Arc::new(blue)).unwrap_err().to_string();
+    assert_eq!(error, r#"cell 2, field "a": "blue" isn't in enumeration "colours"; extend that first"#);
+    let error = take(&array, Arc::new(StringArray::from(vec!["blue"]))).unwrap_err().to_string();
+    assert_eq!(error, r#"cell 0, field "a": "blue" isn't in enumeration "colours"; extend that first"#);
+    // Null has a word here, a number that is no position; and what is neither value nor position is refused.
+    take(&array, Arc::new(StringArray::from(vec![Some("red"), None]))).unwrap();
+    assert!(matches!(take(&array, Arc::new(Int64Array::from(vec![0]))), Err(Error::WrongType { .. })));
+}
+
+#[test]
+fn dates_that_the_other_has_no_number_for() {
+    let array = of(Datatype::DatetimeYear);
+    write(&array, 2, NewColumn::values(&[30i64, 1 << 40]));
+    let error = read(&array, &ArrowOptions::new()).unwrap_err();
+    let expected = "cell 1, field \"a\": 1099511627776 of datetime_year is beyond what the other type can hold";
+    assert!(error.ends_with(expected), "{error}");
+    assert_eq!(read(&array, &ArrowOptions::new().other_dates_as_integers()).unwrap().num_rows(), 2);
+    let error = take(&array, Arc::new(Date32Array::from(vec![10_957, 10_958]))).unwrap_err();
+    assert_eq!(error.to_string(), "cell 1, field \"a\": 10958 is no whole number of units of datetime_year");
+    let seconds = TimestampSecondArray::from(vec![i64::MAX]);
+    let error = take(&of(Datatype::DatetimeNs), Arc::new(seconds)).unwrap_err();
+    assert!(matches!(error, Error::Cell { cell: 0, problem: Problem::OutOfRange { .. }, .. }), "{error}");
+    let list = Attribute::new("a", Datatype::DatetimeDay).with_cell_val_num(CellValNum::Var);
+    let array = of_attribute(list, None);
+    write(&array, 2, NewColumn::values(&[1i64, 2, i64::MIN, i64::MAX]).with_offsets(&[0, 1, 4]));
+    assert!(read(&array, &ArrowOptions::new()).unwrap_err().contains("cell 1, field \"a\""));
+}
+
+#[test]
+fn nulls_where_an_array_has_none() {
+    let error = take(&of(Datatype::Int32), Arc::new(Int32Array::from(vec![Some(1), None]))).unwrap_err();
+    assert_eq!(error.to_string(), "cell 1, field \"a\": null, but the field is not nullable");
+    let mut lists = ListBuilder::new(Int32Builder::new());
+    lists.append_value([Some(1)]);
+    lists.append_value([Some(2), None]);
+    let error = take(&var(Datatype::Int32), Arc::new(lists.finish())).unwrap_err();
+    assert!(matches!(error, Error::Cell { cell: 1, problem: Problem::NullInList, .. }), "{error}");
+}
+
+#[test]
+fn columns_of_another_type() {
+    let error = take(&of(Datatype::Int32), Arc::new(Int64Array::from(vec![1]))).unwrap_err();
+    assert_eq!(error.to_string(), "field \"a\": Int64 doesn't fit one value of int32");
+    let error = take(&var(Datatype::StringUtf8), Arc::new(Int32Array::from(vec![1]))).unwrap_err();
+    assert_eq!(error.to_string(), "field \"a\": Int32 doesn't fit any number of values of string_utf8");
+    for column in [
+        Arc::new(NullArray::new(1)) as ArrayRef,
+        Arc::new(StringArray::from(vec!["1"])),
+        new_empty_array(&DataType::Float16),
+        Arc::new(DictionaryArray::<Int32Type>::from_iter(["a"])),
+    ] {
+        assert!(matches!(take(&of(Datatype::Int32), column), Err(Error::WrongType { .. })));
+    }
+    let open = of(Datatype::Int32).open();
+    let batch = RecordBatch::try_from_iter([("b", Arc::new(Int32Array::from(vec![1])) as ArrayRef)]).unwrap();
+    assert_eq!(tdb_arrow::cells(&batch, &open).unwrap_err().to_string(), r#"no field "b"; the array has "d", "a""#);
+}
+
+#[test]
+fn slices_with_any_offsets_are_taken() {
+    // A slice that begins within a byte of validity, and within the values.
+    let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from(vec![0b1011_0111u8, 0b101]), 0, 12));
+    let numbers = PrimitiveArray::<Int32Type>::new((0..12).collect(), Some(nulls)).slice(3, 7);
+    let array = of_attribute(Attribute::new("a", Datatype::Int32).nullable(false), None);
+    take(&array, Arc::new(numbers.clone())).unwrap();
+    assert_eq!(read(&array, &ArrowOptions::new()).unwrap().column(1).as_ref(), &numbers as &dyn Array);
+    let texts = StringArray::from(vec![Some("no"), Some("ä"), None, Some("bcd"), Some("no")]).slice(1, 3);
+    let array = of_attribute(
+        Attribute::new("a", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(false),
+        None,
+    );
+    take(&array, Arc::new(texts.clone())).unwrap();
+    let batch = read(&array, &ArrowOptions::new().small_offsets()).unwrap();
+    assert_eq!(batch.column(1).as_ref(), &texts as &dyn Array);
+}
+
+#[test]
+fn every_type_that_an_array_cant_hold() {
+    let item = |data_type| Arc::new(Field::new("item", data_type, false));
+    let parts = Fields::from(vec![Field::new("x", DataType::Int32, false)]);
+    let types = [
+        DataType::Null,
+        DataType::Float16,
+        DataType::Decimal32(9, 2),
+        DataType::Decimal64(9, 2),
+        DataType::Decimal128(9, 2),
+        DataType::Decimal256(9, 2),
+        DataType::Interval(IntervalUnit::DayTime),
+        DataType::Struct(parts.clone()),
+        DataType::Map(item(DataType::Struct(parts)), false),
+        DataType::Union(UnionFields::empty(), UnionMode::Sparse),
+        DataType::RunEndEncoded(item(DataType::Int32), item(DataType::Int32)),
+        DataType::ListView(item(DataType::Int32)),
+        DataType::LargeListView(item(DataType::Int32)),
+        DataType::List(item(DataType::Utf8)),
+        DataType::LargeList(item(DataType::List(item(DataType::Int8)))),
+        DataType::FixedSizeList(item(DataType::Decimal128(9, 2)), 2),
+        DataType::FixedSizeList(item(DataType::Int8), 0),
+        DataType::FixedSizeBinary(0),
+        DataType::List(item(DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8)))),
+        DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Float16)),
+    ];
+    for data_type in types {
+        let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+        let schema =
+            Schema::new(vec![Field::new("d", DataType::Int32, false), Field::new("bad", data_type.clone(), true)]);
+        let error = NewArray::new(SchemaBuilder::sparse()).dimension(dimension).definition(&schema).unwrap_err();
+        assert!(matches!(&error, Error::Refused { field, .. } if field == "bad"), "{data_type}: {error}");
+    }
+    let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    let new = NewArray::new(SchemaBuilder::sparse()).dimension(dimension);
+    let error = new.clone().definition(&Schema::new(vec![Field::new("d", DataType::Int64, false)])).unwrap_err();
+    assert!(matches!(error, Error::WrongType { .. }), "{error}");
+    let error = new.definition(&Schema::new(vec![Field::new("a", DataType::Int64, false)])).unwrap_err();
+    assert!(matches!(error, Error::MissingField { .. }), "{error}");
+}

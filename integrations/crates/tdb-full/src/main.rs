@@ -1,0 +1,21 @@
+//! The command `tdb` with all that the core leaves out.
+
+mod export;
+
+use std::io::{Error, ErrorKind};
+use std::process::ExitCode;
+
+use tdb_cli::Extensions;
+use tdb_object_store::SCHEMES;
+use tdb_storage::StorageError;
+
+fn main() -> ExitCode {
+    let local = Extensions::new().command(export::Export);
+    let open = |uri: &str| {
+        // The error itself names the URI, without what may be secret in it.
+        let scheme = uri.split("://").next().unwrap_or_default().to_owned();
+        let refused = |error| StorageError::from_io(scheme, Error::new(ErrorKind::InvalidInput, error));
+        tdb_object_store::open(uri).map_err(refused)
+    };
+    tdb_cli::run(SCHEMES.iter().fold(local, |all, scheme| all.storage(scheme, open)))
+}

@@ -1,0 +1,84 @@
+//! Requests: one of ours is one of the store's, wherever a store can do that.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use object_store::path::Path;
+use object_store::{Error as StoreError, GetOptions, GetRange, ObjectStore, ObjectStoreExt};
+use tdb_storage::{Fetched, Part, Request, Result, StorageError};
+
+use crate::error::{StoreProblem, of_store};
+use crate::file::ObjectFile;
+use crate::place::Place;
+use crate::range::{collect, read_range};
+
+/// Answers requests, so many at once, in their order.
+pub(crate) async fn fetch_all(place: Arc<Place>, requests: Vec<Request>, at_once: usize) -> Vec<Result<Fetched>> {
+    let jobs = requests.into_iter().map(|request| fetch(place.clone(), request));
+    stream::iter(jobs).buffered(at_once.max(1)).collect().await
+}
+
+/// Answers one request.
+pub(crate) async fn fetch(place: Arc<Place>, request: Request) -> Result<Fetched> {
+    let Request { path, part, limit } = request;
+    let location = place.location(&path)?;
+    let (size, start, bytes) = match part {
+        Part::All => whole(&place, &path, &location, limit).await?,
+        Part::Last(len) => last(&place, &path, &location, len).await?,
+        Part::Range { range, size } => {
+            check_range(&place, &path, &range, size, limit)?;
+            (size, range.start, read_range(&place, &path, &location, range).await?)
+        }
+    };
+    let file = Arc::new(ObjectFile::new(place.clone(), path, location, size));
+    Ok(Fetched { file, start, bytes })
+}
+
+fn check_range(place: &Place, path: &str, range: &Range<u64>, size: u64, limit: u64) -> Result<()> {
+    let need = range.end.saturating_sub(range.start);
+    if range.end > size || range.start > range.end {
+        return Err(StorageError::UnexpectedEnd { path: place.describe(path), offset: range.start, need, size });
+    }
+    if need > limit {
+        return Err(StorageError::RangeOverLimit { path: place.describe(path), offset: range.start, need, limit });
+    }
+    Ok(())
+}
+
+type Answer = (u64, u64, Vec<u8>);
+
+async fn whole(place: &Place, path: &str, location: &Path, limit: u64) -> Result<Answer> {
+    let error = |error: StoreError| of_store(place.describe(path), &error);
+    let answer = place.store.get(location).await.map_err(error)?;
+    let size = answer.meta.size;
+    if size > limit {
+        return Err(StorageError::OverLimit { path: place.describe(path), size, limit });
+    }
+    let bytes = collect(place, path, answer.into_stream(), size).await?;
+    Ok((size, 0, bytes))
+}
+
+async fn last(place: &Place, path: &str, location: &Path, len: u64) -> Result<Answer> {
+    let options = GetOptions { range: Some(GetRange::Suffix(len)), ..GetOptions::default() };
+    match place.store.get_opts(location, options).await {
+        Ok(answer) => {
+            let (size, range) = (answer.meta.size, answer.range.clone());
+            let asked = range.end.saturating_sub(range.start);
+            if asked > len || range.end > size {
+                return Err(StoreProblem::WrongLength { asked: len.min(size), got: asked }.at(place.describe(path)));
+            }
+            let bytes = collect(place, path, answer.into_stream(), asked).await?;
+            Ok((size, range.start, bytes))
+        }
+        Err(StoreError::NotFound { path: of, source }) => {
+            Err(of_store(place.describe(path), &StoreError::NotFound { path: of, source }))
+        }
+        // Azure knows no such ranges, and others refuse those of empty files: then the size is asked for first.
+        Err(first) => {
+            let Ok(meta) = place.store.head(location).await else { return Err(of_store(place.describe(path), &first)) };
+            let start = meta.size.saturating_sub(len);
+            Ok((meta.size, start, read_range(place, path, location, start..meta.size).await?))
+        }
+    }
+}

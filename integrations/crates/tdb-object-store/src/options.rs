@@ -1,0 +1,39 @@
+//! How a store is asked.
+
+use std::time::Duration;
+
+use tdb_storage::ReadProfile;
+
+/// How a store is asked, and how long it may take.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StoreOptions {
+    /// Which reads are joined and split, and how many requests wait at once.
+    pub profile: ReadProfile,
+    /// A file of at least so many bytes is written in parts of that size, several at once. Stores want 5 MiB or more.
+    pub part: usize,
+    /// How many parts of a file are on their way at once: what a file that is being written holds in memory is about this many
+    /// parts.
+    pub parts_in_flight: usize,
+    /// How often a request is made again that a store was too busy for, or whose connection broke.
+    pub retries: usize,
+    /// How long a request and its repetitions may take together.
+    pub patience: Duration,
+    /// Whether a store that isn't known to heed the conditions of writes is [tried](crate::StoreProblem::IgnoresConditions) with the
+    /// first file that is written: one request more.
+    pub try_conditions: bool,
+}
+
+impl Default for StoreOptions {
+    /// Reads less than 128 KiB apart are joined, larger ones than 8 MiB split, 64 at once.
+    fn default() -> Self {
+        Self {
+            profile: ReadProfile::new(128 << 10, 8 << 20, 64),
+            part: 8 << 20,
+            parts_in_flight: 4,
+            retries: 10,
+            patience: Duration::from_secs(180),
+            try_conditions: true,
+        }
+    }
+}

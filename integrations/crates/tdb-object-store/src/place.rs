@@ -1,0 +1,44 @@
+//! Where a folder lies in a store.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use object_store::ObjectStore;
+use object_store::path::Path;
+use tdb_storage::{Result, StorageError, check_path};
+
+use crate::StoreOptions;
+
+/// What the folder, its files and writers share.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    /// The folder's path in the store, without slashes around it.
+    pub(crate) root: String,
+    /// How the user names the folder, without a slash at its end.
+    pub(crate) url: String,
+    pub(crate) options: StoreOptions,
+    /// Whether the store has shown that it heeds the conditions of writes.
+    pub(crate) heeds_conditions: Arc<AtomicBool>,
+}
+
+impl Place {
+    /// Where a file or folder lies in the store.
+    pub(crate) fn location(&self, path: &str) -> Result<Path> {
+        check_path(path)?;
+        let whole = joined(&self.root, path);
+        let bad = |_| StorageError::BadPath { path: path.to_owned(), why: "no object of a store can be called so" };
+        Path::parse(whole).map_err(bad)
+    }
+
+    pub(crate) fn describe(&self, path: &str) -> String {
+        if path.is_empty() { self.url.clone() } else { format!("{}/{path}", self.url) }
+    }
+}
+
+pub(crate) fn joined(folder: &str, path: &str) -> String {
+    match (folder, path) {
+        ("", only) | (only, "") => only.to_owned(),
+        (folder, path) => format!("{folder}/{path}"),
+    }
+}

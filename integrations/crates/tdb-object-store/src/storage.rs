@@ -1,0 +1,222 @@
+//! A folder of an object store.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::path::Path;
+use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt};
+use tdb_storage::{
+    Entry, EntryKind, Fetched, ReadAt, ReadProfile, Request, Result, Storage, StorageError, WriteFile, check_path,
+};
+
+use crate::StoreOptions;
+use crate::error::of_store;
+use crate::fetch::{fetch, fetch_all};
+use crate::file::ObjectFile;
+use crate::folder::{below, entries, kind_of, move_all};
+use crate::place::{Place, joined};
+use crate::runtime::wait;
+use crate::write::{ObjectWriter, put_new};
+
+/// A folder of an object store, as a [`Storage`].
+#[derive(Clone, Debug)]
+pub struct ObjectStorage {
+    place: Arc<Place>,
+}
+
+impl ObjectStorage {
+    /// The folder `root` of a store (`""` is all of it), which the user knows as `url`: messages name files by it. A store that
+    /// is configured already says itself how often it retries.
+    ///
+    /// # Errors
+    /// [`BadPath`](StorageError::BadPath).
+    pub fn new(store: Arc<dyn ObjectStore>, url: &str, root: &str) -> Result<Self> {
+        Self::with_options(store, url, root, StoreOptions::default())
+    }
+
+    /// As [`new`](Self::new), asked as the options say.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_options(store: Arc<dyn ObjectStore>, url: &str, root: &str, options: StoreOptions) -> Result<Self> {
+        let root = root.trim_matches('/').to_owned();
+        check_path(&root)?;
+        let heeds_conditions = Arc::new(AtomicBool::new(!options.try_conditions));
+        let url = joined(url.trim_end_matches('/'), &root);
+        Ok(Self { place: Arc::new(Place { store, root, url, options, heeds_conditions }) })
+    }
+
+    /// Whether the store has shown already that it refuses to overwrite.
+    #[must_use]
+    pub fn heeds_conditions(&self) -> bool {
+        self.place.heeds_conditions.load(Ordering::Relaxed)
+    }
+
+    /// Does something with the store, and waits for it.
+    fn ask<T, F>(&self, path: &str, job: impl FnOnce(Arc<Place>, Path) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        let location = self.place.location(path)?;
+        let gone = |error: io::Error| StorageError::from_io(self.describe(path), error);
+        wait(job(self.place.clone(), location)).map_err(gone)?
+    }
+}
+
+impl Storage for ObjectStorage {
+    fn list(&self, folder: &str) -> Result<Vec<Entry>> {
+        let path = folder.to_owned();
+        self.ask(folder, async move |place: Arc<Place>, location: Path| {
+            let listed = place.store.list_with_delimiter(Some(&location)).await;
+            let listed = listed.map_err(|error| of_store(place.describe(&path), &error))?;
+            let entries = entries(&location, &listed);
+            if entries.is_empty() && !location.as_ref().is_empty() {
+                return Err(StorageError::NotFound { path: place.describe(&path) });
+            }
+            Ok(entries)
+        })
+    }
+
+    fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
+        let name = path.to_owned();
+        self.ask(path, async move |place: Arc<Place>, location: Path| {
+            let meta = place.store.head(&location).await.map_err(|error| of_store(place.describe(&name), &error))?;
+            let file: Arc<dyn ReadAt> = Arc::new(ObjectFile::new(place.clone(), name, location, meta.size));
+            Ok(file)
+        })
+    }
+
+    fn open_sized(&self, path: &str, size: u64) -> Result<Arc<dyn ReadAt>> {
+        let location = self.place.location(path)?;
+        Ok(Arc::new(ObjectFile::new(self.place.clone(), path.to_owned(), location, size)))
+    }
+
+    fn profile(&self) -> ReadProfile {
+        self.place.options.profile
+    }
+
+    fn fetch_one(&self, request: &Request) -> Result<Fetched> {
+        let request = request.clone();
+        let path = request.path.clone();
+        self.ask(&path, async move |place: Arc<Place>, _: Path| fetch(place, request).await)
+    }
+
+    fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
+        let (place, asked, at_once) = (self.place.clone(), requests.to_vec(), self.place.options.profile.in_flight);
+        match wait(fetch_all(place, asked, at_once)) {
+            Ok(answers) => answers,
+            Err(error) => {
+                let gone = |request: &Request| {
+                    Err(StorageError::from_io(
+                        self.describe(&request.path),
+                        io::Error::new(error.kind(), error.to_string()),
+                    ))
+                };
+                requests.iter().map(gone).collect()
+            }
+        }
+    }
+
+    fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
+        let name = path.to_owned();
+        self.ask(path, async move |place: Arc<Place>, location: Path| kind_of(place, name, location).await)
+    }
+
+    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
+        check_path(folder)?;
+        let Place { store, root, options, heeds_conditions, .. } = &*self.place;
+        Ok(Arc::new(Self {
+            place: Arc::new(Place {
+                store: store.clone(),
+                root: joined(root, folder),
+                url: self.describe(folder),
+                options: options.clone(),
+                heeds_conditions: heeds_conditions.clone(),
+            }),
+        }))
+    }
+
+    fn describe(&self, path: &str) -> String {
+        self.place.describe(path)
+    }
+
+    fn uri(&self, path: &str) -> Option<String> {
+        Some(self.describe(path))
+    }
+
+    /// There are no folders on a store; one is there as long as something is in it.
+    fn create_folder(&self, folder: &str) -> Result<()> {
+        self.place.location(folder).map(|_| ())
+    }
+
+    fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        let (name, bytes) = (path.to_owned(), bytes.to_vec());
+        not_the_root(path)?;
+        self.ask(path, async move |place: Arc<Place>, location: Path| {
+            put_new(&place, &name, &location, bytes.into()).await
+        })
+    }
+
+    fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
+        not_the_root(path)?;
+        let location = self.place.location(path)?;
+        Ok(Box::new(ObjectWriter::new(self.place.clone(), path.to_owned(), location)))
+    }
+
+    /// Names are durable with their files.
+    fn sync_folder(&self, folder: &str) -> Result<()> {
+        self.place.location(folder).map(|_| ())
+    }
+
+    fn remove_file(&self, path: &str) -> Result<()> {
+        not_the_root(path)?;
+        let name = path.to_owned();
+        self.ask(path, async move |place: Arc<Place>, location: Path| {
+            let of = |error: StoreError| of_store(place.describe(&name), &error);
+            // Stores say nothing when what they delete isn't there.
+            place.store.head(&location).await.map_err(of)?;
+            place.store.delete(&location).await.map_err(of)
+        })
+    }
+
+    fn remove_folder(&self, folder: &str) -> Result<()> {
+        not_the_root(folder)?;
+        let path = folder.to_owned();
+        self.ask(folder, async move |place: Arc<Place>, location: Path| {
+            let files = below(place.clone(), path.clone(), location).await?;
+            let locations = stream::iter(files.into_iter().map(|(location, _)| Ok(location))).boxed();
+            let gone = place.store.delete_stream(locations);
+            gone.try_for_each(|_| async { Ok(()) }).await.map_err(|error| of_store(place.describe(&path), &error))
+        })
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        not_the_root(from)?;
+        not_the_root(to)?;
+        let target = self.place.location(to)?;
+        let (name, new) = (from.to_owned(), to.to_owned());
+        self.ask(from, async move |place: Arc<Place>, location: Path| {
+            if kind_of(place.clone(), new.clone(), target.clone()).await?.is_some() {
+                return Err(StorageError::AlreadyExists { path: place.describe(&new) });
+            }
+            let files = match kind_of(place.clone(), name.clone(), location.clone()).await? {
+                None => return Err(StorageError::NotFound { path: place.describe(&name) }),
+                Some(EntryKind::File) => vec![(location, String::new())],
+                Some(EntryKind::Folder) => below(place.clone(), name.clone(), location).await?,
+            };
+            move_all(&place, (&name, &new), files).await
+        })
+    }
+}
+
+fn not_the_root(path: &str) -> Result<()> {
+    if path.is_empty() {
+        let why = "it is empty, and this can't be done to the root itself";
+        return Err(StorageError::BadPath { path: String::new(), why });
+    }
+    Ok(())
+}

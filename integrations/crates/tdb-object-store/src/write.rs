@@ -1,0 +1,177 @@
+//! Files that are written. Nothing is overwritten: the store is asked to refuse where something has the name.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{Error as StoreError, MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use tdb_storage::{Result, StorageError, WriteFile};
+use tokio::task::JoinHandle;
+
+use crate::error::{StoreProblem, of_store};
+use crate::place::Place;
+use crate::runtime::{leave, wait};
+
+/// Puts a file there, in one request.
+///
+/// The first time, the request is made twice: a store that heeds its condition refuses the second one. One that doesn't has
+/// written the same bytes again, which harms nobody.
+pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: Bytes) -> Result<()> {
+    let put = |bytes: Bytes| place.store.put_opts(location, PutPayload::from_bytes(bytes), PutMode::Create.into());
+    let of = |error: StoreError| of_store(place.describe(path), &error);
+    put(bytes.clone()).await.map_err(of)?;
+    if place.heeds_conditions.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    match put(bytes).await {
+        Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => {
+            place.heeds_conditions.store(true, Ordering::Relaxed);
+            Ok(())
+        }
+        Ok(_) => {
+            // It was ours: nothing had the name before, as far as such a store can say.
+            let _ = place.store.delete(location).await;
+            Err(StoreProblem::IgnoresConditions.at(place.describe(path)))
+        }
+        Err(error) => Err(of(error)),
+    }
+}
+
+/// A file that is being written: in memory as long as it is small, else in parts.
+pub(crate) struct ObjectWriter {
+    place: Arc<Place>,
+    path: String,
+    location: Path,
+    /// What has come and isn't on its way.
+    bytes: Vec<u8>,
+    parts: Option<Parts>,
+    finished: bool,
+}
+
+/// An upload in parts.
+struct Parts {
+    upload: Box<dyn MultipartUpload>,
+    on_their_way: VecDeque<JoinHandle<Result<(), StoreError>>>,
+}
+
+impl fmt::Debug for ObjectWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectWriter").field("path", &self.place.describe(&self.path)).finish_non_exhaustive()
+    }
+}
+
+impl ObjectWriter {
+    pub(crate) fn new(place: Arc<Place>, path: String, location: Path) -> Self {
+        Self { place, path, location, bytes: Vec::new(), parts: None, finished: false }
+    }
+
+    /// Waits for a job that answers with what the store said.
+    fn ask<T: Send + 'static>(&self, job: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+        wait(job).map_err(|error| StorageError::from_io(self.place.describe(&self.path), error))?
+    }
+
+    /// Sends a part, after those before it if too many are on their way.
+    fn send(&mut self, part: Vec<u8>) -> Result<()> {
+        let (place, path, location, parts) =
+            (self.place.clone(), self.path.clone(), self.location.clone(), self.parts.take());
+        let job = async move {
+            let of = |error: StoreError| of_store(place.describe(&path), &error);
+            let mut parts = match parts {
+                Some(parts) => parts,
+                None => Parts {
+                    upload: place.store.put_multipart(&location).await.map_err(of)?,
+                    on_their_way: VecDeque::new(),
+                },
+            };
+            parts.on_their_way.push_back(tokio::spawn(parts.upload.put_part(PutPayload::from(part))));
+            while parts.on_their_way.len() > place.options.parts_in_flight.max(1) {
+                if let Err(error) = first(&mut parts).await {
+                    let _ = parts.upload.abort().await;
+                    return Err(of(error));
+                }
+            }
+            Ok(parts)
+        };
+        self.parts = Some(self.ask(job)?);
+        Ok(())
+    }
+}
+
+/// Waits for the part that was sent first.
+async fn first(parts: &mut Parts) -> Result<(), StoreError> {
+    match parts.on_their_way.pop_front() {
+        Some(part) => part.await?,
+        None => Ok(()),
+    }
+}
+
+/// Completes an upload, unless something has come to have the name meanwhile: stores have no condition for this one.
+async fn complete(place: &Place, path: &str, location: &Path, mut parts: Parts) -> Result<()> {
+    let of = |error: StoreError| of_store(place.describe(path), &error);
+    while !parts.on_their_way.is_empty() {
+        if let Err(error) = first(&mut parts).await {
+            let _ = parts.upload.abort().await;
+            return Err(of(error));
+        }
+    }
+    match place.store.head(location).await {
+        Err(StoreError::NotFound { .. }) => {}
+        found => {
+            let _ = parts.upload.abort().await;
+            found.map_err(of)?;
+            return Err(StorageError::AlreadyExists { path: place.describe(path) });
+        }
+    }
+    parts.upload.complete().await.map(|_| ()).map_err(of)
+}
+
+impl WriteFile for ObjectWriter {
+    fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
+        let part = self.place.options.part.max(1);
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(part - self.bytes.len()));
+            if self.bytes.try_reserve(now.len()).is_err() {
+                return Err(StorageError::TooLarge { path: self.place.describe(&self.path), size: part as u64 });
+            }
+            self.bytes.extend_from_slice(now);
+            bytes = later;
+            if self.bytes.len() == part {
+                let full = std::mem::take(&mut self.bytes);
+                self.send(full)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.finished = true;
+        let rest = std::mem::take(&mut self.bytes);
+        let (place, path, location) = (self.place.clone(), self.path.clone(), self.location.clone());
+        if self.parts.is_none() {
+            return self.ask(async move { put_new(&place, &path, &location, rest.into()).await });
+        }
+        if !rest.is_empty() {
+            self.send(rest)?;
+        }
+        match self.parts.take() {
+            Some(parts) => self.ask(async move { complete(&place, &path, &location, parts).await }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for ObjectWriter {
+    fn drop(&mut self) {
+        let Some(Parts { mut upload, on_their_way }) = self.parts.take().filter(|_| !self.finished) else { return };
+        leave(async move {
+            for part in on_their_way {
+                part.abort();
+            }
+            // Stores remove such uploads by themselves in time; nobody sees them.
+            let _ = upload.abort().await;
+        });
+    }
+}

@@ -1,0 +1,63 @@
+//! Arrays on stores: made, written, read, joined and removed.
+
+use std::sync::Arc;
+
+use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_array::{ArrayOptions, CreateOptions, NewCells, NewColumn, Order};
+use tdb_object_store::StoreOptions;
+use tdb_storage::Storage;
+
+use crate::stores::each;
+
+const FRAGMENTS: u32 = 10;
+const CELLS: u32 = 1000;
+
+fn create(storage: &Arc<dyn Storage>) {
+    let position = Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
+    let schema = SchemaBuilder::sparse()
+        .dimension(position)
+        .attribute(Attribute::new("depth", Datatype::Float64))
+        .attribute(
+            Attribute::new("name", Datatype::StringAscii).with_cell_val_num(tdb_array::tdb_types::CellValNum::Var),
+        )
+        .build()
+        .unwrap();
+    CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+}
+
+fn write(storage: &Arc<dyn Storage>, fragment: u32) {
+    let positions: Vec<u32> = (0..CELLS).map(|cell| cell * FRAGMENTS + fragment).collect();
+    let depths: Vec<f64> = positions.iter().map(|position| f64::from(*position) / 2.0).collect();
+    let names: Vec<String> = positions.iter().map(|position| format!("n{position}")).collect();
+    let cells = NewCells::new()
+        .with("position", &positions)
+        .with("depth", NewColumn::values(&depths))
+        .with("name", NewColumn::strings(&names));
+    let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
+    assert_eq!(array.write().cells(cells).unwrap().cells, u64::from(CELLS));
+}
+
+fn read(storage: &Arc<dyn Storage>) -> (u64, f64) {
+    let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
+    let (mut cells, mut sum) = (0, 0.0);
+    for batch in array.read().order(Order::Unordered).batches().unwrap() {
+        let batch = batch.unwrap();
+        cells += batch.len() as u64;
+        sum += batch.column("depth").unwrap().values::<f64>().unwrap().iter().sum::<f64>();
+    }
+    (cells, sum)
+}
+
+#[test]
+fn arrays_live_on_stores() {
+    each(&StoreOptions::default(), |storage| {
+        create(&storage);
+        for fragment in 0..FRAGMENTS {
+            write(&storage, fragment);
+        }
+        let all = u64::from(CELLS * FRAGMENTS);
+        let expected = (all, (0..CELLS * FRAGMENTS).map(|position| f64::from(position) / 2.0).sum());
+        assert_eq!(read(&storage), expected);
+    });
+}

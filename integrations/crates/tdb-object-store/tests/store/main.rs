@@ -1,0 +1,7 @@
+//! Storages on object stores: in memory always, and on each URL that `TDB_STORES` names (`cargo xtask servers` starts servers and
+//! says which).
+#![allow(clippy::unwrap_used)]
+
+mod arrays;
+mod promises;
+mod stores;

@@ -1,0 +1,41 @@
+//! The stores that tests run on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use object_store::memory::InMemory;
+use tdb_object_store::{ObjectStorage, StoreOptions, object_store, open_with};
+use tdb_storage::Storage;
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// An empty folder on each store that there is.
+pub(crate) fn each(options: &StoreOptions, body: impl Fn(Arc<dyn Storage>)) {
+    let memory = Arc::new(InMemory::new());
+    body(Arc::new(ObjectStorage::with_options(memory, "memory://", "below/here", options.clone()).unwrap()));
+    let servers = std::env::var("TDB_STORES").unwrap_or_default();
+    if servers.is_empty() {
+        // What stands here shows which stores a run was about.
+        println!("in memory alone: TDB_STORES names no servers");
+    }
+    for url in servers.split_whitespace() {
+        println!("on {url}");
+        let nanoseconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+        let unique =
+            format!("{}/test-{nanoseconds}-{}", url.trim_end_matches('/'), NEXT.fetch_add(1, Ordering::Relaxed));
+        let storage = open_with(&unique, options).unwrap();
+        body(storage.clone());
+        // Leaves the server as it was.
+        for entry in storage.list("").unwrap_or_default() {
+            match entry.kind {
+                tdb_storage::EntryKind::File => storage.remove_file(&entry.name).unwrap(),
+                // A server may still list a folder that nothing is in any more.
+                tdb_storage::EntryKind::Folder => match storage.remove_folder(&entry.name) {
+                    Err(error) if error.is_not_found() => {}
+                    removed => removed.unwrap(),
+                },
+            }
+        }
+    }
+}
