@@ -3,6 +3,7 @@
 mod atomic;
 mod durable;
 mod file;
+mod listing;
 mod write;
 
 use std::fs::{self, File};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use self::durable::{sync_file, sync_folder, sync_parent};
 use self::file::LocalFile;
+use self::listing::kind;
 use self::write::LocalWriter;
 use crate::path::{check_below_root, check_path, parent};
 use crate::storage::rename_by_copying;
@@ -103,10 +105,7 @@ impl LocalStorage {
 impl Storage for LocalStorage {
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         check_path(folder)?;
-        let mut entries = Vec::new();
-        for item in fs::read_dir(self.place(folder)).map_err(|error| self.error_in(folder, error))? {
-            entries.extend(item.and_then(|item| entry(&item)).map_err(|error| self.error(folder, error))?);
-        }
+        let mut entries = listing::list(&self.place(folder)).map_err(|error| self.error_in(folder, error))?;
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)
     }
@@ -236,33 +235,6 @@ impl Storage for LocalStorage {
             Ok(()) => sync_parent(&new).and_then(|()| sync_parent(&place)).map_err(|error| self.error(to, error)),
         }
     }
-}
-
-/// The entry that a listing shows for `item`, if it shows one.
-fn entry(item: &fs::DirEntry) -> io::Result<Option<Entry>> {
-    let Ok(name) = item.file_name().into_string() else { return Ok(None) };
-    let file_type = item.file_type()?;
-    if file_type.is_dir() {
-        // No look at the folder itself: arrays with many fragments have many, and their sizes mean nothing.
-        return Ok(Some(Entry { name, kind: EntryKind::Folder, size: 0 }));
-    }
-    let metadata = if file_type.is_symlink() { fs::metadata(item.path()) } else { item.metadata() };
-    let metadata = match metadata {
-        Ok(metadata) => metadata,
-        // Deleted since the folder was read, or a link that leads nowhere.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        // Nor does one that leads in circles, or through a file.
-        Err(error) if file_type.is_symlink() && error.kind() != io::ErrorKind::PermissionDenied => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    Ok(kind(&metadata).map(|kind| {
-        let size = if kind == EntryKind::File { metadata.len() } else { 0 };
-        Entry { name, kind, size }
-    }))
-}
-
-fn kind(metadata: &fs::Metadata) -> Option<EntryKind> {
-    if metadata.is_file() { Some(EntryKind::File) } else { metadata.is_dir().then_some(EntryKind::Folder) }
 }
 
 /// Makes a folder and those above it, each durable in the one above before anything is put into it.

@@ -167,3 +167,29 @@ fn nothing_is_removed_through_links() {
     storage.remove_file("link").unwrap();
     assert!(elsewhere.path().join("documents/letter").is_file());
 }
+
+/// Each file is there until the next one is, as commits are that others replace: a listing without any shows no moment that
+/// there was.
+#[test]
+fn a_listing_shows_one_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = LocalStorage::new(folder.path());
+    let name = |number: u32| folder.path().join(format!("{number}.wrt"));
+    fs::write(name(0), "0").unwrap();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..20_000 {
+                fs::write(name(number + 1), "0").unwrap();
+                fs::remove_file(name(number)).unwrap();
+            }
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let mut listings = 0;
+        while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+            assert!(!storage.list("").unwrap().is_empty(), "after {listings} listings");
+            listings += 1;
+        }
+        assert!(listings > 10, "{listings}");
+    });
+}
