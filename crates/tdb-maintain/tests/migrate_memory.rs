@@ -1,12 +1,14 @@
 //! What a migration holds at its peak: its budget and a constant, however large the array is.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+mod memory_support;
+
 use std::path::Path;
 
+use memory_support::{Size, dense, sparse};
 use tdb_maintain::Migrate;
-use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_maintain::tdb_array::{Array, ArrayOptions, CreateOptions, Names, NewCells, NewColumn};
-use tdb_maintain::tdb_types::{Datatype, FormatVersion, Scalar};
+use tdb_maintain::tdb_array::{ArrayOptions, CreateOptions};
+use tdb_maintain::tdb_types::{FormatVersion, Scalar};
 use tdb_testkit::allocations::peak_while;
 
 const BUDGET: usize = 4 << 20;
@@ -14,44 +16,12 @@ const BUDGET: usize = 4 << 20;
 const CONSTANT: u64 = 28 << 20;
 /// Cells of the smallest array: 24 bytes each. The largest has a hundred times as many.
 const CELLS: i64 = 30_000;
-const FRAGMENTS: i64 = 3;
 
-fn attributes(schema: SchemaBuilder) -> SchemaBuilder {
-    schema.attribute(Attribute::new("a", Datatype::Int64)).attribute(Attribute::new("b", Datatype::Int64))
-}
-
-fn sparse(path: &Path, cells: i64) {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(99_999_999));
-    let schema = attributes(SchemaBuilder::sparse().dimension(x).capacity(10_000)).build().unwrap();
-    Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
-    for fragment in 0..FRAGMENTS {
-        let x: Vec<i64> = (0..cells / FRAGMENTS).map(|cell| cell * FRAGMENTS + fragment).collect();
-        let a: Vec<i64> = x.iter().map(|x| x * 7919 % 1_000_003).collect();
-        let cells = NewCells::new().with("x", &x).with("a", &a).with("b", &a);
-        let names = Names::new().at(u64::try_from(1000 + fragment).unwrap());
-        Array::open(path).unwrap().write().names(names).cells(cells).unwrap();
-    }
-}
-
-fn dense(path: &Path, cells: i64) {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(cells - 1));
-    let schema = attributes(SchemaBuilder::dense().dimension(x.with_tile_extent(Scalar::I64(10_000))));
-    Array::create(path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
-    let len = cells / FRAGMENTS;
-    for fragment in 0..FRAGMENTS {
-        let a: Vec<i64> = (0..len).map(|x| (x + fragment) * 7919 % 1_000_003).collect();
-        let cells = NewCells::new().with("a", NewColumn::values(&a)).with("b", NewColumn::values(&a));
-        let names = Names::new().at(u64::try_from(1000 + fragment).unwrap());
-        let write = Array::open(path).unwrap().write().names(names);
-        write.range("x", fragment * len..=(fragment + 1) * len - 1).unwrap().cells(cells).unwrap();
-    }
-}
-
-fn check(what: &str, make: impl Fn(&Path, i64), migrate: &Migrate) {
+fn check(what: &str, make: impl Fn(&Path, Size), migrate: &Migrate) {
     for times in [1, 10, 100] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("array");
-        make(&path, CELLS * times);
+        make(&path, Size { cells: CELLS * times, fragments: 3 });
         let array = ArrayOptions::new().threads(1).open(&path).unwrap();
         let mut cells = 0;
         let peak = peak_while(|| {

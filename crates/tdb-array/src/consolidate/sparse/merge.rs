@@ -207,17 +207,28 @@ impl<'a, K: Key> Merge<'a, K> {
         (loaded.is_as_stored && pick.len as usize == cells).then_some(cells)
     }
 
-    /// Unfilters what is missing of the fields of the new fragment: for some picks all of them, for others those that can't
-    /// be copied.
-    pub(super) fn load_missing(&mut self, fields: usize, is_copied: impl Fn(usize) -> bool) -> Result<(), ArrayError> {
+    /// Unfilters what is missing of the fields of the new fragment, for stretches of the picks: of tiles that become tiles all
+    /// that can't be copied, else everything.
+    pub(super) fn load_missing(
+        &mut self,
+        fields: usize,
+        stretches: impl Iterator<Item = (Range<usize>, bool)>,
+    ) -> Result<(), ArrayError> {
+        let mut wanted = vec![None; self.slots.len()];
+        for (picks, is_copied) in stretches {
+            for pick in &self.picks[picks] {
+                let wanted = &mut wanted[pick.slot()];
+                *wanted = Some(is_copied && *wanted != Some(false));
+            }
+        }
         let mut jobs = BTreeSet::new();
-        for (number, pick) in self.picks.iter().enumerate() {
-            let Some(loaded) = &self.slots[pick.slot as usize] else { continue };
+        for (slot, wanted) in wanted.into_iter().enumerate() {
+            let (Some(is_copied), Some(loaded)) = (wanted, &self.slots[slot]) else { continue };
             let source = &self.input.sources[loaded.source];
-            let wanted = (0..fields).filter(|field| !(is_copied(number) && source.copied(*field).is_some()));
+            let wanted = (0..fields).filter(|field| !(is_copied && source.copied(*field).is_some()));
             let missing = wanted.filter_map(|field| source.place_of(field));
             let missing = missing.filter(|place| loaded.columns.missing.contains(place));
-            jobs.extend(missing.map(|place| (pick.slot as usize, place)));
+            jobs.extend(missing.map(|place| (slot, place)));
         }
         let jobs: Vec<(usize, usize, &Loaded<K>)> =
             jobs.into_iter().filter_map(|(slot, place)| Some((slot, place, self.slots[slot].as_ref()?))).collect();

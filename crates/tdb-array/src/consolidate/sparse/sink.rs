@@ -85,8 +85,8 @@ impl<'a> Sink<'a> {
     /// Writes the cells that were picked as far as they fill tiles; if these are `all` that there are, the rest too.
     pub(super) fn take<K: Key>(&mut self, merge: &mut Merge<'_, K>, all: bool) -> Result<()> {
         let stretches = self.stretches(merge, all);
-        let is_whole = |pick| stretches.iter().any(|stretch| stretch.is_whole && stretch.picks.contains(&pick));
-        merge.load_missing(self.output.target.fields.len(), is_whole)?;
+        let all_fields = self.output.target.fields.len();
+        merge.load_missing(all_fields, stretches.iter().map(|stretch| (stretch.picks.clone(), stretch.is_whole)))?;
         for Stretch { picks, is_whole } in stretches {
             let (all_picks, _) = merge.picks();
             match is_whole {

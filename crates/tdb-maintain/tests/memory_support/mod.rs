@@ -1,0 +1,49 @@
+//! Arrays of any size, for what is held of them at a peak.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::path::Path;
+
+use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_maintain::tdb_array::{Array, Names, NewCells, NewColumn};
+use tdb_maintain::tdb_types::{Datatype, Scalar};
+
+/// How many cells an array has in all, of 24 bytes each, and in how many fragments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub(crate) cells: i64,
+    pub(crate) fragments: i64,
+}
+
+fn create(path: &Path, schema: SchemaBuilder) {
+    let schema = schema.attribute(Attribute::new("a", Datatype::Int64)).attribute(Attribute::new("b", Datatype::Int64));
+    Array::create(path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+}
+
+fn names(fragment: i64) -> Names {
+    Names::new().at(u64::try_from(1000 + fragment).unwrap())
+}
+
+/// Points; each fragment has some from everywhere.
+pub(crate) fn sparse(path: &Path, Size { cells, fragments }: Size) {
+    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(99_999_999));
+    create(path, SchemaBuilder::sparse().dimension(x).capacity(10_000));
+    for fragment in 0..fragments {
+        let x: Vec<i64> = (0..cells / fragments).map(|cell| cell * fragments + fragment).collect();
+        let a: Vec<i64> = x.iter().map(|x| x * 7919 % 1_000_003).collect();
+        let cells = NewCells::new().with("x", &x).with("a", &a).with("b", &a);
+        Array::open(path).unwrap().write().names(names(fragment)).cells(cells).unwrap();
+    }
+}
+
+/// Fragments one after the other, the borders between them within tiles.
+pub(crate) fn dense(path: &Path, Size { cells, fragments }: Size) {
+    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(cells - 1));
+    create(path, SchemaBuilder::dense().dimension(x.with_tile_extent(Scalar::I64(10_000))));
+    let len = cells / fragments;
+    for fragment in 0..fragments {
+        let a: Vec<i64> = (0..len).map(|x| (x + fragment) * 7919 % 1_000_003).collect();
+        let cells = NewCells::new().with("a", NewColumn::values(&a)).with("b", NewColumn::values(&a));
+        let write = Array::open(path).unwrap().write().names(names(fragment));
+        write.range("x", fragment * len..=(fragment + 1) * len - 1).unwrap().cells(cells).unwrap();
+    }
+}
