@@ -7,8 +7,8 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::color::ColorChoice;
 use crate::command::{
-    advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, fragments, group,
-    import, info, inspect, ls, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum, verify,
+    advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, export, fragments,
+    group, import, info, inspect, ls, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum, verify,
 };
 use crate::extensions;
 use crate::failure::Failure;
@@ -28,6 +28,7 @@ Examples:
   tdb inspect PATH/__schema/__1_1_…        a file of an array, field by field
   tdb create PATH --schema schema.toml     a new array
   tdb import PATH rows.csv --dimensions x  rows of a file, into an array that is made for them
+  tdb export PATH cells.csv                cells into a file
   tdb consolidate PATH --what commits      many small files into one
   tdb vacuum PATH                          what was replaced goes
   tdb doctor PATH                          what interrupted writes and moves have left
@@ -69,6 +70,7 @@ pub(crate) enum Command {
     Ls(ls::Args),
     Create(create::Args),
     Import(import::Args),
+    Export(export::Args),
     Evolve(evolve::Args),
     Delete(delete::Args),
     Group(group::Args),

@@ -13,6 +13,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod enumerations;
 pub(crate) mod evolve;
+pub(crate) mod export;
 pub(crate) mod fragments;
 pub(crate) mod group;
 pub(crate) mod import;
@@ -23,10 +24,12 @@ mod maintained;
 pub(crate) mod meta;
 pub(crate) mod migrate;
 pub(crate) mod mv;
+mod order;
 pub(crate) mod read;
 pub(crate) mod remove;
 pub(crate) mod report;
 pub(crate) mod schema;
+mod selection;
 pub(crate) mod stats;
 pub(crate) mod tree;
 pub(crate) mod vacuum;
@@ -57,6 +60,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Create(args) => create::run(&args, &key()?),
         Command::Import(args) => import::run(&args, &key()?, terminal),
+        Command::Export(args) => export::run(&args, &key()?, terminal),
         Command::Evolve(args) => evolve::run(&args, &key()?),
         Command::Delete(args) => delete::run(&args, &key()?),
         Command::Group(args) => group::run(&args, &key()?),

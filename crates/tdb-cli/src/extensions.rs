@@ -9,16 +9,18 @@ use tdb_array::Array;
 use tdb_storage::{Storage, StorageError};
 
 use crate::failure::Result;
+use crate::files::{self, FileFormat};
 use crate::key::Key;
 use crate::stores::{self, OpenStorage};
 use crate::time::TimeArgs;
 use crate::{session, target};
 
-/// What a program adds to the commands: ways to open the arrays that URIs name, and further commands.
+/// What a program adds to the commands: ways to open the arrays that URIs name, kinds of files, and further commands.
 #[derive(Default)]
 #[must_use]
 pub struct Extensions {
     storages: Vec<(&'static str, OpenStorage)>,
+    formats: Vec<Box<dyn FileFormat>>,
     commands: Vec<Box<dyn FurtherCommand>>,
 }
 
@@ -26,7 +28,9 @@ impl fmt::Debug for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let schemes: Vec<_> = self.storages.iter().map(|(scheme, _)| scheme).collect();
         let commands: Vec<_> = self.commands.iter().map(|command| command.command().get_name().to_owned()).collect();
-        f.debug_struct("Extensions").field("storages", &schemes).field("commands", &commands).finish()
+        let formats: Vec<_> = self.formats.iter().map(|format| format.endings()).collect();
+        let mut text = f.debug_struct("Extensions");
+        text.field("storages", &schemes).field("formats", &formats).field("commands", &commands).finish()
     }
 }
 
@@ -44,6 +48,12 @@ impl Extensions {
         open: impl Fn(&str) -> Result<Arc<dyn Storage>, StorageError> + Send + Sync + 'static,
     ) -> Self {
         self.storages.push((scheme, Box::new(open)));
+        self
+    }
+
+    /// Adds a kind of files, for `tdb export`.
+    pub fn format(mut self, format: impl FileFormat + 'static) -> Self {
+        self.formats.push(Box::new(format));
         self
     }
 
@@ -85,8 +95,9 @@ impl Context {
 static COMMANDS: OnceLock<Vec<Box<dyn FurtherCommand>>> = OnceLock::new();
 
 /// Notes what there is; once.
-pub(crate) fn begin(Extensions { storages, commands }: Extensions) {
-    stores::begin(storages, !commands.is_empty());
+pub(crate) fn begin(Extensions { storages, formats, commands }: Extensions) {
+    stores::begin(storages, !commands.is_empty() || !formats.is_empty());
+    files::begin(formats);
     // Nobody has asked for them yet.
     let _ = COMMANDS.set(commands);
 }

@@ -1,7 +1,7 @@
 //! The command `tdb`: look at and query TileDB arrays from a terminal. `docs/cli.md` is its manual.
 //!
 //! It is a library so that programs may add to it: [`run`] is the whole command, and takes [`Extensions`]: ways to open the
-//! arrays that URIs name, and further commands. The program `tdb` of this crate adds none, and sees local files only.
+//! arrays that URIs name, kinds of files, and further commands. The program `tdb` of this crate adds none, and sees local files only.
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -23,6 +23,7 @@ mod command;
 mod condition;
 mod extensions;
 mod failure;
+mod files;
 mod import;
 mod inspect;
 mod interrupt;
@@ -53,6 +54,7 @@ pub use {clap, tdb_array, tdb_storage};
 
 pub use extensions::{Context, Extensions, FurtherCommand};
 pub use failure::{Exit, Failure, Result};
+pub use files::{Export, FileFormat, FileOption};
 
 /// Runs the command that the process's arguments ask for, and gives what the process is to end with. Once in a process.
 #[must_use]

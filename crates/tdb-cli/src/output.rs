@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 
 use clap::ValueEnum;
 
-pub(crate) use cells::cell_writer;
+pub(crate) use cells::{CellWriter, cell_writer};
 pub(crate) use sheet::{Entry, Sheet};
 
 use crate::failure::Result;

@@ -12,7 +12,7 @@ use crate::import::{Imported, Input, Reading, RowsFormat, Writing};
 use crate::key::Key;
 use crate::terminal::Terminal;
 use crate::time::{Stamp, TimeArgs};
-use crate::{location, session, size, target};
+use crate::{files, location, session, size, target};
 
 /// Import CSV or JSON lines
 ///
@@ -99,8 +99,9 @@ fn delimiter(text: &str) -> Result<u8, String> {
 
 /// Files of columns have no lines, and what is in them would be refused for want of these.
 fn refuse_columns(path: &Path) -> Result<()> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
-    let Some("parquet" | "arrow" | "arrows" | "feather") = ending.as_deref() else { return Ok(()) };
+    if !files::ending(path).is_some_and(|ending| files::COLUMNS.contains(&ending.as_str())) {
+        return Ok(());
+    }
     let message = format!("{}: this build of tdb imports CSV and JSON lines only", path.display());
     let hint = location::elsewhere("convert the file to CSV");
     Err(Failure::new(Exit::Unsupported, message).with_hint(hint))

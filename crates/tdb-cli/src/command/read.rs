@@ -3,20 +3,19 @@
 mod args;
 mod cost;
 mod explain;
-mod selection;
 mod stream;
 
 use tdb_array::{Array, Query};
 
 pub(crate) use args::Args;
 
+use super::selection::{Selected, selected};
 use crate::failure::Result;
 use crate::key::Key;
 use crate::output::{RowFormat, TextFormat};
 use crate::terminal::Terminal;
 use crate::{session, target};
 use cost::Cost;
-use selection::{Selected, selected};
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (_, array) = target::open_array(&args.array, args.threads, &args.time, key, target::local_storage)?;

@@ -11,7 +11,7 @@ use crate::names::names_in;
 
 /// What is printed in one column.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Selected<'a> {
+pub(in crate::command) enum Selected<'a> {
     /// A dimension or an attribute.
     Field(FieldRef),
     /// A label of a dimension.
@@ -20,7 +20,7 @@ pub(super) enum Selected<'a> {
 
 impl<'a> Selected<'a> {
     /// What it is called.
-    pub(super) fn name(self, schema: &'a ArraySchema) -> &'a str {
+    pub(in crate::command) fn name(self, schema: &'a ArraySchema) -> &'a str {
         match self {
             Self::Field(field) => schema.field_name(field).unwrap_or_default(),
             Self::Label(label) => &label.name,
@@ -28,7 +28,7 @@ impl<'a> Selected<'a> {
     }
 
     /// Bytes of a cell, unless they vary.
-    pub(super) fn cell_size(self, schema: &ArraySchema) -> Option<u64> {
+    pub(in crate::command) fn cell_size(self, schema: &ArraySchema) -> Option<u64> {
         match self {
             Self::Field(field) => schema.field_type(field).and_then(FieldType::cell_size),
             Self::Label(label) => {
@@ -38,7 +38,7 @@ impl<'a> Selected<'a> {
     }
 
     /// How its cells are shown.
-    pub(super) fn field(self, array: &Array, raw: bool) -> Result<Field> {
+    pub(in crate::command) fn field(self, array: &Array, raw: bool) -> Result<Field> {
         match self {
             Self::Field(field) => Field::of(array, field, raw),
             Self::Label(label) => Ok(Field::new(&label.name, label.datatype, label.cell_val_num, None, raw)),
@@ -47,7 +47,7 @@ impl<'a> Selected<'a> {
 }
 
 /// The fields to print: those asked for, else dimensions and attributes, so that everybody sees where a cell is.
-pub(super) fn selected<'a>(schema: &'a ArraySchema, names: &[String]) -> Result<Vec<Selected<'a>>> {
+pub(in crate::command) fn selected<'a>(schema: &'a ArraySchema, names: &[String]) -> Result<Vec<Selected<'a>>> {
     if names.is_empty() {
         let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
         let attributes = (0..schema.attributes().len()).map(FieldRef::Attribute);

@@ -8,7 +8,7 @@ mod writer;
 use super::RowFormat;
 use crate::cells::Field;
 use crate::terminal::Terminal;
-use writer::CellWriter;
+pub(crate) use writer::CellWriter;
 
 /// A writer for rows of these fields. `null` is what CSV shows for a null cell.
 pub(crate) fn cell_writer(

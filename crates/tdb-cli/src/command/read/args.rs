@@ -2,10 +2,8 @@
 
 use std::ffi::OsString;
 
-use clap::ValueEnum;
-use tdb_array::Order;
-
 use crate::command::WhichCells;
+use crate::command::order::OrderArg;
 use crate::output::RowFormat;
 use crate::size;
 use crate::time::TimeArgs;
@@ -86,27 +84,4 @@ pub(crate) struct Args {
     /// Threads to use; 0 means as many as the machine has
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) threads: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum OrderArg {
-    /// The last dimension varies fastest
-    RowMajor,
-    /// The first dimension varies fastest
-    ColMajor,
-    /// As the array stores cells
-    Global,
-    /// Whatever is fastest
-    Unordered,
-}
-
-impl From<OrderArg> for Order {
-    fn from(order: OrderArg) -> Self {
-        match order {
-            OrderArg::RowMajor => Self::RowMajor,
-            OrderArg::ColMajor => Self::ColMajor,
-            OrderArg::Global => Self::Global,
-            OrderArg::Unordered => Self::Unordered,
-        }
-    }
 }

@@ -7,7 +7,7 @@ use tdb_schema::ArraySchema;
 use tdb_types::saturating_len;
 
 use super::args::Args;
-use super::selection::Selected;
+use crate::command::selection::Selected;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::output::{RowFormat, cell_writer, stdout};

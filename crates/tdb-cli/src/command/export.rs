@@ -1,0 +1,197 @@
+//! `tdb export`: cells into a file.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use tdb_array::{Array, Query};
+use tdb_types::saturating_len;
+
+use super::WhichCells;
+use super::cells_of::watched;
+use super::order::OrderArg;
+use super::selection::{Selected, selected};
+use crate::failure::{Exit, Failure, Result};
+use crate::files::{self, Export, FileFormat};
+use crate::key::Key;
+use crate::output::{CellWriter, RowFormat, cell_writer};
+use crate::terminal::Terminal;
+use crate::time::TimeArgs;
+use crate::{location, size, target};
+
+/// Export cells into a file
+///
+/// The name of the file says what it becomes: `.csv`, `.jsonl` or `.json`; the full tdb writes `.parquet` and `.arrow` as well.
+/// Cells are written as they come, in memory that is bounded whatever the size of the array. A file that is there is never
+/// overwritten, and half a file is never left behind.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tdb export ARRAY cells.csv
+  tdb export ARRAY chr1.csv --range contig=chr1 --select pos,qual --where 'qual > 30'
+  tdb export ARRAY cells.parquet --option compression=snappy
+  tdb export ARRAY cells.arrow --at 2024-05-01")]
+pub(crate) struct Args {
+    /// The array
+    array: OsString,
+
+    /// The file to make, which isn't there yet
+    file: OsString,
+
+    /// What the file becomes, if its name doesn't say: csv, jsonl, json, or another ending
+    #[arg(long, value_name = "ENDING")]
+    format: Option<String>,
+
+    /// Attributes, dimensions and labels, in this order; a name with a comma stands in quotes [default: all attributes and
+    /// dimensions]
+    #[arg(short, long, value_name = "NAME,…")]
+    select: Vec<String>,
+
+    #[command(flatten)]
+    which: WhichCells,
+
+    #[command(flatten)]
+    time: TimeArgs,
+
+    /// The order of the cells [default: row-major if dense, unordered if sparse]
+    #[arg(short, long, value_enum)]
+    order: Option<OrderArg>,
+
+    /// Something that files of this kind know; may be given many times
+    #[arg(long = "option", value_name = "NAME=VALUE")]
+    options: Vec<String>,
+
+    /// About how much memory to use
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = size::parse)]
+    budget: u64,
+
+    /// Threads to use; 0 means as many as the machine has
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+}
+
+pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    let path = location::local(&args.file)?;
+    let kind = Kind::of(&path, args.format.as_deref())?;
+    let options = files::options(&args.options)?;
+    let known = kind.options();
+    if let Some((name, _)) = options.iter().find(|(name, _)| known.iter().all(|known| known.name != name)) {
+        return Err(kind.unknown_option(name));
+    }
+    let (_, array) = target::open_array(&args.array, args.threads, &args.time, key, target::local_storage)?;
+    let fields = selected(array.schema(), &args.select)?;
+    let query = query(&array, args, &fields)?;
+    let file = File::create_new(&path).map_err(|error| {
+        let failure = Failure::io(path.display(), &error);
+        if error.kind() == io::ErrorKind::AlreadyExists { failure.with_hint("choose another name") } else { failure }
+    })?;
+    let (query, _bar) = watched(query, terminal);
+    let (path, budget) = (path.as_path(), saturating_len(args.budget));
+    let written = match kind {
+        Kind::Rows(format) => write_rows(&array, query, &fields, (path, file), (format, &options), terminal),
+        Kind::Added(format) => format.export(Export { query, path, file, options, budget }),
+    };
+    let cells = written.inspect_err(|_| {
+        // Half a file is none; the error to report is the first one.
+        let _ = fs::remove_file(path);
+    })?;
+    let cells = if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") };
+    eprintln!("{cells} written");
+    Ok(())
+}
+
+fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
+    let names = fields.iter().map(|field| field.name(array.schema()));
+    let query = args.which.apply(array.read().select(names)?, array)?.only_matching();
+    let query = args.order.map_or(query.clone(), |order| query.order(order.into()));
+    // Cells are there twice for a while: as they were read, and as they are written.
+    Ok(query.budget(saturating_len(args.budget / 2)))
+}
+
+/// What a file becomes.
+enum Kind {
+    Rows(RowFormat),
+    Added(&'static dyn FileFormat),
+}
+
+/// What is known of rows.
+const ROW_OPTIONS: &[files::FileOption] = &[
+    files::FileOption { name: "null", what: "what CSV shows for a null cell" },
+    files::FileOption { name: "raw", what: "true: what is stored in place of dates and enumerated values" },
+];
+
+impl Kind {
+    fn of(path: &Path, named: Option<&str>) -> Result<Self> {
+        let ending = files::ending(path);
+        let asked = named.map(|name| name.trim_start_matches('.').to_ascii_lowercase()).or(ending);
+        let row_format = match asked.as_deref() {
+            Some("csv") => Some(RowFormat::Csv),
+            Some("jsonl" | "ndjson") => Some(RowFormat::Jsonl),
+            Some("json") => Some(RowFormat::Json),
+            _ => None,
+        };
+        if let Some(format) = row_format {
+            return Ok(Self::Rows(format));
+        }
+        if let Some(format) = asked.as_deref().and_then(files::format_of) {
+            return Ok(Self::Added(format));
+        }
+        let known = ["csv", "jsonl", "json"].into_iter().chain(files::endings()).collect::<Vec<_>>().join(", .");
+        let asked = asked.unwrap_or_default();
+        if files::COLUMNS.contains(&asked.as_str()) {
+            let message = format!("{}: this build of tdb writes .{known} only", path.display());
+            return Err(Failure::new(Exit::Unsupported, message).with_hint(location::elsewhere("export CSV")));
+        }
+        let message = format!("{}: its name doesn't say what the file is to become", path.display());
+        Err(Failure::usage(message).with_hint(format!("let it end with .{known}, or say so with --format")))
+    }
+
+    fn options(&self) -> &'static [files::FileOption] {
+        match self {
+            Self::Rows(_) => ROW_OPTIONS,
+            Self::Added(format) => format.options(),
+        }
+    }
+
+    fn unknown_option(&self, name: &str) -> Failure {
+        let known: Vec<String> =
+            self.options().iter().map(|option| format!("{}: {}", option.name, option.what)).collect();
+        Failure::usage(format!("--option {name}: such files know no option of this name"))
+            .with_hint(format!("they know {}", known.join("; ")))
+    }
+}
+
+fn write_rows(
+    array: &Array,
+    query: Query,
+    fields: &[Selected<'_>],
+    (path, file): (&Path, File),
+    (format, options): (RowFormat, &[(String, String)]),
+    terminal: Terminal,
+) -> Result<u64> {
+    let option = |name: &str| options.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let is_raw = match option("raw") {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(other) => return Err(Failure::usage(format!("--option raw={other}: true or false is needed"))),
+    };
+    let shown = fields.iter().map(|field| field.field(array, is_raw)).collect::<Result<Vec<_>>>()?;
+    let writer = cell_writer(format, shown, option("null").unwrap_or_default(), terminal);
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    let cells = write_batches(query, writer, &mut out)?;
+    let synced = out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+    synced.map_err(|error| Failure::io(path.display(), &error))?;
+    Ok(cells)
+}
+
+fn write_batches(query: Query, mut writer: Box<dyn CellWriter>, out: &mut impl Write) -> Result<u64> {
+    let mut cells = 0;
+    for batch in query.batches()? {
+        let batch = batch?;
+        writer.rows(&batch, 0..batch.len(), out)?;
+        cells += batch.len() as u64;
+    }
+    writer.finish(out)?;
+    Ok(cells)
+}

@@ -1,0 +1,96 @@
+//! Kinds of files that a program has added.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use tdb_array::Query;
+
+use crate::failure::{Failure, Result};
+
+/// A kind of file that a program adds: `tdb export` writes such files.
+pub trait FileFormat: Send + Sync {
+    /// How the names of such files end, without the dot and in small letters.
+    fn endings(&self) -> &'static [&'static str];
+
+    /// What `--option NAME=VALUE` may say about them.
+    fn options(&self) -> &'static [FileOption];
+
+    /// Writes the cells of a query, and says how many these are. What it leaves of a file when it fails is removed.
+    ///
+    /// # Errors
+    /// The cells can't be read, such files can't hold them, or the file can't be written.
+    fn export(&self, export: Export<'_>) -> Result<u64>;
+}
+
+/// Something that may be said about a kind of files.
+#[derive(Clone, Copy, Debug)]
+pub struct FileOption {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for, in a few words.
+    pub what: &'static str,
+}
+
+/// Cells, and the file that they go to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Export<'a> {
+    /// The cells.
+    pub query: Query,
+    /// How the file is called.
+    pub path: &'a Path,
+    /// The file, which is empty.
+    pub file: File,
+    /// Names and values of options, in the order in which they were given; all of these names are known.
+    pub options: Vec<(String, String)>,
+    /// About how many bytes of memory the writer may use, beside what the query does.
+    pub budget: usize,
+}
+
+impl Export<'_> {
+    /// The last value of an option.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Endings of files that hold whole columns, which need more than this crate has.
+pub(crate) const COLUMNS: &[&str] = &["parquet", "arrow", "arrows", "feather"];
+
+static FORMATS: OnceLock<Vec<Box<dyn FileFormat>>> = OnceLock::new();
+
+/// Notes what there is; once.
+pub(crate) fn begin(formats: Vec<Box<dyn FileFormat>>) {
+    // Nobody has asked for them yet.
+    let _ = FORMATS.set(formats);
+}
+
+fn formats() -> &'static [Box<dyn FileFormat>] {
+    FORMATS.get().map_or(&[], Vec::as_slice)
+}
+
+/// The kind of files whose names end so.
+pub(crate) fn format_of(ending: &str) -> Option<&'static dyn FileFormat> {
+    formats().iter().find(|format| format.endings().contains(&ending)).map(|format| &**format)
+}
+
+/// How the names of all files end that were added.
+pub(crate) fn endings() -> impl Iterator<Item = &'static str> {
+    formats().iter().flat_map(|format| format.endings()).copied()
+}
+
+/// How the name of a file ends, in small letters.
+pub(crate) fn ending(path: &Path) -> Option<String> {
+    path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase)
+}
+
+/// What stands before and behind the first `=` of each option.
+pub(crate) fn options(given: &[String]) -> Result<Vec<(String, String)>> {
+    let split = |text: &String| match text.split_once('=') {
+        Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Failure::usage(format!("--option {text}: NAME=VALUE is needed"))),
+    };
+    given.iter().map(split).collect()
+}
