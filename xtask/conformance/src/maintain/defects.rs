@@ -1,8 +1,13 @@
 //! What the library is known to get wrong when it maintains arrays, told by which fragments it has joined.
 
-use tdb_types::{ArrayType, Feature};
+use std::path::Path;
+
+use tdb_maintain::{Finding, FindingKind};
+use tdb_types::names::file_name;
+use tdb_types::{ArrayType, Feature, TimestampedName};
 
 use super::history::{Deed, History, Join, Turn};
+use super::names::names_in;
 use super::state::{Counted, Differing, Ties, Window};
 use crate::case::Case;
 
@@ -125,6 +130,25 @@ pub fn misread(case: &Case, ties: &Ties, window: Window, differing: &Differing) 
         _ => return None,
     };
     Some(Misread { why, tied, lost })
+}
+
+/// Why the library can't read an array any more whose footers it has joined itself; `None` if it should.
+///
+/// Of format 11 it writes each footer longer than it says, and then takes any bytes for names and counts: it runs out of memory,
+/// doesn't find schemas, and so on. Ours leaves such footers out, so that a file of them is the library's.
+pub fn misplaces_footers(history: &History, array: &Path) -> Option<&'static str> {
+    let has_stray = history.version.has(Feature::TileStatistics) && !history.version.has(Feature::FragmentStatistics);
+    (has_stray && !names_in(array, ".meta").is_empty())
+        .then_some("can't read footers of format 11 that it has joined itself")
+}
+
+/// Why a sound array has such a finding; `None` if it shouldn't. `deleted` are ranges of time whose fragments the library has
+/// deleted: of a fragment that others were joined to it leaves the vacuum file, and those others with it.
+pub fn left_behind(finding: &Finding, deleted: &[Window]) -> Option<&'static str> {
+    let name = TimestampedName::parse(file_name(&finding.file).strip_suffix(".vac")?)?;
+    let was_deleted = deleted.iter().any(|(start, end)| *start <= name.start() && name.end() <= *end);
+    (finding.kind == FindingKind::Replacement && was_deleted)
+        .then_some("deletes a joined fragment, but neither its vacuum file nor what that takes out of sight")
 }
 
 /// Why the library couldn't do something; `None` if it should have.

@@ -11,6 +11,7 @@ use super::carried::{self, Carried};
 use super::carry_out::{Done, by_them, by_us};
 use super::defects::Misread;
 use super::history::{Deed, History, Side, Small, Turn};
+use super::names::names_in;
 use super::state::{
     Compared, Counted, Differing, State, Ties, Window, compare, counted, other_cells, other_metadata, our_view, windows,
 };
@@ -53,6 +54,8 @@ struct Run<'a> {
     tainted: Option<&'static str>,
     /// After what vacuum files of metadata were named before the turn.
     replaced_metadata: Vec<TimestampedName>,
+    /// From when to when the library has deleted fragments.
+    deleted: Vec<Window>,
 }
 
 /// How a turn ends the history.
@@ -110,6 +113,7 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
         cells: 0,
         tainted: None,
         replaced_metadata: Vec::new(),
+        deleted: Vec::new(),
     };
     for (number, turn) in (0..).zip(&history.turns) {
         match run.turn(number, turn, counts) {
@@ -139,13 +143,6 @@ pub fn date_schema(array: &Path, history: &History) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The names of files and folders that end so.
-fn names_in(folder: &Path, end: &str) -> Vec<TimestampedName> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter_map(|name| TimestampedName::parse(name.strip_suffix(end)?)).collect()
 }
 
 impl Run<'_> {
@@ -205,8 +202,9 @@ impl Run<'_> {
         if let (true, Deed::Step(Step::Write(write))) = (is_done, &turn.deed) {
             self.ties.add(&self.case, write);
         }
-        if matches!(turn.deed, Deed::DeleteFragments(..)) {
+        if let Deed::DeleteFragments(start, end) = turn.deed {
             self.ties.keep(&after);
+            self.deleted.extend((is_done && turn.side == Side::Theirs).then_some((start, end)));
         }
         if let Some(reason) = (turn.side == Side::Theirs && is_done)
             .then(|| defects::changed_by(history, turn, &before, &after))
@@ -230,8 +228,9 @@ impl Run<'_> {
     /// What to make of something that the library couldn't do.
     fn their_refusal(&mut self, turn: &Turn, error: &tdb_reference::Error) -> std::result::Result<(), End> {
         let message = error.to_string();
-        let known = defects::refused(&message).map(str::to_owned);
-        match known.or_else(|| crate::their_errors::excuse(&self.case, None, error)) {
+        let known =
+            defects::refused(&message).or_else(|| defects::misplaces_footers(self.history, Path::new(&self.uri)));
+        match known.map(str::to_owned).or_else(|| crate::their_errors::excuse(&self.case, None, error)) {
             Some(reason) => {
                 self.excuse(&reason);
                 // What a crash has left behind it is no state of an array, unless it came before anything was written.
@@ -287,9 +286,10 @@ impl Run<'_> {
                 return Err(End::Damaged);
             }
             Compared::TheirError(error) => {
-                if let Some(reason) =
-                    defects::refused(&error).or_else(|| crate::defects::explanation(&self.case, None, &error))
-                {
+                let known = defects::refused(&error)
+                    .or_else(|| defects::misplaces_footers(self.history, Path::new(&self.uri)))
+                    .or_else(|| crate::defects::explanation(&self.case, None, &error));
+                if let Some(reason) = known {
                     self.excuse(reason);
                     return Ok(());
                 }
@@ -456,16 +456,18 @@ impl Run<'_> {
     }
 
     /// Whether everything in the array is as it should be.
-    fn verify(&self) -> std::result::Result<(), Failure> {
+    fn verify(&mut self) -> std::result::Result<(), Failure> {
         let mut verify = Verify::new().threads(1);
         if self.case.encrypted {
             verify = verify.key(tdb_filters::EncryptionKey::new(*crate::case::KEY));
         }
         let report = verify.folder(&self.uri).map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;
-        let finding = report.findings.iter().find(|finding| finding.severity == Severity::Finding);
-        match finding {
-            Some(finding) => Err(Failure::new(Kind::Fragments, format!("verified: {finding}"))),
-            None => Ok(()),
+        for finding in report.findings.iter().filter(|finding| finding.severity == Severity::Finding) {
+            match defects::left_behind(finding, &self.deleted) {
+                Some(reason) => self.excuse(reason),
+                None => return Err(Failure::new(Kind::Fragments, format!("verified: {finding}"))),
+            }
         }
+        Ok(())
     }
 }
