@@ -132,6 +132,26 @@ pub fn misread(case: &Case, ties: &Ties, window: Window, differing: &Differing) 
     Some(Misread { why, tied, lost })
 }
 
+/// Why a purge of the library's shows cells that weren't seen before; `None` if it shouldn't. Of fragments whose cells have times
+/// it takes the deleted cells out, and leaves older ones of the same coordinates, which these hid.
+pub fn brings_back(
+    history: &History,
+    turn: &Turn,
+    before: &[Counted],
+    (ties, differing): (&Ties, &Differing),
+) -> Option<&'static str> {
+    let were_there = differing.gained.iter().all(|place| ties.is_overwritten(place));
+    (leaves_older(history, turn, before) && !differing.gained.is_empty() && were_there).then_some(
+        "purges deleted cells of joined fragments, but no older ones of the same coordinates, which come back",
+    )
+}
+
+/// Whether the library's purge may leave older cells in place of deleted ones.
+pub fn leaves_older(history: &History, turn: &Turn, before: &[Counted]) -> bool {
+    let purges = matches!(&turn.deed, Deed::Join(join) if join.purge);
+    purges && !is_dense(history) && !history.array.allows_dups && before.iter().any(|counted| counted.has_times)
+}
+
 /// Why the library can't read an array any more whose footers it has joined itself; `None` if it should.
 ///
 /// Of format 11 it writes each footer longer than it says, and then takes any bytes for names and counts: it runs out of memory,

@@ -329,7 +329,8 @@ impl Run<'_> {
             let cells = other_cells(&self.case, &old.cells, &new.cells);
             let differing = cells.as_ref().map(|_| Differing::of(&self.case, &old.cells, &new.cells));
             // Of the past cells go that are deleted by now.
-            let is_purged = purges && window.1 != u64::MAX && differing.as_ref().is_some_and(|cells| !cells.has_more);
+            let is_purged =
+                purges && window.1 != u64::MAX && differing.as_ref().is_some_and(|cells| cells.gained.is_empty());
             let detail = cells.filter(|_| !is_purged).or_else(|| other_metadata(&old.metadata, &new.metadata));
             let Some(detail) = detail else { continue };
             if matches!(turn.deed, Deed::Join(_)) && defects::was_timeless(self.history, before, after, *window) {
@@ -339,6 +340,15 @@ impl Run<'_> {
                 continue;
             }
             let is_theirs = turn.side == Side::Theirs;
+            // Now nothing goes but what others take the place of.
+            let back = differing
+                .as_ref()
+                .filter(|cells| is_theirs && is_done && (window.1 != u64::MAX || cells.lost.is_subset(&cells.gained)));
+            let back = back.and_then(|cells| defects::brings_back(self.history, turn, before, (&self.ties, cells)));
+            if let Some(reason) = back {
+                self.excuse(reason);
+                continue;
+            }
             if let Some(reason) = is_theirs.then(|| defects::changed_by(self.history, turn, before, after)).flatten() {
                 self.excuse(reason);
                 return Err(End::Damaged);
@@ -413,7 +423,7 @@ impl Run<'_> {
             self.excuse("we purge other fragments than the library: it takes some that we refuse");
             return Ok(());
         }
-        self.compare_carried(twin, before, counts)?;
+        self.compare_carried(turn, twin, before, counts)?;
         if !matches!(&turn.deed, Deed::Join(join) if join.purge) {
             return Ok(());
         }
@@ -426,7 +436,11 @@ impl Run<'_> {
             let Some(detail) = other_cells(&self.case, &theirs.cells, &own.cells) else { continue };
             let differing = Differing::of(&self.case, &theirs.cells, &own.cells);
             let misread = defects::misread(&self.case, &self.ties, window, &differing);
-            match (reason, misread) {
+            let of_theirs = Differing::of(&self.case, &own.cells, &theirs.cells);
+            let back = (of_theirs.lost.is_subset(&of_theirs.gained))
+                .then(|| defects::brings_back(self.history, turn, before, (&self.ties, &of_theirs)))
+                .flatten();
+            match (reason.or(back), misread) {
                 (Some(reason), _) => self.excuse(reason),
                 (None, Some(misread)) => self.excuse_cells(misread),
                 (None, None) => {
@@ -440,8 +454,15 @@ impl Run<'_> {
     }
 
     /// Whether the cells of new fragments carry the same times and conditions as those that the library wrote.
-    fn compare_carried(&mut self, twin: &str, before: &[Counted], counts: &mut Counts) -> std::result::Result<(), End> {
-        let compared = carried::compare(&self.case, [&self.uri, twin], before);
+    fn compare_carried(
+        &mut self,
+        turn: &Turn,
+        twin: &str,
+        before: &[Counted],
+        counts: &mut Counts,
+    ) -> std::result::Result<(), End> {
+        let leaves_older = defects::leaves_older(self.history, turn, before);
+        let compared = carried::compare(&self.case, [&self.uri, twin], before, leaves_older);
         match compared.map_err(|detail| Failure::new(Kind::OurError, detail))? {
             Carried::Same(tiles) => counts.add(CARRIED, tiles),
             Carried::Excused(why) => self.excuse(why),
