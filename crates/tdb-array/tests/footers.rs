@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory};
+use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, ErrorCategory, NewCells, NewColumn};
+use tdb_condition::field;
 use tdb_fragment::{ConsolidatedFooters, FragmentFooter, GenericTileEncoder};
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
-use tdb_types::{FormatVersion, Limits};
+use tdb_types::{Datatype, FormatVersion, Limits};
 
 /// A sparse array of three fragments, of which a file has the footers of the first two.
 struct Subject {
@@ -163,6 +165,36 @@ fn a_fragment_of_which_a_copy_alone_has_a_footer_is_an_error_by_name() {
             let paths: Vec<&str> = array.damaged().iter().map(|damaged| damaged.path.as_str()).collect();
             assert_eq!(paths, [subject.copies.as_str(), &format!("__fragments/{name}")]);
             assert!(cells(&array).is_ok_and(|cells| cells > 0 && cells < subject.cells));
+        }
+    }
+}
+
+/// Releases 2.0 to 2.3 lose the end of a range of strings where it begins at the empty string.
+#[test]
+fn where_strings_end_is_not_known_if_old_writers_begin_them_empty() {
+    for (version, is_found) in [(9, true), (10, false)] {
+        let storage = Arc::new(MemoryStorage::new());
+        let shared: Arc<dyn Storage> = storage.clone();
+        let schema = SchemaBuilder::sparse().dimension(Dimension::string("d"));
+        let schema =
+            schema.attribute(Attribute::new("a", Datatype::Int32)).version(FormatVersion::new(version).unwrap());
+        CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+        let cells = NewCells::new().with("d", NewColumn::strings(["", "zz"])).with("a", &[1_i32, 2]);
+        open(&storage, &options()).unwrap().write().cells(cells).unwrap();
+        let fragment = open(&storage, &options()).unwrap().fragments().unwrap()[0].folder().to_owned();
+        let path = format!("{fragment}/__fragment_metadata.tdb");
+        let mut bytes = storage.read(&path).unwrap();
+        // The bytes of both strings, those of the first one, then both.
+        let range = [&2_u64.to_le_bytes()[..], &0_u64.to_le_bytes(), b"zz"].concat();
+        let at = bytes.windows(range.len()).rposition(|window| window == range).unwrap();
+        bytes[at + 16..at + 18].copy_from_slice(b"aa");
+        storage.insert(&path, bytes).unwrap();
+        let array = open(&storage, &options()).unwrap();
+        let of_range = array.read().range("d", "zz"..="zz").unwrap();
+        let of_condition = array.read().filter(field("d").eq("zz"));
+        for query in [of_range, of_condition] {
+            let found: usize = query.batches().unwrap().map(|batch| batch.unwrap().len()).sum();
+            assert_eq!(found, usize::from(is_found), "format {version}");
         }
     }
 }

@@ -132,24 +132,38 @@ pub fn misread(case: &Case, ties: &Ties, window: Window, differing: &Differing) 
     Some(Misread { why, tied, lost })
 }
 
-/// Why a purge of the library's shows cells that weren't seen before; `None` if it shouldn't. Of fragments whose cells have times
-/// it takes the deleted cells out, and leaves older ones of the same coordinates, which these hid.
+/// Why a purge of the library's shows cells that weren't seen before; `None` if it shouldn't. It takes deleted cells out, but leaves
+/// older ones of the same coordinates, which these hid: in fragments whose cells have times, and in those that aren't joined.
 pub fn brings_back(
     history: &History,
     turn: &Turn,
-    before: &[Counted],
+    (before, after): (&[Counted], &[Counted]),
     (ties, differing): (&Ties, &Differing),
 ) -> Option<&'static str> {
-    let were_there = differing.gained.iter().all(|place| ties.is_overwritten(place));
-    (leaves_older(history, turn, before) && !differing.gained.is_empty() && were_there).then_some(
-        "purges deleted cells of joined fragments, but no older ones of the same coordinates, which come back",
-    )
+    if differing.gained.is_empty() || !differing.gained.iter().all(|place| ties.is_overwritten(place)) {
+        return None;
+    }
+    if leaves_older(history, turn, before) {
+        return Some(
+            "purges deleted cells of joined fragments, but no older ones of the same coordinates, which come back",
+        );
+    }
+    let is_kept = |counted: &&Counted| after.iter().any(|other| other.name == counted.name);
+    let (kept, replaced): (Vec<&Counted>, Vec<&Counted>) = before.iter().partition(is_kept);
+    let end = replaced.iter().map(|counted| counted.name.end()).max()?;
+    let has_older = kept.iter().any(|counted| counted.name.start() <= end);
+    (purges_versions(history, turn) && has_older)
+        .then_some("purges deleted cells of some fragments, and those of older ones come back, which we refuse")
 }
 
 /// Whether the library's purge may leave older cells in place of deleted ones.
 pub fn leaves_older(history: &History, turn: &Turn, before: &[Counted]) -> bool {
-    let purges = matches!(&turn.deed, Deed::Join(join) if join.purge);
-    purges && !is_dense(history) && !history.array.allows_dups && before.iter().any(|counted| counted.has_times)
+    purges_versions(history, turn) && before.iter().any(|counted| counted.has_times)
+}
+
+/// Whether deleted cells are taken out, of which older versions may be there.
+fn purges_versions(history: &History, turn: &Turn) -> bool {
+    matches!(&turn.deed, Deed::Join(join) if join.purge) && !is_dense(history) && !history.array.allows_dups
 }
 
 /// Why the library can't read an array any more whose footers it has joined itself; `None` if it should.

@@ -344,7 +344,8 @@ impl Run<'_> {
             let back = differing
                 .as_ref()
                 .filter(|cells| is_theirs && is_done && (window.1 != u64::MAX || cells.lost.is_subset(&cells.gained)));
-            let back = back.and_then(|cells| defects::brings_back(self.history, turn, before, (&self.ties, cells)));
+            let back =
+                back.and_then(|cells| defects::brings_back(self.history, turn, (before, after), (&self.ties, cells)));
             if let Some(reason) = back {
                 self.excuse(reason);
                 continue;
@@ -413,13 +414,13 @@ impl Run<'_> {
         if let Err(error) = by_them(self.history, turn, self.reference, twin) {
             return self.their_refusal(turn, &error);
         }
-        let theirs = counted(&self.case, twin).map_err(|detail| Failure::new(Kind::OurError, detail))?;
+        let theirs_now = counted(&self.case, twin).map_err(|detail| Failure::new(Kind::OurError, detail))?;
         let own = self.counted()?;
         let gone = |after: &[Counted]| -> Vec<TimestampedName> {
             let stays = |name: &TimestampedName| after.iter().any(|other| other.name == *name);
             before.iter().map(|counted| counted.name.clone()).filter(|name| !stays(name)).collect()
         };
-        if gone(&theirs) != gone(&own) {
+        if gone(&theirs_now) != gone(&own) {
             self.excuse("we purge other fragments than the library: it takes some that we refuse");
             return Ok(());
         }
@@ -427,7 +428,7 @@ impl Run<'_> {
         if !matches!(&turn.deed, Deed::Join(join) if join.purge) {
             return Ok(());
         }
-        let reason = defects::changed_by(self.history, turn, before, &theirs);
+        let reason = defects::changed_by(self.history, turn, before, &theirs_now);
         for window in self.windows.clone() {
             let views = [&self.uri, twin].map(|uri| our_view(&self.case, uri, window));
             let [Ok(own), Ok(theirs)] = views else {
@@ -438,7 +439,7 @@ impl Run<'_> {
             let misread = defects::misread(&self.case, &self.ties, window, &differing);
             let of_theirs = Differing::of(&self.case, &own.cells, &theirs.cells);
             let back = (of_theirs.lost.is_subset(&of_theirs.gained))
-                .then(|| defects::brings_back(self.history, turn, before, (&self.ties, &of_theirs)))
+                .then(|| defects::brings_back(self.history, turn, (before, &theirs_now), (&self.ties, &of_theirs)))
                 .flatten();
             match (reason.or(back), misread) {
                 (Some(reason), _) => self.excuse(reason),
