@@ -103,6 +103,27 @@ fn lists_whose_lines_name_nothing_are_found() {
     }
 }
 
+/// Releases 2.0 to 2.25 make one wherever metadata is consolidated that isn't there.
+#[test]
+fn an_empty_list_of_metadata_is_a_finding_only_if_something_was_joined() {
+    let array = fixtures::named("v10-by-2.4.3-dense-metadata").array_storage();
+    let group = fixtures::named("v22-by-2.30.0-group").group_storage();
+    for storage in [array, group] {
+        let joined = "__meta/__0_0_0123456789abcdef0123456789abcdef";
+        let (list, sound) = (format!("{joined}.vac"), storage.read(&files(&storage, "__meta", "")[0]).unwrap());
+        storage.insert(&list, Vec::new()).unwrap();
+        let report = verified(&storage);
+        let notes: Vec<_> = report.findings.iter().filter(|finding| finding.file.ends_with(&list)).collect();
+        assert!(
+            report.is_sound() && notes.len() == 1 && notes[0].kind == FindingKind::Unused,
+            "{:#?}",
+            report.findings
+        );
+        storage.insert(joined, sound).unwrap();
+        assert_eq!(wrong(&storage), [FindingKind::Replacement]);
+    }
+}
+
 fn cells(array: &Array) -> Result<Vec<Vec<Vec<u8>>>, ArrayError> {
     let columns = array.read().order(tdb_array::Order::Global).batches()?.map(|batch| {
         let batch = batch?;

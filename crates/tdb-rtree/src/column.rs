@@ -34,7 +34,7 @@ pub(crate) struct VarColumn {
     bytes: Vec<u8>,
     /// Where in `bytes` the lower and the upper bound of each node end.
     ends: Vec<usize>,
-    /// Whether nodes from the empty string to the empty string may have any strings.
+    /// Whether nodes that begin at the empty string may have any strings.
     uncertain: bool,
 }
 
@@ -314,7 +314,7 @@ impl VarColumn {
     /// Lower and upper bound of a node, as far as they are certain; no upper one if there is none.
     pub(crate) fn bounds(&self, node: usize) -> Option<(&[u8], Option<&[u8]>)> {
         let (lo, hi) = self.get(node)?;
-        Some((lo, (!self.uncertain || !hi.is_empty()).then_some(hi)))
+        Some((lo, (!self.uncertain || !lo.is_empty()).then_some(hi)))
     }
 }
 

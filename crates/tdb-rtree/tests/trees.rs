@@ -192,6 +192,30 @@ fn ranges_of_empty_strings_by_old_writers_tell_nothing() {
     }
 }
 
+/// A node over several that begin at the empty string ends where the last of them does, or at the empty string.
+#[test]
+fn ranges_that_begin_at_the_empty_string_by_old_writers_have_no_end() {
+    let kinds = [DimensionKind::var(Datatype::StringAscii)];
+    let mbrs = [("", "b"), ("c", "e")].map(|(lo, hi)| NdRange(vec![DimRange::strings(lo, hi)]));
+    let tree = RTree::build(&kinds, &mbrs, RTree::FANOUT).unwrap();
+    for version in FormatVersion::all().filter(|version| !version.has(Feature::CombinedCoordinates)) {
+        let mut bytes = written(&tree, version);
+        // The root's end, which comes before the tiles'.
+        let end = bytes.iter().position(|byte| *byte == b'e').unwrap();
+        bytes[end] = b'b';
+        let Ok(read) = RTree::parse(&mut ByteReader::new(&bytes), &kinds, version) else { panic!("{version}") };
+        let found = |at: &str| {
+            let query = [vec![DimRange::strings(at, at)]];
+            read.search(&query).unwrap().map(|(tile, _)| tile).collect::<Vec<_>>()
+        };
+        let old = version.has(Feature::UncertainStringRanges);
+        assert_eq!(found("d"), if old { vec![0, 1] } else { vec![1] }, "version {version}");
+        assert_eq!(found("a"), [0]);
+        assert_eq!((read.is_covering(), read.bounds(1)), (old, Some(mbrs[1].clone())));
+        assert_eq!(written(&read, version), bytes);
+    }
+}
+
 #[test]
 fn ranges_of_dates_that_nobody_computed_tell_nothing() {
     let dates = [DimensionKind::fixed(Datatype::DatetimeDay)];

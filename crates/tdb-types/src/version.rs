@@ -133,7 +133,7 @@ features! {
     MetadataFolder: 4, "1.7", "A new array has a folder for metadata; older ones get it with their first metadata.";
     PerDimensionFiles: 5, "2.0", "Each dimension has a datatype, cell length, filters and data files of its own.";
     AllowsDuplicates: 5, "2.0", "A schema says whether cells with equal coordinates may coexist.";
-    UncertainStringRanges: 5 ..= 9, "2.0", "A stored range from the empty string to the empty string says nothing of a tile's strings.";
+    UncertainStringRanges: 5 ..= 9, "2.0", "A stored range that begins at the empty string doesn't say where the strings of a tile, or of a fragment, end.";
     RootCommits: 5 ..= 11, "2.0", "A fragment in the array's folder is committed by a file `<name>.ok` next to it.";
     FillValue: 6, "2.1", "An attribute has a fill value.";
     Validity: 7, "2.2", "Attributes may be nullable, with validity tiles and validity filters.";

@@ -35,7 +35,7 @@ struct Counts {
     writes: [AtomicUsize; 2],
     deletes: [AtomicUsize; 2],
     reads: [AtomicUsize; 2],
-    /// What met a file that had just been removed, or one that was half written, and was done again.
+    /// What met a file that had just been removed, and was done again.
     again: [AtomicUsize; 2],
     /// Reads in which the library crashed.
     crashed: AtomicUsize,
@@ -227,11 +227,7 @@ impl Soak<'_> {
         match read() {
             Ok(values) => Ok(Some(values)),
             Err(error) if error.category() == ErrorCategory::Unavailable => Ok(None),
-            Err(error) => match describe(&error) {
-                // The library writes these in two parts, and readers meet the first.
-                half if half.contains("__fragment_meta/") => Ok(None),
-                error => Err(error.into()),
-            },
+            Err(error) => Err(describe(&error).into()),
         }
     }
 

@@ -1,11 +1,12 @@
 //! What a fragment is, said without its footer.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use tdb_fragment::{DenseGrid, Tiles};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::Dimension;
-use tdb_types::ArrayType;
+use tdb_types::{ArrayType, Feature};
 
 use super::Fragment;
 use crate::{Coordinate, Result, TimeRange};
@@ -86,8 +87,21 @@ impl Fragment {
     pub(crate) fn tile_box(&self, tile: u64) -> Option<NdRange> {
         match self.footer().tiles() {
             Tiles::Dense(grid) => self.dense_box(grid, tile),
-            _ => self.rtree().ok()?.mbr(tile),
+            _ => self.rtree().ok()?.bounds(tile),
         }
+    }
+
+    /// A box that holds all cells, however wrongly the format's writers have computed the non-empty domain; `None` if none is
+    /// known.
+    #[must_use]
+    pub fn bounds(&self) -> Option<Cow<'_, NdRange>> {
+        let domain = self.non_empty_domain()?;
+        let begins_empty = |range: &DimRange| matches!(range, DimRange::Var { lo, .. } if lo.is_empty());
+        if !self.footer().version().has(Feature::UncertainStringRanges) || !domain.0.iter().any(begins_empty) {
+            return Some(Cow::Borrowed(domain));
+        }
+        let known = |range: &DimRange| if begins_empty(range) { DimRange::strings_from("") } else { range.clone() };
+        Some(Cow::Owned(NdRange(domain.0.iter().map(known).collect())))
     }
 
     /// The part of a dense tile's box that lies in the non-empty domain.

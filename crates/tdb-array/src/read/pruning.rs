@@ -130,11 +130,11 @@ pub(super) fn rules_out_fragment(fragment: &Fragment, array: &ArraySchema, condi
 
 /// How many of the fragment's cells fulfil the condition, as far as is known of all of them together.
 fn over_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Fulfilment {
-    let domain = fragment.non_empty_domain();
+    let domain = fragment.bounds();
     let known = |field: FieldRef| match field {
         FieldRef::Dimension(index) => {
             let Some(dimension) = array.dimensions().get(index) else { return (Bounds::Unknown, None, true) };
-            (coordinates(domain.and_then(|domain| domain.0.get(index)), dimension.physical()), None, true)
+            (coordinates(domain.as_ref().and_then(|domain| domain.0.get(index)), dimension.physical()), None, true)
         }
         FieldRef::Attribute(_) => {
             let own = fragment.own_field(array, field).filter(|own| matches!(own, FragmentField::Attribute(_)));

@@ -1,5 +1,7 @@
 //! Which fragments a query has to look into at all, by what their footers say.
 
+use std::borrow::Cow;
+
 use tdb_condition::BoundCondition;
 use tdb_rtree::{DimRange, NdRange};
 
@@ -42,11 +44,13 @@ impl<'a> Relevant<'a> {
         // Cells that don't fulfil the condition may hide older ones that do. Those of fragments without such a cell needn't be
         // hidden.
         let others = fragments.iter().zip(&out).filter(|(_, out)| hides && !**out);
-        let others: Vec<Option<&NdRange>> = others.map(|(fragment, _)| fragment.non_empty_domain()).collect();
+        let others: Vec<Option<Cow<'_, NdRange>>> = others.map(|(fragment, _)| fragment.bounds()).collect();
         let is_costly = others.len().saturating_mul(fragments.len()) > MOST_COMPARISONS;
         let stands_alone = |fragment: &Fragment| {
-            let own = fragment.non_empty_domain();
-            let meets = |other: &Option<&NdRange>| own.zip(*other).is_none_or(|(own, other)| own.intersects(other));
+            let own = fragment.bounds();
+            let meets = |other: &Option<Cow<'_, NdRange>>| {
+                own.as_ref().zip(other.as_ref()).is_none_or(|(own, other)| own.intersects(other))
+            };
             others.is_empty() || !is_costly && !others.iter().any(meets)
         };
         let before = fragments.len();
@@ -59,6 +63,6 @@ impl<'a> Relevant<'a> {
 
 /// Whether the fragment may have a cell in one of the ranges of every dimension.
 fn may_reach(fragment: &Fragment, regions: &[Vec<DimRange>]) -> bool {
-    let Some(domain) = fragment.non_empty_domain() else { return true };
+    let Some(domain) = fragment.bounds() else { return true };
     domain.0.iter().zip(regions).all(|(own, ranges)| ranges.iter().any(|range| range.intersects(own)))
 }

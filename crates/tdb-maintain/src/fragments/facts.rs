@@ -1,5 +1,6 @@
 //! What is known of fragments without their cells.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use tdb_array::tdb_rtree::{DimRange, NdRange};
@@ -43,7 +44,7 @@ impl Facts {
             name: fragment.name().clone(),
             folder: fragment.folder().to_owned(),
             bytes: fragment.bytes()?,
-            domain: fragment.non_empty_domain().cloned(),
+            domain: fragment.bounds().map(Cow::into_owned),
             has_times: fragment.footer().header().has_timestamps,
             dropped,
         })

@@ -1,6 +1,7 @@
 //! The boxes around cells: of tiles, of the nodes above them, of the fragment.
 
 use tdb_array::tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
+use tdb_types::Feature;
 
 use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::Checked;
@@ -77,6 +78,11 @@ fn check_nodes(checked: &mut Checked<'_>, tree: &RTree, kinds: &[DimensionKind],
     if built == *tree {
         return;
     }
+    if tree.is_covering() && built.level_count() == tree.level_count() && is_uncertain(checked, &leaves) {
+        let what = "inner nodes not around the tiles below them; known of the format's writers, and not relied on";
+        checked.found.push(Finding::note(FindingKind::RTree, file, what));
+        return;
+    }
     let same_shape = built.level_count() == tree.level_count();
     let what = match tree.is_covering() {
         true if same_shape => "inner nodes are larger than the tiles' boxes below them",
@@ -84,6 +90,13 @@ fn check_nodes(checked: &mut Checked<'_>, tree: &RTree, kinds: &[DimensionKind],
         false => "an inner node doesn't bound the tiles below it",
     };
     checked.found.push(Finding::wrong(FindingKind::RTree, file, what));
+}
+
+/// Whether boxes over these begin at the empty string, of which old writers lose the other end.
+fn is_uncertain(checked: &Checked<'_>, boxes: &[NdRange]) -> bool {
+    let begins_empty = |range: &DimRange| matches!(range, DimRange::Var { lo, .. } if lo.is_empty());
+    checked.fragment.footer().version().has(Feature::UncertainStringRanges)
+        && boxes.iter().any(|own| own.0.iter().any(begins_empty))
 }
 
 fn check_domain(
@@ -108,7 +121,7 @@ fn check_domain(
         return;
     }
     let what = differs(stored, &own, kinds);
-    checked.found.push(match is_known {
+    checked.found.push(match is_known || is_uncertain(checked, &[own]) {
         true => Finding::note(FindingKind::NonEmptyDomain, file, format!("{what}; known of the format's writers")),
         false => Finding::wrong(FindingKind::NonEmptyDomain, file, what),
     });

@@ -3,7 +3,7 @@
 use tdb_array::{Array, Names, SmallFiles};
 use tdb_metadata::{CommitKind, PathList};
 use tdb_storage::EntryKind;
-use tdb_types::names::{COMMITS_FOLDER, METADATA_FOLDER, file_name};
+use tdb_types::names::{COMMITS_FOLDER, METADATA_FOLDER, VACUUM_EXTENSION, file_name};
 use tdb_types::{ByteReader, TimestampedName};
 
 use super::finding::{Finding, FindingKind};
@@ -63,13 +63,24 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
         if PathList::for_each(&mut ByteReader::new(&bytes), look).is_err() {
             continue;
         }
-        let what = match first_wrong {
+        let named_after = entry.name.strip_suffix(&format!(".{VACUUM_EXTENSION}")).unwrap_or(&entry.name);
+        let is_joined = || folder != METADATA_FOLDER || entries.iter().any(|other| other.name == named_after);
+        let file = files.storage().describe(&path);
+        found.extend(match first_wrong {
             Some(line) => {
-                format!("line {line} names neither a fragment nor a file, so that what it named counts again")
+                let what =
+                    format!("line {line} names neither a fragment nor a file, so that what it named counts again");
+                Some(Finding::wrong(FindingKind::Replacement, file, what))
             }
-            None if lines == 0 => "it lists nothing, so that what it listed counts again".to_owned(),
-            None => continue,
-        };
-        found.push(Finding::wrong(FindingKind::Replacement, files.storage().describe(&path), what));
+            None if lines == 0 && is_joined() => {
+                let what = "it lists nothing, so that what it listed counts again";
+                Some(Finding::wrong(FindingKind::Replacement, file, what))
+            }
+            None if lines == 0 => {
+                let what = "it lists nothing, as releases up to 2.25 write it where there is no metadata to join";
+                Some(Finding::note(FindingKind::Unused, file, what))
+            }
+            None => None,
+        });
     }
 }

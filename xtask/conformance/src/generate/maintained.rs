@@ -99,8 +99,7 @@ fn case(random: &mut Random, gaps: &[u64]) -> Option<Case> {
 fn in_older_format(random: &mut Random, case: &Case) -> Option<(Case, FormatVersion)> {
     let releases: Vec<_> = RELEASES.iter().filter(|release| release.format >= 7).collect();
     let release = **random.pick(&releases);
-    let fits = |case: &Case| limits::keeps_names(case, release) && limits::footers_can_be_joined(case, release);
-    let case = limits::fit(case.clone(), release).filter(fits)?;
+    let case = limits::fit(case.clone(), release).filter(|case| limits::keeps_names(case, release))?;
     Some((case, FormatVersion::new(release.format).ok()?))
 }
 

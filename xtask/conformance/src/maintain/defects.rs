@@ -1,8 +1,13 @@
 //! What the library is known to get wrong when it maintains arrays, told by which fragments it has joined.
 
-use tdb_types::{ArrayType, Feature};
+use std::path::Path;
+
+use tdb_maintain::{Finding, FindingKind};
+use tdb_types::names::file_name;
+use tdb_types::{ArrayType, Feature, TimestampedName};
 
 use super::history::{Deed, History, Join, Turn};
+use super::names::names_in;
 use super::state::{Counted, Differing, Ties, Window};
 use crate::case::Case;
 
@@ -125,6 +130,59 @@ pub fn misread(case: &Case, ties: &Ties, window: Window, differing: &Differing) 
         _ => return None,
     };
     Some(Misread { why, tied, lost })
+}
+
+/// Why a purge of the library's shows cells that weren't seen before; `None` if it shouldn't. It takes deleted cells out, but leaves
+/// older ones of the same coordinates, which these hid: in fragments whose cells have times, and in those that aren't joined.
+pub fn brings_back(
+    history: &History,
+    turn: &Turn,
+    (before, after): (&[Counted], &[Counted]),
+    (ties, differing): (&Ties, &Differing),
+) -> Option<&'static str> {
+    if differing.gained.is_empty() || !differing.gained.iter().all(|place| ties.is_overwritten(place)) {
+        return None;
+    }
+    if leaves_older(history, turn, before) {
+        return Some(
+            "purges deleted cells of joined fragments, but no older ones of the same coordinates, which come back",
+        );
+    }
+    let is_kept = |counted: &&Counted| after.iter().any(|other| other.name == counted.name);
+    let (kept, replaced): (Vec<&Counted>, Vec<&Counted>) = before.iter().partition(is_kept);
+    let end = replaced.iter().map(|counted| counted.name.end()).max()?;
+    let has_older = kept.iter().any(|counted| counted.name.start() <= end);
+    (purges_versions(history, turn) && has_older)
+        .then_some("purges deleted cells of some fragments, and those of older ones come back, which we refuse")
+}
+
+/// Whether the library's purge may leave older cells in place of deleted ones.
+pub fn leaves_older(history: &History, turn: &Turn, before: &[Counted]) -> bool {
+    purges_versions(history, turn) && before.iter().any(|counted| counted.has_times)
+}
+
+/// Whether deleted cells are taken out, of which older versions may be there.
+fn purges_versions(history: &History, turn: &Turn) -> bool {
+    matches!(&turn.deed, Deed::Join(join) if join.purge) && !is_dense(history) && !history.array.allows_dups
+}
+
+/// Why the library can't read an array any more whose footers it has joined itself; `None` if it should.
+///
+/// Of format 11 it writes each footer longer than it says, and then takes any bytes for names and counts: it runs out of memory,
+/// doesn't find schemas, and so on. Ours leaves such footers out, so that a file of them is the library's.
+pub fn misplaces_footers(history: &History, array: &Path) -> Option<&'static str> {
+    let has_stray = history.version.has(Feature::TileStatistics) && !history.version.has(Feature::FragmentStatistics);
+    (has_stray && !names_in(array, ".meta").is_empty())
+        .then_some("can't read footers of format 11 that it has joined itself")
+}
+
+/// Why a sound array has such a finding; `None` if it shouldn't. `deleted` are ranges of time whose fragments the library has
+/// deleted: of a fragment that others were joined to it leaves the vacuum file, and those others with it.
+pub fn left_behind(finding: &Finding, deleted: &[Window]) -> Option<&'static str> {
+    let name = TimestampedName::parse(file_name(&finding.file).strip_suffix(".vac")?)?;
+    let was_deleted = deleted.iter().any(|(start, end)| *start <= name.start() && name.end() <= *end);
+    (finding.kind == FindingKind::Replacement && was_deleted)
+        .then_some("deletes a joined fragment, but neither its vacuum file nor what that takes out of sight")
 }
 
 /// Why the library couldn't do something; `None` if it should have.

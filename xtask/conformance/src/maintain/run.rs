@@ -11,6 +11,7 @@ use super::carried::{self, Carried};
 use super::carry_out::{Done, by_them, by_us};
 use super::defects::Misread;
 use super::history::{Deed, History, Side, Small, Turn};
+use super::names::names_in;
 use super::state::{
     Compared, Counted, Differing, State, Ties, Window, compare, counted, other_cells, other_metadata, our_view, windows,
 };
@@ -53,6 +54,8 @@ struct Run<'a> {
     tainted: Option<&'static str>,
     /// After what vacuum files of metadata were named before the turn.
     replaced_metadata: Vec<TimestampedName>,
+    /// From when to when the library has deleted fragments.
+    deleted: Vec<Window>,
 }
 
 /// How a turn ends the history.
@@ -110,6 +113,7 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
         cells: 0,
         tainted: None,
         replaced_metadata: Vec::new(),
+        deleted: Vec::new(),
     };
     for (number, turn) in (0..).zip(&history.turns) {
         match run.turn(number, turn, counts) {
@@ -139,13 +143,6 @@ pub fn date_schema(array: &Path, history: &History) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The names of files and folders that end so.
-fn names_in(folder: &Path, end: &str) -> Vec<TimestampedName> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter_map(|name| TimestampedName::parse(name.strip_suffix(end)?)).collect()
 }
 
 impl Run<'_> {
@@ -205,8 +202,9 @@ impl Run<'_> {
         if let (true, Deed::Step(Step::Write(write))) = (is_done, &turn.deed) {
             self.ties.add(&self.case, write);
         }
-        if matches!(turn.deed, Deed::DeleteFragments(..)) {
+        if let Deed::DeleteFragments(start, end) = turn.deed {
             self.ties.keep(&after);
+            self.deleted.extend((is_done && turn.side == Side::Theirs).then_some((start, end)));
         }
         if let Some(reason) = (turn.side == Side::Theirs && is_done)
             .then(|| defects::changed_by(history, turn, &before, &after))
@@ -230,8 +228,9 @@ impl Run<'_> {
     /// What to make of something that the library couldn't do.
     fn their_refusal(&mut self, turn: &Turn, error: &tdb_reference::Error) -> std::result::Result<(), End> {
         let message = error.to_string();
-        let known = defects::refused(&message).map(str::to_owned);
-        match known.or_else(|| crate::their_errors::excuse(&self.case, None, error)) {
+        let known =
+            defects::refused(&message).or_else(|| defects::misplaces_footers(self.history, Path::new(&self.uri)));
+        match known.map(str::to_owned).or_else(|| crate::their_errors::excuse(&self.case, None, error)) {
             Some(reason) => {
                 self.excuse(&reason);
                 // What a crash has left behind it is no state of an array, unless it came before anything was written.
@@ -287,9 +286,10 @@ impl Run<'_> {
                 return Err(End::Damaged);
             }
             Compared::TheirError(error) => {
-                if let Some(reason) =
-                    defects::refused(&error).or_else(|| crate::defects::explanation(&self.case, None, &error))
-                {
+                let known = defects::refused(&error)
+                    .or_else(|| defects::misplaces_footers(self.history, Path::new(&self.uri)))
+                    .or_else(|| crate::defects::explanation(&self.case, None, &error));
+                if let Some(reason) = known {
                     self.excuse(reason);
                     return Ok(());
                 }
@@ -329,7 +329,8 @@ impl Run<'_> {
             let cells = other_cells(&self.case, &old.cells, &new.cells);
             let differing = cells.as_ref().map(|_| Differing::of(&self.case, &old.cells, &new.cells));
             // Of the past cells go that are deleted by now.
-            let is_purged = purges && window.1 != u64::MAX && differing.as_ref().is_some_and(|cells| !cells.has_more);
+            let is_purged =
+                purges && window.1 != u64::MAX && differing.as_ref().is_some_and(|cells| cells.gained.is_empty());
             let detail = cells.filter(|_| !is_purged).or_else(|| other_metadata(&old.metadata, &new.metadata));
             let Some(detail) = detail else { continue };
             if matches!(turn.deed, Deed::Join(_)) && defects::was_timeless(self.history, before, after, *window) {
@@ -339,6 +340,16 @@ impl Run<'_> {
                 continue;
             }
             let is_theirs = turn.side == Side::Theirs;
+            // Now nothing goes but what others take the place of.
+            let back = differing
+                .as_ref()
+                .filter(|cells| is_theirs && is_done && (window.1 != u64::MAX || cells.lost.is_subset(&cells.gained)));
+            let back =
+                back.and_then(|cells| defects::brings_back(self.history, turn, (before, after), (&self.ties, cells)));
+            if let Some(reason) = back {
+                self.excuse(reason);
+                continue;
+            }
             if let Some(reason) = is_theirs.then(|| defects::changed_by(self.history, turn, before, after)).flatten() {
                 self.excuse(reason);
                 return Err(End::Damaged);
@@ -403,21 +414,21 @@ impl Run<'_> {
         if let Err(error) = by_them(self.history, turn, self.reference, twin) {
             return self.their_refusal(turn, &error);
         }
-        let theirs = counted(&self.case, twin).map_err(|detail| Failure::new(Kind::OurError, detail))?;
+        let theirs_now = counted(&self.case, twin).map_err(|detail| Failure::new(Kind::OurError, detail))?;
         let own = self.counted()?;
         let gone = |after: &[Counted]| -> Vec<TimestampedName> {
             let stays = |name: &TimestampedName| after.iter().any(|other| other.name == *name);
             before.iter().map(|counted| counted.name.clone()).filter(|name| !stays(name)).collect()
         };
-        if gone(&theirs) != gone(&own) {
+        if gone(&theirs_now) != gone(&own) {
             self.excuse("we purge other fragments than the library: it takes some that we refuse");
             return Ok(());
         }
-        self.compare_carried(twin, before, counts)?;
+        self.compare_carried(turn, twin, before, counts)?;
         if !matches!(&turn.deed, Deed::Join(join) if join.purge) {
             return Ok(());
         }
-        let reason = defects::changed_by(self.history, turn, before, &theirs);
+        let reason = defects::changed_by(self.history, turn, before, &theirs_now);
         for window in self.windows.clone() {
             let views = [&self.uri, twin].map(|uri| our_view(&self.case, uri, window));
             let [Ok(own), Ok(theirs)] = views else {
@@ -426,7 +437,11 @@ impl Run<'_> {
             let Some(detail) = other_cells(&self.case, &theirs.cells, &own.cells) else { continue };
             let differing = Differing::of(&self.case, &theirs.cells, &own.cells);
             let misread = defects::misread(&self.case, &self.ties, window, &differing);
-            match (reason, misread) {
+            let of_theirs = Differing::of(&self.case, &own.cells, &theirs.cells);
+            let back = (of_theirs.lost.is_subset(&of_theirs.gained))
+                .then(|| defects::brings_back(self.history, turn, (before, &theirs_now), (&self.ties, &of_theirs)))
+                .flatten();
+            match (reason.or(back), misread) {
                 (Some(reason), _) => self.excuse(reason),
                 (None, Some(misread)) => self.excuse_cells(misread),
                 (None, None) => {
@@ -440,8 +455,15 @@ impl Run<'_> {
     }
 
     /// Whether the cells of new fragments carry the same times and conditions as those that the library wrote.
-    fn compare_carried(&mut self, twin: &str, before: &[Counted], counts: &mut Counts) -> std::result::Result<(), End> {
-        let compared = carried::compare(&self.case, [&self.uri, twin], before);
+    fn compare_carried(
+        &mut self,
+        turn: &Turn,
+        twin: &str,
+        before: &[Counted],
+        counts: &mut Counts,
+    ) -> std::result::Result<(), End> {
+        let leaves_older = defects::leaves_older(self.history, turn, before);
+        let compared = carried::compare(&self.case, [&self.uri, twin], before, leaves_older);
         match compared.map_err(|detail| Failure::new(Kind::OurError, detail))? {
             Carried::Same(tiles) => counts.add(CARRIED, tiles),
             Carried::Excused(why) => self.excuse(why),
@@ -456,16 +478,18 @@ impl Run<'_> {
     }
 
     /// Whether everything in the array is as it should be.
-    fn verify(&self) -> std::result::Result<(), Failure> {
+    fn verify(&mut self) -> std::result::Result<(), Failure> {
         let mut verify = Verify::new().threads(1);
         if self.case.encrypted {
             verify = verify.key(tdb_filters::EncryptionKey::new(*crate::case::KEY));
         }
         let report = verify.folder(&self.uri).map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;
-        let finding = report.findings.iter().find(|finding| finding.severity == Severity::Finding);
-        match finding {
-            Some(finding) => Err(Failure::new(Kind::Fragments, format!("verified: {finding}"))),
-            None => Ok(()),
+        for finding in report.findings.iter().filter(|finding| finding.severity == Severity::Finding) {
+            match defects::left_behind(finding, &self.deleted) {
+                Some(reason) => self.excuse(reason),
+                None => return Err(Failure::new(Kind::Fragments, format!("verified: {finding}"))),
+            }
         }
+        Ok(())
     }
 }

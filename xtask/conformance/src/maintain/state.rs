@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
+use tdb_array::tdb_fragment::FragmentField;
 use tdb_array::{Array, TimeRange};
 use tdb_reference::Reference;
 use tdb_reference::model::{Bytes, MetadataEntry, QuerySpec, ReadColumn, ReadResult, WriteSpec};
@@ -172,8 +173,10 @@ pub struct Differing {
     pub coordinates: HashSet<Vec<u8>>,
     /// Of these, those that the first has no cell of.
     pub only_in_second: HashSet<Vec<u8>>,
-    /// Whether the second has cells that the first hasn't.
-    pub has_more: bool,
+    /// The coordinates of cells that the first has, and the second hasn't.
+    pub lost: HashSet<Vec<u8>>,
+    /// The coordinates of cells that the second has, and the first hasn't.
+    pub gained: HashSet<Vec<u8>>,
 }
 
 impl Differing {
@@ -184,13 +187,13 @@ impl Differing {
                 *counts.entry(row(case, &result.columns, cell)).or_default() += one;
             }
         }
-        let has_more = counts.values().any(|count| *count < 0);
-        let first: HashSet<&Vec<u8>> =
-            counts.iter().filter(|(_, count)| **count > 0).map(|((place, _), _)| place).collect();
-        let of_second = counts.iter().filter(|(_, count)| **count < 0).map(|((place, _), _)| place);
-        let only_in_second = of_second.filter(|place| !first.contains(place)).cloned().collect();
-        let differing = counts.iter().filter(|(_, count)| **count != 0).map(|((place, _), _)| place.clone());
-        Self { coordinates: differing.collect(), only_in_second, has_more }
+        let of = |sign: i64| -> HashSet<Vec<u8>> {
+            counts.iter().filter(|(_, count)| count.signum() == sign).map(|((place, _), _)| place.clone()).collect()
+        };
+        let (lost, gained) = (of(1), of(-1));
+        let coordinates = lost.union(&gained).cloned().collect();
+        let only_in_second = gained.difference(&lost).cloned().collect();
+        Self { coordinates, only_in_second, lost, gained }
     }
 }
 
@@ -255,6 +258,11 @@ impl Ties {
         self.0.get(place).is_some_and(|times| times.range(start..=end).any(|(_, writes)| *writes > 1))
     }
 
+    /// Whether cells of these coordinates were written more than once.
+    pub fn is_overwritten(&self, place: &[u8]) -> bool {
+        self.0.get(place).is_some_and(|times| times.values().sum::<u32>() > 1)
+    }
+
     /// Whether cells of any coordinates were written at the same time within a window.
     pub fn are_in(&self, (start, end): Window) -> bool {
         self.0.values().any(|times| times.range(start..=end).any(|(_, writes)| *writes > 1))
@@ -313,6 +321,8 @@ pub struct Counted {
     /// Attributes of its schema.
     pub attributes: Vec<String>,
     pub domain: Option<tdb_rtree::NdRange>,
+    /// Whether each of its cells has its own time.
+    pub has_times: bool,
 }
 
 /// The fragments that count now, and the names of files of metadata.
@@ -325,6 +335,7 @@ pub fn counted(case: &Case, uri: &str) -> Result<Vec<Counted>, String> {
             name: fragment.name().clone(),
             attributes: fragment.schema().attributes().iter().map(|own| own.name().to_owned()).collect(),
             domain: fragment.non_empty_domain().cloned(),
+            has_times: fragment.footer().slot(FragmentField::Timestamps).is_some(),
         })
         .collect())
 }

@@ -254,7 +254,7 @@ impl Run<'_> {
     fn is_purged(&self, seen: &Seen, got: &ReadResult) -> bool {
         let purges = |deed: &Deed| matches!(deed, Deed::Join(join) if join.purge);
         let is_past = seen.window != NOW && self.moved.history.turns.iter().any(|turn| purges(&turn.deed));
-        is_past && !Differing::of(&self.case, got, &seen.cells).has_more
+        is_past && Differing::of(&self.case, got, &seen.cells).gained.is_empty()
     }
 
     /// Why the release can't be relied on: it gets the same array wrong where it, or the newest, wrote it.

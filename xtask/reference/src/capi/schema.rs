@@ -117,7 +117,7 @@ impl Context {
         let datatype = code(spec.datatype);
         let allocated =
             allocate!(self, tiledb_dimension_free, tiledb_dimension_alloc(name.as_ptr(), datatype, domain, extent))?;
-        if !spec.filters.filters.is_empty() {
+        if spec.filters.is_stated() {
             let filters = self.filter_list(&spec.filters)?;
             call!(self, tiledb_dimension_set_filter_list(allocated.pointer(), filters.pointer()))?;
         }
@@ -144,7 +144,7 @@ impl Context {
                 call!(self, tiledb_attribute_set_fill_value(attribute, bytes, size))?;
             }
         }
-        if !spec.filters.filters.is_empty() {
+        if spec.filters.is_stated() {
             let filters = self.filter_list(&spec.filters)?;
             call!(self, tiledb_attribute_set_filter_list(attribute, filters.pointer()))?;
         }

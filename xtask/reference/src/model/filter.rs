@@ -122,6 +122,11 @@ impl From<Vec<FilterSpec>> for Pipeline {
 }
 
 impl Pipeline {
+    /// Whether it says anything: a list without filters may have a chunk size of its own.
+    pub fn is_stated(&self) -> bool {
+        !self.filters.is_empty() || self.max_chunk_size.is_some()
+    }
+
     /// The pipeline as a schema of format 20 or later holds it.
     ///
     /// The layout is stated in `tdb-filters` too, which reads and writes pipelines. The second time is on purpose: this
