@@ -27,7 +27,10 @@ Examples:
   tdb migrate ARRAY --to 22 --plan                        what would be done, or what stands against it
   tdb migrate ARRAY --to 5 --out COPY                     for readers of release 2.0
   tdb migrate ARRAY --tile-extent x=256 --filters 'a=bitshuffle | zstd(5)'
-  tdb migrate ARRAY --flatten --at 2024-06-30 --out COPY  the cells of then, without history")]
+  tdb migrate ARRAY --flatten --at 2024-06-30 --out COPY  the cells of then, without history
+  tdb migrate ARRAY --new-key-file NEW --remove-old       encrypted from now on
+  tdb migrate ARRAY --key-file OLD --new-key-file NEW --out COPY
+  tdb migrate ARRAY --key-file OLD --no-key --out COPY    not encrypted any more")]
 pub(crate) struct Args {
     /// The array
     array: OsString,
@@ -64,6 +67,15 @@ pub(crate) struct Args {
     /// __offsets and __validity
     #[arg(long, value_name = "FIELD=LIST", value_parser = pair)]
     filters: Vec<(String, String)>,
+
+    /// Encrypts the new array with the key in this file, 32 bytes or 64 hexadecimal digits [default: with the key of the old
+    /// one, if it has one]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_key")]
+    new_key_file: Option<OsString>,
+
+    /// Doesn't encrypt the new array
+    #[arg(long)]
+    no_key: bool,
 
     /// Leaves out the history: one fragment with the cells of now, or those of the time of --at
     #[arg(long)]
@@ -114,6 +126,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             "--at and --between are for --flatten: with its history an array is copied of all times",
         ));
     }
+    // Before anything is looked at: a key that can't be read is no reason to have begun.
+    let new_key = new_key(args, key)?;
     let local = location::local(&args.array)?;
     match recover_migration(&local)? {
         InPlace::Finished => eprintln!("a migration that was interrupted is finished now"),
@@ -126,16 +140,35 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if args.plan {
         return print_plan(&migration, format, terminal);
     }
-    let options = key.create_options();
+    let options = new_key.create_options();
     let report = match &args.out {
         Some(out) => migration.into_folder(&location::local(out)?, &options)?,
         None => migration.in_place(&path, &options, args.remove_old)?,
     };
     print_report(&migration, &report, format, terminal)?;
     if args.out.is_none() && !args.remove_old {
-        eprintln!("the old array is kept as {}", before(&path));
+        eprintln!("the old array is kept as {}{}", before(&path), of_old_key(args, key));
     }
     Ok(())
+}
+
+/// The key of what is written.
+fn new_key(args: &Args, key: &Key) -> Result<Key> {
+    match &args.new_key_file {
+        Some(file) => Key::from_file(Path::new(file), "--new-key-file"),
+        None if args.no_key => Ok(Key::none()),
+        None => Ok(key.clone()),
+    }
+}
+
+/// What people should know of the one that is kept, where the new one has another key.
+fn of_old_key(args: &Args, key: &Key) -> &'static str {
+    match (args.new_key_file.is_some(), key.is_given()) {
+        (true, false) => "; that one is not encrypted",
+        (true, true) => "; that one is encrypted with its old key",
+        (false, true) if args.no_key => "; that one is still encrypted",
+        _ => "",
+    }
 }
 
 fn before(path: &Path) -> String {
