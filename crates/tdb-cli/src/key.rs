@@ -88,6 +88,10 @@ impl Key {
         self.0.is_some()
     }
 
+    pub(crate) fn bytes(&self) -> Option<&EncryptionKey> {
+        self.0.as_ref()
+    }
+
     /// How to open an array with it.
     pub(crate) fn options(&self) -> ArrayOptions {
         match &self.0 {

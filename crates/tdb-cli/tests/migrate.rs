@@ -89,3 +89,39 @@ fn wrong_keys() {
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("migrat")), "{left:?}");
     assert_eq!(run(&format!("read {array}")).code, Some(0));
 }
+
+/// All arrays of a group, to another place, in place, with a key, or refused.
+#[test]
+fn groups() {
+    let copy = Copy::of("v22-by-2.30.0-group");
+    assert_snapshot!(copy.run("migrate", "group", "--to 20 --plan --format csv").to_string());
+    assert_snapshot!(copy.run("migrate", "group", "--to 20 --format csv").to_string());
+    let version = |place: &str| {
+        let run = copy.run("schema", &format!("{place}/two"), "");
+        run.stdout.lines().find(|line| line.contains("format version")).unwrap().trim().to_owned()
+    };
+    assert_eq!((version("group"), version("group.before-migration")).0, "format version       20");
+    assert_eq!(version("group.before-migration"), "format version       22");
+    let members = |place: &str, after: &str| {
+        let run = copy.run("tree", place, after);
+        (
+            run.code,
+            run.stdout
+                .lines()
+                .skip(1)
+                .filter_map(|line| Some(line.split_once("\"path\"")?.0.to_owned()))
+                .collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(members("group", ""), members("group.before-migration", ""));
+    let (key, out) = (copy.path().join("key"), copy.path().join("out"));
+    std::fs::write(&key, "7".repeat(64)).unwrap();
+    let run = copy.run(&format!("migrate --new-key-file {} --out {}", key.display(), out.display()), "group", "");
+    assert_eq!(run.code, Some(0), "{run}");
+    assert_eq!(members("out", "").0, Some(6));
+    assert_eq!(members("out", &format!("--key-file {}", key.display())).1, members("group", "").1);
+    let refused = copy.run("migrate", "group", "--at 2024-01-01 --flatten");
+    assert!(refused.code == Some(2) && refused.stderr.contains("are for arrays"), "{refused}");
+    let refused = copy.run(&format!("migrate --out {}", out.display()), "group", "");
+    assert!(refused.code == Some(2) && refused.stderr.contains("something is there already"), "{refused}");
+}
