@@ -135,6 +135,15 @@ impl GroupOptions {
         self.open_in(Arc::new(counting.clone()), None, counting)
     }
 
+    /// The same where the storage is this folder of the machine: members may lie anywhere on it, as with [`open`](Self::open).
+    ///
+    /// # Errors
+    /// See [`Group::open`].
+    pub fn open_on_folder(&self, storage: Arc<dyn Storage>, folder: impl AsRef<Path>) -> Result<Group> {
+        let counting = CountingStorage::new(storage);
+        self.open_in(Arc::new(counting.clone()), std::fs::canonicalize(folder).ok(), counting)
+    }
+
     fn open_in(&self, storage: Arc<dyn Storage>, folder: Option<PathBuf>, counting: CountingStorage) -> Result<Group> {
         let time = self.access.time(self.time)?;
         let listing = list(&*storage)?;

@@ -31,7 +31,7 @@ impl Key {
     /// The file can't be read, or what is there is no key.
     pub(crate) fn given(file: Option<&OsStr>) -> Result<Self> {
         if let Some(file) = file {
-            return Self::from_file(Path::new(file));
+            return Self::from_file(Path::new(file), "--key-file");
         }
         match (variable(KEY_VARIABLE), variable(FILE_VARIABLE)) {
             (Some(_), Some(_)) => {
@@ -45,12 +45,16 @@ impl Key {
                         .with_hint("a key is 64 hexadecimal digits, which stand for its 32 bytes"))
                 }
             },
-            (None, Some(file)) => Self::from_file(Path::new(&file)),
+            (None, Some(file)) => Self::from_file(Path::new(&file), FILE_VARIABLE),
             (None, None) => Ok(Self(None)),
         }
     }
 
-    fn from_file(path: &Path) -> Result<Self> {
+    /// The key in a file that an option or a variable names.
+    ///
+    /// # Errors
+    /// It can't be read, or holds no key.
+    pub(crate) fn from_file(path: &Path, named_by: &str) -> Result<Self> {
         let read = || {
             let mut bytes = Vec::with_capacity(128);
             // One byte more than any key has.
@@ -59,7 +63,7 @@ impl Key {
         };
         let bytes = read().map_err(|error| {
             let failure = Failure::io(format!("the key file {}", path.display()), &error);
-            failure.with_hint(format!("`--key-file` and {FILE_VARIABLE} take the path of a file that holds the key"))
+            failure.with_hint(format!("`{named_by}` takes the path of a file that holds the key"))
         })?;
         let found = EncryptionKey::try_from(bytes.as_slice()).ok().or_else(|| from_hex(bytes.trim_ascii_end()));
         match found {
@@ -72,6 +76,20 @@ impl Key {
                 }))
             }
         }
+    }
+
+    /// None.
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+
+    /// Whether there is one.
+    pub(crate) fn is_given(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(crate) fn bytes(&self) -> Option<&EncryptionKey> {
+        self.0.as_ref()
     }
 
     /// How to open an array with it.
@@ -150,7 +168,7 @@ mod tests {
         let path = folder.path().join("key");
         let key = |contents: &[u8]| {
             std::fs::write(&path, contents).unwrap();
-            Key::from_file(&path).map(|key| key.0.unwrap())
+            Key::from_file(&path, "--key-file").map(|key| key.0.unwrap())
         };
         let raw = *b"0123456789abcdef0123456789ABCDEF";
         let hex = b"3031323334353637383961626364656630313233343536373839414243444546";

@@ -4,6 +4,7 @@ mod array;
 mod aside;
 mod commits;
 mod diagnosis;
+mod labels;
 mod lists;
 mod members;
 mod unknown;
@@ -21,6 +22,7 @@ use crate::target::{Target, list};
 use crate::vacuum::fragments::ignoring_commits;
 use aside::{Aside, Deed};
 use diagnosis::Remedy as R;
+use labels::Labels;
 
 pub(crate) use aside::ASIDE;
 pub use aside::Undone;
@@ -91,13 +93,19 @@ impl Doctor {
         self
     }
 
-    /// What isn't as it should be in an array. A write that is going on looks like one that was interrupted, until it commits:
+    /// What isn't as it should be in an array, and in those of its dimension labels. A write that is going on looks like one that was interrupted, until it commits:
     /// whoever sees to it has to know that nobody writes, or go by the age of the files.
     ///
     /// # Errors
     /// A folder can't be listed, a commit file or a schema can't be read: then nothing is known.
     pub fn look_at(&self, array: &Array) -> Result<Vec<Diagnosis>> {
-        look(&Target::Array(array.clone()))
+        let mut found = look(&Target::Array(array.clone()))?;
+        let labels = Labels::of(array)?;
+        found.extend(labels.found);
+        for (folder, own) in labels.arrays {
+            found.extend(look(&Target::Array(own))?.into_iter().map(|one| one.in_folder(&folder)));
+        }
+        Ok(found)
     }
 
     /// The same of a group; its members are looked at by themselves.
@@ -114,7 +122,23 @@ impl Doctor {
     /// [`MaintainError::Busy`](crate::MaintainError::Busy): somebody maintains the array. As [`look_at`](Self::look_at); whatever the storage can't do. What was
     /// done before is done.
     pub fn mend(&self, array: &Array, found: &[Diagnosis]) -> Result<Mended> {
-        self.run(&Target::Array(array.clone()), found)
+        let labels = Labels::of(array)?.arrays;
+        let is_of_label = |one: &&Diagnosis| labels.iter().any(|(folder, _)| one.below(folder).is_some());
+        let own: Vec<Diagnosis> = found.iter().filter(|one| !is_of_label(one)).cloned().collect();
+        let mut mended = self.run(&Target::Array(array.clone()), &own)?;
+        for (folder, label) in &labels {
+            let of_label: Vec<Diagnosis> = found.iter().filter_map(|one| one.below(folder)).collect();
+            let below = |path: &String| labels::below(path, folder).map(str::to_owned);
+            let only: Vec<String> = self.only.iter().filter_map(below).collect();
+            if only.is_empty() && !self.only.is_empty() {
+                continue;
+            }
+            let doctor = Self { only, ..self.clone() };
+            let done = doctor.run(&Target::Array(label.clone()), &of_label)?;
+            mended.done.extend(done.done.into_iter().map(|one| one.in_folder(folder)));
+            mended.aside = mended.aside.or(done.aside.map(|aside| format!("{folder}/{aside}")));
+        }
+        Ok(mended)
     }
 
     /// The same in a group.
@@ -130,7 +154,16 @@ impl Doctor {
     /// # Errors
     /// [`MaintainError::Busy`](crate::MaintainError::Busy); a text that says where things lay can't be understood; whatever the storage can't do.
     pub fn undo(&self, array: &Array) -> Result<Undone> {
-        self.undo_in(array.storage())
+        let mut undone = self.undo_in(array.storage())?;
+        for (folder, label) in Labels::of(array)?.arrays {
+            let of_label = self.undo_in(label.storage())?;
+            let above =
+                |paths: Vec<String>| paths.into_iter().map(|path| format!("{folder}/{path}")).collect::<Vec<_>>();
+            undone.restored.extend(above(of_label.restored));
+            undone.removed.extend(above(of_label.removed));
+            undone.occupied.extend(above(of_label.occupied));
+        }
+        Ok(undone)
     }
 
     /// The same in a group.

@@ -10,6 +10,10 @@ fn listed(against: &[Obstacle]) -> String {
     against.iter().map(Obstacle::to_string).collect::<Vec<_>>().join("; ")
 }
 
+fn all_of(errors: &[MaintainError]) -> String {
+    errors.iter().map(MaintainError::to_string).collect::<Vec<_>>().join("; ")
+}
+
 /// Why an array can't be maintained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -105,6 +109,14 @@ pub enum MaintainError {
         /// All that stands against it.
         against: Vec<Obstacle>,
     },
+    /// Arrays of a group can't be rewritten as it is wanted. Nothing was written.
+    #[error("{path} can't be migrated: {}", all_of(against))]
+    CannotMigrateMembers {
+        /// The group.
+        path: String,
+        /// What stands against it, by arrays.
+        against: Vec<MaintainError>,
+    },
     /// A folder can't be made, renamed or removed.
     #[error("{path}: {why}")]
     Folder {
@@ -133,7 +145,10 @@ impl MaintainError {
             Self::Place { why, .. } => why.category(),
             Self::Rebuild { why, .. } => why.category(),
             Self::Schema(_) | Self::Text(_) => ErrorCategory::Corrupt,
-            Self::NotInFormat { .. } | Self::NoUri { .. } | Self::CannotMigrate { .. } => ErrorCategory::Unsupported,
+            Self::NotInFormat { .. }
+            | Self::NoUri { .. }
+            | Self::CannotMigrate { .. }
+            | Self::CannotMigrateMembers { .. } => ErrorCategory::Unsupported,
             Self::Between { .. } | Self::Manifest { .. } | Self::Refused { .. } => ErrorCategory::Usage,
             Self::Busy { .. } | Self::Conflict { .. } | Self::Folder { .. } => ErrorCategory::Unavailable,
         }

@@ -35,7 +35,9 @@ pub use draft::{Left, Reason, Savings};
 pub use error::{MaintainError, Result};
 pub use fragments::{ConsolidateFragments, FragmentPlan, FragmentReport, JoinedStep, PlannedStep, Refusal};
 pub use manifest::{FileChange, Manifest};
-pub use migrate::{InPlace, Migrate, Migration, MigrationReport, Obstacle, recover_migration};
+pub use migrate::{
+    GroupMigration, GroupMigrationReport, InPlace, Migrate, Migration, MigrationReport, Obstacle, recover_migration,
+};
 pub use plan::{Plan, Report};
 pub use rebuild::{Rebuild, RebuildProblem, Rebuilt};
 pub use relocate::{Copied, CopyTo, MoveTo, Moved, PlaceProblem, Remove, Removed};

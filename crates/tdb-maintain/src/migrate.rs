@@ -7,6 +7,9 @@
 
 mod change;
 mod copied;
+mod group;
+mod group_files;
+mod members;
 mod obstacle;
 mod place;
 
@@ -24,6 +27,7 @@ use tdb_types::{Feature, FormatVersion, Layout, Scalar, TimestampedName};
 use crate::{Diff, MaintainError, Result};
 use change::Change;
 use copied::Copied;
+pub use group::{GroupMigration, GroupMigrationReport};
 pub use obstacle::Obstacle;
 pub use place::{InPlace, recover as recover_migration};
 

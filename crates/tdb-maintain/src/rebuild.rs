@@ -3,29 +3,27 @@
 //! The data files say where their tiles lie, and how many cells each has: chunks begin with their sizes. With that a reader finds
 //! the cells, and from the cells come statistics, boxes and the domain of a sparse fragment, by the code that writers use.
 
+mod facts;
 mod files;
+mod lost;
+mod metadata;
 mod overlay;
 mod problem;
+mod version;
 mod walk;
 
-use std::sync::Arc;
-
-use tdb_array::tdb_fragment::{FragmentBuilder, FragmentField, StatisticsKind, StoredTile, TileSummary};
+use tdb_array::Array;
 use tdb_array::tdb_rtree::{DimRange, NdRange};
-use tdb_array::tdb_schema::ArraySchema;
-use tdb_array::{
-    Array, ArrayError, ArrayOptions, Fragment, FragmentEntry, Monitor, StoredTiles, TileReader, TimeRange,
-};
-use tdb_metadata::tdb_generic_tile::GenericTileEncoder;
-use tdb_types::names::{FRAGMENT_METADATA, file_name};
+use tdb_types::names::FRAGMENT_METADATA;
 use tdb_types::{Feature, FormatVersion};
 
 use crate::footer_files::footer_files;
 use crate::lock::Lock;
-use crate::verify::facts_of;
 use crate::{MaintainError, Result};
-use files::{FieldTile, Shape};
-use overlay::Overlay;
+use facts::Facts;
+use files::{FieldTile, Shape, Walked};
+use lost::Lost;
+use metadata::{build, open};
 
 pub use problem::RebuildProblem;
 
@@ -84,15 +82,6 @@ pub struct Rebuilt {
     pub bytes: u64,
 }
 
-/// What the files say: for each field its tiles.
-struct Walked {
-    shape: Shape,
-    tiles: Vec<Vec<FieldTile>>,
-    /// Cells of each tile.
-    cells: Vec<u64>,
-    lost: Option<String>,
-}
-
 impl Rebuild {
     /// All that can be known from the files alone.
     pub fn new() -> Self {
@@ -123,36 +112,36 @@ impl Rebuild {
     /// [`MaintainError::Rebuild`]: why it can't be. [`MaintainError::Busy`]; whatever the storage can't do. Then nothing has changed.
     pub fn run(&self, array: &Array, name: &str) -> Result<Rebuilt> {
         let _lock = Lock::take(array.storage(), self.take_over)?;
-        let entry = entry_of(array, name)?;
+        let entry = Lost::find(array, name)?;
         let problem = |why| MaintainError::Rebuild { path: array.storage().describe(&entry.folder), why };
-        if entry.version.has(Feature::CombinedCoordinates) || entry.version.has(Feature::LegacyFragmentMetadata) {
-            return Err(problem(RebuildProblem::Format { version: entry.version }));
-        }
         let shape = Shape::find(array, &entry.folder, entry.version, entry.name.end())?.map_err(problem)?;
         let walked = self.walk(array, &entry, shape)?;
         let domain = self.domain_of(&walked).map_err(problem)?;
+        let entry = Lost { version: version::settle(array, &entry, &walked)?, ..entry.clone() };
         let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
         let mut unknown: Vec<&'static str> = Vec::new();
         if walked.shape.deletes {
             unknown.push("which conditions were applied before cells were joined");
         }
-        // Before format 20 the metadata alone say which datatypes the writing library's filters saw.
-        let newer = (!entry.version.has(Feature::StageDatatypes)).then_some(FormatVersion::DEFAULT);
-        let attempt = |library: FormatVersion| -> Result<(Summaries, Vec<NdRange>, FormatVersion)> {
-            let none = |_, _| TileSummary::default();
+        if !entry.counts {
+            unknown.push("whether it ever counted, which in its format nothing but the metadata says");
+        }
+        // Before format 20 the metadata alone say which datatypes the writing library's filters saw. Those of formats 1 to 4 were
+        // written by the releases of their formats.
+        let may_be_newer =
+            !entry.version.has(Feature::StageDatatypes) && !entry.version.has(Feature::CombinedCoordinates);
+        let newer = may_be_newer.then_some(FormatVersion::DEFAULT);
+        let attempt = |library: FormatVersion| -> Result<(Facts, FormatVersion)> {
             let encoder = &mut array.small_files().encoder(library)?;
-            let first = build(&entry, &walked, domain.as_ref(), none, None, encoder)?;
-            let overlay = Overlay::new(Arc::clone(array.storage()), path.clone(), first)?;
-            let (array, fragment) = open(array, overlay, name)
-                .map_err(|error| error.unwrap_or_else(|| problem(RebuildProblem::NoFragment)))?;
-            let (summaries, boxes) = summarise(&array, &fragment, &walked)?;
-            Ok((summaries, boxes, library))
+            let first = build(&entry, &walked, domain.as_ref(), None, encoder)?;
+            let (array, fragment) = open(array, &entry, first)?;
+            Ok((Facts::of(&array, &fragment, &walked)?, library))
         };
         let own = attempt(entry.version);
         let other = newer.map(attempt);
-        let (summaries, boxes, library) = match (own, other) {
+        let (facts, library) = match (own, other) {
             (Ok(own), Some(Ok(other))) => {
-                if (&own.0, &own.1) != (&other.0, &other.1) {
+                if own.0 != other.0 {
                     unknown.push("whether a release since 2.17 wrote it, which filters of floats and deltas depend on");
                 }
                 own
@@ -160,9 +149,8 @@ impl Rebuild {
             (Err(_), Some(Ok(other))) => other,
             (own, _) => own?,
         };
-        let summary = |field: usize, tile: usize| summaries[field][tile].clone();
         let encoder = &mut array.small_files().encoder(library)?;
-        let bytes = build(&entry, &walked, domain.as_ref(), summary, Some(boxes), encoder)?;
+        let bytes = build(&entry, &walked, domain.as_ref(), Some(&facts), encoder)?;
         let mut aside = footers_of(array, name)?;
         aside.push(path.clone());
         crate::doctor::replace(&**array.storage(), &aside, &path, &bytes)?;
@@ -178,7 +166,7 @@ impl Rebuild {
     }
 
     /// The tiles of all fields, as many as all of them have.
-    fn walk(&self, array: &Array, entry: &FragmentEntry, shape: Shape) -> Result<Walked> {
+    fn walk(&self, array: &Array, entry: &Lost, shape: Shape) -> Result<Walked> {
         let problem = |why| MaintainError::Rebuild { path: array.storage().describe(&entry.folder), why };
         let mut tiles: Vec<Vec<FieldTile>> = Vec::new();
         let mut lost: Option<RebuildProblem> = None;
@@ -228,14 +216,6 @@ impl Rebuild {
     }
 }
 
-/// The committed fragment of this name.
-fn entry_of(array: &Array, name: &str) -> Result<FragmentEntry> {
-    let inventory = array.commit_inventory(&array.listing()?)?;
-    let found = inventory.fragments.into_iter().find(|fragment| fragment.entry.name.as_str() == name);
-    let path = array.storage().describe(name);
-    found.map(|fragment| fragment.entry).ok_or(MaintainError::Rebuild { path, why: RebuildProblem::NoFragment })
-}
-
 /// The files of consolidated footers that have the one of this fragment: it says where things lay in the metadata that are gone.
 fn footers_of(array: &Array, name: &str) -> Result<Vec<String>> {
     let files = array.small_files();
@@ -282,111 +262,4 @@ fn counts(shape: &Shape, tiles: &[Vec<FieldTile>], count: usize) -> Result<Vec<u
         cells.push(number);
     }
     Ok(cells)
-}
-
-/// The bytes of the metadata, with these statistics. Without boxes the tiles of sparse fragments have all of the domain.
-fn build(
-    entry: &FragmentEntry,
-    walked: &Walked,
-    domain: Option<&NdRange>,
-    summary: impl Fn(usize, usize) -> TileSummary,
-    boxes: Option<Vec<NdRange>>,
-    encoder: &mut GenericTileEncoder,
-) -> Result<Vec<u8>> {
-    let shape = &walked.shape;
-    let wrap = |source| ArrayError::Fragment { file: entry.folder.clone(), source };
-    let name = file_name(&shape.schema_path);
-    let mut builder = match domain {
-        Some(domain) => {
-            let builder = FragmentBuilder::dense(entry.version, &shape.schema, name, domain.clone()).map_err(wrap)?;
-            let (expected, tiles) = (builder.tiles().map_err(wrap)?.count(), walked.cells.len() as u64);
-            if expected != tiles {
-                let why = RebuildProblem::OtherDomain { expected, tiles };
-                return Err(MaintainError::Rebuild { path: entry.folder.clone(), why });
-            }
-            builder
-        }
-        None => {
-            FragmentBuilder::sparse(entry.version, &shape.schema, name).with_cell_times(shape.timestamps, shape.deletes)
-        }
-    };
-    for (number, (field, tiles)) in shape.fields.iter().zip(&walked.tiles).enumerate() {
-        for (tile, stored) in tiles.iter().enumerate() {
-            let stored = StoredTile {
-                fixed: stored.fixed.stored,
-                var: stored.var.stored,
-                var_unfiltered: stored.var.unfiltered,
-                validity: stored.validity.stored,
-                summary: summary(number, tile),
-            };
-            builder.push(*field, &stored).map_err(wrap)?;
-        }
-    }
-    if domain.is_none() {
-        let boxes = boxes.unwrap_or_else(|| vec![whole_domain(&shape.schema); walked.cells.len()]);
-        boxes.into_iter().zip(&walked.cells).for_each(|(mbr, cells)| builder.push_mbr(mbr, *cells));
-    }
-    Ok(builder.write(encoder).map_err(wrap)?)
-}
-
-fn whole_domain(schema: &ArraySchema) -> NdRange {
-    let range = |dimension: &tdb_array::tdb_schema::Dimension| {
-        let domain = dimension.domain().and_then(|(lo, hi)| DimRange::between(lo, hi).ok());
-        domain.unwrap_or_else(|| DimRange::strings(Vec::new(), Vec::new()))
-    };
-    NdRange(schema.dimensions().iter().map(range).collect())
-}
-
-/// The fragment, by metadata that say where its tiles lie.
-fn open(whole: &Array, storage: Overlay, name: &str) -> Result<(Array, Fragment), Option<MaintainError>> {
-    let storage = Arc::new(storage);
-    let options = || ArrayOptions::new().like(whole).between(TimeRange::ALL);
-    let find = |options: ArrayOptions| -> Result<Option<(Array, Fragment)>, ArrayError> {
-        let array = options.open_on(storage.clone())?;
-        let is_it = |fragment: &&Fragment| fragment.name().as_str() == name;
-        let all = array.fragments()?.iter().find(is_it).cloned();
-        let found = match all {
-            Some(found) => Some(found),
-            None => array.replaced_fragments()?.0.into_iter().find(|fragment| is_it(&fragment)),
-        };
-        Ok(found.map(|fragment| (array, fragment)))
-    };
-    // Others may be damaged, too. If it is this one, it is said how.
-    let found = find(options().skip_damaged(true)).map_err(|error| Some(error.into()))?;
-    match found {
-        Some(found) => Ok(found),
-        None => find(options()).map_err(|error| Some(error.into()))?.ok_or(None),
-    }
-}
-
-type Summaries = Vec<Vec<TileSummary>>;
-
-/// What the cells give: for each field and tile the statistics, and of sparse fragments the boxes.
-fn summarise(array: &Array, fragment: &Fragment, walked: &Walked) -> Result<(Summaries, Vec<NdRange>)> {
-    let schema = fragment.schema();
-    let workers = array.tile_workers(&Monitor::new());
-    let mut boxes: Vec<NdRange> = walked.cells.iter().map(|_| NdRange(Vec::new())).collect();
-    let mut summaries = Vec::with_capacity(walked.shape.fields.len());
-    for field in &walked.shape.fields {
-        let tiles: StoredTiles = fragment.stored_tiles(*field)?;
-        let kind = StatisticsKind::of(schema, *field);
-        let dimension = match field {
-            FragmentField::Dimension(index) if !walked.shape.dense => Some(schema.dimensions()[*index].kind()),
-            _ => None,
-        };
-        let read = |tile: u64, reader: &mut TileReader<'_>| {
-            let cells = tiles.read(tile, reader)?;
-            let range = dimension.and_then(|kind| DimRange::of_cells(&cells, kind));
-            Ok((facts_of(kind, fragment.footer().tiles(), schema, tile, &cells).visible, range))
-        };
-        let numbers: Vec<u64> = (0..tiles.len()).collect();
-        let read = workers.map(tiles.bytes(), numbers, read)?;
-        let mut of_field = Vec::with_capacity(read.len());
-        for (number, (summary, range)) in read.into_iter().enumerate() {
-            boxes[number].0.extend(range);
-            of_field.push(summary);
-        }
-        summaries.push(of_field);
-    }
-    Ok((summaries, boxes))
 }

@@ -8,7 +8,11 @@ mod removing;
 mod rewrite;
 mod walk;
 
+pub(crate) use copying::check;
 pub use copying::{Copied, CopyTo};
+pub(crate) use local::named;
 pub use moving::{MoveTo, Moved};
 pub use problem::PlaceProblem;
 pub use removing::{Remove, Removed};
+pub(crate) use rewrite::{Kind, Places, Rewritten};
+pub(crate) use walk::{Tree, walk};

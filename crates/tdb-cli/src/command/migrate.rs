@@ -1,4 +1,6 @@
-//! `tdb migrate`: an array in another format, or with other tiles, orders or filters.
+//! `tdb migrate`: an array, or all arrays of a group, in another format, or with other tiles, orders or filters.
+
+mod group;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,24 +14,30 @@ use tdb_types::{FormatVersion, Layout, PhysicalType, Scalar, saturating_len};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::output::{RowFormat, Sheet};
+use crate::target::Kind;
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
 use crate::{location, size, target};
 
-/// Rewrite an array in another format version, with other tiles, orders or filters
+/// Rewrite an array, or all of a group, in another format version, with other tiles, orders or filters
 ///
 /// All of it is written anew and compared with the old array before it takes its place, or the place that --out says. The history stays:
 /// each fragment keeps its time, and schemas, deletes and metadata theirs. What a format can't say is refused, all at once,
-/// before anything is written. The old array is kept beside the new one as NAME.before-migration.
+/// before anything is written. The old array is kept beside the new one as NAME.before-migration. Of a group all arrays in its folder
+/// that are members of it, or of groups in it, are rewritten, and the rest is copied: at once, or not at all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tdb migrate ARRAY --to 22 --plan                        what would be done, or what stands against it
   tdb migrate ARRAY --to 5 --out COPY                     for readers of release 2.0
   tdb migrate ARRAY --tile-extent x=256 --filters 'a=bitshuffle | zstd(5)'
-  tdb migrate ARRAY --flatten --at 2024-06-30 --out COPY  the cells of then, without history")]
+  tdb migrate ARRAY --flatten --at 2024-06-30 --out COPY  the cells of then, without history
+  tdb migrate ARRAY --new-key-file NEW --remove-old       encrypted from now on
+  tdb migrate ARRAY --key-file OLD --new-key-file NEW --out COPY
+  tdb migrate ARRAY --key-file OLD --no-key --out COPY    not encrypted any more
+  tdb migrate GROUP --to 22 --plan                        what of a group would be rewritten")]
 pub(crate) struct Args {
-    /// The array
+    /// An array or a group
     array: OsString,
 
     /// The format version to write [default: the array's]
@@ -64,6 +72,15 @@ pub(crate) struct Args {
     /// __offsets and __validity
     #[arg(long, value_name = "FIELD=LIST", value_parser = pair)]
     filters: Vec<(String, String)>,
+
+    /// Encrypts the new array with the key in this file, 32 bytes or 64 hexadecimal digits [default: with the key of the old
+    /// one, if it has one]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_key")]
+    new_key_file: Option<OsString>,
+
+    /// Doesn't encrypt the new array
+    #[arg(long)]
+    no_key: bool,
 
     /// Leaves out the history: one fragment with the cells of now, or those of the time of --at
     #[arg(long)]
@@ -114,28 +131,52 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             "--at and --between are for --flatten: with its history an array is copied of all times",
         ));
     }
+    // Before anything is looked at: a key that can't be read is no reason to have begun.
+    let new_key = new_key(args, key)?;
     let local = location::local(&args.array)?;
     match recover_migration(&local)? {
         InPlace::Finished => eprintln!("a migration that was interrupted is finished now"),
         InPlace::Undone => eprintln!("a migration that was interrupted is undone"),
         _ => {}
     }
+    if let (path, Kind::Group) = target::find(&args.array)? {
+        return group::run(args, &path, key, &new_key, terminal);
+    }
     let (path, array) = target::open_array(&args.array, 0, &args.time, key, target::local_storage)?;
-    let migration = migrate(args, &array)?.plan(&array)?;
+    let migration = migrate(args, Some(&array))?.plan(&array)?;
     let format = RowFormat::or_default(args.format, terminal);
     if args.plan {
         return print_plan(&migration, format, terminal);
     }
-    let options = key.create_options();
+    let options = new_key.create_options();
     let report = match &args.out {
         Some(out) => migration.into_folder(&location::local(out)?, &options)?,
         None => migration.in_place(&path, &options, args.remove_old)?,
     };
     print_report(&migration, &report, format, terminal)?;
     if args.out.is_none() && !args.remove_old {
-        eprintln!("the old array is kept as {}", before(&path));
+        eprintln!("the old array is kept as {}{}", before(&path), of_old_key(args, key));
     }
     Ok(())
+}
+
+/// The key of what is written.
+fn new_key(args: &Args, key: &Key) -> Result<Key> {
+    match &args.new_key_file {
+        Some(file) => Key::from_file(Path::new(file), "--new-key-file"),
+        None if args.no_key => Ok(Key::none()),
+        None => Ok(key.clone()),
+    }
+}
+
+/// What people should know of the one that is kept, where the new one has another key.
+fn of_old_key(args: &Args, key: &Key) -> &'static str {
+    match (args.new_key_file.is_some(), key.is_given()) {
+        (true, false) => "; that one is not encrypted",
+        (true, true) => "; that one is encrypted with its old key",
+        (false, true) if args.no_key => "; that one is still encrypted",
+        _ => "",
+    }
 }
 
 fn before(path: &Path) -> String {
@@ -143,12 +184,16 @@ fn before(path: &Path) -> String {
     path.with_file_name(format!("{name}.before-migration")).display().to_string()
 }
 
-fn migrate(args: &Args, array: &Array) -> Result<Migrate> {
+/// What is to be done, to an array or to whatever is in a group.
+fn migrate(args: &Args, array: Option<&Array>) -> Result<Migrate> {
     let mut migrate = Migrate::new();
     if let Some(version) = args.to {
         migrate = migrate.to(version);
     }
     for (name, extent) in &args.tile_extent {
+        let Some(array) = array else {
+            return Err(Failure::usage("--tile-extent is for an array, and a group may have arrays of all kinds"));
+        };
         let dimension = array.schema().dimensions().iter().find(|dimension| dimension.name() == name);
         let physical = dimension.map_or(PhysicalType::U64, tdb_schema::Dimension::physical);
         let wrong = || Failure::usage(format!("--tile-extent {name}={extent}: no number that the dimension can have"));

@@ -33,8 +33,8 @@ pub enum InPlace {
 
 /// The paths that a migration of an array needs.
 #[derive(Debug)]
-struct Paths {
-    place: PathBuf,
+pub(super) struct Paths {
+    pub(super) place: PathBuf,
     parent: PathBuf,
     /// The new array before it is in its place.
     new: PathBuf,
@@ -44,7 +44,7 @@ struct Paths {
 }
 
 impl Paths {
-    fn of(place: &Path) -> Result<Self> {
+    pub(super) fn of(place: &Path) -> Result<Self> {
         let place = match place.canonicalize() {
             Ok(place) => place,
             Err(_) => std::path::absolute(place).map_err(|error| failed(place, &error))?,
@@ -70,15 +70,7 @@ impl Migration {
     /// Something is there; somebody else does the same; something can't be read or written, or the new array doesn't read as
     /// the old one. Nothing is then left of it.
     pub fn into_folder(&self, folder: &Path, options: &CreateOptions) -> Result<MigrationReport> {
-        let paths = Paths::of(folder)?;
-        if paths.place.exists() {
-            return Err(failed(&paths.place, &io::Error::from(ErrorKind::AlreadyExists)));
-        }
-        let (report, lock) = self.write_beside(&paths, options)?;
-        drop(lock);
-        let renamed = rename(&paths.new, &paths.place, &paths.parent);
-        renamed.inspect_err(|_| remove(&paths.new))?;
-        Ok(report)
+        into_folder(&Paths::of(folder)?, |storage| self.into_storage(storage, options))
     }
 
     /// Writes the new array beside the folder of the old one, puts it in its place, and keeps the old one as
@@ -89,54 +81,82 @@ impl Migration {
     /// As [`into_folder`](Self::into_folder); the array was changed meanwhile, or is maintained by somebody. It is then as it was.
     pub fn in_place(&self, folder: &Path, options: &CreateOptions, remove_old: bool) -> Result<MigrationReport> {
         let paths = Paths::of(folder)?;
-        if paths.old.exists() {
-            return Err(failed(&paths.old, &io::Error::from(ErrorKind::AlreadyExists)));
-        }
         let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.place));
-        let own = Lock::take(&storage, false)?;
-        let array = self.array.reopened()?;
-        let before = Target::Array(array.clone()).stamp()?;
-        let (report, lock) = self.write_beside(&paths, options)?;
-        drop(lock);
-        let swapped = (|| {
-            if Target::Array(array).stamp()? != before {
-                let what = "it was written to while it was copied".to_owned();
-                return Err(MaintainError::Conflict { path: paths.place.display().to_string(), what });
-            }
-            write_journal(&paths)
-        })();
-        if let Err(error) = swapped {
-            remove(&paths.new);
-            return Err(error);
-        }
-        rename(&paths.place, &paths.old, &paths.parent)?;
-        rename(&paths.new, &paths.place, &paths.parent)?;
-        // Its file has moved with the array.
-        drop(own.moved(Arc::new(LocalStorage::new(&paths.old))));
-        end_journal(&paths)?;
-        if remove_old {
-            fs::remove_dir_all(&paths.old).map_err(|error| failed(&paths.old, &error))?;
-        }
-        Ok(report)
-    }
-
-    fn write_beside(&self, paths: &Paths, options: &CreateOptions) -> Result<(MigrationReport, Lock)> {
-        fs::create_dir_all(&paths.new).map_err(|error| failed(&paths.new, &error))?;
-        let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.new));
         let lock = Lock::take(&storage, false)?;
-        // What an interrupted run has left.
-        for entry in storage.list("")?.into_iter().filter(|entry| !tdb_storage::is_temporary(&entry.name)) {
-            match entry.kind {
-                tdb_storage::EntryKind::Folder => storage.remove_folder(&entry.name)?,
-                _ => storage.remove_file(&entry.name)?,
-            }
+        let array = Target::Array(self.array.reopened()?);
+        let before = array.stamp()?;
+        let is_same = || Ok(array.stamp()? == before);
+        let fill = |storage: &Arc<dyn Storage>| self.into_storage(storage, options);
+        in_place(&paths, vec![(lock, String::new())], remove_old, is_same, fill)
+    }
+}
+
+/// Writes something new into a folder that isn't there yet.
+pub(super) fn into_folder<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>) -> Result<T> {
+    if paths.place.exists() {
+        return Err(failed(&paths.place, &io::Error::from(ErrorKind::AlreadyExists)));
+    }
+    let (report, lock) = write_beside(paths, fill)?;
+    drop(lock);
+    let renamed = rename(&paths.new, &paths.place, &paths.parent);
+    renamed.inspect_err(|_| remove(&paths.new))?;
+    Ok(report)
+}
+
+/// Writes something new beside what is there, and puts it in its place, if that is still the same. The locks are those of what
+/// is there and of what lies in it, by their paths.
+pub(super) fn in_place<T>(
+    paths: &Paths,
+    locks: Vec<(Lock, String)>,
+    remove_old: bool,
+    is_same: impl FnOnce() -> Result<bool>,
+    fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>,
+) -> Result<T> {
+    if paths.old.exists() {
+        return Err(failed(&paths.old, &io::Error::from(ErrorKind::AlreadyExists)));
+    }
+    let (report, lock) = write_beside(paths, fill)?;
+    drop(lock);
+    let swapped = (|| {
+        if !is_same()? {
+            let what = "it was written to while it was copied".to_owned();
+            return Err(MaintainError::Conflict { path: paths.place.display().to_string(), what });
         }
-        match self.into_storage(&storage, options) {
-            Ok(report) => Ok((report, lock)),
-            Err(error) => {
-                remove(&paths.new);
-                Err(error)
-            }
+        write_journal(paths)
+    })();
+    if let Err(error) = swapped {
+        remove(&paths.new);
+        return Err(error);
+    }
+    rename(&paths.place, &paths.old, &paths.parent)?;
+    rename(&paths.new, &paths.place, &paths.parent)?;
+    // Their files have moved along.
+    for (lock, path) in locks {
+        drop(lock.moved(Arc::new(LocalStorage::new(paths.old.join(path)))));
+    }
+    end_journal(paths)?;
+    if remove_old {
+        fs::remove_dir_all(&paths.old).map_err(|error| failed(&paths.old, &error))?;
+    }
+    Ok(report)
+}
+
+fn write_beside<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>) -> Result<(T, Lock)> {
+    fs::create_dir_all(&paths.new).map_err(|error| failed(&paths.new, &error))?;
+    let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.new));
+    let lock = Lock::take(&storage, false)?;
+    // What an interrupted run has left.
+    for entry in storage.list("")?.into_iter().filter(|entry| !tdb_storage::is_temporary(&entry.name)) {
+        match entry.kind {
+            tdb_storage::EntryKind::Folder => storage.remove_folder(&entry.name)?,
+            _ => storage.remove_file(&entry.name)?,
+        }
+    }
+    match fill(&storage) {
+        Ok(report) => Ok((report, lock)),
+        Err(error) => {
+            remove(&paths.new);
+            Err(error)
         }
     }
 }

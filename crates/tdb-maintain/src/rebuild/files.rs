@@ -38,6 +38,15 @@ pub(super) struct FieldTile {
     pub(super) cells: Option<u64>,
 }
 
+/// What the files say: for each field its tiles.
+pub(super) struct Walked {
+    pub(super) shape: Shape,
+    pub(super) tiles: Vec<Vec<FieldTile>>,
+    /// Cells of each tile.
+    pub(super) cells: Vec<u64>,
+    pub(super) lost: Option<String>,
+}
+
 /// The names of the data files in a folder.
 fn data_files(array: &Array, folder: &str) -> Result<BTreeSet<String>> {
     let files = list(&**array.storage(), folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File);
@@ -94,10 +103,14 @@ impl Shape {
         let may_have = version.has(Feature::IndexedFileNames);
         let timestamps = may_have && has(FragmentField::Timestamps);
         let deletes = may_have && has(FragmentField::DeleteTimestamps);
-        let dense = !has(FragmentField::Dimension(0));
+        let combined = version.has(Feature::CombinedCoordinates);
+        let dense = !has(if combined { FragmentField::Coordinates } else { FragmentField::Dimension(0) });
+        if dense && !schema.is_dense() {
+            return None;
+        }
         let slots = FieldSlots::new(version, schema.attributes().len(), schema.dim_count(), timestamps, deletes);
         let is_stored = |field: &FragmentField| match field {
-            FragmentField::Coordinates => false,
+            FragmentField::Coordinates => combined && !dense,
             FragmentField::Dimension(_) => !dense,
             _ => true,
         };
@@ -169,6 +182,9 @@ impl Shape {
             FragmentField::Dimension(index) => {
                 let dimension = &self.schema.dimensions()[index];
                 if dimension.is_var() { 8 } else { dimension.datatype().size() as u64 }
+            }
+            FragmentField::Coordinates => {
+                self.schema.dimensions().iter().map(|dimension| dimension.datatype().size() as u64).sum()
             }
             _ => 8,
         }

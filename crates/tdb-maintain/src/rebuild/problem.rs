@@ -1,21 +1,14 @@
 //! Why the metadata of a fragment can't be rebuilt.
 
 use tdb_array::ErrorCategory;
-use tdb_types::FormatVersion;
 
 /// Why the metadata of a fragment can't be rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RebuildProblem {
     /// There is no such fragment.
-    #[error("no commit of the array names a fragment of this name")]
+    #[error("no commit of the array names a fragment of this name, and no folder of formats 1 to 4 has it")]
     NoFragment,
-    /// In this format all coordinates lie in one file.
-    #[error("metadata of fragments of format {version} aren't rebuilt; those of format 5 and later are")]
-    Format {
-        /// The fragment's format.
-        version: FormatVersion,
-    },
     /// No schema has these fields.
     #[error("no schema of the array has the fields that the data files are of: {files}")]
     NoSchema {
@@ -56,6 +49,11 @@ pub enum RebuildProblem {
         /// What doesn't fit.
         what: String,
     },
+    /// The name and the data files are those of either of two formats, and say different things in them.
+    #[error(
+        "the coordinates can be read as those of format {0} and of format {1}: both or neither make sense, and the name may be of either"
+    )]
+    Either(u32, u32),
     /// Nothing says how many cells there are.
     #[error("no file says how many cells the tiles have")]
     NoCount,
@@ -65,7 +63,6 @@ impl RebuildProblem {
     pub(crate) fn category(&self) -> ErrorCategory {
         match self {
             Self::NoFragment => ErrorCategory::Unavailable,
-            Self::Format { .. } => ErrorCategory::Unsupported,
             Self::Domain { .. } | Self::OtherDomain { .. } => ErrorCategory::Usage,
             _ => ErrorCategory::Corrupt,
         }

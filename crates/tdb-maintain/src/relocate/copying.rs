@@ -20,7 +20,7 @@ const CONTENT: &str = "content";
 /// How often it is looked whether others have written meanwhile, before it is given up.
 const ROUNDS: usize = 20;
 /// Files that name others are read as a whole; none that is larger was written by anybody.
-const LIST_BYTES: u64 = 256 << 20;
+pub(super) const LIST_BYTES: u64 = 256 << 20;
 
 /// Who hears how many of how many bytes there are, and says whether to go on.
 type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
@@ -238,7 +238,7 @@ fn folders(tree: &Tree) -> impl Iterator<Item = &str> {
 }
 
 /// Whether this can be copied there at all.
-pub(super) fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
+pub(crate) fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
     let problem = |path: String, why: PlaceProblem| Err(MaintainError::Place { path, why });
     if name.is_empty() || name.contains('/') || check_path(name).is_err() {
         return problem(parent.describe(name), PlaceProblem::NoName);

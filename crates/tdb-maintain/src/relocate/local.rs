@@ -22,7 +22,7 @@ pub(super) fn place(path: &Path) -> Result<(PathBuf, String)> {
 }
 
 /// The same as a storage.
-pub(super) fn named(path: &Path) -> Result<(Arc<dyn Storage>, String)> {
+pub(crate) fn named(path: &Path) -> Result<(Arc<dyn Storage>, String)> {
     let (parent, name) = place(path)?;
     Ok((Arc::new(LocalStorage::new(parent)), name))
 }

@@ -4,17 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tdb_array::{Group, GroupOptions, Member, MemberKind, MemberPlace, Monitor, Names, TimeRange};
-use tdb_storage::{LocalStorage, Storage};
+use tdb_storage::Storage;
 
-use super::copying::{Copied, CopyTo, check};
+use super::copying::{Copied, CopyTo, LIST_BYTES, check};
 use super::local::{common, holders, is_one_disk, named, place};
 use super::problem::PlaceProblem;
-use super::removing::Remove;
-use super::rewrite::Places;
+use super::removing::{REMOVED, Remove};
+use super::rewrite::{Kind, Places, Rewritten};
 use super::walk::walk;
 use crate::doctor::{ASIDE, change_members, kind_of};
 use crate::lock::Lock;
-use crate::{Doctor, MaintainError, Manifest, Result};
+use crate::{Doctor, FileChange, MaintainError, Manifest, Result};
+
+/// In what is moved: says whence and whither, so that the next run goes on.
+const MOVING: &str = ".tdb-moving.tmp";
 
 /// Moves an array or a group with all that lies in its folder.
 ///
@@ -87,79 +90,236 @@ impl MoveTo {
     /// # Errors
     /// [`MaintainError::Place`]: it is neither an array nor a group, something is there already, it would lie in itself, the copy
     /// isn't what was copied. [`MaintainError::Busy`]: somebody maintains it. Whatever the storage can't do; then it is at its
-    /// old place, or at its new one while the old one is being removed.
+    /// old place, or at its new one, or at both, and the next run goes on from there.
     pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Moved> {
-        let from = std::fs::canonicalize(from.as_ref())
-            .map_err(|error| tdb_storage::StorageError::from_io(from.as_ref().display().to_string(), error))?;
+        // One that was renamed by an interrupted run isn't there any more.
+        let from = match std::fs::canonicalize(from.as_ref()) {
+            Ok(path) => path,
+            Err(_) => place(from.as_ref()).map(|(parent, name)| parent.join(name))?,
+        };
         let ((old_parent, old), (new_parent, new)) = (place(&from)?, place(to.as_ref())?);
-        let mut moved = Moved { held_by: holders(&old_parent, &old), ..Moved::default() };
-        let source: Arc<dyn Storage> = Arc::new(LocalStorage::new(&from));
-        let (parent, _) = named(&new_parent.join(&new))?;
-        check(&source, &parent, &new)?;
-        {
-            let _lock = Lock::take(&source, self.take_over)?;
-            make_relative(&from, &mut moved)?;
-        }
-        let both =
-            common(&from, &new_parent.join(&new)).filter(|_| !self.by_copying && is_one_disk(&from, &new_parent));
-        if let Some((storage, below, to)) = both {
-            storage.rename(&below, &to)?;
-            moved.repointed = settle(&*storage, &below, &to, [&from, &new_parent.join(&new)])?;
+        let held_by = holders(&old_parent, &old);
+        let target = new_parent.join(&new);
+        let moved = match common(&from, &target) {
+            Some((disk, from, to)) => {
+                let by_copying = self.by_copying || !is_one_disk(&old_parent, &new_parent);
+                self.clone().by_copying(by_copying).run(&disk, &from, &to)?
+            }
+            None => {
+                let ((from, old), (to, new)) = (named(&from)?, named(&target)?);
+                self.go(&Ends { from, old, to, new, disk: None })?
+            }
+        };
+        Ok(Moved { held_by, ..moved })
+    }
+
+    /// Moves within a storage, from one path to another.
+    ///
+    /// # Errors
+    /// As [`folder`](Self::folder).
+    pub fn run(&self, disk: &Arc<dyn Storage>, from: &str, to: &str) -> Result<Moved> {
+        let end = |path: &str| -> Result<(Arc<dyn Storage>, String)> {
+            let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+            Ok((disk.sub(parent)?, name.to_owned()))
+        };
+        let ((from_parent, old), (to_parent, new)) = (end(from)?, end(to)?);
+        let disk = (!self.by_copying).then(|| (Arc::clone(disk), from.to_owned(), to.to_owned()));
+        self.go(&Ends { from: from_parent, old, to: to_parent, new, disk })
+    }
+
+    fn go(&self, ends: &Ends) -> Result<Moved> {
+        if let Some(moved) = self.go_on(ends)? {
             return Ok(moved);
         }
-        let copied = self.copy.run(&source, &parent, &new)?;
-        self.compare(&source, &parent.sub(&new)?, &copied)?;
-        let removed = Remove::new().recursive(true).take_over(self.take_over).folder(&from)?;
-        moved.left = removed.left;
-        moved.copied = Some(copied);
+        if !ends.from.exists(&ends.old)? {
+            return Err(tdb_storage::StorageError::NotFound { path: ends.from.describe(&ends.old) }.into());
+        }
+        let source = ends.source()?;
+        check(&source, &ends.to, &ends.new)?;
+        let mut moved = Moved::default();
+        {
+            let _lock = Lock::take(&source, self.take_over)?;
+            make_relative(&source, &mut moved)?;
+        }
+        match &ends.disk {
+            Some(disk) => moved.repointed = ends.rename(disk)?,
+            None => {
+                ends.note(&source)?;
+                let copied = self.copy.run(&source, &ends.to, &ends.new);
+                // What isn't there can't be gone on with.
+                let mut copied = copied.inspect_err(|_| forget(&source))?;
+                copied.left_out.retain(|path| path != MOVING);
+                ends.compare(&copied.left_out)?;
+                moved.left = self.remove(ends)?;
+                moved.copied = Some(copied);
+            }
+        }
         Ok(moved)
     }
 
-    /// Whether every byte has arrived.
-    fn compare(&self, source: &Arc<dyn Storage>, copy: &Arc<dyn Storage>, copied: &Copied) -> Result<()> {
-        let monitor = Monitor::new();
-        let (before, after) = (Manifest::of(&**source, 1, &monitor)?, Manifest::of(&**copy, 1, &monitor)?);
-        let is_left_out = |path: &String| {
-            copied.left_out.iter().any(|left| path == left || path.starts_with(&format!("{left}/")))
-                || path.split('/').any(|part| part == ASIDE || tdb_storage::is_temporary(part))
-        };
-        let is_other = |path: &String| !copied.rewritten.contains(path) && !is_left_out(path);
-        match before.changes(&after).into_iter().find(|(path, _)| is_other(path)) {
-            Some((path, _)) => Err(MaintainError::Place { path: copy.describe(&path), why: PlaceProblem::Unverified }),
-            None => Ok(()),
+    /// Finishes what an earlier run has begun, if it was to the same place.
+    fn go_on(&self, ends: &Ends) -> Result<Option<Moved>> {
+        let (source, target) = (ends.source()?, ends.target()?);
+        if kind_of(&target)? == MemberKind::Invalid {
+            return Ok(None);
         }
+        let mut moved = Moved::default();
+        if !ends.from.exists(&ends.old)? {
+            if !ends.is_noted(&target)? {
+                return Ok(None);
+            }
+            // It was renamed, but not all members are named at their new place.
+            moved.repointed = repoint(&target, &ends.places()?)?;
+            target.remove_file(MOVING)?;
+            return Ok(Some(moved));
+        }
+        let is_going = kind_of(&source)? == MemberKind::Invalid && source.exists(REMOVED)?;
+        if !is_going && !ends.is_noted(&source)? {
+            return Ok(None);
+        }
+        // It was copied. What is still there has to be in the copy.
+        ends.compare(&[])?;
+        moved.left = self.remove(ends)?;
+        Ok(Some(moved))
+    }
+
+    /// Removes what has been moved.
+    fn remove(&self, ends: &Ends) -> Result<Vec<String>> {
+        Ok(Remove::new().recursive(true).take_over(self.take_over).run(&ends.from, &ends.old)?.left)
     }
 }
 
-/// Names at its new place what the groups in what was moved name by whole paths; gives what these members are known by. If
-/// that can't be done, it goes back to its old place.
-fn settle(storage: &dyn Storage, from: &str, to: &str, [old, new]: [&Path; 2]) -> Result<Vec<String>> {
-    let Some((was, is)) = storage.uri(from).zip(storage.uri(to)) else { return Ok(Vec::new()) };
-    repoint(new, &Places { from: was.clone(), to: is.clone() }).inspect_err(|_| {
-        // The first error is the one to report.
-        let _ = storage.rename(to, from).map(|()| repoint(old, &Places { from: is, to: was }));
-    })
+/// Where it lies, and where it goes.
+struct Ends {
+    from: Arc<dyn Storage>,
+    old: String,
+    to: Arc<dyn Storage>,
+    new: String,
+    /// The storage that holds both, and the paths there, if it is to be renamed.
+    disk: Option<(Arc<dyn Storage>, String, String)>,
+}
+
+impl Ends {
+    fn source(&self) -> Result<Arc<dyn Storage>> {
+        Ok(self.from.sub(&self.old)?)
+    }
+
+    fn target(&self) -> Result<Arc<dyn Storage>> {
+        Ok(self.to.sub(&self.new)?)
+    }
+
+    fn places(&self) -> Result<Places> {
+        let uri = |parent: &Arc<dyn Storage>, name: &str| parent.uri(name).unwrap_or_else(|| parent.describe(name));
+        Ok(Places { from: uri(&self.from, &self.old), to: uri(&self.to, &self.new) })
+    }
+
+    /// What says in what is moved that it is, and whither.
+    fn text(&self) -> Result<String> {
+        let Places { from, to } = self.places()?;
+        Ok(format!("tdb move 1\nfrom {from}\nto {to}\n"))
+    }
+
+    fn note(&self, source: &Arc<dyn Storage>) -> Result<()> {
+        if source.exists(MOVING)? {
+            source.remove_file(MOVING)?;
+        }
+        Ok(source.create_new(MOVING, self.text()?.as_bytes())?)
+    }
+
+    fn is_noted(&self, storage: &Arc<dyn Storage>) -> Result<bool> {
+        match storage.read_up_to(MOVING, 1 << 20) {
+            Ok(bytes) => Ok(bytes == self.text()?.as_bytes()),
+            Err(error) if error.is_not_found() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Renames, and names members at their new place. Gives what these are known by. If that can't be done, it goes back to its
+    /// old place.
+    fn rename(&self, (disk, from, to): &(Arc<dyn Storage>, String, String)) -> Result<Vec<String>> {
+        let source = self.source()?;
+        let has_groups = !groups(&source)?.is_empty();
+        if has_groups {
+            self.note(&source)?;
+        }
+        disk.rename(from, to).inspect_err(|_| forget(&source))?;
+        if !has_groups {
+            return Ok(Vec::new());
+        }
+        let (target, Places { from: was, to: is }) = (self.target()?, self.places()?);
+        let repointed = repoint(&target, &Places { from: was.clone(), to: is.clone() }).inspect_err(|_| {
+            // The first error is the one to report.
+            let back = disk.rename(to, from).map_err(MaintainError::from);
+            if back.and_then(|()| repoint(&source, &Places { from: is, to: was })).is_ok() {
+                forget(&source);
+            }
+        })?;
+        // All is in its place.
+        target.remove_file(MOVING)?;
+        Ok(repointed)
+    }
+
+    /// Whether every byte that is in the old place has arrived in the new one.
+    fn compare(&self, left_out: &[String]) -> Result<()> {
+        let (source, copy, places) = (self.source()?, self.target()?, self.places()?);
+        let monitor = Monitor::new();
+        let (before, after) = (Manifest::of(&*source, 1, &monitor)?, Manifest::of(&*copy, 1, &monitor)?);
+        let is_left_out = |path: &String| {
+            left_out.iter().any(|left| path == left || path.starts_with(&format!("{left}/")))
+                || path.split('/').any(|part| part == ASIDE || tdb_storage::is_temporary(part))
+        };
+        for (path, change) in before.changes(&after) {
+            // An interrupted removal has taken some away.
+            if is_left_out(&path) || change == FileChange::New {
+                continue;
+            }
+            let expected = match Kind::of(&path) {
+                Some(kind) => places.rewrite(&path, kind, &source.read_up_to(&path, LIST_BYTES)?),
+                None => Rewritten::Same,
+            };
+            let is_as_expected = match expected {
+                Rewritten::Same => false,
+                Rewritten::LeftOut => change == FileChange::Missing,
+                Rewritten::Bytes(bytes) => change != FileChange::Missing && copy.read(&path)? == bytes,
+            };
+            if !is_as_expected {
+                return Err(MaintainError::Place { path: copy.describe(&path), why: PlaceProblem::Unverified });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// As far as possible: there is another error to report.
+fn forget(storage: &Arc<dyn Storage>) {
+    let _ = storage.remove_file(MOVING);
 }
 
 /// The groups in a folder, with all their members. One whose key isn't known can't be changed, and nobody else knows its
 /// members.
-fn groups(folder: &Path) -> Result<Vec<Group>> {
-    let source: Arc<dyn Storage> = Arc::new(LocalStorage::new(folder));
-    let (tree, _) = walk(&*source)?;
+fn groups(source: &Arc<dyn Storage>) -> Result<Vec<Group>> {
+    let (tree, _) = walk(&**source)?;
     let below = tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str());
+    let options = GroupOptions::new().between(TimeRange::ALL);
     let mut groups = Vec::new();
     for path in std::iter::once("").chain(below) {
-        if kind_of(&source.sub(path)?)? == MemberKind::Group {
-            let place = if path.is_empty() { folder.to_owned() } else { folder.join(path) };
-            groups.extend(GroupOptions::new().between(TimeRange::ALL).open(place).ok());
+        let storage = source.sub(path)?;
+        if kind_of(&storage)? == MemberKind::Group {
+            let uri = storage.uri("");
+            let folder = uri.as_deref().and_then(|uri| uri.strip_prefix("file://"));
+            let opened = match folder {
+                Some(folder) => options.open_on_folder(storage, folder),
+                None => options.open_on(storage),
+            };
+            groups.extend(opened.ok());
         }
     }
     Ok(groups)
 }
 
 /// Makes members of all groups relative that these have by whole paths in their own folders.
-fn make_relative(folder: &Path, moved: &mut Moved) -> Result<()> {
-    for group in groups(folder)? {
+fn make_relative(source: &Arc<dyn Storage>, moved: &mut Moved) -> Result<()> {
+    for group in groups(source)? {
         let is_absolute = |member: &&Member| !member.relative && matches!(member.place, MemberPlace::Inside(_));
         let keys: Vec<String> =
             group.members().iter().filter(is_absolute).map(|member| member.key().to_owned()).collect();
@@ -176,7 +336,7 @@ fn make_relative(folder: &Path, moved: &mut Moved) -> Result<()> {
 
 /// Names members at their new place that groups have by whole paths outside of their own folders, but in what is moved. Gives
 /// what they are known by.
-fn repoint(folder: &Path, places: &Places) -> Result<Vec<String>> {
+fn repoint(folder: &Arc<dyn Storage>, places: &Places) -> Result<Vec<String>> {
     let mut keys = Vec::new();
     for group in groups(folder)? {
         let absolute = group.members().iter().filter(|member| !member.relative);

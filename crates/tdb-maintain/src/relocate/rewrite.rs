@@ -8,14 +8,14 @@ use tdb_types::{ByteReader, ByteWriter, FormatVersion, Limits, TimestampedName};
 
 /// Where something lies, and where its copy will, as URIs.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
-    pub(super) from: String,
-    pub(super) to: String,
+pub(crate) struct Places {
+    pub(crate) from: String,
+    pub(crate) to: String,
 }
 
 /// What a file becomes in the copy.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Rewritten {
+pub(crate) enum Rewritten {
     /// The same.
     Same,
     /// These bytes.
@@ -26,7 +26,7 @@ pub(super) enum Rewritten {
 
 /// What a file may have to be read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Vacuum,
     Footers(FormatVersion),
     Details,
@@ -34,7 +34,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// None if a file of this path names nothing by URIs.
-    pub(super) fn of(path: &str) -> Option<Self> {
+    pub(crate) fn of(path: &str) -> Option<Self> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let parsed = TimestampedName::parse(name)?;
         match name.rsplit_once('.').map(|(_, extension)| extension) {
@@ -52,7 +52,7 @@ impl Kind {
 
 impl Places {
     /// What the file at this path becomes.
-    pub(super) fn rewrite(&self, path: &str, kind: Kind, bytes: &[u8]) -> Rewritten {
+    pub(crate) fn rewrite(&self, path: &str, kind: Kind, bytes: &[u8]) -> Rewritten {
         match kind {
             Kind::Vacuum => self.vacuum(bytes),
             Kind::Footers(version) => self.footers(path, version, bytes),
@@ -126,7 +126,7 @@ impl Places {
     }
 
     /// Whether the member was changed.
-    fn member(&self, group: &str, member: &mut GroupMember) -> bool {
+    pub(crate) fn member(&self, group: &str, member: &mut GroupMember) -> bool {
         let Some(below) = self.below(member.uri.trim_end_matches('/')) else { return false };
         let inside = if group.is_empty() {
             Some(below)

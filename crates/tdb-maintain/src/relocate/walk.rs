@@ -13,10 +13,10 @@ use crate::{MaintainError, Result};
 const DEPTH: usize = 64;
 
 /// The files of a folder and of the folders below it with their sizes, and the folders without one, by their paths.
-pub(super) type Tree = BTreeMap<String, Option<u64>>;
+pub(crate) type Tree = BTreeMap<String, Option<u64>>;
 
 /// All but temporary files and what was set aside. With the paths of those that are left out.
-pub(super) fn walk(storage: &dyn Storage) -> Result<(Tree, Vec<String>)> {
+pub(crate) fn walk(storage: &dyn Storage) -> Result<(Tree, Vec<String>)> {
     let (mut tree, mut left) = (Tree::new(), Vec::new());
     let mut folders = vec![(String::new(), 0)];
     while let Some((folder, depth)) = folders.pop() {

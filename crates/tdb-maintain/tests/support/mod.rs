@@ -156,7 +156,7 @@ pub fn differences(
 }
 
 /// Every millisecond at which something was written, and those beside it, and all of time.
-fn times(storage: &dyn Storage) -> BTreeSet<u64> {
+pub fn times(storage: &dyn Storage) -> BTreeSet<u64> {
     let names = files(storage).into_keys().flat_map(|path| path.split('/').map(str::to_owned).collect::<Vec<_>>());
     let names = names.filter(|name| !name.ends_with(".con") && !name.ends_with(".ign") && !name.ends_with(".meta"));
     let names = names.filter_map(|name| TimestampedName::parse(&name));

@@ -1,0 +1,63 @@
+//! `tdb migrate` of a group.
+
+use std::path::Path;
+
+use tdb_maintain::{GroupMigration, GroupMigrationReport};
+
+use super::Args;
+use crate::failure::{Failure, Result};
+use crate::key::Key;
+use crate::output::{Entry, RowFormat, Sheet};
+use crate::terminal::Terminal;
+use crate::time::TimeArgs;
+use crate::{location, session, target};
+
+pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: Terminal) -> Result<()> {
+    if args.time.range().is_some() {
+        return Err(Failure::usage("--at and --between are for arrays: a group is migrated as it is now"));
+    }
+    let migrate = super::migrate(args, None)?;
+    let group = target::open_group(path, &TimeArgs::default(), key)?;
+    let migration = migrate.plan_group(&group, key.bytes())?;
+    let format = RowFormat::or_default(args.format, terminal);
+    let report = match &args.out {
+        _ if args.plan => None,
+        Some(out) => Some(migration.into_folder(&location::local(out)?, new_key.bytes())?),
+        None => Some(migration.in_place(path, new_key.bytes(), args.remove_old)?),
+    };
+    print(&migration, report.as_ref(), format, terminal)?;
+    for uri in migration.left() {
+        session::warn(&format!("the member {uri} stays as it is: it lies elsewhere, or nothing is there"), terminal);
+    }
+    if report.is_some() && args.out.is_none() && !args.remove_old {
+        eprintln!("the old group is kept as {}{}", super::before(path), super::of_old_key(args, key));
+    }
+    Ok(())
+}
+
+/// What will be done, or what was.
+fn print(
+    migration: &GroupMigration,
+    report: Option<&GroupMigrationReport>,
+    format: RowFormat,
+    terminal: Terminal,
+) -> Result<()> {
+    let mut sheet =
+        Sheet::new(&[("path", false), ("what", false), ("format", true), ("fragments", true), ("cells", true)]);
+    for group in migration.groups() {
+        let path = if group.is_empty() { "." } else { group };
+        sheet.push(vec![path.into(), "group".into(), Entry::none(), Entry::none(), Entry::none()]);
+    }
+    for (number, (path, array)) in migration.arrays().enumerate() {
+        let written = report.and_then(|report| Some(&report.arrays.get(number)?.1));
+        let planned = if array.keeps_history() { array.fragments().len() as u64 } else { 1 };
+        sheet.push(vec![
+            path.into(),
+            "array".into(),
+            u64::from(array.version().number()).into(),
+            written.map_or(planned, |written| written.fragments).into(),
+            written.map_or_else(Entry::none, |written| written.cells.into()),
+        ]);
+    }
+    sheet.print(format, terminal)
+}
