@@ -76,6 +76,12 @@ pub enum Reason {
         /// How many show of the replaced ones.
         replaced: u64,
     },
+    /// What it names may be the only copy of what another one names that is left.
+    #[error("what it names may stand in place of what {list} names, which is left")]
+    Waits {
+        /// The path of the other one.
+        list: String,
+    },
     /// It can't be read.
     #[error("it can't be read: {0}")]
     Unreadable(#[source] Box<ArrayError>),
