@@ -6,6 +6,7 @@ mod commits;
 mod diagnosis;
 mod lists;
 mod members;
+mod outdated;
 mod unknown;
 
 use std::sync::Arc;
@@ -125,7 +126,8 @@ impl Doctor {
         self.run(&Target::Group(Box::new(group.clone())), found)
     }
 
-    /// Moves back what was moved aside in an array, and removes what was written.
+    /// Moves back what was moved aside in an array, and removes what was written; but for what readers would fail on, since
+    /// fragments have gone meanwhile.
     ///
     /// # Errors
     /// [`MaintainError::Busy`](crate::MaintainError::Busy); a text that says where things lay can't be understood; whatever the storage can't do.

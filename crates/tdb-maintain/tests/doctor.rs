@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use support::{Case, Placed, differences, files};
 use tdb_array::{Array, ArrayOptions, Group, TimeRange};
-use tdb_maintain::{Consolidate, Diagnosis, Doctor, MaintainError, Remedy, Severity, Vacuum};
+use tdb_maintain::{Consolidate, ConsolidateFragments, Diagnosis, Doctor, MaintainError, Remedy, Severity, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage, fixtures};
 
@@ -186,8 +186,45 @@ fn commits_of_lost_fragments() {
     assert_eq!(mend(&storage, &Doctor::new().only([list])).unwrap(), 1);
     assert_eq!(open(&storage).fragments().unwrap().len(), 1);
     assert!(look(&storage).is_empty());
+    // While the fragment is gone, readers would fail without that file.
+    let undone = Doctor::new().undo(&open(&storage)).unwrap();
+    assert_eq!((undone.removed.len(), undone.outdated.len()), (0, 1));
+    assert_eq!(open(&storage).fragments().unwrap().len(), 1);
+
+    // The fragment was found again.
+    let storage = on(&gathered);
+    let list = path(&gathered, ".con");
+    assert_eq!(mend(&storage, &Doctor::new().only([list])).unwrap(), 1);
+    let put = |(path, bytes): (&String, &Vec<u8>)| {
+        storage.create_folder(path.rsplit_once('/').unwrap().0).unwrap();
+        storage.create_new(path, bytes).unwrap();
+    };
+    all.iter().filter(|(path, _)| path.starts_with(&format!("__fragments/{name}/"))).for_each(put);
     assert_eq!(Doctor::new().undo(&open(&storage)).unwrap().removed.len(), 1);
-    assert_eq!(files(&*storage), gathered);
+    assert_eq!(open(&storage).fragments().unwrap().len(), 2);
+}
+
+/// Fragments that a list names that was set aside have been joined and vacuumed since.
+#[test]
+fn what_is_outdated_stays_aside() {
+    let storage = on(&Case::named("v22-by-2.30.0-sparse-2d").files());
+    let consolidate = || Consolidate::commits().plan(&open(&storage)).unwrap().run().unwrap();
+    consolidate();
+    let first = path(&files(&*storage), ".con");
+    // A second one that has all that the first one has.
+    let bytes = storage.read(&first).unwrap();
+    let second = "__commits/__1_9_0123456789abcdef0123456789abcdef_22.con";
+    storage.create_new(second, &bytes).unwrap();
+    assert_eq!(mend(&storage, &Doctor::new()).unwrap(), 1);
+    ConsolidateFragments::new().amplification(f64::INFINITY).run(&open(&storage)).unwrap();
+    Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
+    assert!(!files(&*storage).keys().any(|path| path.ends_with(".con") && !path.contains("aside")));
+    assert_eq!(open(&storage).fragments().unwrap().len(), 1);
+    let before = Case::on(storage.clone()).seen(TimeRange::ALL);
+    let undone = Doctor::new().undo(&open(&storage)).unwrap();
+    assert_eq!((undone.restored.len(), undone.outdated.len()), (0, 1), "{undone:?}");
+    assert_eq!(Case::on(storage.clone()).seen(TimeRange::ALL), before);
+    assert_eq!(open(&storage).fragments().unwrap().len(), 1);
 }
 
 #[test]

@@ -212,7 +212,12 @@ fn tell_left(path: &Path, left: &[&Diagnosis], old: &[Diagnosis], doctor: &Docto
 
 fn tell_undone(path: &Path, undone: &Undone, format: RowFormat, terminal: Terminal) -> Result<()> {
     let mut sheet = Sheet::new(&[("path", false), ("what", false)]);
-    let all = [(&undone.restored, "moved back"), (&undone.removed, "removed"), (&undone.occupied, "occupied")];
+    let all = [
+        (&undone.restored, "moved back"),
+        (&undone.removed, "removed"),
+        (&undone.occupied, "occupied"),
+        (&undone.outdated, "left: fragments that it is about are gone"),
+    ];
     for (path, what) in all.iter().flat_map(|(paths, what)| paths.iter().map(move |path| (path, what))) {
         sheet.push(vec![path.as_str().into(), (*what).into()]);
     }
