@@ -82,6 +82,9 @@ pub enum Reason {
         /// The path of the other one.
         list: String,
     },
+    /// It is a symbolic link: what it leads to may be anybody's.
+    #[error("it is a symbolic link, and nothing behind one is removed")]
+    Link,
     /// It can't be read.
     #[error("it can't be read: {0}")]
     Unreadable(#[source] Box<ArrayError>),

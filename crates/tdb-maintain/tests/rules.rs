@@ -421,3 +421,27 @@ fn one_maintains_an_array_at_a_time() {
     storage.create_new(".tdb-maintain.tmp", owner.as_bytes()).unwrap();
     assert!(Consolidate::commits().plan(&open()).unwrap().run().unwrap().steps.is_empty());
 }
+
+/// A vacuum that can't be finished isn't begun.
+#[cfg(unix)]
+#[test]
+fn nothing_behind_links_is_vacuumed() {
+    use tdb_array::Array;
+    use tdb_maintain::ConsolidateFragments;
+    use tdb_testkit::fixtures;
+    for linked in ["__fragments", "__commits"] {
+        let folder = tempfile::tempdir().unwrap();
+        fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(folder.path());
+        let (path, away) = (folder.path().join("array"), folder.path().join("away"));
+        std::fs::rename(path.join(linked), &away).unwrap();
+        std::os::unix::fs::symlink(&away, path.join(linked)).unwrap();
+        ConsolidateFragments::new().amplification(f64::INFINITY).run(&Array::open(&path).unwrap()).unwrap();
+        let all = || support::files(&tdb_storage::LocalStorage::new(&path));
+        let before = all();
+        let report = Vacuum::all().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap();
+        assert!(report.steps.is_empty(), "{report:?}");
+        let left: Vec<_> = report.left.iter().map(|left| (left.path.as_str(), &left.why)).collect();
+        assert!(matches!(left[..], [(path, Reason::Link)] if path == linked), "{left:?}");
+        assert_eq!(all(), before);
+    }
+}
