@@ -5,6 +5,7 @@ mod aside;
 mod commits;
 mod diagnosis;
 mod lists;
+mod locks;
 mod members;
 mod outdated;
 mod unknown;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use tdb_array::{Array, Group, Names};
 use tdb_storage::Storage;
-use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK};
+use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, is_of_maintenance};
 
 use crate::Result;
 use crate::fragments::journal;
@@ -156,7 +157,8 @@ impl Doctor {
     pub fn sees_to(&self, diagnosis: &Diagnosis) -> bool {
         let is_asked_for = self.only.contains(&diagnosis.path);
         diagnosis.remedy != R::None
-            && (is_asked_for || self.only.is_empty() && !diagnosis.remedy.changes_what_is_read())
+            && (is_asked_for
+                || self.only.is_empty() && !diagnosis.remedy.changes_what_is_read() && diagnosis.remedy != R::TakeOver)
     }
 
     fn run(&self, target: &Target, found: &[Diagnosis]) -> Result<Mended> {
@@ -166,10 +168,11 @@ impl Doctor {
             return Ok(mended);
         }
         let storage = target.storage();
-        // A lock that was left goes by being taken over.
-        let old_lock = wanted.iter().find(|one| one.path == MAINTENANCE_LOCK);
-        let _lock = Lock::take(storage, self.take_over || old_lock.is_some())?;
-        mended.done.extend(old_lock.map(|one| (*one).clone()));
+        // Locks that were left go by being taken over; somebody else may have taken over that of the dead just now.
+        let old_locks = wanted.iter().filter(|one| is_of_maintenance(&one.path) && one.remedy != R::Finish);
+        let is_told = old_locks.clone().any(|one| one.remedy == R::TakeOver);
+        let _lock = Lock::take(storage, self.take_over || is_told)?;
+        mended.done.extend(old_locks.map(|one| (*one).clone()));
         if let Target::Array(array) = target
             && wanted.iter().any(|one| one.remedy == R::Finish)
         {

@@ -55,6 +55,12 @@ impl Lock {
     }
 }
 
+/// Whether a lock is there whose owner is dead for certain.
+pub(crate) fn is_left_behind(storage: &dyn Storage, path: &str) -> Result<bool> {
+    let owner = read(storage, path)?.and_then(|found| Owner::parse(&String::from_utf8_lossy(&found)));
+    Ok(owner.is_some_and(|owner| owner.is_dead(&Owner::this(String::new()))))
+}
+
 /// What no other lock has in it.
 fn token() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -206,7 +206,10 @@ fn tell_left(path: &Path, left: &[&Diagnosis], old: &[Diagnosis], doctor: &Docto
             "what has changed lately may be a write that is going on; --older-than 0s takes it away all the same",
         )
     } else {
-        failure.with_hint("what changes what readers find is only done for its path: --fix --only PATH")
+        failure.with_hint(
+            "what changes what readers find, or takes the lock of somebody who may live, is only done for its path: --fix \
+             --only PATH",
+        )
     })
 }
 
