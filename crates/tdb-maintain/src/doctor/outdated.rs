@@ -23,24 +23,24 @@ pub(super) fn is_outdated(storage: &dyn Storage, path: &str, bytes: &[u8]) -> Re
             names.insert(name.to_owned());
         }
     };
-    // What can't be read says nothing to readers either.
-    match CommitKind::of(path) {
+    let read = match CommitKind::of(path) {
         Some(CommitKind::Consolidated) => {
-            let read = ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |entry| take(entry.path));
-            if read.is_err() {
-                return Ok(false);
-            }
-            taken_back(storage, |name| {
-                names.remove(name);
-            })?;
+            ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |entry| take(entry.path))
         }
-        Some(CommitKind::Ignore) => {
-            if PathList::for_each(&mut ByteReader::new(bytes), |name| take(&name)).is_err() {
-                return Ok(false);
-            }
+        Some(CommitKind::Ignore) => PathList::for_each(&mut ByteReader::new(bytes), |name| take(&name)),
+        _ => {
+            take(path);
+            Ok(())
         }
-        Some(CommitKind::Write) => take(path),
-        _ => {}
+    };
+    // What can't be read says nothing to readers either.
+    if read.is_err() {
+        return Ok(false);
+    }
+    if CommitKind::of(path) == Some(CommitKind::Consolidated) {
+        taken_back(storage, |name| {
+            names.remove(name);
+        })?;
     }
     for name in names {
         let fragment = file_name(&name).rsplit_once('.').and_then(|(stem, _)| TimestampedName::parse(stem));
