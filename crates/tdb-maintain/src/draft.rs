@@ -82,6 +82,12 @@ pub enum Reason {
         /// The path of the other one.
         list: String,
     },
+    /// The joined metadata aren't what the files that it names say.
+    #[error("what it is named after doesn't have what the files that it names say of {key:?}")]
+    Lacks {
+        /// A key of the metadata.
+        key: String,
+    },
     /// It is a symbolic link: what it leads to may be anybody's.
     #[error("it is a symbolic link, and nothing behind one is removed")]
     Link,

@@ -445,3 +445,35 @@ fn nothing_behind_links_is_vacuumed() {
         assert_eq!(all(), before);
     }
 }
+
+/// A joined file that can be read, but isn't what was joined.
+#[test]
+fn joined_metadata_have_what_was_joined() {
+    for is_other in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("group");
+        tdb_array::Group::create(&path).unwrap();
+        let group = || tdb_array::Group::open(&path).unwrap();
+        let put = |key: &str, value: &str, time: u64| {
+            let names = Names::new().at(time).seeded(time);
+            group().write_metadata().names(names).put(key, MetadataValue::text(value).unwrap()).commit().unwrap();
+        };
+        put("a", "old", 11);
+        put("a", "new", 12);
+        put("b", "b", 13);
+        Consolidate::metadata().plan_group(&group()).unwrap().run().unwrap();
+        let joined = std::fs::read_dir(path.join("__meta")).unwrap().map(|entry| entry.unwrap().path());
+        let joined = joined.filter(|path| path.to_str().unwrap().contains("__11_13_"));
+        let joined = joined.min_by_key(|path| path.to_str().unwrap().len()).unwrap();
+        if is_other {
+            // Of all that was joined it has what was said first.
+            let first = std::fs::read_dir(path.join("__meta")).unwrap().map(|entry| entry.unwrap().path());
+            let first = first.into_iter().find(|path| path.to_str().unwrap().contains("__11_11_")).unwrap();
+            std::fs::copy(first, &joined).unwrap();
+        }
+        let report = Vacuum::metadata().plan_group(&group()).unwrap().run().unwrap();
+        let left: Vec<&Reason> = report.left.iter().map(|left| &left.why).collect();
+        assert_eq!((report.steps.is_empty(), left.len()), (is_other, usize::from(is_other)), "{report:?}");
+        assert!(left.iter().all(|why| matches!(why, Reason::Lacks { key } if key == "a")), "{left:?}");
+    }
+}
