@@ -6,14 +6,16 @@ mod commits;
 mod diagnosis;
 mod labels;
 mod lists;
+mod locks;
 mod members;
+mod outdated;
 mod unknown;
 
 use std::sync::Arc;
 
 use tdb_array::{Array, Group, Names};
 use tdb_storage::Storage;
-use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK};
+use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, is_of_maintenance};
 
 use crate::Result;
 use crate::fragments::journal;
@@ -149,7 +151,8 @@ impl Doctor {
         self.run(&Target::Group(Box::new(group.clone())), found)
     }
 
-    /// Moves back what was moved aside in an array, and removes what was written.
+    /// Moves back what was moved aside in an array, and removes what was written; but for what readers would fail on, since
+    /// fragments have gone meanwhile.
     ///
     /// # Errors
     /// [`MaintainError::Busy`](crate::MaintainError::Busy); a text that says where things lay can't be understood; whatever the storage can't do.
@@ -187,7 +190,8 @@ impl Doctor {
     pub fn sees_to(&self, diagnosis: &Diagnosis) -> bool {
         let is_asked_for = self.only.contains(&diagnosis.path);
         diagnosis.remedy != R::None
-            && (is_asked_for || self.only.is_empty() && !diagnosis.remedy.changes_what_is_read())
+            && (is_asked_for
+                || self.only.is_empty() && !diagnosis.remedy.changes_what_is_read() && diagnosis.remedy != R::TakeOver)
     }
 
     fn run(&self, target: &Target, found: &[Diagnosis]) -> Result<Mended> {
@@ -197,10 +201,11 @@ impl Doctor {
             return Ok(mended);
         }
         let storage = target.storage();
-        // A lock that was left goes by being taken over.
-        let old_lock = wanted.iter().find(|one| one.path == MAINTENANCE_LOCK);
-        let _lock = Lock::take(storage, self.take_over || old_lock.is_some())?;
-        mended.done.extend(old_lock.map(|one| (*one).clone()));
+        // Locks that were left go by being taken over; somebody else may have taken over that of the dead just now.
+        let old_locks = wanted.iter().filter(|one| is_of_maintenance(&one.path) && one.remedy != R::Finish);
+        let is_told = old_locks.clone().any(|one| one.remedy == R::TakeOver);
+        let _lock = Lock::take(storage, self.take_over || is_told)?;
+        mended.done.extend(old_locks.map(|one| (*one).clone()));
         if let Target::Array(array) = target
             && wanted.iter().any(|one| one.remedy == R::Finish)
         {

@@ -76,6 +76,21 @@ pub enum Reason {
         /// How many show of the replaced ones.
         replaced: u64,
     },
+    /// What it names may be the only copy of what another one names that is left.
+    #[error("what it names may stand in place of what {list} names, which is left")]
+    Waits {
+        /// The path of the other one.
+        list: String,
+    },
+    /// The joined metadata aren't what the files that it names say.
+    #[error("what it is named after doesn't have what the files that it names say of {key:?}")]
+    Lacks {
+        /// A key of the metadata.
+        key: String,
+    },
+    /// It is a symbolic link: what it leads to may be anybody's.
+    #[error("it is a symbolic link, and nothing behind one is removed")]
+    Link,
     /// It can't be read.
     #[error("it can't be read: {0}")]
     Unreadable(#[source] Box<ArrayError>),

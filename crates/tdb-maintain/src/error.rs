@@ -68,7 +68,10 @@ pub enum MaintainError {
         line: usize,
     },
     /// Somebody else maintains the array.
-    #[error("{path}: {who} maintains this array; wait until that has ended")]
+    #[error(
+        "{path}: {who} maintains this array; wait until that has ended. If it is certain that it has, say so: take_over, \
+         --take-over, or tdb doctor --fix --only .tdb-maintain.tmp"
+    )]
     Busy {
         /// The file that says so.
         path: String,

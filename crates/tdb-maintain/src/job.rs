@@ -7,6 +7,7 @@ use crate::consolidate::commits::{draft as consolidate_commits, settle as settle
 use crate::consolidate::footers::draft as consolidate_footers;
 use crate::consolidate::metadata::draft as consolidate_metadata;
 use crate::draft::Draft;
+use crate::links::without_links;
 use crate::step::Planned;
 use crate::target::Target;
 use crate::vacuum::commits::draft as vacuum_commits;
@@ -29,7 +30,7 @@ pub(crate) enum Job {
 impl Job {
     /// What is to be done as things stand.
     pub(crate) fn draft(&self, target: &Target) -> Result<Draft> {
-        match (self, target) {
+        let draft = match (self, target) {
             (Self::ConsolidateMetadata { names, time }, target) => {
                 consolidate_metadata(target, names, time.unwrap_or_else(|| target.time()))
             }
@@ -41,8 +42,10 @@ impl Job {
             (Self::VacuumFooters, Target::Array(array)) => vacuum_footers(array),
             // Groups have nothing else.
             (_, Target::Group(_)) => Ok(Draft::default()),
-        }
+        };
+        without_links(&**target.storage(), draft?)
     }
+
     /// What is to be done when the steps of a draft are done, because others, who know no lock, did something meanwhile.
     pub(crate) fn settle(&self, target: &Target, done: &Draft) -> Result<Option<Planned>> {
         match (self, target) {

@@ -11,6 +11,7 @@ mod footer_files;
 mod fragments;
 mod ignoring;
 mod job;
+mod links;
 mod lock;
 mod manifest;
 mod metadata_files;

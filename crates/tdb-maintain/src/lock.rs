@@ -55,6 +55,12 @@ impl Lock {
     }
 }
 
+/// Whether a lock is there whose owner is dead for certain.
+pub(crate) fn is_left_behind(storage: &dyn Storage, path: &str) -> Result<bool> {
+    let owner = read(storage, path)?.and_then(|found| Owner::parse(&String::from_utf8_lossy(&found)));
+    Ok(owner.is_some_and(|owner| owner.is_dead(&Owner::this(String::new()))))
+}
+
 /// What no other lock has in it.
 fn token() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -117,7 +123,8 @@ fn takeover_path(content: &[u8]) -> String {
 
 fn busy(storage: &dyn Storage, path: &str, found: &[u8]) -> MaintainError {
     let text = String::from_utf8_lossy(found);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("token ")).collect();
+    let lines: Vec<&str> =
+        text.lines().filter(|line| !["token ", "machine "].iter().any(|what| line.starts_with(what))).collect();
     let who = if lines.is_empty() { "somebody else".to_owned() } else { lines.join(", ") };
     MaintainError::Busy { path: storage.describe(path), who }
 }
@@ -156,6 +163,8 @@ struct Owner {
     place: String,
     /// What no other lock has; none in a file that isn't of this library.
     token: String,
+    /// What the machine is known by for good; empty where it isn't known.
+    machine: String,
 }
 
 impl Owner {
@@ -164,15 +173,20 @@ impl Owner {
         let namespace = std::fs::read_link("/proc/self/ns/pid").ok().map(|link| link.display().to_string());
         let parts = [read("/proc/sys/kernel/hostname"), read("/proc/sys/kernel/random/boot_id"), namespace];
         let place = parts.into_iter().collect::<Option<Vec<_>>>().map(|parts| parts.join(" "));
-        Self { process: std::process::id(), place: place.unwrap_or_default(), token }
+        let is_id = |id: &String| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let machine = read("/etc/machine-id").filter(is_id).unwrap_or_default();
+        Self { process: std::process::id(), place: place.unwrap_or_default(), token, machine }
     }
 
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let process = lines.next()?.strip_prefix("process ")?.parse().ok()?;
         let place = lines.next()?.strip_prefix("on ")?.to_owned();
-        let token = lines.next().and_then(|line| line.strip_prefix("token ")).unwrap_or_default().to_owned();
-        Some(Self { process, place, token })
+        let mut rest =
+            |what: &str| lines.next().and_then(|line| line.strip_prefix(what)).unwrap_or_default().to_owned();
+        // Locks of earlier versions end with the token, or before.
+        let (token, machine) = (rest("token "), rest("machine "));
+        Some(Self { process, place, token, machine })
     }
 
     /// Whether its process numbers are those of this one's.
@@ -184,9 +198,22 @@ impl Owner {
         std::path::Path::new(&format!("/proc/{}", self.process)).exists()
     }
 
+    /// What the machine is called, and what is another one each time that it starts.
+    fn host_and_boot(&self) -> Option<(&str, &str)> {
+        let (rest, _namespace) = self.place.rsplit_once(' ')?;
+        rest.rsplit_once(' ')
+    }
+
+    /// Whether it is certain that the machine has started anew since. Copies of a machine have its identity, but other names.
+    fn is_of_former_boot(&self, own: &Self) -> bool {
+        let is_one_machine = !self.machine.is_empty() && self.machine == own.machine;
+        let both = self.host_and_boot().zip(own.host_and_boot());
+        is_one_machine && both.is_some_and(|((host, boot), (own_host, own_boot))| host == own_host && boot != own_boot)
+    }
+
     /// Whether it is certain that the process is gone.
     fn is_dead(&self, own: &Self) -> bool {
-        self.is_here(own) && !self.has_process()
+        self.is_of_former_boot(own) || self.is_here(own) && !self.has_process()
     }
 
     /// Whether it is certain that there is such a process.
@@ -197,7 +224,8 @@ impl Owner {
 
 impl std::fmt::Display for Owner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "process {}\non {}\ntoken {}", self.process, self.place, self.token)
+        writeln!(f, "process {}\non {}\ntoken {}", self.process, self.place, self.token)?;
+        if self.machine.is_empty() { Ok(()) } else { writeln!(f, "machine {}", self.machine) }
     }
 }
 

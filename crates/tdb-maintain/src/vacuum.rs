@@ -3,6 +3,7 @@
 mod chain;
 pub(crate) mod commits;
 mod complete;
+mod family;
 pub(crate) mod footers;
 pub(crate) mod fragments;
 pub(crate) mod metadata;

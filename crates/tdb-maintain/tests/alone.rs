@@ -13,6 +13,7 @@ use tdb_maintain::tdb_array::{ArrayOptions, Names, NewCells};
 use tdb_maintain::tdb_types::{Datatype, FormatVersion, Limits, Scalar};
 use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Reason, Vacuum};
 use tdb_storage::{MemoryStorage, Result, Storage, StorageError, WriteFile, forward_storage};
+use tdb_testkit::{Fault, FaultyStorage};
 
 const LOCK: &str = ".tdb-maintain.tmp";
 const JOURNAL: &str = ".tdb-journal-x.tmp";
@@ -228,6 +229,101 @@ fn a_vacuum_wants_all_new_dense_fragments() {
         lose(&storage, new[number].as_str());
         let why = left(&storage);
         assert!(matches!(why, Some(Reason::Uncovered { .. })), "{number}: {why:?}");
+    }
+}
+
+/// Some of several new fragments were joined again, or with what was written later.
+#[test]
+fn a_vacuum_follows_what_was_joined_again() {
+    for (duplicates, later) in [(false, false), (false, true), (true, false), (true, true)] {
+        let joined = |lost: Option<usize>, again: [usize; 2]| {
+            let storage = array(11, duplicates);
+            let report = ConsolidateFragments::new().max_fragment_size(1).run(&open(&storage)).unwrap();
+            let new: Vec<String> = report.steps[0].fragments.iter().map(ToString::to_string).collect();
+            assert!(new.len() > 4, "{report}");
+            let mut chosen: Vec<String> = again.map(|number| new[number].clone()).into();
+            if later {
+                // Without times of cells it can't be joined with others that it overlaps.
+                write(&storage, 30, if duplicates { 9 } else { 30 });
+                chosen = vec![
+                    new[new.len() - 1].clone(),
+                    open(&storage).fragments().unwrap().last().unwrap().name().to_string(),
+                ];
+            }
+            lost.into_iter().for_each(|number| lose(&storage, &new[number]));
+            ConsolidateFragments::new().fragments(chosen).run(&open(&storage)).unwrap();
+            storage
+        };
+        for again in [[0, 1], [3, 4]] {
+            // All is there.
+            let storage = joined(None, again);
+            let before = cells_at(&storage, 50);
+            let report = Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
+            assert!(report.left.is_empty(), "{duplicates} {later} {again:?}: {report:?}");
+            assert_eq!(cells_at(&storage, 50), before);
+            assert!(!entries(&storage, "").iter().any(|name| name.ends_with(".vac")));
+            // One that wasn't joined again is lost.
+            let storage = joined(Some(2), again);
+            let before = entries(&storage, "");
+            let report = Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
+            assert_eq!(report.left.len(), 2, "{duplicates} {later} {again:?}: {report:?}");
+            assert!(report.steps.is_empty(), "{report:?}");
+            assert_eq!(entries(&storage, ""), before);
+        }
+    }
+}
+
+/// What replaced one of several new fragments was vacuumed in part.
+#[test]
+fn an_interrupted_vacuum_of_what_was_joined_again_goes_on() {
+    for duplicates in [false, true] {
+        let prepared = || {
+            let storage = array(11, duplicates);
+            let report = ConsolidateFragments::new().max_fragment_size(1).run(&open(&storage)).unwrap();
+            let last = report.steps[0].fragments.last().unwrap().to_string();
+            // Without times of cells it can't be joined with others that it overlaps.
+            write(&storage, 30, if duplicates { 9 } else { 30 });
+            let newer = open(&storage).fragments().unwrap().last().unwrap().name().to_string();
+            ConsolidateFragments::new().fragments([last, newer]).run(&open(&storage)).unwrap();
+            storage
+        };
+        let before = cells_at(&prepared(), 50);
+        let sound = FaultyStorage::sound(prepared());
+        let vacuum = |storage: &Arc<dyn Storage>| -> std::result::Result<usize, MaintainError> {
+            let array = ArrayOptions::new().threads(1).open_on(storage.clone())?;
+            Ok(Vacuum::fragments().plan(&array)?.take_over(true).run()?.left.len())
+        };
+        assert_eq!(vacuum(&(Arc::new(sound.clone()) as _)).unwrap(), 0);
+        for n in 0..sound.changes() {
+            let storage = prepared();
+            let _ = vacuum(&(Arc::new(FaultyStorage::new(storage.clone(), Fault::Stops, n)) as _));
+            assert_eq!(cells_at(&storage, 50), before, "{duplicates} at {n}");
+            assert_eq!(vacuum(&storage).unwrap(), 0, "{duplicates} at {n}");
+            assert_eq!(cells_at(&storage, 50), before, "{duplicates} at {n}");
+            assert!(!entries(&storage, "").iter().any(|name| name.ends_with(".vac")), "{duplicates} at {n}");
+        }
+    }
+}
+
+/// What is replaced can't be read: then nobody knows what it has.
+#[test]
+fn a_vacuum_leaves_what_can_t_be_compared() {
+    for is_cut in [true, false] {
+        let storage = array(11, false);
+        let replaced: Vec<String> =
+            open(&storage).fragments().unwrap().iter().map(|fragment| fragment.name().to_string()).collect();
+        let report = ConsolidateFragments::new().max_fragment_size(1).run(&open(&storage)).unwrap();
+        lose(&storage, report.steps[0].fragments[2].as_str());
+        assert!(matches!(left(&storage), Some(Reason::Fewer { .. })));
+        for name in &replaced {
+            let file = format!("{name}/__fragment_metadata.tdb");
+            storage.remove_file(&file).unwrap();
+            if is_cut {
+                storage.create_new(&file, b"cut").unwrap();
+            }
+        }
+        let why = left(&storage);
+        assert!(matches!(why, Some(Reason::Unsound(_))), "{is_cut}: {why:?}");
     }
 }
 

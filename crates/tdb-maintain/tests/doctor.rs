@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use support::{Case, Placed, differences, files};
 use tdb_array::{Array, ArrayOptions, Group, TimeRange};
-use tdb_maintain::{Consolidate, Diagnosis, Doctor, MaintainError, Remedy, Severity, Vacuum};
+use tdb_maintain::{Consolidate, ConsolidateFragments, Diagnosis, Doctor, MaintainError, Remedy, Severity, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage, fixtures};
 
@@ -186,8 +186,45 @@ fn commits_of_lost_fragments() {
     assert_eq!(mend(&storage, &Doctor::new().only([list])).unwrap(), 1);
     assert_eq!(open(&storage).fragments().unwrap().len(), 1);
     assert!(look(&storage).is_empty());
+    // While the fragment is gone, readers would fail without that file.
+    let undone = Doctor::new().undo(&open(&storage)).unwrap();
+    assert_eq!((undone.removed.len(), undone.outdated.len()), (0, 1));
+    assert_eq!(open(&storage).fragments().unwrap().len(), 1);
+
+    // The fragment was found again.
+    let storage = on(&gathered);
+    let list = path(&gathered, ".con");
+    assert_eq!(mend(&storage, &Doctor::new().only([list])).unwrap(), 1);
+    let put = |(path, bytes): (&String, &Vec<u8>)| {
+        storage.create_folder(path.rsplit_once('/').unwrap().0).unwrap();
+        storage.create_new(path, bytes).unwrap();
+    };
+    all.iter().filter(|(path, _)| path.starts_with(&format!("__fragments/{name}/"))).for_each(put);
     assert_eq!(Doctor::new().undo(&open(&storage)).unwrap().removed.len(), 1);
-    assert_eq!(files(&*storage), gathered);
+    assert_eq!(open(&storage).fragments().unwrap().len(), 2);
+}
+
+/// Fragments that a list names that was set aside have been joined and vacuumed since.
+#[test]
+fn what_is_outdated_stays_aside() {
+    let storage = on(&Case::named("v22-by-2.30.0-sparse-2d").files());
+    let consolidate = || Consolidate::commits().plan(&open(&storage)).unwrap().run().unwrap();
+    consolidate();
+    let first = path(&files(&*storage), ".con");
+    // A second one that has all that the first one has.
+    let bytes = storage.read(&first).unwrap();
+    let second = "__commits/__1_9_0123456789abcdef0123456789abcdef_22.con";
+    storage.create_new(second, &bytes).unwrap();
+    assert_eq!(mend(&storage, &Doctor::new()).unwrap(), 1);
+    ConsolidateFragments::new().amplification(f64::INFINITY).run(&open(&storage)).unwrap();
+    Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
+    assert!(!files(&*storage).keys().any(|path| path.ends_with(".con") && !path.contains("aside")));
+    assert_eq!(open(&storage).fragments().unwrap().len(), 1);
+    let before = Case::on(storage.clone()).seen(TimeRange::ALL);
+    let undone = Doctor::new().undo(&open(&storage)).unwrap();
+    assert_eq!((undone.restored.len(), undone.outdated.len()), (0, 1), "{undone:?}");
+    assert_eq!(Case::on(storage.clone()).seen(TimeRange::ALL), before);
+    assert_eq!(open(&storage).fragments().unwrap().len(), 1);
 }
 
 #[test]
@@ -199,10 +236,47 @@ fn one_at_a_time() {
     assert_eq!(some.len() + 1, found.len());
     let error = Doctor::new().mend(&open(&storage), &some).unwrap_err();
     assert!(matches!(error, MaintainError::Busy { .. }), "{error}");
-    // The lock itself is one of what was left.
-    let mended = Doctor::new().mend(&open(&storage), &found).unwrap();
-    assert_eq!(mended.done.len(), 8);
+    // Whoever has the lock may live: it is taken over by those who ask for it, and are certain.
+    let lock = found.iter().find(|one| one.path == ".tdb-maintain.tmp").unwrap();
+    assert_eq!(lock.remedy, Remedy::TakeOver);
+    assert!(!Doctor::new().sees_to(lock));
+    let error = Doctor::new().mend(&open(&storage), &found).unwrap_err();
+    assert!(matches!(error, MaintainError::Busy { .. }), "{error}");
+    let mended = Doctor::new().only([".tdb-maintain.tmp"]).mend(&open(&storage), &found).unwrap();
+    assert_eq!(mended.done.len(), 1);
     assert!(!storage.exists(".tdb-maintain.tmp").unwrap());
+    assert_eq!(Doctor::new().mend(&open(&storage), &some).unwrap().done.len(), 7);
+}
+
+/// The lock of a process that lives is left alone, and that of a dead one isn't.
+#[cfg(target_os = "linux")]
+#[test]
+fn locks_of_the_living() {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap().trim().to_owned();
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap();
+    let (host, boot) = (read("/proc/sys/kernel/hostname"), read("/proc/sys/kernel/random/boot_id"));
+    let put = |storage: &dyn Storage, process: u32| {
+        let text = format!("process {process}\non {host} {boot} {}\ntoken a\n", namespace.display());
+        storage.create_new(".tdb-maintain.tmp", text.as_bytes()).unwrap();
+    };
+    let folder = tempfile::tempdir().unwrap();
+    Group::create(folder.path().join("group")).unwrap();
+    let group = || Group::open(folder.path().join("group")).unwrap();
+    for (process, is_dead) in [(std::process::id(), false), (u32::MAX, true)] {
+        let storage = on(&Case::named(CONSOLIDATED).files());
+        put(&*storage, process);
+        put(&**group().storage(), process);
+        let (in_array, in_group) = (look(&storage), Doctor::new().look_at_group(&group()).unwrap());
+        let expected = if is_dead { Remedy::SetAside } else { Remedy::TakeOver };
+        assert_eq!((&in_array[0].remedy, &in_group[0].remedy), (&expected, &expected));
+        assert_eq!(Doctor::new().mend(&open(&storage), &in_array).unwrap().done.len(), usize::from(is_dead));
+        assert_eq!(Doctor::new().mend_group(&group(), &in_group).unwrap().done.len(), usize::from(is_dead));
+        assert_eq!(storage.exists(".tdb-maintain.tmp").unwrap(), !is_dead);
+        assert_eq!(group().storage().exists(".tdb-maintain.tmp").unwrap(), !is_dead);
+        if !is_dead {
+            group().storage().remove_file(".tdb-maintain.tmp").unwrap();
+        }
+    }
 }
 
 /// An array in a folder.

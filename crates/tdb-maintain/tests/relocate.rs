@@ -418,4 +418,63 @@ fn a_move_that_was_overtaken_is_left() {
     let error = job(&disk).unwrap_err();
     assert!(matches!(error, MaintainError::Place { why: PlaceProblem::Unverified, .. }), "{error}");
     assert!(Case::on(disk.sub("array").unwrap()).array().metadata().unwrap().get("k").is_some());
+
+/// What lies elsewhere stays, whatever leads there.
+#[cfg(unix)]
+#[test]
+fn nothing_behind_links_is_removed() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let array = |place: &str| {
+        let staging = tempfile::tempdir_in(&root).unwrap();
+        fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(staging.path());
+        std::fs::rename(staging.path().join("array"), root.join(place)).unwrap();
+    };
+    let all = |place: &str| files(&tdb_storage::LocalStorage::new(root.join(place)));
+    array("outside");
+    let outside = all("outside");
+    let is_refused = |result: Result<(), MaintainError>| match result.unwrap_err() {
+        MaintainError::Place { path, why } => assert_eq!(why, PlaceProblem::Link, "{path}"),
+        other => panic!("{other}"),
+    };
+    symlink(root.join("outside"), root.join("link")).unwrap();
+    is_refused(Remove::new().plan(root.join("link")).map(drop));
+    is_refused(Remove::new().folder(root.join("link")).map(drop));
+    assert_eq!(all("outside"), outside);
+    // One folder of an array lies elsewhere: it isn't begun.
+    array("half");
+    std::fs::rename(root.join("half/__fragments"), root.join("away")).unwrap();
+    symlink(root.join("away"), root.join("half/__fragments")).unwrap();
+    let half = all("half");
+    is_refused(Remove::new().plan(root.join("half")).map(drop));
+    is_refused(Remove::new().folder(root.join("half")).map(drop));
+    assert_eq!(all("half"), half);
+    // A member that is a link, and one behind a link that isn't of the group's.
+    for by_moving in [false, true] {
+        Group::create(root.join("g")).unwrap();
+        symlink(root.join("outside"), root.join("g/m")).unwrap();
+        let change = Group::open(root.join("g")).unwrap().change().add("m", true, None);
+        change.commit().unwrap();
+        if by_moving {
+            MoveTo::new().by_copying(true).folder(root.join("g"), root.join("h")).unwrap();
+            assert_eq!(all("h/m"), outside);
+        } else {
+            let remove = Remove::new().recursive(true);
+            let plan = remove.plan(root.join("g")).unwrap();
+            assert_eq!((plan.objects.len(), &plan.links[..], plan.left.len()), (1, &["m".to_owned()][..], 0));
+            assert_eq!(remove.folder(root.join("g")).unwrap().left, [""; 0]);
+        }
+        assert!(!root.join("g").exists());
+        assert_eq!(all("outside"), outside);
+    }
+    std::fs::create_dir(root.join("around")).unwrap();
+    array("around/inner");
+    let around = all("around");
+    Group::create(root.join("g")).unwrap();
+    symlink(root.join("around"), root.join("g/x")).unwrap();
+    Group::open(root.join("g")).unwrap().change().add("x/inner", true, None).commit().unwrap();
+    let removed = Remove::new().recursive(true).folder(root.join("g")).unwrap();
+    assert_eq!((removed.left, removed.links.len()), (vec!["x".to_owned()], 0));
+    assert_eq!(all("around"), around);
 }

@@ -421,3 +421,59 @@ fn one_maintains_an_array_at_a_time() {
     storage.create_new(".tdb-maintain.tmp", owner.as_bytes()).unwrap();
     assert!(Consolidate::commits().plan(&open()).unwrap().run().unwrap().steps.is_empty());
 }
+
+/// A vacuum that can't be finished isn't begun.
+#[cfg(unix)]
+#[test]
+fn nothing_behind_links_is_vacuumed() {
+    use tdb_array::Array;
+    use tdb_maintain::ConsolidateFragments;
+    use tdb_testkit::fixtures;
+    for linked in ["__fragments", "__commits"] {
+        let folder = tempfile::tempdir().unwrap();
+        fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(folder.path());
+        let (path, away) = (folder.path().join("array"), folder.path().join("away"));
+        std::fs::rename(path.join(linked), &away).unwrap();
+        std::os::unix::fs::symlink(&away, path.join(linked)).unwrap();
+        ConsolidateFragments::new().amplification(f64::INFINITY).run(&Array::open(&path).unwrap()).unwrap();
+        let all = || support::files(&tdb_storage::LocalStorage::new(&path));
+        let before = all();
+        let report = Vacuum::all().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap();
+        assert!(report.steps.is_empty(), "{report:?}");
+        let left: Vec<_> = report.left.iter().map(|left| (left.path.as_str(), &left.why)).collect();
+        assert!(matches!(left[..], [(path, Reason::Link)] if path == linked), "{left:?}");
+        assert_eq!(all(), before);
+    }
+}
+
+/// A joined file that can be read, but isn't what was joined.
+#[test]
+fn joined_metadata_have_what_was_joined() {
+    for is_other in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("group");
+        tdb_array::Group::create(&path).unwrap();
+        let group = || tdb_array::Group::open(&path).unwrap();
+        let put = |key: &str, value: &str, time: u64| {
+            let names = Names::new().at(time).seeded(time);
+            group().write_metadata().names(names).put(key, MetadataValue::text(value).unwrap()).commit().unwrap();
+        };
+        put("a", "old", 11);
+        put("a", "new", 12);
+        put("b", "b", 13);
+        Consolidate::metadata().plan_group(&group()).unwrap().run().unwrap();
+        let joined = std::fs::read_dir(path.join("__meta")).unwrap().map(|entry| entry.unwrap().path());
+        let joined = joined.filter(|path| path.to_str().unwrap().contains("__11_13_"));
+        let joined = joined.min_by_key(|path| path.to_str().unwrap().len()).unwrap();
+        if is_other {
+            // Of all that was joined it has what was said first.
+            let first = std::fs::read_dir(path.join("__meta")).unwrap().map(|entry| entry.unwrap().path());
+            let first = first.into_iter().find(|path| path.to_str().unwrap().contains("__11_11_")).unwrap();
+            std::fs::copy(first, &joined).unwrap();
+        }
+        let report = Vacuum::metadata().plan_group(&group()).unwrap().run().unwrap();
+        let left: Vec<&Reason> = report.left.iter().map(|left| &left.why).collect();
+        assert_eq!((report.steps.is_empty(), left.len()), (is_other, usize::from(is_other)), "{report:?}");
+        assert!(left.iter().all(|why| matches!(why, Reason::Lacks { key } if key == "a")), "{left:?}");
+    }
+}

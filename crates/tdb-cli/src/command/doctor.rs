@@ -107,7 +107,10 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         let failure = Failure::usage(format!("{}: nothing is the matter with {unknown:?}", path.display()));
         return Err(failure.with_hint("--only takes what `tdb doctor` prints as path"));
     }
-    let old: Vec<Diagnosis> = found.iter().filter(|one| age(&path, one) >= args.older_than).cloned().collect();
+    // What is seen to isn't there any more afterwards.
+    let ages: Vec<Duration> = found.iter().map(|one| age(&path, one)).collect();
+    let is_old = |(one, age): (&Diagnosis, &Duration)| (*age >= args.older_than).then(|| one.clone());
+    let old: Vec<Diagnosis> = found.iter().zip(&ages).filter_map(is_old).collect();
     let mended = match &maintained {
         _ if !args.fix => Mended::default(),
         Maintained::Array(array) => doctor.mend(array, &old)?,
@@ -122,9 +125,9 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         ("proposal", false),
     ];
     let mut sheet = Sheet::new(&[&columns[..], &[("done", false)]].concat());
-    for one in &found {
+    for (one, age) in found.iter().zip(ages) {
         let is_done = if mended.done.contains(one) { "yes" } else { "no" };
-        let age = if has_age(one) { rough(age(&path, one)).into() } else { Entry::none() };
+        let age = if has_age(one) { rough(age).into() } else { Entry::none() };
         sheet.push(vec![
             one.path.as_str().into(),
             one.what.into(),
@@ -206,13 +209,21 @@ fn tell_left(path: &Path, left: &[&Diagnosis], old: &[Diagnosis], doctor: &Docto
             "what has changed lately may be a write that is going on; --older-than 0s takes it away all the same",
         )
     } else {
-        failure.with_hint("what changes what readers find is only done for its path: --fix --only PATH")
+        failure.with_hint(
+            "what changes what readers find, or takes the lock of somebody who may live, is only done for its path: --fix \
+             --only PATH",
+        )
     })
 }
 
 fn tell_undone(path: &Path, undone: &Undone, format: RowFormat, terminal: Terminal) -> Result<()> {
     let mut sheet = Sheet::new(&[("path", false), ("what", false)]);
-    let all = [(&undone.restored, "moved back"), (&undone.removed, "removed"), (&undone.occupied, "occupied")];
+    let all = [
+        (&undone.restored, "moved back"),
+        (&undone.removed, "removed"),
+        (&undone.occupied, "occupied"),
+        (&undone.outdated, "left: fragments that it is about are gone"),
+    ];
     for (path, what) in all.iter().flat_map(|(paths, what)| paths.iter().map(move |path| (path, what))) {
         sheet.push(vec![path.as_str().into(), (*what).into()]);
     }

@@ -79,6 +79,9 @@ fn print(removed: &Removed, action: &'static str, format: RowFormat, terminal: T
         let path = if path.is_empty() { "." } else { path.as_str() };
         sheet.push(vec![action.into(), path.into(), kind.name().into()]);
     }
+    for path in &removed.links {
+        sheet.push(vec![action.into(), path.as_str().into(), "a link; what it leads to stays".into()]);
+    }
     for path in &removed.left {
         sheet.push(vec!["leave".into(), path.as_str().into(), "not of the format, or a member".into()]);
     }

@@ -5,11 +5,11 @@ use tdb_storage::{EntryKind, is_temporary};
 use tdb_types::names::{JOURNAL_PREFIX, is_of_maintenance};
 
 use super::diagnosis::{Diagnosis, Remedy};
+use super::locks;
 use crate::target::list;
 use crate::{Result, Severity};
 
 const OF_FILE: &str = "a writer was killed, or is at it; no reader looks at it";
-const OF_LOCK: &str = "whoever maintained the array was killed, or is at it; until it is gone, nobody else can";
 const OF_FRAGMENT: &str = "it never came to count, or was on the way out; no reader looks at it";
 const OF_ENUMERATION: &str = "the schema that would have named it was never written; no reader looks at it";
 const OF_JOURNAL: &str = "joining fragments was interrupted; what was finished gets its place, the rest goes";
@@ -25,7 +25,7 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
                 let what = "the journal of fragments that were being joined";
                 Diagnosis::file(entry.name, entry.size, what, OF_JOURNAL).with(Remedy::Finish)
             }
-            false => Diagnosis::file(entry.name, entry.size, "a lock", OF_LOCK).with(Remedy::SetAside),
+            false => locks::look(storage, &entry)?,
         });
     }
     for leftover in array.leftovers()? {

@@ -5,9 +5,11 @@
 //! makes an array, a group or a fragment of a folder.
 
 use sha2::{Digest, Sha256};
+use tdb_metadata::CommitKind;
 use tdb_storage::{EntryKind, Storage, StorageError, check_path};
 use tdb_types::names::file_name;
 
+use super::outdated::is_outdated;
 use crate::{MaintainError, Result};
 
 /// The folder of what was moved aside.
@@ -115,6 +117,9 @@ pub struct Undone {
     pub removed: Vec<String>,
     /// Paths where something else lies by now: what lay there stays aside.
     pub occupied: Vec<String>,
+    /// Paths of commits of fragments that are gone by now, on which readers would fail: what was moved aside stays there, and what
+    /// was written to take such commits back stays where it is.
+    pub outdated: Vec<String>,
 }
 
 /// Moves everything back, what was moved last first.
@@ -146,8 +151,12 @@ fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone:
     match deed {
         Deed::Wrote(path, hash_then) => match storage.read(&path) {
             Ok(bytes) if hash(&bytes) == hash_then => {
-                storage.remove_file(&path)?;
-                undone.removed.push(path);
+                if is_outdated(storage, &path, &bytes)? {
+                    undone.outdated.push(path);
+                } else {
+                    storage.remove_file(&path)?;
+                    undone.removed.push(path);
+                }
             }
             Ok(_) => {}
             Err(error) if error.is_not_found() => {}
@@ -155,7 +164,9 @@ fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone:
         },
         Deed::Moved(path) => {
             let from = format!("{folder}/{name}");
-            if !storage.exists(&from)? {
+            let Some(kind) = storage.kind(&from)? else { return Ok(()) };
+            if kind == EntryKind::File && is_outdated_file(storage, &from, &path)? {
+                undone.outdated.push(path);
                 return Ok(());
             }
             // A storage that can't move at once may have been interrupted.
@@ -168,6 +179,15 @@ fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone:
         }
     }
     Ok(())
+}
+
+/// Whether a file that lies aside commits fragments that are gone by now.
+fn is_outdated_file(storage: &dyn Storage, from: &str, path: &str) -> Result<bool> {
+    // What takes commits back does no harm.
+    if !matches!(CommitKind::of(path), Some(CommitKind::Consolidated | CommitKind::Write)) {
+        return Ok(false);
+    }
+    is_outdated(storage, path, &storage.read_up_to(from, TEXT_BYTES)?)
 }
 
 /// What a text says, with the names of what was moved; none if it is none of ours.

@@ -43,6 +43,9 @@ pub enum Remedy {
     },
     /// Finishing what was interrupted, or undoing it.
     Finish,
+    /// Taking over a lock of somebody who may live: only for those who [ask for it](crate::Doctor::only), being certain that
+    /// nobody is at it.
+    TakeOver,
     /// Naming a member of a group by its path below the group's folder.
     Relative {
         /// What it is known by: its name, or its URI.
@@ -68,6 +71,7 @@ impl fmt::Display for Remedy {
             Self::SetAside | Self::Reveal => "set aside",
             Self::Ignore { .. } => "ignore",
             Self::Finish => "finish",
+            Self::TakeOver => "take over",
             Self::Relative { path: Some(_), .. } => "make relative",
             Self::Relative { path: None, .. } => "remove from group",
             Self::None => "leave",

@@ -96,3 +96,43 @@ fn who_takes_over_keeps_others_away() {
     }
     assert_eq!(names(&files), before);
 }
+
+#[test]
+fn the_machine_has_started_anew() {
+    let own = Owner {
+        process: 1,
+        place: "host boot-2 pid:[1]".to_owned(),
+        token: "t".to_owned(),
+        machine: "0123456789abcdef0123456789abcdef".to_owned(),
+    };
+    assert_eq!(Owner::parse(&own.to_string()), Some(own.clone()));
+    let former = Owner { place: "host boot-1 pid:[1]".to_owned(), ..own.clone() };
+    assert!(former.is_dead(&own) && !former.is_alive(&own));
+    let others = [
+        Owner { machine: String::new(), ..former.clone() },
+        Owner { machine: "f".repeat(32), ..former.clone() },
+        Owner { place: "other boot-1 pid:[1]".to_owned(), ..former.clone() },
+        Owner { place: String::new(), ..former.clone() },
+    ];
+    assert!(others.iter().all(|other| !other.is_dead(&own)), "{others:?}");
+    // As earlier versions wrote it.
+    let text = former.to_string();
+    let old = text.lines().take(3).collect::<Vec<_>>().join("\n");
+    assert_eq!(Owner::parse(&old), Some(Owner { machine: String::new(), ..former.clone() }));
+
+    let own = Owner::this("t".to_owned());
+    if let (Some((host, _)), false) = (own.host_and_boot(), own.machine.is_empty()) {
+        let files = files();
+        put(&files, MAINTENANCE_LOCK, &Owner { place: format!("{host} another pid:[1]"), ..own.clone() });
+        drop(Lock::take(files.storage(), false).unwrap());
+        assert_eq!(names(&files), [""; 0]);
+    }
+}
+
+#[test]
+fn who_waits_is_told_what_else_there_is() {
+    let files = files();
+    files.storage().create_new(MAINTENANCE_LOCK, b"process 1\non elsewhere\ntoken a\nmachine b\n").unwrap();
+    let error = Lock::take(files.storage(), false).unwrap_err().to_string();
+    assert!(error.contains("--take-over") && error.contains("process 1, on elsewhere maintains"), "{error}");
+}

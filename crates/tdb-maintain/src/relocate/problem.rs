@@ -24,6 +24,11 @@ pub enum PlaceProblem {
     /// Links lead in a circle, or somebody has nested folders beyond measure.
     #[error("folders lie too deep in folders; a link may lead in a circle")]
     TooDeep,
+    /// What it leads to may be anybody's.
+    #[error(
+        "it is a symbolic link, and nothing behind one is removed; name what it leads to, or put that in its place"
+    )]
+    Link,
     /// A file of the copy isn't what was copied.
     #[error("it isn't what was copied; the source is left as it is")]
     Unverified,

@@ -14,6 +14,7 @@ use tdb_types::names::{
 use super::local::{holders, named};
 use super::problem::PlaceProblem;
 use crate::doctor::{ASIDE, kind_of};
+use crate::links::link_on;
 use crate::lock::Lock;
 use crate::target::list;
 use crate::{MaintainError, Result};
@@ -56,6 +57,8 @@ pub struct Remove {
 pub struct Removed {
     /// The arrays and groups, by their paths below what was named; that itself is the last one, and has no path.
     pub objects: Vec<(String, MemberKind)>,
+    /// Members that are symbolic links, by their paths: the links go, and what they lead to stays.
+    pub links: Vec<String>,
     /// Paths of what isn't of the format, and is left where it is.
     pub left: Vec<String>,
     /// The groups that have it as a member.
@@ -88,9 +91,10 @@ impl Remove {
         let (place, name) = super::local::place(path.as_ref())?;
         let (parent, _) = named(path.as_ref())?;
         let mut removed = Removed { held_by: holders(&place, &name), ..Removed::default() };
+        check_no_link(&*parent, &name)?;
         self.find(&parent.sub(&name)?, "", 0, &mut removed)?;
-        let objects = &removed.objects;
-        removed.left.retain(|left| !objects.iter().any(|(path, _)| path == left));
+        let (objects, links) = (&removed.objects, &removed.links);
+        removed.left.retain(|left| !links.contains(left) && !objects.iter().any(|(path, _)| path == left));
         Ok(removed)
     }
 
@@ -108,25 +112,31 @@ impl Remove {
     /// Removes what lies in the folder `name` of a storage.
     ///
     /// # Errors
-    /// [`MaintainError::Place`]: it is neither an array nor a group.
+    /// [`MaintainError::Place`]: it is neither an array nor a group, or it or a folder of the format in it is a symbolic link.
     /// [`MaintainError::Busy`]: somebody maintains it. Whatever the storage can't do; the next run goes on from there.
     pub fn run(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
         let mut removed = Removed::default();
         let whole = parent.sub(name)?;
+        check_no_link(&**parent, name)?;
         self.find(&whole, "", 0, &mut removed)?;
         removed.left.clear();
+        for link in &removed.links {
+            remove_link(&**parent, &format!("{name}/{link}"))?;
+        }
         for (path, kind) in removed.objects.clone() {
             let storage = whole.sub(&path)?;
+            let place = if path.is_empty() { name.to_owned() } else { format!("{name}/{path}") };
+            // Somebody may have put a link there just now.
+            check_no_link(&**parent, &place)?;
             let _lock = Lock::take(&storage, self.take_over)?;
-            clear(&storage, kind)?;
+            clear(&**parent, &place, kind)?;
             // Others may have put something there just now.
             let left = list(&*storage, "")?.into_iter().map(|entry| entry.name);
             let left: Vec<String> = left.filter(|name| name != REMOVED && name != MAINTENANCE_LOCK).collect();
             if left.is_empty() {
-                let place = if path.is_empty() { name.to_owned() } else { format!("{name}/{path}") };
                 parent.remove_folder(&place)?;
             } else {
-                storage.remove_folder(REMOVED)?;
+                parent.remove_folder(&format!("{place}/{REMOVED}"))?;
             }
             let at = |left: String| if path.is_empty() { left } else { format!("{path}/{left}") };
             removed.left.extend(left.into_iter().map(at));
@@ -156,20 +166,54 @@ impl Remove {
             let members: Vec<String> = group.members().iter().filter_map(|member| inside(&*storage, member)).collect();
             for member in members {
                 let path = if path.is_empty() { member.clone() } else { format!("{path}/{member}") };
-                let place = whole.sub(&path)?;
-                let is_there = kind_of(&place)? != MemberKind::Invalid || place.exists(REMOVED)?;
-                if self.recursive && is_there && !found.objects.iter().any(|(other, _)| *other == path) {
-                    self.find(whole, &path, depth + 1, found)?;
-                }
+                self.find_member(whole, &path, depth, found)?;
             }
         }
         for entry in list(&*storage, "")? {
-            if !is_own(kind, &entry) {
+            let is_own = is_own(kind, &entry);
+            if is_own && entry.kind == EntryKind::Folder {
+                check_no_link(&*storage, &entry.name)?;
+            }
+            if !is_own {
                 found.left.push(if path.is_empty() { entry.name } else { format!("{path}/{}", entry.name) });
             }
         }
         found.objects.push((path.to_owned(), kind));
         Ok(())
+    }
+
+    /// A member goes if it is asked for. Of one that is a symbolic link the link goes; one behind a link lies elsewhere.
+    fn find_member(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
+        let place = whole.sub(path)?;
+        let is_there = kind_of(&place)? != MemberKind::Invalid || place.exists(REMOVED)?;
+        if !self.recursive || !is_there || found.objects.iter().any(|(other, _)| other == path) {
+            return Ok(());
+        }
+        match link_on(&**whole, path)? {
+            None => self.find(whole, path, depth + 1, found),
+            Some(link) => {
+                if link == path && !found.links.contains(&link) {
+                    found.links.push(link);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Refuses what a symbolic link leads to: it may be anybody's.
+fn check_no_link(storage: &dyn Storage, path: &str) -> Result<()> {
+    match link_on(storage, path)? {
+        Some(link) => Err(MaintainError::Place { path: storage.describe(&link), why: PlaceProblem::Link }),
+        None => Ok(()),
+    }
+}
+
+/// Removes a link, and nothing of what it leads to.
+fn remove_link(parent: &dyn Storage, path: &str) -> Result<()> {
+    match parent.remove_file(path) {
+        Err(error) if !error.is_not_found() => Err(error.into()),
+        _ => Ok(()),
     }
 }
 
@@ -188,26 +232,32 @@ fn inside(storage: &dyn Storage, member: &tdb_array::Member) -> Option<String> {
     (!below.is_empty() && check_path(&below).is_ok()).then_some(below)
 }
 
-/// Removes what is of the format, but for the folder that says that something is being removed.
-fn clear(storage: &Arc<dyn Storage>, kind: MemberKind) -> Result<()> {
-    let was_group = format!("{REMOVED}/{WAS_GROUP}");
-    storage.create_folder(if kind == MemberKind::Group { &was_group } else { REMOVED })?;
+/// Removes what is of the format from the folder `place` of a storage, but for the folder that says that something is being
+/// removed. All by way of the storage around it, which removes nothing behind links.
+fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
+    let at = |name: &str| format!("{place}/{name}");
+    let removed = at(REMOVED);
+    parent.create_folder(&if kind == MemberKind::Group {
+        format!("{removed}/{WAS_GROUP}")
+    } else {
+        removed.clone()
+    })?;
     // From here on nobody takes it for an array or a group.
-    for file in [LEGACY_SCHEMA, GROUP_MARKER] {
-        if storage.exists(file)? {
-            storage.remove_file(file)?;
+    for file in [LEGACY_SCHEMA, GROUP_MARKER].map(at) {
+        if parent.exists(&file)? {
+            parent.remove_file(&file)?;
         }
     }
     for folder in [SCHEMA_FOLDER, GROUP_FOLDER] {
-        if storage.exists(folder)? {
-            storage.rename(folder, &format!("{REMOVED}/{folder}"))?;
+        if parent.exists(&at(folder))? {
+            parent.rename(&at(folder), &format!("{removed}/{folder}"))?;
         }
     }
-    for entry in list(&**storage, "")? {
+    for entry in list(parent, place)? {
         match entry.kind {
             _ if entry.name == REMOVED || entry.name == MAINTENANCE_LOCK || !is_own(kind, &entry) => {}
-            EntryKind::File => storage.remove_file(&entry.name)?,
-            EntryKind::Folder => storage.remove_folder(&entry.name)?,
+            EntryKind::File => parent.remove_file(&at(&entry.name))?,
+            EntryKind::Folder => parent.remove_folder(&at(&entry.name))?,
         }
     }
     Ok(())

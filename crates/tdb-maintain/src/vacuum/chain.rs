@@ -18,11 +18,11 @@ pub(super) trait Replacement {
 }
 
 /// For each vacuum file whether what it names may go: `is_sane` says whether it makes sense at all, `check` whether what it
-/// is named after is there.
+/// is named after is there; it is told whether that may itself go, being replaced.
 pub(super) fn verdicts<T: Replacement>(
     all: &[T],
     is_sane: impl Fn(&T) -> Result<(), Reason>,
-    check: impl Fn(&T) -> Result<(), Reason>,
+    check: impl Fn(&T, bool) -> Result<(), Reason>,
 ) -> Vec<Result<(), Reason>> {
     let mut listed_by: HashMap<&str, usize> = HashMap::new();
     for (index, vacuum) in all.iter().enumerate() {
@@ -45,10 +45,9 @@ pub(super) fn verdicts<T: Replacement>(
         for (place, &index) in path.iter().enumerate().rev() {
             let held = next(index).is_some_and(|next| matches!(verdicts[next], Some(Ok(()))));
             let is_in_circle = is_behind_circle && place >= circle;
-            verdicts[index] = Some(is_sane(&all[index]).and_then(|()| match (is_in_circle, held) {
-                (true, _) => Err(Reason::Circle),
-                (false, true) => Ok(()),
-                (false, false) => check(&all[index]),
+            verdicts[index] = Some(is_sane(&all[index]).and_then(|()| match is_in_circle {
+                true => Err(Reason::Circle),
+                false => check(&all[index], held),
             }));
         }
     }
@@ -88,7 +87,7 @@ mod tests {
             Vacuum(name, targets.iter().map(|target| (*target).to_owned()).collect())
         };
         let all: Vec<Vacuum> = all.iter().map(of).collect();
-        let check = |vacuum: &Vacuum| match there.contains(&vacuum.0) {
+        let check = |vacuum: &Vacuum, held: bool| match held || there.contains(&vacuum.0) {
             true => Ok(()),
             false => Err(Reason::NoReplacement),
         };

@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tdb_array::tdb_rtree::{DimRange, NdRange};
+use tdb_array::tdb_schema::Dimension;
 use tdb_array::{
-    Array, CommitInventory, CommitList, CommittedFragment, Fragment, FragmentEntry, Listing, Names, TimeRange,
+    Array, ArrayError, CommitInventory, CommittedFragment, Fragment, FragmentEntry, Listing, Names, TimeRange,
 };
 use tdb_metadata::CommitKind;
 use tdb_storage::{EntryKind, at_once};
-use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA, FRAGMENTS_FOLDER, file_name};
+use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA, FRAGMENTS_FOLDER};
 use tdb_types::{ArrayType, Feature, TimestampedName};
 
-use super::chain::{Replacement, in_its_time, verdicts};
-use super::complete::are_all_there;
+use super::chain::{in_its_time, verdicts};
+use super::complete::{New, Replaced, are_all_there, unsound};
+pub(crate) use super::family::folder_of;
+use super::family::{Families, FragmentVacuum};
 use crate::Result;
 use crate::disjoint::disjoint;
 use crate::draft::{Draft, Left, Reason};
@@ -22,28 +25,6 @@ use crate::target::list;
 
 /// How many fragments are asked for at once: that is waiting, not computing.
 const IN_FLIGHT: usize = 8;
-
-/// A vacuum file.
-struct FragmentVacuum<'a> {
-    list: &'a CommitList,
-    /// What it is named after.
-    name: TimestampedName,
-    folder: String,
-    /// What it lists, but for itself.
-    targets: Vec<String>,
-    /// Whether it lists what it is named after: then no cell was left of all the others.
-    is_for_nothing: bool,
-}
-
-impl Replacement for FragmentVacuum<'_> {
-    fn replacement(&self) -> &str {
-        &self.folder
-    }
-
-    fn targets(&self) -> &[String] {
-        &self.targets
-    }
-}
 
 /// What is to be said of a vacuum file.
 pub(crate) struct ListVerdict {
@@ -100,23 +81,6 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
     Ok(draft)
 }
 
-impl<'a> FragmentVacuum<'a> {
-    /// None if it isn't named after a fragment: then it says nothing to readers.
-    fn of(list: &'a CommitList) -> Option<Self> {
-        let name = TimestampedName::parse(file_name(&list.path))?;
-        let folder = folder_of(&name)?;
-        let targets: Vec<String> = list.names.iter().filter(|target| **target != folder).cloned().collect();
-        let is_for_nothing = targets.len() < list.names.len();
-        Some(Self { list, name, folder, targets, is_for_nothing })
-    }
-}
-
-/// Where a fragment of this name lies.
-pub(crate) fn folder_of(name: &TimestampedName) -> Option<String> {
-    let in_folder = name.fragment_version().ok()?.has(Feature::CommitsFolder);
-    Some(if in_folder { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() })
-}
-
 /// What of fragments is there.
 struct There<'a> {
     /// The committed ones, by their folders.
@@ -127,8 +91,6 @@ struct There<'a> {
     files: HashSet<String>,
     /// Whether the array has deletes of cells.
     has_deletes: bool,
-    /// What vacuum files name.
-    replaced: HashSet<&'a str>,
 }
 
 impl<'a> There<'a> {
@@ -153,7 +115,6 @@ impl<'a> There<'a> {
             folders,
             files: in_commits.chain(in_root).collect(),
             has_deletes: inventory.paths.iter().any(|path| CommitKind::of(path) == Some(CommitKind::Delete)),
-            replaced: inventory.vacuums.iter().flat_map(|list| &list.names).map(String::as_str).collect(),
         })
     }
 
@@ -163,14 +124,35 @@ impl<'a> There<'a> {
     }
 
     /// For each vacuum file whether what it names may go.
-    fn verdicts(&self, array: &Array, vacuums: &[FragmentVacuum<'_>]) -> Vec<Result<(), Reason>> {
+    fn verdicts(&self, array: &Array, vacuums: &[FragmentVacuum<'a>]) -> Vec<Result<(), Reason>> {
         let is_sane =
             |vacuum: &FragmentVacuum<'_>| in_its_time(&vacuum.name, self.targets(vacuum).map(|(name, _)| name));
-        verdicts(vacuums, is_sane, |vacuum| self.check(array, vacuum))
+        let families = Families { committed: &self.committed, vacuums };
+        // That the first of several new fragments was replaced says nothing of the others.
+        let mut verdicts = verdicts(vacuums, is_sane, |vacuum, _| self.check(array, &families, vacuum));
+        while let Some((index, list)) = self.waiting(vacuums, &verdicts) {
+            verdicts[index] = Err(Reason::Waits { list });
+        }
+        verdicts
     }
 
-    /// Whether what a vacuum file is named after stands in place of what it lists.
-    fn check(&self, array: &Array, vacuum: &FragmentVacuum<'_>) -> Result<(), Reason> {
+    /// One that lists what may stand in place of what another lists that is left: without it nobody could say any more whether
+    /// all of that is there.
+    fn waiting(&self, vacuums: &[FragmentVacuum<'_>], verdicts: &[Result<(), Reason>]) -> Option<(usize, String)> {
+        let left = || vacuums.iter().zip(verdicts).filter(|(_, verdict)| verdict.is_err()).map(|(vacuum, _)| vacuum);
+        left().next()?;
+        let waits_for = |vacuum: &FragmentVacuum<'_>| {
+            let mut targets = self.targets(vacuum);
+            targets.find_map(|(name, folder)| {
+                left().find(|other| other.name != vacuum.name && other.may_have_written(name, folder))
+            })
+        };
+        let mut going = vacuums.iter().zip(verdicts).enumerate().filter(|(_, (_, verdict))| verdict.is_ok());
+        going.find_map(|(index, (vacuum, _))| Some((index, waits_for(vacuum)?.list.path.clone())))
+    }
+
+    /// Whether what a vacuum file is named after, and what was written with it, stands in place of what it lists.
+    fn check(&self, array: &Array, families: &Families<'_, 'a>, vacuum: &FragmentVacuum<'_>) -> Result<(), Reason> {
         if self.targets(vacuum).next().is_none() {
             return Ok(());
         }
@@ -178,76 +160,21 @@ impl<'a> There<'a> {
             let is_there = self.folders.contains_key(&vacuum.folder);
             return if is_there { Err(Reason::Circle) } else { Ok(()) };
         }
-        let Some(fragment) = self.committed.get(vacuum.folder.as_str()) else { return Err(Reason::NoReplacement) };
-        let unsound = |error| Reason::Unsound(Box::new(error));
-        let (mut entries, mut new) = (Vec::new(), Vec::new());
-        for fragment in self.written_with(fragment) {
+        let is_sound = |entry: &FragmentEntry| array.check_files_of(entry).is_ok();
+        let Some(family) = families.of(vacuum, is_sound) else { return Err(Reason::NoReplacement) };
+        let mut new = New { entries: Vec::new(), fragments: Vec::new(), is_of_one: family.is_of_one };
+        for fragment in family.new {
             array.check_files_of(&fragment.entry).map_err(unsound)?;
-            new.push(array.fragment_of(&fragment.entry).map_err(unsound)?);
-            entries.push(fragment.entry.clone());
+            new.fragments.push(array.fragment_of(&fragment.entry).map_err(unsound)?);
+            new.entries.push(fragment.entry.clone());
         }
+        let replaced = at_once(IN_FLIGHT, &family.replaced, |fragment| replaced(array, &fragment.entry));
+        let replaced: Vec<Replaced> = replaced.into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
         // Cells that were deleted may have been left out.
         if !self.has_deletes {
-            self.is_covered(array, vacuum, &new)?;
+            is_covered(array, &replaced, &new.fragments)?;
         }
-        let targets = self.targets(vacuum).filter_map(|(_, folder)| self.committed.get(folder));
-        let replaced: Vec<FragmentEntry> = targets.map(|fragment| fragment.entry.clone()).collect();
-        are_all_there(array, (entries, &new), replaced)
-    }
-
-    /// Whether what a vacuum file names lies within new fragments. What can't be read, as after a vacuum that was interrupted,
-    /// says nothing.
-    fn is_covered(&self, array: &Array, vacuum: &FragmentVacuum<'_>, new: &[Fragment]) -> Result<(), Reason> {
-        let boxes: Vec<NdRange> = new.iter().filter_map(|fragment| fragment.non_empty_domain().cloned()).collect();
-        let hull = boxes.iter().cloned().reduce(|mut hull, new| {
-            hull.expand(&new);
-            hull
-        });
-        let covers = |own: &NdRange| match array.schema().is_dense() {
-            // Each has a part of the cells, and one may be missing in the middle.
-            true => disjoint(boxes.iter().filter_map(|new| new.intersection(own)).collect()) == [own.clone()],
-            false => hull.as_ref().is_some_and(|hull| hull.contains(own)),
-        };
-        let whole: Option<Vec<DimRange>> = array
-            .schema()
-            .dimensions()
-            .iter()
-            .map(|own| {
-                let (lo, hi) = own.domain_keys()?;
-                Some(DimRange::Fixed { lo, hi })
-            })
-            .collect();
-        let targets: Vec<(&TimestampedName, &str)> = self.targets(vacuum).collect();
-        let domains = at_once(IN_FLIGHT, &targets, |(_, folder)| {
-            let entry = self.committed.get(folder).map(|fragment| &fragment.entry);
-            entry.and_then(|entry| array.domain_of(entry).ok().flatten())
-        });
-        for ((name, _), own) in targets.into_iter().zip(domains) {
-            // Some releases say of dense fragments that their cells reach out of the domain.
-            let own = own.and_then(|own| match &whole {
-                Some(whole) => own.intersection(&NdRange(whole.clone())),
-                None => Some(own),
-            });
-            if own.is_some_and(|own| !covers(&own)) {
-                return Err(Reason::Uncovered { fragment: name.to_string() });
-            }
-        }
-        Ok(())
-    }
-
-    /// The fragment, and those that one consolidation wrote together with it: all that are of its time, and that nothing
-    /// replaces. Only the first of them has a vacuum file, and before format 12 they have commits of their own.
-    fn written_with<'b>(&'b self, first: &'b CommittedFragment) -> impl Iterator<Item = &'b CommittedFragment> {
-        let name = &first.entry.name;
-        let of_its_time = self.committed.values().copied().filter(|other| {
-            let other = &other.entry;
-            (other.name.start(), other.name.end()) == (name.start(), name.end())
-                && other.name != *name
-                && !self.replaced.contains(other.folder.as_str())
-        });
-        let mut of_its_time: Vec<&CommittedFragment> = of_its_time.collect();
-        of_its_time.sort_by(|a, b| a.entry.name.cmp(&b.entry.name));
-        std::iter::once(first).chain(of_its_time)
+        are_all_there(array, &new, &replaced, &family.joined_again)
     }
 
     /// Of which times readers miss what is removed. Sparse fragments whose cells carry their times lose none.
@@ -302,6 +229,51 @@ impl<'a> There<'a> {
         steps.extend(folders);
         Ok(steps)
     }
+}
+
+/// What is to be known of a fragment that others replace; none of one whose removal was interrupted.
+fn replaced(array: &Array, entry: &FragmentEntry) -> Result<Option<Replaced>, Reason> {
+    let is_there = || array.storage().exists(&entry.folder).map_err(|error| unsound(error.into()));
+    match array.fragment_of(entry) {
+        Err(ArrayError::Storage(error)) if error.is_not_found() && !is_there()? => Ok(None),
+        // It may be whole but for its metadata, and have what nothing else has.
+        Err(error) => Err(unsound(error)),
+        Ok(fragment) => {
+            let domain = fragment.non_empty_domain().cloned();
+            Ok(Some(Replaced { entry: entry.clone(), domain, cells: fragment.cell_count() }))
+        }
+    }
+}
+
+/// Whether what was replaced lies within new fragments.
+fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<(), Reason> {
+    let boxes: Vec<NdRange> = new.iter().filter_map(|fragment| fragment.non_empty_domain().cloned()).collect();
+    let hull = boxes.iter().cloned().reduce(|mut hull, new| {
+        hull.expand(&new);
+        hull
+    });
+    let covers = |own: &NdRange| match array.schema().is_dense() {
+        // Each has a part of the cells, and one may be missing in the middle.
+        true => disjoint(boxes.iter().filter_map(|new| new.intersection(own)).collect()) == [own.clone()],
+        false => hull.as_ref().is_some_and(|hull| hull.contains(own)),
+    };
+    let range = |own: &Dimension| {
+        let (lo, hi) = own.domain_keys()?;
+        Some(DimRange::Fixed { lo, hi })
+    };
+    let whole: Option<Vec<DimRange>> = array.schema().dimensions().iter().map(range).collect();
+    let whole = whole.map(NdRange);
+    for one in replaced {
+        // Some releases say of dense fragments that their cells reach out of the domain.
+        let own = one.domain.clone().and_then(|own| match &whole {
+            Some(whole) => own.intersection(whole),
+            None => Some(own),
+        });
+        if own.is_some_and(|own| !covers(&own)) {
+            return Err(Reason::Uncovered { fragment: one.entry.name.to_string() });
+        }
+    }
+    Ok(())
 }
 
 /// The file that takes these gathered commits back; none if there is nothing to take back.

@@ -1,8 +1,9 @@
 //! Files of metadata that were joined.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use tdb_array::{SmallFiles, TimeRange};
+use tdb_array::{ArrayError, SmallFiles, TimeRange};
+use tdb_metadata::MetadataValue;
 
 use super::chain::{Replacement, in_its_time, verdicts};
 use crate::Result;
@@ -33,8 +34,11 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
         targets
     };
     let is_sane = |vacuum: &MetadataVacuum| in_its_time(&vacuum.name, there(vacuum).iter().map(|file| &file.name));
-    let verdicts =
-        verdicts(&all.vacuums, is_sane, |vacuum| check(&files, by_name.get(vacuum.name.as_str()), &there(vacuum)));
+    let check = |vacuum: &MetadataVacuum, held: bool| match held {
+        true => Ok(()),
+        false => check(&files, vacuum, by_name.get(vacuum.name.as_str()), &there(vacuum)),
+    };
+    let verdicts = verdicts(&all.vacuums, is_sane, check);
     let mut draft = Draft::default();
     let mut removed: Vec<&MetadataFile> = Vec::new();
     let mut lists = Vec::new();
@@ -81,7 +85,10 @@ pub(crate) fn lists(target: &Target) -> Result<Vec<ListVerdict>> {
         vacuum.targets.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect()
     };
     let is_sane = |vacuum: &MetadataVacuum| in_its_time(&vacuum.name, there(vacuum).iter().map(|file| &file.name));
-    let check = |vacuum: &MetadataVacuum| check(&files, by_name.get(vacuum.name.as_str()), &there(vacuum));
+    let check = |vacuum: &MetadataVacuum, held: bool| match held {
+        true => Ok(()),
+        false => check(&files, vacuum, by_name.get(vacuum.name.as_str()), &there(vacuum)),
+    };
     let verdicts = verdicts(&all.vacuums, is_sane, check);
     let of = |(vacuum, verdict): (&MetadataVacuum, Result<(), Reason>)| ListVerdict {
         path: vacuum.path.clone(),
@@ -93,21 +100,56 @@ pub(crate) fn lists(target: &Target) -> Result<Vec<ListVerdict>> {
 }
 
 /// Whether what a vacuum file is named after stands in place of what it lists.
-fn check(files: &SmallFiles, replacement: Option<&&MetadataFile>, targets: &[&MetadataFile]) -> Result<(), Reason> {
+fn check(
+    files: &SmallFiles,
+    vacuum: &MetadataVacuum,
+    replacement: Option<&&MetadataFile>,
+    targets: &[&MetadataFile],
+) -> Result<(), Reason> {
     if targets.is_empty() {
         return Ok(());
     }
     if replacement.is_some_and(|replacement| targets.iter().any(|target| target.name == replacement.name)) {
         return Err(Reason::Circle);
     }
-    let read = match replacement {
-        Some(file) => files.read_metadata(&file.path()).map(|_| true),
+    let unsound = |error| Reason::Unsound(Box::new(error));
+    let Some(file) = replacement else {
         // Nothing was written if all that they say was deleted in the end.
-        None => merged(files, targets.iter().copied()).map(|merged| merged.values().all(Option::is_none)),
+        let merged = merged(files, targets.iter().copied()).map_err(unsound)?;
+        return if merged.values().all(Option::is_none) { Ok(()) } else { Err(Reason::NoReplacement) };
     };
-    match read {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(Reason::NoReplacement),
-        Err(error) => Err(Reason::Unsound(Box::new(error))),
+    let own = merged(files, std::iter::once(*file)).map_err(unsound)?;
+    let said = last_said(files, targets).map_err(unsound)?;
+    // What others say that are gone already may have come later.
+    let is_whole = vacuum.targets.iter().all(|name| targets.iter().any(|target| target.name.as_str() == name));
+    let lacks = said.into_iter().find(|(key, values)| match own.get(key) {
+        Some(value) => is_whole && !values.contains(value),
+        // The reference library leaves out what was deleted.
+        None => is_whole && !values.contains(&None),
+    });
+    match lacks {
+        Some((key, _)) => Err(Reason::Lacks { key: String::from_utf8_lossy(&key).into_owned() }),
+        None => Ok(()),
     }
+}
+
+/// What files say last of each key; of those of one time any may be the last.
+fn last_said(
+    files: &SmallFiles,
+    of: &[&MetadataFile],
+) -> Result<BTreeMap<Vec<u8>, Vec<Option<MetadataValue>>>, ArrayError> {
+    let mut said: BTreeMap<Vec<u8>, (u64, Vec<Option<MetadataValue>>)> = BTreeMap::new();
+    for file in of {
+        for (key, value) in merged(files, std::iter::once(*file))? {
+            let (time, values) = said.entry(key).or_default();
+            if file.name.start() > *time {
+                values.clear();
+            }
+            if file.name.start() >= *time {
+                *time = file.name.start();
+                values.push(value);
+            }
+        }
+    }
+    Ok(said.into_iter().map(|(key, (_, values))| (key, values)).collect())
 }
