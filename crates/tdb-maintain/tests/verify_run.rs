@@ -66,6 +66,34 @@ fn memory_does_not_grow_with_the_array() {
     assert!(many < few + (256 << 10), "{few} bytes for 5 tiles, {many} for 100");
 }
 
+/// An array of one fragment with so many tiles of two cells, with two dimensions and a field of strings.
+fn small_tiles(tiles: u32) -> Arc<MemoryStorage> {
+    let storage = Arc::new(MemoryStorage::new());
+    let side = |name: &str| Dimension::new(name, Datatype::UInt32, Scalar::U32(0), Scalar::U32(1 << 30));
+    let schema = SchemaBuilder::sparse().capacity(2).dimension(side("y")).dimension(side("x"));
+    let schema = schema.attribute(Attribute::new("a", Datatype::UInt32)).build().unwrap();
+    let shared: Arc<dyn Storage> = storage.clone();
+    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let cells: Vec<u32> = (0..tiles * 2).collect();
+    let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    array.write().cells(NewCells::new().with("y", &cells).with("x", &cells).with("a", &cells)).unwrap();
+    storage
+}
+
+// Of each tile is held what the fragment's metadata says of it: 16 bytes of a box and 40 of statistics along each dimension,
+// those of a field, and where its tiles lie.
+#[test]
+fn little_is_held_of_each_tile() {
+    let peak = |tiles| {
+        let storage = small_tiles(tiles);
+        peak_while(|| assert!(Verify::new().threads(1).storage(storage.clone()).unwrap().is_sound()))
+    };
+    let (few, many) = (peak(5_000), peak(15_000));
+    let each = many.saturating_sub(few) / 10_000;
+    println!("{few} bytes for 5000 tiles, {many} for 15000: {each} for each");
+    assert!(each < 500, "{few} bytes for 5000 tiles, {many} for 15000: {each} for each");
+}
+
 #[test]
 fn it_is_watched_and_cancelled() {
     let (storage, monitor) = (array(5), Monitor::new());

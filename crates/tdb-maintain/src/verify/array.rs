@@ -62,7 +62,7 @@ impl Verify {
                 Default::default()
             }
         };
-        let found = array.damaged().into_iter().chain(&damaged).map(|damaged| lost(array, damaged)).collect();
+        let found: Vec<Finding> = array.damaged().into_iter().chain(&damaged).map(|damaged| lost(array, damaged)).collect();
         report.take(found, &array.storage().describe(""));
         let monitor = self.monitor.as_ref().map_or_else(Monitor::only_cancelling, Monitor::clone);
         let workers = array.tile_workers(&monitor);
