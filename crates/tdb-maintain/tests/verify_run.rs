@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, Monitor, NewCells};
 use tdb_maintain::{FindingKind, MaintainError, Verify};
-use tdb_storage::{MemoryStorage, Storage};
+use tdb_storage::{Entry, MemoryStorage, Storage, StorageError, forward_storage};
 use tdb_testkit::allocations::peak_while;
 use tdb_types::{Datatype, Scalar};
 
@@ -92,6 +92,35 @@ fn little_is_held_of_each_tile() {
     let each = many.saturating_sub(few) / 10_000;
     println!("{few} bytes for 5000 tiles, {many} for 15000: {each} for each");
     assert!(each < 500, "{few} bytes for 5000 tiles, {many} for 15000: {each} for each");
+}
+
+/// A storage of which one folder can't be listed.
+#[derive(Debug)]
+struct Closed {
+    inner: Arc<MemoryStorage>,
+    folder: &'static str,
+}
+
+impl Storage for Closed {
+    forward_storage!(|this| this.inner => open, open_sized, profile, fetch_one, fetch, kind, sub, describe);
+    forward_storage!(|this| this.inner => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder);
+
+    fn list(&self, path: &str) -> Result<Vec<Entry>, StorageError> {
+        match path == self.folder {
+            true => Err(StorageError::PermissionDenied { path: path.to_owned() }),
+            false => self.inner.list(path),
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_listed_is_said() {
+    for folder in ["__labels", "__fragments"] {
+        let storage = Arc::new(Closed { inner: array(1), folder });
+        let report = Verify::new().threads(1).storage(storage).unwrap();
+        let found: Vec<_> = report.findings.iter().filter(|finding| finding.file.ends_with(folder)).collect();
+        assert!(found.iter().any(|finding| finding.kind == FindingKind::Unreadable), "{folder}: {report:#?}");
+    }
 }
 
 #[test]
