@@ -418,6 +418,7 @@ fn a_move_that_was_overtaken_is_left() {
     let error = job(&disk).unwrap_err();
     assert!(matches!(error, MaintainError::Place { why: PlaceProblem::Unverified, .. }), "{error}");
     assert!(Case::on(disk.sub("array").unwrap()).array().metadata().unwrap().get("k").is_some());
+}
 
 /// What lies elsewhere stays, whatever leads there.
 #[cfg(unix)]

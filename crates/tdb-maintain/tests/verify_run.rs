@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, Monitor, NewCells};
 use tdb_maintain::{FindingKind, MaintainError, Verify};
-use tdb_storage::{MemoryStorage, Storage};
+use tdb_storage::{Entry, MemoryStorage, Storage, StorageError, forward_storage};
 use tdb_testkit::allocations::peak_while;
 use tdb_types::{Datatype, Scalar};
 
@@ -64,6 +64,63 @@ fn memory_does_not_grow_with_the_array() {
     };
     let (few, many) = (peak(5), peak(100));
     assert!(many < few + (256 << 10), "{few} bytes for 5 tiles, {many} for 100");
+}
+
+/// An array of one fragment with so many tiles of two cells, with two dimensions and a field of strings.
+fn small_tiles(tiles: u32) -> Arc<MemoryStorage> {
+    let storage = Arc::new(MemoryStorage::new());
+    let side = |name: &str| Dimension::new(name, Datatype::UInt32, Scalar::U32(0), Scalar::U32(1 << 30));
+    let schema = SchemaBuilder::sparse().capacity(2).dimension(side("y")).dimension(side("x"));
+    let schema = schema.attribute(Attribute::new("a", Datatype::UInt32)).build().unwrap();
+    let shared: Arc<dyn Storage> = storage.clone();
+    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let cells: Vec<u32> = (0..tiles * 2).collect();
+    let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    array.write().cells(NewCells::new().with("y", &cells).with("x", &cells).with("a", &cells)).unwrap();
+    storage
+}
+
+// Of each tile is held what the fragment's metadata says of it: 16 bytes of a box and 40 of statistics along each dimension,
+// those of a field, and where its tiles lie.
+#[test]
+fn little_is_held_of_each_tile() {
+    let peak = |tiles| {
+        let storage = small_tiles(tiles);
+        peak_while(|| assert!(Verify::new().threads(1).storage(storage.clone()).unwrap().is_sound()))
+    };
+    let (few, many) = (peak(5_000), peak(15_000));
+    let each = many.saturating_sub(few) / 10_000;
+    println!("{few} bytes for 5000 tiles, {many} for 15000: {each} for each");
+    assert!(each < 500, "{few} bytes for 5000 tiles, {many} for 15000: {each} for each");
+}
+
+/// A storage of which one folder can't be listed.
+#[derive(Debug)]
+struct Closed {
+    inner: Arc<MemoryStorage>,
+    folder: &'static str,
+}
+
+impl Storage for Closed {
+    forward_storage!(|this| this.inner => open, open_sized, profile, fetch_one, fetch, kind, sub, describe);
+    forward_storage!(|this| this.inner => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder);
+
+    fn list(&self, path: &str) -> Result<Vec<Entry>, StorageError> {
+        match path == self.folder {
+            true => Err(StorageError::PermissionDenied { path: path.to_owned() }),
+            false => self.inner.list(path),
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_listed_is_said() {
+    for folder in ["__labels", "__fragments"] {
+        let storage = Arc::new(Closed { inner: array(1), folder });
+        let report = Verify::new().threads(1).storage(storage).unwrap();
+        let found: Vec<_> = report.findings.iter().filter(|finding| finding.file.ends_with(folder)).collect();
+        assert!(found.iter().any(|finding| finding.kind == FindingKind::Unreadable), "{folder}: {report:#?}");
+    }
 }
 
 #[test]

@@ -110,6 +110,12 @@ impl FieldSummariser {
         }
     }
 
+    /// The statistics of the tiles that came since the last time, which are then forgotten; the totals keep them.
+    #[must_use]
+    pub fn take_tiles(&mut self) -> TileStatistics {
+        std::mem::take(&mut self.tiles)
+    }
+
     /// The statistics of the tiles, and of the field over all of them.
     #[must_use]
     pub fn finish(self) -> (TileStatistics, FieldTotals) {

@@ -35,11 +35,17 @@ impl TileStatistics {
     /// What is known of one tile.
     #[must_use]
     pub fn tile(&self, tile: u64, tiles: &Tiles, rules: &StatisticsRules) -> ValueStatistics<'_> {
-        let at = |values: &[u64]| values.get(usize::try_from(tile).ok()?).copied();
+        self.entry(tile, tile, tiles, rules)
+    }
+
+    /// What is known of one tile, where these are the statistics of some tiles only: those of the tile stand at `entry`.
+    #[must_use]
+    pub fn entry(&self, entry: u64, tile: u64, tiles: &Tiles, rules: &StatisticsRules) -> ValueStatistics<'_> {
+        let at = |values: &[u64]| values.get(usize::try_from(entry).ok()?).copied();
         let cells = tiles.visible_cells_in(tile).unwrap_or(0);
         rules.judge(&Stored {
-            min: self.mins.get(tile),
-            max: self.maxs.get(tile),
+            min: self.mins.get(entry),
+            max: self.maxs.get(entry),
             sum: at(&self.sums),
             null_count: at(&self.null_counts),
             cells,

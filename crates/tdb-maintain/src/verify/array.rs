@@ -13,8 +13,8 @@ use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::check_fragment;
 use super::lists::check_lists;
 use super::report::VerifyReport;
-use crate::Result;
-use crate::target::Target;
+use crate::target::{Target, list};
+use crate::{MaintainError, Result};
 
 impl Verify {
     /// Looks at all of an array. `is_root` says whether it is what the caller has named.
@@ -62,7 +62,8 @@ impl Verify {
                 Default::default()
             }
         };
-        let found = array.damaged().into_iter().chain(&damaged).map(|damaged| lost(array, damaged)).collect();
+        let found: Vec<Finding> =
+            array.damaged().into_iter().chain(&damaged).map(|damaged| lost(array, damaged)).collect();
         report.take(found, &array.storage().describe(""));
         let monitor = self.monitor.as_ref().map_or_else(Monitor::only_cancelling, Monitor::clone);
         let workers = array.tile_workers(&monitor);
@@ -76,7 +77,13 @@ impl Verify {
 
     /// The arrays of dimension labels, which lie in that of the array.
     fn check_labels(&self, storage: &Arc<dyn Storage>, report: &mut VerifyReport) -> Result<()> {
-        let Ok(entries) = storage.list(LABELS_FOLDER) else { return Ok(()) };
+        let entries = match list(&**storage, LABELS_FOLDER) {
+            Ok(entries) => entries,
+            Err(error) => {
+                report.push(unlisted(storage, LABELS_FOLDER, &error));
+                return Ok(());
+            }
+        };
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {
             match storage.sub(&format!("{LABELS_FOLDER}/{}", entry.name)) {
                 Ok(label) => self.check_array(&label, false, report)?,
@@ -89,6 +96,11 @@ impl Verify {
         }
         Ok(())
     }
+}
+
+/// A folder that may be there, and can't be listed.
+fn unlisted(storage: &Arc<dyn Storage>, folder: &str, error: &MaintainError) -> Finding {
+    Finding::wrong(FindingKind::Unreadable, storage.describe(folder), error.to_string())
 }
 
 /// What of an array was left out because it can't be read.
@@ -143,8 +155,12 @@ fn check_rest(array: &Array, found: &mut Vec<Finding>) {
     }
     check_commits(array, found);
     check_lists(&Target::Array(array.clone()), found);
+    let leftovers = array.leftovers().unwrap_or_else(|error| {
+        found.push(unreadable(&array.storage().describe(""), &error));
+        Vec::new()
+    });
     // What is damaged was said already, or will be.
-    for leftover in array.leftovers().unwrap_or_default().iter().filter(|leftover| leftover.kind == EntryKind::File) {
+    for leftover in leftovers.iter().filter(|leftover| leftover.kind == EntryKind::File) {
         let file = array.storage().describe(&leftover.path);
         found.push(Finding::note(FindingKind::Unused, file, leftover.what));
     }
@@ -156,7 +172,10 @@ fn check_commits(array: &Array, found: &mut Vec<Finding>) {
     let committed: HashSet<&str> =
         directory.fragments.iter().chain(&directory.replaced).map(|entry| entry.folder.as_str()).collect();
     for parent in ["", FRAGMENTS_FOLDER] {
-        let Ok(entries) = array.storage().list(parent) else { continue };
+        let entries = list(&**array.storage(), parent).unwrap_or_else(|error| {
+            found.push(unlisted(array.storage(), parent, &error));
+            Vec::new()
+        });
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {
             let path = if parent.is_empty() { entry.name.clone() } else { format!("{parent}/{}", entry.name) };
             if TimestampedName::parse(&entry.name).is_some() && !committed.contains(path.as_str()) {

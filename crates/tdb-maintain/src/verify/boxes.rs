@@ -1,11 +1,13 @@
 //! The boxes around cells: of tiles, of the nodes above them, of the fragment.
 
+use std::sync::Arc;
+
 use tdb_array::tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
 use tdb_types::Feature;
 
 use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::Checked;
-use super::tile::TileCoordinates;
+use super::report::Found;
 
 /// How a stored range relates to the one that the cells give.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,36 +18,72 @@ enum Match {
     Wrong,
 }
 
-/// Compares what the coordinates of the tiles give with the stored boxes.
-pub(super) fn check_boxes(checked: &mut Checked<'_>, tiles: &[Option<TileCoordinates>]) {
-    let file = checked.metadata_file();
-    let kinds = checked.fragment.schema().domain().kinds();
-    let tree = match checked.fragment.rtree() {
-        Ok(tree) => tree,
-        Err(error) => {
-            checked.found.push(unreadable(&file, &error));
-            return;
-        }
-    };
-    let mut known = 0;
-    for (tile, own) in (0u64..).zip(tiles) {
-        let Some(own) = own else { continue };
-        let stored = tree.mbr(tile).unwrap_or(NdRange(Vec::new()));
-        match compare(&stored, tree.bounds(tile).as_ref(), &own.mbr, &kinds) {
-            Match::Same => {}
-            Match::Known => known += 1,
-            Match::Wrong => {
-                let what = differs(&stored, &own.mbr, &kinds);
-                checked.found.push(Finding::wrong(FindingKind::Mbr, file.as_str(), what).of_tile(tile));
+/// The stored boxes, compared tile after tile with what the coordinates give.
+pub(super) struct Boxes {
+    file: String,
+    kinds: Vec<DimensionKind>,
+    tree: Arc<RTree>,
+    /// How many tiles there were so far, and how many boxes that are known not to be right.
+    taken: u64,
+    known: u64,
+    /// Around all cells; whether all tiles could be read.
+    own: Option<NdRange>,
+    is_complete: bool,
+    found: Found,
+}
+
+impl Boxes {
+    /// Those of a fragment; none if they can't be read, which is said.
+    pub(super) fn of(checked: &mut Checked<'_>) -> Option<Self> {
+        let file = checked.metadata_file();
+        let kinds = checked.fragment.schema().domain().kinds();
+        match checked.fragment.rtree() {
+            Ok(tree) => {
+                let found = Found::default();
+                Some(Self { file, kinds, tree, taken: 0, known: 0, own: None, is_complete: true, found })
+            }
+            Err(error) => {
+                checked.found.push(unreadable(&file, &error));
+                None
             }
         }
     }
-    if known > 0 {
-        let what = format!("of {known} tiles not around their cells; known of the format's writers, and not relied on");
-        checked.found.push(Finding::note(FindingKind::Mbr, file.as_str(), what));
+
+    /// Compares the box of the next tile; there is none if it couldn't be read.
+    pub(super) fn take(&mut self, own: Option<&NdRange>) {
+        let tile = self.taken;
+        self.taken += 1;
+        self.is_complete &= own.is_some();
+        let Some(own) = own else { return };
+        let stored = self.tree.mbr(tile).unwrap_or(NdRange(Vec::new()));
+        match compare(&stored, self.tree.bounds(tile).as_ref(), own, &self.kinds) {
+            Match::Same => {}
+            Match::Known => self.known += 1,
+            Match::Wrong => {
+                let what = differs(&stored, own, &self.kinds);
+                self.found.push(Finding::wrong(FindingKind::Mbr, self.file.as_str(), what).of_tile(tile));
+            }
+        }
+        match &mut self.own {
+            Some(all) => all.expand(own),
+            none => *none = Some(own.clone()),
+        }
     }
-    check_nodes(checked, &tree, &kinds, &file);
-    check_domain(checked, tiles, &kinds, &file, known > 0);
+
+    /// Looks at what follows from the boxes of all tiles.
+    pub(super) fn finish(self, checked: &mut Checked<'_>) {
+        let Self { file, kinds, tree, known, own, is_complete, found, .. } = self;
+        checked.found.append(found);
+        if known > 0 {
+            let what =
+                format!("of {known} tiles not around their cells; known of the format's writers, and not relied on");
+            checked.found.push(Finding::note(FindingKind::Mbr, file.as_str(), what));
+        }
+        check_nodes(checked, &tree, &file);
+        if let Some(own) = own.filter(|_| is_complete) {
+            check_domain(checked, &own, &kinds, &file, known > 0);
+        }
+    }
 }
 
 fn compare(stored: &NdRange, bounds: Option<&NdRange>, own: &NdRange, kinds: &[DimensionKind]) -> Match {
@@ -72,13 +110,13 @@ fn differs(stored: &NdRange, own: &NdRange, kinds: &[DimensionKind]) -> String {
 }
 
 /// The nodes above the tiles, which follow from the tiles' boxes.
-fn check_nodes(checked: &mut Checked<'_>, tree: &RTree, kinds: &[DimensionKind], file: &str) {
-    let leaves: Vec<NdRange> = (0..tree.leaf_count()).filter_map(|tile| tree.mbr(tile)).collect();
-    let Ok(built) = RTree::build(kinds, &leaves, tree.fanout()) else { return };
+fn check_nodes(checked: &mut Checked<'_>, tree: &RTree, file: &str) {
+    let Ok(built) = tree.rebuilt() else { return };
     if built == *tree {
         return;
     }
-    if tree.is_covering() && built.level_count() == tree.level_count() && is_uncertain(checked, &leaves) {
+    let mut boxes = (0..tree.leaf_count()).filter_map(|tile| tree.mbr(tile));
+    if tree.is_covering() && built.level_count() == tree.level_count() && boxes.any(|one| is_uncertain(checked, &one)) {
         let what = "inner nodes not around the tiles below them; known of the format's writers, and not relied on";
         checked.found.push(Finding::note(FindingKind::RTree, file, what));
         return;
@@ -92,36 +130,23 @@ fn check_nodes(checked: &mut Checked<'_>, tree: &RTree, kinds: &[DimensionKind],
     checked.found.push(Finding::wrong(FindingKind::RTree, file, what));
 }
 
-/// Whether boxes over these begin at the empty string, of which old writers lose the other end.
-fn is_uncertain(checked: &Checked<'_>, boxes: &[NdRange]) -> bool {
+/// Whether a box begins at the empty string, of which old writers lose the other end.
+fn is_uncertain(checked: &Checked<'_>, one: &NdRange) -> bool {
     let begins_empty = |range: &DimRange| matches!(range, DimRange::Var { lo, .. } if lo.is_empty());
-    checked.fragment.footer().version().has(Feature::UncertainStringRanges)
-        && boxes.iter().any(|own| own.0.iter().any(begins_empty))
+    checked.fragment.footer().version().has(Feature::UncertainStringRanges) && one.0.iter().any(begins_empty)
 }
 
-fn check_domain(
-    checked: &mut Checked<'_>,
-    tiles: &[Option<TileCoordinates>],
-    kinds: &[DimensionKind],
-    file: &str,
-    is_known: bool,
-) {
-    let mut boxes = tiles.iter().flatten().map(|tile| &tile.mbr);
-    if tiles.iter().any(Option::is_none) {
-        return;
-    }
-    let Some(mut own) = boxes.next().cloned() else { return };
-    boxes.for_each(|next| own.expand(next));
+fn check_domain(checked: &mut Checked<'_>, own: &NdRange, kinds: &[DimensionKind], file: &str, is_known: bool) {
     let Some(stored) = checked.fragment.non_empty_domain() else {
         let what = format!("none is stored, but the cells give {}", own.display(kinds));
         checked.found.push(Finding::wrong(FindingKind::NonEmptyDomain, file, what));
         return;
     };
-    if *stored == own || stored.widened(kinds) == own.widened(kinds) {
+    if stored == own || stored.widened(kinds) == own.widened(kinds) {
         return;
     }
-    let what = differs(stored, &own, kinds);
-    checked.found.push(match is_known || is_uncertain(checked, &[own]) {
+    let what = differs(stored, own, kinds);
+    checked.found.push(match is_known || is_uncertain(checked, own) {
         true => Finding::note(FindingKind::NonEmptyDomain, file, format!("{what}; known of the format's writers")),
         false => Finding::wrong(FindingKind::NonEmptyDomain, file, what),
     });

@@ -6,8 +6,8 @@ use tdb_array::{ArrayError, StoredTiles, TileReader};
 use tdb_types::{Cells, Datatype, Feature};
 
 use super::finding::{kept, unreadable};
-use super::fragment::Checked;
-use super::statistics::{Comparison, TileFacts};
+use super::fragment::{Checked, stretches};
+use super::statistics::{Compared, Comparison, TileFacts};
 use super::visible::visible_runs;
 use crate::Result;
 
@@ -45,27 +45,34 @@ fn check_lengths(
     }
 }
 
-impl Checked<'_> {
+impl<'a> Checked<'a> {
     /// Unfilters all tiles of a field that isn't a dimension, and compares their statistics with what is stored.
     pub(super) fn check_field(&mut self, field: FragmentField) -> Result<()> {
         let name = self.name_of(field);
-        let tiles = match self.fragment.stored_tiles(field) {
+        let (fragment, workers) = (self.fragment, self.workers);
+        let tiles = match fragment.stored_tiles(field) {
             Ok(tiles) => tiles,
             Err(error) => {
                 self.found.push(unreadable(&self.metadata_file(), &error).of_field(&name));
                 return Ok(());
             }
         };
-        let kind = StatisticsKind::of(self.fragment.schema(), field);
+        let kind = StatisticsKind::of(fragment.schema(), field);
         let read = |tile: u64, reader: &mut TileReader<'_>| {
             let cells = tiles.read(tile, reader)?;
-            check_lengths(self.fragment.schema(), field, &tiles, &cells)?;
-            Ok((facts_of(kind, self.fragment.footer().tiles(), self.fragment.schema(), tile, &cells), cells.len()))
+            check_lengths(fragment.schema(), field, &tiles, &cells)?;
+            Ok((facts_of(kind, fragment.footer().tiles(), fragment.schema(), tile, &cells), cells.len()))
         };
-        let numbers: Vec<u64> = (0..tiles.len()).collect();
-        let facts = self.workers.map(tiles.bytes(), numbers, |tile, reader| kept(read(tile, reader)))?;
-        let facts = self.take_tiles(&tiles, facts);
-        self.compare(field, &name, &facts);
+        let mut comparison = self.comparison(field, &name);
+        for stretch in stretches(tiles.len()) {
+            let numbers: Vec<u64> = stretch.clone().collect();
+            let facts = workers.map(tiles.bytes(), numbers, |tile, reader| kept(read(tile, reader)))?;
+            let facts = self.take_tiles(&tiles, stretch.start, facts);
+            if let Some(comparison) = &mut comparison {
+                comparison.take(facts.iter().map(Option::as_ref));
+            }
+        }
+        self.finish(comparison);
         Ok(())
     }
 
@@ -74,19 +81,26 @@ impl Checked<'_> {
         let Ok(stored) = self.fragment.stored_statistics(field) else { return };
         // A number of tiles that nothing of the field's own confirms may be any number.
         let listed = stored.mins.len().max(stored.maxs.len()).max(stored.sums.len()).max(stored.null_counts.len());
+        drop(stored);
         let tiles = self.fragment.tile_count().min(listed.max(1) as u64);
-        let facts = vec![Some(TileFacts::default()); usize::try_from(tiles).unwrap_or(0)];
-        self.compare(field, &self.name_of(field), &facts);
+        let (mut comparison, facts) = (self.comparison(field, &self.name_of(field)), TileFacts::default());
+        for stretch in stretches(tiles) {
+            if let Some(comparison) = &mut comparison {
+                comparison.take(stretch.map(|_| Some(&facts)));
+            }
+        }
+        self.finish(comparison);
     }
 
-    /// Notes which tiles can't be read.
+    /// Notes which tiles can't be read, from the `first` of some on.
     pub(super) fn take_tiles<T>(
         &mut self,
         tiles: &StoredTiles,
+        first: u64,
         read: Vec<Result<(T, usize), ArrayError>>,
     ) -> Vec<Option<T>> {
         let mut facts = Vec::with_capacity(read.len());
-        for (tile, read) in (0..).zip(read) {
+        for (tile, read) in (first..).zip(read) {
             self.report.tiles += 1;
             facts.push(match read {
                 Ok((read, cells)) => {
@@ -102,13 +116,11 @@ impl Checked<'_> {
         facts
     }
 
-    /// Compares the statistics of a field's tiles with what is stored.
-    pub(super) fn compare(&mut self, field: FragmentField, name: &str, facts: &[Option<TileFacts>]) {
-        let (footer, schema) = (self.fragment.footer(), self.fragment.schema());
-        let (Some(rules), Some(slot)) = (StatisticsRules::new(footer, schema, field), footer.slot(field)) else {
-            return;
-        };
-        let file = self.metadata_file();
+    /// The comparison of the statistics of a field's tiles with what is stored; none of a field that has none.
+    pub(super) fn comparison(&self, field: FragmentField, name: &str) -> Option<Comparison<'a>> {
+        let fragment = self.fragment;
+        let (footer, schema) = (fragment.footer(), fragment.schema());
+        let (rules, slot) = (StatisticsRules::new(footer, schema, field)?, footer.slot(field)?);
         let datatype = match field {
             FragmentField::Attribute(index) => schema.attributes()[index].datatype(),
             FragmentField::Dimension(index) => schema.dimensions()[index].datatype(),
@@ -116,17 +128,23 @@ impl Checked<'_> {
         };
         // What can't be read was said.
         let has_statistics = footer.version().has(Feature::TileStatistics);
-        let stored = self.fragment.stored_statistics(field).ok().filter(|_| has_statistics);
-        let comparison = Comparison {
-            file: &file,
-            name,
+        let stored = fragment.stored_statistics(field).ok().filter(|_| has_statistics);
+        let totals = self.totals.as_ref().and_then(|totals| totals.0.get(slot)).cloned();
+        let of = Compared {
+            file: self.metadata_file(),
+            name: name.to_owned(),
             datatype,
-            kind: StatisticsKind::of(schema, field),
             rules,
             tiles: footer.tiles(),
-            is_lossy: self.fragment.has_lossy_filters(field),
+            is_lossy: fragment.has_lossy_filters(field),
         };
-        let totals = self.totals.as_ref().and_then(|totals| totals.0.get(slot));
-        comparison.compare(facts, stored.as_ref(), totals, &mut self.found);
+        Some(Comparison::new(of, StatisticsKind::of(schema, field), stored, totals))
+    }
+
+    /// Takes what a comparison has found, all tiles being known.
+    pub(super) fn finish(&mut self, comparison: Option<Comparison<'_>>) {
+        if let Some(comparison) = comparison {
+            self.found.append(comparison.finish());
+        }
     }
 }

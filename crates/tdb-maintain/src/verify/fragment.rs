@@ -1,12 +1,14 @@
 //! One fragment: its files, its metadata, its tiles.
 
+use std::ops::Range;
+
 use tdb_array::tdb_fragment::{FragmentField, FragmentStatistics, Part, Tiles};
 use tdb_array::tdb_schema::{Attribute, Dimension};
 use tdb_array::{Array, Fragment, TileWorkers};
 use tdb_types::names::FRAGMENT_METADATA;
 
 use super::finding::{Finding, FindingKind, unreadable};
-use super::report::VerifyReport;
+use super::report::{Found, VerifyReport};
 use crate::Result;
 
 /// A fragment that is looked at, and what was found so far.
@@ -16,7 +18,7 @@ pub(super) struct Checked<'a> {
     pub(super) workers: &'a TileWorkers,
     pub(super) totals: Option<FragmentStatistics>,
     pub(super) report: &'a mut VerifyReport,
-    pub(super) found: Vec<Finding>,
+    pub(super) found: Found,
 }
 
 /// Looks at all of a fragment.
@@ -40,7 +42,7 @@ pub(super) fn check_fragment(
             return Ok(());
         }
     };
-    let mut checked = Checked { array, fragment: &own, workers, totals: None, report, found: Vec::new() };
+    let mut checked = Checked { array, fragment: &own, workers, totals: None, report, found: Found::default() };
     if own.footer() != fragment.footer() && !differs_in_places_only(&own, fragment) {
         let what = "its footer isn't the one that consolidated fragment metadata has";
         checked.found.push(Finding::wrong(FindingKind::Copies, checked.metadata_file(), what));
@@ -55,6 +57,14 @@ pub(super) fn check_fragment(
 fn differs_in_places_only(own: &Fragment, copy: &Fragment) -> bool {
     let (own, copy) = (own.footer(), copy.footer());
     own.header() == copy.header() && own.lists() == copy.lists() && own.optional_sections() == copy.optional_sections()
+}
+
+/// So many tiles are looked at before what they give is compared, and let go.
+const STRETCH: u64 = 1024;
+
+/// Tiles, in stretches that follow each other.
+pub(super) fn stretches(tiles: u64) -> impl Iterator<Item = Range<u64>> {
+    (0..tiles.div_ceil(STRETCH)).map(move |stretch| stretch * STRETCH..tiles.min((stretch + 1) * STRETCH))
 }
 
 impl Checked<'_> {
@@ -82,7 +92,7 @@ impl Checked<'_> {
     fn check_all(&mut self) -> Result<()> {
         let file = self.metadata_file();
         let damaged = self.fragment.damaged_sections();
-        self.found.extend(damaged.iter().map(|(_, error)| unreadable(&file, error)));
+        damaged.iter().for_each(|(_, error)| self.found.push(unreadable(&file, error)));
         // What can't be read was said.
         self.totals = self.fragment.stored_totals().ok().flatten();
         self.check_files();

@@ -44,7 +44,14 @@ fn check_replacements(target: &Target, drafted: Result<Draft>, found: &mut Vec<F
 /// Whether each line of the vacuum files in a folder names something. Readers pass over the others, so that what these
 /// named counts again.
 fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
-    let Ok(entries) = list(&**files.storage(), folder) else { return };
+    let entries = match list(&**files.storage(), folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let what = error.to_string();
+            found.push(Finding::wrong(FindingKind::Unreadable, files.storage().describe(folder), what));
+            return;
+        }
+    };
     let is_list =
         |name: &str| CommitKind::of(name) == Some(CommitKind::Vacuum) && TimestampedName::parse(name).is_some();
     for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File && is_list(&entry.name)) {

@@ -29,6 +29,43 @@ pub struct VerifyReport {
 /// So many findings are listed of one fragment, or of the rest of an array: where all is wrong, more don't say more.
 const MOST: usize = 1000;
 
+/// What was found of one thing: as much as is listed, and how much more there was.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    listed: Vec<Finding>,
+    left_out: usize,
+    /// The gravest of what isn't listed.
+    gravest: Option<Severity>,
+}
+
+impl Found {
+    pub(super) fn push(&mut self, finding: Finding) {
+        match self.listed.len() < MOST {
+            true => self.listed.push(finding),
+            false => self.leave_out(1, Some(finding.severity)),
+        }
+    }
+
+    /// What was found of a part of it.
+    pub(super) fn append(&mut self, part: Self) {
+        part.listed.into_iter().for_each(|finding| self.push(finding));
+        self.leave_out(part.left_out, part.gravest);
+    }
+
+    fn leave_out(&mut self, count: usize, severity: Option<Severity>) {
+        self.left_out += count;
+        self.gravest = self.gravest.into_iter().chain(severity).min();
+    }
+}
+
+impl From<Vec<Finding>> for Found {
+    fn from(findings: Vec<Finding>) -> Self {
+        let mut found = Self::default();
+        findings.into_iter().for_each(|finding| found.push(finding));
+        found
+    }
+}
+
 impl VerifyReport {
     /// Whether nothing is wrong; there may be notes.
     #[must_use]
@@ -56,14 +93,12 @@ impl VerifyReport {
     }
 
     /// Takes what was found of one thing.
-    pub(super) fn take(&mut self, mut found: Vec<Finding>, file: &str) {
-        let left_out = found.len().saturating_sub(MOST);
-        if left_out > 0 {
-            let last = found.iter().skip(MOST).map(|finding| finding.severity).min().unwrap_or(Severity::Note);
-            found.truncate(MOST);
+    pub(super) fn take(&mut self, found: impl Into<Found>, file: &str) {
+        let Found { mut listed, left_out, gravest } = found.into();
+        if let Some(severity) = gravest {
             let more = Finding::wrong(FindingKind::More, file, format!("{left_out} more findings are not listed"));
-            found.push(Finding { severity: last, ..more });
+            listed.push(Finding { severity, ..more });
         }
-        self.findings.append(&mut found);
+        self.findings.append(&mut listed);
     }
 }

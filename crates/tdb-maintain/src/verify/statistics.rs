@@ -7,6 +7,7 @@ use tdb_array::tdb_fragment::{
 use tdb_types::{Datatype, Scalar};
 
 use super::finding::{Finding, FindingKind, Severity};
+use super::report::Found;
 
 /// What a tile's cells give.
 #[derive(Clone, Debug, Default)]
@@ -18,15 +19,30 @@ pub(crate) struct TileFacts {
 }
 
 /// One field of a fragment, whose statistics are compared.
-pub(super) struct Comparison<'a> {
-    pub(super) file: &'a str,
-    pub(super) name: &'a str,
+pub(super) struct Compared<'a> {
+    pub(super) file: String,
+    pub(super) name: String,
     pub(super) datatype: Datatype,
-    pub(super) kind: StatisticsKind,
     pub(super) rules: StatisticsRules,
     pub(super) tiles: &'a Tiles,
     /// Whether cells are read with other values than those that the statistics are of.
     pub(super) is_lossy: bool,
+}
+
+/// What is stored of a field, compared tile after tile with what the cells give, of which only the totals are kept.
+pub(super) struct Comparison<'a> {
+    of: Compared<'a>,
+    stored: Option<TileStatistics>,
+    totals: Option<FieldTotals>,
+    kind: StatisticsKind,
+    visible: FieldSummariser,
+    whole: FieldSummariser,
+    /// How many tiles there were so far.
+    taken: u64,
+    /// Whether all of them could be read.
+    is_complete: bool,
+    notes: Notes,
+    found: Found,
 }
 
 /// The statistics of some cells, as bytes and as what they are worth.
@@ -39,18 +55,19 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of_tile(statistics: &'a TileStatistics, tile: u64, of: &Comparison<'_>) -> Self {
-        let at = |values: &[u64]| values.get(usize::try_from(tile).ok()?).copied();
+    /// The statistics of a tile stand at this `entry`.
+    fn of_tile(statistics: &'a TileStatistics, entry: u64, tile: u64, of: &Compared<'_>) -> Self {
+        let at = |values: &[u64]| values.get(usize::try_from(entry).ok()?).copied();
         Self {
-            min: statistics.mins.get(tile),
-            max: statistics.maxs.get(tile),
+            min: statistics.mins.get(entry),
+            max: statistics.maxs.get(entry),
             sum: at(&statistics.sums),
             nulls: at(&statistics.null_counts),
-            judged: statistics.tile(tile, of.tiles, &of.rules),
+            judged: statistics.entry(entry, tile, of.tiles, &of.rules),
         }
     }
 
-    fn of_totals(totals: &'a FieldTotals, of: &Comparison<'_>) -> Self {
+    fn of_totals(totals: &'a FieldTotals, of: &Compared<'_>) -> Self {
         Self {
             min: Some(&totals.min),
             max: Some(&totals.max),
@@ -61,44 +78,56 @@ impl<'a> Side<'a> {
     }
 }
 
-impl Comparison<'_> {
-    /// Compares what is stored with what the cells of the tiles give; a tile without facts couldn't be read.
-    pub(super) fn compare(
-        &self,
-        facts: &[Option<TileFacts>],
-        stored: Option<&TileStatistics>,
-        totals: Option<&FieldTotals>,
-        found: &mut Vec<Finding>,
-    ) {
-        let (visible, visible_totals) = self.summarise(facts, |facts| &facts.visible);
-        let (whole, whole_totals) = self.summarise(facts, |facts| facts.whole.as_ref().unwrap_or(&facts.visible));
-        let mut notes = Notes::default();
-        if let Some(stored) = stored {
-            for tile in (0..).zip(facts).filter_map(|(tile, facts)| facts.as_ref().map(|_| tile)) {
-                let sides = [stored, &visible, &whole].map(|statistics| Side::of_tile(statistics, tile, self));
-                self.compare_sides(&sides, Some(tile), &mut notes, found);
-            }
-        }
-        if let Some(totals) = totals.filter(|_| facts.iter().all(Option::is_some)) {
-            let sides = [totals, &visible_totals, &whole_totals].map(|totals| Side::of_totals(totals, self));
-            self.compare_sides(&sides, None, &mut notes, found);
-        }
-        notes.0.into_iter().for_each(|note| found.push(note.into_finding(self)));
+impl<'a> Comparison<'a> {
+    pub(super) fn new(
+        of: Compared<'a>,
+        kind: StatisticsKind,
+        stored: Option<TileStatistics>,
+        totals: Option<FieldTotals>,
+    ) -> Self {
+        let (visible, whole) = (FieldSummariser::new(kind), FieldSummariser::new(kind));
+        let (notes, found) = (Notes::default(), Found::default());
+        Self { of, stored, totals, kind, visible, whole, taken: 0, is_complete: true, notes, found }
     }
 
-    fn summarise(
-        &self,
-        facts: &[Option<TileFacts>],
-        of: impl Fn(&TileFacts) -> &TileSummary,
-    ) -> (TileStatistics, FieldTotals) {
-        let mut field = FieldSummariser::new(self.kind);
-        let none = TileFacts::default();
-        facts.iter().for_each(|facts| field.push(of(facts.as_ref().unwrap_or(&none))));
-        field.finish()
+    /// Compares the tiles that follow; one without facts couldn't be read.
+    pub(super) fn take<'f>(&mut self, facts: impl Iterator<Item = Option<&'f TileFacts>>) {
+        let unknown = TileSummary::unknown(self.kind);
+        let mut read = Vec::new();
+        for facts in facts {
+            let visible = facts.map_or(&unknown, |facts| &facts.visible);
+            self.visible.push(visible);
+            self.whole.push(facts.and_then(|facts| facts.whole.as_ref()).unwrap_or(visible));
+            read.push(facts.is_some());
+        }
+        let (visible, whole) = (self.visible.take_tiles(), self.whole.take_tiles());
+        let first = self.taken;
+        self.taken += read.len() as u64;
+        self.is_complete &= read.iter().all(|read| *read);
+        let Some(stored) = &self.stored else { return };
+        for entry in (0u64..).zip(&read).filter(|(_, read)| **read).map(|(entry, _)| entry) {
+            let tile = first + entry;
+            let sides = [(stored, tile), (&visible, entry), (&whole, entry)];
+            let sides = sides.map(|(statistics, entry)| Side::of_tile(statistics, entry, tile, &self.of));
+            self.of.compare_sides(&sides, Some(tile), &mut self.notes, &mut self.found);
+        }
     }
 
+    /// Compares the totals, and gives what was found.
+    pub(super) fn finish(mut self) -> Found {
+        if let Some(totals) = self.totals.filter(|_| self.is_complete) {
+            let ((_, visible), (_, whole)) = (self.visible.finish(), self.whole.finish());
+            let sides = [&totals, &visible, &whole].map(|totals| Side::of_totals(totals, &self.of));
+            self.of.compare_sides(&sides, None, &mut self.notes, &mut self.found);
+        }
+        self.notes.0.into_iter().for_each(|note| self.found.push(note.into_finding(&self.of)));
+        self.found
+    }
+}
+
+impl Compared<'_> {
     /// The first side is what is stored, the second what the visible cells give, the third what all cells give.
-    fn compare_sides(&self, sides: &[Side<'_>; 3], tile: Option<u64>, notes: &mut Notes, found: &mut Vec<Finding>) {
+    fn compare_sides(&self, sides: &[Side<'_>; 3], tile: Option<u64>, notes: &mut Notes, found: &mut Found) {
         let [stored, visible, whole] = sides;
         let is_lossy = self.is_lossy;
         let value = |bytes: &[u8]| self.value(bytes);
@@ -107,7 +136,7 @@ impl Comparison<'_> {
             Judged::Same => {}
             Judged::Known(distrust) => notes.add(kind, tile, distrust),
             Judged::Wrong(what) => {
-                found.push(Finding::wrong(kind, self.file, what).of_field(self.name).of_tile(tile));
+                found.push(Finding::wrong(kind, self.file.as_str(), what).of_field(&self.name).of_tile(tile));
             }
         };
         let bounds = [
@@ -239,7 +268,7 @@ impl Notes {
 }
 
 impl KnownQuirk {
-    fn into_finding(self, of: &Comparison<'_>) -> Finding {
+    fn into_finding(self, of: &Compared<'_>) -> Finding {
         let what = match (self.tiles, self.totals) {
             (0, _) => "of all tiles together".to_owned(),
             (tiles, false) => format!("of {tiles} tiles"),
@@ -247,6 +276,6 @@ impl KnownQuirk {
         };
         let what =
             format!("not what the cells give, {what}; known of its writers ({}), and not relied on", self.distrust);
-        Finding { severity: Severity::Note, ..Finding::wrong(self.kind, of.file, what).of_field(of.name) }
+        Finding { severity: Severity::Note, ..Finding::wrong(self.kind, of.file.as_str(), what).of_field(&of.name) }
     }
 }

@@ -1,4 +1,4 @@
-//! What is kept of the coordinates of a tile until all tiles were looked at.
+//! What is kept of the coordinates of a tile until it was compared with what is stored, and with the next one.
 
 use tdb_array::tdb_rtree::NdRange;
 

@@ -34,6 +34,27 @@ impl RTree {
         Ok(tree.with_inner_levels())
     }
 
+    /// What [`build`](Self::build) makes of the MBRs of the same tiles, in no more memory than the two trees take.
+    ///
+    /// # Errors
+    /// A fanout below 2.
+    pub fn rebuilt(&self) -> Result<Self> {
+        if self.fanout < 2 {
+            return Err(RTreeError::Fanout { fanout: self.fanout });
+        }
+        let mut tree = Self::empty(&self.kinds, self.fanout);
+        let leaves = self.leaves();
+        if leaves.is_empty() {
+            return Ok(tree);
+        }
+        for (column, own) in tree.columns.iter_mut().zip(&self.columns) {
+            column.reserve(leaves.len());
+            leaves.clone().filter_map(|leaf| own.get(leaf)).for_each(|range| column.push(&range));
+        }
+        tree.starts.push(leaves.len());
+        Ok(tree.with_inner_levels())
+    }
+
     /// The tree above `self`, which is nothing but tiles.
     pub(super) fn with_inner_levels(self) -> Self {
         let fanout = self.fanout_usize().max(2);

@@ -1,0 +1,123 @@
+//! Whether cells come in global order, within tiles and from one tile to the next.
+
+use tdb_array::CellOrderCheck;
+use tdb_array::tdb_fragment::GlobalOrderBounds;
+use tdb_array::tdb_rtree::DimensionKind;
+use tdb_types::{Cells, Offsets};
+
+use super::finding::{Finding, FindingKind, unreadable};
+use super::fragment::Checked;
+use super::report::Found;
+use super::tile::TileCoordinates;
+
+/// The order of a fragment's cells, looked at tile after tile.
+///
+/// Writers may have been told not to look, and readers here sort what isn't in order. So disorder is something to know, and no
+/// proof of damage, which shows in other ways.
+pub(super) struct CellOrder<'c> {
+    check: &'c CellOrderCheck,
+    kinds: Vec<DimensionKind>,
+    /// The last tile, unless it couldn't be read: what comes next decides as well whether it is in order.
+    last: Option<TileCoordinates>,
+    taken: u64,
+    disordered: u64,
+    /// The first of these.
+    first: Option<u64>,
+}
+
+impl<'c> CellOrder<'c> {
+    pub(super) fn new(check: &'c CellOrderCheck, kinds: Vec<DimensionKind>) -> Self {
+        Self { check, kinds, last: None, taken: 0, disordered: 0, first: None }
+    }
+
+    /// Takes the next tile; there is none if it couldn't be read.
+    pub(super) fn take(&mut self, next: Option<TileCoordinates>) {
+        self.judge_last(next.as_ref());
+        self.taken += 1;
+        self.last = next;
+    }
+
+    fn judge_last(&mut self, next: Option<&TileCoordinates>) {
+        let Some(last) = self.last.take() else { return };
+        if !last.in_order || next.is_some_and(|next| !self.is_before(&last, next)) {
+            self.disordered += 1;
+            self.first = self.first.or(self.taken.checked_sub(1));
+        }
+    }
+
+    /// Whether the last cell of a tile comes before the first one of the next.
+    fn is_before(&self, tile: &TileCoordinates, next: &TileCoordinates) -> bool {
+        if tile.ends.is_empty() || next.ends.is_empty() {
+            return true;
+        }
+        let pairs: Vec<(Vec<u8>, [u64; 3])> =
+            tile.ends.iter().zip(&next.ends).map(|(own, next)| pair(&own[1], &next[0])).collect();
+        let columns = pairs.iter().zip(&self.kinds).map(|((bytes, offsets), kind)| match kind.var {
+            true => Cells::var(Offsets::in_bytes(offsets), bytes),
+            false => Cells::fixed(bytes, kind.datatype.size()),
+        });
+        self.check.holds(&columns.collect::<Vec<_>>())
+    }
+
+    /// Says which tiles weren't in order.
+    pub(super) fn finish(mut self, checked: &mut Checked<'_>) {
+        self.judge_last(None);
+        let Some(first) = self.first else { return };
+        let why = match self.check.is_promised() {
+            true => "as writers that were told not to check leave them",
+            false => "writers of its format had another order",
+        };
+        let what = format!(
+            "cells of {} of {} tiles aren't in global order, or come twice; readers have to sort them ({why})",
+            self.disordered, self.taken
+        );
+        checked.found.push(Finding::note(FindingKind::CellOrder, checked.folder(), what).of_tile(first));
+    }
+}
+
+/// Two cells one after the other, and where they begin and end.
+fn pair(first: &[u8], second: &[u8]) -> (Vec<u8>, [u64; 3]) {
+    let bytes = [first, second].concat();
+    let offsets = [0, first.len() as u64, bytes.len() as u64];
+    (bytes, offsets)
+}
+
+/// The first and last cells of tiles along one dimension, where the fragment says them.
+pub(super) struct Ends {
+    file: String,
+    name: String,
+    dimension: usize,
+    bounds: GlobalOrderBounds,
+    taken: u64,
+    pub(super) found: Found,
+}
+
+impl Ends {
+    /// Those of a fragment along all of its dimensions. What can't be read is said.
+    pub(super) fn of(checked: &mut Checked<'_>, names: &[String]) -> Vec<Self> {
+        let mut all = Vec::new();
+        for (dimension, name) in names.iter().enumerate() {
+            let (file, name) = (checked.metadata_file(), name.clone());
+            match checked.fragment.stored_order_bounds(dimension) {
+                Ok(Some(bounds)) => {
+                    all.push(Self { file, name, dimension, bounds, taken: 0, found: Found::default() });
+                }
+                Ok(None) => {}
+                Err(error) => checked.found.push(unreadable(&file, &error).of_field(&name)),
+            }
+        }
+        all
+    }
+
+    /// Compares those of the next tile; there is none if it couldn't be read.
+    pub(super) fn take(&mut self, own: Option<&TileCoordinates>) {
+        let tile = self.taken;
+        self.taken += 1;
+        let Some([first, last]) = own.and_then(|own| own.ends.get(self.dimension)) else { return };
+        if self.bounds.get(tile) != Some((&first[..], &last[..])) {
+            let what = "the first and last cell in global order aren't those that are stored";
+            let finding = Finding::wrong(FindingKind::CellOrder, self.file.as_str(), what);
+            self.found.push(finding.of_field(&self.name).of_tile(tile));
+        }
+    }
+}
