@@ -24,6 +24,7 @@ use tdb_storage::Storage;
 use tdb_types::names::{LEGACY_SCHEMA, file_name};
 use tdb_types::{Feature, FormatVersion, Layout, Scalar, TimestampedName};
 
+use crate::relocate::{Tree, walk};
 use crate::{Diff, MaintainError, Result};
 use change::Change;
 use copied::Copied;
@@ -62,6 +63,8 @@ pub struct Migrate {
 pub struct Migration {
     /// At the time that was asked for, without history; else of all times.
     array: Array,
+    /// All that lay in its folder before anything was read: what comes later isn't in the new array.
+    tree: Tree,
     version: FormatVersion,
     schemas: Vec<NewSchema>,
     /// With history what is copied; else nothing.
@@ -157,6 +160,7 @@ impl Migrate {
     /// reading gives.
     pub fn plan(&self, array: &Array) -> Result<Migration> {
         let version = self.change.version.unwrap_or(array.schema().version());
+        let tree = walk(&**array.storage())?.0;
         let array = if self.flatten { array.clone() } else { array.reopened()? };
         let mut against = Vec::new();
         let schemas = self.schemas(&array, version, &mut against)?;
@@ -170,7 +174,7 @@ impl Migrate {
             against.retain(|obstacle| seen.insert(obstacle.to_string()));
             return Err(MaintainError::CannotMigrate { path: array.storage().describe(""), version, against });
         }
-        Ok(Migration { array, version, schemas, copied, budget: self.budget.unwrap_or(64 << 20) })
+        Ok(Migration { array, tree, version, schemas, copied, budget: self.budget.unwrap_or(64 << 20) })
     }
 
     fn schemas(&self, array: &Array, version: FormatVersion, against: &mut Vec<Obstacle>) -> Result<Vec<NewSchema>> {

@@ -10,7 +10,7 @@ mod walk;
 
 pub(crate) use copying::check;
 pub use copying::{Copied, CopyTo};
-pub(crate) use local::named;
+pub(crate) use local::{check_not_in_array, named};
 pub use moving::{MoveTo, Moved};
 pub use problem::PlaceProblem;
 pub use removing::{Remove, Removed};

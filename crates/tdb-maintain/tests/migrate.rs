@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tdb_array::tdb_filters::EncryptionKey;
+use tdb_array::tdb_schema::{Attribute, SchemaEvolution};
 use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, MetadataValue, Names, TimeRange};
-use tdb_maintain::{Diff, Difference, InPlace, MaintainError, Migrate, Obstacle, recover_migration};
+use tdb_maintain::{Diff, Difference, InPlace, MaintainError, Migrate, Obstacle, PlaceProblem, recover_migration};
 use tdb_storage::{EntryKind, MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_testkit::{Fault, FaultyStorage};
@@ -287,6 +288,72 @@ fn in_place_and_interrupted() {
     std::fs::write(&journal, text).unwrap();
     assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Undone, 4));
     assert!(!new.exists() && !journal.exists());
+}
+
+/// What comes while a migration is planned and written isn't lost, whatever it is.
+#[test]
+fn written_to_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("array");
+    on_disk("v22-by-2.30.0-sparse-2d", &place);
+    let changes: [&dyn Fn(&Array); 3] = [
+        &|array| {
+            let value = tdb_array::MetadataValue::text("new").unwrap();
+            array.write_metadata().put("k", value).commit().unwrap();
+        },
+        &|array| {
+            let attribute = Attribute::new("later", Datatype::Int32);
+            array.evolve(&SchemaEvolution::new().add_attribute(attribute), &Names::new()).unwrap();
+        },
+        &|_| std::fs::write(place.join("notes.txt"), "somebody's").unwrap(),
+    ];
+    for change in changes {
+        let array = Array::open(&place).unwrap();
+        let plan = Migrate::new().to(FormatVersion::new(21).unwrap()).plan(&array).unwrap();
+        change(&array);
+        let error = plan.in_place(&place, &CreateOptions::new(), true).unwrap_err();
+        assert!(matches!(error, MaintainError::Conflict { .. }), "{error}");
+        assert!(!folder.path().join(".array.tdb-migrating").exists());
+    }
+    assert!(Array::open(&place).unwrap().schema().field("later").is_some());
+}
+
+/// Nothing behind a link is touched, and nothing is put into arrays.
+#[cfg(unix)]
+#[test]
+fn in_the_way() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let beside = |name: &str| folder.path().join(name);
+    on_disk("v22-by-2.30.0-sparse-2d", &beside("array"));
+    std::fs::create_dir(beside("own")).unwrap();
+    std::fs::write(beside("own/notes.txt"), "somebody's").unwrap();
+    let plan = Migrate::new().to(FormatVersion::new(21).unwrap()).plan(&Array::open(beside("array")).unwrap()).unwrap();
+    let options = CreateOptions::new();
+    for (link, place) in [(".array.tdb-migrating", "array"), (".out.tdb-migrating", "out")] {
+        symlink("own", beside(link)).unwrap();
+        let error = match place {
+            "array" => plan.in_place(&beside(place), &options, false),
+            _ => plan.into_folder(&beside(place), &options),
+        };
+        let error = error.unwrap_err();
+        assert!(matches!(error, MaintainError::Place { why: PlaceProblem::Link, .. }), "{error}");
+        std::fs::remove_file(beside(link)).unwrap();
+    }
+    for inside in ["array/out", "array/__fragments/out"] {
+        let error = plan.into_folder(&beside(inside), &options).unwrap_err();
+        assert!(matches!(error, MaintainError::Place { why: PlaceProblem::InArray, .. }), "{error}");
+    }
+    // Somebody is between the two renames, alive.
+    let (old, new) = (beside("array.before-migration"), beside(".array.tdb-migrating"));
+    plan.in_place(&beside("array"), &options, false).unwrap();
+    std::fs::rename(beside("array"), &new).unwrap();
+    std::fs::write(beside(".array.tdb-migration"), "tdb journal of a migration 1\n").unwrap();
+    std::fs::write(old.join(".tdb-maintain.tmp"), "process 1\non elsewhere\n").unwrap();
+    assert!(matches!(recover_migration(&beside("array")), Err(MaintainError::Busy { .. })));
+    std::fs::remove_file(old.join(".tdb-maintain.tmp")).unwrap();
+    assert_eq!(recover_migration(&beside("array")).unwrap(), InPlace::Finished);
+    assert_eq!(std::fs::read_to_string(beside("own/notes.txt")).unwrap(), "somebody's");
 }
 
 /// Whatever operation fails, the error is told, and the old array is as it was.

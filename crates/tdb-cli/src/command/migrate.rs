@@ -134,8 +134,13 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     // Before anything is looked at: a key that can't be read is no reason to have begun.
     let new_key = new_key(args, key)?;
     let local = location::local(&args.array)?;
-    match recover_migration(&local)? {
-        InPlace::Finished => eprintln!("a migration that was interrupted is finished now"),
+    // Whoever only looks changes nothing.
+    let interrupted = if args.plan { InPlace::Nothing } else { recover_migration(&local)? };
+    match interrupted {
+        InPlace::Finished => {
+            eprintln!("a migration that was interrupted is finished now; nothing else was done");
+            return Ok(());
+        }
         InPlace::Undone => eprintln!("a migration that was interrupted is undone"),
         _ => {}
     }

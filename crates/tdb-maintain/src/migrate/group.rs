@@ -125,8 +125,7 @@ impl GroupMigration {
         for path in self.groups.keys().chain(self.arrays.keys()) {
             locks.push((Lock::take(&root.sub(path)?, false)?, path.clone()));
         }
-        let is_same = || Ok(walk(&*root)?.0 == self.tree);
-        place::in_place(&paths, locks, remove_old, is_same, |to| self.fill(to, None, key))
+        place::in_place(&paths, locks, remove_old, &self.tree, |to| self.fill(to, None, key))
     }
 
     /// Writes all of it into a folder where nothing is.

@@ -14,7 +14,7 @@ use tdb_storage::{LocalStorage, Storage, StorageError};
 
 use super::{Migration, MigrationReport};
 use crate::lock::Lock;
-use crate::target::Target;
+use crate::relocate::{PlaceProblem, Tree, check_not_in_array, walk};
 use crate::{MaintainError, Result};
 
 const TITLE: &str = "tdb journal of a migration 1\n";
@@ -83,19 +83,17 @@ impl Migration {
         let paths = Paths::of(folder)?;
         let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.place));
         let lock = Lock::take(&storage, false)?;
-        let array = Target::Array(self.array.reopened()?);
-        let before = array.stamp()?;
-        let is_same = || Ok(array.stamp()? == before);
         let fill = |storage: &Arc<dyn Storage>| self.into_storage(storage, options);
-        in_place(&paths, vec![(lock, String::new())], remove_old, is_same, fill)
+        in_place(&paths, vec![(lock, String::new())], remove_old, &self.tree, fill)
     }
 }
 
 /// Writes something new into a folder that isn't there yet.
 pub(super) fn into_folder<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>) -> Result<T> {
-    if paths.place.exists() {
+    if fs::symlink_metadata(&paths.place).is_ok() {
         return Err(failed(&paths.place, &io::Error::from(ErrorKind::AlreadyExists)));
     }
+    check_not_in_array(&paths.place)?;
     let (report, lock) = write_beside(paths, fill)?;
     drop(lock);
     let renamed = rename(&paths.new, &paths.place, &paths.parent);
@@ -103,32 +101,31 @@ pub(super) fn into_folder<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>)
     Ok(report)
 }
 
-/// Writes something new beside what is there, and puts it in its place, if that is still the same. The locks are those of what
-/// is there and of what lies in it, by their paths.
+/// Writes something new beside what is there, and puts it in its place, if all that lies there is still what was planned with.
+/// The locks are those of what is there and of what lies in it, by their paths.
 pub(super) fn in_place<T>(
     paths: &Paths,
     locks: Vec<(Lock, String)>,
     remove_old: bool,
-    is_same: impl FnOnce() -> Result<bool>,
+    planned: &Tree,
     fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>,
 ) -> Result<T> {
-    if paths.old.exists() {
+    if fs::symlink_metadata(&paths.old).is_ok() {
         return Err(failed(&paths.old, &io::Error::from(ErrorKind::AlreadyExists)));
     }
+    check_same(paths, &paths.place, planned)?;
     let (report, lock) = write_beside(paths, fill)?;
     drop(lock);
-    let swapped = (|| {
-        if !is_same()? {
-            let what = "it was written to while it was copied".to_owned();
-            return Err(MaintainError::Conflict { path: paths.place.display().to_string(), what });
-        }
-        write_journal(paths)
-    })();
-    if let Err(error) = swapped {
+    let begun = check_same(paths, &paths.place, planned).and_then(|()| write_journal(paths));
+    begun.inspect_err(|_| remove(&paths.new))?;
+    rename(&paths.place, &paths.old, &paths.parent)?;
+    // Nobody who looks for it finds it now: what came until then is there to be seen.
+    if let Err(error) = check_same(paths, &paths.old, planned) {
+        rename(&paths.old, &paths.place, &paths.parent)?;
         remove(&paths.new);
+        end_journal(paths)?;
         return Err(error);
     }
-    rename(&paths.place, &paths.old, &paths.parent)?;
     rename(&paths.new, &paths.place, &paths.parent)?;
     // Their files have moved along.
     for (lock, path) in locks {
@@ -141,7 +138,20 @@ pub(super) fn in_place<T>(
     Ok(report)
 }
 
+/// Whether a folder holds what was planned with.
+fn check_same(paths: &Paths, folder: &Path, planned: &Tree) -> Result<()> {
+    if walk(&LocalStorage::new(folder))?.0 == *planned {
+        return Ok(());
+    }
+    let what = "it was written to while it was copied".to_owned();
+    Err(MaintainError::Conflict { path: paths.place.display().to_string(), what })
+}
+
 fn write_beside<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>) -> Result<(T, Lock)> {
+    // What it leads to is somebody's own.
+    if fs::symlink_metadata(&paths.new).is_ok_and(|metadata| metadata.is_symlink()) {
+        return Err(MaintainError::Place { path: paths.new.display().to_string(), why: PlaceProblem::Link });
+    }
     fs::create_dir_all(&paths.new).map_err(|error| failed(&paths.new, &error))?;
     let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.new));
     let lock = Lock::take(&storage, false)?;
@@ -165,7 +175,7 @@ fn write_beside<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result
 /// opened, which may not be there in between.
 ///
 /// # Errors
-/// Something can't be renamed or removed.
+/// [`MaintainError::Busy`]: it isn't interrupted, but goes on. Something can't be renamed or removed.
 pub fn recover(folder: &Path) -> Result<InPlace> {
     let paths = Paths::of(folder)?;
     match fs::read_to_string(&paths.journal) {
@@ -174,6 +184,12 @@ pub fn recover(folder: &Path) -> Result<InPlace> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(InPlace::Nothing),
         Err(error) => return Err(failed(&paths.journal, &error)),
     }
+    // Who is at it has the lock, which goes where the old array goes.
+    let holder = if paths.old.exists() { &paths.old } else { &paths.place };
+    let lock = match holder.exists() {
+        true => Some(Lock::take(&(Arc::new(LocalStorage::new(holder)) as _), false)?),
+        false => None,
+    };
     let outcome = match (paths.place.exists(), paths.new.exists()) {
         (true, true) => {
             fs::remove_dir_all(&paths.new).map_err(|error| failed(&paths.new, &error))?;
@@ -186,10 +202,14 @@ pub fn recover(folder: &Path) -> Result<InPlace> {
         }
         (false, false) => {
             rename(&paths.old, &paths.place, &paths.parent)?;
-            InPlace::Undone
+            let lock = lock.map(|lock| lock.moved(Arc::new(LocalStorage::new(&paths.place))));
+            end_journal(&paths)?;
+            drop(lock);
+            return Ok(InPlace::Undone);
         }
     };
     end_journal(&paths)?;
+    drop(lock);
     Ok(outcome)
 }
 

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tdb_array::{Group, MemberPlace};
+use tdb_array::{Group, MemberKind, MemberPlace};
 use tdb_storage::{LocalStorage, Storage, StorageError};
 
 use super::problem::PlaceProblem;
+use crate::doctor::kind_of;
 use crate::{MaintainError, Result};
 
 /// The folder that a path lies in, without links, and its name there.
@@ -19,6 +20,18 @@ pub(super) fn place(path: &Path) -> Result<(PathBuf, String)> {
     let parent =
         std::fs::canonicalize(parent).map_err(|error| StorageError::from_io(parent.display().to_string(), error))?;
     Ok((parent, name.to_owned()))
+}
+
+/// Checks that something may lie at a path: arrays hold nothing but what is theirs, however deep.
+pub(crate) fn check_not_in_array(path: &Path) -> Result<()> {
+    let (parent, _) = place(path)?;
+    for folder in parent.ancestors() {
+        // A folder that may not be listed says nothing.
+        if kind_of(&(Arc::new(LocalStorage::new(folder)) as _)).is_ok_and(|kind| kind == MemberKind::Array) {
+            return Err(MaintainError::Place { path: path.display().to_string(), why: PlaceProblem::InArray });
+        }
+    }
+    Ok(())
 }
 
 /// The same as a storage.

@@ -7,7 +7,7 @@ use tdb_array::{Group, GroupOptions, Member, MemberKind, MemberPlace, Monitor, N
 use tdb_storage::Storage;
 
 use super::copying::{Copied, CopyTo, LIST_BYTES, check};
-use super::local::{common, holders, is_one_disk, named, place};
+use super::local::{check_not_in_array, common, holders, is_one_disk, named, place};
 use super::problem::PlaceProblem;
 use super::removing::{REMOVED, Remove};
 use super::rewrite::{Kind, Places, Rewritten};
@@ -97,6 +97,7 @@ impl MoveTo {
             Ok(path) => path,
             Err(_) => place(from.as_ref()).map(|(parent, name)| parent.join(name))?,
         };
+        check_not_in_array(to.as_ref())?;
         let ((old_parent, old), (new_parent, new)) = (place(&from)?, place(to.as_ref())?);
         let held_by = holders(&old_parent, &old);
         let target = new_parent.join(&new);
