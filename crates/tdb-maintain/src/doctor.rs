@@ -270,15 +270,18 @@ impl Doctor {
         let before = list(&**group.storage(), GROUP_FOLDER)?;
         change_members(group, &self.names, members.iter().map(|one| &one.remedy))?;
         let after = list(&**group.storage(), GROUP_FOLDER)?;
-        let new = after.into_iter().filter(|entry| !before.contains(entry));
+        let new: Vec<_> = after.into_iter().filter(|entry| !before.contains(entry)).collect();
         let mut deeds = Vec::new();
-        for entry in new {
+        // Where somebody else has changed the members just now, it can't be told which file is whose: undoing leaves all of them.
+        if let [entry] = &new[..] {
             let path = format!("{GROUP_FOLDER}/{}", entry.name);
             let bytes = group.storage().read(&path)?;
             deeds.push(Deed::wrote(path, &bytes));
         }
-        let aside = Aside::begin(&**group.storage(), &deeds)?;
-        mended.aside.get_or_insert_with(|| aside.folder().to_owned());
+        if !deeds.is_empty() {
+            let aside = Aside::begin(&**group.storage(), &deeds)?;
+            mended.aside.get_or_insert_with(|| aside.folder().to_owned());
+        }
         mended.done.extend(members.into_iter().map(|one| (*one).clone()));
         Ok(())
     }

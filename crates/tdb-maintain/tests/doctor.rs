@@ -318,3 +318,37 @@ fn members_that_were_moved() {
     Doctor::new().undo_group(&group()).unwrap();
     assert_eq!(Doctor::new().look_at_group(&group()).unwrap().len(), 3);
 }
+
+/// A clock that is asked just before the members of a group are written, when somebody else writes some, too.
+#[derive(Debug)]
+struct Beside(std::path::PathBuf, Arc<std::sync::atomic::AtomicBool>);
+
+impl tdb_array::Clock for Beside {
+    fn now(&self) -> std::io::Result<u64> {
+        if self.1.load(std::sync::atomic::Ordering::Relaxed) {
+            std::fs::write(&self.0, "of somebody else")?;
+        }
+        Ok(1_700_000_000_000)
+    }
+}
+
+#[test]
+fn what_others_change_beside_is_not_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    Group::create(root.join("g")).unwrap();
+    array(&root.join("g/a"));
+    let whole = root.join("g/a").to_str().unwrap().to_owned();
+    Group::open(root.join("g")).unwrap().change().add(whole, false, None).commit().unwrap();
+    let other = root.join("g/__group/__1_1_0123456789abcdef0123456789abcdef_2");
+    let is_there = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let environment = tdb_array::Environment::system().with_clock(Beside(other.clone(), is_there.clone()));
+    let options = tdb_array::GroupOptions::new().between(TimeRange::ALL).environment(environment);
+    let group = options.open(root.join("g")).unwrap();
+    let found = Doctor::new().look_at_group(&group).unwrap();
+    is_there.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(Doctor::new().mend_group(&group, &found).unwrap().done.len(), 1);
+    assert!(other.exists());
+    assert_eq!(Doctor::new().undo_group(&group).unwrap().removed, [""; 0]);
+    assert!(other.exists());
+}
