@@ -14,6 +14,7 @@ use tdb_maintain::tdb_array::{Names, NewCells, NewColumn, TimeRange};
 use tdb_maintain::tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
 use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal, Vacuum};
 use tdb_storage::{MemoryStorage, ReadAt, Storage, StorageError, forward_storage};
+use tdb_testkit::allocations::count_while;
 
 fn simple(version: u32, is_dense: bool) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());
@@ -322,6 +323,28 @@ fn refused_list(storage: &Arc<dyn Storage>) -> Refusal {
         Err(MaintainError::Refused { why, .. }) => why,
         other => panic!("{other:?}"),
     }
+}
+
+/// Fragments that one outside of the range of time refuses to let be joined: what is left to look at grows with their number.
+#[test]
+fn a_fragment_that_refuses_all_is_looked_at_once() {
+    let allocations = |count: u64| {
+        let storage = simple(22, true);
+        for time in 1..=count {
+            write(&storage, time + 10, 0..=9, 1);
+        }
+        let later = TimeRange { start: 12, end: u64::MAX };
+        let consolidate = ConsolidateFragments::new().between(later).step_min_fragments(2);
+        let array = open(&storage);
+        let work = count_while(|| {
+            let plan = consolidate.plan(&array).unwrap();
+            assert!(plan.steps.is_empty() && matches!(plan.refused[..], [Refusal::CoversOlder { .. }]), "{plan}");
+        });
+        println!("{count} fragments: {work} allocations");
+        work
+    };
+    let (few, many) = (allocations(40), allocations(120));
+    assert!(many < 4 * few, "{few} allocations for 40 fragments, {many} for 120");
 }
 
 /// A storage that counts how often metadata of fragments is opened.
