@@ -356,6 +356,20 @@ fn tiles_that_take_long() {
 }
 
 /// Only metadata are read: a data file that isn't there doesn't matter.
+/// Of several fragments that stand in place of others, with fewer cells, only cells tell whether they are all there.
+#[test]
+fn no_cells_are_read_for_what_a_vacuum_would_count() {
+    let storage = create(simple().build().unwrap());
+    fragments(&storage, 2, 20_000);
+    open(&storage).delete_cells(&"a < 6".parse::<Condition>().unwrap(), &Names::new().at(5000)).unwrap();
+    let consolidate = ConsolidateFragments::new().purge(true).max_fragment_size(40_000);
+    assert!(consolidate.run(&open(&storage)).unwrap().steps[0].fragments.len() > 1);
+    let report = advised(&storage, None);
+    assert!(find(&report, AdviceKind::Replaced).is_none());
+    assert!(report.read.bytes < report.stored / 4, "{} of {}", report.read.bytes, report.stored);
+    assert!(find(&advised(&storage, Some(Sample::Tiles(1))), AdviceKind::Replaced).is_some());
+}
+
 #[test]
 fn no_cells_are_read() {
     let storage = create(simple().build().unwrap());
