@@ -64,6 +64,8 @@ struct Inner {
     /// What was left out of the directory.
     damaged: Vec<Damaged>,
     fragments: OnceLock<Loaded>,
+    /// Fragments whose footers were read before, by their folders: they needn't be read again, for fragments never change.
+    known: HashMap<String, Fragment>,
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
     metadata: OnceLock<Metadata>,
     deletes: OnceLock<Arc<[Delete]>>,

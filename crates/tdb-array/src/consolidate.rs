@@ -39,7 +39,7 @@ impl Array {
             array,
             times: (start, end),
             names,
-            budget: 64 << 20,
+            budget: Join::DEFAULT_BUDGET,
             max_fragment_size: None,
             purge: None,
             version: None,

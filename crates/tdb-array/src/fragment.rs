@@ -47,7 +47,7 @@ pub struct Fragment {
 struct Inner {
     storage: Arc<dyn Storage>,
     entry: FragmentEntry,
-    metadata: Metadata,
+    metadata: Arc<Metadata>,
     access: Access,
     rtree: OnceLock<Arc<RTree>>,
     fields: Mutex<HashMap<FragmentField, Arc<FieldTiles>>>,

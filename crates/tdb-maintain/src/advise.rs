@@ -88,7 +88,7 @@ impl Advise {
             advice.extend(fragments::overwritten(&seen)?);
         }
         advice.extend(files::small_files(&seen, has_many)?);
-        advice.extend(files::replaced(&seen)?);
+        advice.extend(files::replaced(&seen, self.sample.is_some())?);
         advice.extend(order::order(&seen)?);
         let trials = match self.sample {
             Some(sample) => sample::take(&seen, sample, &self.monitor)?,

@@ -10,7 +10,7 @@ mod step;
 
 use std::collections::BTreeSet;
 
-use tdb_array::{Array, Names, TimeRange};
+use tdb_array::{Array, Join, Names, TimeRange};
 use tdb_types::TimestampedName;
 
 use crate::lock::Lock;
@@ -75,7 +75,7 @@ impl Default for ConsolidateFragments {
             time: TimeRange::ALL,
             max_fragment_size: None,
             asked: Asked { purge: false, flatten_history: false },
-            budget: 64 << 20,
+            budget: Join::DEFAULT_BUDGET,
             names: Names::new(),
             take_over: false,
         }
@@ -215,8 +215,11 @@ impl ConsolidateFragments {
         let Recovered { done, left } = journal::recover(array)?;
         let mut report = FragmentReport { recovered: done, left_journals: left, steps: Vec::new() };
         let mut done = BTreeSet::new();
+        // Footers are read once, however many steps there are.
+        let mut last = array.clone();
         for _ in 0..self.steps {
-            let array = array.reopened()?;
+            let array = array.reopened_after(&last)?;
+            last = array.clone();
             let all = Facts::of_all(&array)?;
             let chosen = match self.next(&array, &all, &done)? {
                 Ok(chosen) => chosen,

@@ -170,6 +170,23 @@ fn deleted_cells() {
     assert!(report.cells == 16_000 && find(&report, AdviceKind::DeadCells).is_none(), "{report:?}");
 }
 
+/// Cells that were written again stay when fragments are joined, whatever is purged.
+#[test]
+fn cells_that_were_written_again() {
+    let storage = create(simple().build().unwrap());
+    for time in 0..5 {
+        let x: Vec<i32> = (0..4000).collect();
+        let cells = NewCells::new().with("x", &x).with("a", &x);
+        open(&storage).write().names(Names::new().at(1000 + time)).cells(cells).unwrap();
+    }
+    open(&storage).delete_cells(&"a < 0".parse::<Condition>().unwrap(), &Names::new().at(5000)).unwrap();
+    let report = advised(&storage, Some(Sample::Tiles(1)));
+    let advice = find(&report, AdviceKind::DeadCells).unwrap();
+    assert_eq!(figure(advice, "cells"), (20_000, 4_000));
+    assert_eq!(advice.remedy.len(), 1);
+    assert_eq!((advice.remedy[0].command, &advice.remedy[0].options[..]), ("migrate", &["--flatten".to_owned()][..]));
+}
+
 #[test]
 fn overwritten_dense_fragments() {
     let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(99_999));
@@ -339,6 +356,20 @@ fn tiles_that_take_long() {
 }
 
 /// Only metadata are read: a data file that isn't there doesn't matter.
+/// Of several fragments that stand in place of others, with fewer cells, only cells tell whether they are all there.
+#[test]
+fn no_cells_are_read_for_what_a_vacuum_would_count() {
+    let storage = create(simple().build().unwrap());
+    fragments(&storage, 2, 20_000);
+    open(&storage).delete_cells(&"a < 6".parse::<Condition>().unwrap(), &Names::new().at(5000)).unwrap();
+    let consolidate = ConsolidateFragments::new().purge(true).max_fragment_size(40_000);
+    assert!(consolidate.run(&open(&storage)).unwrap().steps[0].fragments.len() > 1);
+    let report = advised(&storage, None);
+    assert!(find(&report, AdviceKind::Replaced).is_none());
+    assert!(report.read.bytes < report.stored / 4, "{} of {}", report.read.bytes, report.stored);
+    assert!(find(&advised(&storage, Some(Sample::Tiles(1))), AdviceKind::Replaced).is_some());
+}
+
 #[test]
 fn no_cells_are_read() {
     let storage = create(simple().build().unwrap());

@@ -5,6 +5,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use support::{Kind, Random, cells_at, create, delete, open, sparse, storage_of, write_sparse};
 use tdb_maintain::tdb_array::tdb_condition::Condition;
@@ -12,7 +13,8 @@ use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, S
 use tdb_maintain::tdb_array::{Names, NewCells, NewColumn, TimeRange};
 use tdb_maintain::tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
 use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal, Vacuum};
-use tdb_storage::{MemoryStorage, Storage};
+use tdb_storage::{MemoryStorage, ReadAt, Storage, StorageError, forward_storage};
+use tdb_testkit::allocations::count_while;
 
 fn simple(version: u32, is_dense: bool) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());
@@ -320,5 +322,77 @@ fn refused_list(storage: &Arc<dyn Storage>) -> Refusal {
     match ConsolidateFragments::new().fragments(["none"]).run(&open(storage)) {
         Err(MaintainError::Refused { why, .. }) => why,
         other => panic!("{other:?}"),
+    }
+}
+
+/// Fragments that one outside of the range of time refuses to let be joined: what is left to look at grows with their number.
+#[test]
+fn a_fragment_that_refuses_all_is_looked_at_once() {
+    let allocations = |count: u64| {
+        let storage = simple(22, true);
+        for time in 1..=count {
+            write(&storage, time + 10, 0..=9, 1);
+        }
+        let later = TimeRange { start: 12, end: u64::MAX };
+        let consolidate = ConsolidateFragments::new().between(later).step_min_fragments(2);
+        let array = open(&storage);
+        let work = count_while(|| {
+            let plan = consolidate.plan(&array).unwrap();
+            assert!(plan.steps.is_empty() && matches!(plan.refused[..], [Refusal::CoversOlder { .. }]), "{plan}");
+        });
+        println!("{count} fragments: {work} allocations");
+        work
+    };
+    let (few, many) = (allocations(40), allocations(120));
+    assert!(many < 4 * few, "{few} allocations for 40 fragments, {many} for 120");
+}
+
+/// A storage that counts how often metadata of fragments is opened.
+#[derive(Clone, Debug)]
+struct Watched {
+    inner: Arc<dyn Storage>,
+    opened: Arc<AtomicU64>,
+}
+
+impl Watched {
+    fn note(&self, path: &str) {
+        let is_metadata = path.ends_with("__fragment_metadata.tdb");
+        self.opened.fetch_add(u64::from(is_metadata), Ordering::Relaxed);
+    }
+}
+
+impl Storage for Watched {
+    forward_storage!(|this| this.inner => list, profile, kind, sub, describe, uri);
+    forward_storage!(|this| this.inner => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder);
+
+    fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>, StorageError> {
+        self.note(path);
+        self.inner.open(path)
+    }
+
+    fn open_sized(&self, path: &str, size: u64) -> Result<Arc<dyn ReadAt>, StorageError> {
+        self.note(path);
+        self.inner.open_sized(path, size)
+    }
+}
+
+/// However many steps there are, and however often a step looks at its fragments.
+#[test]
+fn metadata_of_fragments_is_opened_once() {
+    for is_dense in [false, true] {
+        let inner = simple(22, is_dense);
+        for number in 0..24_i32 {
+            write(&inner, 10 + u64::try_from(number).unwrap(), number * 4..=number * 4 + 3, number);
+        }
+        let opened = Arc::new(AtomicU64::new(0));
+        let storage: Arc<dyn Storage> = Arc::new(Watched { inner, opened: Arc::clone(&opened) });
+        let before: Vec<_> = (9..40).map(|time| cells_at(&storage, time)).collect();
+        opened.store(0, Ordering::Relaxed);
+        let consolidate = ConsolidateFragments::new().step_min_fragments(2).step_max_fragments(4).amplification(10.0);
+        let report = consolidate.run(&open(&storage)).unwrap();
+        let (opened, fragments) = (opened.load(Ordering::Relaxed), 24 + report.steps.len() as u64);
+        println!("{} steps: {opened} times for {fragments} fragments", report.steps.len());
+        assert!(report.steps.len() > 5 && opened <= fragments, "{opened} times for {fragments} fragments");
+        assert_eq!((9..40).map(|time| cells_at(&storage, time)).collect::<Vec<_>>(), before);
     }
 }

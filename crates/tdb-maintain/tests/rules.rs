@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use support::{Case, differences};
 use tdb_array::{ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange};
-use tdb_maintain::{Action, Consolidate, MaintainError, Reason, Report, Vacuum};
+use tdb_maintain::{Action, Consolidate, ConsolidateFragments, MaintainError, Reason, Report, Vacuum};
 use tdb_metadata::{ConsolidatedCommit, ConsolidatedCommits};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
@@ -331,6 +331,35 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
     assert!(plan.run().unwrap().steps.is_empty(), "of one commit there is nothing to join");
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
     assert!(!case.files().contains_key(&commits[0]));
+
+    // The same of footers: a fragment goes, whose footer the array has in memory.
+    let case = Case::named(PLAIN);
+    let array = case.array();
+    array.fragments().unwrap();
+    let plan = Consolidate::footers().plan(&array).unwrap();
+    assert!(!plan.is_empty());
+    case.array().delete_fragments(TimeRange { start: time, end: time }).unwrap();
+    assert!(plan.run().unwrap().steps.is_empty(), "of one footer there is nothing to join");
+    assert!(Consolidate::footers().plan(&array).unwrap().is_empty(), "the array is looked at as it is now");
+
+    // And of metadata, which somebody else has joined.
+    let case = with_metadata(&[(1, &["a"], &[]), (2, &["b"], &[])]);
+    let array = case.array();
+    array.metadata().unwrap();
+    let plan = Consolidate::metadata().plan(&array).unwrap();
+    assert!(!plan.is_empty());
+    Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
+    vacuum(&case, &Vacuum::metadata());
+    assert!(plan.run().unwrap().steps.is_empty());
+    assert_eq!(metadata(&case, TimeRange::ALL).into_keys().collect::<Vec<_>>(), ["a", "b"]);
+
+    // And of fragments: what somebody else has joined isn't joined again.
+    let case = Case::named(PLAIN);
+    let array = case.array();
+    array.fragments().unwrap();
+    assert_eq!(ConsolidateFragments::new().plan(&array).unwrap().steps.len(), 1);
+    ConsolidateFragments::new().run(&case.array()).unwrap();
+    assert!(ConsolidateFragments::new().run(&array).is_ok_and(|report| report.steps.is_empty()));
 
     // Somebody else vacuums at the same time.
     let case = Case::named(CONSOLIDATED);

@@ -35,8 +35,27 @@ impl Loaded {
         Self::of_entries(array, &array.inner.directory.fragments)
     }
 
-    /// These of an array.
+    /// These of an array. Of those that are known already nothing is read.
     pub(super) fn of_entries(array: &Array, entries: &[FragmentEntry]) -> Result<Self> {
+        let known = |entry: &FragmentEntry| {
+            array.inner.known.get(&entry.folder).filter(|known| known.entry() == entry).map(Fragment::afresh)
+        };
+        let mut all: Vec<Option<Fragment>> = entries.iter().map(known).collect();
+        if all.iter().all(Option::is_none) {
+            return Self::read(array, entries);
+        }
+        let missing = entries.iter().zip(&all).filter(|(_, known)| known.is_none());
+        let missing: Vec<FragmentEntry> = missing.map(|(entry, _)| entry.clone()).collect();
+        let Self { fragments, damaged } = Self::read(array, &missing)?;
+        // What is damaged may have been left out.
+        let mut read = fragments.into_iter().peekable();
+        for (place, entry) in all.iter_mut().zip(entries).filter(|(place, _)| place.is_none()) {
+            *place = read.next_if(|fragment| fragment.entry() == entry);
+        }
+        Ok(Self { fragments: all.into_iter().flatten().collect(), damaged })
+    }
+
+    fn read(array: &Array, entries: &[FragmentEntry]) -> Result<Self> {
         let inner = &*array.inner;
         let loader = Loader { storage: &inner.storage, workers: array.workers(), access: &inner.access, inner };
         let footers = || Footers::read(&*inner.storage, &inner.footers, entries, &inner.access, inner.skip_damaged);

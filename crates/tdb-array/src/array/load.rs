@@ -101,6 +101,7 @@ fn load_once(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array>
             skip_damaged: options.skip_damaged,
             damaged: findings.into_damaged(),
             fragments: std::sync::OnceLock::new(),
+            known: std::collections::HashMap::new(),
             enumerations: std::sync::Mutex::default(),
             metadata: std::sync::OnceLock::new(),
             deletes: std::sync::OnceLock::new(),

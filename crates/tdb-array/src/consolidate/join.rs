@@ -60,6 +60,9 @@ pub struct NewFragmentPlace {
 }
 
 impl Join {
+    /// How many bytes cells may take in memory unless somebody says otherwise: 64 MiB.
+    pub const DEFAULT_BUDGET: usize = 64 << 20;
+
     /// What makes the names of the new fragments unique; their times are those of the fragments that are joined.
     pub fn names(mut self, names: Names) -> Self {
         self.names = names.over(self.times.0, self.times.1);

@@ -23,6 +23,7 @@ mod tile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use tdb_storage::at_once;
 use tdb_types::names::{COMMITS_FOLDER, DELETE_EXTENSION, file_name};
 use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 
@@ -31,7 +32,8 @@ use super::join::{Join, Joined, TileCounts};
 use crate::order::cell_order::CellOrder;
 use crate::order::key::Key;
 use crate::write::{SealedFragment, Target};
-use crate::{Array, ArrayError, FragmentEntry, Order, Result};
+use crate::{Array, ArrayError, Fragment, FragmentEntry, Order, Result};
+use fates::{Numbers, numbers_of};
 use input::{Input, Keep, Stop};
 use merge::Merge;
 use sink::{Output, Sink};
@@ -43,6 +45,10 @@ const MOST_FILES: usize = 400;
 
 /// Joins the fragments, in several passes if their tiles don't fit in memory together.
 pub(super) fn join(join: &Join) -> Result<Joined> {
+    // Loaded here, they are known wherever some of them are looked at.
+    for fragment in join.array.fragments()?.iter().take(1) {
+        join.array.deletes_for(fragment)?;
+    }
     let mut entries = join.array.directory().fragments.clone();
     // They go when all is written.
     let mut between: Vec<SealedFragment> = Vec::new();
@@ -144,14 +150,17 @@ fn groups(join: &Join, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEn
     let most = join.budget / 4 * 3;
     let mut groups: Vec<Vec<FragmentEntry>> = Vec::new();
     let (mut memory, mut files) = (0, 0);
-    for entry in entries {
-        // One at a time, so that not all files are open at once.
-        let alone = join.array.restricted_to(vec![entry.clone()]);
-        let (mut own_memory, mut own_files) = (0, 0);
-        for fragment in alone.fragments()? {
-            let source = Source::new(&alone, &target, fragment, &[])?;
-            (own_memory, own_files) = (source.tile_memory(), source.files());
-        }
+    let array = join.array.restricted_to(entries.clone());
+    // Each by itself, so that not all files are open at once.
+    let size = |fragment: &Fragment| -> Result<(usize, usize)> {
+        let source = Source::new(&array, &target, &fragment.afresh(), &Numbers::new())?;
+        Ok((source.tile_memory(), source.files()))
+    };
+    let profile = array.storage().profile();
+    let in_flight = if profile.is_remote() { profile.in_flight } else { 1 };
+    let sizes = at_once(in_flight, array.fragments()?, size);
+    for (entry, size) in entries.into_iter().zip(sizes) {
+        let (own_memory, own_files) = size?;
         match groups.last_mut() {
             Some(group) if group.len() < 2 || memory + own_memory <= most && files + own_files <= MOST_FILES => {
                 group.push(entry);
@@ -172,8 +181,9 @@ fn pass(join: &Join, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<T
     // As for all together: what follows has to read it as it is.
     let Carried { times, deletes } = pass.carries(&join.array)?;
     let conditions = conditions(&array, target.version)?;
+    let numbers = numbers_of(&conditions);
     let sources = array.fragments()?.iter().filter(|fragment| fragment.tile_count() > 0);
-    let sources = sources.map(|fragment| Source::new(&array, target, fragment, &conditions));
+    let sources = sources.map(|fragment| Source::new(&array, target, fragment, &numbers));
     let sources = sources.map(|source| source?.with_copies(target));
     let sources: Vec<Source> = sources.collect::<Result<_>>()?;
     let (names, max_fragment_size) = match pass {
@@ -204,8 +214,9 @@ pub(super) fn copy(join: &Join) -> Result<Joined> {
     let (times, deletes) = header.map_or((false, false), |header| (header.has_timestamps, header.has_delete_metadata));
     let target = Arc::new(Target::new(join.destination(), join.version)?.with_cell_times(times, deletes)?);
     let known = conditions(&join.array, FormatVersion::DEFAULT)?;
+    let numbers = numbers_of(&known);
     let sources = fragments.iter().filter(|fragment| fragment.tile_count() > 0);
-    let sources = sources.map(|fragment| Source::new(&join.array, &target, fragment, &known)?.with_copies(&target));
+    let sources = sources.map(|fragment| Source::new(&join.array, &target, fragment, &numbers)?.with_copies(&target));
     let sources: Vec<Source> = sources.collect::<Result<_>>()?;
     let output = Output {
         target: Arc::clone(&target),

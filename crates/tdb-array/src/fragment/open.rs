@@ -38,6 +38,25 @@ struct ConsolidatedFooter {
     offset: u64,
 }
 
+impl Fragment {
+    fn of(storage: Arc<dyn Storage>, entry: FragmentEntry, metadata: Arc<Metadata>, access: Access) -> Self {
+        let (rtree, fields, statistics, totals) =
+            (OnceLock::new(), Mutex::default(), Mutex::default(), OnceLock::new());
+        Self { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields, statistics, totals }) }
+    }
+
+    /// The same fragment with the footer that was read, and nothing else: no data file is open, no section is kept.
+    pub(crate) fn afresh(&self) -> Self {
+        let Inner { storage, entry, metadata, access, .. } = &*self.inner;
+        Self::of(storage.clone(), entry.clone(), metadata.clone(), access.clone())
+    }
+
+    /// What the directory says of it.
+    pub(crate) fn entry(&self) -> &FragmentEntry {
+        &self.inner.entry
+    }
+}
+
 impl UnparsedFragment {
     /// Reads the end of the metadata, with the footer if possible, and finds out which schema it names.
     pub(crate) fn read(storage: Arc<dyn Storage>, entry: &FragmentEntry, access: &Access) -> Result<Self> {
@@ -121,9 +140,7 @@ impl UnparsedFragment {
             without_footer(self.file, &self.entry, schema, self.access.clone())?
         };
         let Self { storage, entry, access, .. } = self;
-        let (rtree, fields, statistics, totals) =
-            (OnceLock::new(), Mutex::default(), Mutex::default(), OnceLock::new());
-        Ok(Fragment { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields, statistics, totals }) })
+        Ok(Fragment::of(storage, entry, Arc::new(metadata), access))
     }
 
     /// The bytes of the footer; none in formats that have none.

@@ -1,6 +1,8 @@
 //! The small files, and what others stand for: what plans of consolidation and vacuum say.
 
-use tdb_array::Group;
+use std::collections::BTreeMap;
+
+use tdb_array::{Fragment, Group};
 
 use super::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, Size};
 use super::costs::{Costs, NAMES_PER_LIST, SHARE};
@@ -57,8 +59,40 @@ pub(super) fn small_files(seen: &Seen, has_many_fragments: bool) -> Result<Vec<A
     Ok(advice)
 }
 
-/// Advice on what a vacuum would remove.
-pub(super) fn replaced(seen: &Seen) -> Result<Option<Advice>> {
+/// Whether a vacuum may have to count cells to know that nothing is missing in what stands in place of others: then there are
+/// fewer cells in it, and it doesn't end with a tile that isn't full.
+fn needs_cells(seen: &Seen) -> Result<bool> {
+    if seen.schema().is_dense() || seen.array.directory().replaced.is_empty() {
+        return Ok(false);
+    }
+    let (replaced, _) = seen.array.replaced_fragments()?;
+    let times = |fragment: &Fragment| (fragment.name().start(), fragment.name().end());
+    let mut together: BTreeMap<(u64, u64), Vec<&Fragment>> = BTreeMap::new();
+    for fragment in seen.fragments()?.iter().chain(&replaced) {
+        together.entry(times(fragment)).or_default().push(fragment);
+    }
+    let cells = |sum: u64, fragment: &Fragment| sum.saturating_add(fragment.cell_count());
+    let is_in_doubt = |(&(start, end), new): (&(u64, u64), &Vec<&Fragment>)| {
+        let is_older = |fragment: &&Fragment| {
+            let (from, to) = times(fragment);
+            start <= from && to <= end && (from, to) != (start, end)
+        };
+        let older = replaced.iter().filter(is_older).fold(0, cells);
+        let ends_early = |fragment: &Fragment| {
+            let last = fragment.tile_count().checked_sub(1).and_then(|last| fragment.cells_in_tile(last));
+            last.is_some_and(|cells| cells < fragment.schema().capacity())
+        };
+        let is_whole = matches!(new[..], [only] if ends_early(only));
+        !is_whole && new.iter().copied().fold(0, cells) < older
+    };
+    Ok(together.iter().any(is_in_doubt))
+}
+
+/// Advice on what a vacuum would remove; where only cells tell what that is, if they may be read.
+pub(super) fn replaced(seen: &Seen, may_read_cells: bool) -> Result<Option<Advice>> {
+    if !may_read_cells && needs_cells(seen)? {
+        return Ok(None);
+    }
     let Some(plan) = possible(Vacuum::all().plan(&seen.array))? else { return Ok(None) };
     let steps = plan.steps().filter(|step| step.action == Action::Remove);
     let (files, bytes) = steps.fold((0, 0), |(files, bytes): (u64, u64), step| (files + 1, bytes + step.bytes));

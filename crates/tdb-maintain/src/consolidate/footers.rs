@@ -19,6 +19,8 @@ const WHAT: &str = "consolidated fragment metadata";
 type Footer<'a> = (&'a Fragment, Vec<u8>);
 
 pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
+    // Fragments may have gone since the array was opened; footers never change.
+    let array = &array.reopened_after(array)?;
     let files = array.small_files();
     let version = files.version();
     let fragments = array.fragments()?;

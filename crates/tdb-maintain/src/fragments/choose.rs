@@ -8,7 +8,7 @@ use tdb_types::ArrayType;
 
 use super::facts::{Facts, cells_in, expanded};
 use super::refusal::Refusal;
-use super::sound::{Asked, check};
+use super::sound::{Asked, check, stays_refused};
 
 /// How to choose runs of fragments that follow each other in time.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +36,16 @@ impl Choice {
         let least = self.min.min(candidates.len()).max(2);
         let sums = Sums::new(array, candidates, self.size_ratio);
         let mut refusal = None;
+        let mut hopeless: Option<Vec<usize>> = None;
         for len in (least..=most).rev() {
             let mut best: Option<(u64, &[&Facts])> = None;
             for (start, run) in candidates.windows(len).enumerate() {
+                if refusal.is_some() {
+                    let pairs = hopeless.get_or_insert_with(|| hopeless_pairs(array, all, candidates, asked));
+                    if pairs[start + len - 1] > pairs[start] {
+                        continue;
+                    }
+                }
                 let bytes = sums.bytes(start..start + len);
                 if best.is_some_and(|(size, _)| !is_below(bytes, size)) {
                     continue;
@@ -63,6 +70,21 @@ impl Choice {
         let found = sums.amplification(run)?;
         (found > self.amplification).then_some(Refusal::Amplification { found, allowed: self.amplification })
     }
+}
+
+/// Of how many pairs of neighbours up to each candidate it is certain that no run with them can be joined, because of fragments
+/// that are no candidates.
+fn hopeless_pairs(array: &Array, all: &[Facts], candidates: &[&Facts], asked: Asked) -> Vec<usize> {
+    let mut rest = candidates.iter().peekable();
+    let is_other = |facts: &&Facts| rest.next_if(|own| own.name == facts.name).is_none();
+    let others: Vec<&Facts> = all.iter().filter(is_other).collect();
+    let stays = stays_refused(array);
+    let mut count = 0;
+    let pairs = candidates.windows(2).map(|pair| {
+        count += usize::from(stays && check(array, others.iter().copied(), pair, asked).is_some());
+        count
+    });
+    std::iter::once(0).chain(pairs).collect()
 }
 
 /// What is asked of any run of fragments, without going over them again for each.

@@ -1,10 +1,8 @@
 //! What must hold before fragments are joined, so that readers find the same cells afterwards.
 
-use std::collections::BTreeSet;
-
 use tdb_array::Array;
 use tdb_types::names::file_name;
-use tdb_types::{ArrayType, Feature, TimestampedName};
+use tdb_types::{ArrayType, Feature};
 
 use super::facts::{Facts, expanded, union};
 use super::refusal::Refusal;
@@ -16,8 +14,24 @@ pub(super) struct Asked {
     pub(super) flatten_history: bool,
 }
 
-/// Why these of all fragments can't be joined, if so.
-pub(super) fn check(array: &Array, all: &[Facts], chosen: &[&Facts], asked: Asked) -> Option<Refusal> {
+/// Whether joined cells have times of their own, so that all of their versions stay.
+fn keeps_times(array: &Array) -> bool {
+    array.schema().array_type() != ArrayType::Dense && array.version_of_new_fragments().has(Feature::PartialTimeOverlap)
+}
+
+/// Whether fragments that can't be joined because of others, which aren't to be joined, can't be joined together with more
+/// fragments, either.
+pub(super) fn stays_refused(array: &Array) -> bool {
+    array.schema().array_type() == ArrayType::Dense || keeps_times(array)
+}
+
+/// Why these of all fragments can't be joined, if so. They come in the same order.
+pub(super) fn check<'f>(
+    array: &Array,
+    all: impl IntoIterator<Item = &'f Facts>,
+    chosen: &[&Facts],
+    asked: Asked,
+) -> Option<Refusal> {
     let schema = array.schema();
     let is_dense = schema.array_type() == ArrayType::Dense;
     let version = array.version_of_new_fragments();
@@ -35,7 +49,7 @@ pub(super) fn check(array: &Array, all: &[Facts], chosen: &[&Facts], asked: Aske
         return Some(Refusal::DroppedAttributes { names: dropped });
     }
     // All versions stay, each with its time, so that only those of the same time can change places.
-    let has_times = !is_dense && version.has(Feature::PartialTimeOverlap);
+    let has_times = keeps_times(array);
     if has_times
         && !schema.allows_duplicates()
         && let Some((fragment, other)) = undated(chosen)
@@ -46,9 +60,8 @@ pub(super) fn check(array: &Array, all: &[Facts], chosen: &[&Facts], asked: Aske
     let covered = if is_dense { expanded(schema, &domain) } else { domain };
     let start = chosen.iter().map(|facts| facts.name.start()).min()?;
     let end = chosen.iter().map(|facts| facts.name.end()).max()?;
-    let names: BTreeSet<&TimestampedName> = chosen.iter().map(|facts| &facts.name).collect();
-    let is_chosen = |facts: &Facts| names.contains(&facts.name);
-    let outside = all.iter().filter(|facts| !is_chosen(facts));
+    let mut rest = chosen.iter().peekable();
+    let outside = all.into_iter().filter(|facts| rest.next_if(|own| own.name == facts.name).is_none());
     let mut outside = outside.filter(|facts| facts.domain.as_ref().is_some_and(|own| own.intersects(&covered)));
     if !is_dense && schema.allows_duplicates() {
         return None;

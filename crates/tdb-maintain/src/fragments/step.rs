@@ -40,7 +40,7 @@ impl ConsolidateFragments {
 
     /// Whether what was chosen is still there, and nothing has come in between.
     fn look_again(&self, array: &Array, names: &[TimestampedName]) -> Result<()> {
-        let now = array.reopened()?;
+        let now = array.reopened_after(array)?;
         let all = Facts::of_all(&now)?;
         let conflict = |what: String| MaintainError::Conflict { path: array.storage().describe(""), what };
         let known: BTreeSet<&TimestampedName> = all.iter().map(|facts| &facts.name).collect();

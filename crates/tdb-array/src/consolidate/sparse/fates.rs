@@ -1,5 +1,6 @@
 //! When and by which condition cells were deleted.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tdb_condition::BoundCondition;
@@ -18,6 +19,14 @@ pub(super) struct Fates {
     stored: Option<Stored>,
     /// The oldest first.
     deletes: Vec<Delete>,
+}
+
+/// Which of the conditions of a new fragment each is, by its path.
+pub(super) type Numbers = HashMap<String, u64>;
+
+/// The numbers of these conditions.
+pub(super) fn numbers_of(conditions: &[String]) -> Numbers {
+    conditions.iter().zip(0..).map(|(path, number)| (path.clone(), number)).collect()
 }
 
 /// What the fragment says itself.
@@ -42,9 +51,9 @@ struct Delete {
 }
 
 impl Fates {
-    /// `conditions` are the paths of those that the new fragment will know.
-    pub(super) fn of(array: &Array, fragment: &Fragment, conditions: &[String], fields: &mut Fields) -> Result<Self> {
-        let index = |path: &str| conditions.iter().position(|known| known == path).map_or(u64::MAX, |at| at as u64);
+    /// `conditions` are the paths of those that the new fragment will know, and which of them each is.
+    pub(super) fn of(array: &Array, fragment: &Fragment, conditions: &Numbers, fields: &mut Fields) -> Result<Self> {
+        let index = |path: &str| conditions.get(path).copied().unwrap_or(u64::MAX);
         let mut fates = Self::default();
         if fragment.footer().header().has_delete_metadata {
             let mut place =

@@ -8,7 +8,7 @@ use tdb_schema::FieldRef;
 use tdb_types::{Feature, PhysicalType, ordered_keys, saturating_len};
 
 use super::columns::{Column, Columns, Fated, Times, numbers};
-use super::fates::Fates;
+use super::fates::{Fates, Numbers};
 use super::fields::{Field, Fields};
 use crate::consolidate::copied::CopiedField;
 use crate::order::by_writers::may_differ;
@@ -51,8 +51,8 @@ enum Origin {
 }
 
 impl Source {
-    /// `conditions` are the paths of those that the new fragment will know, in the order of their times.
-    pub(super) fn new(array: &Array, target: &Target, fragment: &Fragment, conditions: &[String]) -> Result<Self> {
+    /// `conditions` are those that the new fragment will know, in the order of their times.
+    pub(super) fn new(array: &Array, target: &Target, fragment: &Fragment, conditions: &Numbers) -> Result<Self> {
         let schema = array.schema();
         let mut fields = Fields::default();
         let header = fragment.footer().header();
