@@ -7,6 +7,7 @@ pub struct ArrowOptions {
     pub(crate) strings: bool,
     pub(crate) large: bool,
     pub(crate) dates: bool,
+    pub(crate) seconds: bool,
     pub(crate) outside_is_null: bool,
     pub(crate) definition: bool,
 }
@@ -21,7 +22,7 @@ impl ArrowOptions {
     /// Strings as `LargeUtf8`, dates as dates, positions outside of their enumeration null, and the whole definition of the
     /// array in the schema's metadata.
     pub fn new() -> Self {
-        Self { strings: true, large: true, dates: true, outside_is_null: true, definition: true }
+        Self { strings: true, large: true, dates: true, seconds: true, outside_is_null: true, definition: true }
     }
 
     /// Strings as binary: of no cell it is asked whether it is UTF-8, and none is refused.
@@ -40,6 +41,12 @@ impl ArrowOptions {
     /// days, hours and minutes, times of day coarser than a microsecond.
     pub fn other_dates_as_integers(mut self) -> Self {
         self.dates = false;
+        self
+    }
+
+    /// Milliseconds wherever it would be seconds: Parquet has no type for these. Whole seconds they are in the array again.
+    pub fn milliseconds_for_seconds(mut self) -> Self {
+        self.seconds = false;
         self
     }
 

@@ -1,62 +1,156 @@
-//! The full command: what it adds, and that the rest is there.
+//! Cells as files of columns.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+mod command;
+
 use std::fs::File;
-use std::process::{Command, Output};
+use std::path::Path;
 
-use tdb_testkit::fixtures;
+use arrow_array::{RecordBatch, RecordBatchReader as _};
+use arrow_select::concat::concat_batches;
+use command::{tdb, text};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use tdb_arrow::tdb_array::Array;
+use tdb_arrow::tdb_array::tdb_schema::FieldRef;
+use tdb_arrow::{ArrowOptions, Reader};
+use tdb_testkit::fixtures::{self, Fixture};
 
-fn tdb(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_tdb")).args(arguments).output().unwrap()
+/// All cells of a file, in one batch.
+fn cells_in(path: &Path) -> RecordBatch {
+    let file = File::open(path).unwrap();
+    let (schema, batches): (_, Vec<RecordBatch>) = match path.extension().unwrap().to_str().unwrap() {
+        "parquet" => {
+            let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+            // Batches don't have the metadata of the file.
+            let schema = reader.schema().clone();
+            let batches = reader.build().unwrap().map(Result::unwrap);
+            (schema.clone(), batches.map(|batch| batch.with_schema(schema.clone()).unwrap()).collect())
+        }
+        "arrows" => {
+            let reader = arrow_ipc::reader::StreamReader::try_new(file, None).unwrap();
+            (reader.schema(), reader.map(Result::unwrap).collect())
+        }
+        _ => {
+            let reader = arrow_ipc::reader::FileReader::try_new(file, None).unwrap();
+            (reader.schema(), reader.map(Result::unwrap).collect())
+        }
+    };
+    concat_batches(&schema, &batches).unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+/// All cells as the crate for Arrow tells them: dimensions and attributes.
+fn told(array: &Array, options: &ArrowOptions) -> Result<RecordBatch, tdb_arrow::Error> {
+    let schema = array.schema();
+    let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
+    let fields = dimensions.chain((0..schema.attributes().len()).map(FieldRef::Attribute));
+    let query = array.read().select(fields.map(|field| schema.field_name(field).unwrap()))?;
+    let reader = Reader::new(query, options)?;
+    let schema = reader.schema();
+    Ok(concat_batches(&schema, &reader.collect::<Result<Vec<_>, _>>()?)?)
+}
+
+/// Arrays of the newest format without a key; of the dense ones those whose whole domain is a few cells.
+fn small_arrays() -> impl Iterator<Item = Fixture> {
+    fixtures::all().into_iter().filter(|fixture| {
+        if !fixture.name().starts_with("v22-") || fixture.expected().key().is_some() {
+            return false;
+        }
+        let array = Array::open(fixture.array_dir()).unwrap();
+        let lengths = array.schema().dimensions().iter().map(|dimension| {
+            let (low, high) = dimension.domain_keys().unwrap_or((0, u64::MAX));
+            u128::from(high - low) + 1
+        });
+        !array.schema().is_dense() || lengths.product::<u128>() < 100_000
+    })
 }
 
 #[test]
-fn cells_are_exported() {
+fn what_files_hold_is_what_arrays_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut same, mut refused) = (0, 0);
+    for fixture in small_arrays() {
+        let array = Array::open(fixture.array_dir()).unwrap();
+        let place = fixture.array_dir();
+        for (ending, options) in [
+            ("parquet", ArrowOptions::new().milliseconds_for_seconds()),
+            ("arrow", ArrowOptions::new()),
+            ("arrows", ArrowOptions::new()),
+        ] {
+            let path = folder.path().join(format!("{}.{ending}", fixture.name()));
+            let run = tdb(&["export", place.to_str().unwrap(), path.to_str().unwrap()]);
+            match told(&array, &options) {
+                Ok(expected) => {
+                    assert!(run.status.success(), "{}: {}", path.display(), text(&run.stderr));
+                    let found = cells_in(&path);
+                    assert_eq!(found.schema(), expected.schema(), "{}", path.display());
+                    assert!(found == expected, "{}", path.display());
+                    same += 1;
+                }
+                Err(error) => {
+                    assert_eq!(run.status.code(), Some(4), "{error}: {}", text(&run.stderr));
+                    assert!(text(&run.stderr).contains("field") && !path.exists(), "{}", text(&run.stderr));
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(same > 60 && refused > 0 && refused < same / 10, "{same} {refused}");
+}
+
+#[test]
+fn options_are_heeded() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let array = fixture.array_dir().to_str().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cells.arrow");
-    let file = path.to_str().unwrap();
-    let run = tdb(&["export", array, file, "--select", "x,s", "--where", "x > 20", "--stats"]);
-    assert!(run.status.success(), "{}", text(&run.stderr));
-    assert!(text(&run.stderr).contains("read"), "{}", text(&run.stderr));
-    let reader = arrow_ipc::reader::FileReader::try_new(File::open(&path).unwrap(), None).unwrap();
-    assert!(reader.schema().metadata().contains_key("tdb.schema"));
-    let rows: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
+    let export = |name: &str, more: &[&str]| {
+        let path = folder.path().join(name);
+        let run = tdb(&[&["export", array, path.to_str().unwrap()], more].concat());
+        assert!(run.status.success(), "{more:?}: {}", text(&run.stderr));
+        path
+    };
+    let some = ["--select", "x,s", "--where", "x > 20", "--stats"];
+    let cells = cells_in(&export("cells.arrow", &some));
+    assert!(cells.schema().metadata().contains_key("tdb.schema"));
     let csv = tdb(&["read", array, "--select", "x,s", "--where", "x > 20", "--format", "csv"]);
-    assert_eq!(text(&csv.stdout).lines().count(), rows + 1);
-    assert!(rows > 0);
-
-    // What is there is never overwritten, and what failed leaves nothing.
-    let again = tdb(&["export", array, file]);
-    assert_eq!(again.status.code(), Some(5), "{}", text(&again.stderr));
-    assert_eq!(tdb(&["export", array, "cells.parquet"]).status.code(), Some(2));
-    assert_eq!(tdb(&["export", "no/such/array", file]).status.code(), Some(5));
-    assert_eq!(tdb(&["export", array, file, "--where", "x >"]).status.code(), Some(2));
-    let fixture = fixtures::named("v22-by-2.30.0-dense-every-datatype-var");
-    let other = folder.path().join("other.arrow");
-    let refused = tdb(&["export", fixture.array_dir().to_str().unwrap(), other.to_str().unwrap()]);
-    assert_eq!(refused.status.code(), Some(4), "{}", text(&refused.stderr));
-    assert!(text(&refused.stderr).contains("cell 0, field") && !other.exists(), "{}", text(&refused.stderr));
+    assert_eq!(text(&csv.stdout).lines().count(), cells.num_rows() + 1);
+    assert!(cells.num_rows() > 0);
+    for codec in ["none", "snappy", "gzip", "lz4", "zstd"] {
+        let option = format!("compression={codec}");
+        let path = export(&format!("{codec}.parquet"), &[&some[..], &["--option", &option]].concat());
+        assert_eq!(cells_in(&path), cells, "{codec}");
+    }
+    for codec in ["none", "lz4", "zstd"] {
+        let option = format!("compression={codec}");
+        let path = export(&format!("{codec}.feather"), &[&some[..], &["--option", &option]].concat());
+        assert_eq!(cells_in(&path), cells, "{codec}");
+    }
+    let few = export("few.parquet", &["--option", "row_group=2", "--option", "strings=binary"]);
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(few).unwrap()).unwrap();
+    assert!(reader.metadata().row_groups().iter().all(|group| group.num_rows() <= 2));
+    assert!(reader.schema().field_with_name("s").unwrap().data_type().is_binary());
 }
 
 #[test]
-fn the_other_commands_are_there() {
+fn what_fails_leaves_nothing_and_overwrites_nothing() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let array = fixture.array_dir().to_str().unwrap();
-    for arguments in [&[array][..], &["schema", array], &["verify", array]] {
-        assert!(tdb(arguments).status.success(), "{arguments:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    assert!(tdb(&["export", array, &path("a.parquet")]).status.success());
+    for (arguments, code, says) in [
+        (&["export", array, &path("a.parquet")][..], 5, "hint: choose another name"),
+        (&["export", "no/such/array", &path("b.parquet")], 5, "not found"),
+        (&["export", array, &path("b.parquet"), "--where", "x >"], 2, "--where"),
+        (&["export", array, &path("b.parquet"), "--option", "compression=best"], 2, "snappy"),
+        (&["export", array, &path("b.parquet"), "--option", "row_group=0"], 2, "row_group"),
+        (&["export", array, &path("b.parquet"), "--option", "colour=red"], 2, "compression"),
+        (&["export", array, &path("b.parquet"), "--option", "compression"], 2, "NAME=VALUE"),
+        (&["export", array, &path("b.xlsx")], 2, ".parquet"),
+    ] {
+        let run = tdb(arguments);
+        assert_eq!(run.status.code(), Some(code), "{arguments:?}: {}", text(&run.stderr));
+        assert!(text(&run.stderr).contains(says), "{arguments:?}: {}", text(&run.stderr));
     }
-    let help = text(&tdb(&["--help"]).stdout);
-    assert!(help.contains("export") && help.contains("consolidate"), "{help}");
-    let completions = text(&tdb(&["completions", "bash"]).stdout);
-    assert!(completions.contains("export"));
-    // It is the full one, and doesn't send anybody to it.
-    let refused = tdb(&["read", "s3://bucket/array"]);
-    assert_eq!(refused.status.code(), Some(4));
-    assert!(!text(&refused.stderr).contains("cargo install"), "{}", text(&refused.stderr));
+    let names: Vec<_> = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["a.parquet"]);
 }

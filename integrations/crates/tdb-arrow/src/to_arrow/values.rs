@@ -42,6 +42,9 @@ pub(super) fn array(
             dates.array::<Time32MillisecondType>(*unit, Unit::Milli, cell_of)
         }
         Element::Date(unit, DataType::Time32(_)) => dates.array::<Time32SecondType>(*unit, Unit::Second, cell_of),
+        Element::Date(unit, DataType::Timestamp(TimeUnit::Millisecond, _)) => {
+            dates.array::<TimestampMillisecondType>(*unit, Unit::Milli, cell_of)
+        }
         Element::Date(unit, _) => dates.array::<TimestampSecondType>(*unit, Unit::Second, cell_of),
     }
 }

@@ -1,0 +1,9 @@
+//! Files of whole columns.
+
+mod arrow;
+mod options;
+mod parquet;
+mod write;
+
+pub(crate) use arrow::{ArrowFiles, ArrowStreams};
+pub(crate) use parquet::ParquetFiles;

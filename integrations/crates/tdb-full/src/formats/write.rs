@@ -1,0 +1,40 @@
+//! The cells of a query, batch by batch.
+
+use tdb_arrow::arrow_array::RecordBatch;
+use tdb_arrow::arrow_schema::ArrowError;
+use tdb_arrow::{Error, Reader};
+use tdb_cli::{Exit, Failure, Result};
+
+/// Hands all batches on, and counts their rows.
+pub(super) fn each(reader: Reader, mut write: impl FnMut(&RecordBatch) -> Result<()>) -> Result<u64> {
+    let mut rows = 0;
+    for batch in reader {
+        let batch = batch.map_err(of_reader)?;
+        write(&batch)?;
+        rows += batch.num_rows() as u64;
+    }
+    Ok(rows)
+}
+
+fn of_reader(error: ArrowError) -> Failure {
+    match error {
+        ArrowError::ExternalError(error) => match error.downcast::<Error>() {
+            Ok(error) => of_arrow(*error),
+            Err(error) => unwritten(error),
+        },
+        error => unwritten(error),
+    }
+}
+
+/// What the array doesn't give, or Arrow can't hold.
+pub(super) fn of_arrow(error: Error) -> Failure {
+    match error {
+        Error::Array(error) => error.into(),
+        error => Failure::new(Exit::Unsupported, error).with_hint("docs/arrow.md says what becomes of which type"),
+    }
+}
+
+/// The file can't be written.
+pub(super) fn unwritten(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Exit::Unavailable, format!("can't write the file: {error}"))
+}
