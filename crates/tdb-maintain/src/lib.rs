@@ -19,6 +19,7 @@ mod own_commits;
 mod plan;
 mod rebuild;
 mod relocate;
+mod settle;
 mod step;
 mod target;
 mod vacuum;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use support::{Kind, Random, cells_at, create, open, sparse, storage_of, write_sparse};
 use tdb_maintain::tdb_array::{FragmentEntry, Names};
-use tdb_maintain::tdb_types::{Datatype, Layout};
+use tdb_maintain::tdb_types::{Datatype, Layout, TimestampedName};
 use tdb_maintain::{ConsolidateFragments, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
 
@@ -128,7 +128,7 @@ fn only_all_that_was_joined_is_hidden() {
         let storage = array(version);
         let report = ConsolidateFragments::new().run(&open(&storage)).unwrap();
         let step = &report.steps[0];
-        let names: Vec<&str> = step.replaced.iter().map(|name| name.as_str()).collect();
+        let names: Vec<&str> = step.replaced.iter().map(TimestampedName::as_str).collect();
         let new = step.fragments[0].as_str();
         let list = storage.read(&step.vacuum_file).unwrap();
         storage.remove_file(&step.vacuum_file).unwrap();

@@ -14,6 +14,7 @@ use super::rewrite::Places;
 use super::walk::walk;
 use crate::doctor::{ASIDE, change_members, kind_of};
 use crate::lock::Lock;
+use crate::settle::settle_all;
 use crate::{Doctor, MaintainError, Manifest, Result};
 
 /// Moves an array or a group with all that lies in its folder.
@@ -96,6 +97,8 @@ impl MoveTo {
         let source: Arc<dyn Storage> = Arc::new(LocalStorage::new(&from));
         let (parent, _) = named(&new_parent.join(&new))?;
         check(&source, &parent, &new)?;
+        // Journals of old formats name files by where they lie.
+        settle_all(&source, &walk(&*source)?.1, self.take_over)?;
         {
             let _lock = Lock::take(&source, self.take_over)?;
             make_relative(&from, &mut moved)?;
