@@ -86,6 +86,17 @@ pub enum MaintainError {
         /// What was changed.
         what: String,
     },
+    /// Fragments were being joined when that was interrupted, and it can't be finished or undone now: cells may count twice.
+    #[error(
+        "{path}: joining fragments was interrupted, so that cells may be there twice, and that can't be finished or undone: {why}; \
+         `tdb vacuum` does that where the array may be written, and says what it leaves"
+    )]
+    Unsettled {
+        /// The journal that says what was about to be done.
+        path: String,
+        /// Why not.
+        why: String,
+    },
     /// Something can't be copied, moved or removed as asked.
     #[error("{path}: {why}")]
     Place {
@@ -153,7 +164,9 @@ impl MaintainError {
             | Self::CannotMigrate { .. }
             | Self::CannotMigrateMembers { .. } => ErrorCategory::Unsupported,
             Self::Between { .. } | Self::Manifest { .. } | Self::Refused { .. } => ErrorCategory::Usage,
-            Self::Busy { .. } | Self::Conflict { .. } | Self::Folder { .. } => ErrorCategory::Unavailable,
+            Self::Busy { .. } | Self::Conflict { .. } | Self::Unsettled { .. } | Self::Folder { .. } => {
+                ErrorCategory::Unavailable
+            }
         }
     }
 }

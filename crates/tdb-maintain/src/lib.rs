@@ -20,6 +20,7 @@ mod own_commits;
 mod plan;
 mod rebuild;
 mod relocate;
+mod settle;
 mod step;
 mod target;
 mod vacuum;

@@ -25,6 +25,7 @@ use tdb_types::names::{LEGACY_SCHEMA, file_name};
 use tdb_types::{Feature, FormatVersion, Layout, Scalar, TimestampedName};
 
 use crate::relocate::{Tree, walk};
+use crate::settle::settled;
 use crate::{Diff, MaintainError, Result};
 use change::Change;
 use copied::Copied;
@@ -153,15 +154,20 @@ impl Migrate {
         self
     }
 
-    /// What will be done.
+    /// What will be done. The array is opened anew; if a consolidation of its fragments was interrupted, that is finished or
+    /// undone first.
     ///
     /// # Errors
-    /// [`MaintainError::CannotMigrate`] with all that would be lost or can't be written, if there is any such thing; whatever
-    /// reading gives.
+    /// [`MaintainError::CannotMigrate`] with all that would be lost or can't be written, if there is any such thing;
+    /// [`MaintainError::Busy`] if somebody has just joined fragments, whose cells are there twice for a moment;
+    /// [`MaintainError::Unsettled`] if that was interrupted and can't be finished; whatever reading gives.
     pub fn plan(&self, array: &Array) -> Result<Migration> {
         let version = self.change.version.unwrap_or(array.schema().version());
+        let time = if self.flatten { array.time() } else { TimeRange::ALL };
+        // What is interrupted is seen to before it is noted what there is, and that before anything is read.
+        settled(array, time)?;
         let tree = walk(&**array.storage())?.0;
-        let array = if self.flatten { array.clone() } else { array.reopened()? };
+        let array = settled(array, time)?;
         let mut against = Vec::new();
         let schemas = self.schemas(&array, version, &mut against)?;
         let copied = match self.flatten {

@@ -16,8 +16,16 @@ impl Array {
     /// # Errors
     /// Those of [`Array::open`].
     pub fn reopened(&self) -> Result<Self> {
+        self.reopened_between(TimeRange::ALL)
+    }
+
+    /// The array as it is now, of a range of time. Opened anew, with the same key, limits and number of threads.
+    ///
+    /// # Errors
+    /// Those of [`Array::open`].
+    pub fn reopened_between(&self, time: TimeRange) -> Result<Self> {
         let threads = self.workers().threads();
-        let options = ArrayOptions { time: Some(TimeRange::ALL), threads, ..ArrayOptions::new() };
+        let options = ArrayOptions { time: Some(time), threads, ..ArrayOptions::new() };
         options.access(self.access().clone()).open_on(self.storage().clone())
     }
 

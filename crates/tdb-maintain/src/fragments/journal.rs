@@ -3,8 +3,9 @@
 //! The journal is written when the new fragments are there, uncommitted, and removed when all is done. In between the new
 //! fragments are committed, and after that the vacuum file says that they take the place of others.
 //!
-//! Anybody can put such a file there. What it says is only done if a run of this library could have meant it, and undone only
-//! if nothing goes that isn't elsewhere; else it is left alone, and told.
+//! Anybody can put such a file there. What it says is only done if a run of this library could have meant it: at least two
+//! fragments, all of them there, become others of just their times. It is undone only if nothing goes that isn't elsewhere;
+//! else it is left alone, and told.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -81,42 +82,55 @@ impl Journal {
         let outputs = lines.map(output).collect::<Option<_>>()?;
         Some(Self { outputs, vacuum, list: bytes[end + 2..].to_vec() })
     }
-    /// The folders of what the vacuum file will list; none if this is nothing that a run of this library could have meant.
+
+    /// The folders of the fragments that the vacuum file will list; none if this is nothing that a run of this library could
+    /// have meant.
     fn folders(&self, array: &Array) -> Option<Vec<String>> {
         let storage = array.storage();
+        let name = self.name()?;
+        let is_relative = name.fragment_version().ok()?.has(Feature::RelativeVacuum);
+        let mut listed = Vec::new();
+        let mut is_sound = true;
+        let take = |line: std::borrow::Cow<'_, str>| {
+            let known = name_of(file_name(&line)).and_then(|own| {
+                let folder = folder_of(&own)?;
+                let is_line = match is_relative {
+                    true => line.strip_prefix('/') == Some(&folder),
+                    false => storage.uri(&folder).as_deref() == Some(&*line),
+                };
+                (is_line && !self.outputs.iter().any(|(output, _)| *output == folder)).then_some((own, folder))
+            });
+            is_sound &= known.is_some();
+            listed.extend(known);
+        };
+        PathList::for_each(&mut ByteReader::new(&self.list), take).ok()?;
+        // Where no cell was left, it ends with the fragment that there isn't.
+        if self.outputs.is_empty() {
+            is_sound &= listed.pop().is_some_and(|(last, _)| last == name);
+        }
+        let distinct: BTreeSet<&str> = listed.iter().map(|(_, folder)| folder.as_str()).collect();
+        let first = listed.iter().map(|(own, _)| own.start()).min();
+        let last = listed.iter().map(|(own, _)| own.end()).max();
+        let is_joined = (first, last) == (Some(name.start()), Some(name.end()));
+        let is_meant = is_sound && is_joined && distinct.len() == listed.len() && listed.len() > 1;
+        is_meant.then(|| listed.into_iter().map(|(_, folder)| folder).collect())
+    }
+
+    /// What the vacuum file is named after, if it and the new fragments are named as this library names them.
+    fn name(&self) -> Option<TimestampedName> {
         let (stem, extension) = file_name(&self.vacuum).rsplit_once('.')?;
         let name = name_of(stem)?;
         let version = name.fragment_version().ok()?;
         let folder = if version.has(Feature::CommitsFolder) { format!("{COMMITS_FOLDER}/") } else { String::new() };
         let is_vacuum = extension == VACUUM_EXTENSION && self.vacuum == format!("{folder}{name}.{VACUUM_EXTENSION}");
         let is_first = self.outputs.first().is_none_or(|(first, _)| file_name(first) == name.as_str());
-        if !is_vacuum || !is_first {
-            return None;
-        }
         let is_output = |(folder, commit): &(String, String)| {
             let place = name_of(file_name(folder)).filter(|own| (own.start(), own.end()) == (name.start(), name.end()));
             place
                 .is_some_and(|own| folder_of(&own).as_ref() == Some(folder) && commit_of(&own).as_ref() == Some(commit))
         };
-        if !self.outputs.iter().all(is_output) {
-            return None;
-        }
-        let mut folders = Vec::new();
-        let mut is_sound = true;
-        let take = |line: std::borrow::Cow<'_, str>| {
-            let known = name_of(file_name(&line)).and_then(|own| {
-                let folder = folder_of(&own).filter(|_| (name.start()..=name.end()).contains(&own.start()))?;
-                let is_line = match version.has(Feature::RelativeVacuum) {
-                    true => line.strip_prefix('/') == Some(&folder),
-                    false => storage.uri(&folder).as_deref() == Some(&*line),
-                };
-                (is_line && !self.outputs.iter().any(|(output, _)| *output == folder)).then_some(folder)
-            });
-            is_sound &= known.is_some();
-            folders.extend(known);
-        };
-        PathList::for_each(&mut ByteReader::new(&self.list), take).ok()?;
-        (is_sound && !folders.is_empty()).then_some(folders)
+        let is_meant = is_vacuum && is_first && self.outputs.iter().all(is_output);
+        is_meant.then_some(name)
     }
 }
 
@@ -177,34 +191,61 @@ pub(crate) fn recover(array: &Array) -> Result<Recovered> {
 fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool> {
     let storage = array.storage();
     let now = array.reopened()?;
-    let directory = now.directory();
-    let committed = directory.fragments.iter().chain(&directory.replaced);
-    let committed: BTreeSet<&str> = committed.map(|entry| entry.folder.as_str()).collect();
-    let is_committed = |output: &&(String, String)| committed.contains(output.0.as_str());
     if storage.exists(&journal.vacuum)? {
         return Ok(true);
     }
-    let count = journal.outputs.iter().filter(is_committed).count();
-    if count == journal.outputs.len() {
-        publish(storage, journal)?;
-        return Ok(true);
+    let directory = now.directory();
+    let shown: BTreeSet<&str> = directory.fragments.iter().map(|entry| entry.folder.as_str()).collect();
+    let hidden: BTreeSet<&str> = directory.replaced.iter().map(|entry| entry.folder.as_str()).collect();
+    let shows = |folder: &String| shown.contains(folder.as_str());
+    let is_there = |folder: &String| shows(folder) || hidden.contains(folder.as_str());
+    let committed: Vec<&(String, String)> = journal.outputs.iter().filter(|(folder, _)| is_there(folder)).collect();
+    if committed.is_empty() {
+        return undo(storage, journal, &[], || replaced.iter().all(is_there));
+    }
+    if committed.len() == journal.outputs.len() {
+        // Of what counts nowhere any more nothing counts twice.
+        let is_over = !replaced.iter().any(shows);
+        let is_whole = journal.outputs.iter().all(|(folder, _)| shows(folder)) && replaced.iter().all(is_there);
+        if is_whole && !is_over {
+            publish(storage, journal)?;
+        }
+        return Ok(is_whole || is_over);
     }
     // One after the other they may have been committed in part. They may go as long as the fragments that they come from
     // count. From format 12 on all are committed at once: then somebody has removed some since.
     let are_at_once = journal.vacuum.starts_with(COMMITS_FOLDER);
-    if count > 0 && (are_at_once || !replaced.iter().all(|folder| committed.contains(folder.as_str()))) {
+    if are_at_once || !replaced.iter().all(shows) {
         return Ok(false);
     }
-    for (folder, commit) in journal.outputs.iter().rev().filter(is_committed) {
+    undo(storage, journal, &committed, || true)
+}
+
+/// Takes new fragments back, if what they come from is there, and tells whether it is. If there are none, nothing goes with
+/// them: so it is with a purge that has left no cell, of which nobody knows by now that it hasn't.
+fn undo(
+    storage: &Arc<dyn Storage>,
+    journal: &Journal,
+    committed: &[&(String, String)],
+    has_sources: impl Fn() -> bool,
+) -> Result<bool> {
+    let mut folders = Vec::new();
+    for (folder, _) in &journal.outputs {
+        if storage.exists(folder)? {
+            folders.push(folder);
+        }
+    }
+    if !folders.is_empty() && !has_sources() {
+        return Ok(false);
+    }
+    for (folder, commit) in committed.iter().rev() {
         let commit = if commit.is_empty() { &format!("{folder}/{FRAGMENT_METADATA}") } else { commit };
         if storage.exists(commit)? {
             storage.remove_file(commit)?;
         }
     }
-    for (folder, _) in &journal.outputs {
-        if storage.exists(folder)? {
-            storage.remove_folder(folder)?;
-        }
+    for folder in folders {
+        storage.remove_folder(folder)?;
     }
     Ok(true)
 }

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use tdb_array::{ArrayError, MemberKind};
 use tdb_storage::{LocalStorage, Storage, StorageError, check_path, copy_file};
 
-use super::local::named;
+use super::local::{check_not_in_array, named};
 use super::problem::PlaceProblem;
 use super::rewrite::{Kind, Places, Rewritten};
 use super::walk::{Tree, walk};
 use crate::doctor::kind_of;
 use crate::lock::Lock;
+use crate::settle::settle_all;
 use crate::{MaintainError, Result};
 
 /// The folder in which a copy grows, and the part of it that becomes the copy.
@@ -30,7 +31,8 @@ type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 ///
 /// The copy isn't there before it is complete and durable. Members that a group has by whole paths in its own folder become
 /// relative, and files of old formats that name others by where they lie name the copy's. Temporary files and what the doctor
-/// has set aside are left out. What others commit meanwhile is either in the copy as a whole or not at all.
+/// has set aside are left out. What others commit meanwhile is either in the copy as a whole or not at all. Nothing is written
+/// to the source, unless a consolidation of fragments was interrupted there: it is finished or undone first.
 ///
 /// ```
 /// use tdb_maintain::CopyTo;
@@ -87,7 +89,8 @@ impl CopyTo {
         self
     }
 
-    /// Goes on although somebody else seems to copy to the same place: it is certain that nobody does.
+    /// Goes on although somebody else seems to copy to the same place, or to join fragments of what is copied: it is certain
+    /// that nobody does.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
@@ -98,6 +101,7 @@ impl CopyTo {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Copied> {
+        check_not_in_array(to.as_ref())?;
         let (parent, name) = named(to.as_ref())?;
         self.run(&(Arc::new(LocalStorage::new(from.as_ref())) as _), &parent, &name)
     }
@@ -106,8 +110,9 @@ impl CopyTo {
     ///
     /// # Errors
     /// [`MaintainError::Place`]: it is neither an array nor a group, something is there already, it would lie in itself.
-    /// [`MaintainError::Busy`]: somebody else copies to the same place. [`MaintainError::Conflict`]: others write so much that
-    /// there is no moment to copy. Whatever the storages can't do. Then there is no copy.
+    /// [`MaintainError::Busy`]: somebody else copies to the same place, or has just joined fragments, whose cells are there
+    /// twice for a moment. [`MaintainError::Unsettled`]: that was interrupted, and can't be finished. [`MaintainError::Conflict`]:
+    /// others write so much that there is no moment to copy. Whatever the storages can't do. Then there is no copy.
     pub fn run(&self, from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<Copied> {
         check(from, parent, name)?;
         let staging = format!(".tdb-copy-{name}.tmp");
@@ -140,6 +145,10 @@ impl CopyTo {
         let mut copied = Copied::default();
         for _ in 0..ROUNDS {
             let (tree, left_out) = walk(&**from)?;
+            // What an interrupted consolidation has left would be in the copy for ever.
+            if settle_all(from, &left_out, self.take_over)? {
+                continue;
+            }
             if tree == done {
                 copied.files = done.values().flatten().count() as u64;
                 copied.bytes = done.values().flatten().sum();

@@ -14,6 +14,7 @@ use super::rewrite::{Kind, Places, Rewritten};
 use super::walk::walk;
 use crate::doctor::{ASIDE, change_members, kind_of};
 use crate::lock::Lock;
+use crate::settle::settle_all;
 use crate::{Doctor, FileChange, MaintainError, Manifest, Result};
 
 /// In what is moved: says whence and whither, so that the next run goes on.
@@ -137,6 +138,8 @@ impl MoveTo {
         }
         let source = ends.source()?;
         check(&source, &ends.to, &ends.new)?;
+        // Journals of old formats name files by where they lie.
+        settle_all(&source, &walk(&*source)?.1, self.take_over)?;
         let mut moved = Moved::default();
         {
             let _lock = Lock::take(&source, self.take_over)?;

@@ -13,6 +13,7 @@ use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::check_fragment;
 use super::lists::check_lists;
 use super::report::VerifyReport;
+use crate::fragments::journal::journals;
 use crate::target::{Target, list};
 use crate::{MaintainError, Result};
 
@@ -154,6 +155,7 @@ fn check_rest(array: &Array, found: &mut Vec<Finding>) {
         found.push(unreadable(&array.storage().describe(METADATA_FOLDER), &error));
     }
     check_commits(array, found);
+    check_journals(array, found);
     check_lists(&Target::Array(array.clone()), found);
     let leftovers = array.leftovers().unwrap_or_else(|error| {
         found.push(unreadable(&array.storage().describe(""), &error));
@@ -163,6 +165,16 @@ fn check_rest(array: &Array, found: &mut Vec<Finding>) {
     for leftover in leftovers.iter().filter(|leftover| leftover.kind == EntryKind::File) {
         let file = array.storage().describe(&leftover.path);
         found.push(Finding::note(FindingKind::Unused, file, leftover.what));
+    }
+}
+
+/// What an interrupted consolidation of fragments has left to be done.
+fn check_journals(array: &Array, found: &mut Vec<Finding>) {
+    // Whether the folder can be listed was seen before.
+    for path in journals(&**array.storage()).unwrap_or_default() {
+        let what = "fragments are being joined, or that was interrupted: cells of an array with duplicates may be there twice until `tdb \
+                    vacuum` or `tdb consolidate` finishes or undoes it";
+        found.push(Finding::wrong(FindingKind::Interrupted, array.storage().describe(&path), what));
     }
 }
 

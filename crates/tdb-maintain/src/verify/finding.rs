@@ -43,6 +43,8 @@ pub enum FindingKind {
     Counts,
     /// A fragment without a commit.
     Uncommitted,
+    /// A journal: fragments were being joined when that was interrupted, or are just being joined.
+    Interrupted,
     /// Fragments, or files of metadata, that readers leave out for the sake of another one, which is lost or damaged.
     Replacement,
     /// What no reader looks at.
@@ -80,6 +82,7 @@ impl FindingKind {
             Self::FileSize => "file-size",
             Self::Counts => "counts",
             Self::Uncommitted => "uncommitted",
+            Self::Interrupted => "interrupted",
             Self::Replacement => "replacement",
             Self::Unused => "unused",
             Self::Copies => "copies",
