@@ -93,7 +93,7 @@ pub(super) fn into_folder<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>)
     if fs::symlink_metadata(&paths.place).is_ok() {
         return Err(failed(&paths.place, &io::Error::from(ErrorKind::AlreadyExists)));
     }
-    check_not_in_array(&paths.place)?;
+    check_not_in_array(&paths.place, None)?;
     let (report, lock) = write_beside(paths, fill)?;
     drop(lock);
     let renamed = rename(&paths.new, &paths.place, &paths.parent);

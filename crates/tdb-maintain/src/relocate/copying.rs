@@ -101,7 +101,7 @@ impl CopyTo {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Copied> {
-        check_not_in_array(to.as_ref())?;
+        check_not_in_array(to.as_ref(), Some(from.as_ref()))?;
         let (parent, name) = named(to.as_ref())?;
         self.run(&(Arc::new(LocalStorage::new(from.as_ref())) as _), &parent, &name)
     }

@@ -22,10 +22,12 @@ pub(super) fn place(path: &Path) -> Result<(PathBuf, String)> {
     Ok((parent, name.to_owned()))
 }
 
-/// Checks that something may lie at a path: arrays hold nothing but what is theirs, however deep.
-pub(crate) fn check_not_in_array(path: &Path) -> Result<()> {
+/// Checks that something may lie at a path: arrays hold nothing but what is theirs, however deep. Whether it would lie in what
+/// goes there is asked elsewhere.
+pub(crate) fn check_not_in_array(path: &Path, source: Option<&Path>) -> Result<()> {
     let (parent, _) = place(path)?;
-    for folder in parent.ancestors() {
+    let source = source.and_then(|source| std::fs::canonicalize(source).ok());
+    for folder in parent.ancestors().take_while(|folder| source.as_deref() != Some(*folder)) {
         // A folder that may not be listed says nothing.
         if kind_of(&(Arc::new(LocalStorage::new(folder)) as _)).is_ok_and(|kind| kind == MemberKind::Array) {
             return Err(MaintainError::Place { path: path.display().to_string(), why: PlaceProblem::InArray });

@@ -98,7 +98,7 @@ impl MoveTo {
             Ok(path) => path,
             Err(_) => place(from.as_ref()).map(|(parent, name)| parent.join(name))?,
         };
-        check_not_in_array(to.as_ref())?;
+        check_not_in_array(to.as_ref(), Some(&from))?;
         let ((old_parent, old), (new_parent, new)) = (place(&from)?, place(to.as_ref())?);
         let held_by = holders(&old_parent, &old);
         let target = new_parent.join(&new);

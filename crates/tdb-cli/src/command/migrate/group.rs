@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tdb_maintain::{GroupMigration, GroupMigrationReport};
 
-use super::Args;
+use super::args::{Args, before};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
@@ -16,7 +16,7 @@ pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: 
     if args.time.range().is_some() {
         return Err(Failure::usage("--at and --between are for arrays: a group is migrated as it is now"));
     }
-    let migrate = super::migrate(args, None)?;
+    let migrate = args.migrate(None)?;
     let group = target::open_group(path, &TimeArgs::default(), key)?;
     let migration = migrate.plan_group(&group, key.bytes())?;
     let format = RowFormat::or_default(args.format, terminal);
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: 
         session::warn(&format!("the member {uri} stays as it is: it lies elsewhere, or nothing is there"), terminal);
     }
     if report.is_some() && args.out.is_none() && !args.remove_old {
-        eprintln!("the old group is kept as {}{}", super::before(path), super::of_old_key(args, key));
+        eprintln!("the old group is kept as {}{}", before(path), args.of_old_key(key));
     }
     Ok(())
 }
