@@ -9,7 +9,7 @@ use std::sync::Arc;
 use support::{Kind, Random, cells_at, create, open, sparse, storage_of, write_sparse};
 use tdb_maintain::tdb_array::{FragmentEntry, Names};
 use tdb_maintain::tdb_types::{Datatype, Layout, TimestampedName};
-use tdb_maintain::{ConsolidateFragments, Vacuum};
+use tdb_maintain::{ConsolidateFragments, Reason, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
 
 const TITLE: &str = "tdb journal of joined fragments 1\n";
@@ -142,4 +142,22 @@ fn only_all_that_was_joined_is_hidden() {
         assert_eq!(storage.read(&step.vacuum_file).unwrap(), list);
         assert_eq!(fragments(&storage).len(), 1, "{version}");
     }
+}
+
+/// A vacuum file that names what it is named after says that no cell was left of the others. It isn't believed: somebody may
+/// have put it there.
+#[test]
+fn what_has_cells_is_not_replaced_by_nothing() {
+    let storage = array(22);
+    let lost = name("11_13", 22);
+    let before = files(&storage);
+    let mut lines = format!("/__fragments/{lost}\n");
+    fragments(&storage).iter().for_each(|entry| lines += &format!("/{}\n", entry.folder));
+    let list = paths(&lost)[2].clone();
+    storage.create_new(&list, lines.as_bytes()).unwrap();
+    let report = Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
+    let [left] = &report.left[..] else { panic!("{report:?}") };
+    assert!(left.path == list && matches!(left.why, Reason::Fewer { there: 0, replaced: 1.. }), "{left:?}");
+    storage.remove_file(&list).unwrap();
+    assert_eq!(files(&storage), before);
 }

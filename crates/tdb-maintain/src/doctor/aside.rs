@@ -7,7 +7,7 @@
 use sha2::{Digest, Sha256};
 use tdb_metadata::CommitKind;
 use tdb_storage::{EntryKind, Storage, StorageError, check_path};
-use tdb_types::names::file_name;
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, GROUP_FOLDER, file_name};
 
 use super::outdated::is_outdated;
 use crate::{MaintainError, Result};
@@ -199,7 +199,9 @@ fn parse(bytes: &[u8]) -> Option<Vec<(Deed, String)>> {
     let deed = |line: &str| {
         let mut parts = line.split('\t');
         let deed = match (parts.next()?, parts.next()?, parts.next()) {
-            ("wrote", hash, Some(path)) => (Deed::Wrote(path.to_owned(), hash.to_owned()), String::new()),
+            ("wrote", hash, Some(path)) if is_written_here(path) => {
+                (Deed::Wrote(path.to_owned(), hash.to_owned()), String::new())
+            }
             ("moved", name, Some(path)) if !name.contains('/') => (Deed::Moved(path.to_owned()), name.to_owned()),
             _ => return None,
         };
@@ -208,6 +210,17 @@ fn parse(bytes: &[u8]) -> Option<Vec<(Deed, String)>> {
         (parts.next().is_none() && !path.is_empty() && check_path(path).is_ok()).then_some(deed)
     };
     text.strip_prefix(TITLE)?.strip_prefix('\n')?.lines().map(deed).collect()
+}
+
+/// Whether it is something that is written here: a list of commits that don't count, the members of a group, metadata of a
+/// fragment that were made anew. Undoing removes nothing else.
+fn is_written_here(path: &str) -> bool {
+    match path.split_once('/') {
+        _ if file_name(path) == FRAGMENT_METADATA => true,
+        Some((COMMITS_FOLDER, name)) => !name.contains('/') && CommitKind::of(name) == Some(CommitKind::Ignore),
+        Some((GROUP_FOLDER, name)) => !name.contains('/'),
+        _ => false,
+    }
 }
 
 fn unknown(storage: &dyn Storage, text: &str) -> MaintainError {
@@ -232,8 +245,8 @@ mod tests {
         let paths = ["__commits/a.vac", "gone", "__fragments/f"];
         let mut deeds: Vec<Deed> = paths.iter().map(|path| Deed::Moved((*path).to_owned())).collect();
         deeds.push(Deed::wrote("__commits/new.ign", b"n"));
-        deeds.push(Deed::wrote("__fragments/other", b"n"));
-        storage.insert("__fragments/other", *b"of somebody else").unwrap();
+        deeds.push(Deed::wrote("__commits/other.ign", b"n"));
+        storage.insert("__commits/other.ign", *b"of somebody else").unwrap();
         let mut aside = Aside::begin(&storage, &deeds).unwrap();
         assert_eq!(paths.map(|path| aside.take(path).unwrap()), [true, false, true]);
         assert!(storage.exists(".tdb-aside/1/3-f/x.tdb").unwrap() && !storage.exists("__fragments/f").unwrap());
@@ -260,6 +273,9 @@ mod tests {
             "moved\ta",
             "wrote\tx",
             "wrote\tx\t",
+            "wrote\tx\t__schema/__1_1_a",
+            "wrote\tx\t__commits/a.wrt",
+            "wrote\tx\t__commits/b/a.ign",
             "moved\ta\tb\tc",
         ] {
             assert!(parse(format!("{TITLE}\n{line}\n").as_bytes()).is_none(), "{line}");

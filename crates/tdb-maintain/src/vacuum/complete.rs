@@ -67,6 +67,19 @@ pub(super) fn are_all_there(
     }
 }
 
+/// Whether readers find no cell in fragments that nothing stands for: only a consolidation that left out deleted cells has left
+/// none.
+pub(super) fn show_nothing(array: &Array, replaced: Vec<FragmentEntry>) -> Result<(), Reason> {
+    if replaced.is_empty() {
+        return Ok(());
+    }
+    let array = array.reopened().map_err(unsound)?;
+    match visible(&array.restricted_to(replaced)).map_err(unsound)? {
+        0 => Ok(()),
+        replaced => Err(Reason::Fewer { there: 0, replaced }),
+    }
+}
+
 pub(super) fn unsound(error: ArrayError) -> Reason {
     Reason::Unsound(Box::new(error))
 }

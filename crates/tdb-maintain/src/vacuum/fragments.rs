@@ -13,7 +13,7 @@ use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA
 use tdb_types::{ArrayType, Feature, TimestampedName};
 
 use super::chain::{in_its_time, verdicts};
-use super::complete::{New, Replaced, are_all_there, unsound};
+use super::complete::{New, Replaced, are_all_there, show_nothing, unsound};
 pub(crate) use super::family::folder_of;
 use super::family::{Families, FragmentVacuum};
 use crate::Result;
@@ -158,7 +158,9 @@ impl<'a> There<'a> {
         }
         if vacuum.is_for_nothing {
             let is_there = self.folders.contains_key(&vacuum.folder);
-            return if is_there { Err(Reason::Circle) } else { Ok(()) };
+            let targets = vacuum.targets.iter().filter_map(|folder| self.committed.get(folder.as_str()));
+            let targets = targets.map(|fragment| fragment.entry.clone()).collect();
+            return if is_there { Err(Reason::Circle) } else { show_nothing(array, targets) };
         }
         let is_sound = |entry: &FragmentEntry| array.check_files_of(entry).is_ok();
         let Some(family) = families.of(vacuum, is_sound) else { return Err(Reason::NoReplacement) };
