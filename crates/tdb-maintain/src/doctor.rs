@@ -30,6 +30,7 @@ pub(crate) use aside::ASIDE;
 pub use aside::Undone;
 pub use diagnosis::{Diagnosis, Remedy};
 pub(crate) use members::kind_of;
+pub(crate) use unknown::first_unknown;
 
 /// Looks for what interrupted writes, vacuums and moves have left in an array or a group, says what can be done about each of
 /// it, and does it.

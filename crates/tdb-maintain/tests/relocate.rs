@@ -420,6 +420,31 @@ fn a_move_that_was_overtaken_is_left() {
     assert!(Case::on(disk.sub("array").unwrap()).array().metadata().unwrap().get("k").is_some());
 }
 
+/// What somebody has put into the folders of an array doesn't go with them.
+#[test]
+fn what_is_not_of_the_format_is_not_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(folder.path());
+    let array = folder.path().join("array");
+    for foreign in ["__fragments/notes.txt", "__meta/backup", "__commits/__1_1_0123456789abcdef0123456789abcdef_22.old"]
+    {
+        let before = files(&tdb_storage::LocalStorage::new(&array));
+        let path = array.join(foreign);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "mine").unwrap();
+        for planned in [true, false] {
+            let result = if planned { Remove::new().plan(&array) } else { Remove::new().folder(&array) };
+            let error = result.unwrap_err();
+            assert!(matches!(error, MaintainError::Place { why: PlaceProblem::Foreign, .. }), "{error}");
+            assert!(error.to_string().contains(foreign), "{error}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(files(&tdb_storage::LocalStorage::new(&array)), before);
+    }
+    Remove::new().folder(&array).unwrap();
+    assert!(!array.exists());
+}
+
 /// What lies elsewhere stays, whatever leads there.
 #[cfg(unix)]
 #[test]

@@ -189,7 +189,7 @@ impl MoveTo {
 
     /// Removes what has been moved.
     fn remove(&self, ends: &Ends) -> Result<Vec<String>> {
-        Ok(Remove::new().recursive(true).take_over(self.take_over).run(&ends.from, &ends.old)?.left)
+        Ok(Remove::new().copied().recursive(true).take_over(self.take_over).run(&ends.from, &ends.old)?.left)
     }
 }
 

@@ -29,6 +29,9 @@ pub enum PlaceProblem {
         "it is a symbolic link, and nothing behind one is removed; name what it leads to, or put that in its place"
     )]
     Link,
+    /// Nobody knows whose it is.
+    #[error("it isn't of the format, and would go with the folder that it lies in; put it elsewhere first")]
+    Foreign,
     /// A file of the copy isn't what was copied.
     #[error("it isn't what was copied; the source is left as it is")]
     Unverified,

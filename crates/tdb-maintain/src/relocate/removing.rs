@@ -13,7 +13,7 @@ use tdb_types::names::{
 
 use super::local::{holders, named};
 use super::problem::PlaceProblem;
-use crate::doctor::{ASIDE, kind_of};
+use crate::doctor::{ASIDE, first_unknown, kind_of};
 use crate::links::link_on;
 use crate::lock::Lock;
 use crate::target::list;
@@ -49,6 +49,7 @@ const WAS_GROUP: &str = "group";
 pub struct Remove {
     recursive: bool,
     take_over: bool,
+    is_copied: bool,
 }
 
 /// What is removed, or is going to be.
@@ -74,6 +75,12 @@ impl Remove {
     /// Whether members that lie in the folder of a group go, too.
     pub fn recursive(mut self, recursive: bool) -> Self {
         self.recursive = recursive;
+        self
+    }
+
+    /// All that lies there was copied, whatever it is.
+    pub(super) fn copied(mut self) -> Self {
+        self.is_copied = true;
         self
     }
 
@@ -112,7 +119,8 @@ impl Remove {
     /// Removes what lies in the folder `name` of a storage.
     ///
     /// # Errors
-    /// [`MaintainError::Place`]: it is neither an array nor a group, or it or a folder of the format in it is a symbolic link.
+    /// [`MaintainError::Place`]: it is neither an array nor a group, or it or a folder of the format in it is a symbolic link, or
+    /// holds what isn't of the format.
     /// [`MaintainError::Busy`]: somebody maintains it. Whatever the storage can't do; the next run goes on from there.
     pub fn run(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
         let mut removed = Removed::default();
@@ -177,6 +185,11 @@ impl Remove {
             if !is_own {
                 found.left.push(if path.is_empty() { entry.name } else { format!("{path}/{}", entry.name) });
             }
+        }
+        if !self.is_copied
+            && let Some(path) = first_unknown(&*storage, kind)?
+        {
+            return Err(MaintainError::Place { path: storage.describe(&path), why: PlaceProblem::Foreign });
         }
         found.objects.push((path.to_owned(), kind));
         Ok(())
