@@ -202,7 +202,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }
 
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 30] = [
     "info",
     "schema",
     "fragments",
@@ -215,6 +215,7 @@ const COMMANDS: [&str; 29] = [
     "ls",
     "create",
     "import",
+    "export",
     "evolve",
     "delete",
     "group",
