@@ -3,6 +3,7 @@
 mod arrow;
 mod options;
 mod parquet;
+mod plain;
 mod write;
 
 pub(crate) use arrow::{ArrowFiles, ArrowStreams};

@@ -5,11 +5,15 @@ mod command;
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{RecordBatch, RecordBatchReader as _};
 use arrow_select::concat::concat_batches;
+use arrow_select::take::take;
 use command::{tdb, text};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use tdb_arrow::arrow_schema::{DataType, Schema};
 use tdb_arrow::tdb_array::Array;
 use tdb_arrow::tdb_array::tdb_schema::FieldRef;
 use tdb_arrow::{ArrowOptions, Reader};
@@ -49,6 +53,24 @@ fn told(array: &Array, options: &ArrowOptions) -> Result<RecordBatch, tdb_arrow:
     Ok(concat_batches(&schema, &reader.collect::<Result<Vec<_>, _>>()?)?)
 }
 
+/// Values in place of dictionaries of fixed-size binary: readers refuse such dictionaries in Parquet files.
+fn without_fixed_dictionaries(batch: &RecordBatch) -> RecordBatch {
+    let mut columns = Vec::new();
+    for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+        let (field, column) = match (field.data_type(), column.as_any_dictionary_opt()) {
+            (DataType::Dictionary(_, values), Some(dictionary)) if matches!(**values, DataType::FixedSizeBinary(_)) => {
+                let plain = take(dictionary.values(), dictionary.keys(), None).unwrap();
+                (Arc::new(field.as_ref().clone().with_data_type((**values).clone())), plain)
+            }
+            _ => (field.clone(), column.clone()),
+        };
+        columns.push((field, column));
+    }
+    let (fields, columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+    let schema = Schema::new_with_metadata(fields, batch.schema().metadata().clone());
+    RecordBatch::try_new(Arc::new(schema), columns).unwrap()
+}
+
 /// Arrays of the newest format without a key; of the dense ones those whose whole domain is a few cells.
 fn small_arrays() -> impl Iterator<Item = Fixture> {
     fixtures::all().into_iter().filter(|fixture| {
@@ -80,6 +102,7 @@ fn what_files_hold_is_what_arrays_hold() {
             let run = tdb(&["export", place.to_str().unwrap(), path.to_str().unwrap()]);
             match told(&array, &options) {
                 Ok(expected) => {
+                    let expected = if ending == "parquet" { without_fixed_dictionaries(&expected) } else { expected };
                     assert!(run.status.success(), "{}: {}", path.display(), text(&run.stderr));
                     let found = cells_in(&path);
                     assert_eq!(found.schema(), expected.schema(), "{}", path.display());

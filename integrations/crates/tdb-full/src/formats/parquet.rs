@@ -1,6 +1,7 @@
 //! Parquet.
 
 use std::io::BufWriter;
+use std::sync::Arc;
 
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
@@ -10,6 +11,7 @@ use tdb_arrow::arrow_array::RecordBatchReader as _;
 use tdb_cli::{Export, FileFormat, FileOption, Result};
 
 use super::options::{STRINGS, arrow_options, compression, wrong};
+use super::plain;
 use super::write::{each, of_arrow, unwritten};
 
 /// `.parquet`.
@@ -42,9 +44,11 @@ impl FileFormat for ParquetFiles {
         let budget = export.budget / 2;
         let reader = Reader::new(export.query, &options).map_err(of_arrow)?;
         let file = BufWriter::new(export.file);
-        let mut writer = ArrowWriter::try_new(file, reader.schema(), Some(properties)).map_err(unwritten)?;
+        let schema = plain::schema(&reader.schema());
+        let mut writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(unwritten)?;
         let rows = each(reader, |batch| {
-            writer.write(batch).map_err(unwritten)?;
+            let batch = plain::batch(&schema, batch).map_err(unwritten)?;
+            writer.write(&batch).map_err(unwritten)?;
             // A row group is in memory until it is done.
             if writer.memory_size() >= budget { writer.flush().map_err(unwritten) } else { Ok(()) }
         })?;

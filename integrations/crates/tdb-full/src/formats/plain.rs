@@ -1,0 +1,43 @@
+//! Dictionaries that Parquet files can't have.
+//!
+//! Parquet's writer states sizes of dictionaries of fixed-size binary that the format knows for variable sizes alone, and readers
+//! refuse such files. The values themselves are written instead; the metadata say of which enumeration they are.
+
+use std::sync::Arc;
+
+use arrow_select::take::take;
+use tdb_arrow::arrow_array::cast::AsArray;
+use tdb_arrow::arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use tdb_arrow::arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+
+/// The schema with values in place of such dictionaries.
+pub(super) fn schema(schema: &Schema) -> SchemaRef {
+    let fields: Vec<FieldRef> = schema.fields().iter().map(field).collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// A batch of that schema.
+pub(super) fn batch(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let columns = schema.fields().iter().zip(batch.columns()).map(|(field, column)| values(field, column));
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect::<Result<_, _>>()?, &options)
+}
+
+fn field(field: &FieldRef) -> FieldRef {
+    match field.data_type() {
+        DataType::Dictionary(_, values) if matches!(**values, DataType::FixedSizeBinary(_)) => {
+            let plain = Field::new(field.name(), (**values).clone(), field.is_nullable());
+            Arc::new(plain.with_metadata(field.metadata().clone()))
+        }
+        _ => Arc::clone(field),
+    }
+}
+
+fn values(field: &Field, column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match column.as_any_dictionary_opt() {
+        Some(dictionary) if field.data_type() != column.data_type() => {
+            take(dictionary.values(), dictionary.keys(), None)
+        }
+        _ => Ok(Arc::clone(column)),
+    }
+}
