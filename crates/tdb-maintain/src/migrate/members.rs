@@ -99,11 +99,11 @@ mod tests {
             relative,
             place: tdb_array::MemberPlace::Elsewhere,
         };
-        let place = |uri: &str, relative| place_of("g", &member(uri, relative), Some("file:///root"));
+        let place = |uri: &str, relative| place_of("g", &member(uri, relative), Some("file:///place"));
         assert_eq!(place("../a", true).unwrap(), "a");
-        assert_eq!(place("file:///root/g/x", false).unwrap(), "g/x");
-        assert_eq!(place("/root/h/", false).unwrap(), "h");
-        assert_eq!((place("/roots/h", false), place("s3://b/a", false)), (None, None));
+        assert_eq!(place("file:///place/g/x", false).unwrap(), "g/x");
+        assert_eq!(place("/place/h/", false).unwrap(), "h");
+        assert_eq!((place("/places/h", false), place("s3://b/a", false)), (None, None));
         assert!(is_below("a/b/c", |path| path == "a/b") && !is_below("a/b", |path| path == "a/b"));
     }
 }
