@@ -8,3 +8,4 @@ pub(crate) mod entries;
 pub(crate) mod key;
 pub(crate) mod key_ranges;
 pub(crate) mod sort;
+pub(crate) mod words;

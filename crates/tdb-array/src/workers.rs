@@ -139,6 +139,18 @@ impl Workers {
         }
     }
 
+    /// Runs both, at the same time if there are threads for it, else one after the other.
+    pub(crate) fn both<A: Send, B: Send>(
+        &self,
+        first: impl FnOnce() -> A + Send,
+        second: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        match self.pool() {
+            Some(pool) => pool.join(first, second),
+            None => (first(), second()),
+        }
+    }
+
     /// The threads; none if there shall be one only, or the system refuses more.
     pub(crate) fn pool(&self) -> Option<&ThreadPool> {
         if self.threads == 1 {

@@ -1,5 +1,6 @@
 //! A range in one dimension.
 
+mod ends;
 mod many;
 
 use std::cmp::Ordering;
@@ -96,12 +97,7 @@ impl DimRange {
             let (lo, hi) = strings.fold((first, first), |(lo, hi), string| (lo.min(string), hi.max(string)));
             return Some(Self::strings(lo, hi));
         }
-        let physical = kind.physical();
-        let mut scalars = cells.fixed_cells().filter_map(|bytes| Scalar::from_le_bytes(physical, bytes));
-        let first = scalars.next()?;
-        let (lo, hi) = scalars.fold((first, first), |(lo, hi), scalar| {
-            (if scalar < lo { scalar } else { lo }, if scalar > hi { scalar } else { hi })
-        });
+        let [lo, hi] = ends::of_cells(kind.physical(), cells.bytes())?;
         Some(Self::Fixed { lo: lo.key(), hi: hi.key() })
     }
 

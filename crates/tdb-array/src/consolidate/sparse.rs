@@ -14,6 +14,7 @@ mod gather;
 mod heads;
 mod input;
 mod merge;
+mod picked;
 mod sink;
 mod slice;
 mod slices;
@@ -332,15 +333,23 @@ impl Job<'_> {
         let output = self.output;
         let mut merge = Merge::<K>::new(self.input(unordered))?;
         let mut sink = Sink::new(output);
-        let window = sink.window();
-        loop {
-            let more = merge.fill(window, output.budget / 8)?;
-            sink.take(&mut merge, !more)?;
-            merge.release();
-            if !more {
-                let (cells, tiles) = (sink.cells, sink.tiles);
-                return Ok(Passed { sealed: sink.finish()?, cells, tiles });
-            }
+        let (window, memory) = (sink.window(), output.budget / 8);
+        let mut more = merge.fill(window, memory)?;
+        let mut picked = merge.hand_over();
+        while more {
+            let write = || {
+                let taken = sink.take(&picked, false);
+                drop(picked);
+                taken
+            };
+            // While cells are written the next ones are picked.
+            let (written, filled) = self.array.workers().both(write, || merge.fill(window, memory));
+            written?;
+            more = filled?;
+            picked = merge.hand_over();
         }
+        sink.take(&picked, true)?;
+        let (cells, tiles) = (sink.cells, sink.tiles);
+        Ok(Passed { sealed: sink.finish()?, cells, tiles })
     }
 }

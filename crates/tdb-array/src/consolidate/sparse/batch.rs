@@ -3,11 +3,15 @@
 //! Where fragments overlap so much that each cell comes from another one, sorting many of their cells is less work than
 //! asking for each which tile has the next.
 
+use std::cmp::Ordering;
+use std::sync::Arc;
+
 use super::heads::Head;
 use super::tile::{Loaded, Rules};
 use crate::order::entries::Entries;
 use crate::order::key::{Entry, Key};
 use crate::order::sort::{CompareEqual, Sorter};
+use crate::order::words::{Places, Words};
 use crate::workers::Workers;
 
 /// Cells of open tiles in order.
@@ -15,13 +19,15 @@ use crate::workers::Workers;
 pub(super) struct Batch<K: Key> {
     sorter: Sorter<K::Entry>,
     entries: Entries<K::Entry>,
+    /// The cells instead of entries, if their keys are close enough to each other.
+    words: Words,
     /// For each of the heads, where those of its cells end that are here.
     ends: Vec<usize>,
 }
 
 impl<K: Key> Default for Batch<K> {
     fn default() -> Self {
-        Self { sorter: Sorter::default(), entries: Entries::default(), ends: Vec::new() }
+        Self { sorter: Sorter::default(), entries: Entries::default(), words: Words::default(), ends: Vec::new() }
     }
 }
 
@@ -40,12 +46,13 @@ impl<K: Key> Batch<K> {
     pub(super) fn take(
         &mut self,
         (workers, rules): (&Workers, Rules<'_>),
-        slots: &[Option<Loaded<K>>],
+        slots: &[Option<Arc<Loaded<K>>>],
         heads: &[Head<K>],
         reach: Reach<K>,
         goes_on: impl Fn(&Loaded<K>) -> bool,
     ) -> usize {
         self.entries.clear();
+        self.words.clear();
         self.ends.clear();
         let mut below = reach.below;
         let mut low = K::HIGHEST;
@@ -68,28 +75,48 @@ impl<K: Key> Batch<K> {
             self.ends.push(head.cell + taken);
             count += taken;
         }
-        self.entries.reserve(count);
-        for (head, end) in heads.iter().zip(&self.ends) {
-            let Some(loaded) = &slots[head.slot] else { continue };
-            let cells = loaded.keys[head.cell..*end].iter().zip(head.cell..);
-            #[allow(clippy::cast_possible_truncation)] // slots are files, and tiles have fewer cells than 2^32
-            self.entries.extend(cells.map(|(key, cell)| K::Entry::new(*key, head.slot as u32, cell as u32)));
+        let compare_equal = |a: (usize, usize), b: (usize, usize)| match (&slots[a.0], &slots[b.0]) {
+            (Some(x), Some(y)) => x.compare(rules, a.1, (y, b.1)),
+            _ => Ordering::Equal,
+        };
+        let cells = heads.iter().zip(&self.ends).filter_map(|(head, end)| {
+            let keys = &slots[head.slot].as_ref()?.keys[head.cell..*end];
+            Some((head.slot, head.cell, keys))
+        });
+        let most_cells = self.ends.iter().copied().max().unwrap_or(0);
+        if let Some(places) = Places::new(high.bits_above(low), slots.len(), most_cells) {
+            self.words.reserve(count);
+            cells.for_each(|(slot, first, keys)| {
+                self.words.extend(places, slot, first, keys.iter().map(|key| key.bucket(low, 0) as u64));
+            });
+            self.words.sort(places, compare_equal);
+            return count;
         }
+        self.entries.reserve(count);
+        cells.for_each(|(slot, first, keys)| {
+            #[allow(clippy::cast_possible_truncation)] // slots are files, and tiles have fewer cells than 2^32
+            let entry = |(key, cell): (&K, usize)| K::Entry::new(*key, slot as u32, cell as u32);
+            self.entries.extend(keys.iter().zip(first..).map(entry));
+        });
         let compare_equal = |a: &K::Entry, b: &K::Entry| {
-            let [(a, a_cell), (b, b_cell)] = [a.place(), b.place()].map(|(slot, cell)| (slot as usize, cell as usize));
-            match (&slots[a], &slots[b]) {
-                (Some(x), Some(y)) => x.compare(rules, a_cell, (y, b_cell)),
-                _ => std::cmp::Ordering::Equal,
-            }
+            let [a, b] = [a.place(), b.place()].map(|(slot, cell)| (slot as usize, cell as usize));
+            compare_equal(a, b)
         };
         let compare_equal: &CompareEqual<'_, K::Entry> = &compare_equal;
         self.sorter.sort(workers, &mut self.entries, (low, high), Some(compare_equal));
         count
     }
 
-    /// The cells in order.
-    pub(super) fn entries(&self) -> &[K::Entry] {
-        &self.entries
+    /// Gives each cell in order: the slot of its tile, its number there, and whether its key is another one than that of the cell
+    /// before it.
+    pub(super) fn for_each(&self, mut take: impl FnMut(usize, usize, bool)) {
+        self.words.for_each(&mut take);
+        let mut before = None;
+        for entry in self.entries.iter() {
+            let ((slot, cell), key) = (entry.place(), entry.key());
+            take(slot as usize, cell as usize, before.is_some_and(|before| before != key));
+            before = Some(key);
+        }
     }
 
     /// For each of the heads, where those of its cells end that were taken.

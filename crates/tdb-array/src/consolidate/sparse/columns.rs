@@ -1,20 +1,30 @@
 //! The cells of a tile, field by field.
 
+use std::sync::OnceLock;
+
 use crate::order::coordinates::Coordinates;
 use crate::tiles::CellBuffers;
 
 /// The cells of a tile as they were read.
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// By the places that the source gives them; without cells, where nobody has asked for them so far.
-    pub(super) fields: Vec<CellBuffers>,
-    /// Which fields have yet to be read, and about how many bytes of memory they will take.
+    /// By the places that the source gives them; nothing where nobody has asked for them so far.
+    pub(super) fields: Vec<OnceLock<CellBuffers>>,
+    /// Which fields are read when somebody asks for them, and about how many bytes of memory they take then.
     pub(super) missing: Vec<usize>,
     pub(super) missing_bytes: usize,
     pub(super) coordinates: Vec<Coordinates>,
     pub(super) times: Times,
     pub(super) fated: Option<Fated>,
     pub(super) cells: usize,
+}
+
+impl Columns {
+    /// About how many bytes of memory the fields take, whether those are there that nobody may have asked for or not.
+    pub(super) fn memory_of_fields(&self) -> usize {
+        let fields = self.fields.iter().enumerate().filter(|(place, _)| !self.missing.contains(place));
+        fields.filter_map(|(_, cells)| Some(cells.get()?.memory())).sum::<usize>() + self.missing_bytes
+    }
 }
 
 /// When cells were written.

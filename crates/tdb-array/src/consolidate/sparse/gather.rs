@@ -5,6 +5,7 @@ use std::ops::Range;
 use tdb_schema::ArraySchema;
 
 use super::columns::Column;
+use super::picked::Pick;
 use crate::tiles::CellBuffers;
 use crate::write::FieldEncoder;
 
@@ -73,26 +74,21 @@ fn append_validity(from: &CellBuffers, cells: Range<usize>, to: &mut CellBuffers
     }
 }
 
-/// Writes runs of cells of one size, and nothing beside their values.
-pub(super) fn append_fixed<'a>(
-    size: usize,
-    runs: impl Iterator<Item = (Column<'a>, Range<usize>)>,
-    fill: &CellBuffers,
-    to: &mut [u8],
-) {
+/// Writes picked cells of one size, and nothing beside their values. `columns` are those of the tiles, by their slots.
+pub(super) fn append_fixed((size, columns, fill): (usize, &[Column<'_>], &CellBuffers), picks: &[Pick], to: &mut [u8]) {
     match size {
-        1 => append_sized::<1>(runs, fill, to),
-        2 => append_sized::<2>(runs, fill, to),
-        4 => append_sized::<4>(runs, fill, to),
-        8 => append_sized::<8>(runs, fill, to),
+        1 => append_sized::<1>((columns, fill), picks, to),
+        2 => append_sized::<2>((columns, fill), picks, to),
+        4 => append_sized::<4>((columns, fill), picks, to),
+        8 => append_sized::<8>((columns, fill), picks, to),
         _ => {
             let mut to = to.chunks_exact_mut(size);
-            for (column, cells) in runs {
-                let values = |cell: usize| match column {
+            for pick in picks {
+                let values = |cell: usize| match columns[pick.slot()] {
                     Column::Cells(from) => from.values.get(cell * size..(cell + 1) * size),
                     _ => fill.values.get(..size),
                 };
-                for (cell, to) in cells.zip(&mut to) {
+                for (cell, to) in pick.cells().zip(&mut to) {
                     values(cell).into_iter().for_each(|value| to.copy_from_slice(value));
                 }
             }
@@ -100,32 +96,29 @@ pub(super) fn append_fixed<'a>(
     }
 }
 
-/// The same with the size known beforehand: most runs are of one cell.
-fn append_sized<'a, const SIZE: usize>(
-    runs: impl Iterator<Item = (Column<'a>, Range<usize>)>,
-    fill: &CellBuffers,
-    to: &mut [u8],
-) {
-    let (to, _) = to.as_chunks_mut::<SIZE>();
-    let fill = fill.values.first_chunk::<SIZE>().copied().unwrap_or([0; SIZE]);
-    let mut start = 0;
-    for (column, cells) in runs {
-        let to = &mut to[start..start + cells.len()];
-        start += cells.len();
-        let copy = |values: &[u8], to: &mut [[u8; SIZE]]| {
-            let values = &values.as_chunks::<SIZE>().0[cells.clone()];
-            match (&mut *to, values) {
-                ([to], [value]) => *to = *value,
-                _ => to.copy_from_slice(values),
-            }
-        };
-        match column {
-            Column::Cells(from) => copy(&from.values, to),
-            Column::Numbers(numbers) => copy(bytemuck::cast_slice(numbers), to),
-            Column::Number(number) => {
-                to.iter_mut().for_each(|to| to.copy_from_slice(&number.to_le_bytes()[..SIZE]));
-            }
-            Column::Fill => to.fill(fill),
+/// The same with the size known beforehand: most picks are one cell.
+fn append_sized<const SIZE: usize>((columns, fill): (&[Column<'_>], &CellBuffers), picks: &[Pick], to: &mut [u8]) {
+    let same = |column: &Column<'_>| match column {
+        Column::Number(number) => number.to_le_bytes().first_chunk::<SIZE>().copied(),
+        _ => fill.values.first_chunk::<SIZE>().copied(),
+    };
+    let same: Vec<[u8; SIZE]> = columns.iter().map(|column| same(column).unwrap_or([0; SIZE])).collect();
+    // Where all cells are the same, one is there, and their numbers don't count: so nothing has to be decided for each cell.
+    let columns = columns.iter().zip(&same).map(|(column, same)| match column {
+        Column::Cells(from) => (from.values.as_chunks::<SIZE>().0, usize::MAX),
+        Column::Numbers(numbers) => (bytemuck::cast_slice::<u64, u8>(numbers).as_chunks::<SIZE>().0, usize::MAX),
+        Column::Number(_) | Column::Fill => (std::slice::from_ref(same), 0),
+    });
+    let columns: Vec<(&[[u8; SIZE]], usize)> = columns.collect();
+    let (mut to, _) = to.as_chunks_mut::<SIZE>();
+    for pick in picks {
+        let ((values, mask), cells) = (columns[pick.slot()], pick.cells());
+        let Some((picked, rest)) = std::mem::take(&mut to).split_at_mut_checked(cells.len()) else { return };
+        match picked {
+            [to] => *to = values[cells.start & mask],
+            to if mask == 0 => to.fill(values[0]),
+            to => to.copy_from_slice(&values[cells]),
         }
+        to = rest;
     }
 }

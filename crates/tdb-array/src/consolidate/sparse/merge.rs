@@ -1,55 +1,27 @@
 //! Cells of several fragments in one order.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::batch::{Batch, Reach};
-use super::columns::Column;
 use super::heads::{Head, Heads};
 use super::input::{Input, Keep, Stop};
+use super::picked::{Pick, Picked};
 use super::slice::Slice;
 use super::slices::{Slices, Spread, spreads};
-use super::source::Source;
 use super::tile::{Loaded, Rules};
-use crate::ArrayError;
-use crate::order::key::{Entry, Key};
+use crate::order::key::Key;
 
 /// Runs of so many cells are picked one after the other; where they are shorter, cells of all tiles are sorted.
 const LONG_RUN: usize = 16;
 /// Cells are only sorted if they are so many for each open tile.
 const CELLS_OF_A_TILE: usize = 4;
 
-/// Cells that follow each other, also in a tile.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pick {
-    slot: u32,
-    start: u32,
-    len: u32,
-}
-
-impl Pick {
-    /// How many cells.
-    pub(super) fn len(&self) -> usize {
-        self.len as usize
-    }
-
-    /// The slot of its tile.
-    pub(super) fn slot(&self) -> usize {
-        self.slot as usize
-    }
-
-    /// The cells of the tile.
-    pub(super) fn cells(&self) -> Range<usize> {
-        let start = self.start as usize;
-        start..start + self.len as usize
-    }
-}
-
 /// Tiles that are open, and which of their cells come next.
 pub(super) struct Merge<'a, K: Key> {
     input: Input<'a>,
-    slots: Vec<Option<Loaded<K>>>,
+    slots: Vec<Option<Arc<Loaded<K>>>>,
     heads: Heads<K>,
     /// Tiles that aren't open yet, the one with the least key last.
     waiting: Vec<Waiting<K>>,
@@ -151,7 +123,7 @@ impl<'a, K: Key> Merge<'a, K> {
         let count = batch.take((array.workers(), rules), &self.slots, &heads, reach, goes_on);
         // Buckets that were cancelled aren't sorted.
         array.workers().check()?;
-        self.emit_sorted(batch.entries());
+        self.emit_sorted(&batch);
         for (head, end) in heads.iter().zip(batch.ends()) {
             self.go_on(head.slot, *end)?;
         }
@@ -174,90 +146,15 @@ impl<'a, K: Key> Merge<'a, K> {
         }
     }
 
-    /// The cells that were picked, and how many they are.
-    pub(super) fn picks(&self) -> (&[Pick], usize) {
-        (&self.picks, self.picked)
-    }
-
-    /// The tile and its cells that a pick means.
-    pub(super) fn cells_of(&self, pick: &Pick) -> Option<(&Loaded<K>, Range<usize>)> {
-        Some((self.slots[pick.slot()].as_ref()?, pick.cells()))
-    }
-
-    /// A field of the new fragment in each tile that is open, by its slot.
-    pub(super) fn columns(&self, field: usize) -> Vec<Column<'_>> {
-        let mut columns = Vec::with_capacity(self.slots.len());
-        for slot in &self.slots {
-            columns.push(match slot {
-                Some(loaded) => self.input.sources[loaded.source].column(field, &loaded.columns),
-                None => Column::Fill,
-            });
-        }
-        columns
-    }
-
-    pub(super) fn sources(&self) -> &[Source] {
-        self.input.sources
-    }
-
-    /// How many cells the tile has that a pick is from, if the pick has all of them and they lie in it as in the file.
-    pub(super) fn whole_tile(&self, pick: &Pick) -> Option<usize> {
-        let loaded = self.slots[pick.slot as usize].as_ref()?;
-        let cells = loaded.columns.cells;
-        (loaded.is_as_stored && pick.len as usize == cells).then_some(cells)
-    }
-
-    /// Unfilters what is missing of the fields of the new fragment, for stretches of the picks: of tiles that become tiles all
-    /// that can't be copied, else everything.
-    pub(super) fn load_missing(
-        &mut self,
-        fields: usize,
-        stretches: impl Iterator<Item = (Range<usize>, bool)>,
-    ) -> Result<(), ArrayError> {
-        let mut wanted = vec![None; self.slots.len()];
-        for (picks, is_copied) in stretches {
-            for pick in &self.picks[picks] {
-                let wanted = &mut wanted[pick.slot()];
-                *wanted = Some(is_copied && *wanted != Some(false));
-            }
-        }
-        let mut jobs = BTreeSet::new();
-        for (slot, wanted) in wanted.into_iter().enumerate() {
-            let (Some(is_copied), Some(loaded)) = (wanted, &self.slots[slot]) else { continue };
-            let source = &self.input.sources[loaded.source];
-            let wanted = (0..fields).filter(|field| !(is_copied && source.copied(*field).is_some()));
-            let missing = wanted.filter_map(|field| source.place_of(field));
-            let missing = missing.filter(|place| loaded.columns.missing.contains(place));
-            jobs.extend(missing.map(|place| (slot, place)));
-        }
-        let jobs: Vec<(usize, usize, &Loaded<K>)> =
-            jobs.into_iter().filter_map(|(slot, place)| Some((slot, place, self.slots[slot].as_ref()?))).collect();
-        let memory = |place, loaded: &Loaded<K>| {
-            self.input.sources[loaded.source].field_memory(place, loaded.tile, loaded.columns.cells)
-        };
-        let bytes = jobs.iter().map(|(_, place, loaded)| memory(*place, loaded) as u64).sum();
-        let read = self.input.array.workers().map(bytes, jobs, |(slot, place, loaded), scratch| {
-            let source = &self.input.sources[loaded.source];
-            let cells = source.field(place, loaded.tile, loaded.columns.cells, scratch)?;
-            Ok((slot, place, memory(place, loaded), cells))
-        })?;
-        for (slot, place, memory, cells) in read {
-            let Some(loaded) = &mut self.slots[slot] else { continue };
-            loaded.columns.fields[place] = cells;
-            loaded.columns.missing.retain(|missing| *missing != place);
-            loaded.columns.missing_bytes = loaded.columns.missing_bytes.saturating_sub(memory);
-        }
-        Ok(())
-    }
-
-    /// Lets go of what was picked.
-    pub(super) fn release(&mut self) {
-        self.picks.clear();
+    /// Hands over what was picked, and lets go of it.
+    pub(super) fn hand_over(&mut self) -> Picked<'a, K> {
+        let picked = Picked::new(self.input, self.slots.clone(), std::mem::take(&mut self.picks));
         (self.picked, self.spent_bytes) = (0, 0);
         let last = self.last.map(|(slot, _)| slot);
         for slot in std::mem::take(&mut self.spent) {
             if Some(slot) == last { self.spent.push(slot) } else { self.slots[slot] = None }
         }
+        picked
     }
 
     /// Opens the tiles that may have the next cell.
@@ -296,7 +193,7 @@ impl<'a, K: Key> Merge<'a, K> {
             self.slots.push(None);
         }
         let first = loaded.keys.first().copied();
-        self.slots[slot] = Some(loaded);
+        self.slots[slot] = Some(Arc::new(loaded));
         match first {
             Some(key) => {
                 self.push(Head { key, slot, cell: 0 });
@@ -373,20 +270,14 @@ impl<'a, K: Key> Merge<'a, K> {
     }
 
     /// Picks those of cells in order that stay.
-    fn emit_sorted(&mut self, entries: &[K::Entry]) {
+    fn emit_sorted(&mut self, batch: &Batch<K>) {
         let Keep { newest, purge } = self.input.keep;
         let is_plain = !newest && purge.is_none();
-        let mut before = None;
-        for entry in entries {
-            let (slot, cell) = entry.place();
-            let (slot, cell) = (slot as usize, cell as usize);
-            // Cells with different keys aren't versions of each other.
-            match is_plain && before.is_some_and(|before| before != entry.key()) {
-                true => self.pick(slot, cell..cell + 1),
-                false => self.emit(slot, cell..cell + 1),
-            }
-            before = Some(entry.key());
-        }
+        // Cells with different keys aren't versions of each other.
+        batch.for_each(|slot, cell, has_other_key| match is_plain && has_other_key {
+            true => self.pick(slot, cell..cell + 1),
+            false => self.emit(slot, cell..cell + 1),
+        });
     }
 
     /// Picks a cell, unless it is an older version than one that stays, or was purged.
@@ -407,15 +298,12 @@ impl<'a, K: Key> Merge<'a, K> {
         self.last = Some((slot, cell));
     }
 
-    #[allow(clippy::cast_possible_truncation)] // tiles have fewer cells than 2^32
     fn pick(&mut self, slot: usize, run: Range<usize>) {
         self.last = Some((slot, run.end - 1));
         self.picked += run.len();
         match self.picks.last_mut() {
-            Some(pick) if pick.slot as usize == slot && (pick.start + pick.len) as usize == run.start => {
-                pick.len += run.len() as u32;
-            }
-            _ => self.picks.push(Pick { slot: slot as u32, start: run.start as u32, len: run.len() as u32 }),
+            Some(pick) if pick.goes_on_with(slot, &run) => pick.lengthen(run.len()),
+            _ => self.picks.push(Pick::new(slot, run)),
         }
     }
 
@@ -444,7 +332,7 @@ impl<'a, K: Key> Merge<'a, K> {
 }
 
 /// Which of the next cells of two tiles comes first.
-fn is_before<K: Key>(rules: Rules<'_>, slots: &[Option<Loaded<K>>], a: Head<K>, b: Head<K>) -> bool {
+fn is_before<K: Key>(rules: Rules<'_>, slots: &[Option<Arc<Loaded<K>>>], a: Head<K>, b: Head<K>) -> bool {
     a.key < b.key
         || a.key == b.key
             && match (&slots[a.slot], &slots[b.slot]) {

@@ -7,7 +7,7 @@ use tdb_types::saturating_len;
 
 use super::columns::Column;
 use super::gather::{append, append_fixed, fill_of, reserve};
-use super::merge::{Merge, Pick};
+use super::picked::{Pick, Picked};
 use super::tile::Loaded;
 use crate::consolidate::join::TileCounts;
 use crate::order::key::Key;
@@ -83,29 +83,29 @@ impl<'a> Sink<'a> {
     }
 
     /// Writes the cells that were picked as far as they fill tiles; if these are `all` that there are, the rest too.
-    pub(super) fn take<K: Key>(&mut self, merge: &mut Merge<'_, K>, all: bool) -> Result<()> {
-        let stretches = self.stretches(merge, all);
+    pub(super) fn take<K: Key>(&mut self, picked: &Picked<'_, K>, all: bool) -> Result<()> {
+        let stretches = self.stretches(picked, all);
         let all_fields = self.output.target.fields.len();
-        merge.load_missing(all_fields, stretches.iter().map(|stretch| (stretch.picks.clone(), stretch.is_whole)))?;
+        picked.load_missing(all_fields, stretches.iter().map(|stretch| (stretch.picks.clone(), stretch.is_whole)))?;
         for Stretch { picks, is_whole } in stretches {
-            let (all_picks, _) = merge.picks();
+            let picks = &picked.picks()[picks];
             match is_whole {
-                true => self.take_tiles(merge, &all_picks[picks])?,
-                false => self.gather(merge, &all_picks[picks])?,
+                true => self.take_tiles(picked, picks)?,
+                false => self.gather(picked, picks)?,
             }
         }
         self.flush(all)
     }
 
     /// Which of the picks are tiles that can become tiles of the new fragment as they are.
-    fn stretches<K: Key>(&self, merge: &Merge<'_, K>, all: bool) -> Vec<Stretch> {
-        let (picks, _) = merge.picks();
+    fn stretches<K: Key>(&self, picked: &Picked<'_, K>, all: bool) -> Vec<Stretch> {
+        let picks = picked.picks();
         let mut stretches: Vec<Stretch> = Vec::new();
         let mut waiting = self.waiting;
         for (number, pick) in picks.iter().enumerate() {
             let is_last = all && number + 1 == picks.len();
             let is_tile = |cells: usize| cells == self.capacity || is_last && cells < self.capacity;
-            let is_whole = waiting.is_multiple_of(self.capacity) && merge.whole_tile(pick).is_some_and(is_tile);
+            let is_whole = waiting.is_multiple_of(self.capacity) && picked.whole_tile(pick).is_some_and(is_tile);
             waiting += pick.len();
             match stretches.last_mut() {
                 Some(last) if last.is_whole == is_whole => last.picks.end = number + 1,
@@ -116,20 +116,20 @@ impl<'a> Sink<'a> {
     }
 
     /// Writes tiles as they are: fields that are stored in the same way aren't even unfiltered.
-    fn take_tiles<K: Key>(&mut self, merge: &Merge<'_, K>, picks: &[Pick]) -> Result<()> {
+    fn take_tiles<K: Key>(&mut self, picked: &Picked<'_, K>, picks: &[Pick]) -> Result<()> {
         self.flush(false)?;
         let target = &self.output.target;
-        let tiles: Vec<&Loaded<K>> = picks.iter().filter_map(|pick| Some(merge.cells_of(pick)?.0)).collect();
+        let tiles: Vec<&Loaded<K>> = picks.iter().filter_map(|pick| picked.tile_of(pick)).collect();
         let lens: Vec<usize> = tiles.iter().map(|tile| tile.columns.cells).collect();
         let cells: usize = lens.iter().sum();
         let bytes = cells.saturating_mul(target.cell_size()) as u64;
         let copied = |tile: &&Loaded<K>| {
-            let source = &merge.sources()[tile.source];
+            let source = &picked.sources()[tile.source];
             (0..target.fields.len()).filter(|field| source.copied(*field).is_some()).count() as u64
         };
         self.tiles.copied += tiles.iter().map(copied).sum::<u64>();
         let encoded = target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
-            let source = &merge.sources()[tile.source];
+            let source = &picked.sources()[tile.source];
             let (encoder, column) = (&target.fields[field], source.column(field, &tile.columns));
             let cells = tile.columns.cells;
             if let Some(copied) = source.copied(field) {
@@ -152,25 +152,26 @@ impl<'a> Sink<'a> {
     }
 
     /// Appends picked cells to those that wait for their tile to be full.
-    fn gather<K: Key>(&mut self, merge: &Merge<'_, K>, picks: &[Pick]) -> Result<()> {
-        let picked: usize = picks.iter().map(Pick::len).sum();
+    fn gather<K: Key>(&mut self, picked: &Picked<'_, K>, picks: &[Pick]) -> Result<()> {
+        let cells: usize = picks.iter().map(Pick::len).sum();
         let target = &self.output.target;
-        let bytes = picked.saturating_mul(target.cell_size()) as u64;
+        let bytes = cells.saturating_mul(target.cell_size()) as u64;
         let fills = &self.fills;
         let jobs: Vec<(usize, &mut CellBuffers)> = self.pending.iter_mut().enumerate().collect();
         target.array.workers().for_each(bytes, jobs, |(field, to), _| {
             let encoder = &target.fields[field];
-            reserve(encoder, picked, to);
-            let columns: Vec<Column<'_>> = merge.columns(field);
-            let runs = picks.iter().map(|pick| (columns[pick.slot()], pick.cells()));
-            match encoder.is_var() || encoder.nullable {
-                true => runs.for_each(|(column, cells)| append(encoder, column, cells, &fills[field], to)),
-                false => append_fixed(encoder.size, runs, &fills[field], to.values.append(picked * encoder.size)),
+            reserve(encoder, cells, to);
+            let columns = picked.columns(field);
+            let fill = &fills[field];
+            if encoder.is_var() || encoder.nullable {
+                picks.iter().for_each(|pick| append(encoder, columns[pick.slot()], pick.cells(), fill, to));
+            } else {
+                append_fixed((encoder.size, &columns, fill), picks, to.values.append(cells * encoder.size));
             }
             Ok(())
         })?;
-        self.waiting += picked;
-        self.cells += picked as u64;
+        self.waiting += cells;
+        self.cells += cells as u64;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! A fragment whose cells are joined with those of others: its tiles, unfiltered one at a time.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tdb_fragment::FragmentField;
 use tdb_rtree::{DimRange, NdRange, RTree};
@@ -170,6 +170,12 @@ impl Source {
         for (place, _) in self.fields.iter().enumerate().filter(|(_, field)| !field.is_kept) {
             fields[place] = CellBuffers::default();
         }
+        let fields = fields.into_iter().enumerate();
+        let fields = fields.map(|(place, cells)| match missing.contains(&place) {
+            true => OnceLock::new(),
+            false => OnceLock::from(cells),
+        });
+        let fields = fields.collect();
         Ok(Columns { fields, missing, missing_bytes, coordinates, times, fated, cells })
     }
 
@@ -232,8 +238,8 @@ impl Source {
             let is_float = matches!(dimension.physical(), PhysicalType::F32 | PhysicalType::F64);
             let found = match coordinates {
                 Coordinates::Keys(keys) if !is_float => {
-                    let ends = keys.iter().min().zip(keys.iter().max());
-                    ends.map(|(lo, hi)| DimRange::Fixed { lo: *lo, hi: *hi })
+                    let (lo, hi) = keys.iter().fold((u64::MAX, 0), |(lo, hi), key| (lo.min(*key), hi.max(*key)));
+                    (!keys.is_empty()).then_some(DimRange::Fixed { lo, hi })
                 }
                 _ => {
                     let size = if dimension.is_var() { 1 } else { dimension.datatype().size() };
@@ -251,7 +257,8 @@ impl Source {
     /// The cells of a field of the new fragment in a tile of this one.
     pub(super) fn column<'a>(&self, field: usize, columns: &'a Columns) -> Column<'a> {
         match self.origins[field] {
-            Origin::Field(place) => Column::Cells(&columns.fields[place]),
+            // Cells that aren't there are none that are wanted.
+            Origin::Field(place) => columns.fields[place].get().map_or(Column::Fill, Column::Cells),
             Origin::Fill => Column::Fill,
             Origin::Time => Column::Number(self.time),
             Origin::DeleteTime => columns.fated.as_ref().map_or(Column::Number(u64::MAX), Fated::times),

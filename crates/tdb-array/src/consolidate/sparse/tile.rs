@@ -1,6 +1,7 @@
 //! An unfiltered tile of a fragment, with what its cells are ordered by.
 
 use std::cmp::{Ordering, Reverse};
+use std::sync::OnceLock;
 
 use super::columns::{Columns, Times};
 use crate::order::cell_order::{CellColumns, CellOrder};
@@ -59,7 +60,7 @@ impl<K: Key> Loaded<K> {
             return loaded;
         }
         let Columns { mut fields, coordinates, times, mut fated, cells: count, .. } = loaded.columns;
-        for field in fields.iter_mut().filter(|field| field.has_values()) {
+        for field in fields.iter_mut().filter_map(OnceLock::get_mut).filter(|field| field.has_values()) {
             let size = field.values.len() / count.max(1);
             let mut moved = CellBuffers::default();
             moved.push_some(&field.cells(size.max(1)), &cells, !field.validity.is_empty());
@@ -94,11 +95,10 @@ impl<K: Key> Loaded<K> {
 
     /// Bytes of memory.
     pub(super) fn memory(&self) -> usize {
-        let fields: usize = self.columns.fields.iter().map(CellBuffers::memory).sum();
         let ties = self.ties.as_ref().map_or(0, CellColumns::memory);
         let times = if matches!(self.columns.times, Times::Each(_)) { 8 } else { 0 };
         let fated = if self.columns.fated.is_some() { 16 } else { 0 };
-        fields + self.columns.missing_bytes + ties + (size_of::<K>() + times + fated) * self.columns.cells
+        self.columns.memory_of_fields() + ties + (size_of::<K>() + times + fated) * self.columns.cells
     }
 
     /// Which of two cells comes first by their coordinates.

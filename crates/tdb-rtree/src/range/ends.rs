@@ -1,0 +1,83 @@
+//! The least and the greatest of many values.
+
+use tdb_types::{PhysicalType, Scalar};
+
+/// The least and the greatest value, none if there are none. Of equal ones the first one met; a NaN is neither, unless it comes
+/// first.
+pub(super) fn of_cells(physical: PhysicalType, cells: &[u8]) -> Option<[Scalar; 2]> {
+    macro_rules! ends {
+        ($scalar:ident, $type:ty) => {
+            of_values(cells, <$type>::from_le_bytes)?.map(Scalar::$scalar)
+        };
+    }
+    Some(match physical {
+        PhysicalType::U8 => ends!(U8, u8),
+        PhysicalType::I8 => ends!(I8, i8),
+        PhysicalType::U16 => ends!(U16, u16),
+        PhysicalType::I16 => ends!(I16, i16),
+        PhysicalType::U32 => ends!(U32, u32),
+        PhysicalType::I32 => ends!(I32, i32),
+        PhysicalType::U64 => ends!(U64, u64),
+        PhysicalType::I64 => ends!(I64, i64),
+        PhysicalType::F32 => ends!(F32, f32),
+        PhysicalType::F64 => ends!(F64, f64),
+    })
+}
+
+fn of_values<T: Copy + PartialOrd, const SIZE: usize>(cells: &[u8], value: impl Fn([u8; SIZE]) -> T) -> Option<[T; 2]> {
+    let mut values = cells.as_chunks::<SIZE>().0.iter().map(|bytes| value(*bytes));
+    let first = values.next()?;
+    let ends = values.fold([first, first], |[lo, hi], value| {
+        [if value < lo { value } else { lo }, if value > hi { value } else { hi }]
+    });
+    Some(ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As one scalar after the other is compared.
+    #[test]
+    fn values_of_each_type_are_compared_as_scalars() {
+        let bytes: Vec<u8> = (0..800_u32).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let types = [
+            (PhysicalType::U8, 1),
+            (PhysicalType::I8, 1),
+            (PhysicalType::U16, 2),
+            (PhysicalType::I16, 2),
+            (PhysicalType::U32, 4),
+            (PhysicalType::I32, 4),
+            (PhysicalType::U64, 8),
+            (PhysicalType::I64, 8),
+            (PhysicalType::F32, 4),
+            (PhysicalType::F64, 8),
+        ];
+        for (physical, size) in types {
+            for cells in [1, 2, 7, 100] {
+                let cells = &bytes[..cells * size];
+                let mut scalars = cells.chunks(size).filter_map(|bytes| Scalar::from_le_bytes(physical, bytes));
+                let first = scalars.next().expect("a cell");
+                let ends = scalars.fold([first, first], |[lo, hi], scalar| {
+                    [if scalar < lo { scalar } else { lo }, if scalar > hi { scalar } else { hi }]
+                });
+                let keys = |ends: [Scalar; 2]| ends.map(Scalar::key);
+                assert_eq!(of_cells(physical, cells).map(keys), Some(keys(ends)), "{physical:?}");
+            }
+            assert_eq!(of_cells(physical, &[]), None);
+        }
+    }
+
+    #[test]
+    fn of_zeros_the_first_counts_and_of_nans_too() {
+        let ends = |values: &[f64]| {
+            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            of_cells(PhysicalType::F64, &bytes).map(|ends| ends.map(Scalar::key))
+        };
+        let key = |value: f64| Scalar::F64(value).key();
+        assert_eq!(ends(&[0.0, -0.0]), Some([key(0.0); 2]));
+        assert_eq!(ends(&[-0.0, 0.0]), Some([key(-0.0); 2]));
+        assert_eq!(ends(&[1.0, f64::NAN, 2.0]), Some([key(1.0), key(2.0)]));
+        assert_eq!(ends(&[f64::NAN, 2.0, 1.0]), Some([key(f64::NAN); 2]));
+    }
+}
