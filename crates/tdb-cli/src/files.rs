@@ -26,11 +26,6 @@ pub trait FileFormat: Send + Sync {
     /// The cells can't be read, such files can't hold them, or the file can't be written.
     fn export(&self, export: Export<'_>) -> Result<u64>;
 
-    /// What `--option NAME=VALUE` may say when such files are read.
-    fn import_options(&self) -> &'static [FileOption] {
-        &[]
-    }
-
     /// Opens files to be imported.
     ///
     /// # Errors
@@ -110,7 +105,7 @@ pub(crate) fn check_known(options: &[(String, String)], known: &[FileOption]) ->
     let Some((name, _)) = options.iter().find(|(name, _)| !is_known(name)) else { return Ok(()) };
     let known: Vec<String> = known.iter().map(|option| format!("{}: {}", option.name, option.what)).collect();
     let failure = Failure::usage(format!("--option {name}: such files know no option of this name"));
-    Err(if known.is_empty() { failure } else { failure.with_hint(format!("they know {}", known.join("; "))) })
+    Err(failure.with_hint(format!("they know {}", known.join("; "))))
 }
 
 /// What stands before and behind the first `=` of each option.

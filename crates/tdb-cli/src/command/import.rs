@@ -82,10 +82,6 @@ pub(crate) struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// Something that files of this kind know; may be given many times
-    #[arg(long = "option", value_name = "NAME=VALUE")]
-    options: Vec<String>,
-
     #[command(flatten)]
     stamp: Stamp,
 
@@ -113,7 +109,6 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             format: args.format.as_deref(),
             delimiter: args.delimiter,
             null: &args.null,
-            options: &args.options,
             budget: saturating_len(args.budget),
         },
     )?;

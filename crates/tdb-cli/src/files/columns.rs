@@ -14,15 +14,13 @@ use crate::failure::Result;
 pub struct Import {
     /// The files, all of the same kind; at least one.
     pub paths: Vec<PathBuf>,
-    /// Names and values of options, in the order in which they were given; all of these names are known.
-    pub options: Vec<(String, String)>,
     /// About how many bytes of memory the reader may use.
     pub budget: usize,
 }
 
 impl Import {
-    pub(crate) fn new(paths: Vec<PathBuf>, options: Vec<(String, String)>, budget: usize) -> Self {
-        Self { paths, options, budget }
+    pub(crate) fn new(paths: Vec<PathBuf>, budget: usize) -> Self {
+        Self { paths, budget }
     }
 }
 

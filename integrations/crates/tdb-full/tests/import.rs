@@ -177,7 +177,6 @@ fn what_an_array_cannot_hold_is_told_by_file_and_row() {
     let cases: &[(&[&str], i32, &str)] = &[
         (&[], 2, "name columns with --dimensions, of pos, x"),
         (&["--dimensions", "x,y"], 2, "no column is called \"y\""),
-        (&["--dimensions", "pos", "--option", "a=b"], 2, "--option a"),
         (&["--format", "csv", "--dimensions", "pos"], 2, "no column is called \"pos\""),
         (&["--format", "arrow", "--dimensions", "pos"], 3, "no Arrow file or stream that can be read"),
     ];

@@ -14,7 +14,6 @@ pub(super) struct How<'a> {
     pub(super) format: Option<&'a str>,
     pub(super) delimiter: u8,
     pub(super) null: &'a str,
-    pub(super) options: &'a [String],
     pub(super) budget: usize,
 }
 
@@ -68,20 +67,16 @@ pub(super) fn source(named: &[OsString], how: How<'_>) -> Result<Source> {
 }
 
 fn of_columns(format: &'static dyn FileFormat, paths: Vec<Option<PathBuf>>, how: How<'_>) -> Result<Source> {
-    let options = files::options(how.options)?;
-    files::check_known(&options, format.import_options())?;
     if paths.iter().any(Option::is_none) {
         return Err(Failure::usage("files of this kind can't be read from standard input").with_hint("name a file"));
     }
     let paths: Vec<PathBuf> = paths.into_iter().flatten().collect();
     let names = paths.iter().map(|path| path.display().to_string()).collect();
-    let files = format.import(Import::new(paths, options, how.budget))?;
+    let files = format.import(Import::new(paths, how.budget))?;
     Ok(Source::Columns { files, names })
 }
 
 fn of_rows(files: impl Iterator<Item = (Option<PathBuf>, RowsFormat)>, how: How<'_>) -> Result<Source> {
-    let options = files::options(how.options)?;
-    files::check_known(&options, &[])?;
     let inputs = files.map(|(path, format)| Input::new(path, format, how.delimiter)).collect::<Result<_>>()?;
     Ok(Source::Rows { inputs, null: how.null.to_owned() })
 }
