@@ -124,7 +124,7 @@ impl Failure {
     }
 
     /// An I/O error of a file or folder.
-    pub(crate) fn io(path: impl fmt::Display, error: &io::Error) -> Self {
+    pub fn io(path: impl fmt::Display, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::new(Exit::Unavailable, format!("{path}: not found")),
             io::ErrorKind::PermissionDenied => Self::new(Exit::Unavailable, format!("{path}: permission denied"))

@@ -1,5 +1,7 @@
 //! Kinds of files that a program has added.
 
+mod columns;
+
 use std::fs::File;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -8,7 +10,9 @@ use tdb_array::Query;
 
 use crate::failure::{Failure, Result};
 
-/// A kind of file that a program adds: `tdb export` writes such files.
+pub use columns::{ColumnBatch, ColumnFiles, FileColumn, Import};
+
+/// A kind of file that a program adds: `tdb export` writes such files, and `tdb import` reads them.
 pub trait FileFormat: Send + Sync {
     /// How the names of such files end, without the dot and in small letters.
     fn endings(&self) -> &'static [&'static str];
@@ -21,6 +25,12 @@ pub trait FileFormat: Send + Sync {
     /// # Errors
     /// The cells can't be read, such files can't hold them, or the file can't be written.
     fn export(&self, export: Export<'_>) -> Result<u64>;
+
+    /// Opens files to be imported.
+    ///
+    /// # Errors
+    /// They can't be read, are no such files, or don't have the same columns.
+    fn import(&self, import: Import) -> Result<Box<dyn ColumnFiles>>;
 }
 
 /// Something that may be said about a kind of files.
@@ -84,6 +94,18 @@ pub(crate) fn endings() -> impl Iterator<Item = &'static str> {
 /// How the name of a file ends, in small letters.
 pub(crate) fn ending(path: &Path) -> Option<String> {
     path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase)
+}
+
+/// Checks that all options are known.
+///
+/// # Errors
+/// One isn't.
+pub(crate) fn check_known(options: &[(String, String)], known: &[FileOption]) -> Result<()> {
+    let is_known = |name: &str| known.iter().any(|known| known.name == name);
+    let Some((name, _)) = options.iter().find(|(name, _)| !is_known(name)) else { return Ok(()) };
+    let known: Vec<String> = known.iter().map(|option| format!("{}: {}", option.name, option.what)).collect();
+    let failure = Failure::usage(format!("--option {name}: such files know no option of this name"));
+    Err(failure.with_hint(format!("they know {}", known.join("; "))))
 }
 
 /// What stands before and behind the first `=` of each option.

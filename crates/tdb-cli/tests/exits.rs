@@ -124,7 +124,7 @@ const CASES: &[(&str, i32, &str)] = &[
     ("read az://bucket/array", 4, "az"),
     ("read https://host/array", 4, "https"),
     ("import @/b @/cells.parquet", 4, "cargo install --path integrations/crates/tdb-full"),
-    ("import @/b @/cells.arrow", 4, "CSV and JSON lines only"),
+    ("import @/b @/cells.arrow", 4, "imports .csv, .jsonl only"),
     // Keys.
     ("read @/a --key-file @/key", 6, "holds no key"),
     ("read @/a --key-file @/nothing", 5, "not found"),

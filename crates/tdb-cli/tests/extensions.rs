@@ -8,8 +8,14 @@ use std::process::{Command, ExitCode, Output};
 use std::sync::Arc;
 
 use tdb_cli::clap::{self, ArgMatches};
+use tdb_cli::tdb_array::{NewCells, NewColumn};
 use tdb_cli::tdb_storage::{Storage, StorageError};
-use tdb_cli::{Context, Exit, Export, Extensions, Failure, FileFormat, FileOption, FurtherCommand, Result};
+use tdb_cli::{
+    ColumnBatch, ColumnFiles, Context, Exit, Export, Extensions, Failure, FileColumn, FileFormat, FileOption,
+    FurtherCommand, Import, Result,
+};
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_types::{CellValNum, Datatype};
 
 /// Says that the process is to be the program.
 const PROGRAM: &str = "TDB_TEST_PROGRAM";
@@ -21,6 +27,8 @@ fn main() -> ExitCode {
     arrays_are_opened_by_uris();
     commands_are_added();
     files_are_added();
+    columns_are_imported();
+    columns_that_lie_are_refused();
     println!("extensions: ok");
     ExitCode::SUCCESS
 }
@@ -29,7 +37,7 @@ fn program() -> ExitCode {
     let open = |uri: &str| -> Result<Arc<dyn Storage>, StorageError> {
         Ok(tdb_testkit::fixtures::named(uri.strip_prefix("fixture://").unwrap()).array_storage())
     };
-    tdb_cli::run(Extensions::new().storage("fixture", open).command(CountCells).format(OnlyCounts))
+    tdb_cli::run(Extensions::new().storage("fixture", open).command(CountCells).format(OnlyCounts).format(Pairs))
 }
 
 /// A further command.
@@ -75,6 +83,99 @@ impl FileFormat for OnlyCounts {
         writeln!(export.file, "{cells} {unit}")?;
         Ok(cells)
     }
+
+    fn import(&self, _: Import) -> Result<Box<dyn ColumnFiles>> {
+        Err(Failure::new(Exit::Unsupported, "nothing is in such files"))
+    }
+}
+
+/// Files of lines with a whole number and a text, which is null where it is `-`.
+struct Pairs;
+
+/// Rows that are handed on at a time.
+const ROWS: usize = 3;
+
+struct PairFiles {
+    import: Import,
+    columns: Vec<FileColumn>,
+}
+
+impl FileFormat for Pairs {
+    fn endings(&self) -> &'static [&'static str] {
+        &["pairs"]
+    }
+
+    fn options(&self) -> &'static [FileOption] {
+        &[]
+    }
+
+    fn export(&self, _: Export<'_>) -> Result<u64> {
+        Err(Failure::new(Exit::Unsupported, "nobody writes them"))
+    }
+
+    fn import(&self, import: Import) -> Result<Box<dyn ColumnFiles>> {
+        let column = |name: &str, kind| FileColumn { name: name.to_owned(), kind: Some(kind) };
+        let text = (Datatype::StringUtf8, CellValNum::Var);
+        let columns = vec![column("k", (Datatype::Int64, CellValNum::ONE)), column("v", text)];
+        Ok(Box::new(PairFiles { import, columns }))
+    }
+}
+
+impl ColumnFiles for PairFiles {
+    fn columns(&self) -> &[FileColumn] {
+        &self.columns
+    }
+
+    fn definition(&self) -> Result<Option<ArrayDefinition>> {
+        Ok(None)
+    }
+
+    fn new_array(&self, builder: SchemaBuilder, dimensions: Vec<Dimension>) -> Result<ArrayDefinition> {
+        let builder = dimensions.into_iter().fold(builder, SchemaBuilder::dimension);
+        let v = Attribute::new("v", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(false);
+        Ok(ArrayDefinition::new(builder.attribute(v).build().unwrap()).unwrap())
+    }
+
+    fn walk(
+        &self,
+        _: &ArrayDefinition,
+        fields: &[String],
+        each: &mut dyn FnMut(ColumnBatch<'_>) -> Result<()>,
+    ) -> Result<()> {
+        for (file, path) in self.import.paths.iter().enumerate() {
+            let text = std::fs::read_to_string(path)?;
+            let lines: Vec<&str> = text.lines().collect();
+            for (batch, lines) in lines.chunks(ROWS).enumerate() {
+                let (mut k, mut v, mut rejected) = (Vec::new(), Vec::new(), Vec::new());
+                for (row, line) in lines.iter().enumerate() {
+                    let (number, text) = line.split_once(' ').unwrap();
+                    match number.parse::<i64>() {
+                        Ok(number) => {
+                            k.push(number);
+                            v.push((text != "-").then_some(text));
+                        }
+                        Err(error) => rejected.push((row, format!("k: {error}"))),
+                    }
+                }
+                if lines.iter().any(|line| line.ends_with("lie")) {
+                    v.pop();
+                }
+                let mut cells = NewCells::new();
+                for field in fields {
+                    cells = match field.as_str() {
+                        "k" => cells.with("k", &k),
+                        _ => cells.with("v", NewColumn::optional_strings(v.iter().copied())),
+                    };
+                }
+                each(ColumnBatch { file, first: (batch * ROWS) as u64, rows: lines.len(), cells, rejected })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (1, 0)
+    }
 }
 
 fn run(arguments: &[&str]) -> Output {
@@ -111,4 +212,76 @@ fn files_are_added() {
     told(&["export", ARRAY, file.to_str().unwrap(), "--option", "unit=rows"]);
     let lines = told(&["read", ARRAY, "--format", "csv"]).lines().count() - 1;
     assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{lines} rows\n"));
+}
+
+/// The pairs of these texts as files, imported.
+fn import(texts: &[&str], more: &[&str]) -> (tempfile::TempDir, Output) {
+    let folder = tempfile::tempdir().unwrap();
+    for (index, text) in texts.iter().enumerate() {
+        std::fs::write(folder.path().join(format!("{index}.pairs")), text).unwrap();
+    }
+    std::fs::write(folder.path().join("_done"), "").unwrap();
+    let array = folder.path().join("array");
+    let output = run(&[&["import", array.to_str().unwrap(), folder.path().to_str().unwrap()], more].concat());
+    (folder, output)
+}
+
+fn cells(folder: &tempfile::TempDir) -> String {
+    told(&["read", folder.path().join("array").to_str().unwrap(), "--format", "csv", "--order", "row-major"])
+}
+
+fn columns_are_imported() {
+    let new = ["--dimensions", "k"];
+    let (folder, output) = import(&["5 a\n-7 -\n1000 c\n3 dd\n", "2 e\n"], &new);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(cells(&folder), "k,v\n-7,\n2,e\n3,dd\n5,a\n1000,c\n");
+    let schema = told(&["schema", folder.path().join("array").to_str().unwrap(), "--format", "toml"]);
+    assert!(schema.contains("tile_extent = 11"), "{schema}");
+
+    // Rows that can't be cells are told by their places, which go on through batches and begin anew with each file.
+    let texts = ["5 a\n6 b\nx c\n8 d\n9 e\n10 f\ny g\n", "1 h\nz i\n5 j\n"];
+    let (folder, output) = import(&texts, &new);
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    for place in ["0.pairs, row 3: k: ", "0.pairs, row 7: k: ", "1.pairs, row 2: k: ", "3 of 10 rows"] {
+        assert!(stderr.contains(place), "{stderr}");
+    }
+    assert!(!folder.path().join("array").exists());
+    let (_folder, output) = import(&texts, &["--dimensions", "k", "--skip-rejects"]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("1.pairs, row 3: the coordinates are those of ") && stderr.contains("0.pairs, row 1"));
+    let (folder, output) = import(&texts, &["--dimensions", "k", "--skip-rejects", "--keep-last", "--budget", "1"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(cells(&folder), "k,v\n1,h\n5,j\n6,b\n8,d\n9,e\n10,f\n");
+    let (folder, output) = import(&texts, &["--dimensions", "k", "--skip-rejects", "--allow-duplicates"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(cells(&folder).lines().count(), 8);
+
+    // Into an array that is there, whose domain is narrower, and whose cells aren't null.
+    let schema = "format_version = 22\narray_type = \"dense\"\n[[dimension]]\nname = \"k\"\ndatatype = \"int64\"\n\
+         domain = [1, 9]\ntile_extent = 3\n[[attribute]]\nname = \"v\"\ndatatype = \"string_utf8\"\n\
+         values_per_cell = \"var\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("schema.toml");
+    std::fs::write(&file, schema).unwrap();
+    let dense = ["--schema", file.to_str().unwrap(), "--budget", "40"];
+    let (_folder, output) = import(&["1 a\n10 b\n2 -\n"], &dense);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("row 2: k: 10 is outside of the domain, 1..9"), "{stderr}");
+    assert!(stderr.contains("row 3: v: null, and the field is not nullable"), "{stderr}");
+    let (folder, output) = import(&["2 a\n3 b\n4 c\n5 d\n6 e\n", "7 f\n8 g\n"], &dense);
+    assert!(output.status.success(), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("as 1 fragment"), "{output:?}");
+    assert_eq!(cells(&folder).replace('\0', "no"), "k,v\n1,no\n2,a\n3,b\n4,c\n5,d\n6,e\n7,f\n8,g\n9,no\n");
+}
+
+fn columns_that_lie_are_refused() {
+    let (folder, output) = import(&["1 a\n2 lie\n"], &["--dimensions", "k"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("column \"v\" hasn't 2 cells"));
+    assert!(!folder.path().join("array").exists());
+    let (_folder, output) = import(&["1 a\n"], &["--dimensions", "w"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the columns are k, v"));
+    let (_folder, output) = import(&["1 a\n"], &[]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("name columns with --dimensions, of k, v"));
 }

@@ -98,6 +98,24 @@ impl<'a> NewColumn<'a> {
         NewColumn { values: Cow::Owned(values), physical: Some(T::PHYSICAL), offsets: None, validity }
     }
 
+    /// The bytes of all values.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.values
+    }
+
+    /// Where each cell begins and the last one ends, in values; none if all cells have as many.
+    #[must_use]
+    pub fn offsets(&self) -> Option<&[u64]> {
+        self.offsets.as_deref()
+    }
+
+    /// One bit per cell, least significant first; none if no cell is null.
+    #[must_use]
+    pub fn validity(&self) -> Option<&[u8]> {
+        self.validity.as_deref()
+    }
+
     /// The cells, `size` bytes each; of variable length with values of so many bytes, if there are offsets.
     pub(super) fn cells(&self, size: usize) -> Cells<'_> {
         let cells = match &self.offsets {
@@ -181,7 +199,7 @@ impl<'a> NewCells<'a> {
     }
 
     /// Each column with its name.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &NewColumn<'a>)> {
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &NewColumn<'a>)> {
         self.columns.iter().map(|(name, column)| (&**name, column))
     }
 

@@ -75,10 +75,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let path = location::local(&args.file)?;
     let kind = Kind::of(&path, args.format.as_deref())?;
     let options = files::options(&args.options)?;
-    let known = kind.options();
-    if let Some((name, _)) = options.iter().find(|(name, _)| known.iter().all(|known| known.name != name)) {
-        return Err(kind.unknown_option(name));
-    }
+    files::check_known(&options, kind.options())?;
     let (_, array) = target::open_array(&args.array, args.threads, &args.time, key, target::local_storage)?;
     let fields = selected(array.schema(), &args.select)?;
     let query = query(&array, args, &fields)?;
@@ -152,13 +149,6 @@ impl Kind {
             Self::Rows(_) => ROW_OPTIONS,
             Self::Added(format) => format.options(),
         }
-    }
-
-    fn unknown_option(&self, name: &str) -> Failure {
-        let known: Vec<String> =
-            self.options().iter().map(|option| format!("{}: {}", option.name, option.what)).collect();
-        Failure::usage(format!("--option {name}: such files know no option of this name"))
-            .with_hint(format!("they know {}", known.join("; ")))
     }
 }
 

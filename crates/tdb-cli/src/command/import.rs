@@ -1,24 +1,26 @@
-//! `tdb import`: rows of a file into an array.
+//! `tdb import`: rows of files into an array.
+
+mod sources;
 
 use std::ffi::OsString;
-use std::path::Path;
-use std::sync::Arc;
 
-use tdb_schema::{ArrayDefinition, SchemaError};
+use tdb_array::Array;
+use tdb_schema::{ArrayDefinition, ArraySchema, SchemaError};
 use tdb_types::saturating_len;
 
-use crate::failure::{Exit, Failure, Result};
-use crate::import::{Imported, Input, Reading, RowsFormat, Writing};
+use crate::failure::{Failure, Result};
+use crate::import::{Checked, Imported, Reading, Writing};
 use crate::key::Key;
 use crate::terminal::Terminal;
 use crate::time::{Stamp, TimeArgs};
-use crate::{files, location, session, size, target};
+use crate::{location, session, size, target};
 
-/// Import CSV or JSON lines
+/// Import CSV, JSON lines, Parquet or Arrow files
 ///
-/// The columns of the file are the fields of the array: dimensions and attributes, in any order. All rows are looked at
-/// before anything is written; those that the array can't hold are reported by their lines. An array that isn't there is made,
-/// from a schema or from what the file holds.
+/// The columns of the files are the fields of the array: dimensions and attributes, in any order. All rows are looked at
+/// before anything is written; those that the array can't hold are reported by their lines. An array that isn't there is made:
+/// from a schema, from what the files hold, or as the array was that a Parquet or Arrow file was exported from. Parquet and Arrow
+/// are for the full tdb.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Cells look as `tdb read` prints them: dates in ISO form, lists in brackets, bytes in hexadecimal, enumerated values by
@@ -29,17 +31,20 @@ Examples:
   tdb import NEW rows.csv --dimensions chrom,pos      the schema is made from the file, and shown
   tdb import NEW rows.csv --dimensions chrom,pos --dry-run > schema.toml
   tdb import NEW rows.jsonl --schema schema.toml
+  tdb import NEW data/*.parquet --dimensions chrom,pos
+  tdb import COPY cells.parquet                       what `tdb export ARRAY cells.parquet` made
   tdb read OLD --format csv | tdb import ARRAY - --format csv")]
 pub(crate) struct Args {
     /// The array; it's made if nothing is there
     array: OsString,
 
-    /// The file; `-` is standard input
-    file: OsString,
+    /// The files, all of one kind; a folder stands for those in it, and `-` for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<OsString>,
 
-    /// What the file holds, if its name doesn't say
-    #[arg(long, value_enum)]
-    format: Option<RowsFormat>,
+    /// What the files hold, if their names don't say: csv, jsonl, or another ending
+    #[arg(long, value_name = "ENDING")]
+    format: Option<String>,
 
     /// What stands between the fields of CSV
     #[arg(long, value_name = "CHARACTER", default_value = ",", value_parser = delimiter)]
@@ -65,7 +70,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     schema: Option<OsString>,
 
-    /// The columns that are dimensions of a new array, whose schema is then made from the file
+    /// The columns that are dimensions of a new array, whose schema is then made from the files
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "schema")]
     dimensions: Vec<String>,
 
@@ -97,25 +102,17 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Files of columns have no lines, and what is in them would be refused for want of these.
-fn refuse_columns(path: &Path) -> Result<()> {
-    if !files::ending(path).is_some_and(|ending| files::COLUMNS.contains(&ending.as_str())) {
-        return Ok(());
-    }
-    let message = format!("{}: this build of tdb imports CSV and JSON lines only", path.display());
-    let hint = location::elsewhere("convert the file to CSV");
-    Err(Failure::new(Exit::Unsupported, message).with_hint(hint))
-}
-
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
-    let path = if args.file == *"-" { None } else { Some(location::local(&args.file)?) };
-    path.as_deref().map_or(Ok(()), refuse_columns)?;
-    let reading = Reading {
-        input: Input::new(path, args.format, args.delimiter)?,
-        null: args.null.clone(),
-        ignore_others: args.ignore_others,
-        skip_rejects: args.skip_rejects,
-    };
+    let source = sources::source(
+        &args.files,
+        sources::How {
+            format: args.format.as_deref(),
+            delimiter: args.delimiter,
+            null: &args.null,
+            budget: saturating_len(args.budget),
+        },
+    )?;
+    let reading = Reading { source, ignore_others: args.ignore_others, skip_rejects: args.skip_rejects };
     let writing = Writing { names: args.stamp.names(), keep_last: args.keep_last, budget: saturating_len(args.budget) };
     let folder = location::local(&args.array)?;
     let is_new = !matches!(target::Kind::of(&folder), Ok(target::Kind::Array));
@@ -128,37 +125,41 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let checked;
     if is_new {
         let definition = definition(args, &reading)?;
-        checked = reading.check(definition.schema(), |name| enumeration(&definition, name), &writing, terminal)?;
+        checked = reading.check(&definition, &writing, terminal)?;
         let text = tdb_schema_text::to_toml(&definition)?;
         if args.dry_run {
             print!("{text}");
         } else if args.schema.is_none() {
-            eprintln!("the schema, made from {}:\n\n{text}", reading.input.name());
+            eprintln!("the schema, made from {}:\n\n{text}", reading.name());
         }
         if !args.dry_run {
             key.create_options().names(writing.names.clone()).create(&folder, &definition)?;
             let array = open()?.1;
-            let written = reading.write(&array, &checked, &writing, &mut imported, terminal);
+            let written = reading.write(&array, &definition, (&checked, &writing), &mut imported, terminal);
             written.map_err(|failure| failure.and(imported.so_far()).and("the array was made, and stays"))?;
         }
     } else {
         let array = open()?.1;
-        let enumeration = |name: &str| Ok(Arc::unwrap_or_clone(array.enumeration(name)?));
-        checked = reading.check(array.schema(), enumeration, &writing, terminal)?;
+        let definition = defined(&array)?;
+        checked = reading.check(&definition, &writing, terminal)?;
         if !args.dry_run {
-            let written = reading.write(&array, &checked, &writing, &mut imported, terminal);
+            let written = reading.write(&array, &definition, (&checked, &writing), &mut imported, terminal);
             written.map_err(|failure| failure.and(imported.so_far()))?;
         }
     }
+    tell(&checked, &imported, args.dry_run);
+    Ok(())
+}
+
+fn tell(checked: &Checked, imported: &Imported, dry_run: bool) {
     if checked.rejected > 0 {
         session::found();
     }
-    if args.dry_run {
+    if dry_run {
         eprintln!("{} can be imported", counted(checked.rows, "row"));
     } else {
         eprintln!("{} written, as {}", counted(imported.cells, "cell"), counted(imported.fragments as u64, "fragment"));
     }
-    Ok(())
 }
 
 impl Imported {
@@ -174,17 +175,18 @@ impl Imported {
 fn definition(args: &Args, reading: &Reading) -> Result<ArrayDefinition> {
     match &args.schema {
         Some(file) => super::create::parsed(file, tdb_schema_text::from_toml),
-        None => {
-            let schema = reading.guess()?.schema(&args.dimensions, args.allow_duplicates)?;
-            let invalid = |error: SchemaError| Failure::usage(error);
-            ArrayDefinition::new(schema).map_err(invalid)
-        }
+        None => reading.new_array(&args.dimensions, args.allow_duplicates),
     }
 }
 
-fn enumeration(definition: &ArrayDefinition, name: &str) -> Result<tdb_schema::Enumeration> {
-    let enumeration = definition.enumeration(name).cloned();
-    enumeration.ok_or_else(|| Failure::usage(format!("the schema has no values of enumeration {name:?}")))
+/// The schema of an array, with its enumerations.
+fn defined(array: &Array) -> Result<ArrayDefinition> {
+    let wrong = |error: SchemaError| Failure::corrupt(error);
+    let mut definition = ArrayDefinition::new(ArraySchema::clone(array.schema())).map_err(wrong)?;
+    for reference in array.schema().enumerations() {
+        definition = definition.with_enumeration((*array.enumeration(&reference.name)?).clone()).map_err(wrong)?;
+    }
+    Ok(definition)
 }
 
 fn counted(count: u64, what: &str) -> String {

@@ -73,12 +73,15 @@ impl Bounds {
             .with_hint("a dense array is written in whole boxes, with one row for each cell; import it by parts"))
     }
 
-    /// Whether so many rows of the box, read in their order, end a slice of it and may be written on their own.
-    pub(crate) fn ends_slice(&self, rows: usize) -> bool {
-        self.sorted && (rows as u64).is_multiple_of(self.slice())
+    /// How many of so many rows of the box, read in their order, are whole slices of it and may be written on their own.
+    pub(crate) fn whole_slices(&self, rows: usize) -> usize {
+        match usize::try_from(self.slice()) {
+            Ok(slice) if self.sorted => rows - rows % slice.max(1),
+            _ => 0,
+        }
     }
 
-    /// The ranges of the write of the next cells, of which `before` rows were written already; and their order, unless
+    /// The ranges of the write of the next `count` cells, before which `before` rows were written already; and their order, unless
     /// they are in row-major order.
     ///
     /// # Errors
@@ -86,6 +89,7 @@ impl Bounds {
     pub(crate) fn place(
         &self,
         cells: &Cells,
+        count: usize,
         before: u64,
         write: Write,
         schema: &ArraySchema,
@@ -95,7 +99,7 @@ impl Bounds {
             let slice = self.slice();
             if let Some(first) = ranges.first_mut() {
                 let low = first.0 + before / slice;
-                *first = (low, low + cells.len() as u64 / slice - 1);
+                *first = (low, low + count as u64 / slice - 1);
             }
             None
         } else {

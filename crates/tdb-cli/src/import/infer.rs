@@ -7,8 +7,9 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
+use super::dimension::dimension;
 use super::rows::{Entry, Row};
 use crate::failure::{Failure, Result};
 use seen::Seen;
@@ -36,13 +37,12 @@ struct Guess {
 }
 
 impl Guesses {
-    /// Of a file with these columns, if all of its rows have the same.
-    pub(crate) fn new(columns: Option<&[String]>) -> Self {
-        let mut guesses = Self { is_text: columns.is_some(), ..Self::default() };
+    /// Goes on with a file with these columns, if all of its rows have the same.
+    pub(crate) fn begin(&mut self, columns: Option<&[String]>) {
+        self.is_text = columns.is_some();
         for name in columns.unwrap_or_default() {
-            guesses.place(name);
+            self.place(name);
         }
-        guesses
     }
 
     /// The place of the column of this name, which is new perhaps.
@@ -148,41 +148,11 @@ impl Guess {
         Ok(if self.present < rows { attribute.nullable(false) } else { attribute })
     }
 
-    /// A dimension whose domain has room for whatever comes later, in tiles that suit what is there now.
     fn dimension(&self, name: &str, rows: u64) -> Result<Dimension> {
         if self.present < rows {
             let empty = rows - self.present;
             return Err(Failure::usage(format!("column {name:?} can't be a dimension: it is empty in {empty} rows")));
         }
-        let extent =
-            |low: i128, high: i128| i64::try_from((high - low) / 100 + 1).unwrap_or(i64::MAX >> 8).min(1 << 40);
-        // The last tile must end within the type.
-        let has_room = |low, high, most: i128| high <= most - i128::from(extent(low, high));
-        match (self.datatype(name)?, self.seen.low, self.seen.high) {
-            ((Datatype::StringUtf8, _), ..) => Ok(Dimension::string(name)),
-            ((Datatype::Int64, CellValNum::ONE), Some(low), Some(high)) if has_room(low, high, i64::MAX.into()) => {
-                let extent = extent(low, high);
-                let domain = (Scalar::I64(i64::MIN), Scalar::I64(i64::MAX - extent));
-                Ok(Dimension::new(name, Datatype::Int64, domain.0, domain.1).with_tile_extent(Scalar::I64(extent)))
-            }
-            ((Datatype::UInt64, CellValNum::ONE), Some(low), Some(high)) if has_room(low, high, u64::MAX.into()) => {
-                let extent = extent(low, high).unsigned_abs();
-                let domain = (Scalar::U64(0), Scalar::U64(u64::MAX - extent));
-                Ok(Dimension::new(name, Datatype::UInt64, domain.0, domain.1).with_tile_extent(Scalar::U64(extent)))
-            }
-            ((Datatype::Float64, CellValNum::ONE), ..) => {
-                Ok(Dimension::new(name, Datatype::Float64, Scalar::F64(f64::MIN), Scalar::F64(f64::MAX)))
-            }
-            ((Datatype::UInt64, CellValNum::ONE), ..) => {
-                Ok(Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - 1)))
-            }
-            ((datatype, CellValNum::ONE), ..) if datatype.is_datetime() || datatype == Datatype::Int64 => {
-                // The least value is no date.
-                Ok(Dimension::new(name, datatype, Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 1)))
-            }
-            _ => Err(Failure::usage(format!(
-                "column {name:?} can't be a dimension: it holds neither numbers, nor dates, nor text"
-            ))),
-        }
+        dimension(name, self.datatype(name)?, self.seen.low.zip(self.seen.high))
     }
 }

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
+use super::source::Line;
 use crate::failure::{Failure, Result};
 
 /// A place, and a row that is there. Places are compared by 128 bits of a hash with a random key, so that none
@@ -17,8 +18,8 @@ type Row = (u128, At);
 pub(super) struct At {
     /// Counted over all rows.
     pub(super) number: u64,
-    /// The line that it begins on, for people.
-    pub(super) line: u64,
+    /// Where it is, for people.
+    pub(super) line: Line,
 }
 
 /// Bytes of a row in a file.
@@ -106,7 +107,7 @@ fn write_run(rows: &[Row]) -> io::Result<File> {
     for (place, At { number, line }) in rows {
         file.write_all(&place.to_le_bytes())?;
         file.write_all(&number.to_le_bytes())?;
-        file.write_all(&line.to_le_bytes())?;
+        file.write_all(&line.to_u64().to_le_bytes())?;
     }
     let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.seek(SeekFrom::Start(0))?;
@@ -137,7 +138,8 @@ impl Merge {
                 let (number, line) = at.split_at(8);
                 let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).map_err(io::Error::other);
                 let place = u128::from_le_bytes(place.try_into().map_err(io::Error::other)?);
-                self.next.push(Reverse(((place, At { number: word(number)?, line: word(line)? }), run)));
+                self.next
+                    .push(Reverse(((place, At { number: word(number)?, line: Line::from_u64(word(line)?) }), run)));
                 Ok(())
             }
             // Runs are written whole.
@@ -165,7 +167,7 @@ mod tests {
         for budget in [usize::MAX, 0] {
             let mut places = Places::new(budget);
             let rows = 3 * LEAST as u64;
-            let at = |number| At { number, line: 2 * number };
+            let at = |number| At { number, line: Line::new(0, 2 * number) };
             for number in 1..=rows {
                 places.add(&(number % (rows - 10)).to_le_bytes(), at(number)).unwrap();
             }

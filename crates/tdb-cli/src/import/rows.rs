@@ -37,27 +37,18 @@ enum Bytes {
 }
 
 /// What rows are written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowsFormat {
-    /// Comma-separated values, with a header
+    /// Comma-separated values, with a header.
     Csv,
-    /// One JSON object per line
+    /// One JSON object per line.
     Jsonl,
 }
 
 impl Input {
     /// The file at `path`; none is standard input. What is no file, but a pipe, is held in memory.
-    pub(crate) fn new(path: Option<PathBuf>, format: Option<RowsFormat>, delimiter: u8) -> Result<Self> {
+    pub(crate) fn new(path: Option<PathBuf>, format: RowsFormat, delimiter: u8) -> Result<Self> {
         let name = path.as_ref().map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
-        let by_name = path.as_ref().and_then(|path| match path.extension()?.to_str()? {
-            "csv" | "CSV" | "tsv" | "txt" => Some(RowsFormat::Csv),
-            "jsonl" | "ndjson" | "json" => Some(RowsFormat::Jsonl),
-            _ => None,
-        });
-        let format = format.or(by_name).ok_or_else(|| {
-            Failure::usage(format!("{name}: nothing says whether this is CSV or JSON lines"))
-                .with_hint("say --format csv or --format jsonl")
-        })?;
         let is_tabbed = path.as_ref().is_some_and(|path| path.extension().is_some_and(|extension| extension == "tsv"));
         let delimiter = if is_tabbed && delimiter == b',' { b'\t' } else { delimiter };
         let bytes = Bytes::new(path).map_err(|error| Failure::io(&name, &error))?;

@@ -1,10 +1,12 @@
 //! From Arrow schemas to what arrays are made from.
 
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array as _, RecordBatch, new_empty_array};
+use arrow_array::{Array as _, ArrayRef, RecordBatch, new_empty_array};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use tdb_array::tdb_filters::FilterPipeline;
 use tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
 };
@@ -76,13 +78,15 @@ pub fn definition(schema: &Schema) -> Result<ArrayDefinition> {
 pub struct NewArray {
     builder: SchemaBuilder,
     dimensions: Vec<Dimension>,
-    dictionaries: Option<RecordBatch>,
+    /// By the names of their fields.
+    enumerations: HashMap<String, Enumeration>,
+    filters: FilterPipeline,
 }
 
 impl NewArray {
     /// All that the builder says, without dimensions and attributes, which come from here.
     pub fn new(builder: SchemaBuilder) -> Self {
-        Self { builder, dimensions: Vec::new(), dictionaries: None }
+        Self { builder, dimensions: Vec::new(), enumerations: HashMap::new(), filters: FilterPipeline::default() }
     }
 
     /// Adds a dimension after those already there. In a sparse array its coordinates are the field of its name.
@@ -91,9 +95,31 @@ impl NewArray {
         self
     }
 
-    /// Makes the values of this batch's dictionaries those of the enumerations. Without it, these have none yet.
-    pub fn dictionaries(mut self, batch: &RecordBatch) -> Self {
-        self.dictionaries = Some(batch.clone());
+    /// Adds the values of this batch's dictionaries to those of the enumerations, as far as they aren't there yet. Without any
+    /// batch these have none.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for values that an array can't hold.
+    pub fn add_dictionaries(&mut self, batch: &RecordBatch) -> Result<()> {
+        for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+            let Some(dictionary) = column.as_any_dictionary_opt() else { continue };
+            let enumeration = match self.enumerations.remove(field.name()) {
+                None => enumeration(field, dictionary.values())?,
+                Some(known) => {
+                    let more = enumeration(field, dictionary.values())?;
+                    let positions = known.positions();
+                    let new: Vec<&[u8]> = more.values().filter(|value| !positions.contains_key(value)).collect();
+                    if new.is_empty() { known } else { known.clone().extended(new)? }
+                }
+            };
+            self.enumerations.insert(field.name().clone(), enumeration);
+        }
+        Ok(())
+    }
+
+    /// Gives all attributes these filters.
+    pub fn filters(mut self, filters: FilterPipeline) -> Self {
+        self.filters = filters;
         self
     }
 
@@ -117,8 +143,8 @@ impl NewArray {
             if self.dimensions.iter().any(|dimension| dimension.name() == field.name()) {
                 continue;
             }
-            let (attribute, enumeration) = attribute(field, self.dictionaries.as_ref())?;
-            builder = builder.attribute(attribute);
+            let (attribute, enumeration) = attribute(field, self.enumerations.get(field.name()))?;
+            builder = builder.attribute(attribute.with_filters(self.filters.clone()));
             if let Some(enumeration) = enumeration {
                 builder = builder.enumeration(EnumerationRef::unplaced(enumeration.name()));
                 enumerations.push(enumeration);
@@ -144,10 +170,9 @@ fn check_coordinates(field: &Field, dimension: &Dimension) -> Result<()> {
     target.cells(&new_empty_array(field.data_type())).map(|_| ())
 }
 
-/// The attribute for a field, and the enumeration for its dictionary.
-fn attribute(field: &Field, dictionaries: Option<&RecordBatch>) -> Result<(Attribute, Option<Enumeration>)> {
-    let metadata = |key: &str| field.metadata().get(key).map(String::as_str);
-    let nullable = match metadata(NULLABLE_KEY) {
+/// The attribute for a field, and the enumeration for its dictionary: this one, or one without values.
+fn attribute(field: &Field, known: Option<&Enumeration>) -> Result<(Attribute, Option<Enumeration>)> {
+    let nullable = match field.metadata().get(NULLABLE_KEY) {
         Some(told) if field.is_nullable() => told == "true",
         _ => field.is_nullable(),
     };
@@ -160,18 +185,27 @@ fn attribute(field: &Field, dictionaries: Option<&RecordBatch>) -> Result<(Attri
         Some((datatype, CellValNum::ONE)) if crate::layout::integer(datatype) == **key => datatype,
         _ => held(field, key)?.0,
     };
-    let name = metadata(ENUMERATION_KEY).unwrap_or(field.name());
-    let (of_values, number) = held(field, values)?;
-    let given = dictionaries.and_then(|batch| batch.column_by_name(field.name()));
-    let dictionary = given.and_then(|column| column.as_any_dictionary_opt()).map(|column| column.values().clone());
-    let values = dictionary.unwrap_or_else(|| new_empty_array(values));
+    let enumeration = match known {
+        Some(known) => known.clone(),
+        None => enumeration(field, &new_empty_array(values))?,
+    };
+    Ok((finish(Attribute::new(field.name(), datatype).with_enumeration(enumeration.name())), Some(enumeration)))
+}
+
+/// The enumeration of these values of a field's dictionary.
+fn enumeration(field: &Field, values: &ArrayRef) -> Result<Enumeration> {
+    let name = field.metadata().get(ENUMERATION_KEY).map_or(field.name().as_str(), String::as_str);
+    let (of_values, number) = held(field, values.data_type())?;
     let target = Target { name: field.name(), datatype: of_values, number, nullable: true, enumeration: None };
-    let cells = target.cells(&values)?;
+    let cells = target.cells(values)?;
     let mut each = cells.each(target.size());
     if let Some(nulls) = values.nulls() {
         each =
             each.into_iter().enumerate().filter(|(value, _)| nulls.is_valid(*value)).map(|(_, value)| value).collect();
     }
+    // Dictionaries may say a value twice.
+    let mut seen = HashSet::new();
+    each.retain(|value| seen.insert(*value));
     let enumeration = match number.fixed() {
         None => Enumeration::strings(name, "", of_values, each)?,
         Some(per_value) => {
@@ -180,8 +214,7 @@ fn attribute(field: &Field, dictionaries: Option<&RecordBatch>) -> Result<(Attri
         }
     };
     let ordered = field.dict_is_ordered() == Some(true);
-    let enumeration = if ordered { enumeration.ordered() } else { enumeration };
-    Ok((finish(Attribute::new(field.name(), datatype).with_enumeration(name)), Some(enumeration)))
+    Ok(if ordered { enumeration.ordered() } else { enumeration })
 }
 
 /// What the metadata of a field say that it holds, if its type still is that.
@@ -197,6 +230,17 @@ fn told(field: &Field) -> Option<(Datatype, CellValNum)> {
     }
     let target = Target { name: field.name(), datatype, number, nullable: true, enumeration: None };
     target.cells(&new_empty_array(field.data_type())).is_ok().then_some((datatype, number))
+}
+
+/// What a new array holds the cells of a field as: those of a dictionary as its values, if they become no positions.
+///
+/// # Errors
+/// [`Error::Refused`] for a type that an array can't hold.
+pub fn cells_of(field: &Field) -> Result<(Datatype, CellValNum)> {
+    match field.data_type() {
+        DataType::Dictionary(_, values) => held(field, values),
+        data_type => told(field).map_or_else(|| held(field, data_type), Ok),
+    }
 }
 
 /// What an array holds values of an Arrow type as.

@@ -140,6 +140,14 @@ pub enum Problem {
         /// The array's datatype.
         datatype: Datatype,
     },
+    /// A number that the array's datatype doesn't have.
+    #[error("{value} is no {datatype}")]
+    DoesNotFit {
+        /// The number.
+        value: String,
+        /// The array's datatype.
+        datatype: Datatype,
+    },
     /// A value in a list is null, which an array can't say.
     #[error("a null in a list; arrays have null cells, but no null values within one")]
     NullInList,

@@ -5,12 +5,14 @@ mod cells;
 mod dictionaries;
 mod numbers;
 mod target;
+mod widths;
 
 use std::borrow::Cow;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
+use tdb_array::tdb_schema::ArrayDefinition;
 use tdb_array::{Array, NewCells};
 
 use crate::{Error, Problem, Result};
@@ -59,6 +61,21 @@ pub fn cells<'a>(batch: &'a RecordBatch, array: &Array) -> Result<NewCells<'a>> 
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         let target = Target::of(array, field.name())?;
         cells = cells.with(field.name().clone(), target.cells(column)?.into_column());
+    }
+    Ok(cells)
+}
+
+/// The cells of a record batch, to be written into an array that is made from this, once it is there. As [`cells`], but columns
+/// that such an array has no field for are left out.
+///
+/// # Errors
+/// As [`cells`].
+pub fn cells_for<'a>(batch: &'a RecordBatch, definition: &ArrayDefinition) -> Result<NewCells<'a>> {
+    let mut cells = NewCells::new();
+    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+        if let Some(target) = Target::of_definition(definition, field.name())? {
+            cells = cells.with(field.name().clone(), target.cells(column)?.into_column());
+        }
     }
     Ok(cells)
 }

@@ -44,9 +44,9 @@ mod to_arrow;
 // Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {arrow_array, arrow_schema, tdb_array};
 
-pub use definition::{NewArray, definition};
+pub use definition::{NewArray, cells_of, definition};
 pub use error::{Error, Problem, Result};
-pub use from_arrow::cells;
+pub use from_arrow::{cells, cells_for};
 pub use keys::{DATATYPE_KEY, ENUMERATION_KEY, NULLABLE_KEY, ROLE_KEY, SCHEMA_KEY, VALUES_KEY};
 pub use options::ArrowOptions;
 pub use reader::{Conversion, Reader, schema};

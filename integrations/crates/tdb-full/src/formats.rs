@@ -1,9 +1,14 @@
 //! Files of whole columns.
 
 mod arrow;
+mod arrow_messages;
+mod arrow_tables;
+mod foreign;
 mod options;
 mod parquet;
+mod parquet_tables;
 mod plain;
+mod tables;
 mod write;
 
 pub(crate) use arrow::{ArrowFiles, ArrowStreams};

@@ -38,7 +38,10 @@ impl Target<'_> {
                 Ok(Cow::Owned(bits.iter().map(u8::from).collect()))
             }
             (_, Some((to, from))) => self.dates(array, from, to, cell_of).map(Cow::Owned),
-            _ => Err(self.wrong_type(whole)),
+            _ => match self.of_other_width(array, cell_of) {
+                Some(values) => values.map(Cow::Owned),
+                None => Err(self.wrong_type(whole)),
+            },
         }
     }
 

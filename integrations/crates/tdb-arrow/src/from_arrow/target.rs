@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::DataType;
 use tdb_array::Array;
-use tdb_array::tdb_schema::{Enumeration, FieldRef};
+use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Enumeration, FieldRef};
 use tdb_array::tdb_types::{CellValNum, Datatype};
 
 use crate::dates::Unit;
@@ -24,17 +24,30 @@ pub(crate) struct Target<'a> {
 impl<'a> Target<'a> {
     /// The field of this name.
     pub(crate) fn of(array: &Array, name: &'a str) -> Result<Self> {
-        let schema = array.schema();
+        match Self::in_schema(array.schema(), name, |name| Ok(Some(array.enumeration(name)?)))? {
+            Some(target) => Ok(target),
+            None => {
+                // Whose error names the fields that there are.
+                let _ = array.read().select([name])?;
+                let why = "labels are written into their own arrays";
+                Err(Error::MissingField { field: name.to_owned(), why })
+            }
+        }
+    }
+
+    /// The field of this name of arrays that are made from a definition; none if they have no such field.
+    pub(crate) fn of_definition(definition: &ArrayDefinition, name: &'a str) -> Result<Option<Self>> {
+        let enumeration = |name: &str| Ok(definition.enumeration(name).cloned().map(Arc::new));
+        Self::in_schema(definition.schema(), name, enumeration)
+    }
+
+    fn in_schema(
+        schema: &ArraySchema,
+        name: &'a str,
+        values: impl Fn(&str) -> Result<Option<Arc<Enumeration>>>,
+    ) -> Result<Option<Self>> {
         let field = schema.field(name);
-        let kind = field.and_then(|field| schema.field_type(field));
-        let Some(kind) = kind else {
-            // Whose error names the fields that there are.
-            let _ = array.read().select([name])?;
-            return Err(Error::MissingField {
-                field: name.to_owned(),
-                why: "labels are written into their own arrays",
-            });
-        };
+        let Some(kind) = field.and_then(|field| schema.field_type(field)) else { return Ok(None) };
         let enumeration = match field {
             Some(FieldRef::Attribute(index)) => {
                 schema.attributes().get(index).and_then(|attribute| attribute.enumeration())
@@ -42,9 +55,9 @@ impl<'a> Target<'a> {
             _ => None,
         };
         let is_position = kind.cell_val_num == CellValNum::ONE && !kind.datatype.is_float();
-        let enumeration = enumeration.filter(|_| is_position).map(|name| array.enumeration(name)).transpose()?;
+        let enumeration = enumeration.filter(|_| is_position).map(values).transpose()?.flatten();
         let (datatype, number) = (kind.datatype, kind.cell_val_num);
-        Ok(Self { name, datatype, number, nullable: kind.nullable, enumeration })
+        Ok(Some(Self { name, datatype, number, nullable: kind.nullable, enumeration }))
     }
 
     /// The values of an enumeration, in place of those of the field that has it.
@@ -61,7 +74,9 @@ impl<'a> Target<'a> {
     /// Whether "no time" becomes null in that type, which has another unit than the field.
     pub(crate) fn is_date_without_word(&self, data_type: &DataType) -> bool {
         let element = Element::of(self.datatype, &ArrowOptions::new());
-        matches!(element, Element::Date(..)) && Unit::of_arrow(data_type, self.datatype.is_datetime()).is_some()
+        let unit = Unit::of_arrow(data_type, self.datatype.is_datetime());
+        // Of another unit are also milliseconds in place of seconds.
+        unit.is_some() && (matches!(element, Element::Date(..)) || unit != Unit::of(self.datatype))
     }
 
     pub(crate) fn wrong_type(&self, data_type: &DataType) -> Error {

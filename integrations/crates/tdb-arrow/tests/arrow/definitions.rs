@@ -67,7 +67,8 @@ fn dictionaries_become_enumerations_and_their_values_are_found_again() {
     let colour = Field::new("colour", colours.data_type().clone(), true).with_dict_is_ordered(true);
     let arrow = Arc::new(Schema::new(vec![Field::new("d", DataType::Int32, false), colour]));
     let batch = RecordBatch::try_new(arrow.clone(), vec![places.clone(), Arc::new(colours)]).unwrap();
-    let new = NewArray::new(SchemaBuilder::sparse()).dimension(dimension()).dictionaries(&batch);
+    let mut new = NewArray::new(SchemaBuilder::sparse()).dimension(dimension());
+    new.add_dictionaries(&batch).unwrap();
     let made = new.definition(&arrow).unwrap();
     let enumeration = made.enumeration("colour").unwrap();
     assert!(enumeration.is_ordered() && made.schema().attributes()[0].datatype() == Datatype::Int16);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow_array::builder::{Int32Builder, ListBuilder};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    Array, ArrayRef, Date32Array, DictionaryArray, Int32Array, Int64Array, LargeBinaryArray, NullArray, PrimitiveArray,
-    RecordBatch, StringArray, TimestampSecondArray, UInt64Array, new_empty_array,
+    Array, ArrayRef, Date32Array, DictionaryArray, Float64Array, Int32Array, Int64Array, LargeBinaryArray, NullArray,
+    PrimitiveArray, RecordBatch, StringArray, TimestampSecondArray, UInt64Array, new_empty_array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema, UnionFields, UnionMode};
@@ -100,7 +100,7 @@ fn positions_outside_of_their_enumeration() {
     assert_eq!(error, r#"cell 0, field "a": "blue" isn't in enumeration "colours"; extend that first"#);
     // Null has a word here, a number that is no position; and what is neither value nor position is refused.
     take(&array, Arc::new(StringArray::from(vec![Some("red"), None]))).unwrap();
-    assert!(matches!(take(&array, Arc::new(Int64Array::from(vec![0]))), Err(Error::WrongType { .. })));
+    assert!(matches!(take(&array, Arc::new(Float64Array::from(vec![0.0]))), Err(Error::WrongType { .. })));
 }
 
 #[test]
@@ -134,9 +134,38 @@ fn nulls_where_an_array_has_none() {
 }
 
 #[test]
+fn numbers_of_another_width() {
+    let told = |error: Error| error.to_string();
+    let int64 = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values));
+    let wide = |values: Vec<i64>| int64(values.into_iter().map(Some).collect());
+    take(&of(Datatype::Int8), wide(vec![-128, 127, 0])).unwrap();
+    let error = told(take(&of(Datatype::Int8), wide(vec![1, 128])).unwrap_err());
+    assert_eq!(error, "cell 1, field \"a\": 128 is no int8");
+    let error = told(take(&of(Datatype::UInt64), wide(vec![-1])).unwrap_err());
+    assert_eq!(error, "cell 0, field \"a\": -1 is no uint64");
+    take(&of(Datatype::Float32), wide(vec![1 << 24, (1 << 24) + 2])).unwrap();
+    let error = told(take(&of(Datatype::Float32), wide(vec![(1 << 24) + 1])).unwrap_err());
+    assert_eq!(error, "cell 0, field \"a\": 16777217 is no float32");
+    take(&of(Datatype::Float64), Arc::new(UInt64Array::from(vec![1 << 63]))).unwrap();
+    assert!(take(&of(Datatype::Float64), Arc::new(UInt64Array::from(vec![u64::MAX]))).is_err());
+    take(&of(Datatype::Float32), Arc::new(Float64Array::from(vec![0.5, f64::NAN, f64::INFINITY]))).unwrap();
+    let error = told(take(&of(Datatype::Float32), Arc::new(Float64Array::from(vec![0.1]))).unwrap_err());
+    assert_eq!(error, "cell 0, field \"a\": 0.1 is no float32");
+    // What a null hides may be any number; and of a list it is told which cell it is in.
+    let nullable = of_attribute(Attribute::new("a", Datatype::Int8).nullable(false), None);
+    let hidden = Int64Array::new(vec![1, 1000].into(), Some(vec![true, false].into()));
+    take(&nullable, Arc::new(hidden)).unwrap();
+    let mut lists = ListBuilder::new(Int32Builder::new());
+    lists.append_value([Some(1), Some(2)]);
+    lists.append_value([Some(3), Some(300)]);
+    let error = told(take(&var(Datatype::UInt8), Arc::new(lists.finish())).unwrap_err());
+    assert_eq!(error, "cell 1, field \"a\": 300 is no uint8");
+}
+
+#[test]
 fn columns_of_another_type() {
-    let error = take(&of(Datatype::Int32), Arc::new(Int64Array::from(vec![1]))).unwrap_err();
-    assert_eq!(error.to_string(), "field \"a\": Int64 doesn't fit one value of int32");
+    let error = take(&of(Datatype::Int32), Arc::new(Float64Array::from(vec![1.0]))).unwrap_err();
+    assert_eq!(error.to_string(), "field \"a\": Float64 doesn't fit one value of int32");
     let error = take(&var(Datatype::StringUtf8), Arc::new(Int32Array::from(vec![1]))).unwrap_err();
     assert_eq!(error.to_string(), "field \"a\": Int32 doesn't fit any number of values of string_utf8");
     for column in [
@@ -205,7 +234,7 @@ fn every_type_that_an_array_cant_hold() {
     }
     let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
     let new = NewArray::new(SchemaBuilder::sparse()).dimension(dimension);
-    let error = new.clone().definition(&Schema::new(vec![Field::new("d", DataType::Int64, false)])).unwrap_err();
+    let error = new.clone().definition(&Schema::new(vec![Field::new("d", DataType::Float64, false)])).unwrap_err();
     assert!(matches!(error, Error::WrongType { .. }), "{error}");
     let error = new.definition(&Schema::new(vec![Field::new("a", DataType::Int64, false)])).unwrap_err();
     assert!(matches!(error, Error::MissingField { .. }), "{error}");

@@ -8,9 +8,11 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use tdb_arrow::Reader;
 use tdb_arrow::arrow_array::RecordBatchReader as _;
 use tdb_arrow::arrow_schema::ArrowError;
-use tdb_cli::{Export, FileFormat, FileOption, Result};
+use tdb_cli::{ColumnFiles, Export, FileFormat, FileOption, Import, Result};
 
+use super::arrow_tables::ArrowTables;
 use super::options::{STRINGS, arrow_options, compression, wrong};
+use super::tables::Tables;
 use super::write::{each, of_arrow, unwritten};
 
 /// `.arrow` and `.feather`.
@@ -25,6 +27,10 @@ const COMPRESSION: FileOption = compression("none (the default), lz4 or zstd");
 const OPTIONS: &[FileOption] = &[COMPRESSION, STRINGS];
 
 impl FileFormat for ArrowFiles {
+    fn import(&self, import: Import) -> Result<Box<dyn ColumnFiles>> {
+        Tables::open(&ArrowTables, import)
+    }
+
     fn endings(&self) -> &'static [&'static str] {
         &["arrow", "feather"]
     }
@@ -44,6 +50,10 @@ impl FileFormat for ArrowFiles {
 }
 
 impl FileFormat for ArrowStreams {
+    fn import(&self, import: Import) -> Result<Box<dyn ColumnFiles>> {
+        Tables::open(&ArrowTables, import)
+    }
+
     fn endings(&self) -> &'static [&'static str] {
         &["arrows"]
     }

@@ -8,10 +8,13 @@ use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use tdb_arrow::Reader;
 use tdb_arrow::arrow_array::RecordBatchReader as _;
-use tdb_cli::{Export, FileFormat, FileOption, Result};
+
+use tdb_cli::{ColumnFiles, Export, FileFormat, FileOption, Import, Result};
 
 use super::options::{STRINGS, arrow_options, compression, wrong};
+use super::parquet_tables::ParquetTables;
 use super::plain;
+use super::tables::Tables;
 use super::write::{each, of_arrow, unwritten};
 
 /// `.parquet`.
@@ -31,6 +34,10 @@ impl FileFormat for ParquetFiles {
 
     fn options(&self) -> &'static [FileOption] {
         &[COMPRESSION, ROW_GROUP, STRINGS]
+    }
+
+    fn import(&self, import: Import) -> Result<Box<dyn ColumnFiles>> {
+        Tables::open(&ParquetTables, import)
     }
 
     fn export(&self, export: Export<'_>) -> Result<u64> {

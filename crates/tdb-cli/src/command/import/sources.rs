@@ -1,0 +1,135 @@
+//! The files to import.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Exit, Failure, Result};
+use crate::files::{self, FileFormat, Import};
+use crate::import::{Input, RowsFormat, Source};
+use crate::location;
+
+/// How files are to be read.
+#[derive(Clone, Copy)]
+pub(super) struct How<'a> {
+    pub(super) format: Option<&'a str>,
+    pub(super) delimiter: u8,
+    pub(super) null: &'a str,
+    pub(super) budget: usize,
+}
+
+/// What a file holds.
+enum Kind {
+    Rows(RowsFormat),
+    Columns(&'static dyn FileFormat),
+}
+
+/// The files that the person named, or that are in folders that the person named.
+///
+/// # Errors
+/// Nothing says what they hold, or not all hold the same; this program can't read them.
+pub(super) fn source(named: &[OsString], how: How<'_>) -> Result<Source> {
+    let mut paths = Vec::new();
+    for name in named {
+        if name == "-" {
+            paths.push(None);
+            continue;
+        }
+        let path = location::local(name)?;
+        if path.is_dir() {
+            paths.extend(files_in(&path, how.format)?.into_iter().map(Some));
+        } else {
+            paths.push(Some(path));
+        }
+    }
+    let kinds = paths.iter().map(|path| Kind::of(path.as_deref(), how.format)).collect::<Result<Vec<_>>>()?;
+    let (mut formats, mut columns) = (Vec::new(), None);
+    for kind in kinds {
+        match kind {
+            Kind::Rows(format) => formats.push(format),
+            Kind::Columns(format) => columns = Some(format),
+        }
+    }
+    let is_one_kind = match &columns {
+        Some(format) => {
+            let of = |path: &Option<PathBuf>| path.as_deref().and_then(files::ending).unwrap_or_default();
+            let known = |path: &Option<PathBuf>| how.format.is_some() || format.endings().contains(&&*of(path));
+            formats.is_empty() && paths.iter().all(known)
+        }
+        None => formats.windows(2).all(|pair| pair[0] == pair[1]),
+    };
+    if !is_one_kind {
+        return Err(Failure::usage("the files are of different kinds").with_hint("import each kind by itself"));
+    }
+    match columns {
+        Some(format) => of_columns(format, paths, how),
+        None => of_rows(paths.into_iter().zip(formats), how),
+    }
+}
+
+fn of_columns(format: &'static dyn FileFormat, paths: Vec<Option<PathBuf>>, how: How<'_>) -> Result<Source> {
+    if paths.iter().any(Option::is_none) {
+        return Err(Failure::usage("files of this kind can't be read from standard input").with_hint("name a file"));
+    }
+    let paths: Vec<PathBuf> = paths.into_iter().flatten().collect();
+    let names = paths.iter().map(|path| path.display().to_string()).collect();
+    let files = format.import(Import::new(paths, how.budget))?;
+    Ok(Source::Columns { files, names })
+}
+
+fn of_rows(files: impl Iterator<Item = (Option<PathBuf>, RowsFormat)>, how: How<'_>) -> Result<Source> {
+    let inputs = files.map(|(path, format)| Input::new(path, format, how.delimiter)).collect::<Result<_>>()?;
+    Ok(Source::Rows { inputs, null: how.null.to_owned() })
+}
+
+impl Kind {
+    fn of(path: Option<&Path>, named: Option<&str>) -> Result<Self> {
+        let name = path.map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
+        let ending = named.map(|name| name.trim_start_matches('.').to_ascii_lowercase());
+        let ending = ending.or_else(|| path.and_then(files::ending)).unwrap_or_default();
+        match ending.as_str() {
+            "csv" | "tsv" | "txt" => return Ok(Self::Rows(RowsFormat::Csv)),
+            "jsonl" | "ndjson" | "json" => return Ok(Self::Rows(RowsFormat::Jsonl)),
+            _ => {}
+        }
+        if let Some(format) = files::format_of(&ending) {
+            return Ok(Self::Columns(format));
+        }
+        let known: Vec<&str> = ["csv", "jsonl"].into_iter().chain(files::endings()).collect();
+        if files::COLUMNS.contains(&ending.as_str()) {
+            let message = format!("{name}: this build of tdb imports .{} only", known.join(", ."));
+            let hint = location::elsewhere("convert the file to CSV");
+            return Err(Failure::new(Exit::Unsupported, message).with_hint(hint));
+        }
+        let hint = format!("say --format {}", known.join(" or --format "));
+        Err(Failure::usage(format!("{name}: nothing says what this holds")).with_hint(hint))
+    }
+}
+
+/// The files in a folder whose names end as those of files that can be imported, in the order of their names.
+fn files_in(folder: &Path, format: Option<&str>) -> Result<Vec<PathBuf>> {
+    let broken = |error: std::io::Error| Failure::io(folder.display(), &error);
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(broken)? {
+        let path = entry.map_err(broken)?.path();
+        let ending = files::ending(&path);
+        let is_wanted = match format {
+            Some(format) => ending.as_deref() == Some(format.trim_start_matches('.')),
+            None => {
+                Kind::of(Some(&path), None).is_ok() || ending.is_some_and(|ending| files::COLUMNS.contains(&&*ending))
+            }
+        };
+        // Programs that write folders of files hide what isn't done, and what is theirs.
+        let is_hidden = path
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_"));
+        if is_wanted && !is_hidden && path.is_file() {
+            found.push(path);
+        }
+    }
+    found.sort_unstable();
+    if found.is_empty() {
+        let message = format!("{}: no file in this folder can be imported", folder.display());
+        return Err(Failure::usage(message).with_hint("name the files, and what they hold with --format"));
+    }
+    Ok(found)
+}

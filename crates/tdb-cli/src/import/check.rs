@@ -1,0 +1,143 @@
+//! The first pass: which rows the array can't take.
+
+use std::collections::BTreeMap;
+
+use tdb_schema::ArraySchema;
+
+use super::cells::Cells;
+use super::dense::Bounds;
+use super::places::{At, Places};
+use super::source::{Source, Target, Visitor};
+use super::{MAX_REPORTED, Reading, Writing};
+use crate::failure::{Exit, Failure, Result};
+use crate::terminal::{Terminal, message};
+
+/// What a first pass has found.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// Rows that can be imported.
+    pub(crate) rows: u64,
+    pub(crate) rejected: u64,
+    pub(super) bounds: Bounds,
+    /// The numbers of rows in whose place later ones stand, in ascending order.
+    pub(super) replaced: Vec<u64>,
+}
+
+/// Looks at all rows for those that an array can't take, and reports them.
+///
+/// # Errors
+/// There are some, and they shall not be skipped; the files can't be read; their columns aren't the array's.
+pub(super) fn check(reading: &Reading, target: Target<'_>, writing: &Writing, terminal: Terminal) -> Result<Checked> {
+    let schema = target.schema();
+    // Of equal coordinates in a sparse array the last ones win anyhow.
+    let is_unique = !schema.allows_duplicates() && (schema.is_dense() || !writing.keep_last);
+    let mut pass = Pass {
+        source: &reading.source,
+        is_dense: schema.is_dense(),
+        places: is_unique.then(|| Places::new(writing.budget)),
+        checked: Checked::default(),
+        keys: Vec::new(),
+        place: Vec::new(),
+    };
+    reading.source.walk(target, &mut pass, ("checking", terminal.stderr))?;
+    let Pass { mut checked, places, .. } = pass;
+    if checked.rejected > MAX_REPORTED {
+        eprintln!("and {} more rows", checked.rejected - MAX_REPORTED);
+    }
+    if checked.rejected > 0 && !reading.skip_rejects {
+        let message = format!("{} of {} rows can't be imported", checked.rejected, checked.rows + checked.rejected);
+        return Err(Failure::new(Exit::Finding, format!("{message}; nothing was written"))
+            .with_hint("mend them, or leave them out with --skip-rejects"));
+    }
+    if let Some(places) = places {
+        check_unique(&reading.source, places, &mut checked, schema, writing.keep_last)?;
+    }
+    if schema.is_dense() {
+        checked.bounds.check(schema)?;
+    }
+    Ok(checked)
+}
+
+struct Pass<'a> {
+    source: &'a Source,
+    is_dense: bool,
+    places: Option<Places>,
+    checked: Checked,
+    keys: Vec<u64>,
+    place: Vec<u8>,
+}
+
+impl Visitor for Pass<'_> {
+    fn wants(&self, _: u64) -> bool {
+        true
+    }
+
+    fn pushed(&mut self, cells: &mut Cells, rows: &[At]) -> Result<()> {
+        self.checked.rows += rows.len() as u64;
+        for (cell, at) in rows.iter().enumerate() {
+            if self.is_dense {
+                cells.keys(cell, &mut self.keys);
+                self.checked.bounds.add(&self.keys);
+            }
+            if let Some(places) = &mut self.places {
+                cells.place(cell, &mut self.place);
+                places.add(&self.place, *at)?;
+            }
+        }
+        cells.clear();
+        Ok(())
+    }
+
+    fn rejected(&mut self, at: At, why: &str) {
+        self.checked.rejected += 1;
+        if self.checked.rejected <= MAX_REPORTED {
+            eprintln!("{}: {}", self.source.place(at.line), message(why));
+        }
+    }
+}
+
+/// Tells of rows with the coordinates of others, or leaves out all but the last ones.
+fn check_unique(
+    source: &Source,
+    places: Places,
+    checked: &mut Checked,
+    schema: &ArraySchema,
+    keep_last: bool,
+) -> Result<()> {
+    let (mut count, mut told) = (0, BTreeMap::new());
+    places.repeated(|first, before, at| {
+        count += 1;
+        if keep_last {
+            checked.replaced.push(before.number);
+            return;
+        }
+        told.insert(at.number, (at.line, first.line));
+        if told.len() as u64 > MAX_REPORTED {
+            told.pop_last();
+        }
+    })?;
+    if keep_last {
+        checked.replaced.sort_unstable();
+        checked.rows -= count;
+        checked.bounds.leave_out(count);
+        return Ok(());
+    }
+    for (line, first) in told.values() {
+        let first = source.place_beside(*first, *line);
+        eprintln!("{}: the coordinates are those of {first}", source.place(*line));
+    }
+    if count > MAX_REPORTED {
+        eprintln!("and {} more rows", count - MAX_REPORTED);
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    let message = format!("{count} of {} rows have the coordinates of others; nothing was written", checked.rows);
+    let hint = match schema.is_dense() {
+        true => "--keep-last takes the last row of each cell",
+        false => {
+            "--keep-last takes the last row of each cell; --allow-duplicates makes a new array that takes them all"
+        }
+    };
+    Err(Failure::new(Exit::Finding, message).with_hint(hint))
+}

@@ -1,0 +1,222 @@
+//! The cells of one field, gathered.
+
+use tdb_array::NewColumn;
+use tdb_types::{CellValNum, Datatype};
+
+/// Cells gathered so far.
+#[derive(Debug)]
+pub(super) struct Column {
+    /// Bytes of a value.
+    value_size: usize,
+    /// Bytes of a cell; none where they differ.
+    cell_size: Option<usize>,
+    pub(super) values: Vec<u8>,
+    /// In values, where cells differ in length.
+    offsets: Option<Vec<u64>>,
+    /// One byte per cell, where cells may be null.
+    valid: Option<Vec<u8>>,
+}
+
+impl Column {
+    /// For cells of so many values of a type.
+    pub(super) fn new(datatype: Datatype, number: CellValNum, nullable: bool) -> Self {
+        let value_size = datatype.size();
+        let cell_size = number.fixed().map(|number| number as usize * value_size);
+        let offsets = cell_size.is_none().then(|| vec![0]);
+        Self { value_size, cell_size, values: Vec::new(), offsets, valid: nullable.then(Vec::new) }
+    }
+
+    /// Whether cells differ in length.
+    pub(super) fn is_var(&self) -> bool {
+        self.cell_size.is_none()
+    }
+
+    /// Bytes that the cells take.
+    pub(super) fn bytes(&self) -> usize {
+        let offsets = self.offsets.as_ref().map_or(0, |offsets| 8 * offsets.len());
+        self.values.len() + offsets + self.valid.as_ref().map_or(0, Vec::len)
+    }
+
+    /// The bytes of a cell.
+    pub(super) fn cell(&self, cell: usize) -> &[u8] {
+        match (&self.offsets, self.cell_size) {
+            (Some(offsets), _) => {
+                &self.values[offsets[cell] as usize * self.value_size..offsets[cell + 1] as usize * self.value_size]
+            }
+            (None, size) => &self.values[cell * size.unwrap_or(0)..(cell + 1) * size.unwrap_or(0)],
+        }
+    }
+
+    /// Makes a cell of the values behind those of the last one, which are zeros if it is null.
+    pub(super) fn end_cell(&mut self, is_null: bool) {
+        if is_null {
+            self.values.resize(self.values.len() + self.cell_size.unwrap_or(0), 0);
+        }
+        if let Some(offsets) = &mut self.offsets {
+            offsets.push((self.values.len() / self.value_size) as u64);
+        }
+        if let Some(valid) = &mut self.valid {
+            valid.push(u8::from(!is_null));
+        }
+    }
+
+    /// Takes up all cells that are given.
+    pub(super) fn extend(&mut self, given: &Given<'_>) {
+        let Some(column) = given.column else {
+            return (0..given.len).for_each(|_| self.end_cell(true));
+        };
+        let bytes = given.bytes(0..given.len);
+        self.values.extend_from_slice(bytes);
+        if let (Some(ends), Some(offsets)) = (&mut self.offsets, column.offsets()) {
+            let base = ends.last().copied().unwrap_or(0);
+            let first = offsets.first().copied().unwrap_or(0);
+            ends.extend(offsets.iter().skip(1).map(|offset| offset - first + base));
+        }
+        if let Some(valid) = &mut self.valid {
+            valid.extend((0..given.len).map(|cell| u8::from(!given.is_null(cell))));
+        }
+    }
+
+    /// Takes up one of the cells that are given.
+    pub(super) fn push(&mut self, given: &Given<'_>, cell: usize) {
+        let is_null = given.is_null(cell);
+        if !is_null {
+            self.values.extend_from_slice(given.bytes(cell..cell + 1));
+        }
+        self.end_cell(is_null);
+    }
+
+    /// Takes back all cells from `len` on, and what there is of another one.
+    pub(super) fn truncate(&mut self, len: usize) {
+        let end = self.end(len);
+        if let Some(offsets) = &mut self.offsets {
+            offsets.truncate(len + 1);
+        }
+        self.values.truncate(end);
+        if let Some(valid) = &mut self.valid {
+            valid.truncate(len);
+        }
+    }
+
+    /// Forgets the first cells.
+    pub(super) fn remove_first(&mut self, count: usize) {
+        self.values.drain(..self.end(count));
+        if let Some(offsets) = &mut self.offsets {
+            offsets.drain(..count);
+            let first = offsets.first().copied().unwrap_or(0);
+            offsets.iter_mut().for_each(|offset| *offset -= first);
+        }
+        if let Some(valid) = &mut self.valid {
+            valid.drain(..count);
+        }
+    }
+
+    /// Where the values of the first `count` cells end, in bytes.
+    fn end(&self, count: usize) -> usize {
+        match (&self.offsets, self.cell_size) {
+            (Some(offsets), _) => offsets.get(count).map_or(0, |end| *end as usize) * self.value_size,
+            (None, size) => count * size.unwrap_or(0),
+        }
+    }
+
+    /// The first `count` cells to be written, or those that are in `order`.
+    pub(super) fn new_column(&self, count: usize, order: Option<&[usize]>) -> NewColumn<'_> {
+        let column = match order {
+            None => {
+                let column = NewColumn::bytes(&self.values[..self.end(count)]);
+                match &self.offsets {
+                    Some(offsets) => column.with_offsets(&offsets[..=count]),
+                    None => column,
+                }
+            }
+            Some(order) => self.in_order(order),
+        };
+        match &self.valid {
+            None => column,
+            Some(valid) => column.with_validity(match order {
+                None => bits(valid[..count].iter().copied()),
+                Some(order) => bits(order.iter().map(|cell| valid[*cell])),
+            }),
+        }
+    }
+
+    fn in_order(&self, order: &[usize]) -> NewColumn<'_> {
+        let (mut values, mut offsets) = (Vec::with_capacity(self.values.len()), self.offsets.as_ref().map(|_| vec![0]));
+        for cell in order {
+            values.extend_from_slice(self.cell(*cell));
+            if let Some(offsets) = &mut offsets {
+                offsets.push((values.len() / self.value_size) as u64);
+            }
+        }
+        NewColumn::owned(values, offsets, None)
+    }
+}
+
+/// A bit for each byte, least significant first.
+fn bits(bytes: impl Iterator<Item = u8>) -> Vec<u8> {
+    let mut bits = Vec::with_capacity(bytes.size_hint().0.div_ceil(8));
+    for (index, byte) in bytes.enumerate() {
+        if index.is_multiple_of(8) {
+            bits.push(0);
+        }
+        if let Some(last) = bits.last_mut() {
+            *last |= byte << (index % 8);
+        }
+    }
+    bits
+}
+
+/// Cells that a file of columns gives for a field; without a column all of them are null.
+#[derive(Debug)]
+pub(super) struct Given<'a> {
+    column: Option<&'a NewColumn<'a>>,
+    len: usize,
+    value_size: usize,
+    cell_size: Option<usize>,
+}
+
+impl<'a> Given<'a> {
+    /// So many cells for such a column; none if what there is isn't as many.
+    pub(super) fn new(given: Option<&'a NewColumn<'a>>, len: usize, column: &Column) -> Option<Self> {
+        let (value_size, cell_size) = (column.value_size, column.cell_size);
+        let fits = given.is_none_or(|given| {
+            let bytes = given.as_bytes().len();
+            let cells = match (cell_size, given.offsets()) {
+                (Some(size), None) => len.checked_mul(size) == Some(bytes),
+                (None, Some(offsets)) => {
+                    let end = offsets.last().and_then(|end| end.checked_mul(value_size as u64));
+                    offsets.len() == len + 1 && offsets.is_sorted() && end.is_some_and(|end| end <= bytes as u64)
+                }
+                _ => false,
+            };
+            cells && given.validity().is_none_or(|bits| bits.len() >= len.div_ceil(8))
+        });
+        fits.then_some(Self { column: given, len, value_size, cell_size })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn is_null(&self, cell: usize) -> bool {
+        let Some(column) = self.column else { return true };
+        column.validity().is_some_and(|bits| bits[cell / 8] >> (cell % 8) & 1 == 0)
+    }
+
+    /// Whether there may be nulls.
+    pub(super) fn has_nulls(&self) -> bool {
+        self.column.is_none_or(|column| column.validity().is_some())
+    }
+
+    /// The bytes of some cells.
+    pub(super) fn bytes(&self, cells: std::ops::Range<usize>) -> &[u8] {
+        let Some(column) = self.column else { return &[] };
+        let range = match (column.offsets(), self.cell_size) {
+            (Some(offsets), _) => {
+                offsets[cells.start] as usize * self.value_size..offsets[cells.end] as usize * self.value_size
+            }
+            (None, size) => cells.start * size.unwrap_or(0)..cells.end * size.unwrap_or(0),
+        };
+        &column.as_bytes()[range]
+    }
+}

@@ -1,0 +1,215 @@
+//! Where rows come from: files that are read line by line, or column by column.
+
+use tdb_schema::{ArrayDefinition, ArraySchema};
+
+use super::cells::Cells;
+use super::places::At;
+use super::rows::Input;
+use crate::failure::Result;
+use crate::files::ColumnFiles;
+use crate::progress::Progress;
+
+/// Files that rows are taken from, in passes of which each begins with the first row.
+pub(crate) enum Source {
+    /// Files of CSV or JSON lines; and what stands for a null cell in CSV.
+    Rows { inputs: Vec<Input>, null: String },
+    /// Files of columns, and how they are called.
+    Columns { files: Box<dyn ColumnFiles>, names: Vec<String> },
+}
+
+/// Which line or row of which file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Line(u64);
+
+/// Bits of the number of the line; the others are the file's.
+const LINE_BITS: u32 = 40;
+
+impl Line {
+    pub(super) fn new(file: usize, line: u64) -> Self {
+        Self((file as u64) << LINE_BITS | line & ((1 << LINE_BITS) - 1))
+    }
+
+    pub(super) fn to_u64(self) -> u64 {
+        self.0
+    }
+
+    pub(super) fn from_u64(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    fn file(self) -> usize {
+        (self.0 >> LINE_BITS) as usize
+    }
+
+    fn line(self) -> u64 {
+        self.0 & ((1 << LINE_BITS) - 1)
+    }
+}
+
+/// Who looks at all rows.
+pub(super) trait Visitor {
+    /// Whether the row of this number is of interest; the first one has the number 1.
+    fn wants(&self, number: u64) -> bool;
+
+    /// Rows were pushed, and were the last ones; each is at one of these places.
+    ///
+    /// # Errors
+    /// Why the walk is to end.
+    fn pushed(&mut self, cells: &mut Cells, rows: &[At]) -> Result<()>;
+
+    /// A row can't be taken.
+    fn rejected(&mut self, at: At, why: &str);
+}
+
+/// What rows are meant for.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub(super) definition: &'a ArrayDefinition,
+    /// Whether columns that the array has no field for are passed over.
+    pub(super) ignore_others: bool,
+}
+
+impl Target<'_> {
+    pub(super) fn schema(&self) -> &ArraySchema {
+        self.definition.schema()
+    }
+
+    fn cells(&self) -> Result<Cells> {
+        let enumeration = |name: &str| self.definition.enumeration(name).cloned();
+        Cells::new(self.schema(), enumeration, self.ignore_others)
+    }
+}
+
+impl Source {
+    /// What to call all of it.
+    pub(super) fn name(&self) -> String {
+        let names: Vec<&str> = self.names().collect();
+        match &names[..] {
+            [name] => (*name).to_owned(),
+            names => format!("{} files", names.len()),
+        }
+    }
+
+    fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match self {
+            Self::Rows { inputs, .. } => Box::new(inputs.iter().map(Input::name)),
+            Self::Columns { names, .. } => Box::new(names.iter().map(String::as_str)),
+        }
+    }
+
+    /// Where it is, for people.
+    pub(super) fn place(&self, line: Line) -> String {
+        let name = self.names().nth(line.file()).unwrap_or_default();
+        match self {
+            Self::Rows { .. } => format!("{name}:{}", line.line()),
+            Self::Columns { .. } => format!("{name}, row {}", line.line()),
+        }
+    }
+
+    /// Where it is, behind a place in perhaps the same file.
+    pub(super) fn place_beside(&self, line: Line, other: Line) -> String {
+        match self {
+            _ if line.file() != other.file() => self.place(line),
+            Self::Rows { .. } => format!("line {}", line.line()),
+            Self::Columns { .. } => format!("row {}", line.line()),
+        }
+    }
+
+    /// Hands all rows to the visitor, as far as it wants to see them.
+    ///
+    /// # Errors
+    /// The files can't be read; their columns aren't the array's; what the visitor says.
+    pub(super) fn walk(
+        &self,
+        target: Target<'_>,
+        visitor: &mut dyn Visitor,
+        (pass, wanted): (&'static str, bool),
+    ) -> Result<Cells> {
+        let mut cells = target.cells()?;
+        let mut progress = Progress::new(wanted);
+        match self {
+            Self::Rows { inputs, null } => {
+                let mut walk = RowWalk { cells: &mut cells, visitor, number: 0, null };
+                let sizes: Vec<u64> = inputs.iter().map(|input| input.progress().0).collect();
+                for (file, input) in inputs.iter().enumerate() {
+                    let before: u64 = sizes[..file].iter().sum();
+                    let mut show = || show(&mut progress, pass, (sizes.iter().sum(), before + input.progress().1));
+                    walk.file(file, input, &mut show)?;
+                }
+            }
+            Self::Columns { files, .. } => {
+                let mut show = || show(&mut progress, pass, files.progress());
+                columns(&**files, target, &mut cells, visitor, &mut show)?;
+            }
+        }
+        progress.finish();
+        Ok(cells)
+    }
+}
+
+/// A walk over lines.
+struct RowWalk<'a> {
+    cells: &'a mut Cells,
+    visitor: &'a mut dyn Visitor,
+    number: u64,
+    null: &'a str,
+}
+
+impl RowWalk<'_> {
+    fn file(&mut self, file: usize, input: &Input, show: &mut dyn FnMut()) -> Result<()> {
+        let mut rows = input.rows()?;
+        match rows.columns() {
+            Some(columns) => self.cells.assign(columns)?,
+            None => self.cells.assign_nothing(),
+        }
+        while let Some((line, row)) = rows.next(input.name())? {
+            self.number += 1;
+            let at = At { number: self.number, line: Line::new(file, line) };
+            if self.visitor.wants(self.number) {
+                match row.and_then(|row| self.cells.push(row, self.null)) {
+                    Ok(()) => self.visitor.pushed(self.cells, &[at])?,
+                    Err(why) => self.visitor.rejected(at, &why),
+                }
+            }
+            show();
+        }
+        Ok(())
+    }
+}
+
+/// A walk over columns.
+fn columns(
+    files: &dyn ColumnFiles,
+    target: Target<'_>,
+    cells: &mut Cells,
+    visitor: &mut dyn Visitor,
+    show: &mut dyn FnMut(),
+) -> Result<()> {
+    let names: Vec<String> = files.columns().iter().map(|column| column.name.clone()).collect();
+    cells.assign(&names)?;
+    let fields: Vec<String> = names.into_iter().filter(|name| cells.has_field(name)).collect();
+    let mut before = 0;
+    files.walk(target.definition, &fields, &mut |batch| {
+        let at = |row: usize| {
+            let number = before + row as u64 + 1;
+            At { number, line: Line::new(batch.file, batch.first + row as u64 + 1) }
+        };
+        let appended = cells.append(&batch, |row| visitor.wants(before + row as u64 + 1))?;
+        for (row, why) in &appended.rejected {
+            visitor.rejected(at(*row), why);
+        }
+        let rows: Vec<At> = appended.pushed.iter().map(|row| at(*row)).collect();
+        visitor.pushed(cells, &rows)?;
+        before += batch.rows as u64;
+        show();
+        Ok(())
+    })
+}
+
+/// A bar over the bytes of the files, for each pass over them: their size, and how much of that was seen.
+fn show(progress: &mut Progress, pass: &'static str, (size, seen): (u64, u64)) {
+    if let Some(bar) = progress.line("{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left", Some(size)) {
+        bar.set_message(pass);
+        bar.set_position(seen);
+    }
+}

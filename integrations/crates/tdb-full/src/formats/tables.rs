@@ -1,0 +1,220 @@
+//! Files that hold tables, as cells for an array.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::path::Path;
+
+use arrow_select::filter::filter_record_batch;
+use tdb_arrow::arrow_array::cast::AsArray;
+use tdb_arrow::arrow_array::{ArrayRef, BooleanArray, RecordBatch};
+use tdb_arrow::arrow_schema::{DataType, Schema, SchemaRef};
+use tdb_arrow::tdb_array::tdb_filters::{Filter, FilterPipeline};
+use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
+use tdb_arrow::{Error, NewArray, cells_for, cells_of};
+use tdb_cli::{ColumnBatch, ColumnFiles, Exit, Failure, FileColumn, Import, Result};
+
+/// Rows that are handed on at a time, at most.
+pub(super) const MAX_ROWS: usize = 1 << 16;
+
+/// A kind of file that holds tables.
+pub(super) trait TableKind {
+    /// The columns of a file.
+    fn schema(&self, path: &Path) -> Result<SchemaRef>;
+
+    /// The rows of a file, of these columns only, in batches of about so many bytes where the file allows it; each with the bytes
+    /// of the file that were passed then.
+    fn batches(&self, path: &Path, columns: &[usize], budget: usize) -> Result<Batches>;
+}
+
+/// Batches of a file.
+pub(super) type Batches = Box<dyn Iterator<Item = Result<(RecordBatch, u64)>>>;
+
+/// Files of one kind.
+pub(super) struct Tables {
+    kind: &'static dyn TableKind,
+    import: Import,
+    /// Of the first file.
+    schema: SchemaRef,
+    columns: Vec<FileColumn>,
+    /// Bytes of all files, and of those that the walk has passed.
+    size: u64,
+    passed: Cell<u64>,
+}
+
+impl Tables {
+    /// Opens the files, and looks at their columns.
+    pub(super) fn open(kind: &'static dyn TableKind, import: Import) -> Result<Box<dyn ColumnFiles>> {
+        let Some(first) = import.paths.first() else { return Err(Failure::usage("there are no files")) };
+        let schema = kind.schema(first)?;
+        let mut size = 0;
+        for path in &import.paths {
+            size += size_of_file(path)?;
+            let other = kind.schema(path)?;
+            check_names(path, &other)?;
+            if let Some(name) = lacks(&other, &schema) {
+                return Err(differs(path, &format!("has no column {name:?}"), first));
+            }
+            if let Some(name) = lacks(&schema, &other) {
+                return Err(differs(path, &format!("has a column {name:?}"), first));
+            }
+        }
+        let column = |(name, kind)| FileColumn { name, kind };
+        let columns = schema.fields().iter().map(|field| (field.name().clone(), cells_of(field).ok()));
+        let columns = columns.map(column).collect();
+        Ok(Box::new(Self { kind, import, schema, columns, size, passed: Cell::new(0) }))
+    }
+
+    /// Calls `each` with all batches of these columns.
+    fn each(&self, columns: &[&str], each: &mut dyn FnMut(usize, u64, RecordBatch) -> Result<()>) -> Result<()> {
+        let mut before = 0;
+        for (file, path) in self.import.paths.iter().enumerate() {
+            let schema = self.kind.schema(path)?;
+            let is_wanted = |index: &usize| columns.contains(&schema.field(*index).name().as_str());
+            let indices: Vec<usize> = (0..schema.fields().len()).filter(is_wanted).collect();
+            let mut row = 0;
+            for batch in self.kind.batches(path, &indices, self.import.budget / 4)? {
+                let (batch, passed) = batch?;
+                self.passed.set(before + passed);
+                for start in (0..batch.num_rows()).step_by(MAX_ROWS) {
+                    let part = batch.slice(start, MAX_ROWS.min(batch.num_rows() - start));
+                    let rows = part.num_rows() as u64;
+                    each(file, row, part)?;
+                    row += rows;
+                }
+            }
+            before += size_of_file(path)?;
+        }
+        Ok(())
+    }
+
+    /// An error about a file.
+    fn failure(&self, file: usize, error: Error) -> Failure {
+        match error {
+            Error::Array(error) => error.into(),
+            error => {
+                let path = self.import.paths.get(file).map(|path| path.display().to_string()).unwrap_or_default();
+                Failure::new(Exit::Unsupported, format!("{path}: {error}"))
+                    .with_hint("docs/arrow.md says what becomes of which type")
+            }
+        }
+    }
+
+    /// The rows of a batch that an array can hold, and why it can't hold the others.
+    fn sort_out(
+        &self,
+        file: usize,
+        batch: &RecordBatch,
+        definition: &ArrayDefinition,
+    ) -> Result<(RecordBatch, Vec<(usize, String)>)> {
+        let mut rejected = Vec::new();
+        let mut is_good = Vec::with_capacity(batch.num_rows());
+        for row in 0..batch.num_rows() {
+            let problem = match cells_for(&batch.slice(row, 1), definition) {
+                Ok(_) => None,
+                Err(Error::Cell { field, problem, .. }) => Some((row, format!("{field}: {problem}"))),
+                Err(error) => return Err(self.failure(file, error)),
+            };
+            is_good.push(problem.is_none());
+            rejected.extend(problem);
+        }
+        let good = filter_record_batch(batch, &BooleanArray::from(is_good));
+        let good = good.map_err(|error| self.failure(file, error.into()))?;
+        Ok((good, rejected))
+    }
+}
+
+impl ColumnFiles for Tables {
+    fn columns(&self) -> &[FileColumn] {
+        &self.columns
+    }
+
+    fn definition(&self) -> Result<Option<ArrayDefinition>> {
+        match tdb_arrow::definition(&self.schema) {
+            Ok(definition) => Ok(Some(definition)),
+            Err(Error::NoDefinition) => Ok(None),
+            Err(error) => Err(self.failure(0, error)),
+        }
+    }
+
+    fn new_array(&self, builder: SchemaBuilder, dimensions: Vec<Dimension>) -> Result<ArrayDefinition> {
+        let filters = FilterPipeline::new(vec![Filter::Zstd { level: Filter::DEFAULT_LEVEL }]);
+        let mut new = NewArray::new(builder).filters(filters);
+        let names: Vec<String> = dimensions.iter().map(|dimension| dimension.name().to_owned()).collect();
+        for dimension in dimensions {
+            new = new.dimension(dimension);
+        }
+        let is_enumerated = |name: &&str| !names.iter().any(|dimension| dimension == name);
+        let dictionaries: Vec<&str> = dictionaries(&self.schema).filter(is_enumerated).collect();
+        let mut last: Vec<Option<ArrayRef>> = Vec::new();
+        if !dictionaries.is_empty() {
+            self.each(&dictionaries, &mut |file, _, batch| {
+                let values = batch.columns().iter().map(|column| column.as_any_dictionary_opt());
+                let values: Vec<Option<ArrayRef>> =
+                    values.map(|dictionary| dictionary.map(|dictionary| dictionary.values().clone())).collect();
+                // Most files have the same ones in all batches.
+                if values != last {
+                    new.add_dictionaries(&batch).map_err(|error| self.failure(file, error))?;
+                    last = values;
+                }
+                Ok(())
+            })?;
+        }
+        new.definition(&self.schema).map_err(|error| self.failure(0, error))
+    }
+
+    fn walk(
+        &self,
+        definition: &ArrayDefinition,
+        fields: &[String],
+        each: &mut dyn FnMut(ColumnBatch<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+        self.passed.set(0);
+        self.each(&fields, &mut |file, first, batch| {
+            let rows = batch.num_rows();
+            match cells_for(&batch, definition) {
+                Ok(cells) => each(ColumnBatch { file, first, rows, cells, rejected: Vec::new() }),
+                Err(Error::Cell { .. }) => {
+                    let (good, rejected) = self.sort_out(file, &batch, definition)?;
+                    let cells = cells_for(&good, definition).map_err(|error| self.failure(file, error))?;
+                    each(ColumnBatch { file, first, rows, cells, rejected })
+                }
+                Err(error) => Err(self.failure(file, error)),
+            }
+        })
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (self.size, self.passed.get())
+    }
+}
+
+fn size_of_file(path: &Path) -> Result<u64> {
+    std::fs::metadata(path).map(|metadata| metadata.len()).map_err(|error| Failure::io(path.display(), &error))
+}
+
+/// The columns that are dictionaries.
+fn dictionaries(schema: &Schema) -> impl Iterator<Item = &str> {
+    let fields = schema.fields().iter().filter(|field| matches!(field.data_type(), DataType::Dictionary(..)));
+    fields.map(|field| field.name().as_str())
+}
+
+/// A column that one has, and the other lacks.
+fn lacks<'a>(schema: &Schema, other: &'a Schema) -> Option<&'a str> {
+    let mut names = other.fields().iter().map(|field| field.name().as_str());
+    names.find(|name| schema.column_with_name(name).is_none())
+}
+
+fn differs(path: &Path, how: &str, first: &Path) -> Failure {
+    let message = format!("{}: {how}, unlike {}", path.display(), first.display());
+    Failure::usage(message).with_hint("import files with different columns one after the other")
+}
+
+/// Columns are told by their names.
+fn check_names(path: &Path, schema: &Schema) -> Result<()> {
+    let mut seen = HashSet::new();
+    match schema.fields().iter().find(|field| !seen.insert(field.name())) {
+        Some(field) => Err(Failure::usage(format!("{}: two columns are called {:?}", path.display(), field.name()))),
+        None => Ok(()),
+    }
+}
