@@ -313,3 +313,16 @@ fn groups_that_cannot_be_read_are_told() {
         assert!(root.join("h/inner/__group/__1_1_0123456789abcdef0123456789abcdef_2").exists());
     }
 }
+
+/// Journals lie in arrays. What is called so elsewhere keeps nobody from moving.
+#[test]
+fn what_is_no_journal_holds_nothing() {
+    for by_copying in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        Group::create(root.join("g")).unwrap();
+        std::fs::write(root.join("g/.tdb-journal-1.tmp"), "mine").unwrap();
+        MoveTo::new().by_copying(by_copying).folder(root.join("g"), root.join("h")).unwrap();
+        assert!(Group::open(root.join("h")).is_ok());
+    }
+}

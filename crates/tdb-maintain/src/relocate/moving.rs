@@ -182,14 +182,15 @@ impl MoveTo {
         let mut held = Held::default();
         let objects = objects(source, &walk(&**source)?.0)?;
         held.take(source, objects, self.take_over)?;
-        // Whoever was joining fragments until just now may have been killed.
-        match walk(&**source)?.1.iter().find(|path| is_journal(file_name(path))) {
-            None => Ok(held),
-            Some(path) => {
+        // Whoever was joining fragments until just now may have been killed. Journals lie in arrays, and mean nothing elsewhere.
+        for path in walk(&**source)?.1.iter().filter(|path| is_journal(file_name(path))) {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            if kind_of(&source.sub(folder)?)? == MemberKind::Array {
                 let what = "joining fragments was interrupted meanwhile".to_owned();
-                Err(MaintainError::Conflict { path: source.describe(path), what })
+                return Err(MaintainError::Conflict { path: source.describe(path), what });
             }
         }
+        Ok(held)
     }
 
     /// Finishes what an earlier run has begun, if it was to the same place.
