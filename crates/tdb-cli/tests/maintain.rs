@@ -139,3 +139,59 @@ fn what_is_left_alone() {
     assert_eq!(run.code, Some(1), "{run}");
     assert!(run.stdout.contains("leave,__commits/") && !run.stdout.contains("remove,"), "{run}");
 }
+
+/// Where the library refuses, the command says what there is to choose.
+#[test]
+fn refusals_name_the_options() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let lock = copy.path().join("array/.tdb-maintain.tmp");
+    std::fs::write(&lock, "process 1\non elsewhere\n").expect("a lock");
+    let run = copy.run("vacuum", ARRAY, "");
+    assert_eq!(run.code, Some(0), "nothing is to be done: {run}");
+    let run = copy.run("consolidate", ARRAY, "");
+    assert!(run.code == Some(5) && run.stderr.contains("process 1, on elsewhere maintains this array"), "{run}");
+    assert!(run.stderr.contains("--take-over") && run.stderr.contains("--only .tdb-maintain.tmp"), "{run}");
+    std::fs::write(&lock, "x".repeat(5000)).expect("no lock");
+    for words in ["consolidate", "consolidate --take-over"] {
+        let run = copy.run(words, ARRAY, "");
+        assert!(run.code == Some(5) && run.stderr.contains("move it elsewhere"), "{run}");
+    }
+    let run = copy.run("doctor", ARRAY, "");
+    assert!(run.code == Some(1) && run.stdout.contains("move it elsewhere"), "{run}");
+    std::fs::remove_file(&lock).expect("it is there");
+    let run = copy.run("consolidate --fragments __1_1_nothing,__2_2_nothing", ARRAY, "");
+    assert!(run.code == Some(2) && run.stderr.contains("`tdb fragments` lists"), "{run}");
+    let dense = Copy::of("v22-by-2.30.0-dense-2d-row-row");
+    let run = dense.run("consolidate --amplification 0.01", ARRAY, "");
+    assert!(run.code == Some(2) && run.stderr.contains("--amplification FACTOR allows more"), "{run}");
+}
+
+/// A consolidation that was killed is told by the next, which does its own work.
+#[test]
+fn what_no_commit_names_is_told() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let folder =
+        copy.path().join("array/__fragments/__1700000000000_1700000001000_0123456789abcdef0123456789abcdef_22");
+    std::fs::create_dir(&folder).expect("a folder");
+    std::fs::write(folder.join("a0.tdb"), "cells").expect("a file");
+    let run = copy.run("consolidate", ARRAY, "");
+    assert!(run.code == Some(0) && run.stdout.contains("no commit names it"), "{run}");
+    assert!(run.stderr.contains("tdb doctor --fix") && folder.exists(), "{run}");
+    let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
+    assert!(run.code == Some(0) && !folder.exists(), "{run}");
+}
+
+/// What the reference library leaves in the course of things takes room, and is nothing to worry about.
+#[test]
+fn superseded_commits_are_harmless() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    assert_eq!(copy.run("consolidate", ARRAY, "--what commits").code, Some(0));
+    let list = copy.find("array/__commits", ".con");
+    let other = list.with_file_name("__1700000000000_1700000001000_0123456789abcdef0123456789abcdef_22.con");
+    std::fs::copy(&list, other).expect("a file");
+    let run = copy.run("doctor", ARRAY, "");
+    assert!(run.code == Some(0) && run.stdout.contains("others hold all that it gathers"), "{run}");
+    let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
+    assert!(run.code == Some(0) && run.stdout.contains("\"done\":\"yes\""), "{run}");
+    assert_eq!(copy.run("doctor", ARRAY, "").stdout, "");
+}

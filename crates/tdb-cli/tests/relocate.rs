@@ -106,3 +106,38 @@ fn groups_hear_of_members_that_go() {
     assert!(run.code == Some(0) && run.stdout.contains("\"leave\""), "{run}");
     assert!(copy.path().join("g/b").exists(), "it is no member");
 }
+
+/// What the doctor has set aside isn't removed without a word, and an error names the option.
+#[test]
+fn what_was_set_aside_is_kept() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let aside = copy.path().join("array/.tdb-aside/1");
+    std::fs::write(copy.path().join("array/.tdb-4711-0.tmp"), "half").expect("a file");
+    let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
+    assert!(run.code == Some(0) && aside.exists(), "{run}");
+    let run = copy.run("move --by-copying", ARRAY, &copy.path().join("other").to_string_lossy());
+    assert!(run.code == Some(0) && copy.path().join("other/.tdb-aside/1/1-.tdb-4711-0.tmp").exists(), "{run}");
+    for words in ["remove --plan", "remove --yes"] {
+        let run = copy.run(words, "other", "");
+        assert!(run.code == Some(2) && run.stderr.contains("--with-aside") && run.stderr.contains("--undo"), "{run}");
+    }
+    assert!(copy.path().join("other/__schema").exists());
+    let run = copy.run("remove --yes --with-aside", "other", "");
+    assert!(run.code == Some(0) && !copy.path().join("other").exists(), "{run}");
+}
+
+/// Nothing is said of the array where it is the place that isn't there.
+#[test]
+fn places_that_are_not_there() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
+    for words in ["copy", "copy --flatten", "move", "move --by-copying"] {
+        let run = copy.run(words, ARRAY, &place("no/folder"));
+        assert!(run.code == Some(5) && run.stderr.contains("there is no such folder"), "{run}");
+        assert!(!run.stderr.contains("the array names it"), "{run}");
+    }
+    for words in ["copy", "move"] {
+        let run = copy.run(words, "nothing", &place("other"));
+        assert!(run.code == Some(5) && !run.stderr.contains("the array names it"), "{run}");
+    }
+}

@@ -68,15 +68,22 @@ pub enum MaintainError {
         line: usize,
     },
     /// Somebody else maintains the array.
-    #[error(
-        "{path}: {who} maintains this array; wait until that has ended. If it is certain that it has, say so: take_over, \
-         --take-over, or tdb doctor --fix --only .tdb-maintain.tmp"
-    )]
+    #[error("{path}: {who} maintains this array; wait until that has ended, or take over if it is certain that it has")]
     Busy {
         /// The file that says so.
         path: String,
         /// Who it is.
         who: String,
+    },
+    /// Something that is no lock has the name of one, so that nobody can maintain the array or group.
+    #[error(
+        "{path}: {what} has the name of a lock of maintenance, but nobody of this library has made it; move it elsewhere"
+    )]
+    NotALock {
+        /// Its path.
+        path: String,
+        /// What it is.
+        what: String,
     },
     /// The array was changed meanwhile in a way that matters. Nothing was done.
     #[error("{path}: {what}; nothing was changed, try again")]
@@ -88,8 +95,7 @@ pub enum MaintainError {
     },
     /// Fragments were being joined when that was interrupted, and it can't be finished or undone now: cells may count twice.
     #[error(
-        "{path}: joining fragments was interrupted, so that cells may be there twice, and that can't be finished or undone: {why}; \
-         `tdb vacuum` does that where the array may be written, and says what it leaves"
+        "{path}: joining fragments was interrupted, so that cells may be there twice, and that can't be finished or undone: {why}"
     )]
     Unsettled {
         /// The journal that says what was about to be done.
@@ -164,9 +170,11 @@ impl MaintainError {
             | Self::CannotMigrate { .. }
             | Self::CannotMigrateMembers { .. } => ErrorCategory::Unsupported,
             Self::Between { .. } | Self::Manifest { .. } | Self::Refused { .. } => ErrorCategory::Usage,
-            Self::Busy { .. } | Self::Conflict { .. } | Self::Unsettled { .. } | Self::Folder { .. } => {
-                ErrorCategory::Unavailable
-            }
+            Self::Busy { .. }
+            | Self::NotALock { .. }
+            | Self::Conflict { .. }
+            | Self::Unsettled { .. }
+            | Self::Folder { .. } => ErrorCategory::Unavailable,
         }
     }
 }

@@ -11,7 +11,9 @@ mod step;
 use std::collections::BTreeSet;
 
 use tdb_array::{Array, Join, Names, TimeRange};
+use tdb_storage::EntryKind;
 use tdb_types::TimestampedName;
+use tdb_types::names::file_name;
 
 use crate::lock::Lock;
 use crate::{MaintainError, Result};
@@ -213,7 +215,8 @@ impl ConsolidateFragments {
     pub fn run(&self, array: &Array) -> Result<FragmentReport> {
         let lock = Lock::take(array.storage(), self.take_over)?;
         let Recovered { done, left } = journal::recover(array)?;
-        let mut report = FragmentReport { recovered: done, left_journals: left, steps: Vec::new() };
+        let uncommitted = uncommitted(array)?;
+        let mut report = FragmentReport { recovered: done, left_journals: left, uncommitted, steps: Vec::new() };
         let mut done = BTreeSet::new();
         // Footers are read once, however many steps there are.
         let mut last = array.clone();
@@ -269,4 +272,12 @@ impl ConsolidateFragments {
             all.iter().filter(is_inside).filter(|facts| !done.contains(facts.name.as_str())).collect();
         Ok(self.choice.next(array, all, &candidates, self.asked))
     }
+}
+
+/// Folders of fragments that are as no writer makes them, and that no commit names. Nobody is at it but whoever has the lock.
+fn uncommitted(array: &Array) -> Result<Vec<String>> {
+    let is_of_range =
+        |path: &str| TimestampedName::parse(file_name(path)).is_some_and(|name| name.start() < name.end());
+    let folders = array.leftovers()?.into_iter().filter(|leftover| leftover.kind == EntryKind::Folder);
+    Ok(folders.map(|leftover| leftover.path).filter(|path| is_of_range(path)).collect())
 }

@@ -1,8 +1,12 @@
-//! Symbolic links in the folder of an array or group. What they lead to may be anybody's: nothing of it is ever removed.
+//! Symbolic links in the folder of an array or group. What they lead to may be anybody's: nothing of it is ever removed. And
+//! what else lies there that no listing shows.
 
 use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use tdb_storage::{EntryKind, Storage};
+use tdb_storage::{EntryKind, Storage, StorageError};
 
 use crate::Result;
 use crate::draft::{Draft, Left, Reason};
@@ -26,6 +30,12 @@ pub(crate) fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String
     Ok(None)
 }
 
+/// Whether a path is a symbolic link, be it one that leads nowhere.
+pub(crate) fn is_link(storage: &dyn Storage, path: &str) -> bool {
+    let place = storage.uri(path).and_then(|uri| Some(fs::symlink_metadata(uri.strip_prefix("file://")?)));
+    matches!(place, Some(Ok(metadata)) if metadata.is_symlink())
+}
+
 /// The same draft if nothing that it removes lies behind a link or is one. Else nothing of it is done: it would end halfway.
 pub(crate) fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<Draft> {
     let mut places: HashSet<&str> = HashSet::new();
@@ -42,4 +52,39 @@ pub(crate) fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<D
         }
     }
     Ok(draft)
+}
+
+/// Something in a folder of this machine that no listing shows, and that would go with the folder all the same: a name that
+/// isn't UTF-8, a link that leads nowhere, a pipe. With `is_deep` it is looked for in the folders below as well.
+pub(crate) fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Option<PathBuf>> {
+    let uri = storage.uri(folder);
+    match uri.as_deref().and_then(|uri| uri.strip_prefix("file://")) {
+        Some(place) => unlisted_at(Path::new(place), is_deep),
+        None => Ok(None),
+    }
+}
+
+/// The same of a path.
+pub(crate) fn unlisted_at(place: &Path, is_deep: bool) -> Result<Option<PathBuf>> {
+    let mut folders = vec![place.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let failed = |error| StorageError::from_io(folder.display().to_string(), error);
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => continue,
+            other => other.map_err(failed)?,
+        };
+        for item in entries {
+            let item = item.map_err(failed)?;
+            let kind = item.file_type().map_err(failed)?;
+            let leads_somewhere = || fs::metadata(item.path()).is_ok_and(|there| there.is_file() || there.is_dir());
+            let is_shown = kind.is_file() || kind.is_dir() || kind.is_symlink() && leads_somewhere();
+            if !is_shown || item.file_name().to_str().is_none() {
+                return Ok(Some(item.path()));
+            }
+            if is_deep && kind.is_dir() {
+                folders.push(item.path());
+            }
+        }
+    }
+    Ok(None)
 }

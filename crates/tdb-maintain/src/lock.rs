@@ -10,13 +10,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest, Sha256};
-use tdb_storage::{EntryKind, Storage, StorageError};
+use tdb_storage::{Entry, EntryKind, Storage, StorageError};
 use tdb_types::names::{MAINTENANCE_LOCK, MAINTENANCE_SUFFIX, TAKEOVER_PREFIX};
 
+use crate::links::is_link;
 use crate::{MaintainError, Result};
 
+/// No lock is longer.
+const LOCK_BYTES: u64 = 4096;
 /// So many who died while they took over are taken over in turn.
 const DEPTH: usize = 8;
+
+const FOLDER: &str = "a folder, or what else is no file,";
+const TOO_LONG: &str = "a file that is longer than any lock";
+const DANGLING: &str = "a symbolic link that leads nowhere";
 
 /// While this lives, nobody else maintains the array or group.
 #[derive(Debug)]
@@ -85,7 +92,10 @@ impl Claim {
         }
         let found = read(&**storage, path)?;
         let busy = |found: Option<Vec<u8>>| Err(busy(&**storage, path, &found.unwrap_or_default()));
-        let Some(found) = found else { return busy(None) };
+        let Some(found) = found else {
+            // It is there, and can't be read; or it has gone just now.
+            return if is_link(&**storage, path) { Err(not_a_lock(&**storage, path, DANGLING)) } else { busy(None) };
+        };
         let owner = Owner::parse(&String::from_utf8_lossy(&found));
         // Who takes over does so now, if it lives: that can be waited for, whatever somebody says.
         let is_certain = take_over && (path == MAINTENANCE_LOCK || !owner.as_ref().is_some_and(|it| it.is_alive(own)));
@@ -138,11 +148,27 @@ fn create(storage: &dyn Storage, path: &str, content: &[u8]) -> Result<bool> {
     }
 }
 
+/// Of what nobody can take over: it isn't a lock.
+fn not_a_lock(storage: &dyn Storage, path: &str, what: &str) -> MaintainError {
+    MaintainError::NotALock { path: storage.describe(path), what: what.to_owned() }
+}
+
+/// What has the name of a lock and can't be one; none if it may be one.
+pub(crate) fn is_none(entry: &Entry) -> Option<&'static str> {
+    match entry.kind {
+        EntryKind::Folder => Some(FOLDER),
+        EntryKind::File if entry.size > LOCK_BYTES => Some(TOO_LONG),
+        EntryKind::File => None,
+    }
+}
+
 /// The content of a file that may be gone.
 fn read(storage: &dyn Storage, path: &str) -> Result<Option<Vec<u8>>> {
-    match storage.read_up_to(path, 4096) {
+    match storage.read_up_to(path, LOCK_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.is_not_found() => Ok(None),
+        Err(StorageError::OverLimit { .. }) => Err(not_a_lock(storage, path, TOO_LONG)),
+        Err(StorageError::NotAFile { .. }) => Err(not_a_lock(storage, path, FOLDER)),
         Err(error) => Err(error.into()),
     }
 }

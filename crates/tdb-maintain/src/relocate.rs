@@ -1,6 +1,7 @@
 //! Arrays and groups in other places: copied, moved, removed.
 
 mod copying;
+mod held;
 mod local;
 mod moving;
 mod problem;

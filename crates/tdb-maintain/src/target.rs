@@ -9,6 +9,9 @@ use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, M
 
 use crate::{MaintainError, Result};
 
+/// Folders in folders, at most, that anybody looks into: a link may lead in a circle.
+pub(crate) const DEEPEST: usize = 64;
+
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     Array(Array),

@@ -217,3 +217,44 @@ fn what_can_t_be_finished_is_refused() {
     (0..3).for_each(|way| is_unsettled(&copied(&storage, way), "no journal"));
     assert_eq!(journals(&storage).len(), 1);
 }
+
+/// What a run has left that was killed before its journal was written: the next one says so, and the doctor sees to it.
+#[test]
+fn what_was_never_committed_is_told() {
+    let mut told = 0;
+    let disk = || {
+        let storage = storage_of(&MemoryStorage::new());
+        fill(&storage, 22);
+        storage
+    };
+    let sound = FaultyStorage::sound(disk());
+    consolidate(&(Arc::new(sound.clone()) as _), None).unwrap();
+    for n in 0..sound.changes() {
+        let storage = disk();
+        let cells = cells_at(&storage, 50);
+        let _ = consolidate(&(Arc::new(FaultyStorage::new(storage.clone(), Fault::Stops, n)) as _), None);
+        unlock(&storage);
+        let fragments: Vec<String> = storage
+            .list("__fragments")
+            .unwrap()
+            .into_iter()
+            .map(|entry| format!("__fragments/{}", entry.name))
+            .collect();
+        let commits = storage.list("__commits").unwrap();
+        let is_committed = |path: &String| {
+            let stem = path.trim_start_matches("__fragments/");
+            commits.iter().any(|entry| entry.name == format!("{stem}.wrt"))
+        };
+        // With a journal it is undone first.
+        let left: Vec<String> = match journals(&storage).is_empty() {
+            true => fragments.iter().filter(|path| !is_committed(path)).cloned().collect(),
+            false => Vec::new(),
+        };
+        let report = ConsolidateFragments::new().names(Names::new().seeded(5)).run(&open(&storage)).unwrap();
+        assert_eq!(report.uncommitted, left, "at {n}");
+        assert_eq!(left.iter().filter(|path| report.to_string().contains(path.as_str())).count(), left.len());
+        assert_eq!(cells_at(&storage, 50), cells, "at {n}");
+        told += left.len();
+    }
+    assert!(told > 2, "{told}");
+}

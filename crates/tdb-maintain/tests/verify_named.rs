@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used)] // helpers of tests may panic
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory};
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Group, MetadataValue};
 use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
-use tdb_maintain::{FindingKind, Severity, Verify, VerifyReport};
+use tdb_maintain::{Consolidate, FindingKind, Severity, Verify, VerifyReport};
 use tdb_metadata::{GroupDetails, MemberKind};
-use tdb_storage::{MemoryStorage, Storage};
+use tdb_storage::{LocalStorage, MemoryStorage, Storage, StorageError};
 use tdb_testkit::fixtures;
 use tdb_types::{ByteWriter, FormatVersion, Limits};
 
@@ -167,4 +169,78 @@ fn altered_copies_of_footers_are_found() {
     }
     println!("{as_before} read as before");
     assert!(not_named.is_empty(), "{not_named:?}");
+}
+
+/// A storage whose vacuum files can be read so often, and not once more.
+#[derive(Clone, Debug)]
+struct Fading {
+    inner: Arc<dyn Storage>,
+    left: Arc<AtomicUsize>,
+    refused: Arc<AtomicUsize>,
+}
+
+impl Fading {
+    fn check(&self, path: &str) -> Result<(), StorageError> {
+        let is_list = path.ends_with(".vac");
+        if is_list && self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err() {
+            self.refused.fetch_add(1, Relaxed);
+            return Err(StorageError::PermissionDenied { path: self.describe(path) });
+        }
+        Ok(())
+    }
+}
+
+impl Storage for Fading {
+    tdb_storage::forward_storage!(|this| this.inner => list, profile, kind, describe, uri);
+    tdb_storage::forward_storage!(|this| this.inner => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder, rename);
+
+    fn open(&self, path: &str) -> Result<Arc<dyn tdb_storage::ReadAt>, StorageError> {
+        self.check(path)?;
+        self.inner.open(path)
+    }
+
+    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>, StorageError> {
+        Ok(Arc::new(Self { inner: self.inner.sub(folder)?, ..self.clone() }))
+    }
+}
+
+/// Whenever a list of what was replaced can't be read, that is said.
+#[test]
+fn lists_that_cannot_be_read_are_found() {
+    let with_metadata = fixtures::named("v22-by-2.30.0-dense-metadata").array_storage();
+    let array = ArrayOptions::new().open_on(with_metadata.clone()).unwrap();
+    Consolidate::metadata().plan(&array).unwrap().run().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    Group::create(folder.path()).unwrap();
+    for text in ["a", "b"] {
+        let value = MetadataValue::text(text).unwrap();
+        Group::open(folder.path()).unwrap().write_metadata().put("k", value).commit().unwrap();
+    }
+    Consolidate::metadata().plan_group(&Group::open(folder.path()).unwrap()).unwrap().run().unwrap();
+    let group = Arc::new(LocalStorage::new(folder.path()));
+    let of_fragments = fixtures::named("v22-by-2.30.0-sparse-consolidated").array_storage();
+    let all: [Arc<dyn Storage>; 3] = [with_metadata, group, of_fragments];
+    for (which, storage) in all.into_iter().enumerate() {
+        let mut times = 0;
+        loop {
+            let refused = Arc::new(AtomicUsize::new(0));
+            let fading = Fading { inner: storage.clone(), left: Arc::new(times.into()), refused: Arc::clone(&refused) };
+            let result = Verify::new().threads(1).storage(Arc::new(fading));
+            if refused.load(Relaxed) == 0 {
+                assert!(result.unwrap().is_sound());
+                break;
+            }
+            if let Ok(report) = result {
+                let is_said = report.findings.iter().any(|finding| finding.what.contains("permission denied"));
+                assert!(is_said && !report.is_sound(), "{which}, after {times}: {:?}", report.findings);
+                // Once is enough for one thing that was asked for.
+                let mut said: Vec<_> = report.findings.iter().map(|finding| (&finding.file, &finding.what)).collect();
+                let count = said.len();
+                said.dedup();
+                assert_eq!(said.len(), count, "{said:?}");
+            }
+            times += 1;
+        }
+        assert!(times > 1, "{which}: {times}");
+    }
 }

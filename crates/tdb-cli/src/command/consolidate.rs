@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         let failure = Failure::usage("--at and --between are for fragments and metadata: of the others all is joined");
         return Err(failure.with_hint("no time is lost by joining commits or footers"));
     }
-    let Some(job) = args.what.job() else { return join_fragments(args, key) };
+    let Some(job) = args.what.job() else { return join_fragments(args, key, terminal) };
     if args.fragments.is_any() {
         return Err(Failure::usage("these options are for --what fragments"));
     }
@@ -114,10 +114,10 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(())
 }
 
-fn join_fragments(args: &Args, key: &Key) -> Result<()> {
+fn join_fragments(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     match maintained::open(&args.path, &TimeArgs::default(), key)? {
         Maintained::Array(array) => {
-            fragments::run(&array, &args.fragments, args.time.range(), (args.plan, args.take_over))
+            fragments::run(&array, &args.fragments, args.time.range(), (args.plan, args.take_over), terminal)
         }
         Maintained::Group(_) => {
             Err(Failure::usage("a group has no fragments").with_hint("--what metadata joins its metadata"))

@@ -99,4 +99,13 @@ pub(super) fn warn_of_shared(copied: &Copied, terminal: Terminal) {
     for uri in &copied.shared {
         session::warn(&format!("{uri} lies elsewhere, and wasn't copied: both groups have it as a member"), terminal);
     }
+    warn_of_unread(&copied.unread, terminal);
+}
+
+pub(super) fn warn_of_unread(groups: &[String], terminal: Terminal) {
+    for path in groups {
+        let path = if path.is_empty() { "." } else { path };
+        let what = "can't be read, as without its key: members that it has by whole paths were left as they are";
+        session::warn(&format!("the group {path} {what}"), terminal);
+    }
 }

@@ -16,8 +16,8 @@ use crate::terminal::Terminal;
 
 /// Move an array or a group, or rename it
 ///
-/// At once on one disk. Else it is copied, every byte of the copy is compared, and only then the old one is removed. Members
-/// that a group has by whole paths in its own folder are made relative before. Groups that are known to have it as a member are
+/// At once on one disk. Else it is copied, every byte of the copy is compared, and only then the old one is removed; what tdb
+/// doctor has moved aside goes along. Nobody else maintains it meanwhile, nor any array or group in its folder. Members that a group has by whole paths in its own folder are made relative before. Groups that are known to have it as a member are
 /// told: they have it at its old place.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -60,8 +60,9 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
         }
     }
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)?;
-    if let Some(copied) = &moved.copied {
-        copy::warn_of_shared(copied, terminal);
+    match &moved.copied {
+        Some(copied) => copy::warn_of_shared(copied, terminal),
+        None => copy::warn_of_unread(&moved.unread, terminal),
     }
     for group in &moved.held_by {
         session::warn(&format!("the group {group} has it as a member at its old place"), terminal);

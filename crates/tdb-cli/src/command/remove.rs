@@ -29,6 +29,10 @@ pub(crate) struct Args {
     #[arg(short, long)]
     recursive: bool,
 
+    /// Also remove what tdb doctor has moved aside: without this, nothing is removed where something lies in .tdb-aside
+    #[arg(long)]
+    with_aside: bool,
+
     /// Don't ask
     #[arg(short, long)]
     yes: bool,
@@ -44,7 +48,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     let path = location::local(&args.path)?;
-    let remove = Remove::new().recursive(args.recursive);
+    let remove = Remove::new().recursive(args.recursive).with_aside(args.with_aside);
     let plan = remove.plan(&path)?;
     let format = RowFormat::or_default(args.format, terminal);
     if args.plan {

@@ -2,7 +2,7 @@
 
 use tdb_array::{ArrayError, ErrorCategory};
 use tdb_filters::KeyProblem;
-use tdb_maintain::MaintainError;
+use tdb_maintain::{MaintainError, Obstacle, PlaceProblem, Refusal};
 use tdb_schema_text::SchemaTextError;
 use tdb_storage::StorageError;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA};
@@ -35,9 +35,66 @@ impl From<MaintainError> for Failure {
         match error {
             MaintainError::Array(error) => error.into(),
             MaintainError::Storage(error) => ArrayError::Storage(error).into(),
-            error => Self::new(error.category().into(), &error),
+            error => {
+                let failure = Self::new(error.category().into(), &error);
+                match maintenance_hint(&error) {
+                    Some(hint) => failure.with_hint(hint),
+                    None => failure,
+                }
+            }
         }
     }
+}
+
+/// Which option, or which other command, does what the library refuses.
+fn maintenance_hint(error: &MaintainError) -> Option<&'static str> {
+    Some(match error {
+        MaintainError::Busy { path, .. } if path.contains(".tdb-copy-") => {
+            "if it is certain that nobody copies to that place, remove the folder that this file lies in"
+        }
+        MaintainError::Busy { .. } => {
+            "if it is certain that nobody is at it, `tdb doctor PATH --fix --only .tdb-maintain.tmp` ends it; `tdb consolidate` and `tdb \
+             vacuum` go on with --take-over"
+        }
+        MaintainError::Unsettled { .. } => {
+            "`tdb vacuum` does it where the array may be written, and says what it leaves"
+        }
+        MaintainError::Place { why: PlaceProblem::Aside, .. } => {
+            "`tdb doctor PATH --undo` moves it back; --with-aside removes it, too"
+        }
+        MaintainError::Refused { why, .. } => refusal_hint(why)?,
+        MaintainError::CannotMigrate { against, .. } if against.iter().any(is_of_history) => {
+            "--flatten leaves out the history, and what of it stands in the way"
+        }
+        _ => return None,
+    })
+}
+
+fn refusal_hint(why: &Refusal) -> Option<&'static str> {
+    Some(match why {
+        Refusal::Between { .. } | Refusal::SameTime { .. } | Refusal::CoversOlder { .. } => {
+            "all are joined without --fragments, --at and --between"
+        }
+        Refusal::Uncovers { .. } => "deleted cells are kept without --purge-deleted",
+        Refusal::DroppedAttributes { .. } => "--flatten-history lets this history go",
+        Refusal::Amplification { .. } => "--amplification FACTOR allows more",
+        Refusal::SizeRatio { .. } => "--size-ratio RATIO allows more, or none without it",
+        Refusal::NoSuchFragment { .. } => "`tdb fragments` lists those that there are",
+        _ => return None,
+    })
+}
+
+/// Whether it isn't in the way of a migration without history.
+fn is_of_history(obstacle: &Obstacle) -> bool {
+    matches!(
+        obstacle,
+        Obstacle::Schemas(_)
+            | Obstacle::Deletes(_)
+            | Obstacle::CellTimes { .. }
+            | Obstacle::Range(_)
+            | Obstacle::Between(_)
+            | Obstacle::SparseInDense(_)
+    )
 }
 
 impl From<ArrayError> for Failure {
@@ -62,11 +119,18 @@ impl From<ArrayError> for Failure {
             (error, _) if error.key_problem() == Some(KeyProblem::NotNeeded) => failure.with_hint(
                 "other files of the array are encrypted, and this one isn't: somebody without the key has put it there",
             ),
-            (ArrayError::Storage(StorageError::NotFound { path }), _) => failure.with_hint(missing_file_hint(path)),
+            (ArrayError::Storage(StorageError::NotFound { path }), _) if is_of_array(path) => {
+                failure.with_hint(missing_file_hint(path))
+            }
             (_, Exit::Corrupt) => failure.with_hint("`tdb inspect FILE` shows how much of a file can be read"),
             _ => failure,
         }
     }
+}
+
+/// Whether it is a file that arrays have: all of these lie in a folder, or have a name, that begins so.
+fn is_of_array(path: &str) -> bool {
+    path.split(['/', '\\']).any(|part| part.starts_with("__"))
 }
 
 /// What may be done about a file that the array names and that isn't there.

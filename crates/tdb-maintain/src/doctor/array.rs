@@ -2,7 +2,7 @@
 
 use tdb_array::Array;
 use tdb_storage::{EntryKind, is_temporary};
-use tdb_types::names::{JOURNAL_PREFIX, is_of_maintenance};
+use tdb_types::names::{JOURNAL_PREFIX, MAINTENANCE_LOCK, is_of_maintenance};
 
 use super::diagnosis::{Diagnosis, Remedy};
 use super::locks;
@@ -17,7 +17,8 @@ const OF_JOURNAL: &str = "joining fragments was interrupted; what was finished g
 pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     let storage = &**array.storage();
     for entry in list(storage, "")? {
-        if entry.kind != EntryKind::File || !is_of_maintenance(&entry.name) {
+        let is_file = entry.kind == EntryKind::File;
+        if !is_of_maintenance(&entry.name) || !is_file && entry.name != MAINTENANCE_LOCK {
             continue;
         }
         found.push(match entry.name.starts_with(JOURNAL_PREFIX) {
@@ -40,7 +41,8 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
             what: leftover.what,
             why: why.to_owned(),
             remedy: Remedy::SetAside,
-            severity: Severity::Finding,
+            // Somebody may miss the cells of a fragment.
+            severity: if leftover.kind == EntryKind::File { Severity::Note } else { Severity::Finding },
             files: leftover.files,
             bytes: leftover.bytes,
         });

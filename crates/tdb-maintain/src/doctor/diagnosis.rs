@@ -20,7 +20,7 @@ pub struct Diagnosis {
     pub why: String,
     /// What may be done about it.
     pub remedy: Remedy,
-    /// Whether something is wrong. What the doctor doesn't know is a note.
+    /// Whether something is wrong. What only takes room is a note, and so is what the doctor doesn't know.
     pub severity: Severity,
     /// The files that it consists of, by their paths.
     pub files: Vec<String>,
@@ -100,6 +100,17 @@ impl Diagnosis {
             bytes,
             path,
         }
+    }
+
+    /// The same of what only takes room: no reader looks at it, and nobody is kept from anything.
+    pub(super) fn harmless(self) -> Self {
+        Self { severity: Severity::Note, ..self }
+    }
+
+    /// The same of a file or a folder.
+    pub(super) fn of(self, kind: EntryKind) -> Self {
+        let files = if kind == EntryKind::File { self.files } else { Vec::new() };
+        Self { kind, files, ..self }
     }
 
     /// The same with another remedy.

@@ -34,7 +34,7 @@ fn look_at_commits(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
             Some(IGNORE_EXTENSION) => "no file gathers what it takes back",
             _ => continue,
         };
-        found.push(Diagnosis::file(step.path, step.bytes, step.what, why));
+        found.push(Diagnosis::file(step.path, step.bytes, step.what, why).harmless());
     }
     Ok(())
 }
@@ -53,7 +53,7 @@ fn look_at_vacuums(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
                 );
                 found.push(one(why).with(Remedy::None));
             }
-            Ok(()) => found.push(one(NOTHING_LEFT.to_owned())),
+            Ok(()) => found.push(one(NOTHING_LEFT.to_owned()).harmless()),
             Err(Reason::NoReplacement) => {
                 let why = format!(
                     "{}, which would stand in place of {} fragments, isn't there: readers pass over them, and will find their \
@@ -82,7 +82,7 @@ fn look_at_footers(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
         let one = |why: String| Diagnosis::file(file.path.clone(), file.bytes, "consolidated fragment metadata", why);
         match array.small_files().read_footers(&file.path) {
             Ok(footers) if footers.iter().any(|(name, _)| is_there(name)) => {}
-            Ok(_) => found.push(one("none of its fragments is there any more".to_owned())),
+            Ok(_) => found.push(one("none of its fragments is there any more".to_owned()).harmless()),
             Err(ArrayError::Storage(error)) if error.is_not_found() => {}
             Err(error) => found.push(one(Reason::Unreadable(Box::new(error)).to_string()).with(Remedy::None)),
         }
@@ -96,7 +96,7 @@ pub(super) fn look_at_metadata(target: &Target, found: &mut Vec<Diagnosis>) -> R
         let one = |why: String| Diagnosis::file(path.clone(), bytes, "the vacuum file of metadata", why);
         match verdict {
             Ok(()) if targets > 0 => found.extend(moved(target, &path, bytes)?),
-            Ok(()) => found.push(one(NOTHING_LEFT.to_owned())),
+            Ok(()) => found.push(one(NOTHING_LEFT.to_owned()).harmless()),
             Err(Reason::NoReplacement) => {
                 let why = format!(
                     "the joined file that would stand in place of {targets} others isn't there: readers pass over them, and \

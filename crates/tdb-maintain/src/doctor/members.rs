@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tdb_array::{Group, Listing, Member, MemberKind, MemberPlace};
 use tdb_storage::{EntryKind, Storage, StorageError, check_path, is_temporary};
-use tdb_types::names::{GROUP_FOLDER, METADATA_FOLDER, is_of_maintenance};
+use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, METADATA_FOLDER, is_of_maintenance};
 
 use super::diagnosis::{Diagnosis, Remedy};
 use super::locks;
@@ -15,17 +15,14 @@ pub(super) fn look(group: &Group, found: &mut Vec<Diagnosis>) -> Result<()> {
     let storage = &**group.storage();
     for folder in ["", GROUP_FOLDER, METADATA_FOLDER] {
         for entry in list(storage, folder)? {
-            if entry.kind == EntryKind::File && folder.is_empty() && is_of_maintenance(&entry.name) {
+            let is_lock = folder.is_empty() && is_of_maintenance(&entry.name);
+            if is_lock && (entry.kind == EntryKind::File || entry.name == MAINTENANCE_LOCK) {
                 found.push(locks::look(storage, &entry)?);
             } else if entry.kind == EntryKind::File && is_temporary(&entry.name) {
                 let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
                 let what = "a file whose writing was interrupted";
-                found.push(Diagnosis::file(
-                    path,
-                    entry.size,
-                    what,
-                    "a writer was killed, or is at it; no reader looks at it",
-                ));
+                let why = "a writer was killed, or is at it; no reader looks at it";
+                found.push(Diagnosis::file(path, entry.size, what, why).harmless());
             }
         }
     }

@@ -5,7 +5,7 @@ use tdb_storage::{Entry, EntryKind, Storage, is_temporary};
 use tdb_types::TimestampedName;
 use tdb_types::names::{
     COMMITS_FOLDER, ENUMERATIONS_FOLDER, FOOTERS_EXTENSION, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER,
-    GROUP_MARKER, LABELS_FOLDER, LEGACY_SCHEMA, LOCK_FILE, METADATA_FOLDER, SCHEMA_FOLDER,
+    GROUP_MARKER, LABELS_FOLDER, LEGACY_SCHEMA, LOCK_FILE, MAINTENANCE_LOCK, METADATA_FOLDER, SCHEMA_FOLDER,
 };
 
 use super::aside::ASIDE;
@@ -51,7 +51,9 @@ fn folders(kind: MemberKind) -> &'static [&'static str] {
 fn unknown_in(storage: &dyn Storage, kind: MemberKind, folder: &str) -> Result<Vec<(String, Entry)>> {
     let entries = list(storage, folder)?.into_iter().filter(|entry| {
         let is_temporary = entry.kind == EntryKind::File && is_temporary(&entry.name);
-        !is_temporary && !is_known(kind, folder, entry)
+        // Of what has the name of a lock more is to be said.
+        let is_lock = folder.is_empty() && entry.name == MAINTENANCE_LOCK;
+        !is_temporary && !is_lock && !is_known(kind, folder, entry)
     });
     let path = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
     Ok(entries.map(|entry| (path(&entry.name), entry)).collect())

@@ -152,7 +152,12 @@ fn commit_of(name: &TimestampedName) -> Option<String> {
 /// The journals that lie there.
 pub(crate) fn journals(storage: &dyn Storage) -> Result<Vec<String>> {
     let names = storage.list("")?.into_iter().map(|entry| entry.name);
-    Ok(names.filter(|name| name.starts_with(JOURNAL_PREFIX) && name.ends_with(MAINTENANCE_SUFFIX)).collect())
+    Ok(names.filter(|name| is_journal(name)).collect())
+}
+
+/// Whether a file of this name is one.
+pub(crate) fn is_journal(name: &str) -> bool {
+    name.starts_with(JOURNAL_PREFIX) && name.ends_with(MAINTENANCE_SUFFIX)
 }
 
 /// Finishes or undoes what interrupted runs were about to do. Only for those who have the lock.

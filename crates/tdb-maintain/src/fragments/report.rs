@@ -59,6 +59,9 @@ pub struct FragmentReport {
     /// The paths of files that are named as if interrupted runs had left them, and say what none can have meant. They were left
     /// alone.
     pub left_journals: Vec<String>,
+    /// Folders of fragments of a range of time that no commit names: a run that was killed before its new fragments were
+    /// whole has left them, or a removal of fragments. Readers pass them over, and they were left alone.
+    pub uncommitted: Vec<String>,
     /// The steps, in order.
     pub steps: Vec<JoinedStep>,
 }
@@ -86,6 +89,12 @@ impl fmt::Display for FragmentReport {
         }
         for path in &self.left_journals {
             writeln!(f, "{path} was left alone: no interrupted run of this library can have meant what it says.")?;
+        }
+        for path in &self.uncommitted {
+            writeln!(
+                f,
+                "{path} was left alone: no commit names it, since an earlier run or a removal was interrupted."
+            )?;
         }
         if self.steps.is_empty() {
             return writeln!(f, "There was nothing to join.");

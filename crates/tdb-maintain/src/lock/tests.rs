@@ -134,5 +134,38 @@ fn who_waits_is_told_what_else_there_is() {
     let files = files();
     files.storage().create_new(MAINTENANCE_LOCK, b"process 1\non elsewhere\ntoken a\nmachine b\n").unwrap();
     let error = Lock::take(files.storage(), false).unwrap_err().to_string();
-    assert!(error.contains("--take-over") && error.contains("process 1, on elsewhere maintains"), "{error}");
+    assert!(error.contains("take over") && error.contains("process 1, on elsewhere maintains"), "{error}");
+}
+
+/// What nobody of this library has made is named, and left alone.
+#[test]
+fn what_is_no_lock_is_told() {
+    for is_folder in [false, true] {
+        let files = files();
+        match is_folder {
+            true => files.storage().create_folder(&format!("{MAINTENANCE_LOCK}/mine")).unwrap(),
+            false => files.storage().create_new(MAINTENANCE_LOCK, &[b'x'; 5000]).unwrap(),
+        }
+        for take_over in [false, true] {
+            let error = Lock::take(files.storage(), take_over).unwrap_err();
+            assert!(
+                matches!(&error, MaintainError::NotALock { path, .. } if path.contains(MAINTENANCE_LOCK)),
+                "{error}"
+            );
+            assert!(error.to_string().contains("move it elsewhere"), "{error}");
+        }
+        assert_eq!(names(&files), [MAINTENANCE_LOCK]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_are_no_locks() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/nothing/is/there", folder.path().join(MAINTENANCE_LOCK)).unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(tdb_storage::LocalStorage::new(folder.path()));
+    for take_over in [false, true] {
+        let error = Lock::take(&storage, take_over).unwrap_err();
+        assert!(matches!(error, MaintainError::NotALock { .. }), "{error}");
+    }
 }

@@ -4,14 +4,15 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use tdb_array::{ArrayError, MemberKind};
+use tdb_array::{ArrayError, ErrorCategory, MemberKind};
 use tdb_storage::{LocalStorage, Storage, StorageError, check_path, copy_file};
 
 use super::local::{check_not_in_array, named};
 use super::problem::PlaceProblem;
 use super::rewrite::{Kind, Places, Rewritten};
-use super::walk::{Tree, walk};
+use super::walk::{Tree, is_aside, walk_with};
 use crate::doctor::kind_of;
+use crate::links::{is_link, unlisted};
 use crate::lock::Lock;
 use crate::settle::settle_all;
 use crate::{MaintainError, Result};
@@ -53,6 +54,7 @@ type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 pub struct CopyTo {
     observer: Option<Observer>,
     take_over: bool,
+    has_aside: bool,
 }
 
 /// What was copied.
@@ -65,10 +67,14 @@ pub struct Copied {
     pub bytes: u64,
     /// The paths of files that name the copy's files instead of the source's.
     pub rewritten: Vec<String>,
-    /// The paths of what was left out: temporary files, what was set aside, superfluous files that name the source's.
+    /// The paths of what was left out: temporary files, what was set aside, superfluous files that name the source's; and the
+    /// first in each folder of what no listing shows, such as names that aren't UTF-8.
     pub left_out: Vec<String>,
     /// URIs of members that lie elsewhere, which the copy shares with the source.
     pub shared: Vec<String>,
+    /// The paths of groups that can't be read, as without their key: what members they have by whole paths isn't known, and these
+    /// are left as they are.
+    pub unread: Vec<String>,
 }
 
 impl fmt::Debug for CopyTo {
@@ -96,6 +102,12 @@ impl CopyTo {
         self
     }
 
+    /// What was set aside as well: the source is going to be removed.
+    pub(super) fn with_aside(mut self) -> Self {
+        self.has_aside = true;
+        self
+    }
+
     /// Copies between folders of this machine.
     ///
     /// # Errors
@@ -112,11 +124,16 @@ impl CopyTo {
     /// [`MaintainError::Place`]: it is neither an array nor a group, something is there already, it would lie in itself.
     /// [`MaintainError::Busy`]: somebody else copies to the same place, or has just joined fragments, whose cells are there
     /// twice for a moment. [`MaintainError::Unsettled`]: that was interrupted, and can't be finished. [`MaintainError::Conflict`]:
-    /// others write so much that there is no moment to copy. Whatever the storages can't do. Then there is no copy.
+    /// others write so much that there is no moment to copy, or remove it. Whatever the storages can't do. Then there is no copy.
     pub fn run(&self, from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<Copied> {
         check(from, parent, name)?;
         let staging = format!(".tdb-copy-{name}.tmp");
-        parent.create_folder(&staging)?;
+        let created = parent.create_folder(&staging);
+        // What it leads to may be anybody's, or nothing at all.
+        if is_link(&**parent, &staging) {
+            return Err(MaintainError::Place { path: parent.describe(&staging), why: PlaceProblem::LinkedTemporary });
+        }
+        created?;
         let place = parent.sub(&staging)?;
         let lock = Lock::take(&place, self.take_over)?;
         let places = from.uri("").zip(parent.uri(name)).map(|(from, to)| Places { from, to });
@@ -144,16 +161,22 @@ impl CopyTo {
         let mut done = Tree::new();
         let mut copied = Copied::default();
         for _ in 0..ROUNDS {
-            let (tree, left_out) = walk(&**from)?;
+            let (tree, left_out) = walk_with(&**from, self.has_aside)?;
             // What an interrupted consolidation has left would be in the copy for ever.
             if settle_all(from, &left_out, self.take_over)? {
                 continue;
             }
+            // What isn't there is an empty tree, too.
+            if kind_of(from)? == MemberKind::Invalid {
+                let what = "it went away while it was copied".to_owned();
+                return Err(MaintainError::Conflict { path: from.describe(""), what });
+            }
             if tree == done {
+                copied.left_out.extend(strangers(&**from, &tree)?);
                 copied.files = done.values().flatten().count() as u64;
                 copied.bytes = done.values().flatten().sum();
                 copied.left_out.extend(left_out);
-                copied.shared = shared(from, &tree)?;
+                (copied.shared, copied.unread) = shared(from, &tree)?;
                 for folder in std::iter::once("").chain(folders(&done)) {
                     to.sync_folder(folder)?;
                 }
@@ -208,7 +231,8 @@ impl CopyTo {
                     _ => Ok(()),
                 }
             };
-            let rewritten = match places.and_then(|places| Some((places, Kind::of(path)?))) {
+            let rewritten = match places.filter(|_| !is_aside(path)).and_then(|places| Some((places, Kind::of(path)?)))
+            {
                 Some((places, kind)) => match from.read_up_to(path, LIST_BYTES) {
                     Ok(bytes) => places.rewrite(path, kind, &bytes),
                     Err(error) if error.is_not_found() => continue,
@@ -242,6 +266,18 @@ impl CopyTo {
     }
 }
 
+/// What lies in the folders of a tree and can't be copied, since no listing shows it.
+fn strangers(from: &dyn Storage, tree: &Tree) -> Result<Vec<String>> {
+    let mut strangers = Vec::new();
+    for folder in std::iter::once("").chain(folders(tree)) {
+        if let Some(name) = unlisted(from, folder, false)?.as_deref().and_then(Path::file_name) {
+            let name = name.to_string_lossy();
+            strangers.push(if folder.is_empty() { name.into_owned() } else { format!("{folder}/{name}") });
+        }
+    }
+    Ok(strangers)
+}
+
 fn folders(tree: &Tree) -> impl Iterator<Item = &str> {
     tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str())
 }
@@ -269,18 +305,29 @@ pub(crate) fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &s
     Ok(())
 }
 
-/// Members of the groups among these that lie elsewhere.
-fn shared(from: &Arc<dyn Storage>, tree: &Tree) -> Result<Vec<String>> {
+/// Whether it can't be read as long as it stays as it is, so that it says nothing of its members.
+pub(super) fn is_closed(error: &ArrayError) -> bool {
+    matches!(error.category(), ErrorCategory::Key | ErrorCategory::Corrupt | ErrorCategory::Unsupported)
+}
+
+/// Members of the groups among these that lie elsewhere, and the groups that can't be read.
+fn shared(from: &Arc<dyn Storage>, tree: &Tree) -> Result<(Vec<String>, Vec<String>)> {
     let here = from.uri("");
-    let mut shared = Vec::new();
+    let (mut shared, mut unread) = (Vec::new(), Vec::new());
     for folder in std::iter::once("").chain(folders(tree)) {
         let storage = from.sub(folder)?;
         if kind_of(&storage)? != MemberKind::Group {
             continue;
         }
-        // A group whose key isn't known says nothing of its members.
         let options = tdb_array::GroupOptions::new().between(tdb_array::TimeRange::ALL);
-        let Ok(group) = options.open_on(storage) else { continue };
+        let group = match options.open_on(storage) {
+            Ok(group) => group,
+            Err(error) if is_closed(&error) => {
+                unread.push(folder.to_owned());
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         let is_inside = |uri: &str| {
             here.as_ref().is_some_and(|here| {
                 let plain = here.strip_prefix("file://").unwrap_or(here);
@@ -292,5 +339,5 @@ fn shared(from: &Arc<dyn Storage>, tree: &Tree) -> Result<Vec<String>> {
         let members = group.members().iter().filter(|member| !member.place.is_inside() && !is_inside(&member.uri));
         shared.extend(members.map(|member| member.uri.clone()));
     }
-    Ok(shared)
+    Ok((shared, unread))
 }

@@ -1,5 +1,6 @@
 //! Folders of this machine: what lies above them, and where.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,9 +18,13 @@ pub(super) fn place(path: &Path) -> Result<(PathBuf, String)> {
         return Err(MaintainError::Place { path: path.display().to_string(), why: PlaceProblem::NoName });
     };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let parent =
-        std::fs::canonicalize(parent).map_err(|error| StorageError::from_io(parent.display().to_string(), error))?;
-    Ok((parent, name.to_owned()))
+    let found = std::fs::canonicalize(parent).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            MaintainError::Place { path: parent.display().to_string(), why: PlaceProblem::NoFolder }
+        }
+        _ => StorageError::from_io(parent.display().to_string(), error).into(),
+    })?;
+    Ok((found, name.to_owned()))
 }
 
 /// Checks that something may lie at a path: arrays hold nothing but what is theirs, however deep. Whether it would lie in what

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use tdb_array::{Group, GroupOptions, Member, MemberKind, MemberPlace, Monitor, Names, TimeRange};
 use tdb_storage::Storage;
+use tdb_types::names::{MAINTENANCE_LOCK, file_name};
 
-use super::copying::{Copied, CopyTo, LIST_BYTES, check};
+use super::copying::{Copied, CopyTo, LIST_BYTES, check, is_closed};
+use super::held::{Held, objects};
 use super::local::{check_not_in_array, common, holders, is_one_disk, named, place};
 use super::problem::PlaceProblem;
-use super::removing::{REMOVED, Remove};
+use super::removing::{REMOVED, Remove, check_nameable};
 use super::rewrite::{Kind, Places, Rewritten};
-use super::walk::walk;
-use crate::doctor::{ASIDE, change_members, kind_of};
-use crate::lock::Lock;
+use super::walk::{is_aside, walk};
+use crate::doctor::{change_members, kind_of};
+use crate::fragments::journal::is_journal;
 use crate::settle::settle_all;
 use crate::{Doctor, FileChange, MaintainError, Manifest, Result};
 
@@ -23,7 +25,8 @@ const MOVING: &str = ".tdb-moving.tmp";
 /// Moves an array or a group with all that lies in its folder.
 ///
 /// On one disk it has its new name at once. Else it is [copied](CopyTo), every byte of the copy is compared, and only then the source
-/// is [removed](Remove). Members that a group has by whole paths in its own folder are made relative before, and those that lie elsewhere in
+/// is [removed](Remove); what the doctor has set aside goes along. While it goes, the array or group and all arrays and groups in
+/// its folder are locked, so that nobody maintains them. Members that a group has by whole paths in its own folder are made relative before, and those that lie elsewhere in
 /// what is moved are named at their new place.
 ///
 /// ```
@@ -59,6 +62,8 @@ pub struct Moved {
     pub held_by: Vec<String>,
     /// Paths that were left in the old place.
     pub left: Vec<String>,
+    /// The paths of groups that can't be read, as without their key: members that they have by whole paths were left as they are.
+    pub unread: Vec<String>,
 }
 
 impl MoveTo {
@@ -90,7 +95,8 @@ impl MoveTo {
     ///
     /// # Errors
     /// [`MaintainError::Place`]: it is neither an array nor a group, something is there already, it would lie in itself, the copy
-    /// isn't what was copied. [`MaintainError::Busy`]: somebody maintains it. Whatever the storage can't do; then it is at its
+    /// isn't what was copied, something can't be removed after it was copied, as behind a link.
+    /// [`MaintainError::Busy`]: somebody maintains it, or an array or group in its folder. Whatever the storage can't do; then it is at its
     /// old place, or at its new one, or at both, and the next run goes on from there.
     pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Moved> {
         // One that was renamed by an interrupted run isn't there any more.
@@ -102,11 +108,12 @@ impl MoveTo {
         let ((old_parent, old), (new_parent, new)) = (place(&from)?, place(to.as_ref())?);
         let held_by = holders(&old_parent, &old);
         let target = new_parent.join(&new);
+        let by_copying = self.by_copying || !is_one_disk(&old_parent, &new_parent);
+        if by_copying && from.symlink_metadata().is_ok() {
+            check_nameable(&old_parent, &old)?;
+        }
         let moved = match common(&from, &target) {
-            Some((disk, from, to)) => {
-                let by_copying = self.by_copying || !is_one_disk(&old_parent, &new_parent);
-                self.clone().by_copying(by_copying).run(&disk, &from, &to)?
-            }
+            Some((disk, from, to)) => self.clone().by_copying(by_copying).run(&disk, &from, &to)?,
             None => {
                 let ((from, old), (to, new)) = (named(&from)?, named(&target)?);
                 self.go(&Ends { from, old, to, new, disk: None })?
@@ -138,27 +145,52 @@ impl MoveTo {
         }
         let source = ends.source()?;
         check(&source, &ends.to, &ends.new)?;
+        if ends.disk.is_none() {
+            // What can't be removed in the end isn't copied.
+            self.removal().check(&ends.from, &ends.old)?;
+        }
         // Journals of old formats name files by where they lie.
         settle_all(&source, &walk(&*source)?.1, self.take_over)?;
+        let mut held = self.hold(&source)?;
         let mut moved = Moved::default();
-        {
-            let _lock = Lock::take(&source, self.take_over)?;
-            make_relative(&source, &mut moved)?;
-        }
+        make_relative(&source, &mut moved)?;
         match &ends.disk {
-            Some(disk) => moved.repointed = ends.rename(disk)?,
+            Some(disk) => {
+                let repointed = ends.rename(disk);
+                if !ends.from.exists(&ends.old).unwrap_or(true) {
+                    held.moved(&ends.target()?)?;
+                }
+                moved.repointed = repointed?;
+            }
             None => {
                 ends.note(&source)?;
-                let copied = self.copy.run(&source, &ends.to, &ends.new);
+                let copied = self.copy.clone().with_aside().run(&source, &ends.to, &ends.new);
                 // What isn't there can't be gone on with.
                 let mut copied = copied.inspect_err(|_| forget(&source))?;
-                copied.left_out.retain(|path| path != MOVING);
+                // These are our own.
+                copied.left_out.retain(|path| path != MOVING && file_name(path) != MAINTENANCE_LOCK);
                 ends.compare(&copied.left_out)?;
-                moved.left = self.remove(ends)?;
+                moved.left = self.remove(ends, &mut held)?;
                 moved.copied = Some(copied);
             }
         }
         Ok(moved)
+    }
+
+    /// The locks of all arrays and groups that are moved.
+    fn hold(&self, source: &Arc<dyn Storage>) -> Result<Held> {
+        let mut held = Held::default();
+        let objects = objects(source, &walk(&**source)?.0)?;
+        held.take(source, objects, self.take_over)?;
+        // Whoever was joining fragments until just now may have been killed. Journals lie in arrays, and mean nothing elsewhere.
+        for path in walk(&**source)?.1.iter().filter(|path| is_journal(file_name(path))) {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            if kind_of(&source.sub(folder)?)? == MemberKind::Array {
+                let what = "joining fragments was interrupted meanwhile".to_owned();
+                return Err(MaintainError::Conflict { path: source.describe(path), what });
+            }
+        }
+        Ok(held)
     }
 
     /// Finishes what an earlier run has begun, if it was to the same place.
@@ -182,14 +214,19 @@ impl MoveTo {
             return Ok(None);
         }
         // It was copied. What is still there has to be in the copy.
+        let mut held = self.hold(&source)?;
         ends.compare(&[])?;
-        moved.left = self.remove(ends)?;
+        moved.left = self.remove(ends, &mut held)?;
         Ok(Some(moved))
     }
 
+    fn removal(&self) -> Remove {
+        Remove::new().copied().recursive(true).take_over(self.take_over)
+    }
+
     /// Removes what has been moved.
-    fn remove(&self, ends: &Ends) -> Result<Vec<String>> {
-        Ok(Remove::new().copied().recursive(true).take_over(self.take_over).run(&ends.from, &ends.old)?.left)
+    fn remove(&self, ends: &Ends, held: &mut Held) -> Result<Vec<String>> {
+        Ok(self.removal().run_holding(&ends.from, &ends.old, held)?.left)
     }
 }
 
@@ -242,7 +279,7 @@ impl Ends {
     /// old place.
     fn rename(&self, (disk, from, to): &(Arc<dyn Storage>, String, String)) -> Result<Vec<String>> {
         let source = self.source()?;
-        let has_groups = !groups(&source)?.is_empty();
+        let has_groups = !groups(&source)?.0.is_empty();
         if has_groups {
             self.note(&source)?;
         }
@@ -270,14 +307,14 @@ impl Ends {
         let (before, after) = (Manifest::of(&*source, 1, &monitor)?, Manifest::of(&*copy, 1, &monitor)?);
         let is_left_out = |path: &String| {
             left_out.iter().any(|left| path == left || path.starts_with(&format!("{left}/")))
-                || path.split('/').any(|part| part == ASIDE || tdb_storage::is_temporary(part))
+                || !is_aside(path) && path.split('/').any(tdb_storage::is_temporary)
         };
         for (path, change) in before.changes(&after) {
             // An interrupted removal has taken some away.
             if is_left_out(&path) || change == FileChange::New {
                 continue;
             }
-            let expected = match Kind::of(&path) {
+            let expected = match Kind::of(&path).filter(|_| !is_aside(&path)) {
                 Some(kind) => places.rewrite(&path, kind, &source.read_up_to(&path, LIST_BYTES)?),
                 None => Rewritten::Same,
             };
@@ -299,13 +336,13 @@ fn forget(storage: &Arc<dyn Storage>) {
     let _ = storage.remove_file(MOVING);
 }
 
-/// The groups in a folder, with all their members. One whose key isn't known can't be changed, and nobody else knows its
-/// members.
-fn groups(source: &Arc<dyn Storage>) -> Result<Vec<Group>> {
+/// The groups in a folder, with all their members, and the paths of those that can't be read: one whose key isn't known can't
+/// be changed, and nobody else knows its members.
+fn groups(source: &Arc<dyn Storage>) -> Result<(Vec<Group>, Vec<String>)> {
     let (tree, _) = walk(&**source)?;
     let below = tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str());
     let options = GroupOptions::new().between(TimeRange::ALL);
-    let mut groups = Vec::new();
+    let (mut groups, mut unread) = (Vec::new(), Vec::new());
     for path in std::iter::once("").chain(below) {
         let storage = source.sub(path)?;
         if kind_of(&storage)? == MemberKind::Group {
@@ -315,15 +352,21 @@ fn groups(source: &Arc<dyn Storage>) -> Result<Vec<Group>> {
                 Some(folder) => options.open_on_folder(storage, folder),
                 None => options.open_on(storage),
             };
-            groups.extend(opened.ok());
+            match opened {
+                Ok(group) => groups.push(group),
+                Err(error) if is_closed(&error) => unread.push(path.to_owned()),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
-    Ok(groups)
+    Ok((groups, unread))
 }
 
 /// Makes members of all groups relative that these have by whole paths in their own folders.
 fn make_relative(source: &Arc<dyn Storage>, moved: &mut Moved) -> Result<()> {
-    for group in groups(source)? {
+    let (groups, unread) = groups(source)?;
+    moved.unread = unread;
+    for group in groups {
         let is_absolute = |member: &&Member| !member.relative && matches!(member.place, MemberPlace::Inside(_));
         let keys: Vec<String> =
             group.members().iter().filter(is_absolute).map(|member| member.key().to_owned()).collect();
@@ -342,7 +385,7 @@ fn make_relative(source: &Arc<dyn Storage>, moved: &mut Moved) -> Result<()> {
 /// what they are known by.
 fn repoint(folder: &Arc<dyn Storage>, places: &Places) -> Result<Vec<String>> {
     let mut keys = Vec::new();
-    for group in groups(folder)? {
+    for group in groups(folder)?.0 {
         let absolute = group.members().iter().filter(|member| !member.relative);
         let mut change = group.change();
         let before = keys.len();

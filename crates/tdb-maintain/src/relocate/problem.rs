@@ -29,9 +29,20 @@ pub enum PlaceProblem {
         "it is a symbolic link, and nothing behind one is removed; name what it leads to, or put that in its place"
     )]
     Link,
+    /// A copy would grow elsewhere.
+    #[error(
+        "it is a symbolic link, where a copy is to grow for a while; nothing is written behind one: remove the link"
+    )]
+    LinkedTemporary,
+    /// It may be the only copy of something.
+    #[error("the doctor has moved things here that may still be wanted; nothing was removed")]
+    Aside,
     /// Nobody knows whose it is.
     #[error("it isn't of the format, and would go with the folder that it lies in; put it elsewhere first")]
     Foreign,
+    /// There is nothing that something could lie in.
+    #[error("there is no such folder")]
+    NoFolder,
     /// A file of the copy isn't what was copied.
     #[error("it isn't what was copied; the source is left as it is")]
     Unverified,
@@ -40,7 +51,7 @@ pub enum PlaceProblem {
 impl PlaceProblem {
     pub(crate) fn category(&self) -> ErrorCategory {
         match self {
-            Self::Neither => ErrorCategory::Unavailable,
+            Self::Neither | Self::NoFolder => ErrorCategory::Unavailable,
             Self::Unverified => ErrorCategory::Corrupt,
             _ => ErrorCategory::Usage,
         }

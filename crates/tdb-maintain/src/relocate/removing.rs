@@ -1,5 +1,6 @@
 //! Removing an array or a group.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,12 +12,12 @@ use tdb_types::names::{
     LABELS_FOLDER, LEGACY_SCHEMA, LOCK_FILE, MAINTENANCE_LOCK, METADATA_FOLDER, SCHEMA_FOLDER,
 };
 
+use super::held::Held;
 use super::local::{holders, named};
 use super::problem::PlaceProblem;
 use crate::doctor::{ASIDE, first_unknown, kind_of};
-use crate::links::link_on;
-use crate::lock::Lock;
-use crate::target::list;
+use crate::links::{link_on, unlisted, unlisted_at};
+use crate::target::{DEEPEST, list};
 use crate::{MaintainError, Result};
 
 /// What the folder of schemas, or of members, is called while the rest goes: without it nobody takes the folder for an array or
@@ -50,6 +51,7 @@ pub struct Remove {
     recursive: bool,
     take_over: bool,
     is_copied: bool,
+    with_aside: bool,
 }
 
 /// What is removed, or is going to be.
@@ -78,6 +80,13 @@ impl Remove {
         self
     }
 
+    /// Whether what the [doctor](crate::Doctor) has moved aside goes, too. By default that is refused
+    /// ([`PlaceProblem::Aside`]): it may be the only copy of something.
+    pub fn with_aside(mut self, with_aside: bool) -> Self {
+        self.with_aside = with_aside;
+        self
+    }
+
     /// All that lies there was copied, whatever it is.
     pub(super) fn copied(mut self) -> Self {
         self.is_copied = true;
@@ -97,9 +106,9 @@ impl Remove {
     pub fn plan(&self, path: impl AsRef<Path>) -> Result<Removed> {
         let (place, name) = super::local::place(path.as_ref())?;
         let (parent, _) = named(path.as_ref())?;
-        let mut removed = Removed { held_by: holders(&place, &name), ..Removed::default() };
-        check_no_link(&*parent, &name)?;
-        self.find(&parent.sub(&name)?, "", 0, &mut removed)?;
+        check_nameable(&place, &name)?;
+        let mut removed = self.check(&parent, &name)?;
+        removed.held_by = holders(&place, &name);
         let (objects, links) = (&removed.objects, &removed.links);
         removed.left.retain(|left| !links.contains(left) && !objects.iter().any(|(path, _)| path == left));
         Ok(removed)
@@ -112,6 +121,7 @@ impl Remove {
     pub fn folder(&self, path: impl AsRef<Path>) -> Result<Removed> {
         let (place, name) = super::local::place(path.as_ref())?;
         let (parent, _) = named(path.as_ref())?;
+        check_nameable(&place, &name)?;
         let held_by = holders(&place, &name);
         Ok(Removed { held_by, ..self.run(&parent, &name)? })
     }
@@ -120,13 +130,27 @@ impl Remove {
     ///
     /// # Errors
     /// [`MaintainError::Place`]: it is neither an array nor a group, or it or a folder of the format in it is a symbolic link, or
-    /// holds what isn't of the format.
+    /// holds what isn't of the format or what no listing shows; something was [set aside](Self::with_aside) in it.
     /// [`MaintainError::Busy`]: somebody maintains it. Whatever the storage can't do; the next run goes on from there.
     pub fn run(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
+        self.run_holding(parent, name, &mut Held::default())
+    }
+
+    /// All that would go. Nothing is changed.
+    pub(super) fn check(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
         let mut removed = Removed::default();
-        let whole = parent.sub(name)?;
         check_no_link(&**parent, name)?;
-        self.find(&whole, "", 0, &mut removed)?;
+        self.find(&parent.sub(name)?, "", 0, &mut removed)?;
+        Ok(removed)
+    }
+
+    /// The same for those who have some of the locks.
+    pub(super) fn run_holding(&self, parent: &Arc<dyn Storage>, name: &str, held: &mut Held) -> Result<Removed> {
+        let whole = parent.sub(name)?;
+        let mut removed = self.check(parent, name)?;
+        // Who finds that somebody is at one of them has removed nothing.
+        let objects: BTreeSet<String> = removed.objects.iter().map(|(path, _)| path.clone()).collect();
+        held.take(&whole, objects, self.take_over)?;
         removed.left.clear();
         for link in &removed.links {
             remove_link(&**parent, &format!("{name}/{link}"))?;
@@ -136,7 +160,6 @@ impl Remove {
             let place = if path.is_empty() { name.to_owned() } else { format!("{name}/{path}") };
             // Somebody may have put a link there just now.
             check_no_link(&**parent, &place)?;
-            let _lock = Lock::take(&storage, self.take_over)?;
             clear(&**parent, &place, kind)?;
             // Others may have put something there just now.
             let left = list(&*storage, "")?.into_iter().map(|entry| entry.name);
@@ -146,6 +169,7 @@ impl Remove {
             } else {
                 parent.remove_folder(&format!("{place}/{REMOVED}"))?;
             }
+            held.release(&path);
             let at = |left: String| if path.is_empty() { left } else { format!("{path}/{left}") };
             removed.left.extend(left.into_iter().map(at));
         }
@@ -158,7 +182,7 @@ impl Remove {
     fn find(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
         let storage = whole.sub(path)?;
         let problem = |why| Err(MaintainError::Place { path: storage.describe(""), why });
-        if depth > 64 {
+        if depth > DEEPEST {
             return problem(PlaceProblem::TooDeep);
         }
         let kind = match kind_of(&storage)? {
@@ -177,10 +201,12 @@ impl Remove {
                 self.find_member(whole, &path, depth, found)?;
             }
         }
+        check_all_listed(&*storage, "", false)?;
         for entry in list(&*storage, "")? {
             let is_own = is_own(kind, &entry);
             if is_own && entry.kind == EntryKind::Folder {
                 check_no_link(&*storage, &entry.name)?;
+                check_all_listed(&*storage, &entry.name, true)?;
             }
             if !is_own {
                 found.left.push(if path.is_empty() { entry.name } else { format!("{path}/{}", entry.name) });
@@ -190,6 +216,12 @@ impl Remove {
             && let Some(path) = first_unknown(&*storage, kind)?
         {
             return Err(MaintainError::Place { path: storage.describe(&path), why: PlaceProblem::Foreign });
+        }
+        if !self.is_copied
+            && !self.with_aside
+            && let Some(path) = set_aside(&*storage, kind)?
+        {
+            return Err(MaintainError::Place { path: storage.describe(&path), why: PlaceProblem::Aside });
         }
         found.objects.push((path.to_owned(), kind));
         Ok(())
@@ -220,6 +252,41 @@ fn check_no_link(storage: &dyn Storage, path: &str) -> Result<()> {
         Some(link) => Err(MaintainError::Place { path: storage.describe(&link), why: PlaceProblem::Link }),
         None => Ok(()),
     }
+}
+
+/// Refuses what no listing shows, and what would go with its folder.
+fn check_all_listed(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<()> {
+    foreign(unlisted(storage, folder, is_deep)?)
+}
+
+/// The same where no URI names the folder around, so that nothing could be told of a part.
+pub(super) fn check_nameable(parent: &Path, name: &str) -> Result<()> {
+    if parent.to_str().is_some() {
+        return Ok(());
+    }
+    foreign(unlisted_at(&parent.join(name), true)?)
+}
+
+fn foreign(path: Option<std::path::PathBuf>) -> Result<()> {
+    match path {
+        Some(path) => Err(MaintainError::Place { path: path.display().to_string(), why: PlaceProblem::Foreign }),
+        None => Ok(()),
+    }
+}
+
+/// The folder of what was moved aside in an array or group, or in the array of one of its labels.
+fn set_aside(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> {
+    let mut places = vec![ASIDE.to_owned()];
+    if kind == MemberKind::Array {
+        let labels = list(storage, LABELS_FOLDER)?.into_iter();
+        places.extend(labels.map(|label| format!("{LABELS_FOLDER}/{}/{ASIDE}", label.name)));
+    }
+    for place in places {
+        if storage.exists(&place)? {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
 }
 
 /// Removes a link, and nothing of what it leads to.

@@ -11,7 +11,7 @@ use tdb_types::names::{FRAGMENTS_FOLDER, LABELS_FOLDER, METADATA_FOLDER};
 use super::Verify;
 use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::check_fragment;
-use super::lists::check_lists;
+use super::lists::{check_lists, unread};
 use super::report::VerifyReport;
 use crate::fragments::journal::journals;
 use crate::target::{Target, list};
@@ -51,7 +51,7 @@ impl Verify {
             Ok(fragments) => fragments,
             Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
             Err(error) => {
-                report.push(unreadable(&array.storage().describe(""), &error));
+                report.push_new(unreadable(&array.storage().describe(""), &error));
                 &[]
             }
         };
@@ -59,12 +59,14 @@ impl Verify {
             Ok(replaced) => replaced,
             Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
             Err(error) => {
-                report.push(unreadable(&array.storage().describe(""), &error));
+                report.push_new(unreadable(&array.storage().describe(""), &error));
                 Default::default()
             }
         };
-        let found: Vec<Finding> =
+        let mut found: Vec<Finding> =
             array.damaged().into_iter().chain(&damaged).map(|damaged| lost(array, damaged)).collect();
+        // A list that can't be read is met by whoever looks for either kind of fragments.
+        found.dedup();
         report.take(found, &array.storage().describe(""));
         let monitor = self.monitor.as_ref().map_or_else(Monitor::only_cancelling, Monitor::clone);
         let workers = array.tile_workers(&monitor);
@@ -158,7 +160,7 @@ fn check_rest(array: &Array, found: &mut Vec<Finding>) {
     check_journals(array, found);
     check_lists(&Target::Array(array.clone()), found);
     let leftovers = array.leftovers().unwrap_or_else(|error| {
-        found.push(unreadable(&array.storage().describe(""), &error));
+        unread(array.storage().describe(""), &error.into(), found);
         Vec::new()
     });
     // What is damaged was said already, or will be.
@@ -170,8 +172,11 @@ fn check_rest(array: &Array, found: &mut Vec<Finding>) {
 
 /// What an interrupted consolidation of fragments has left to be done.
 fn check_journals(array: &Array, found: &mut Vec<Finding>) {
-    // Whether the folder can be listed was seen before.
-    for path in journals(&**array.storage()).unwrap_or_default() {
+    let journals = journals(&**array.storage()).unwrap_or_else(|error| {
+        found.push(unlisted(array.storage(), "", &error));
+        Vec::new()
+    });
+    for path in journals {
         let what = "fragments are being joined, or that was interrupted: cells of an array with duplicates may be there twice until `tdb \
                     vacuum` or `tdb consolidate` finishes or undoes it";
         found.push(Finding::wrong(FindingKind::Interrupted, array.storage().describe(&path), what));

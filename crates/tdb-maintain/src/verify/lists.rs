@@ -1,6 +1,6 @@
 //! Files that list others, and those that stand in place of others.
 
-use tdb_array::{Array, Names, SmallFiles};
+use tdb_array::{Array, ArrayError, Names, SmallFiles};
 use tdb_metadata::{CommitKind, PathList};
 use tdb_storage::EntryKind;
 use tdb_types::names::{COMMITS_FOLDER, METADATA_FOLDER, VACUUM_EXTENSION, file_name};
@@ -9,7 +9,7 @@ use tdb_types::{ByteReader, TimestampedName};
 use super::finding::{Finding, FindingKind};
 use crate::draft::{Draft, Left};
 use crate::target::{Target, list};
-use crate::{Result, vacuum};
+use crate::{MaintainError, Result, vacuum};
 
 /// What of an array or group isn't read any more, since other files or fragments stand in its place.
 pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
@@ -33,11 +33,24 @@ fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
 
 /// Whether what stands in place of others is there and sound.
 fn check_replacements(target: &Target, drafted: Result<Draft>, found: &mut Vec<Finding>) {
-    // What can't be read was said already.
-    let Ok(draft) = drafted else { return };
+    let draft = match drafted {
+        Ok(draft) => draft,
+        Err(error) => {
+            unread(target.storage().describe(""), &error, found);
+            return;
+        }
+    };
     for Left { path, why } in draft.left {
         let what = format!("it takes others out of sight, and {why}");
         found.push(Finding::wrong(FindingKind::Replacement, target.storage().describe(&path), what));
+    }
+}
+
+/// What can't be read, unless that was said already.
+pub(super) fn unread(file: String, error: &MaintainError, found: &mut Vec<Finding>) {
+    let what = error.to_string();
+    if !found.iter().any(|finding| finding.what == what) {
+        found.push(Finding::wrong(FindingKind::Unreadable, file, what));
     }
 }
 
@@ -56,8 +69,16 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
         |name: &str| CommitKind::of(name) == Some(CommitKind::Vacuum) && TimestampedName::parse(name).is_some();
     for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File && is_list(&entry.name)) {
         let path = if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
-        // What can't be read was said already.
-        let Ok(bytes) = files.read_list(&path) else { continue };
+        let file = files.storage().describe(&path);
+        let bytes = match files.read_list(&path) {
+            Ok(bytes) => bytes,
+            // It is replaced, and gone since.
+            Err(ArrayError::Storage(error)) if error.is_not_found() => continue,
+            Err(error) => {
+                unread(file, &error.into(), found);
+                continue;
+            }
+        };
         let (mut lines, mut first_wrong) = (0_u64, None);
         let look = |line: std::borrow::Cow<'_, str>| {
             lines += 1;
@@ -67,12 +88,12 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
                 first_wrong = Some(lines);
             }
         };
-        if PathList::for_each(&mut ByteReader::new(&bytes), look).is_err() {
+        if let Err(source) = PathList::for_each(&mut ByteReader::new(&bytes), look) {
+            unread(file.clone(), &ArrayError::Commits { file, source }.into(), found);
             continue;
         }
         let named_after = entry.name.strip_suffix(&format!(".{VACUUM_EXTENSION}")).unwrap_or(&entry.name);
         let is_joined = || folder != METADATA_FOLDER || entries.iter().any(|other| other.name == named_after);
-        let file = files.storage().describe(&path);
         found.extend(match first_wrong {
             Some(line) => {
                 let what =

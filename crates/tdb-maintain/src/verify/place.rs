@@ -15,10 +15,7 @@ use super::lists::check_lists;
 use super::places::Places;
 use super::report::VerifyReport;
 use crate::Result;
-use crate::target::Target;
-
-/// Folders deeper than this aren't looked into.
-const DEEPEST: usize = 64;
+use crate::target::{DEEPEST, Target};
 
 impl Verify {
     /// Looks at whatever lies at the root of a storage, which is this local folder if it is one.
@@ -119,8 +116,9 @@ impl Verify {
             (NodeKind::Group, Some(storage)) => {
                 let _ = places.is_new(&**storage);
                 report.groups += 1;
-                if let Ok(group) = self.group.open_on(storage.clone()) {
-                    check_metadata(group, report);
+                match self.group.open_on(storage.clone()) {
+                    Ok(group) => check_metadata(group, report),
+                    Err(error) => report.push(unreadable(&storage.describe(""), &error)),
                 }
             }
             (NodeKind::Missing, _) => {
@@ -141,10 +139,7 @@ impl Verify {
 /// Metadata of a group.
 fn check_metadata(group: Group, report: &mut VerifyReport) {
     let place = group.storage().describe("");
-    if let Err(error) = group.metadata() {
-        report.push(unreadable(&place, &error));
-    }
-    let mut found = Vec::new();
+    let mut found: Vec<Finding> = group.metadata().err().iter().map(|error| unreadable(&place, error)).collect();
     check_lists(&Target::Group(Box::new(group)), &mut found);
     report.take(found, &place);
 }

@@ -92,6 +92,13 @@ impl VerifyReport {
         self.findings.push(finding);
     }
 
+    /// The same of what may have been met before.
+    pub(super) fn push_new(&mut self, finding: Finding) {
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
+
     /// Takes what was found of one thing.
     pub(super) fn take(&mut self, found: impl Into<Found>, file: &str) {
         let Found { mut listed, left_out, gravest } = found.into();

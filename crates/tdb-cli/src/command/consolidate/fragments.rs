@@ -7,6 +7,7 @@ use crate::failure::Result;
 use crate::output::print_text;
 use crate::session;
 use crate::size;
+use crate::terminal::Terminal;
 
 /// Which fragments are joined, and how.
 #[derive(Debug, Default, PartialEq, clap::Args)]
@@ -108,6 +109,7 @@ pub(crate) fn run(
     args: &FragmentArgs,
     time: Option<TimeRange>,
     (is_plan, take_over): (bool, bool),
+    terminal: Terminal,
 ) -> Result<()> {
     let options = args.options(time).take_over(take_over);
     if is_plan {
@@ -117,5 +119,9 @@ pub(crate) fn run(
     if !report.left_journals.is_empty() {
         session::found();
     }
-    print_text(&report.to_string())
+    print_text(&report.to_string())?;
+    if !report.uncommitted.is_empty() {
+        session::warn("`tdb doctor --fix` sets aside what no commit names", terminal);
+    }
+    Ok(())
 }

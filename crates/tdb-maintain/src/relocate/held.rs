@@ -1,0 +1,71 @@
+//! The locks of all arrays and groups in a folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tdb_array::MemberKind;
+use tdb_storage::Storage;
+use tdb_types::names::{
+    COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER, GROUP_MARKER, LEGACY_SCHEMA, METADATA_FOLDER,
+    SCHEMA_FOLDER, file_name,
+};
+
+use super::walk::{Tree, is_aside};
+use crate::Result;
+use crate::doctor::kind_of;
+use crate::links::link_on;
+use crate::lock::Lock;
+
+/// While this lives, nobody else maintains these arrays and groups.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// By their paths below the folder.
+    locks: BTreeMap<String, Lock>,
+}
+
+impl Held {
+    /// Takes the locks in the order of the paths, or none at all: nobody waits for another, so that nobody waits for ever.
+    pub(super) fn take(&mut self, whole: &Arc<dyn Storage>, paths: BTreeSet<String>, take_over: bool) -> Result<()> {
+        let mut taken = BTreeMap::new();
+        for path in paths.into_iter().filter(|path| !self.locks.contains_key(path)) {
+            let lock = Lock::take(&whole.sub(&path)?, take_over)?;
+            taken.insert(path, lock);
+        }
+        self.locks.append(&mut taken);
+        Ok(())
+    }
+
+    /// Gives one back.
+    pub(super) fn release(&mut self, path: &str) {
+        self.locks.remove(path);
+    }
+
+    /// The same locks where the folder lies now.
+    pub(super) fn moved(&mut self, whole: &Arc<dyn Storage>) -> Result<()> {
+        for (path, lock) in std::mem::take(&mut self.locks) {
+            let lock = lock.moved(whole.sub(&path)?);
+            self.locks.insert(path, lock);
+        }
+        Ok(())
+    }
+}
+
+/// The arrays and groups in a folder, itself among them, whether they are members of anything or not. One behind a link lies
+/// elsewhere, and isn't touched.
+pub(super) fn objects(whole: &Arc<dyn Storage>, tree: &Tree) -> Result<BTreeSet<String>> {
+    let marks = [SCHEMA_FOLDER, LEGACY_SCHEMA, GROUP_FOLDER, GROUP_MARKER];
+    let parts = [FRAGMENTS_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, SCHEMA_FOLDER];
+    let mut objects = BTreeSet::from([String::new()]);
+    for path in tree.keys().filter(|path| marks.contains(&file_name(path)) && !is_aside(path)) {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let is_part = folder.split('/').any(|part| parts.contains(&part));
+        if !is_part
+            && !objects.contains(folder)
+            && kind_of(&whole.sub(folder)?)? != MemberKind::Invalid
+            && link_on(&**whole, folder)?.is_none()
+        {
+            objects.insert(folder.to_owned());
+        }
+    }
+    Ok(objects)
+}
