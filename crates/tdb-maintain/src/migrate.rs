@@ -6,19 +6,20 @@
 //! history one fragment has all cells that there are at a time.
 
 mod change;
+mod check;
 mod copied;
 mod group;
 mod group_files;
+mod labels;
 mod members;
 mod obstacle;
 mod place;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::ArrayDefinition;
-use tdb_array::{Array, ArrayError, CreateOptions, Fragment, TimeRange};
+use tdb_array::{Array, CreateOptions, Fragment, Join, TimeRange};
 use tdb_filters::FilterPipeline;
 use tdb_storage::Storage;
 use tdb_types::names::{LEGACY_SCHEMA, file_name};
@@ -26,12 +27,13 @@ use tdb_types::{Feature, FormatVersion, Layout, Scalar, TimestampedName};
 
 use crate::relocate::{Tree, walk};
 use crate::settle::settled;
-use crate::{Diff, MaintainError, Result};
+use crate::{MaintainError, Result};
 use change::Change;
 use copied::Copied;
 pub use group::{GroupMigration, GroupMigrationReport};
+use labels::Labels;
 pub use obstacle::Obstacle;
-pub use place::{InPlace, recover as recover_migration};
+pub use place::{InPlace, is_interrupted as is_migration_interrupted, recover as recover_migration};
 
 /// How an array is to be rewritten.
 ///
@@ -70,6 +72,8 @@ pub struct Migration {
     schemas: Vec<NewSchema>,
     /// With history what is copied; else nothing.
     copied: Option<Copied>,
+    /// Of the arrays of dimension labels.
+    labels: Labels,
     budget: usize,
 }
 
@@ -165,7 +169,7 @@ impl Migrate {
         let version = self.change.version.unwrap_or(array.schema().version());
         let time = if self.flatten { array.time() } else { TimeRange::ALL };
         // What is interrupted is seen to before it is noted what there is, and that before anything is read.
-        settled(array, time)?;
+        labels::settle(&settled(array, time)?, self.flatten, time)?;
         let tree = walk(&**array.storage())?.0;
         let array = settled(array, time)?;
         let mut against = Vec::new();
@@ -175,12 +179,14 @@ impl Migrate {
             false => Some(Copied::of(&array, version, &mut against)?),
         };
         against.extend(copied::against_metadata(&array, version, self.flatten)?);
+        let labels = labels::plan(self, &array, version, &mut against)?;
         if !against.is_empty() {
             let mut seen = BTreeSet::new();
             against.retain(|obstacle| seen.insert(obstacle.to_string()));
             return Err(MaintainError::CannotMigrate { path: array.storage().describe(""), version, against });
         }
-        Ok(Migration { array, tree, version, schemas, copied, budget: self.budget.unwrap_or(64 << 20) })
+        let budget = self.budget.unwrap_or(Join::DEFAULT_BUDGET);
+        Ok(Migration { array, tree, version, schemas, copied, labels, budget })
     }
 
     fn schemas(&self, array: &Array, version: FormatVersion, against: &mut Vec<Obstacle>) -> Result<Vec<NewSchema>> {
@@ -298,46 +304,12 @@ impl Migration {
                 report.metadata = copied::flattened_metadata(&self.array, &new)?;
             }
         }
-        self.copy_labels(&new, options)?;
-        self.verify(storage, options)?;
+        labels::write(&self.labels, storage, options)?;
+        check::reads_as(&self.array, &self.open(storage, options)?, self.budget)?;
         Ok(report)
     }
 
     fn open(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<Array> {
         Ok(options.array_options().between(TimeRange::ALL).open_on(storage.clone())?)
-    }
-
-    /// Copies the arrays of labels, which lie in the array.
-    fn copy_labels(&self, new: &Array, options: &CreateOptions) -> Result<()> {
-        for label in self.array.schema().labels().iter().filter(|label| !label.external) {
-            let own = self.array.array_of_label(label)?;
-            let target = options.array_options().between(TimeRange::ALL).open_on(new.storage().sub(&label.uri)?)?;
-            let migrate = Migrate::new().to(self.version);
-            let migrate = if self.keeps_history() { migrate } else { migrate.flatten() };
-            let plan = migrate.plan(&own)?;
-            for fragment in plan.fragments() {
-                target.copy_fragment(&own, fragment)?.version(self.version).write()?;
-            }
-            if !plan.keeps_history() {
-                copied::flattened(&own, &target, self.version, self.budget)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares the new array with the old one, as they read now.
-    fn verify(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<()> {
-        let new = self.open(storage, options)?;
-        let mut first = None;
-        Diff::new(&self.array, &new).budget(self.budget).run(|difference| {
-            let is_told = matches!(difference, crate::Difference::Schema { .. });
-            if !is_told {
-                first = Some(format!("{difference:?}"));
-            }
-            if is_told { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        let Some(what) = first else { return Ok(()) };
-        let what = format!("the new array doesn't read as the old one: {what}");
-        Err(ArrayError::Corrupt { file: storage.describe(""), what }.into())
     }
 }

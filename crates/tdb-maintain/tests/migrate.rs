@@ -9,7 +9,10 @@ use std::sync::Arc;
 use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::tdb_schema::{Attribute, SchemaEvolution};
 use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, MetadataValue, Names, TimeRange};
-use tdb_maintain::{Diff, Difference, InPlace, MaintainError, Migrate, Obstacle, PlaceProblem, recover_migration};
+use tdb_maintain::{
+    Diff, Difference, InPlace, MaintainError, Migrate, Obstacle, PlaceProblem, is_migration_interrupted,
+    recover_migration,
+};
 use tdb_storage::{EntryKind, MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_testkit::{Fault, FaultyStorage};
@@ -288,6 +291,36 @@ fn in_place_and_interrupted() {
     std::fs::write(&journal, text).unwrap();
     assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Undone, 4));
     assert!(!new.exists() && !journal.exists());
+}
+
+/// Between the two renames nothing is at the place, and links that lead to it lead nowhere.
+#[cfg(unix)]
+#[test]
+fn interrupted_behind_links() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(at("data")).unwrap();
+    std::fs::create_dir_all(at("links/more")).unwrap();
+    symlink("../data", at("links/folder")).unwrap();
+    symlink("../folder/array", at("links/more/relative")).unwrap();
+    symlink(at("links/more/relative"), at("absolute")).unwrap();
+    symlink("circle", at("circle")).unwrap();
+    let (place, new) = (at("data/array"), at("data/.array.tdb-migrating"));
+    on_disk("v4-by-1.7.7-sparse", &place);
+    for link in ["links/more/relative", "absolute", "links/folder/array", "links/more/../folder/array"] {
+        assert!(!is_migration_interrupted(&at(link)), "{link}");
+        let plan = Migrate::new().plan(&Array::open(at(link)).unwrap()).unwrap();
+        plan.in_place(&at(link), &CreateOptions::new(), false).unwrap();
+        std::fs::rename(&place, &new).unwrap();
+        std::fs::write(at("data/.array.tdb-migration"), "tdb journal of a migration 1\n").unwrap();
+        assert!(is_migration_interrupted(&at(link)), "{link}");
+        assert_eq!(recover_migration(&at(link)).unwrap(), InPlace::Finished, "{link}");
+        assert!(Array::open(at(link)).is_ok() && !is_migration_interrupted(&at(link)));
+        std::fs::remove_dir_all(at("data/array.before-migration")).unwrap();
+    }
+    assert!(recover_migration(&at("circle")).is_err() && !is_migration_interrupted(&at("circle")));
+    assert!(!is_migration_interrupted(&at("nothing")));
 }
 
 /// What comes while a migration is planned and written isn't lost, whatever it is.

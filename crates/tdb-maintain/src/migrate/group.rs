@@ -12,7 +12,7 @@ use tdb_types::FormatVersion;
 use super::group_files::{Rewriting, is_own};
 use super::members::{Members, is_below};
 use super::place::{self, Paths};
-use super::{Migrate, Migration, MigrationReport};
+use super::{Migrate, Migration, MigrationReport, labels};
 use crate::lock::Lock;
 use crate::relocate::{Kind, Places, Rewritten, Tree, check, named, walk};
 use crate::{MaintainError, Result};
@@ -122,8 +122,11 @@ impl GroupMigration {
         let paths = Paths::of(folder)?;
         let root: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.place));
         let mut locks = Vec::new();
-        for path in self.groups.keys().chain(self.arrays.keys()) {
+        for path in self.groups.keys() {
             locks.push((Lock::take(&root.sub(path)?, false)?, path.clone()));
+        }
+        for (path, migration) in &self.arrays {
+            locks.extend(labels::locks(&paths.place, path, migration)?);
         }
         place::in_place(&paths, locks, remove_old, &self.tree, |to| self.fill(to, None, key))
     }

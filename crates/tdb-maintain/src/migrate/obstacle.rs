@@ -80,6 +80,14 @@ pub enum Obstacle {
     /// Labels lie in arrays elsewhere.
     #[error("dimension label {0:?} lies in an array outside of this one")]
     OutsideLabel(String),
+    /// Something in the array of a dimension label.
+    #[error("in the array of dimension label {label:?}: {why}")]
+    Label {
+        /// The name of the label.
+        label: String,
+        /// What it is.
+        why: Box<Obstacle>,
+    },
     /// There is no such field.
     #[error("there is no {what} {name:?}")]
     NoSuchField {
