@@ -1,5 +1,7 @@
 //! From the library's errors to ours.
 
+use std::path::Path;
+
 use tdb_array::{ArrayError, ErrorCategory};
 use tdb_filters::KeyProblem;
 use tdb_maintain::MaintainError;
@@ -8,7 +10,7 @@ use tdb_storage::StorageError;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA};
 
 use super::{Exit, Failure};
-use crate::{key, suggest};
+use crate::{key, suggest, target};
 
 impl From<SchemaTextError> for Failure {
     fn from(error: SchemaTextError) -> Self {
@@ -35,7 +37,16 @@ impl From<MaintainError> for Failure {
         match error {
             MaintainError::Array(error) => error.into(),
             MaintainError::Storage(error) => ArrayError::Storage(error).into(),
-            error => Self::new(error.category().into(), &error),
+            error => {
+                let failure = Self::new(error.category().into(), &error);
+                match &error {
+                    MaintainError::Place { path, .. } => match target::interrupted(Path::new(path)) {
+                        Some(hint) => failure.with_hint(hint),
+                        None => failure,
+                    },
+                    _ => failure,
+                }
+            }
         }
     }
 }
@@ -62,7 +73,10 @@ impl From<ArrayError> for Failure {
             (error, _) if error.key_problem() == Some(KeyProblem::NotNeeded) => failure.with_hint(
                 "other files of the array are encrypted, and this one isn't: somebody without the key has put it there",
             ),
-            (ArrayError::Storage(StorageError::NotFound { path }), _) => failure.with_hint(missing_file_hint(path)),
+            (ArrayError::Storage(StorageError::NotFound { path }), _) => {
+                let interrupted = target::interrupted(Path::new(path));
+                failure.with_hint(interrupted.unwrap_or_else(|| missing_file_hint(path).to_owned()))
+            }
             (_, Exit::Corrupt) => failure.with_hint("`tdb inspect FILE` shows how much of a file can be read"),
             _ => failure,
         }
