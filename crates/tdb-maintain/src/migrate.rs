@@ -5,6 +5,7 @@
 //! as the old one at every time. Of fragments that were joined but not vacuumed yet the original ones are copied. Without
 //! history one fragment has all cells that there are at a time.
 
+mod boxes;
 mod change;
 mod check;
 mod copied;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use tdb_array::tdb_schema::ArrayDefinition;
 use tdb_array::{Array, CreateOptions, Fragment, Join, TimeRange};
 use tdb_filters::FilterPipeline;
+use tdb_rtree::NdRange;
 use tdb_storage::Storage;
 use tdb_types::names::{LEGACY_SCHEMA, file_name};
 use tdb_types::{Feature, FormatVersion, Layout, Scalar, TimestampedName};
@@ -72,6 +74,8 @@ pub struct Migration {
     schemas: Vec<NewSchema>,
     /// With history what is copied; else nothing.
     copied: Option<Copied>,
+    /// Of a dense array without its history what is written, one fragment each.
+    boxes: Vec<NdRange>,
     /// Of the arrays of dimension labels.
     labels: Labels,
     budget: usize,
@@ -145,7 +149,7 @@ impl Migrate {
     }
 
     /// Leaves out the history: one fragment with the cells that there are at the time at which the array is open, with the
-    /// schema and the metadata of that time.
+    /// schema and the metadata of that time. Where a dense array's cells lie far from each other, each part is a fragment.
     pub fn flatten(mut self) -> Self {
         self.flatten = true;
         self
@@ -178,6 +182,10 @@ impl Migrate {
             true => None,
             false => Some(Copied::of(&array, version, &mut against)?),
         };
+        let boxes = match schemas.last().filter(|_| self.flatten && array.schema().is_dense()) {
+            Some(new) => boxes::boxes(&array, new.definition.schema(), &mut against)?,
+            None => Vec::new(),
+        };
         against.extend(copied::against_metadata(&array, version, self.flatten)?);
         let labels = labels::plan(self, &array, version, &mut against)?;
         if !against.is_empty() {
@@ -186,7 +194,7 @@ impl Migrate {
             return Err(MaintainError::CannotMigrate { path: array.storage().describe(""), version, against });
         }
         let budget = self.budget.unwrap_or(Join::DEFAULT_BUDGET);
-        Ok(Migration { array, tree, version, schemas, copied, labels, budget })
+        Ok(Migration { array, tree, version, schemas, copied, boxes, labels, budget })
     }
 
     fn schemas(&self, array: &Array, version: FormatVersion, against: &mut Vec<Obstacle>) -> Result<Vec<NewSchema>> {
@@ -240,6 +248,17 @@ impl Migration {
     #[must_use]
     pub fn fragments(&self) -> &[Fragment] {
         self.copied.as_ref().map_or(&[], |copied| &copied.fragments)
+    }
+
+    /// How many fragments will be written: those that are copied, or those with the cells of a dense array without its history, of
+    /// which there are several where most of what lies between its cells was never written; of a sparse one the least number.
+    #[must_use]
+    pub fn fragment_count(&self) -> usize {
+        match &self.copied {
+            Some(copied) => copied.fragments.len(),
+            None if self.array.schema().is_dense() => self.boxes.len(),
+            None => 1,
+        }
     }
 
     /// Whether the history is kept.
@@ -298,7 +317,7 @@ impl Migration {
                 report.metadata = copied::metadata(&self.array, &new)?;
             }
             None => {
-                let written = copied::flattened(&self.array, &new, self.version, self.budget)?;
+                let written = copied::flattened(&self.array, &new, &self.boxes, (self.version, self.budget))?;
                 report.fragments += written.fragments.len() as u64;
                 report.cells += written.cells;
                 report.metadata = copied::flattened_metadata(&self.array, &new)?;

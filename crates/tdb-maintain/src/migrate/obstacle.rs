@@ -80,6 +80,17 @@ pub enum Obstacle {
     /// Labels lie in arrays elsewhere.
     #[error("dimension label {0:?} lies in an array outside of this one")]
     OutsideLabel(String),
+    /// Without its history a dense array would become many times as large.
+    #[error(
+        "without its history {cells} cells would be written, where {stored} are stored: its cells lie far from each other \
+         (smaller tile extents may help, or keeping the history)"
+    )]
+    Spread {
+        /// How many cells would be written.
+        cells: u128,
+        /// How many are stored, at most.
+        stored: u128,
+    },
     /// Something in the array of a dimension label.
     #[error("in the array of dimension label {label:?}: {why}")]
     Label {
