@@ -20,7 +20,7 @@ pub(super) type Labels = BTreeMap<String, Migration>;
 fn arrays(array: &Array, flatten: bool) -> Result<BTreeMap<String, (String, Array)>> {
     let mut all = BTreeMap::new();
     let paths = match flatten {
-        true => std::slice::from_ref(&array.schema_path().to_owned()).to_vec(),
+        true => vec![array.schema_path().to_owned()],
         false => array.schema_paths().to_vec(),
     };
     for path in paths {
