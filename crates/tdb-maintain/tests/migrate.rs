@@ -7,16 +7,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tdb_array::tdb_filters::EncryptionKey;
-use tdb_array::tdb_schema::{Attribute, SchemaEvolution};
+use tdb_array::tdb_schema::{self, Attribute, SchemaEvolution};
 use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, MetadataValue, Names, TimeRange};
 use tdb_maintain::{
-    Diff, Difference, InPlace, MaintainError, Migrate, Obstacle, PlaceProblem, is_migration_interrupted,
-    recover_migration,
+    ConsolidateFragments, Diff, Difference, InPlace, MaintainError, Migrate, Obstacle, PlaceProblem,
+    is_migration_interrupted, recover_migration,
 };
 use tdb_storage::{EntryKind, MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_testkit::{Fault, FaultyStorage};
-use tdb_types::{Datatype, FormatVersion, Layout, TimestampedName};
+use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
 
 /// Options to open a fixture, and to make others like it.
 fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
@@ -240,6 +240,38 @@ fn other_keys() {
         let again = open(&made(&other, None, flatten), None).unwrap();
         assert_eq!(difference(&plain, &again), None);
     }
+}
+
+/// What was joined and is gone in part shows to readers of earlier times, but can't be told apart in a copy.
+#[test]
+fn joined_fragments_of_which_one_is_gone() {
+    let storage = fixture("v22-by-2.30.0-dense-2d-row-row");
+    let open = || ArrayOptions::new().open_on(storage.clone()).unwrap();
+    ConsolidateFragments::new().amplification(1e9).run(&open()).unwrap();
+    let (replaced, _) = open().replaced_fragments().unwrap();
+    assert!(replaced.len() > 1);
+    assert!(Migrate::new().plan(&open()).is_ok());
+    let gone = replaced.iter().max_by_key(|fragment| fragment.name().start()).unwrap();
+    storage.remove_file(&format!("__commits/{}.wrt", gone.name())).unwrap();
+    storage.remove_folder(gone.folder()).unwrap();
+    let MaintainError::CannotMigrate { against, .. } = Migrate::new().plan(&open()).unwrap_err() else { panic!() };
+    assert!(matches!(&against[..], [Obstacle::PartlyGone(path)] if path.ends_with(".vac")), "{against:?}");
+    assert!(Migrate::new().flatten().plan(&open()).is_ok());
+}
+
+/// Releases with format 2 divide by the size of dates, which they don't know.
+#[test]
+fn dates_came_with_format_3() {
+    let dimension = tdb_schema::Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(1));
+    let schema = tdb_schema::SchemaBuilder::sparse().dimension(dimension);
+    let schema = schema.attribute(Attribute::new("a", Datatype::DatetimeDay)).build().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    CreateOptions::new().create_on(&storage, &tdb_schema::ArrayDefinition::new(schema).unwrap()).unwrap();
+    let array = ArrayOptions::new().open_on(storage).unwrap();
+    let to = |version: u32| Migrate::new().to(FormatVersion::new(version).unwrap()).plan(&array);
+    let MaintainError::CannotMigrate { against, .. } = to(2).unwrap_err() else { panic!() };
+    assert_eq!(against, [Obstacle::Feature { what: "attribute \"a\" of datatype datetime_day".to_owned(), since: 3 }]);
+    assert!(to(3).is_ok());
 }
 
 /// A copy of a fixture in a folder.

@@ -48,6 +48,12 @@ impl Copied {
                     _ => against.push(Obstacle::NotVacuumed(list.path.clone())),
                 }
             } else {
+                // Where cells carry their times, the fragment that was made of them says all that they say.
+                let is_seen = |folder: &String| there.contains(folder.as_str());
+                let has_times = |fragment: &&Fragment| fragment.footer().header().has_timestamps;
+                if list.names.iter().any(is_seen) && !joined.iter().all(has_times) {
+                    against.push(Obstacle::PartlyGone(list.path.clone()));
+                }
                 left_out.extend(list.names.iter().cloned());
             }
         }

@@ -74,6 +74,11 @@ pub enum Obstacle {
     /// Fragments were joined, and it isn't clear which of them stand for which.
     #[error("{0} says which fragments were joined, but not which of several came of it: vacuum the array before")]
     NotVacuumed(String),
+    /// Fragments were joined, and some of them are gone since: readers of earlier times see what is left of them.
+    #[error(
+        "{0} names fragments of which some are gone, and readers of earlier times see the others: vacuum the array before, or leave out its history"
+    )]
+    PartlyGone(String),
     /// Cells were updated by a condition.
     #[error("{0} updates cells by a condition, which this library doesn't apply")]
     Update(String),
@@ -190,6 +195,8 @@ fn datatypes(schema: &ArraySchema) -> impl Iterator<Item = (String, Datatype)> {
 /// The first format whose releases all know a datatype; none if all do.
 fn since(datatype: Datatype) -> Option<u32> {
     Some(match datatype {
+        // Release 1.5 takes them for values of no bytes, and divides by that.
+        _ if datatype.is_datetime() => 3,
         _ if datatype.is_time() => 9,
         Datatype::Blob => 11,
         Datatype::Bool => 14,
