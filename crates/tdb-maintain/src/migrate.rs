@@ -33,7 +33,6 @@ use crate::{MaintainError, Result};
 use change::Change;
 use copied::Copied;
 pub use group::{GroupMigration, GroupMigrationReport};
-use labels::Labels;
 pub use obstacle::Obstacle;
 pub use place::{InPlace, is_interrupted as is_migration_interrupted, recover as recover_migration};
 
@@ -76,8 +75,8 @@ pub struct Migration {
     copied: Option<Copied>,
     /// Of a dense array without its history what is written, one fragment each.
     boxes: Vec<NdRange>,
-    /// Of the arrays of dimension labels.
-    labels: Labels,
+    /// Of the arrays of dimension labels, by their paths below the array.
+    labels: BTreeMap<String, Migration>,
     budget: usize,
 }
 
@@ -187,7 +186,7 @@ impl Migrate {
             None => Vec::new(),
         };
         against.extend(copied::against_metadata(&array, version, self.flatten)?);
-        let labels = labels::plan(self, &array, version, &mut against)?;
+        let labels = self.labels(&array, version, &mut against)?;
         if !against.is_empty() {
             let mut seen = BTreeSet::new();
             against.retain(|obstacle| seen.insert(obstacle.to_string()));
@@ -195,6 +194,32 @@ impl Migrate {
         }
         let budget = self.budget.unwrap_or(Join::DEFAULT_BUDGET);
         Ok(Migration { array, tree, version, schemas, copied, boxes, labels, budget })
+    }
+
+    /// What will be done to the arrays of labels; of the changes that are asked for, the format alone is theirs too.
+    fn labels(
+        &self,
+        array: &Array,
+        version: FormatVersion,
+        against: &mut Vec<Obstacle>,
+    ) -> Result<BTreeMap<String, Migration>> {
+        let mut labels = BTreeMap::new();
+        if !version.has(Feature::DimensionLabels) {
+            // That there are any stands against it already.
+            return Ok(labels);
+        }
+        let own = Self { flatten: self.flatten, budget: self.budget, ..Self::new().to(version) };
+        for (uri, (name, array)) in labels::arrays(array, self.flatten)? {
+            match own.plan(&array) {
+                Ok(migration) => drop(labels.insert(uri, migration)),
+                Err(MaintainError::CannotMigrate { against: found, .. }) => {
+                    let of_label = |obstacle| Obstacle::Label { label: name.clone(), why: Box::new(obstacle) };
+                    against.extend(found.into_iter().map(of_label));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(labels)
     }
 
     fn schemas(&self, array: &Array, version: FormatVersion, against: &mut Vec<Obstacle>) -> Result<Vec<NewSchema>> {
@@ -323,9 +348,22 @@ impl Migration {
                 report.metadata = copied::flattened_metadata(&self.array, &new)?;
             }
         }
-        labels::write(&self.labels, storage, options)?;
+        self.write_labels(storage, options)?;
         check::reads_as(&self.array, &self.open(storage, options)?, self.budget)?;
         Ok(report)
+    }
+
+    /// Writes the arrays of labels into the new array, which has empty ones.
+    fn write_labels(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<()> {
+        for (uri, migration) in &self.labels {
+            // What was made with the array knows neither when its schemas were made, nor what else they say.
+            if storage.exists(uri)? {
+                storage.remove_folder(uri)?;
+            }
+            storage.create_folder(uri)?;
+            migration.into_storage(&storage.sub(uri)?, options)?;
+        }
+        Ok(())
     }
 
     fn open(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<Array> {

@@ -12,7 +12,7 @@ use tdb_types::FormatVersion;
 use super::group_files::{Rewriting, is_own};
 use super::members::{Members, is_below};
 use super::place::{self, Paths};
-use super::{Migrate, Migration, MigrationReport, labels};
+use super::{Migrate, Migration, MigrationReport};
 use crate::lock::Lock;
 use crate::relocate::{Kind, Places, Rewritten, Tree, check, named, walk};
 use crate::{MaintainError, Result};
@@ -126,7 +126,7 @@ impl GroupMigration {
             locks.push((Lock::take(&root.sub(path)?, false)?, path.clone()));
         }
         for (path, migration) in &self.arrays {
-            locks.extend(labels::locks(&paths.place, path, migration)?);
+            locks.extend(place::locks(&paths.place, path, migration)?);
         }
         place::in_place(&paths, locks, remove_old, &self.tree, |to| self.fill(to, None, key))
     }

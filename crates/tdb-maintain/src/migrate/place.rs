@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tdb_array::CreateOptions;
 use tdb_storage::{LocalStorage, Storage, StorageError};
 
-use super::{Migration, MigrationReport, labels};
+use super::{Migration, MigrationReport};
 use crate::lock::Lock;
 use crate::relocate::{PlaceProblem, Tree, check_not_in_array, walk};
 use crate::{MaintainError, Result};
@@ -111,10 +111,18 @@ impl Migration {
     /// As [`into_folder`](Self::into_folder); the array was changed meanwhile, or is maintained by somebody. It is then as it was.
     pub fn in_place(&self, folder: &Path, options: &CreateOptions, remove_old: bool) -> Result<MigrationReport> {
         let paths = Paths::of(folder)?;
-        let locks = labels::locks(&paths.place, "", self)?;
+        let locks = locks(&paths.place, "", self)?;
         let fill = |storage: &Arc<dyn Storage>| self.into_storage(storage, options);
         in_place(&paths, locks, remove_old, &self.tree, fill)
     }
+}
+
+/// The locks of an array that lies at `path` below a folder, and of those of its labels, with their paths.
+pub(super) fn locks(root: &Path, path: &str, migration: &Migration) -> Result<Vec<(Lock, String)>> {
+    let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(root));
+    let join = |uri: &String| if path.is_empty() { uri.clone() } else { format!("{path}/{uri}") };
+    let paths = std::iter::once(path.to_owned()).chain(migration.labels.keys().map(join));
+    paths.map(|path| Ok((Lock::take(&storage.sub(&path)?, false)?, path))).collect()
 }
 
 /// Writes something new into a folder that isn't there yet.
