@@ -198,7 +198,7 @@ pub fn refused(message: &str) -> Option<&'static str> {
             "All tiles should have at least one cell",
             "can't read consolidated tiles of cells that were all overwritten at the same time",
         ),
-        ("delta is not positive", "refuses to write positive deltas that overflow, which fill values make"),
+        ("delta is not positive", "refuses positive deltas of joined cells that do not ascend, as we"),
         ("too small to write a single tile", "can't write tiles larger than the bound of a fragment's size"),
         ("should be at least 12 to consolidate commits", "has no files for joined commits in formats 7 to 11, as we"),
         ("was created before these fragments", "refuses listed dense fragments above an older one, as we"),
