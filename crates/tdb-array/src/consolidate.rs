@@ -43,6 +43,7 @@ impl Array {
             max_fragment_size: None,
             purge: None,
             version: None,
+            within: None,
             into: None,
         })
     }

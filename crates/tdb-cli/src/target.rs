@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, ArrayOptions, Group};
+use tdb_maintain::is_migration_interrupted;
 use tdb_storage::{LocalStorage, Storage};
 use tdb_types::names;
 
@@ -87,6 +88,9 @@ pub(crate) fn find(argument: &OsStr) -> Result<(PathBuf, Kind)> {
         Ok(kind) => Ok((path, kind)),
         Err(error) => {
             let failure = Failure::io(path.display(), &error);
+            if let (io::ErrorKind::NotFound, Some(hint)) = (error.kind(), interrupted(&path)) {
+                return Err(failure.with_hint(hint));
+            }
             Err(match (error.kind(), near(&path)) {
                 (io::ErrorKind::NotFound, Some(near)) => failure.with_hint(format!("did you mean {}?", near.display())),
                 (io::ErrorKind::NotFound, None) => failure.with_hint("`tdb ls FOLDER` shows what is in a folder"),
@@ -94,6 +98,13 @@ pub(crate) fn find(argument: &OsStr) -> Result<(PathBuf, Kind)> {
             })
         }
     }
+}
+
+/// What to do where nothing is because a migration in place was killed between its two renames.
+pub(crate) fn interrupted(missing: &Path) -> Option<String> {
+    let is_it = !missing.exists() && is_migration_interrupted(missing);
+    is_it
+        .then(|| format!("a migration was interrupted here: `tdb migrate {}` finishes or undoes it", missing.display()))
 }
 
 /// A path in the same folder whose name is near the missing one's.

@@ -125,3 +125,41 @@ fn groups() {
     let refused = copy.run(&format!("migrate --out {}", out.display()), "group", "");
     assert!(refused.code == Some(2) && refused.stderr.contains("something is there already"), "{refused}");
 }
+
+/// A migration that was killed between its two renames: whoever misses the array is told how it comes back.
+#[test]
+fn interrupted_between_the_renames() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    assert_eq!(copy.run("migrate", "array", "--to 21").code, Some(0));
+    let at = |name: &str| copy.path().join(name);
+    std::fs::rename(at("array"), at(".array.tdb-migrating")).unwrap();
+    std::fs::write(at(".array.tdb-migration"), "tdb journal of a migration 1\n").unwrap();
+    let hint = "a migration was interrupted here: `tdb migrate COPY/array` finishes or undoes it";
+    for words in [
+        "info",
+        "schema",
+        "read",
+        "ls",
+        "verify",
+        "doctor",
+        "consolidate",
+        "vacuum",
+        "fragments",
+        "advise",
+        "remove --yes",
+        "migrate --plan --to 20",
+    ] {
+        let run = copy.run(words, "array", "");
+        assert!(run.code == Some(5) && run.stderr.contains(hint), "{words}: {run}");
+    }
+    for words in ["copy", "move"] {
+        let run = copy.run(words, "array", &at("other").display().to_string());
+        assert!(run.code == Some(5) && run.stderr.contains(hint), "{words}: {run}");
+    }
+    // Another name is just that.
+    let run = copy.run("info", "arrays", "");
+    assert!(run.code == Some(5) && !run.stderr.contains("interrupted"), "{run}");
+    let run = copy.run("migrate", "array", "");
+    assert!(run.code == Some(0) && run.stderr.contains("finished now"), "{run}");
+    assert_eq!(copy.run("info", "array", "").code, Some(0));
+}

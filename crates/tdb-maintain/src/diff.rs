@@ -46,12 +46,13 @@ pub struct Diff<'a> {
     budget: Option<usize>,
     cells: bool,
     physical: bool,
+    by_place: bool,
 }
 
 impl<'a> Diff<'a> {
     /// Compares two arrays, each as of the time at which it is open.
     pub fn new(a: &'a Array, b: &'a Array) -> Self {
-        Self { a, b, budget: None, cells: true, physical: false }
+        Self { a, b, budget: None, cells: true, physical: false, by_place: false }
     }
 
     /// Bytes that reading takes at most, about, of both arrays together.
@@ -69,6 +70,12 @@ impl<'a> Diff<'a> {
     /// Also compares how arrays are stored: versions, orders, tile extents, filters, names of fragments.
     pub fn physical(mut self) -> Self {
         self.physical = true;
+        self
+    }
+
+    /// Compares fields of the same place, whatever they are called; if not all of them can be compared, none is.
+    pub(crate) fn by_place(mut self) -> Self {
+        self.by_place = true;
         self
     }
 
@@ -136,7 +143,7 @@ impl<'a> Diff<'a> {
         if !self.cells {
             return Ok(ControlFlow::Continue(()));
         }
-        let Some(fields) = Fields::of(self.a, self.b)? else {
+        let Some(fields) = Fields::of(self.a, self.b, self.by_place)? else {
             counts.incomparable = true;
             return Ok(ControlFlow::Continue(()));
         };

@@ -38,7 +38,8 @@ pub use error::{MaintainError, Result};
 pub use fragments::{ConsolidateFragments, FragmentPlan, FragmentReport, JoinedStep, PlannedStep, Refusal};
 pub use manifest::{FileChange, Manifest};
 pub use migrate::{
-    GroupMigration, GroupMigrationReport, InPlace, Migrate, Migration, MigrationReport, Obstacle, recover_migration,
+    GroupMigration, GroupMigrationReport, InPlace, Migrate, Migration, MigrationReport, Obstacle,
+    is_migration_interrupted, recover_migration,
 };
 pub use plan::{Plan, Report};
 pub use rebuild::{Rebuild, RebuildProblem, Rebuilt};

@@ -5,33 +5,36 @@
 //! as the old one at every time. Of fragments that were joined but not vacuumed yet the original ones are copied. Without
 //! history one fragment has all cells that there are at a time.
 
+mod boxes;
 mod change;
+mod check;
 mod copied;
 mod group;
 mod group_files;
+mod labels;
 mod members;
 mod obstacle;
 mod place;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::ArrayDefinition;
-use tdb_array::{Array, ArrayError, CreateOptions, Fragment, TimeRange};
+use tdb_array::{Array, CreateOptions, Fragment, Join, TimeRange};
 use tdb_filters::FilterPipeline;
+use tdb_rtree::NdRange;
 use tdb_storage::Storage;
 use tdb_types::names::{LEGACY_SCHEMA, file_name};
 use tdb_types::{Feature, FormatVersion, Layout, Scalar, TimestampedName};
 
 use crate::relocate::{Tree, walk};
 use crate::settle::settled;
-use crate::{Diff, MaintainError, Result};
+use crate::{MaintainError, Result};
 use change::Change;
 use copied::Copied;
 pub use group::{GroupMigration, GroupMigrationReport};
 pub use obstacle::Obstacle;
-pub use place::{InPlace, recover as recover_migration};
+pub use place::{InPlace, is_interrupted as is_migration_interrupted, recover as recover_migration};
 
 /// How an array is to be rewritten.
 ///
@@ -70,6 +73,10 @@ pub struct Migration {
     schemas: Vec<NewSchema>,
     /// With history what is copied; else nothing.
     copied: Option<Copied>,
+    /// Of a dense array without its history what is written, one fragment each.
+    boxes: Vec<NdRange>,
+    /// Of the arrays of dimension labels, by their paths below the array.
+    labels: BTreeMap<String, Migration>,
     budget: usize,
 }
 
@@ -141,7 +148,7 @@ impl Migrate {
     }
 
     /// Leaves out the history: one fragment with the cells that there are at the time at which the array is open, with the
-    /// schema and the metadata of that time.
+    /// schema and the metadata of that time. Where a dense array's cells lie far from each other, each part is a fragment.
     pub fn flatten(mut self) -> Self {
         self.flatten = true;
         self
@@ -165,7 +172,7 @@ impl Migrate {
         let version = self.change.version.unwrap_or(array.schema().version());
         let time = if self.flatten { array.time() } else { TimeRange::ALL };
         // What is interrupted is seen to before it is noted what there is, and that before anything is read.
-        settled(array, time)?;
+        labels::settle(&settled(array, time)?, self.flatten, time)?;
         let tree = walk(&**array.storage())?.0;
         let array = settled(array, time)?;
         let mut against = Vec::new();
@@ -174,13 +181,45 @@ impl Migrate {
             true => None,
             false => Some(Copied::of(&array, version, &mut against)?),
         };
+        let boxes = match schemas.last().filter(|_| self.flatten && array.schema().is_dense()) {
+            Some(new) => boxes::boxes(&array, new.definition.schema(), &mut against)?,
+            None => Vec::new(),
+        };
         against.extend(copied::against_metadata(&array, version, self.flatten)?);
+        let labels = self.labels(&array, version, &mut against)?;
         if !against.is_empty() {
             let mut seen = BTreeSet::new();
             against.retain(|obstacle| seen.insert(obstacle.to_string()));
             return Err(MaintainError::CannotMigrate { path: array.storage().describe(""), version, against });
         }
-        Ok(Migration { array, tree, version, schemas, copied, budget: self.budget.unwrap_or(64 << 20) })
+        let budget = self.budget.unwrap_or(Join::DEFAULT_BUDGET);
+        Ok(Migration { array, tree, version, schemas, copied, boxes, labels, budget })
+    }
+
+    /// What will be done to the arrays of labels; of the changes that are asked for, the format alone is theirs too.
+    fn labels(
+        &self,
+        array: &Array,
+        version: FormatVersion,
+        against: &mut Vec<Obstacle>,
+    ) -> Result<BTreeMap<String, Migration>> {
+        let mut labels = BTreeMap::new();
+        if !version.has(Feature::DimensionLabels) {
+            // That there are any stands against it already.
+            return Ok(labels);
+        }
+        let own = Self { flatten: self.flatten, budget: self.budget, ..Self::new().to(version) };
+        for (uri, (name, array)) in labels::arrays(array, self.flatten)? {
+            match own.plan(&array) {
+                Ok(migration) => drop(labels.insert(uri, migration)),
+                Err(MaintainError::CannotMigrate { against: found, .. }) => {
+                    let of_label = |obstacle| Obstacle::Label { label: name.clone(), why: Box::new(obstacle) };
+                    against.extend(found.into_iter().map(of_label));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(labels)
     }
 
     fn schemas(&self, array: &Array, version: FormatVersion, against: &mut Vec<Obstacle>) -> Result<Vec<NewSchema>> {
@@ -234,6 +273,17 @@ impl Migration {
     #[must_use]
     pub fn fragments(&self) -> &[Fragment] {
         self.copied.as_ref().map_or(&[], |copied| &copied.fragments)
+    }
+
+    /// How many fragments will be written: those that are copied, or those with the cells of a dense array without its history, of
+    /// which there are several where most of what lies between its cells was never written; of a sparse one the least number.
+    #[must_use]
+    pub fn fragment_count(&self) -> usize {
+        match &self.copied {
+            Some(copied) => copied.fragments.len(),
+            None if self.array.schema().is_dense() => self.boxes.len(),
+            None => 1,
+        }
     }
 
     /// Whether the history is kept.
@@ -292,52 +342,31 @@ impl Migration {
                 report.metadata = copied::metadata(&self.array, &new)?;
             }
             None => {
-                let written = copied::flattened(&self.array, &new, self.version, self.budget)?;
+                let written = copied::flattened(&self.array, &new, &self.boxes, (self.version, self.budget))?;
                 report.fragments += written.fragments.len() as u64;
                 report.cells += written.cells;
                 report.metadata = copied::flattened_metadata(&self.array, &new)?;
             }
         }
-        self.copy_labels(&new, options)?;
-        self.verify(storage, options)?;
+        self.write_labels(storage, options)?;
+        check::reads_as(&self.array, &self.open(storage, options)?, self.budget)?;
         Ok(report)
     }
 
-    fn open(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<Array> {
-        Ok(options.array_options().between(TimeRange::ALL).open_on(storage.clone())?)
-    }
-
-    /// Copies the arrays of labels, which lie in the array.
-    fn copy_labels(&self, new: &Array, options: &CreateOptions) -> Result<()> {
-        for label in self.array.schema().labels().iter().filter(|label| !label.external) {
-            let own = self.array.array_of_label(label)?;
-            let target = options.array_options().between(TimeRange::ALL).open_on(new.storage().sub(&label.uri)?)?;
-            let migrate = Migrate::new().to(self.version);
-            let migrate = if self.keeps_history() { migrate } else { migrate.flatten() };
-            let plan = migrate.plan(&own)?;
-            for fragment in plan.fragments() {
-                target.copy_fragment(&own, fragment)?.version(self.version).write()?;
+    /// Writes the arrays of labels into the new array, which has empty ones.
+    fn write_labels(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<()> {
+        for (uri, migration) in &self.labels {
+            // What was made with the array knows neither when its schemas were made, nor what else they say.
+            if storage.exists(uri)? {
+                storage.remove_folder(uri)?;
             }
-            if !plan.keeps_history() {
-                copied::flattened(&own, &target, self.version, self.budget)?;
-            }
+            storage.create_folder(uri)?;
+            migration.into_storage(&storage.sub(uri)?, options)?;
         }
         Ok(())
     }
 
-    /// Compares the new array with the old one, as they read now.
-    fn verify(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<()> {
-        let new = self.open(storage, options)?;
-        let mut first = None;
-        Diff::new(&self.array, &new).budget(self.budget).run(|difference| {
-            let is_told = matches!(difference, crate::Difference::Schema { .. });
-            if !is_told {
-                first = Some(format!("{difference:?}"));
-            }
-            if is_told { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        let Some(what) = first else { return Ok(()) };
-        let what = format!("the new array doesn't read as the old one: {what}");
-        Err(ArrayError::Corrupt { file: storage.describe(""), what }.into())
+    fn open(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<Array> {
+        Ok(options.array_options().between(TimeRange::ALL).open_on(storage.clone())?)
     }
 }

@@ -7,13 +7,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tdb_array::tdb_filters::EncryptionKey;
-use tdb_array::tdb_schema::{Attribute, SchemaEvolution};
+use tdb_array::tdb_schema::{self, Attribute, SchemaEvolution};
 use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, MetadataValue, Names, TimeRange};
-use tdb_maintain::{Diff, Difference, InPlace, MaintainError, Migrate, Obstacle, PlaceProblem, recover_migration};
+use tdb_maintain::{
+    ConsolidateFragments, Diff, Difference, InPlace, MaintainError, Migrate, Obstacle, PlaceProblem,
+    is_migration_interrupted, recover_migration,
+};
 use tdb_storage::{EntryKind, MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_testkit::{Fault, FaultyStorage};
-use tdb_types::{Datatype, FormatVersion, Layout, TimestampedName};
+use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
 
 /// Options to open a fixture, and to make others like it.
 fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
@@ -239,6 +242,38 @@ fn other_keys() {
     }
 }
 
+/// What was joined and is gone in part shows to readers of earlier times, but can't be told apart in a copy.
+#[test]
+fn joined_fragments_of_which_one_is_gone() {
+    let storage = fixture("v22-by-2.30.0-dense-2d-row-row");
+    let open = || ArrayOptions::new().open_on(storage.clone()).unwrap();
+    ConsolidateFragments::new().amplification(1e9).run(&open()).unwrap();
+    let (replaced, _) = open().replaced_fragments().unwrap();
+    assert!(replaced.len() > 1);
+    assert!(Migrate::new().plan(&open()).is_ok());
+    let gone = replaced.iter().max_by_key(|fragment| fragment.name().start()).unwrap();
+    storage.remove_file(&format!("__commits/{}.wrt", gone.name())).unwrap();
+    storage.remove_folder(gone.folder()).unwrap();
+    let MaintainError::CannotMigrate { against, .. } = Migrate::new().plan(&open()).unwrap_err() else { panic!() };
+    assert!(matches!(&against[..], [Obstacle::PartlyGone(path)] if path.ends_with(".vac")), "{against:?}");
+    assert!(Migrate::new().flatten().plan(&open()).is_ok());
+}
+
+/// Releases with format 2 divide by the size of dates, which they don't know.
+#[test]
+fn dates_came_with_format_3() {
+    let dimension = tdb_schema::Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(1));
+    let schema = tdb_schema::SchemaBuilder::sparse().dimension(dimension);
+    let schema = schema.attribute(Attribute::new("a", Datatype::DatetimeDay)).build().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    CreateOptions::new().create_on(&storage, &tdb_schema::ArrayDefinition::new(schema).unwrap()).unwrap();
+    let array = ArrayOptions::new().open_on(storage).unwrap();
+    let to = |version: u32| Migrate::new().to(FormatVersion::new(version).unwrap()).plan(&array);
+    let MaintainError::CannotMigrate { against, .. } = to(2).unwrap_err() else { panic!() };
+    assert_eq!(against, [Obstacle::Feature { what: "attribute \"a\" of datatype datetime_day".to_owned(), since: 3 }]);
+    assert!(to(3).is_ok());
+}
+
 /// A copy of a fixture in a folder.
 fn on_disk(name: &str, folder: &Path) {
     fn copy(storage: &dyn Storage, path: &str, folder: &Path) {
@@ -288,6 +323,36 @@ fn in_place_and_interrupted() {
     std::fs::write(&journal, text).unwrap();
     assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Undone, 4));
     assert!(!new.exists() && !journal.exists());
+}
+
+/// Between the two renames nothing is at the place, and links that lead to it lead nowhere.
+#[cfg(unix)]
+#[test]
+fn interrupted_behind_links() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(at("data")).unwrap();
+    std::fs::create_dir_all(at("links/more")).unwrap();
+    symlink("../data", at("links/folder")).unwrap();
+    symlink("../folder/array", at("links/more/relative")).unwrap();
+    symlink(at("links/more/relative"), at("absolute")).unwrap();
+    symlink("circle", at("circle")).unwrap();
+    let (place, new) = (at("data/array"), at("data/.array.tdb-migrating"));
+    on_disk("v4-by-1.7.7-sparse", &place);
+    for link in ["links/more/relative", "absolute", "links/folder/array", "links/more/../folder/array"] {
+        assert!(!is_migration_interrupted(&at(link)), "{link}");
+        let plan = Migrate::new().plan(&Array::open(at(link)).unwrap()).unwrap();
+        plan.in_place(&at(link), &CreateOptions::new(), false).unwrap();
+        std::fs::rename(&place, &new).unwrap();
+        std::fs::write(at("data/.array.tdb-migration"), "tdb journal of a migration 1\n").unwrap();
+        assert!(is_migration_interrupted(&at(link)), "{link}");
+        assert_eq!(recover_migration(&at(link)).unwrap(), InPlace::Finished, "{link}");
+        assert!(Array::open(at(link)).is_ok() && !is_migration_interrupted(&at(link)));
+        std::fs::remove_dir_all(at("data/array.before-migration")).unwrap();
+    }
+    assert!(recover_migration(&at("circle")).is_err() && !is_migration_interrupted(&at("circle")));
+    assert!(!is_migration_interrupted(&at("nothing")));
 }
 
 /// What comes while a migration is planned and written isn't lost, whatever it is.

@@ -3,7 +3,10 @@
 //! Fragments stay fragments, of the same times and in the same order, whatever was deleted or replaced since; what decides
 //! about that is copied, too. Which arrays can be copied so, and what would be lost, is for those who ask to know.
 
+use std::collections::HashSet;
+
 use tdb_condition::ConditionError;
+use tdb_rtree::NdRange;
 use tdb_schema::{ArraySchema, Dimension, DimensionLabel};
 use tdb_types::names::COMMITS_FOLDER;
 use tdb_types::{ByteWriter, Feature, FormatVersion};
@@ -41,6 +44,7 @@ impl Array {
             max_fragment_size: None,
             purge: None,
             version: None,
+            within: None,
             into: Some(self.clone()),
         }))
     }
@@ -65,6 +69,7 @@ impl Array {
             max_fragment_size: None,
             purge: None,
             version: None,
+            within: None,
             into: Some(self.clone()),
         }))
     }
@@ -111,6 +116,26 @@ impl FragmentCopy {
     pub fn budget(mut self, bytes: usize) -> Self {
         self.0.budget = bytes.max(1);
         self
+    }
+
+    /// Copies the cells in a box of a dense array alone, which is to be cut along the new array's tiles or the ends of what
+    /// there is: whole tiles are written, and nothing else may lie in them.
+    ///
+    /// # Errors
+    /// The box isn't one of the array's, or the array is sparse.
+    pub fn within(mut self, domain: &NdRange) -> Result<Self> {
+        let join = &mut self.0;
+        let is_inside = |whole: &NdRange| join.array.schema().is_dense() && whole.contains(domain);
+        if !join.array.non_empty_domain()?.as_ref().is_some_and(is_inside) {
+            return Err(ArrayError::Write("the box has other cells than the array".to_owned()));
+        }
+        // Others have none of the cells; many boxes would look at all of them again and again.
+        let touch = |fragment: &&Fragment| fragment.non_empty_domain().is_some_and(|own| own.intersects(domain));
+        let folders: HashSet<&str> = join.array.fragments()?.iter().filter(touch).map(Fragment::folder).collect();
+        let entries = join.array.directory().fragments.iter().filter(|entry| folders.contains(&*entry.folder));
+        join.array = join.array.restricted_to(entries.cloned().collect());
+        join.within = Some(domain.clone());
+        Ok(self)
     }
 
     /// Dates the new fragment at one time, where the original is of a range.

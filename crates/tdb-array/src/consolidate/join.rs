@@ -23,6 +23,8 @@ pub struct Join {
     pub(super) purge: Option<u64>,
     /// Of the new fragments, if it was asked for.
     pub(super) version: Option<FormatVersion>,
+    /// The cells of a dense array that are wanted, if not all.
+    pub(super) within: Option<NdRange>,
     /// Where the new fragments go, if that isn't the array that they come from.
     pub(super) into: Option<Array>,
 }
@@ -102,9 +104,12 @@ impl Join {
         self.into.as_ref().unwrap_or(&self.array)
     }
 
-    /// The smallest box around all cells of the fragments.
+    /// The smallest box around all cells of the fragments, or the one that is wanted.
     pub(super) fn domain(&self) -> Result<NdRange> {
-        let domain = self.array.non_empty_domain()?;
+        let domain = match &self.within {
+            Some(within) => Some(within.clone()),
+            None => self.array.non_empty_domain()?,
+        };
         domain.ok_or_else(|| ArrayError::Write("the fragments to be joined have no cells".to_owned()))
     }
 }

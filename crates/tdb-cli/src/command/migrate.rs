@@ -59,8 +59,7 @@ const COLUMNS: [(&str, bool); 2] = [("what", false), ("count", true)];
 fn print_plan(migration: &Migration, format: RowFormat, terminal: Terminal) -> Result<()> {
     let mut sheet = Sheet::new(&COLUMNS);
     sheet.push(vec!["format".into(), u64::from(migration.version().number()).into()]);
-    let fragments = if migration.keeps_history() { migration.fragments().len() as u64 } else { 1 };
-    sheet.push(vec!["fragments".into(), fragments.into()]);
+    sheet.push(vec!["fragments".into(), (migration.fragment_count() as u64).into()]);
     sheet.print(format, terminal)
 }
 

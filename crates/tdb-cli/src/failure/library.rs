@@ -1,5 +1,7 @@
 //! From the library's errors to ours.
 
+use std::path::Path;
+
 use tdb_array::{ArrayError, ErrorCategory};
 use tdb_filters::KeyProblem;
 use tdb_maintain::{MaintainError, Obstacle, PlaceProblem, Refusal};
@@ -8,7 +10,7 @@ use tdb_storage::StorageError;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA};
 
 use super::{Exit, Failure};
-use crate::{key, suggest};
+use crate::{key, suggest, target};
 
 impl From<SchemaTextError> for Failure {
     fn from(error: SchemaTextError) -> Self {
@@ -37,7 +39,11 @@ impl From<MaintainError> for Failure {
             MaintainError::Storage(error) => ArrayError::Storage(error).into(),
             error => {
                 let failure = Self::new(error.category().into(), &error);
-                match maintenance_hint(&error) {
+                let interrupted = match &error {
+                    MaintainError::Place { path, .. } => target::interrupted(Path::new(path)),
+                    _ => None,
+                };
+                match interrupted.or_else(|| maintenance_hint(&error).map(str::to_owned)) {
                     Some(hint) => failure.with_hint(hint),
                     None => failure,
                 }
@@ -119,9 +125,11 @@ impl From<ArrayError> for Failure {
             (error, _) if error.key_problem() == Some(KeyProblem::NotNeeded) => failure.with_hint(
                 "other files of the array are encrypted, and this one isn't: somebody without the key has put it there",
             ),
-            (ArrayError::Storage(StorageError::NotFound { path }), _) if is_of_array(path) => {
-                failure.with_hint(missing_file_hint(path))
-            }
+            (ArrayError::Storage(StorageError::NotFound { path }), _) => match target::interrupted(Path::new(path)) {
+                Some(interrupted) => failure.with_hint(interrupted),
+                None if is_of_array(path) => failure.with_hint(missing_file_hint(path)),
+                None => failure,
+            },
             (_, Exit::Corrupt) => failure.with_hint("`tdb inspect FILE` shows how much of a file can be read"),
             _ => failure,
         }

@@ -53,8 +53,8 @@ fn compare_within(
     each: Each<'_>,
 ) -> Result<ControlFlow<()>> {
     let allows_duplicates = a.schema().allows_duplicates() || b.schema().allows_duplicates();
-    let mut a = Side::new(a, fields, within, budget)?;
-    let mut b = Side::new(b, fields, within, budget)?;
+    let mut a = Side::new(a, &fields.names, within, budget)?;
+    let mut b = Side::new(b, &fields.names_in_b, within, budget)?;
     let mut told = Told { fields, counts, each };
     loop {
         let flow = match (a.next()?, b.next()?) {

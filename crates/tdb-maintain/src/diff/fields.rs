@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use tdb_array::{Array, Batch, Column};
-use tdb_schema::{Attribute, Enumeration};
+use tdb_schema::{ArraySchema, Attribute, Enumeration};
 use tdb_types::{Datatype, PhysicalType, Scalar};
 
 use crate::Result;
 
 /// The fields that are compared: all dimensions, and the attributes that both have.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) names: Vec<String>,
+    /// What the second array calls them.
+    pub(super) names_in_b: Vec<String>,
     /// How many of them are dimensions.
     pub(super) dimensions: usize,
     /// Of each dimension the type, if its coordinates are numbers.
@@ -29,31 +31,41 @@ struct EnumeratedValues {
 }
 
 impl Fields {
-    /// `None` if the dimensions differ, so that there are no cells of equal coordinates.
-    pub(super) fn of(a: &Array, b: &Array) -> Result<Option<Self>> {
+    /// Fields of the same name; or all fields, those of the same place. `None` if the dimensions differ, so that there are no cells
+    /// of equal coordinates; by place also if attributes differ.
+    pub(super) fn of(a: &Array, b: &Array, by_place: bool) -> Result<Option<Self>> {
         let dimensions = || a.schema().dimensions().iter().zip(b.schema().dimensions());
         let is_same = a.schema().array_type() == b.schema().array_type()
             && a.schema().dimensions().len() == b.schema().dimensions().len()
-            && dimensions().all(|(a, b)| a.name() == b.name() && a.datatype() == b.datatype());
-        if !is_same {
+            && dimensions().all(|(a, b)| (by_place || a.name() == b.name()) && a.datatype() == b.datatype());
+        let attributes = pairs(a.schema(), b.schema(), by_place);
+        if !is_same
+            || (by_place && attributes.len() != a.schema().attributes().len().max(b.schema().attributes().len()))
+        {
             return Ok(None);
         }
-        let mut names: Vec<String> = dimensions().map(|(dimension, _)| dimension.name().to_owned()).collect();
         let physical = dimensions().map(|(dimension, _)| (!dimension.is_var()).then(|| dimension.physical())).collect();
-        let mut values: Vec<Option<EnumeratedValues>> = names.iter().map(|_| None).collect();
-        let dimensions = names.len();
-        for attribute in a.schema().attributes() {
-            let other = b.schema().attributes().iter().find(|other| other.name() == attribute.name());
-            let Some(other) = other.filter(|other| is_comparable(attribute, other)) else { continue };
-            names.push(attribute.name().to_owned());
+        let mut fields = Self { physical, ..Self::default() };
+        for (dimension, other) in dimensions() {
+            fields.push(dimension.name(), other.name(), None);
+        }
+        fields.dimensions = fields.names.len();
+        for (attribute, other) in attributes {
             let enumerations = match (attribute.enumeration(), other.enumeration()) {
                 (Some(own), Some(others)) => Some((a.enumeration(own)?, b.enumeration(others)?)),
                 _ => None,
             };
             let differ = enumerations.filter(|(a, b)| (a.data(), a.offsets()) != (b.data(), b.offsets()));
-            values.push(differ.map(|(a, b)| EnumeratedValues { datatype: attribute.datatype(), a, b }));
+            let values = differ.map(|(a, b)| EnumeratedValues { datatype: attribute.datatype(), a, b });
+            fields.push(attribute.name(), other.name(), values);
         }
-        Ok(Some(Self { names, dimensions, physical, values }))
+        Ok(Some(fields))
+    }
+
+    fn push(&mut self, name: &str, name_in_b: &str, values: Option<EnumeratedValues>) {
+        self.names.push(name.to_owned());
+        self.names_in_b.push(name_in_b.to_owned());
+        self.values.push(values);
     }
 
     /// Compares the coordinates of two cells, the first dimension first.
@@ -113,6 +125,19 @@ impl Fields {
         let columns = a.columns().iter().zip(b.columns());
         self.values.iter().all(Option::is_none) && columns.into_iter().all(|(a, b)| has_equal_bytes(a, b))
     }
+}
+
+/// The attributes of both schemas that stand for each other, and whose cells can be compared.
+fn pairs<'s>(a: &'s ArraySchema, b: &'s ArraySchema, by_place: bool) -> Vec<(&'s Attribute, &'s Attribute)> {
+    let others = b.attributes();
+    let pair = |(place, attribute): (usize, &'s Attribute)| {
+        let other = match by_place {
+            true => others.get(place),
+            false => others.iter().find(|other| other.name() == attribute.name()),
+        };
+        other.filter(|other| is_comparable(attribute, other)).map(|other| (attribute, other))
+    };
+    a.attributes().iter().enumerate().filter_map(pair).collect()
 }
 
 /// Whether cells can be compared: whether they may be null, and which values they had otherwise, doesn't matter.

@@ -5,7 +5,6 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::ArraySchema;
 use tdb_types::Scalar;
 
-use super::fields::Fields;
 use crate::Result;
 
 /// The cells of an array in row-major order.
@@ -18,9 +17,14 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// The cells of an array; of a dense one, those of a box as far as it lies in its domain.
-    pub(super) fn new(array: &Array, fields: &Fields, within: Option<&NdRange>, budget: Option<usize>) -> Result<Self> {
-        let mut query = array.read().order(Order::RowMajor).select(&fields.names)?;
+    /// The cells of an array, with the fields of these names; of a dense one, those of a box as far as it lies in its domain.
+    pub(super) fn new(
+        array: &Array,
+        fields: &[String],
+        within: Option<&NdRange>,
+        budget: Option<usize>,
+    ) -> Result<Self> {
+        let mut query = array.read().order(Order::RowMajor).select(fields)?;
         if let Some(bytes) = budget {
             query = query.budget(bytes);
         }

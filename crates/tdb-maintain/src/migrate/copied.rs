@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use tdb_array::{Array, Batch, Fragment, Names, NewCells, Order, Written};
 use tdb_metadata::{MetadataChange, MetadataValue};
+use tdb_rtree::NdRange;
 use tdb_types::names::file_name;
 use tdb_types::{Feature, FormatVersion, TimestampedName};
 
@@ -47,6 +48,12 @@ impl Copied {
                     _ => against.push(Obstacle::NotVacuumed(list.path.clone())),
                 }
             } else {
+                // Where cells carry their times, the fragment that was made of them says all that they say.
+                let is_seen = |folder: &String| there.contains(folder.as_str());
+                let has_times = |fragment: &&Fragment| fragment.footer().header().has_timestamps;
+                if list.names.iter().any(is_seen) && !joined.iter().all(has_times) {
+                    against.push(Obstacle::PartlyGone(list.path.clone()));
+                }
                 left_out.extend(list.names.iter().cloned());
             }
         }
@@ -172,10 +179,22 @@ fn names(array: &Array) -> Names {
     }
 }
 
-/// Writes the cells that there are at the time that was opened.
-pub(super) fn flattened(array: &Array, new: &Array, version: FormatVersion, budget: usize) -> Result<Written> {
+/// Writes the cells that there are at the time that was opened; of a dense array those of some boxes.
+pub(super) fn flattened(
+    array: &Array,
+    new: &Array,
+    boxes: &[NdRange],
+    (version, budget): (FormatVersion, usize),
+) -> Result<Written> {
     if array.schema().is_dense() {
-        return Ok(new.copy_dense_cells(array, names(array))?.budget(budget).version(version).write()?);
+        let mut all = Written::default();
+        for one in boxes {
+            let copy = new.copy_dense_cells(array, names(array))?.within(one)?;
+            let written = copy.budget(budget).version(version).write()?;
+            all.fragments.extend(written.fragments);
+            all.cells += written.cells;
+        }
+        return Ok(all);
     }
     let order = |array: &Array| {
         let schema = array.schema();

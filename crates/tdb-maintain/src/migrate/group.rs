@@ -122,8 +122,11 @@ impl GroupMigration {
         let paths = Paths::of(folder)?;
         let root: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.place));
         let mut locks = Vec::new();
-        for path in self.groups.keys().chain(self.arrays.keys()) {
+        for path in self.groups.keys() {
             locks.push((Lock::take(&root.sub(path)?, false)?, path.clone()));
+        }
+        for (path, migration) in &self.arrays {
+            locks.extend(place::locks(&paths.place, path, migration)?);
         }
         place::in_place(&paths, locks, remove_old, &self.tree, |to| self.fill(to, None, key))
     }

@@ -74,12 +74,36 @@ pub enum Obstacle {
     /// Fragments were joined, and it isn't clear which of them stand for which.
     #[error("{0} says which fragments were joined, but not which of several came of it: vacuum the array before")]
     NotVacuumed(String),
+    /// Fragments were joined, and some of them are gone since: readers of earlier times see what is left of them.
+    #[error(
+        "{0} names fragments of which some are gone, and readers of earlier times see the others: vacuum the array before, or leave out its history"
+    )]
+    PartlyGone(String),
     /// Cells were updated by a condition.
     #[error("{0} updates cells by a condition, which this library doesn't apply")]
     Update(String),
     /// Labels lie in arrays elsewhere.
     #[error("dimension label {0:?} lies in an array outside of this one")]
     OutsideLabel(String),
+    /// Without its history a dense array would become many times as large.
+    #[error(
+        "without its history {cells} cells would be written, where {stored} are stored: its cells lie far from each other \
+         (smaller tile extents may help, or keeping the history)"
+    )]
+    Spread {
+        /// How many cells would be written.
+        cells: u128,
+        /// How many are stored, at most.
+        stored: u128,
+    },
+    /// Something in the array of a dimension label.
+    #[error("in the array of dimension label {label:?}: {why}")]
+    Label {
+        /// The name of the label.
+        label: String,
+        /// What it is.
+        why: Box<Obstacle>,
+    },
     /// There is no such field.
     #[error("there is no {what} {name:?}")]
     NoSuchField {
@@ -171,6 +195,8 @@ fn datatypes(schema: &ArraySchema) -> impl Iterator<Item = (String, Datatype)> {
 /// The first format whose releases all know a datatype; none if all do.
 fn since(datatype: Datatype) -> Option<u32> {
     Some(match datatype {
+        // Release 1.5 takes them for values of no bytes, and divides by that.
+        _ if datatype.is_datetime() => 3,
         _ if datatype.is_time() => 9,
         Datatype::Blob => 11,
         Datatype::Bool => 14,

@@ -18,6 +18,8 @@ use crate::relocate::{PlaceProblem, Tree, check_not_in_array, walk};
 use crate::{MaintainError, Result};
 
 const TITLE: &str = "tdb journal of a migration 1\n";
+/// Links that lead to links, at most.
+const LINKS: usize = 40;
 
 /// What a run that was interrupted while it put the new array in place of the old one came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl Paths {
     pub(super) fn of(place: &Path) -> Result<Self> {
         let place = match place.canonicalize() {
             Ok(place) => place,
-            Err(_) => std::path::absolute(place).map_err(|error| failed(place, &error))?,
+            Err(_) => behind_links(place)?,
         };
         let none = || failed(&place, &io::Error::new(ErrorKind::InvalidInput, "a folder with a name is wanted"));
         let name = place.file_name().ok_or_else(none)?.to_string_lossy().into_owned();
@@ -61,6 +63,34 @@ impl Paths {
             parent: parent.clone(),
         })
     }
+
+    /// Whether there is a journal of ours.
+    fn read_journal(&self) -> Result<bool> {
+        match fs::read_to_string(&self.journal) {
+            Ok(text) => Ok(text == TITLE),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(failed(&self.journal, &error)),
+        }
+    }
+}
+
+/// The place of what isn't there, which may be where symbolic links lead.
+fn behind_links(place: &Path) -> Result<PathBuf> {
+    let mut place = std::path::absolute(place).map_err(|error| failed(place, &error))?;
+    for _ in 0..LINKS {
+        let Ok(target) = fs::read_link(&place) else { return Ok(place) };
+        // What it says is meant from the folder that it really lies in.
+        let parent = place.parent().map(Path::to_path_buf).unwrap_or_default();
+        place = parent.canonicalize().unwrap_or(parent).join(target);
+    }
+    Err(failed(&place, &io::Error::new(ErrorKind::InvalidInput, "symbolic links lead in a circle")))
+}
+
+/// Whether a migration in place of what lay here was interrupted, or goes on: there may be nothing here meanwhile.
+#[must_use]
+pub fn is_interrupted(folder: &Path) -> bool {
+    let journal = Paths::of(folder).and_then(|paths| paths.read_journal());
+    journal.is_ok_and(|is_there| is_there)
 }
 
 impl Migration {
@@ -81,11 +111,18 @@ impl Migration {
     /// As [`into_folder`](Self::into_folder); the array was changed meanwhile, or is maintained by somebody. It is then as it was.
     pub fn in_place(&self, folder: &Path, options: &CreateOptions, remove_old: bool) -> Result<MigrationReport> {
         let paths = Paths::of(folder)?;
-        let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.place));
-        let lock = Lock::take(&storage, false)?;
+        let locks = locks(&paths.place, "", self)?;
         let fill = |storage: &Arc<dyn Storage>| self.into_storage(storage, options);
-        in_place(&paths, vec![(lock, String::new())], remove_old, &self.tree, fill)
+        in_place(&paths, locks, remove_old, &self.tree, fill)
     }
+}
+
+/// The locks of an array that lies at `path` below a folder, and of those of its labels, with their paths.
+pub(super) fn locks(root: &Path, path: &str, migration: &Migration) -> Result<Vec<(Lock, String)>> {
+    let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(root));
+    let join = |uri: &String| if path.is_empty() { uri.clone() } else { format!("{path}/{uri}") };
+    let paths = std::iter::once(path.to_owned()).chain(migration.labels.keys().map(join));
+    paths.map(|path| Ok((Lock::take(&storage.sub(&path)?, false)?, path))).collect()
 }
 
 /// Writes something new into a folder that isn't there yet.
@@ -178,11 +215,8 @@ fn write_beside<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result
 /// [`MaintainError::Busy`]: it isn't interrupted, but goes on. Something can't be renamed or removed.
 pub fn recover(folder: &Path) -> Result<InPlace> {
     let paths = Paths::of(folder)?;
-    match fs::read_to_string(&paths.journal) {
-        Ok(text) if text == TITLE => {}
-        Ok(_) => return Ok(InPlace::Nothing),
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(InPlace::Nothing),
-        Err(error) => return Err(failed(&paths.journal, &error)),
+    if !paths.read_journal()? {
+        return Ok(InPlace::Nothing);
     }
     // Who is at it has the lock, which goes where the old array goes.
     let holder = if paths.old.exists() { &paths.old } else { &paths.place };

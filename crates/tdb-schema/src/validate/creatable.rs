@@ -1,7 +1,7 @@
 //! What the reference library asks of a schema that it creates, beyond what readers rely on.
 
 use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind, WebPFormat, WebPOptions};
-use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, PhysicalType, Scalar};
+use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, Scalar};
 
 use super::{name_of_attribute, name_of_dimension, readable};
 use crate::attribute::ANONYMOUS;
@@ -114,13 +114,19 @@ fn last_tile_overflows(dimension: &Dimension) -> bool {
 
 /// Whether an extent is one that people may ask for: positive in its own type, not more than the domain.
 fn extent_fits(low: Scalar, high: Scalar, extent: Scalar) -> bool {
-    match extent.physical() {
-        PhysicalType::F32 | PhysicalType::F64 => {
-            let span = high.to_f64() - low.to_f64();
+    match (low, high, extent) {
+        // In the type's own arithmetic, as the reference library has it: the domain of all floats is of infinite width.
+        (Scalar::F32(low), Scalar::F32(high), Scalar::F32(extent)) => {
+            let span = high - low;
             // A domain of one coordinate that is given no extent has one of 0.
-            extent.to_f64() <= span + 1.0 && (extent.to_f64() > 0.0 || span == 0.0)
+            extent <= span + 1.0 && (extent > 0.0 || span == 0.0)
         }
-        physical => {
+        (Scalar::F64(low), Scalar::F64(high), Scalar::F64(extent)) => {
+            let span = high - low;
+            extent <= span + 1.0 && (extent > 0.0 || span == 0.0)
+        }
+        _ => {
+            let physical = extent.physical();
             let span = (high.key() - low.key()).saturating_add(1);
             // More than half of a signed type is negative there; only domains of one tile allow it.
             let is_negative = physical.is_signed_integer() && extent.to_f64() < 0.0;

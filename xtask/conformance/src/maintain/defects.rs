@@ -190,7 +190,7 @@ pub fn refused(message: &str) -> Option<&'static str> {
     if message.contains("SIGFPE") && message.contains("job consolidate") {
         return Some("divides by zero where no fragment has an attribute of variable size that was added");
     }
-    const KNOWN: [(&str, &str); 7] = [
+    const KNOWN: [(&str, &str); 8] = [
         ("Consolidation read 0 cells", "can't purge all cells that there are"),
         ("start timestamp cannot be after end", "can't name files by the times of their first and last entries"),
         ("Cannot get file size", "looks for the files of deletes whose consolidated commits were vacuumed"),
@@ -198,6 +198,7 @@ pub fn refused(message: &str) -> Option<&'static str> {
             "All tiles should have at least one cell",
             "can't read consolidated tiles of cells that were all overwritten at the same time",
         ),
+        ("delta is not positive", "refuses positive deltas of joined cells that do not ascend, as we"),
         ("too small to write a single tile", "can't write tiles larger than the bound of a fragment's size"),
         ("should be at least 12 to consolidate commits", "has no files for joined commits in formats 7 to 11, as we"),
         ("was created before these fragments", "refuses listed dense fragments above an older one, as we"),

@@ -134,7 +134,7 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
 
 /// Dates the first schema to before all that happens, so that later ones are later.
 pub fn date_schema(array: &Path, history: &History) -> Result<()> {
-    let time = windows(history).first().map_or(1, |(_, end)| end - 1);
+    let time = windows(history).first().map_or(1, |(_, end)| end.saturating_sub(1));
     let Ok(entries) = fs::read_dir(array.join("__schema")) else { return Ok(()) };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

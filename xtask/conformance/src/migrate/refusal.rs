@@ -45,6 +45,7 @@ pub(super) fn judge(obstacle: &Obstacle, moved: &Moved, release: Release) -> Res
         Obstacle::Range(_) => ("fragments of a range of time", joins && lacks(Feature::PartialTimeOverlap)),
         Obstacle::Between(_) => ("fragments of a range of time, with others in it", joins),
         Obstacle::NotVacuumed(_) => ("fragments joined to several", joins),
+        Obstacle::PartlyGone(_) => ("joined fragments of which some are gone", joins),
         _ => ("something else", false),
     };
     if is_right { Ok(name) } else { Err(format!("refused without reason ({name}): {obstacle}")) }
