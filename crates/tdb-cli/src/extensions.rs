@@ -40,8 +40,8 @@ impl Extensions {
         Self::default()
     }
 
-    /// Opens URIs of a scheme (`s3` for `s3://…`), with all commands that read an array or write cells. Those that look at
-    /// folders, copy, move or maintain work on local files.
+    /// Opens URIs of a scheme (`s3` for `s3://…`), with all commands but those that copy, move, remove or migrate, and `inspect`: they
+    /// work on local files.
     pub fn storage(
         mut self,
         scheme: &'static str,

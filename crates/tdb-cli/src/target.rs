@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, ArrayOptions, Group};
 use tdb_maintain::is_migration_interrupted;
-use tdb_storage::{LocalStorage, Storage};
+use tdb_storage::{Entry, EntryKind, LocalStorage, Storage};
 use tdb_types::names;
 
 use crate::failure::{Exit, Failure, Result};
@@ -55,16 +55,16 @@ impl Kind {
         }
     }
 
-    /// What is there, if anything is.
-    pub(crate) fn of(path: &Path) -> io::Result<Self> {
-        let metadata = fs::metadata(path)?;
-        if !metadata.is_dir() {
-            return Ok(if metadata.is_file() { Self::File } else { Self::Other });
-        }
-        let has_folder = |name: &str| path.join(name).is_dir();
-        let has_file = |name: &str| path.join(name).is_file();
+    /// What a folder is in which these things lie.
+    pub(crate) fn of_entries(entries: &[Entry]) -> Self {
+        let has = |name: &str, kind| entries.iter().any(|entry| entry.name == name && entry.kind == kind);
+        Self::holding(|name| has(name, EntryKind::Folder), |name| has(name, EntryKind::File))
+    }
+
+    /// What a folder is that has these folders and files.
+    fn holding(has_folder: impl Fn(&str) -> bool, has_file: impl Fn(&str) -> bool) -> Self {
         let has_schema = has_folder(names::SCHEMA_FOLDER) || has_file(names::LEGACY_SCHEMA);
-        Ok(if has_schema || has_file(names::FIRST_SCHEMA) {
+        if has_schema || has_file(names::FIRST_SCHEMA) {
             Self::Array
         } else if has_file(names::KEY_VALUE_SCHEMA) {
             Self::KeyValue
@@ -74,15 +74,47 @@ impl Kind {
             Self::Fragment
         } else {
             Self::Folder
-        })
+        }
     }
+
+    /// What is there, if anything is.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        let metadata = fs::metadata(path)?;
+        if !metadata.is_dir() {
+            return Ok(if metadata.is_file() { Self::File } else { Self::Other });
+        }
+        Ok(Self::holding(|name| path.join(name).is_dir(), |name| path.join(name).is_file()))
+    }
+}
+
+/// The storage of what an argument means, be it there or not.
+///
+/// # Errors
+/// A URI that can't be opened, or that nobody knows.
+pub(crate) fn storage(argument: &OsStr) -> Result<Arc<dyn Storage>> {
+    match stores::open(argument) {
+        Some(storage) => Ok(storage.map_err(ArrayError::from)?),
+        None => Ok(local_storage(&location::local(argument)?)),
+    }
+}
+
+/// The local path that an argument means, or the URI that it is; and what is there.
+///
+/// # Errors
+/// Nothing is there, or no path is meant.
+pub(crate) fn find(argument: &OsStr) -> Result<(PathBuf, Kind)> {
+    if let Some(storage) = stores::open(argument) {
+        let entries = storage.and_then(|storage| storage.list("")).map_err(ArrayError::from)?;
+        return Ok((PathBuf::from(argument), Kind::of_entries(&entries)));
+    }
+    find_local(argument)
 }
 
 /// The local path that an argument means, and what is there.
 ///
 /// # Errors
-/// Nothing is there, or no path is meant.
-pub(crate) fn find(argument: &OsStr) -> Result<(PathBuf, Kind)> {
+/// Nothing is there, or no local path is meant.
+pub(crate) fn find_local(argument: &OsStr) -> Result<(PathBuf, Kind)> {
     let path = location::local(argument)?;
     match Kind::of(&path) {
         Ok(kind) => Ok((path, kind)),
@@ -155,7 +187,7 @@ pub(crate) fn options(threads: usize, time: &TimeArgs, key: &Key) -> ArrayOption
     }
 }
 
-/// Opens the group in a folder.
+/// Opens the group in a local folder, or at a URI.
 ///
 /// # Errors
 /// It can't be opened.
@@ -165,7 +197,10 @@ pub(crate) fn open_group(path: &Path, time: &TimeArgs, key: &Key) -> Result<Grou
         Some(range) => options.between(range),
         None => options,
     };
-    let group = options.open(path)?;
+    let group = match stores::open(path.as_os_str()) {
+        Some(storage) => options.open_on(storage.map_err(ArrayError::from)?)?,
+        None => options.open(path)?,
+    };
     session::opened_group(&group);
     Ok(group)
 }

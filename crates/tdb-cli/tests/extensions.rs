@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tdb_cli::clap::{self, ArgMatches};
 use tdb_cli::tdb_array::{NewCells, NewColumn};
-use tdb_cli::tdb_storage::{Storage, StorageError};
+use tdb_cli::tdb_storage::{LocalStorage, Storage, StorageError};
 use tdb_cli::{
     ColumnBatch, ColumnFiles, Context, Exit, Export, Extensions, Failure, FileColumn, FileFormat, FileOption,
     FurtherCommand, Import, Result,
@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         return program();
     }
     arrays_are_opened_by_uris();
+    commands_work_on_uris();
     commands_are_added();
     files_are_added();
     columns_are_imported();
@@ -37,7 +38,18 @@ fn program() -> ExitCode {
     let open = |uri: &str| -> Result<Arc<dyn Storage>, StorageError> {
         Ok(tdb_testkit::fixtures::named(uri.strip_prefix("fixture://").unwrap()).array_storage())
     };
-    tdb_cli::run(Extensions::new().storage("fixture", open).command(CountCells).format(OnlyCounts).format(Pairs))
+    // Local folders by URIs, as those of a store that is there in every run.
+    let folder = |uri: &str| -> Result<Arc<dyn Storage>, StorageError> {
+        Ok(Arc::new(LocalStorage::new(uri.strip_prefix("folder://").unwrap())))
+    };
+    tdb_cli::run(
+        Extensions::new()
+            .storage("fixture", open)
+            .storage("folder", folder)
+            .command(CountCells)
+            .format(OnlyCounts)
+            .format(Pairs),
+    )
 }
 
 /// A further command.
@@ -197,6 +209,58 @@ fn arrays_are_opened_by_uris() {
     let other = run(&["read", "s3://bucket/array"]);
     assert_eq!(other.status.code(), Some(4));
     assert!(!String::from_utf8_lossy(&other.stderr).contains("cargo install"));
+}
+
+/// All commands that don't move whole folders about.
+fn commands_work_on_uris() {
+    let folder = tempfile::tempdir().unwrap();
+    let local = folder.path().to_str().unwrap();
+    let uri = |name: &str| format!("folder://{local}/{name}");
+    let (csv, schema) = (folder.path().join("rows.csv"), folder.path().join("schema.toml"));
+    std::fs::write(&csv, "x,a\n1,2\n5,6\n").unwrap();
+
+    told(&["group", "create", &uri("group")]);
+    told(&["import", &uri("group/array"), csv.to_str().unwrap(), "--dimensions", "x"]);
+    std::fs::write(&csv, "x,a\n3,4\n").unwrap();
+    told(&["import", &uri("group/array"), csv.to_str().unwrap()]);
+    std::fs::write(&schema, told(&["schema", &uri("group/array"), "--format", "toml"])).unwrap();
+    told(&["create", &uri("group/other"), "--schema", schema.to_str().unwrap()]);
+    assert_eq!(run(&["create", &uri("group/other"), "--schema", schema.to_str().unwrap()]).status.code(), Some(2));
+    told(&["group", "add", &uri("group"), "array"]);
+    told(&["group", "add", &uri("group"), "other"]);
+    told(&["meta", &uri("group"), "--put", "title=string_utf8:Rain"]);
+
+    let array = uri("group/array");
+    let (of_array, of_group) = (told(&[&array]), told(&["info", &uri("group")]));
+    assert!(of_array.contains("sparse") && of_group.contains("group"), "{of_array}{of_group}");
+    assert!(told(&["meta", &uri("group"), "--format", "csv"]).contains("Rain"));
+    assert_eq!(told(&["tree", &uri("group"), "--format", "csv"]).lines().count(), 4);
+    let listed = told(&["ls", &uri(""), "--recursive", "--format", "csv"]);
+    assert_eq!(
+        listed,
+        "kind,size,path\ngroup,,group\nfolder,,group/__group\n".to_owned() + &listed[listed.find("file,").unwrap()..]
+    );
+    for line in ["array,,group/array", "array,,group/other", "rows.csv"] {
+        assert!(listed.contains(line), "{listed}");
+    }
+    assert_eq!(told(&["fragments", &array, "--format", "csv"]).lines().count(), 3);
+    told(&["verify", &uri("group")]);
+    told(&["consolidate", &array]);
+    told(&["vacuum", &array]);
+    told(&["consolidate", &uri("group"), "--what", "metadata"]);
+    assert_eq!(told(&["fragments", &array, "--format", "csv"]).lines().count(), 2);
+    told(&["advise", &array]);
+    assert!(told(&["report", &array]).contains("<svg"));
+    told(&["doctor", &array]);
+    told(&["diff", &array, &array]);
+    assert_eq!(told(&["read", &array, "--format", "csv", "--order", "row-major"]), "x,a\n1,2\n3,4\n5,6\n");
+    for words in [&["inspect", &array][..], &["copy", &array, "/tmp/nowhere"], &["remove", &array]] {
+        let refused = run(words);
+        assert_eq!(refused.status.code(), Some(4), "{words:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("works on local files"));
+    }
+    let missing = run(&["info", &uri("nothing")]);
+    assert_eq!(missing.status.code(), Some(5), "{missing:?}");
 }
 
 fn commands_are_added() {

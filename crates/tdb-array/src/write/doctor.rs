@@ -79,7 +79,9 @@ impl Array {
             let of_fragment = entry.kind == EntryKind::Folder && TimestampedName::parse(&entry.name).is_some();
             if of_fragment && !committed.contains(&path) {
                 let files = list(storage, &path)?;
-                if !files.iter().all(is_data_file) {
+                // Some stores go on listing folders whose files have all gone: there is nothing.
+                let is_gone = files.is_empty() && storage.profile().is_remote();
+                if is_gone || !files.iter().all(is_data_file) {
                     continue;
                 }
                 let bytes = files.iter().fold(0, |bytes: u64, file| bytes.saturating_add(file.size));

@@ -9,8 +9,8 @@ use tdb_types::FormatVersion;
 
 use crate::failure::{Failure, Result};
 use crate::key::Key;
-use crate::location;
 use crate::time::Stamp;
+use crate::{location, target};
 
 /// Make an array
 ///
@@ -44,9 +44,9 @@ fn version(text: &str) -> Result<FormatVersion, String> {
 }
 
 pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
-    let path = location::local(&args.array)?;
+    let storage = target::storage(&args.array)?;
     let definition = parsed(&args.schema, |text| from_toml_as(text, args.format_version))?;
-    Ok(key.create_options().names(args.stamp.names()).create(path, &definition)?)
+    Ok(key.create_options().names(args.stamp.names()).create_on(&storage, &definition)?)
 }
 
 /// What the TOML in a file, or on standard input, means.

@@ -59,7 +59,7 @@ enum Action {
 
 pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     match &args.action {
-        Action::Create { group } => Ok(key.create_options().create_group(location::local(group)?)?),
+        Action::Create { group } => Ok(key.create_options().create_group_on(&target::storage(group)?)?),
         Action::Add { group, member, name, absolute, stamp } => {
             let uri = if *absolute { whole(member)? } else { member.clone() };
             let change = open(group, key)?.change().names(stamp.names());

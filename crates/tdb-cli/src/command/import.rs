@@ -4,16 +4,17 @@ mod sources;
 
 use std::ffi::OsString;
 
-use tdb_array::Array;
+use tdb_array::{Array, ArrayError};
 use tdb_schema::{ArrayDefinition, ArraySchema, SchemaError};
 use tdb_types::saturating_len;
 
 use crate::failure::{Failure, Result};
-use crate::import::{Checked, Imported, Reading, Writing};
+use crate::import::{self, Checked, Imported, Reading, Writing};
 use crate::key::Key;
+use crate::target::{self, Kind};
 use crate::terminal::Terminal;
 use crate::time::{Stamp, TimeArgs};
-use crate::{location, session, size, target};
+use crate::{session, size};
 
 /// Import CSV, JSON lines, Parquet or Arrow files
 ///
@@ -114,10 +115,14 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     )?;
     let reading = Reading { source, ignore_others: args.ignore_others, skip_rejects: args.skip_rejects };
     let writing = Writing { names: args.stamp.names(), keep_last: args.keep_last, budget: saturating_len(args.budget) };
-    let folder = location::local(&args.array)?;
-    let is_new = !matches!(target::Kind::of(&folder), Ok(target::Kind::Array));
+    let storage = target::storage(&args.array)?;
+    let is_new = match storage.list("") {
+        Ok(entries) => Kind::of_entries(&entries) != Kind::Array,
+        Err(error) if error.is_not_found() => true,
+        Err(error) => return Err(ArrayError::from(error).into()),
+    };
     if !is_new && (args.schema.is_some() || !args.dimensions.is_empty()) {
-        return Err(Failure::usage(format!("{}: the array is there, and has a schema", folder.display()))
+        return Err(Failure::usage(format!("{}: the array is there, and has a schema", args.array.display()))
             .with_hint("leave out --schema and --dimensions, or name another array"));
     }
     let open = || target::open_array(&args.array, args.threads, &TimeArgs::default(), key, target::local_storage);
@@ -125,25 +130,25 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let checked;
     if is_new {
         let definition = definition(args, &reading)?;
-        checked = reading.check(&definition, &writing, terminal)?;
+        checked = import::check(&reading, &definition, &writing, terminal)?;
         let text = tdb_schema_text::to_toml(&definition)?;
         if args.dry_run {
             print!("{text}");
         } else if args.schema.is_none() {
-            eprintln!("the schema, made from {}:\n\n{text}", reading.name());
+            eprintln!("the schema, made from {}:\n\n{text}", reading.source.name());
         }
         if !args.dry_run {
-            key.create_options().names(writing.names.clone()).create(&folder, &definition)?;
+            key.create_options().names(writing.names.clone()).create_on(&storage, &definition)?;
             let array = open()?.1;
-            let written = reading.write(&array, &definition, (&checked, &writing), &mut imported, terminal);
+            let written = import::write(&reading, &array, &definition, (&checked, &writing), &mut imported, terminal);
             written.map_err(|failure| failure.and(imported.so_far()).and("the array was made, and stays"))?;
         }
     } else {
         let array = open()?.1;
         let definition = defined(&array)?;
-        checked = reading.check(&definition, &writing, terminal)?;
+        checked = import::check(&reading, &definition, &writing, terminal)?;
         if !args.dry_run {
-            let written = reading.write(&array, &definition, (&checked, &writing), &mut imported, terminal);
+            let written = import::write(&reading, &array, &definition, (&checked, &writing), &mut imported, terminal);
             written.map_err(|failure| failure.and(imported.so_far()))?;
         }
     }
@@ -175,7 +180,7 @@ impl Imported {
 fn definition(args: &Args, reading: &Reading) -> Result<ArrayDefinition> {
     match &args.schema {
         Some(file) => super::create::parsed(file, tdb_schema_text::from_toml),
-        None => reading.new_array(&args.dimensions, args.allow_duplicates),
+        None => import::new_array(&reading.source, &args.dimensions, args.allow_duplicates),
     }
 }
 

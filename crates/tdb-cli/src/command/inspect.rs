@@ -42,7 +42,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
-    let (path, kind) = target::find(&args.file)?;
+    let (path, kind) = target::find_local(&args.file)?;
     if kind != Kind::File {
         let failure = Failure::new(Exit::Unavailable, format!("{}: not a file, but {}", path.display(), kind.a()));
         return Err(failure.with_hint(format!("`tdb {}` shows what it is", path.display())));

@@ -6,9 +6,13 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use tdb_array::ArrayError;
+use tdb_storage::{Entry as StoredEntry, EntryKind, Storage};
+
 use crate::failure::{Failure, Result};
 use crate::output::{Entry, RowFormat, Sheet};
 use crate::size::Bytes;
+use crate::stores;
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
 
@@ -43,6 +47,11 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     let mut listing = Listing { recursive: args.recursive, seen: HashSet::new(), found: Vec::new() };
     match kind {
+        Kind::Folder | Kind::Group if stores::open(&args.path).is_some() => {
+            let storage = target::storage(&args.path)?;
+            let entries = storage.list("").map_err(ArrayError::from)?;
+            listing.stored(&*storage, entries, "")?;
+        }
         Kind::Folder | Kind::Group => listing.folder(&path, "")?,
         // The thing itself, as `ls` does with files.
         _ => listing.found.push(Found { name: path.display().to_string(), kind, size: None }),
@@ -110,6 +119,29 @@ impl Listing {
             self.found.push(Found { name: name.clone(), kind, size });
             if self.recursive && matches!(kind, Kind::Folder | Kind::Group) {
                 self.folder(&path, &format!("{name}/"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is on a store: each folder is listed once.
+    fn stored(&mut self, folder: &dyn Storage, entries: Vec<StoredEntry>, prefix: &str) -> Result<()> {
+        for entry in entries {
+            let name = format!("{prefix}{}", entry.name);
+            if entry.kind == EntryKind::File {
+                self.found.push(Found { name, kind: Kind::File, size: Some(entry.size) });
+                continue;
+            }
+            let folder = folder.sub(&entry.name).map_err(ArrayError::from)?;
+            let entries = match folder.list("") {
+                // It has gone since.
+                Err(error) if error.is_not_found() => continue,
+                entries => entries.map_err(ArrayError::from)?,
+            };
+            let kind = Kind::of_entries(&entries);
+            self.found.push(Found { name: name.clone(), kind, size: None });
+            if self.recursive && matches!(kind, Kind::Folder | Kind::Group) {
+                self.stored(&*folder, entries, &format!("{name}/"))?;
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tdb_array::Monitor;
+use tdb_array::{ArrayError, Monitor};
 use tdb_maintain::{FileChange, Finding, Manifest, Severity, VerifyReport};
 
 use crate::failure::{Exit, Failure, Result};
@@ -15,7 +15,7 @@ use crate::output::{Entry, RowFormat, Sheet};
 use crate::progress::QueryProgress;
 use crate::size::Bytes;
 use crate::terminal::Terminal;
-use crate::{session, target};
+use crate::{session, stores, target};
 
 /// Check all that belongs to arrays and groups: structure, every tile, and every statistic against the cells
 ///
@@ -66,7 +66,10 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         let (path, _) = target::find(argument)?;
         let report = {
             let _watched = QueryProgress::of(&monitor, terminal.stderr);
-            verify.folder(&path)?
+            match stores::open(argument) {
+                Some(storage) => verify.storage(storage.map_err(ArrayError::from)?)?,
+                None => verify.folder(&path)?,
+            }
         };
         session::counted(report.counters);
         if report.arrays + report.groups == 0 && report.findings.is_empty() {
@@ -126,7 +129,7 @@ fn digest(path: &Path, file: &Path, args: &Args, monitor: &Monitor, sheet: &mut 
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
-    let now = Manifest::of(&*target::local_storage(path), threads, monitor)?;
+    let now = Manifest::of(&*target::storage(path.as_os_str())?, threads, monitor)?;
     let old = match fs::read_to_string(file) {
         Ok(text) => Manifest::parse(&text).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use tdb_schema::ArraySchema;
+use tdb_schema::{ArrayDefinition, ArraySchema};
 
 use super::cells::Cells;
 use super::dense::Bounds;
 use super::places::{At, Places};
-use super::source::{Source, Target, Visitor};
-use super::{MAX_REPORTED, Reading, Writing};
+use super::reading::{MAX_REPORTED, Reading, Writing};
+use super::source::{Source, Visitor};
 use crate::failure::{Exit, Failure, Result};
 use crate::terminal::{Terminal, message};
 
@@ -23,12 +23,17 @@ pub(crate) struct Checked {
     pub(super) replaced: Vec<u64>,
 }
 
-/// Looks at all rows for those that an array can't take, and reports them.
+/// Looks at all rows for those that an array made from this can't take, and reports them.
 ///
 /// # Errors
 /// There are some, and they shall not be skipped; the files can't be read; their columns aren't the array's.
-pub(super) fn check(reading: &Reading, target: Target<'_>, writing: &Writing, terminal: Terminal) -> Result<Checked> {
-    let schema = target.schema();
+pub(crate) fn check(
+    reading: &Reading,
+    definition: &ArrayDefinition,
+    writing: &Writing,
+    terminal: Terminal,
+) -> Result<Checked> {
+    let schema = definition.schema();
     // Of equal coordinates in a sparse array the last ones win anyhow.
     let is_unique = !schema.allows_duplicates() && (schema.is_dense() || !writing.keep_last);
     let mut pass = Pass {
@@ -39,7 +44,7 @@ pub(super) fn check(reading: &Reading, target: Target<'_>, writing: &Writing, te
         keys: Vec::new(),
         place: Vec::new(),
     };
-    reading.source.walk(target, &mut pass, ("checking", terminal.stderr))?;
+    reading.source.walk(reading.target(definition), &mut pass, ("checking", terminal.stderr))?;
     let Pass { mut checked, places, .. } = pass;
     if checked.rejected > MAX_REPORTED {
         eprintln!("and {} more rows", checked.rejected - MAX_REPORTED);

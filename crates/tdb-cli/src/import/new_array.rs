@@ -14,7 +14,10 @@ use crate::files::ColumnFiles;
 
 /// What an array is made from whose dimensions are these columns, and whose attributes are the others; or what files of
 /// columns themselves say that they were written from.
-pub(super) fn new_array(source: &Source, dimensions: &[String], allows_duplicates: bool) -> Result<ArrayDefinition> {
+///
+/// # Errors
+/// The files can't be read; they say too little, or hold what no array can.
+pub(crate) fn new_array(source: &Source, dimensions: &[String], allows_duplicates: bool) -> Result<ArrayDefinition> {
     match source {
         Source::Rows { inputs, null } => {
             let schema = guesses(inputs, null)?.schema(dimensions, allows_duplicates)?;

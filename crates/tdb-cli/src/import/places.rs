@@ -6,7 +6,6 @@ use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
-use super::source::Line;
 use crate::failure::{Failure, Result};
 
 /// A place, and a row that is there. Places are compared by 128 bits of a hash with a random key, so that none
@@ -20,6 +19,37 @@ pub(super) struct At {
     pub(super) number: u64,
     /// Where it is, for people.
     pub(super) line: Line,
+}
+
+/// Which line or row of which file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Line(u64);
+
+/// Bits of the number of the line; the others are the file's.
+const LINE_BITS: u32 = 40;
+
+impl Line {
+    pub(super) fn new(file: usize, line: u64) -> Self {
+        Self((file as u64) << LINE_BITS | line & ((1 << LINE_BITS) - 1))
+    }
+
+    fn to_u64(self) -> u64 {
+        self.0
+    }
+
+    fn from_u64(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// Which file it is, counted from 0.
+    pub(super) fn file(self) -> usize {
+        (self.0 >> LINE_BITS) as usize
+    }
+
+    /// The number of the line.
+    pub(super) fn line(self) -> u64 {
+        self.0 & ((1 << LINE_BITS) - 1)
+    }
 }
 
 /// Bytes of a row in a file.

@@ -3,7 +3,7 @@
 use tdb_schema::{ArrayDefinition, ArraySchema};
 
 use super::cells::Cells;
-use super::places::At;
+use super::places::{At, Line};
 use super::rows::Input;
 use crate::failure::Result;
 use crate::files::ColumnFiles;
@@ -15,35 +15,6 @@ pub(crate) enum Source {
     Rows { inputs: Vec<Input>, null: String },
     /// Files of columns, and how they are called.
     Columns { files: Box<dyn ColumnFiles>, names: Vec<String> },
-}
-
-/// Which line or row of which file it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Line(u64);
-
-/// Bits of the number of the line; the others are the file's.
-const LINE_BITS: u32 = 40;
-
-impl Line {
-    pub(super) fn new(file: usize, line: u64) -> Self {
-        Self((file as u64) << LINE_BITS | line & ((1 << LINE_BITS) - 1))
-    }
-
-    pub(super) fn to_u64(self) -> u64 {
-        self.0
-    }
-
-    pub(super) fn from_u64(bits: u64) -> Self {
-        Self(bits)
-    }
-
-    fn file(self) -> usize {
-        (self.0 >> LINE_BITS) as usize
-    }
-
-    fn line(self) -> u64 {
-        self.0 & ((1 << LINE_BITS) - 1)
-    }
 }
 
 /// Who looks at all rows.
@@ -82,7 +53,7 @@ impl Target<'_> {
 
 impl Source {
     /// What to call all of it.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let names: Vec<&str> = self.names().collect();
         match &names[..] {
             [name] => (*name).to_owned(),

@@ -1,12 +1,13 @@
 //! The second pass: the rows that were found good are written.
 
 use tdb_array::{Array, ArrayError, CellProblem, Duplicates};
+use tdb_schema::ArrayDefinition;
 
 use super::cells::Cells;
 use super::check::Checked;
-use super::places::At;
-use super::source::{Line, Source, Target, Visitor};
-use super::{Imported, Reading, Writing};
+use super::places::{At, Line};
+use super::reading::{Imported, Reading, Writing};
+use super::source::{Source, Visitor};
 use crate::failure::{Exit, Failure, Result};
 use crate::terminal::Terminal;
 
@@ -14,17 +15,17 @@ use crate::terminal::Terminal;
 ///
 /// # Errors
 /// Two of them have the same coordinates, and may not; whatever can't be written.
-pub(super) fn write(
+pub(crate) fn write(
     reading: &Reading,
     array: &Array,
-    target: Target<'_>,
+    definition: &ArrayDefinition,
     (checked, writing): (&Checked, &Writing),
     imported: &mut Imported,
     terminal: Terminal,
 ) -> Result<()> {
     let source = &reading.source;
     let mut pass = Pass { source, array, checked, writing, imported, lines: Vec::new(), pushed: 0 };
-    let mut cells = source.walk(target, &mut pass, ("writing", terminal.stderr))?;
+    let mut cells = source.walk(reading.target(definition), &mut pass, ("writing", terminal.stderr))?;
     if pass.pushed != checked.rows {
         return Err(pass.changed());
     }

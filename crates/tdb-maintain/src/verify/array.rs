@@ -183,6 +183,11 @@ fn check_journals(array: &Array, found: &mut Vec<Finding>) {
     }
 }
 
+/// Whether nothing is in a folder of a store: some list folders whose files have all gone.
+fn is_gone(storage: &dyn Storage, folder: &str) -> bool {
+    storage.profile().is_remote() && list(storage, folder).is_ok_and(|files| files.is_empty())
+}
+
 /// Folders of fragments that no commit names.
 fn check_commits(array: &Array, found: &mut Vec<Finding>) {
     let directory = array.directory();
@@ -195,7 +200,10 @@ fn check_commits(array: &Array, found: &mut Vec<Finding>) {
         });
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {
             let path = if parent.is_empty() { entry.name.clone() } else { format!("{parent}/{}", entry.name) };
-            if TimestampedName::parse(&entry.name).is_some() && !committed.contains(path.as_str()) {
+            if TimestampedName::parse(&entry.name).is_some()
+                && !committed.contains(path.as_str())
+                && !is_gone(&**array.storage(), &path)
+            {
                 let what =
                     "no commit names this fragment: its commit is lost, or its writing or removal was interrupted";
                 found.push(Finding::wrong(FindingKind::Uncommitted, array.storage().describe(&path), what));

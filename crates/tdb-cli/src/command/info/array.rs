@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tdb_array::Array;
+use tdb_array::{Array, Fragment};
 use tdb_schema::{ArraySchema, Attribute, Dimension};
 
 use crate::command::describe::{cell_type, extent, json_box, json_domain, json_extent, json_time, show_box, show_time};
@@ -43,6 +43,7 @@ pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> Result<String> {
             None => "nothing was written yet".to_owned(),
         },
     );
+    let size = size(path, array)?;
     let fragments = array.fragments()?.len();
     line(
         "fragments",
@@ -51,7 +52,7 @@ pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> Result<String> {
             None => fragments.to_string(),
         },
     );
-    line("size", Bytes(disk_size(path)).to_string());
+    line("size", Bytes(size).to_string());
     Ok(out)
 }
 
@@ -92,7 +93,7 @@ pub(super) fn json(path: &Path, array: &Array) -> Result<Value> {
         "fragments": array.fragments()?.len(),
         "first_written": times.map(|(first, _)| json_time(first)),
         "last_written": times.map(|(_, last)| json_time(last)),
-        "bytes": disk_size(path),
+        "bytes": size(path, array)?,
     }))
 }
 
@@ -145,6 +146,15 @@ fn times(array: &Array) -> Result<Option<(u64, u64)>> {
 }
 
 /// Bytes of all files below a folder; links are not followed.
+/// Bytes of the array's folder; on a store of its fragments, for which none of their files have to be listed.
+fn size(path: &Path, array: &Array) -> Result<u64> {
+    if path.is_dir() {
+        return Ok(disk_size(path));
+    }
+    let sizes = array.fragments()?.iter().map(Fragment::bytes).collect::<Result<Vec<u64>, _>>()?;
+    Ok(sizes.into_iter().fold(0, u64::saturating_add))
+}
+
 fn disk_size(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     let sizes = entries.filter_map(Result::ok).map(|entry| match entry.metadata() {
