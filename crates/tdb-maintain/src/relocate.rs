@@ -14,6 +14,7 @@ pub use copying::{Copied, CopyTo};
 pub(crate) use local::{check_not_in_array, named};
 pub use moving::{MoveTo, Moved};
 pub use problem::PlaceProblem;
+pub(crate) use removing::REMOVED;
 pub use removing::{Remove, Removed};
 pub(crate) use rewrite::{Kind, Places, Rewritten};
 pub(crate) use walk::{Tree, walk};

@@ -212,6 +212,11 @@ fn in_place() {
     let group = Group::open(nested.root()).unwrap();
     let plan = Migrate::new().plan_group(&group, None).unwrap();
     plan.in_place(&nested.root(), None, true).unwrap();
+    // What no group names stays there, too.
+    let left = |path: &str| nested.files("group.before-migration").keys().all(|file| !file.starts_with(path));
+    assert!(left("a/") && left("sub/") && left("__group/"));
+    assert!(nested.at("group.before-migration/notes.txt").exists() && nested.at("group/notes.txt").exists());
+    std::fs::remove_dir_all(nested.at("group.before-migration")).unwrap();
     assert_eq!(names(), listed);
 }
 

@@ -90,6 +90,16 @@ fn crosses_and_neighbours() {
     assert_eq!((report.fragments, report.cells), (1, 10_000));
 }
 
+/// Rows and columns cut each other into pieces, of which there may be a few for each: or larger boxes are taken.
+#[test]
+fn pieces_are_bounded() {
+    let side = 1 << 11;
+    let along = |at: i64| [(at, at, 0, side - 1), (0, side - 1, at, at)];
+    let lines: Vec<Write> = (0..25).flat_map(|line| along(81 * line)).collect();
+    let (report, _) = flattened(&dense(side, 4, &lines), Migrate::new());
+    assert!(report.fragments <= 200, "{report:?}");
+}
+
 #[test]
 fn boxes_by_chance() {
     let mut state = 7_u64;

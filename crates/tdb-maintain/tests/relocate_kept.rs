@@ -9,10 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use support::files;
-use tdb_array::{Array, Group};
-use tdb_maintain::{CopyTo, Doctor, MaintainError, MoveTo, PlaceProblem, Remove};
+use tdb_array::{Array, CreateOptions, Group};
+use tdb_maintain::{CopyTo, Doctor, MaintainError, Migrate, MoveTo, PlaceProblem, Remove};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_testkit::fixtures;
+use tdb_types::FormatVersion;
 
 /// An array at a place.
 fn array(root: &Path, place: &str) {
@@ -46,6 +47,37 @@ fn set_aside(folder: &Path) -> Vec<String> {
     std::fs::write(folder.join(".tdb-aside/1/2-__1_1_0123456789abcdef0123456789abcdef_22/.tdb-1-1.tmp"), "kept")
         .unwrap();
     vec![fragment.to_owned(), ".tdb-4711-0.tmp".to_owned()]
+}
+
+/// A migration that leaves nothing of the old array is as careful with what lies in it as a removal.
+#[test]
+fn migrations_remove_no_more_than_removals() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    array(&root, "a");
+    set_aside(&root.join("a"));
+    let before = all(&root.join("a"));
+    let in_place = |to: u32| {
+        let opened = Array::open(root.join("a")).unwrap();
+        let plan = Migrate::new().to(FormatVersion::new(to).unwrap()).plan(&opened).unwrap();
+        plan.in_place(&root.join("a"), &CreateOptions::new(), true)
+    };
+    assert!(matches!(why(in_place(21)), PlaceProblem::Aside));
+    assert_eq!(all(&root.join("a")), before);
+    // What isn't of the format stays.
+    std::fs::remove_dir_all(root.join("a/.tdb-aside")).unwrap();
+    std::fs::write(root.join("a/notes.txt"), "mine").unwrap();
+    in_place(21).unwrap();
+    let old = root.join("a.before-migration");
+    assert_eq!(all(&old), BTreeMap::from([("notes.txt".to_owned(), b"mine".to_vec())]));
+    std::fs::remove_dir_all(&old).unwrap();
+    // A removal that was interrupted goes on.
+    array(&root, "b");
+    std::fs::rename(root.join("b"), &old).unwrap();
+    std::fs::rename(old.join("__schema"), old.join(".tdb-removed.tmp")).unwrap();
+    in_place(22).unwrap();
+    assert!(!old.exists());
+    assert_eq!(Array::open(root.join("a")).unwrap().schema().version().number(), 22);
 }
 
 /// Whoever wants back what the doctor has moved aside finds it where the array is.

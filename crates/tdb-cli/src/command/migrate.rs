@@ -12,7 +12,6 @@ use crate::target::Kind;
 use crate::terminal::Terminal;
 use crate::{location, target};
 pub(crate) use args::Args;
-use args::before;
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if args.time.range().is_some() && !args.flatten {
@@ -48,8 +47,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         None => migration.in_place(&path, &options, args.remove_old)?,
     };
     print_report(&migration, &report, format, terminal)?;
-    if args.out.is_none() && !args.remove_old {
-        eprintln!("the old array is kept as {}{}", before(&path), args.of_old_key(key));
+    if args.out.is_none() {
+        args.tell_of_old("array", &path, key);
     }
     Ok(())
 }

@@ -52,10 +52,16 @@ impl From<MaintainError> for Failure {
     }
 }
 
+/// Whether a lock lies in a folder that a copy is made in.
+fn is_of_copy(lock: &str) -> bool {
+    let folder = Path::new(lock).parent().and_then(Path::file_name).and_then(|name| name.to_str());
+    folder.is_some_and(|name| name.starts_with(".tdb-copy-") && name.ends_with(".tmp"))
+}
+
 /// Which option, or which other command, does what the library refuses.
 fn maintenance_hint(error: &MaintainError) -> Option<&'static str> {
     Some(match error {
-        MaintainError::Busy { path, .. } if path.contains(".tdb-copy-") => {
+        MaintainError::Busy { path, .. } if is_of_copy(path) => {
             "if it is certain that nobody copies to that place, remove the folder that this file lies in"
         }
         MaintainError::Busy { .. } => {

@@ -35,9 +35,10 @@ pub(super) fn dimension(
             if let Some((extent, scalar)) = seen.and_then(|(low, high)| extent(datatype, low, high)) {
                 return Ok(Dimension::new(name, datatype, at(least), at(most - extent)).with_tile_extent(scalar));
             }
-            // Without tiles the last value is of no use to some readers.
+            // Without tiles the last value is of no use to some readers, nor is the first one of a type with a sign.
             let is_signed = at(least).to_integer() != Some(0);
-            Ok(Dimension::new(name, datatype, at(u64::from(is_signed)), at(most - 1)))
+            let is_there = seen.is_some_and(|(low, _)| Some(low) == at(least).to_integer());
+            Ok(Dimension::new(name, datatype, at(u64::from(is_signed && !is_there)), at(most - 1)))
         }
         _ => Err(Failure::usage(format!(
             "column {name:?} can't be a dimension: it holds neither numbers, nor dates, nor text"

@@ -12,6 +12,10 @@ use crate::disjoint::disjoint;
 const AMPLIFICATION: u128 = 2;
 /// Up to so many cells one box around all is taken anyhow.
 const SMALL: u128 = 1 << 20;
+/// So many boxes are never too many.
+const FEW: usize = 64;
+/// Beyond that, they may be so many for each fragment.
+const PIECES: usize = 4;
 /// So many cells are never too many.
 const MANY: u128 = 1 << 28;
 /// Beyond that, they may be so many times those of the tiles that were stored.
@@ -36,7 +40,7 @@ pub(super) fn boxes(array: &Array, new: &ArraySchema, against: &mut Vec<Obstacle
     if cells_in(&whole) <= SMALL.max(needed.saturating_mul(AMPLIFICATION)) {
         wanted = vec![whole];
     } else {
-        wanted = disjoint(joined(wanted));
+        wanted = few(&wanted, whole, array.fragments()?.len());
     }
     let cells = cells_in_all(&wanted);
     if cells > MANY.max(stored.saturating_mul(TIMES)) {
@@ -46,8 +50,22 @@ pub(super) fn boxes(array: &Array, new: &ArraySchema, against: &mut Vec<Obstacle
     Ok(wanted.into_iter().filter_map(cut).collect())
 }
 
-/// Joins boxes that follow each other where little is in between.
-fn joined(boxes: Vec<NdRange>) -> Vec<NdRange> {
+/// Boxes around these, none of them over another, and not many more than there were fragments: long ones that cross cut each
+/// other into many. The fewer there may be, the more is written that nobody wrote before.
+fn few(boxes: &[NdRange], whole: NdRange, fragments: usize) -> Vec<NdRange> {
+    let mut amplification = AMPLIFICATION;
+    while amplification <= TIMES {
+        let joined = disjoint(joined(boxes.to_vec(), amplification));
+        if joined.len() <= FEW.max(fragments.saturating_mul(PIECES)) {
+            return joined;
+        }
+        amplification *= 2;
+    }
+    vec![whole]
+}
+
+/// Joins boxes that follow each other where together they have not so many times the cells.
+fn joined(boxes: Vec<NdRange>, amplification: u128) -> Vec<NdRange> {
     let with_cells = |one: NdRange| (cells_in(&one), one);
     // Of each how many cells it has to have.
     let mut boxes: Vec<(u128, NdRange)> = boxes.into_iter().map(with_cells).collect();
@@ -59,7 +77,7 @@ fn joined(boxes: Vec<NdRange>) -> Vec<NdRange> {
                 let mut both = last.clone();
                 both.expand(&next);
                 let together = needed.saturating_add(cells);
-                if cells_in(&both) <= together.saturating_mul(AMPLIFICATION) {
+                if cells_in(&both) <= together.saturating_mul(amplification) {
                     (*needed, *last) = (together, both);
                     continue;
                 }

@@ -14,7 +14,7 @@ use tdb_storage::{LocalStorage, Storage, StorageError};
 
 use super::{Migration, MigrationReport};
 use crate::lock::Lock;
-use crate::relocate::{PlaceProblem, Tree, check_not_in_array, walk};
+use crate::relocate::{PlaceProblem, REMOVED, Remove, Tree, check_not_in_array, walk};
 use crate::{MaintainError, Result};
 
 const TITLE: &str = "tdb journal of a migration 1\n";
@@ -104,7 +104,7 @@ impl Migration {
     }
 
     /// Writes the new array beside the folder of the old one, puts it in its place, and keeps the old one as
-    /// `NAME.before-migration`, unless it is to be `removed`. Whoever has the array open goes on with files that have changed
+    /// `NAME.before-migration`, unless it is to be removed: then what isn't of the format stays there. Whoever has the array open goes on with files that have changed
     /// their place, and had better open it again.
     ///
     /// # Errors
@@ -147,6 +147,11 @@ pub(super) fn in_place<T>(
     planned: &Tree,
     fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>,
 ) -> Result<T> {
+    if remove_old {
+        finish_removal(paths)?;
+        // What somebody may still want is told before anything is done.
+        Remove::new().recursive(true).plan(&paths.place)?;
+    }
     if fs::symlink_metadata(&paths.old).is_ok() {
         return Err(failed(&paths.old, &io::Error::from(ErrorKind::AlreadyExists)));
     }
@@ -170,9 +175,17 @@ pub(super) fn in_place<T>(
     }
     end_journal(paths)?;
     if remove_old {
-        fs::remove_dir_all(&paths.old).map_err(|error| failed(&paths.old, &error))?;
+        Remove::new().recursive(true).folder(&paths.old)?;
     }
     Ok(report)
+}
+
+/// Goes on with the removal of an old array that an earlier run was interrupted at.
+fn finish_removal(paths: &Paths) -> Result<()> {
+    if paths.old.join(REMOVED).is_dir() {
+        Remove::new().recursive(true).folder(&paths.old)?;
+    }
+    Ok(())
 }
 
 /// Whether a folder holds what was planned with.

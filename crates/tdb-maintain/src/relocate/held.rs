@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tdb_array::MemberKind;
-use tdb_storage::Storage;
+use tdb_storage::{Storage, StorageError};
 use tdb_types::names::{
     COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER, GROUP_MARKER, LEGACY_SCHEMA, METADATA_FOLDER,
     SCHEMA_FOLDER, file_name,
 };
 
 use super::walk::{Tree, is_aside};
-use crate::Result;
 use crate::doctor::kind_of;
 use crate::links::link_on;
 use crate::lock::Lock;
+use crate::{MaintainError, Result};
 
 /// While this lives, nobody else maintains these arrays and groups.
 #[derive(Debug, Default)]
@@ -26,10 +26,38 @@ pub(super) struct Held {
 impl Held {
     /// Takes the locks in the order of the paths, or none at all: nobody waits for another, so that nobody waits for ever.
     pub(super) fn take(&mut self, whole: &Arc<dyn Storage>, paths: BTreeSet<String>, take_over: bool) -> Result<()> {
+        self.take_unless(whole, paths, take_over, |_, _| false)
+    }
+
+    /// The same, but for those of members in whose folders nothing may be written: renaming the whole needs nothing of them.
+    pub(super) fn take_for_rename(
+        &mut self,
+        whole: &Arc<dyn Storage>,
+        paths: BTreeSet<String>,
+        take_over: bool,
+    ) -> Result<()> {
+        self.take_unless(whole, paths, take_over, |path, error| {
+            let is_denied = matches!(error, MaintainError::Storage(StorageError::PermissionDenied { .. }));
+            is_denied && !path.is_empty()
+        })
+    }
+
+    fn take_unless(
+        &mut self,
+        whole: &Arc<dyn Storage>,
+        paths: BTreeSet<String>,
+        take_over: bool,
+        is_passed: impl Fn(&str, &MaintainError) -> bool,
+    ) -> Result<()> {
         let mut taken = BTreeMap::new();
         for path in paths.into_iter().filter(|path| !self.locks.contains_key(path)) {
-            let lock = Lock::take(&whole.sub(&path)?, take_over)?;
-            taken.insert(path, lock);
+            match Lock::take(&whole.sub(&path)?, take_over) {
+                Ok(lock) => {
+                    taken.insert(path, lock);
+                }
+                Err(error) if is_passed(&path, &error) => {}
+                Err(error) => return Err(error),
+            }
         }
         self.locks.append(&mut taken);
         Ok(())

@@ -151,7 +151,7 @@ impl MoveTo {
         }
         // Journals of old formats name files by where they lie.
         settle_all(&source, &walk(&*source)?.1, self.take_over)?;
-        let mut held = self.hold(&source)?;
+        let mut held = self.hold(&source, ends.disk.is_some())?;
         let mut moved = Moved::default();
         make_relative(&source, &mut moved)?;
         match &ends.disk {
@@ -178,10 +178,13 @@ impl MoveTo {
     }
 
     /// The locks of all arrays and groups that are moved.
-    fn hold(&self, source: &Arc<dyn Storage>) -> Result<Held> {
+    fn hold(&self, source: &Arc<dyn Storage>, is_renamed: bool) -> Result<Held> {
         let mut held = Held::default();
         let objects = objects(source, &walk(&**source)?.0)?;
-        held.take(source, objects, self.take_over)?;
+        match is_renamed {
+            true => held.take_for_rename(source, objects, self.take_over)?,
+            false => held.take(source, objects, self.take_over)?,
+        }
         // Whoever was joining fragments until just now may have been killed. Journals lie in arrays, and mean nothing elsewhere.
         for path in walk(&**source)?.1.iter().filter(|path| is_journal(file_name(path))) {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -214,7 +217,7 @@ impl MoveTo {
             return Ok(None);
         }
         // It was copied. What is still there has to be in the copy.
-        let mut held = self.hold(&source)?;
+        let mut held = self.hold(&source, false)?;
         ends.compare(&[])?;
         moved.left = self.remove(ends, &mut held)?;
         Ok(Some(moved))

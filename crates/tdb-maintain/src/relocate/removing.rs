@@ -22,7 +22,7 @@ use crate::{MaintainError, Result};
 
 /// What the folder of schemas, or of members, is called while the rest goes: without it nobody takes the folder for an array or
 /// a group, and by it the next run knows that there is something to finish.
-pub(super) const REMOVED: &str = ".tdb-removed.tmp";
+pub(crate) const REMOVED: &str = ".tdb-removed.tmp";
 
 /// An empty folder in it if it was a group.
 const WAS_GROUP: &str = "group";

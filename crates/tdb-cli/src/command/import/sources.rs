@@ -31,6 +31,9 @@ pub(super) fn source(named: &[OsString], how: How<'_>) -> Result<Source> {
     let mut paths = Vec::new();
     for name in named {
         if name == "-" {
+            if paths.contains(&None) {
+                return Err(Failure::usage("standard input can be read once"));
+            }
             paths.push(None);
             continue;
         }
@@ -113,7 +116,7 @@ fn files_in(folder: &Path, format: Option<&str>) -> Result<Vec<PathBuf>> {
         let path = entry.map_err(broken)?.path();
         let ending = files::ending(&path);
         let is_wanted = match format {
-            Some(format) => ending.as_deref() == Some(format.trim_start_matches('.')),
+            Some(format) => ending.as_deref() == Some(&format.trim_start_matches('.').to_ascii_lowercase()),
             None => {
                 Kind::of(Some(&path), None).is_ok() || ending.is_some_and(|ending| files::COLUMNS.contains(&&*ending))
             }

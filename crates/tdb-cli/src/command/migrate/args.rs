@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FOLDER")]
     pub(super) out: Option<OsString>,
 
-    /// Removes the old array when the new one is in its place
+    /// Removes the old array when the new one is in its place, as `tdb remove` does: what isn't of the format stays
     #[arg(long, conflicts_with = "out")]
     pub(super) remove_old: bool,
 
@@ -131,8 +131,18 @@ impl Args {
         }
     }
 
+    /// Says what is still there of the old array or group.
+    pub(super) fn tell_of_old(&self, what: &str, path: &Path, key: &Key) {
+        let old = before(path);
+        if !self.remove_old {
+            eprintln!("the old {what} is kept as {old}{}", self.of_old_key(key));
+        } else if Path::new(&old).exists() {
+            eprintln!("{old} keeps what isn't of the {what}");
+        }
+    }
+
     /// What people should know of the one that is kept, where the new one has another key.
-    pub(super) fn of_old_key(&self, key: &Key) -> &'static str {
+    fn of_old_key(&self, key: &Key) -> &'static str {
         match (self.new_key_file.is_some(), key.is_given()) {
             (true, false) => "; that one is not encrypted",
             (true, true) => "; that one is encrypted with its old key",
@@ -186,7 +196,7 @@ impl Args {
 }
 
 /// Where the old one is kept.
-pub(super) fn before(path: &Path) -> String {
+fn before(path: &Path) -> String {
     // `.` has no name.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let name = path.file_name().unwrap_or_default().to_string_lossy();

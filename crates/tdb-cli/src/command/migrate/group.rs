@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tdb_maintain::{GroupMigration, GroupMigrationReport};
 
-use super::args::{Args, before};
+use super::args::Args;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
@@ -29,8 +29,8 @@ pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: 
     for uri in migration.left() {
         session::warn(&format!("the member {uri} stays as it is: it lies elsewhere, or nothing is there"), terminal);
     }
-    if report.is_some() && args.out.is_none() && !args.remove_old {
-        eprintln!("the old group is kept as {}{}", before(path), args.of_old_key(key));
+    if report.is_some() && args.out.is_none() {
+        args.tell_of_old("group", path, key);
     }
     Ok(())
 }

@@ -3,5 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod arrays;
+mod counted;
 mod promises;
+mod requests;
 mod stores;
