@@ -104,8 +104,8 @@ impl Migration {
     }
 
     /// Writes the new array beside the folder of the old one, puts it in its place, and keeps the old one as
-    /// `NAME.before-migration`, unless it is to be removed: then what isn't of the format stays there. Whoever has the array open goes on with files that have changed
-    /// their place, and had better open it again.
+    /// `NAME.before-migration`, unless it is to be [removed](crate::Remove): then what isn't of the format stays there. Whoever has the
+    /// array open goes on with files that have changed their place, and had better open it again.
     ///
     /// # Errors
     /// As [`into_folder`](Self::into_folder); the array was changed meanwhile, or is maintained by somebody. It is then as it was.
