@@ -1,7 +1,12 @@
 //! A storage that counts what is asked of another.
 
+mod waiting;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use waiting::Waiting;
 
 use crate::{
     Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, WriteFile, forward_storage,
@@ -42,6 +47,11 @@ pub struct Counters {
     pub writes: u64,
     /// Bytes written.
     pub bytes_written: u64,
+    /// Requests to a storage [whose answers take long](ReadProfile::is_remote): lists, reads, files that were made. What removing and
+    /// renaming folders takes, and parts of large files, are more than is counted.
+    pub requests: u64,
+    /// How long at least one of these waited for its answer. Not known on WebAssembly.
+    pub waiting: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -52,6 +62,8 @@ struct Counts {
     bytes: AtomicU64,
     writes: AtomicU64,
     bytes_written: AtomicU64,
+    requests: AtomicU64,
+    waiting: Waiting,
 }
 
 impl CountingStorage {
@@ -70,7 +82,7 @@ impl CountingStorage {
     /// The counts so far. Requests that fail are counted too, bytes only when they arrive.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        let Counts { lists, opens, reads, bytes, writes, bytes_written } = &*self.counts;
+        let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, waiting } = &*self.counts;
         Counters {
             lists: lists.load(Relaxed),
             opens: opens.load(Relaxed),
@@ -78,12 +90,14 @@ impl CountingStorage {
             bytes: bytes.load(Relaxed),
             writes: writes.load(Relaxed),
             bytes_written: bytes_written.load(Relaxed),
+            requests: requests.load(Relaxed),
+            waiting: waiting.so_far(),
         }
     }
 
     /// Gives the counts so far and starts again from zero.
     pub fn take(&self) -> Counters {
-        let Counts { lists, opens, reads, bytes, writes, bytes_written } = &*self.counts;
+        let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, waiting } = &*self.counts;
         Counters {
             lists: lists.swap(0, Relaxed),
             opens: opens.swap(0, Relaxed),
@@ -91,21 +105,34 @@ impl CountingStorage {
             bytes: bytes.swap(0, Relaxed),
             writes: writes.swap(0, Relaxed),
             bytes_written: bytes_written.swap(0, Relaxed),
+            requests: requests.swap(0, Relaxed),
+            waiting: waiting.take(),
         }
     }
 
-    /// Counts a request that opens a file and reads from it; a file whose size is known needn't be opened.
-    fn count(&self, request: &Request) {
-        let opens = !matches!(request.part, Part::Range { .. });
-        self.counts.opens.fetch_add(u64::from(opens), Relaxed);
-        self.counts.reads.fetch_add(1, Relaxed);
-    }
-
-    fn counted(&self, answer: Result<Fetched>) -> Result<Fetched> {
+    /// Counts an answer that was asked for. A request opens a file and reads from it; one whose size is known needn't be opened.
+    fn counted(&self, request: &Request, answer: Result<Fetched>) -> Result<Fetched> {
+        if !answer.as_ref().is_ok_and(|fetched| fetched.is_cached) {
+            let opens = !matches!(request.part, Part::Range { .. });
+            self.counts.opens.fetch_add(u64::from(opens), Relaxed);
+            self.counts.reads.fetch_add(1, Relaxed);
+            self.counts.requests.fetch_add(u64::from(self.inner.profile().is_remote()), Relaxed);
+        }
         let fetched = answer?;
-        self.counts.bytes.fetch_add(fetched.bytes.len() as u64, Relaxed);
+        let bytes = if fetched.is_cached { 0 } else { fetched.bytes.len() as u64 };
+        self.counts.bytes.fetch_add(bytes, Relaxed);
         let file = Arc::new(CountingFile { inner: fetched.file, counts: Arc::clone(&self.counts) });
         Ok(Fetched { file, ..fetched })
+    }
+
+    /// Waits for an answer.
+    fn waiting<T>(&self, job: impl FnOnce() -> T) -> T {
+        self.counts.waiting(self.inner.profile(), job)
+    }
+
+    /// Makes a request, and waits for its answer.
+    fn request<T>(&self, job: impl FnOnce() -> T) -> T {
+        self.counts.request(self.inner.profile(), job)
     }
 
     fn write(&self) -> &dyn Storage {
@@ -114,9 +141,24 @@ impl CountingStorage {
     }
 }
 
+impl Counts {
+    fn waiting<T>(&self, profile: ReadProfile, job: impl FnOnce() -> T) -> T {
+        if !profile.is_remote() {
+            return job();
+        }
+        let _waits = self.waiting.begin();
+        job()
+    }
+
+    fn request<T>(&self, profile: ReadProfile, job: impl FnOnce() -> T) -> T {
+        self.requests.fetch_add(u64::from(profile.is_remote()), Relaxed);
+        self.waiting(profile, job)
+    }
+}
+
 impl std::fmt::Display for Counters {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { lists, opens, reads, bytes, writes, bytes_written } = self;
+        let Self { lists, opens, reads, bytes, writes, bytes_written, .. } = self;
         write!(f, "{lists} lists, {opens} opens, {reads} reads, {bytes} bytes")?;
         if *writes > 0 { write!(f, ", {writes} writes, {bytes_written} bytes written") } else { Ok(()) }
     }
@@ -126,12 +168,12 @@ impl Storage for CountingStorage {
     forward_storage!(|this| this.inner => profile, describe, uri);
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         self.counts.lists.fetch_add(1, Relaxed);
-        self.inner.list(folder)
+        self.request(|| self.inner.list(folder))
     }
 
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
         self.counts.opens.fetch_add(1, Relaxed);
-        let inner = self.inner.open(path)?;
+        let inner = self.request(|| self.inner.open(path))?;
         Ok(Arc::new(CountingFile { inner, counts: Arc::clone(&self.counts) }))
     }
 
@@ -142,18 +184,17 @@ impl Storage for CountingStorage {
     }
 
     fn fetch_one(&self, request: &Request) -> Result<Fetched> {
-        self.count(request);
-        self.counted(self.inner.fetch_one(request))
+        self.counted(request, self.waiting(|| self.inner.fetch_one(request)))
     }
 
     fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
-        requests.iter().for_each(|request| self.count(request));
-        self.inner.fetch(requests).into_iter().map(|answer| self.counted(answer)).collect()
+        let answers = requests.iter().zip(self.waiting(|| self.inner.fetch(requests)));
+        answers.map(|(request, answer)| self.counted(request, answer)).collect()
     }
 
     fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
         self.counts.opens.fetch_add(1, Relaxed);
-        self.inner.kind(path)
+        self.request(|| self.inner.kind(path))
     }
 
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
@@ -165,14 +206,14 @@ impl Storage for CountingStorage {
     }
 
     fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.write().create_new(path, bytes)?;
+        self.request(|| self.write().create_new(path, bytes))?;
         self.counts.bytes_written.fetch_add(bytes.len() as u64, Relaxed);
         Ok(())
     }
 
     fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
         let inner = self.write().create_file(path)?;
-        Ok(Box::new(CountingWriter { inner, counts: Arc::clone(&self.counts) }))
+        Ok(Box::new(CountingWriter { inner, counts: Arc::clone(&self.counts), profile: self.inner.profile() }))
     }
 
     fn sync_folder(&self, folder: &str) -> Result<()> {
@@ -180,7 +221,7 @@ impl Storage for CountingStorage {
     }
 
     fn remove_file(&self, path: &str) -> Result<()> {
-        self.write().remove_file(path)
+        self.request(|| self.write().remove_file(path))
     }
 
     fn remove_folder(&self, folder: &str) -> Result<()> {
@@ -205,7 +246,7 @@ impl ReadAt for CountingFile {
 
     fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.counts.reads.fetch_add(1, Relaxed);
-        self.inner.read_into(offset, buffer)?;
+        self.counts.request(self.inner.profile(), || self.inner.read_into(offset, buffer))?;
         self.counts.bytes.fetch_add(buffer.len() as u64, Relaxed);
         Ok(())
     }
@@ -219,6 +260,7 @@ impl ReadAt for CountingFile {
 struct CountingWriter {
     inner: Box<dyn WriteFile>,
     counts: Arc<Counts>,
+    profile: ReadProfile,
 }
 
 impl WriteFile for CountingWriter {
@@ -231,6 +273,7 @@ impl WriteFile for CountingWriter {
 
     fn finish(self: Box<Self>) -> Result<()> {
         self.counts.writes.fetch_add(1, Relaxed);
-        self.inner.finish()
+        let Self { inner, counts, profile } = *self;
+        counts.request(profile, || inner.finish())
     }
 }

@@ -41,6 +41,8 @@ pub struct Fetched {
     pub start: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
+    /// Whether the storage had them in memory: then nothing was asked of anybody.
+    pub is_cached: bool,
 }
 
 impl Request {
