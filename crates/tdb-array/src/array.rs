@@ -1,6 +1,7 @@
 //! An array, open at a time.
 
 mod deletes;
+mod early;
 mod footers;
 mod fragments;
 mod load;
@@ -20,6 +21,7 @@ use tdb_storage::{AheadStorage, Counters, CountingStorage, Storage};
 use tdb_types::Limits;
 
 use deletes::Delete;
+use early::{AtOpening, Sources};
 use footers::FooterFiles;
 use fragments::Loaded;
 pub(crate) use load::load_schema;
@@ -63,12 +65,21 @@ struct Inner {
     skip_damaged: bool,
     /// What was left out of the directory.
     damaged: Vec<Damaged>,
+    /// What was read of fragments when the array was opened.
+    early: AtOpening,
     fragments: OnceLock<Loaded>,
     /// Fragments whose footers were read before, by their folders: they needn't be read again, for fragments never change.
     known: HashMap<String, Fragment>,
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
     metadata: OnceLock<Metadata>,
     deletes: OnceLock<Arc<[Delete]>>,
+}
+
+impl Inner {
+    fn sources(&self) -> Sources<'_> {
+        let Self { footers, schema_paths, schema_path, skip_damaged, .. } = self;
+        Sources { footers, schema_paths, schema_path, skip_damaged: *skip_damaged }
+    }
 }
 
 impl Array {

@@ -127,6 +127,17 @@ impl FragmentFiles {
 }
 
 impl FragmentEntry {
+    /// The fragments that a reader of `time` probably wants, by names alone, and perhaps some more; `None` if there are files
+    /// that have to be read first to know it.
+    pub(crate) fn probable(listing: &Listing, time: TimeRange) -> Option<Vec<Self>> {
+        if !listing.wanted_files().is_empty() {
+            return None;
+        }
+        // Of dense arrays not more is visible than of sparse ones.
+        let directory = ArrayDirectory::resolve(listing, ArrayType::Sparse, time).ok()?;
+        Some(directory.fragments)
+    }
+
     /// The fragment of format 1 to 4 in the folder `name`, which these files lie in; none without metadata, which is
     /// written last.
     fn without_commit(name: &str, files: &[Entry]) -> Result<Option<Self>> {

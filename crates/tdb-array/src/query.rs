@@ -409,6 +409,12 @@ impl Query {
         self
     }
 
+    /// The handle that cancels the query, if it was given one.
+    #[must_use]
+    pub fn monitored_by(&self) -> Option<&Monitor> {
+        self.monitor.as_ref()
+    }
+
     pub(crate) fn check(&self) -> Result<CheckedQuery> {
         let schema = self.array.schema();
         if let (true, Some(delete)) = (schema.is_dense(), self.array.directory().deletes.first()) {

@@ -1,12 +1,12 @@
 //! Work spread over threads, or done inline.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::monitor::Watch;
 use crate::tiles::TileScratch;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use tdb_storage::{ReadProfile, at_once};
+use tdb_storage::{ReadProfile, WriteFile, at_once};
 use tdb_types::Limits;
 
 use crate::Result;
@@ -129,6 +129,21 @@ impl Workers {
         }
         let weight = items.len() as u64 * WEIGHT_OF_A_READ;
         self.map(weight, items, |item, _| job(&item))
+    }
+
+    /// Completes files: as many at once as the storage says, if its answers take long.
+    pub(crate) fn finish(&self, profile: ReadProfile, files: Vec<Box<dyn WriteFile>>) -> Result<()> {
+        if profile.is_remote() {
+            let files: Vec<_> = files.into_iter().map(|file| Mutex::new(Some(file))).collect();
+            let finish = |file: &Mutex<Option<Box<dyn WriteFile>>>| -> Result<()> {
+                let file = file.lock().unwrap_or_else(PoisonError::into_inner).take();
+                Ok(file.map_or(Ok(()), WriteFile::finish)?)
+            };
+            return at_once(profile.in_flight, &files, finish).into_iter().collect();
+        }
+        // To wait for a disk is nothing that takes a processor.
+        let weight = files.len() as u64 * WEIGHT_OF_A_READ;
+        self.for_each(weight, files, |file, _| Ok(file.finish()?))
     }
 
     /// Runs `job` where rayon's own parallel iterators use this array's threads.

@@ -2,18 +2,16 @@
 //! and one per schema that they name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use tdb_schema::{ArraySchema, Dimension};
-use tdb_storage::{Storage, StorageError};
+use tdb_storage::Storage;
 use tdb_types::Layout;
 use tdb_types::names::{FRAGMENT_META_FOLDER, LEGACY_SCHEMA, SCHEMA_FOLDER};
 
+use super::early::{AT_ONCE, Early, EarlyReads, named_schema};
 use super::footers::{Footers, is_of_copy};
-use super::load::load_schema;
 use super::{Array, Inner};
 use crate::access::Access;
 use crate::damage::Damaged;
@@ -58,12 +56,10 @@ impl Loaded {
     fn read(array: &Array, entries: &[FragmentEntry]) -> Result<Self> {
         let inner = &*array.inner;
         let loader = Loader { storage: &inner.storage, workers: array.workers(), access: &inner.access, inner };
-        let footers = || Footers::read(&*inner.storage, &inner.footers, entries, &inner.access, inner.skip_damaged);
-        let (footers, early) = match inner.storage.profile().is_remote() {
-            false => (footers()?, Early::default()),
-            true => both(footers, || loader.early(entries))?,
+        let EarlyReads { footers, mut damaged, early } = match inner.early.take() {
+            Some(reads) => reads,
+            None => EarlyReads::of(&inner.storage, array.workers(), &inner.access, &inner.sources(), entries)?,
         };
-        let (footers, mut damaged) = footers;
         let mut findings = Findings::new(inner.skip_damaged);
         let loaded = loader.fragments(entries, &footers, early, &mut findings);
         let found = findings.into_damaged();
@@ -88,19 +84,6 @@ impl Loaded {
     }
 }
 
-/// Two things at once that wait for a storage; one after the other where there can't be a thread for it.
-fn both<A: Send, B>(first: impl Fn() -> Result<A> + Sync, second: impl FnOnce() -> Result<B>) -> Result<(A, B)> {
-    thread::scope(|scope| {
-        let beside = thread::Builder::new().spawn_scoped(scope, &first);
-        let second = second();
-        let first = match beside {
-            Ok(beside) => beside.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(_) => first(),
-        };
-        Ok((first?, second?))
-    })
-}
-
 /// What it takes to load fragments.
 struct Loader<'a> {
     storage: &'a Arc<dyn Storage>,
@@ -109,22 +92,8 @@ struct Loader<'a> {
     inner: &'a Inner,
 }
 
-/// What was read before it was known whether it takes a read of its own, since waiting for that takes longer.
-#[derive(Default)]
-struct Early {
-    /// By their folders.
-    fragments: HashMap<String, Result<UnparsedFragment>>,
-    schemas: HashMap<String, Result<Option<Arc<ArraySchema>>>>,
-}
-
 /// Schemas by their paths; `None` for one that can't be read.
 type Schemas = BTreeMap<String, Option<Arc<ArraySchema>>>;
-
-/// So many fragments are read before it is seen what came of them.
-const AT_ONCE: usize = 1024;
-
-/// More schemas are read only as they are needed.
-const FEW_SCHEMAS: usize = 64;
 
 impl Loader<'_> {
     /// Reads the footers, then the schemas that they name, and parses the ones with the others.
@@ -180,51 +149,22 @@ impl Loader<'_> {
     fn schemas(
         &self,
         unparsed: &[UnparsedFragment],
-        mut early: HashMap<String, Result<Option<Arc<ArraySchema>>>>,
+        mut early: HashMap<String, Result<Option<ArraySchema>>>,
         findings: &mut Findings,
     ) -> Result<Schemas> {
         let mut schemas = Schemas::from([(self.inner.schema_path.clone(), Some(self.inner.schema.clone()))]);
         let named: BTreeSet<String> = unparsed.iter().map(|fragment| schema_path(fragment.schema_name())).collect();
         let named: Vec<String> = named.into_iter().filter(|path| !schemas.contains_key(path)).collect();
         let missing = named.iter().filter(|path| !early.contains_key(*path)).cloned().collect();
-        let read = |path: &String| Ok((path.clone(), self.schema(path)));
+        let read = |path: &String| Ok((path.clone(), named_schema(&**self.storage, path, self.access)));
         early.extend(self.workers.ask(self.storage.profile(), missing, read)?);
         for path in named {
             let schema = early.remove(&path).unwrap_or(Ok(None));
+            let schema = schema.and_then(|schema| schema.map(|schema| self.checked(&path, schema)).transpose());
             let schema = findings.of(&path, schema)?.flatten();
             schemas.insert(path, schema);
         }
         Ok(schemas)
-    }
-
-    /// Reads at once what files of footers probably don't have, and the schemas that footers may name.
-    fn early(&self, entries: &[FragmentEntry]) -> Result<Early> {
-        enum Wanted<'a> {
-            Fragment(&'a FragmentEntry),
-            Schema(&'a String),
-        }
-        enum Found {
-            Fragment(String, Box<Result<UnparsedFragment>>),
-            Schema(String, Result<Option<Arc<ArraySchema>>>),
-        }
-        let none = Footers::default();
-        let fragments = entries.iter().take(AT_ONCE).filter(|entry| !self.inner.footers.may_have(entry));
-        let others = || self.inner.schema_paths.iter().filter(|path| **path != self.inner.schema_path);
-        let schemas = others().take(if others().count() > FEW_SCHEMAS { 0 } else { FEW_SCHEMAS });
-        let wanted = fragments.map(Wanted::Fragment).chain(schemas.map(Wanted::Schema)).collect();
-        let mut early = Early::default();
-        for found in self.workers.ask(self.storage.profile(), wanted, |wanted| {
-            Ok(match wanted {
-                Wanted::Fragment(entry) => Found::Fragment(entry.folder.clone(), Box::new(self.read(&none, entry))),
-                Wanted::Schema(path) => Found::Schema((*path).clone(), self.schema(path)),
-            })
-        })? {
-            match found {
-                Found::Fragment(folder, fragment) => drop(early.fragments.insert(folder, *fragment)),
-                Found::Schema(path, schema) => drop(early.schemas.insert(path, schema)),
-            }
-        }
-        Ok(early)
     }
 
     fn read(&self, footers: &Footers, entry: &FragmentEntry) -> Result<UnparsedFragment> {
@@ -236,17 +176,13 @@ impl Loader<'_> {
         }
     }
 
-    /// A schema that some fragment names; `None` if it isn't there, which that fragment will say.
-    fn schema(&self, path: &str) -> Result<Option<Arc<ArraySchema>>> {
-        let schema = match load_schema(&**self.storage, path, self.access) {
-            Err(ArrayError::Storage(StorageError::NotFound { .. })) => return Ok(None),
-            schema => schema.map_err(ArrayError::or_partly_encrypted)?,
-        };
+    /// A schema that some fragment names; an array's schemas agree in where its cells lie.
+    fn checked(&self, path: &str, schema: ArraySchema) -> Result<Arc<ArraySchema>> {
         if let Some(what) = differs_in_space(&schema, &self.inner.schema) {
             let what = format!("{what}, although an array can change in its attributes only");
             return Err(ArrayError::Corrupt { file: self.storage.describe(path), what });
         }
-        Ok(Some(Arc::new(schema)))
+        Ok(Arc::new(schema))
     }
 }
 

@@ -11,6 +11,7 @@ use tdb_storage::{AheadStorage, CountingStorage, Entry, Storage, StorageError};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA, SCHEMA_FOLDER};
 use tdb_types::{ArrayType, ByteReader, Limits};
 
+use super::early::{AtOpening, EarlyReads, Sources, both};
 use super::footers::FooterFiles;
 use super::{Array, ArrayOptions, Inner};
 use crate::access::Access;
@@ -18,7 +19,7 @@ use crate::damage::Findings;
 use crate::directory::{CommitInventory, FragmentFiles, Listing};
 use crate::tiles::BlockRoom;
 use crate::workers::Workers;
-use crate::{ArrayDirectory, ArrayError, Result, TimeRange};
+use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result, TimeRange};
 
 /// How often an array is opened anew because a file went that was listed.
 const ATTEMPTS: usize = 8;
@@ -62,14 +63,24 @@ fn load_once(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array>
         (Access { blocks: BlockRoom::default(), ..options.access.clone() }, options.access.time(options.time)?);
     let workers = Workers::new(options.threads, access.limits);
     let mut findings = Findings::new(options.skip_damaged);
-    let mut listing = list(&*storage, &workers)?;
+    let mut listing = list(&*storage, &workers, options.with_footers)?;
     let schema_paths = listing.schemas();
     let schema_path = listing.schema_at(time).ok_or_else(|| ArrayError::Corrupt {
         file: storage.describe(SCHEMA_FOLDER),
         what: "the folder of schemas is empty; without one of them nothing can be read".to_owned(),
     })?;
+    let with_footers = options.with_footers && storage.profile().is_remote();
+    let wanted = if with_footers { FragmentEntry::probable(&listing, time) } else { None };
+    let footers = FooterFiles::of(&listing);
+    let skip_damaged = options.skip_damaged;
+    let sources = Sources { footers: &footers, schema_paths: &schema_paths, schema_path: &schema_path, skip_damaged };
     let small = (&mut listing, &mut findings);
-    let schema = read_small(&*storage, &workers, &access, Some(&schema_path), small)?;
+    let read_schema = || read_small(&*storage, &workers, &access, Some(&schema_path), small);
+    let (early, schema) = match wanted {
+        // What goes wrong here does once more when fragments are wanted.
+        Some(wanted) => both(|| Ok(EarlyReads::of(&storage, &workers, &access, &sources, &wanted).ok()), read_schema)?,
+        None => (None, read_schema()?),
+    };
     let schema = schema.unwrap_or_else(|| load_schema(&*storage, &schema_path, &access));
     // The first file that the key is tried on: if it doesn't fit, it is the wrong one.
     let schema = schema.map_err(|error| {
@@ -84,6 +95,7 @@ fn load_once(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array>
     // A listing knows no more than paths below the array's folder.
     findings.locate(&*storage);
     let directory = resolved.map_err(|error| error.located(&*storage))?;
+    // The folder may have been listed since.
     let footers = FooterFiles::of(&listing);
     Ok(Array {
         inner: Arc::new(Inner {
@@ -98,8 +110,9 @@ fn load_once(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array>
             schema,
             directory,
             footers,
-            skip_damaged: options.skip_damaged,
+            skip_damaged,
             damaged: findings.into_damaged(),
+            early: AtOpening::new(early),
             fragments: std::sync::OnceLock::new(),
             known: std::collections::HashMap::new(),
             enumerations: std::sync::Mutex::default(),
@@ -113,11 +126,16 @@ fn load_once(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array>
 /// The folders that say what the array consists of, next to its root.
 const FOLDERS: [&str; 3] = [SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER];
 
-/// Lists the folders that say what the array consists of. What they name is still to be [read](read_small).
-fn list(storage: &dyn Storage, workers: &Workers) -> Result<Listing> {
+/// Lists the folders that say what the array consists of; that of footers too, if they are wanted soon and answers take long.
+/// What they name is still to be [read](read_small).
+fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<Listing> {
     let is_remote = storage.profile().is_remote();
+    let folders = FOLDERS.into_iter().filter(|folder| with_footers || *folder != FRAGMENT_META_FOLDER);
     // Where answers take long, nobody waits for the root to say which folders there are.
-    let (root, early) = if is_remote { list_at_once(storage, workers)? } else { (storage.list(""), Vec::new()) };
+    let (root, early) = match is_remote {
+        true => list_at_once(storage, workers, folders)?,
+        false => (storage.list(""), Vec::new()),
+    };
     let root = match root {
         Ok(root) => root,
         Err(StorageError::NotFound { path }) => return Err(ArrayError::NotFound { path }),
@@ -131,7 +149,7 @@ fn list(storage: &dyn Storage, workers: &Workers) -> Result<Listing> {
         let hint = if listing.is_group() { "; it is a group" } else { "" };
         return Err(ArrayError::NotAnArray { path: storage.describe(""), hint });
     }
-    let has = |folder: &str| listing.root.iter().any(|entry| entry.name == folder);
+    let has = |folder: &str| has(&listing, folder);
     let listed: Vec<(&str, Listed)> = match is_remote {
         true => early.into_iter().filter(|(folder, _)| has(folder)).collect(),
         // What fragments will want is listed when they are.
@@ -151,11 +169,20 @@ fn list(storage: &dyn Storage, workers: &Workers) -> Result<Listing> {
     Ok(listing)
 }
 
+/// Whether a name is in the array's own folder.
+fn has(listing: &Listing, name: &str) -> bool {
+    listing.root.iter().any(|entry| entry.name == name)
+}
+
 type Listed = Result<Vec<Entry>, StorageError>;
 
 /// Lists the root and the folders that it may have, in one round trip.
-fn list_at_once(storage: &dyn Storage, workers: &Workers) -> Result<(Listed, Vec<(&'static str, Listed)>)> {
-    let folders = [""].into_iter().chain(FOLDERS).collect();
+fn list_at_once(
+    storage: &dyn Storage,
+    workers: &Workers,
+    folders: impl Iterator<Item = &'static str>,
+) -> Result<(Listed, Vec<(&'static str, Listed)>)> {
+    let folders = [""].into_iter().chain(folders).collect();
     let mut listed = workers.ask(storage.profile(), folders, |folder| Ok((*folder, storage.list(folder))))?.into_iter();
     let root = listed.next().map_or(Ok(Vec::new()), |(_, root)| root);
     Ok((root, listed.collect()))
@@ -167,6 +194,8 @@ enum Small {
     File(String),
     /// The folder of what may be a fragment of an old format.
     Folder(String),
+    /// The folder of footers, which is there.
+    Footers,
     Schema(String),
 }
 
@@ -174,7 +203,8 @@ enum Small {
 enum Found {
     File(String, Result<Vec<u8>>),
     Folder(String, Vec<Entry>),
-    Schema(Result<ArraySchema>),
+    Footers(Listed),
+    Schema(Box<Result<ArraySchema>>),
 }
 
 /// Reads the small files that name others, the folders that may be fragments, and the schema at `path`.
@@ -187,6 +217,8 @@ fn read_small(
 ) -> Result<Option<Result<ArraySchema>>> {
     let files = listing.wanted_files().into_iter().map(Small::File);
     let folders = listing.legacy_candidates().into_iter().map(Small::Folder);
+    // Locally it is listed when fragments are wanted.
+    let footers = storage.profile().is_remote() && listing.footers.is_none() && has(listing, FRAGMENT_META_FOLDER);
     let schema = path.map(|path| Small::Schema(path.to_owned()));
     let left = AtomicU64::new(access.limits.commit_bytes);
     let read_file = |path: &str| {
@@ -203,11 +235,13 @@ fn read_small(
         Ok(match small {
             Small::File(path) => Found::File(path.clone(), read_file(path)),
             Small::Folder(folder) => Found::Folder(folder.clone(), storage.list(folder)?),
-            Small::Schema(path) => Found::Schema(load_schema(storage, path, access)),
+            Small::Footers => Found::Footers(storage.list(FRAGMENT_META_FOLDER)),
+            Small::Schema(path) => Found::Schema(Box::new(load_schema(storage, path, access))),
         })
     };
     let mut schema_found = None;
-    for found in workers.ask(storage.profile(), files.chain(folders).chain(schema).collect(), read)? {
+    let wanted = files.chain(folders).chain(footers.then_some(Small::Footers)).chain(schema).collect();
+    for found in workers.ask(storage.profile(), wanted, read)? {
         match found {
             Found::File(path, bytes) => {
                 let bytes = findings.of(&path, bytes)?;
@@ -216,7 +250,10 @@ fn read_small(
             Found::Folder(folder, entries) => {
                 listing.legacy_folders.insert(folder, entries);
             }
-            Found::Schema(schema) => schema_found = Some(schema),
+            // If it has gone since, there are no footers in it.
+            Found::Footers(Err(StorageError::NotFound { .. })) => listing.footers = Some(Vec::new()),
+            Found::Footers(entries) => listing.footers = Some(entries?),
+            Found::Schema(schema) => schema_found = Some(*schema),
         }
     }
     Ok(schema_found)
@@ -230,9 +267,9 @@ impl Array {
     /// [`ArrayOptions::skip_damaged`](crate::ArrayOptions::skip_damaged) says.
     pub fn listing(&self) -> Result<Listing> {
         let (storage, mut findings) = (&**self.storage(), Findings::strict());
-        let mut listing = list(storage, self.workers())?;
+        let mut listing = list(storage, self.workers(), false)?;
         read_small(storage, self.workers(), self.access(), None, (&mut listing, &mut findings))?;
-        if listing.footers.is_none() && listing.root.iter().any(|entry| entry.name == FRAGMENT_META_FOLDER) {
+        if listing.footers.is_none() && has(&listing, FRAGMENT_META_FOLDER) {
             listing.footers = Some(storage.list(FRAGMENT_META_FOLDER)?);
         }
         Ok(listing)
@@ -249,7 +286,7 @@ impl Array {
     /// All committed fragments as they are now, whatever the time that was opened.
     pub(crate) fn fragment_files(&self) -> Result<Vec<FragmentFiles>> {
         let (storage, mut findings) = (&**self.storage(), Findings::strict());
-        let mut listing = list(storage, self.workers())?;
+        let mut listing = list(storage, self.workers(), false)?;
         read_small(storage, self.workers(), self.access(), None, (&mut listing, &mut findings))?;
         FragmentFiles::of(&listing).map_err(|error| error.located(&**self.storage()))
     }

@@ -19,6 +19,7 @@ pub struct ArrayOptions {
     pub(super) threads: usize,
     pub(super) access: Access,
     pub(super) skip_damaged: bool,
+    pub(super) with_footers: bool,
 }
 
 impl ArrayOptions {
@@ -85,6 +86,14 @@ impl ArrayOptions {
     /// the query.
     pub fn skip_damaged(mut self, skip: bool) -> Self {
         self.skip_damaged = skip;
+        self
+    }
+
+    /// Reads the footers of the fragments along with the schema, where answers take long: for an array on a store that is
+    /// opened to be read, which is open in two round trips then, footers included, and not three. Whoever opens it to write needs
+    /// none of them. Of an array in local files they are read on first use in any case.
+    pub fn with_footers(mut self) -> Self {
+        self.with_footers = true;
         self
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use tdb_schema::ArraySchema;
 
+use super::early::AtOpening;
 use super::fragments::schema_path;
 use super::{Array, ArrayOptions, Inner};
 use crate::{Fragment, FragmentEntry, Result, TimeRange};
@@ -120,6 +121,7 @@ impl Array {
             footers: own.footers.clone(),
             skip_damaged: false,
             damaged: Vec::new(),
+            early: AtOpening::default(),
             fragments: OnceLock::new(),
             known,
             enumerations: Mutex::default(),

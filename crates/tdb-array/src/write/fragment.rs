@@ -132,9 +132,7 @@ impl FragmentWriter {
     pub(crate) fn seal(self) -> Result<SealedFragment> {
         let Self { target, fragment, builder, files } = self;
         let files: Vec<_> = files.into_iter().flat_map(|files| files.0).flatten().collect();
-        // To wait for a disk is nothing that takes a processor.
-        let weight = crate::workers::WEIGHT_OF_A_READ * files.len() as u64;
-        target.array.workers().for_each(weight, files, |file, _| Ok(file.finish()?))?;
+        target.array.workers().finish(target.array.storage().profile(), files)?;
         let mut encoder = target.array.access().encoder(library_version(target.version))?;
         let metadata = builder.write(&mut encoder).map_err(|source| error(&target, source))?;
         fragment.seal(metadata)
