@@ -43,7 +43,7 @@ pub use migrate::{
 };
 pub use plan::{Plan, Report};
 pub use rebuild::{Rebuild, RebuildProblem, Rebuilt};
-pub use relocate::{Copied, CopyTo, MoveTo, Moved, PlaceProblem, Remove, Removed};
+pub use relocate::{Copied, CopyTo, MoveTo, Moved, PlaceProblem, Remove, Removed, place_in};
 pub use step::{Action, Step};
 pub use vacuum::Vacuum;
 pub use verify::{Finding, FindingKind, Severity, Verify, VerifyReport};

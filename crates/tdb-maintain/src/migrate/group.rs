@@ -14,7 +14,7 @@ use super::members::{Members, is_below};
 use super::place::{self, Paths};
 use super::{Migrate, Migration, MigrationReport};
 use crate::lock::Lock;
-use crate::relocate::{Kind, Places, Rewritten, Tree, check, named, walk};
+use crate::relocate::{Kind, Places, Rewritten, Tree, check, clear_unfinished, named, staged, walk};
 use crate::{MaintainError, Result};
 
 /// Files that name others are read as a whole; none that is larger was written by anybody.
@@ -106,6 +106,23 @@ impl GroupMigration {
         let paths = Paths::of(folder)?;
         let places = self.storage.uri("").zip(parent.uri(&name)).map(|(from, to)| Places { from, to });
         place::into_folder(&paths, |to| self.fill(to, places.as_ref(), key))
+    }
+
+    /// Writes the new group into the folder `name` of a storage, where nothing is yet, encrypted with this key; it is there when
+    /// it is whole.
+    ///
+    /// # Errors
+    /// As [`into_folder`](Self::into_folder).
+    pub fn into_place(
+        &self,
+        parent: &Arc<dyn Storage>,
+        name: &str,
+        key: Option<&EncryptionKey>,
+    ) -> Result<GroupMigrationReport> {
+        check(&self.storage, parent, name)?;
+        clear_unfinished(parent, name)?;
+        let places = self.storage.uri("").zip(parent.uri(name)).map(|(from, to)| Places { from, to });
+        staged(parent, name, false, |to| self.fill(to, places.as_ref(), key))
     }
 
     /// Writes the new group beside the folder of the old one, puts it in its place, and keeps the old one as

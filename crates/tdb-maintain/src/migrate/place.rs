@@ -14,7 +14,7 @@ use tdb_storage::{LocalStorage, Storage, StorageError};
 
 use super::{Migration, MigrationReport};
 use crate::lock::Lock;
-use crate::relocate::{PlaceProblem, REMOVED, Remove, Tree, check_not_in_array, walk};
+use crate::relocate::{PlaceProblem, REMOVED, Remove, Tree, check, check_not_in_array, clear_unfinished, staged, walk};
 use crate::{MaintainError, Result};
 
 const TITLE: &str = "tdb journal of a migration 1\n";
@@ -101,6 +101,21 @@ impl Migration {
     /// the old one. Nothing is then left of it.
     pub fn into_folder(&self, folder: &Path, options: &CreateOptions) -> Result<MigrationReport> {
         into_folder(&Paths::of(folder)?, |storage| self.into_storage(storage, options))
+    }
+
+    /// Writes the new array into the folder `name` of a storage, where nothing is yet; it is there when it is whole.
+    ///
+    /// # Errors
+    /// As [`into_folder`](Self::into_folder).
+    pub fn into_place(
+        &self,
+        parent: &Arc<dyn Storage>,
+        name: &str,
+        options: &CreateOptions,
+    ) -> Result<MigrationReport> {
+        check(self.array.storage(), parent, name)?;
+        clear_unfinished(parent, name)?;
+        staged(parent, name, false, |storage| self.into_storage(storage, options))
     }
 
     /// Writes the new array beside the folder of the old one, puts it in its place, and keeps the old one as

@@ -3,22 +3,21 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use tdb_array::{ArrayError, ErrorCategory, MemberKind};
-use tdb_storage::{LocalStorage, Storage, StorageError, check_path, copy_file};
+use tdb_storage::{LocalStorage, Storage, StorageError, at_once, check_path, copy_file};
 
 use super::local::{check_not_in_array, named};
 use super::problem::PlaceProblem;
 use super::rewrite::{Kind, Places, Rewritten};
+use super::staged::{clear_unfinished, is_unfinished, staged};
 use super::walk::{Tree, is_aside, walk_with};
 use crate::doctor::kind_of;
-use crate::links::{is_link, unlisted};
-use crate::lock::Lock;
+use crate::links::unlisted;
 use crate::settle::settle_all;
 use crate::{MaintainError, Result};
 
-/// The folder in which a copy grows, and the part of it that becomes the copy.
-const CONTENT: &str = "content";
 /// How often it is looked whether others have written meanwhile, before it is given up.
 const ROUNDS: usize = 20;
 /// Files that name others are read as a whole; none that is larger was written by anybody.
@@ -127,37 +126,13 @@ impl CopyTo {
     /// others write so much that there is no moment to copy, or remove it. Whatever the storages can't do. Then there is no copy.
     pub fn run(&self, from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<Copied> {
         check(from, parent, name)?;
-        let staging = format!(".tdb-copy-{name}.tmp");
-        let created = parent.create_folder(&staging);
-        // What it leads to may be anybody's, or nothing at all.
-        if is_link(&**parent, &staging) {
-            return Err(MaintainError::Place { path: parent.describe(&staging), why: PlaceProblem::LinkedTemporary });
-        }
-        created?;
-        let place = parent.sub(&staging)?;
-        let lock = Lock::take(&place, self.take_over)?;
+        clear_unfinished(parent, name)?;
         let places = from.uri("").zip(parent.uri(name)).map(|(from, to)| Places { from, to });
-        let copied = self.fill(from, &place, places.as_ref()).and_then(|copied| {
-            if parent.exists(name)? {
-                return Err(MaintainError::Place { path: parent.describe(name), why: PlaceProblem::Occupied });
-            }
-            parent.rename(&format!("{staging}/{CONTENT}"), name)?;
-            Ok(copied)
-        });
-        drop(lock);
-        // After an error that one is to be reported; after none what is left is empty.
-        let _ = parent.remove_folder(&staging);
-        copied
+        staged(parent, name, self.take_over, |to| self.fill(from, to, places.as_ref()))
     }
 
     /// Copies until nothing has changed meanwhile.
-    fn fill(&self, from: &Arc<dyn Storage>, place: &Arc<dyn Storage>, places: Option<&Places>) -> Result<Copied> {
-        if place.exists(CONTENT)? {
-            // Somebody was interrupted.
-            place.remove_folder(CONTENT)?;
-        }
-        place.create_folder(CONTENT)?;
-        let to = place.sub(CONTENT)?;
+    fn fill(&self, from: &Arc<dyn Storage>, to: &Arc<dyn Storage>, places: Option<&Places>) -> Result<Copied> {
         let mut done = Tree::new();
         let mut copied = Copied::default();
         for _ in 0..ROUNDS {
@@ -197,7 +172,7 @@ impl CopyTo {
                 copied.rewritten.retain(|other| other != path);
                 copied.left_out.retain(|other| other != path);
             }
-            self.add(from, &to, places, &tree, &mut done, &mut copied)?;
+            self.add(from, to, places, &tree, &mut done, &mut copied)?;
         }
         let what = "it was written to again and again while it was copied".to_owned();
         Err(MaintainError::Conflict { path: from.describe(""), what })
@@ -213,57 +188,119 @@ impl CopyTo {
         done: &mut Tree,
         copied: &mut Copied,
     ) -> Result<()> {
-        let total: u64 = tree.values().flatten().sum();
-        let mut so_far: u64 = done.values().flatten().sum();
-        for (path, size) in tree {
-            if done.contains_key(path) {
-                continue;
+        let missing = tree.iter().filter(|(path, _)| !done.contains_key(*path));
+        let (folders, files): (Vec<_>, Vec<_>) = missing.partition(|(_, size)| size.is_none());
+        let so_far = done.values().flatten().sum();
+        for (path, _) in folders {
+            to.create_folder(path)?;
+            done.insert(path.clone(), None);
+        }
+        let passed = Passed {
+            observer: self.observer.as_ref(),
+            total: tree.values().flatten().sum(),
+            so_far: AtomicU64::new(so_far),
+            is_over: AtomicBool::new(false),
+        };
+        // Where answers take long, some are waited for at once.
+        let in_flight =
+            [from, to].map(|side| side.profile().in_flight).into_iter().max().unwrap_or(1).min(MOST_AT_ONCE);
+        let in_flight = if from.profile().is_remote() || to.profile().is_remote() { in_flight } else { 1 };
+        let copies = at_once(in_flight, &files, |(path, size)| {
+            let copy = copy_one((from, to), places, path, size.unwrap_or_default(), &passed);
+            passed.end_after(&copy);
+            copy
+        });
+        let mut ended = None;
+        for ((path, _), copy) in files.into_iter().zip(copies) {
+            let (bytes, how) = match copy {
+                Ok(Some(copy)) => copy,
+                Ok(None) => continue,
+                Err(error) => {
+                    // The others were told to end.
+                    let is_cause = !matches!(error, MaintainError::Array(ArrayError::Cancelled));
+                    if ended.is_none() || is_cause {
+                        ended = Some(error);
+                    }
+                    continue;
+                }
+            };
+            match how {
+                How::Same => {}
+                How::Rewritten => copied.rewritten.push(path.clone()),
+                How::LeftOut => copied.left_out.push(path.clone()),
             }
-            if size.is_none() {
-                to.create_folder(path)?;
-                done.insert(path.clone(), None);
-                continue;
-            }
-            let mut passed = |bytes: u64| {
-                so_far = so_far.saturating_add(bytes);
-                match &self.observer {
-                    Some(observer) if !observer(so_far, total) => Err(MaintainError::Array(ArrayError::Cancelled)),
-                    _ => Ok(()),
-                }
-            };
-            let rewritten = match places.filter(|_| !is_aside(path)).and_then(|places| Some((places, Kind::of(path)?)))
-            {
-                Some((places, kind)) => match from.read_up_to(path, LIST_BYTES) {
-                    Ok(bytes) => places.rewrite(path, kind, &bytes),
-                    Err(error) if error.is_not_found() => continue,
-                    Err(error) => return Err(error.into()),
-                },
-                None => Rewritten::Same,
-            };
-            let bytes = match rewritten {
-                Rewritten::Same => match copy_file(&**from, path, &**to, path, &mut passed) {
-                    Ok(bytes) => bytes,
-                    Err(MaintainError::Storage(StorageError::NotFound { .. })) if !from.exists(path)? => continue,
-                    Err(error) => return Err(error),
-                },
-                Rewritten::Bytes(bytes) => {
-                    let mut file = to.create_file(path)?;
-                    file.append(&bytes)?;
-                    file.finish()?;
-                    copied.rewritten.push(path.clone());
-                    passed(size.unwrap_or_default())?;
-                    size.unwrap_or_default()
-                }
-                Rewritten::LeftOut => {
-                    copied.left_out.push(path.clone());
-                    size.unwrap_or_default()
-                }
-            };
             // One that has grown meanwhile is copied once more.
             done.insert(path.clone(), Some(bytes));
         }
-        Ok(())
+        ended.map_or(Ok(()), Err)
     }
+}
+
+/// Files that are copied at once: each may hold some parts of what is on its way.
+const MOST_AT_ONCE: usize = 8;
+
+/// How far a copy is.
+struct Passed<'a> {
+    observer: Option<&'a Observer>,
+    total: u64,
+    so_far: AtomicU64,
+    /// Whether one of the files couldn't be copied, so that the others needn't be.
+    is_over: AtomicBool,
+}
+
+impl Passed<'_> {
+    /// Counts bytes, and says whether to go on.
+    fn add(&self, bytes: u64) -> Result<()> {
+        let so_far = self.so_far.fetch_add(bytes, Relaxed).saturating_add(bytes);
+        let goes_on = !self.is_over.load(Relaxed) && self.observer.is_none_or(|observer| observer(so_far, self.total));
+        if goes_on { Ok(()) } else { Err(MaintainError::Array(ArrayError::Cancelled)) }
+    }
+
+    fn end_after<T>(&self, copy: &Result<T>) {
+        if copy.is_err() {
+            self.is_over.store(true, Relaxed);
+        }
+    }
+}
+
+/// What a file has become.
+enum How {
+    Same,
+    Rewritten,
+    LeftOut,
+}
+
+/// Copies a file: its size, and how; nothing if it has gone meanwhile.
+fn copy_one(
+    (from, to): (&Arc<dyn Storage>, &Arc<dyn Storage>),
+    places: Option<&Places>,
+    path: &str,
+    size: u64,
+    passed: &Passed<'_>,
+) -> Result<Option<(u64, How)>> {
+    let rewritten = match places.filter(|_| !is_aside(path)).and_then(|places| Some((places, Kind::of(path)?))) {
+        Some((places, kind)) => match from.read_up_to(path, LIST_BYTES) {
+            Ok(bytes) => places.rewrite(path, kind, &bytes),
+            Err(error) if error.is_not_found() => return Ok(None),
+            Err(error) => return Err(error.into()),
+        },
+        None => Rewritten::Same,
+    };
+    Ok(Some(match rewritten {
+        Rewritten::Same => match copy_file(&**from, path, &**to, path, &mut |bytes| passed.add(bytes)) {
+            Ok(bytes) => (bytes, How::Same),
+            Err(MaintainError::Storage(StorageError::NotFound { .. })) if !from.exists(path)? => return Ok(None),
+            Err(error) => return Err(error),
+        },
+        Rewritten::Bytes(bytes) => {
+            let mut file = to.create_file(path)?;
+            file.append(&bytes)?;
+            file.finish()?;
+            passed.add(size)?;
+            (size, How::Rewritten)
+        }
+        Rewritten::LeftOut => (size, How::LeftOut),
+    }))
 }
 
 /// What lies in the folders of a tree and can't be copied, since no listing shows it.
@@ -296,7 +333,7 @@ pub(crate) fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &s
     {
         return problem(parent.describe(name), PlaceProblem::InSource);
     }
-    if parent.exists(name)? {
+    if parent.exists(name)? && !is_unfinished(parent, name)? {
         return problem(parent.describe(name), PlaceProblem::Occupied);
     }
     if parent.exists("")? && kind_of(parent)? == MemberKind::Array {

@@ -47,6 +47,16 @@ pub(crate) fn named(path: &Path) -> Result<(Arc<dyn Storage>, String)> {
     Ok((Arc::new(LocalStorage::new(parent)), name))
 }
 
+/// The folder that a path of this machine lies in, as a storage, and its name there: for something that is to lie there beside
+/// stores.
+///
+/// # Errors
+/// [`MaintainError::Place`]: there is no such folder, or it lies in an array.
+pub fn place_in(path: &Path) -> Result<(Arc<dyn Storage>, String)> {
+    check_not_in_array(path, Some(path))?;
+    named(path)
+}
+
 /// The groups in whose folders a place lies and that have it as a member.
 pub(super) fn holders(parent: &Path, name: &str) -> Vec<String> {
     let place = parent.join(name);

@@ -136,6 +136,15 @@ impl MoveTo {
         self.go(&Ends { from: from_parent, old, to: to_parent, new, disk })
     }
 
+    /// Moves from the place `old` of a storage to the place `new` of another, or of the same: copies, compares every byte, and removes.
+    ///
+    /// # Errors
+    /// As [`folder`](Self::folder).
+    pub fn between(&self, from: (&Arc<dyn Storage>, &str), to: (&Arc<dyn Storage>, &str)) -> Result<Moved> {
+        let (from, old, to, new) = (from.0.clone(), from.1.to_owned(), to.0.clone(), to.1.to_owned());
+        self.go(&Ends { from, old, to, new, disk: None })
+    }
+
     fn go(&self, ends: &Ends) -> Result<Moved> {
         if let Some(moved) = self.go_on(ends)? {
             return Ok(moved);
@@ -307,7 +316,11 @@ impl Ends {
     fn compare(&self, left_out: &[String]) -> Result<()> {
         let (source, copy, places) = (self.source()?, self.target()?, self.places()?);
         let monitor = Monitor::new();
-        let (before, after) = (Manifest::of(&*source, 1, &monitor)?, Manifest::of(&*copy, 1, &monitor)?);
+        let manifest = |storage: &Arc<dyn Storage>| {
+            let profile = storage.profile();
+            Manifest::of(&**storage, if profile.is_remote() { profile.in_flight } else { 1 }, &monitor)
+        };
+        let (before, after) = (manifest(&source)?, manifest(&copy)?);
         let is_left_out = |path: &String| {
             left_out.iter().any(|left| path == left || path.starts_with(&format!("{left}/")))
                 || !is_aside(path) && path.split('/').any(tdb_storage::is_temporary)

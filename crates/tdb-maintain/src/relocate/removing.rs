@@ -107,11 +107,7 @@ impl Remove {
         let (place, name) = super::local::place(path.as_ref())?;
         let (parent, _) = named(path.as_ref())?;
         check_nameable(&place, &name)?;
-        let mut removed = self.check(&parent, &name)?;
-        removed.held_by = holders(&place, &name);
-        let (objects, links) = (&removed.objects, &removed.links);
-        removed.left.retain(|left| !links.contains(left) && !objects.iter().any(|(path, _)| path == left));
-        Ok(removed)
+        Ok(Removed { held_by: holders(&place, &name), ..self.plan_in(&parent, &name)? })
     }
 
     /// Removes what lies in a folder of this machine.
@@ -126,6 +122,18 @@ impl Remove {
         Ok(Removed { held_by, ..self.run(&parent, &name)? })
     }
 
+    /// What is going to be removed from the folder `name` of a storage, and what isn't.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn plan_in(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
+        check_named(&**parent, name)?;
+        let mut removed = self.check(parent, name)?;
+        let (objects, links) = (&removed.objects, &removed.links);
+        removed.left.retain(|left| !links.contains(left) && !objects.iter().any(|(path, _)| path == left));
+        Ok(removed)
+    }
+
     /// Removes what lies in the folder `name` of a storage.
     ///
     /// # Errors
@@ -133,6 +141,7 @@ impl Remove {
     /// holds what isn't of the format or what no listing shows; something was [set aside](Self::with_aside) in it.
     /// [`MaintainError::Busy`]: somebody maintains it. Whatever the storage can't do; the next run goes on from there.
     pub fn run(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
+        check_named(&**parent, name)?;
         self.run_holding(parent, name, &mut Held::default())
     }
 
@@ -244,6 +253,14 @@ impl Remove {
             }
         }
     }
+}
+
+/// A root has no name, and is somebody's.
+fn check_named(parent: &dyn Storage, name: &str) -> Result<()> {
+    if name.is_empty() || name.contains('/') || check_path(name).is_err() {
+        return Err(MaintainError::Place { path: parent.describe(name), why: PlaceProblem::NoName });
+    }
+    Ok(())
 }
 
 /// Refuses what a symbolic link leads to: it may be anybody's.
