@@ -40,8 +40,7 @@ impl Extensions {
         Self::default()
     }
 
-    /// Opens URIs of a scheme (`s3` for `s3://…`), with all commands but those that copy, move, remove or migrate, and `inspect`: they
-    /// work on local files.
+    /// Opens URIs of a scheme (`s3` for `s3://…`), with all commands.
     pub fn storage(
         mut self,
         scheme: &'static str,
@@ -88,7 +87,7 @@ impl Context {
     /// There is no array, or it can't be opened.
     pub fn open_array(&self, argument: &OsStr) -> Result<Array> {
         let key = Key::given(session::options().key_file.as_deref())?;
-        Ok(target::open_array(argument, 0, &TimeArgs::default(), &key, target::local_storage)?.1)
+        Ok(target::open_to_read(argument, 0, &TimeArgs::default(), &key)?.1)
     }
 }
 

@@ -7,10 +7,7 @@ mod data;
 mod fragment;
 mod inspection;
 mod kind;
-
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+mod located;
 
 use tdb_condition::{Condition, Update};
 use tdb_metadata::{GroupDetails, MetadataFile};
@@ -18,6 +15,7 @@ use tdb_schema::{ArraySchema, Enumeration};
 use tdb_types::{ByteReader, Limits, Span, Spans};
 
 pub(crate) use kind::FileKind;
+pub(crate) use located::Located;
 
 use crate::failure::{Failure, Result};
 use crate::key::Key;
@@ -29,7 +27,8 @@ const PEEK: u64 = 64;
 /// What a file holds, as far as it could be read.
 #[derive(Debug)]
 pub(crate) struct Report {
-    pub(crate) path: PathBuf,
+    /// The file's path, as it was given.
+    pub(crate) path: String,
     pub(crate) kind: FileKind,
     /// Bytes of the file.
     pub(crate) size: u64,
@@ -48,18 +47,18 @@ pub(crate) struct Report {
 ///
 /// # Errors
 /// The file can't be read at all. What is wrong with its bytes is part of the report.
-pub(crate) fn inspect(path: &Path, most_tiles: u64, key: &Key) -> Result<Report> {
-    let metadata = fs::metadata(path).map_err(|error| Failure::io(path.display(), &error))?;
+pub(crate) fn inspect(located: &Located, most_tiles: u64, key: &Key) -> Result<Report> {
+    let size = located.size()?;
     let spans = Spans::new();
-    let kind = FileKind::of(path);
-    let mut inspection = Inspection { path, spans: &spans, key, most_tiles, notes: Vec::new() };
+    let kind = FileKind::of(located);
+    let mut inspection = Inspection { located, spans: &spans, key, most_tiles, notes: Vec::new() };
     let failure = inspection.run(kind).err();
     let notes = inspection.notes;
     let left_out = spans.left_out();
     let recorded = spans.to_vec();
     let most = recorded.iter().map(|span| span.space).max().unwrap_or(0);
     let spaces = (0..=most).map(|space| spans.space_name(space)).collect();
-    Ok(Report { path: path.to_owned(), kind, size: metadata.len(), spans: recorded, left_out, spaces, notes, failure })
+    Ok(Report { path: located.to_string(), kind, size, spans: recorded, left_out, spaces, notes, failure })
 }
 
 impl Inspection<'_> {
@@ -104,7 +103,7 @@ impl Inspection<'_> {
             FileKind::Condition => {
                 let bytes = self.bytes()?;
                 let limits = Limits::default();
-                match self.path.extension().is_some_and(|extension| extension == "upd") {
+                match self.located.name().ends_with(".upd") {
                     true => self.generic_tile(&bytes, |reader| Update::parse(reader, &limits).map(|_| ())),
                     false => {
                         let mut stays = None;
@@ -126,7 +125,7 @@ impl Inspection<'_> {
 
     /// A file that counts by being there.
     fn marker(&mut self) -> Result<()> {
-        let size = fs::metadata(self.path).map_err(|error| Failure::io(self.path.display(), &error))?.len();
+        let size = self.located.size()?;
         if size == 0 {
             self.notes.push("empty, as it should be: it counts by being there".to_owned());
             return Ok(());
@@ -136,10 +135,7 @@ impl Inspection<'_> {
 
     /// A file whose name says nothing: a generic tile perhaps, else its first bytes.
     fn unknown(&mut self) -> Result<()> {
-        let mut bytes = Vec::new();
-        File::open(self.path)
-            .and_then(|file| file.take(PEEK).read_to_end(&mut bytes))
-            .map_err(|error| Failure::io(self.path.display(), &error))?;
+        let bytes = self.located.first(PEEK)?;
         let looks_like_tile = tdb_generic_tile::GenericTileHeader::parse(&mut ByteReader::new(&bytes)).is_ok();
         if looks_like_tile {
             self.notes.push("the name says nothing, but the bytes are a generic tile".to_owned());

@@ -31,6 +31,7 @@ mod key;
 mod location;
 mod names;
 mod output;
+mod place;
 mod points;
 mod progress;
 mod range;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tdb_array::{Array, Group};
 use tdb_storage::Counters;
@@ -120,20 +120,26 @@ pub(crate) fn finish(terminal: Terminal) -> bool {
     if session.options.stats {
         let arrays = noted.arrays.iter().map(Array::counters);
         let counters = arrays.chain(noted.groups.iter().map(Group::counters)).chain(noted.counted.iter().copied());
-        let sum = counters.fold([0; 4], |sum, counters| {
-            let [lists, opens, reads, bytes] = sum;
-            [lists + counters.lists, opens + counters.opens, reads + counters.reads, bytes + counters.bytes]
-        });
-        let [lists, opens, reads, bytes] = sum;
         let cells = noted.cells.map_or(String::new(), |cells| format!("{cells} cells "));
         let seconds = session.begun.elapsed().as_secs_f64();
-        let bytes = Bytes(bytes);
-        let _ = writeln!(
-            stderr,
-            "tdb: {cells}in {seconds:.3} s; {lists} folders listed, {opens} files opened, {reads} reads, {bytes} read"
-        );
+        let _ = writeln!(stderr, "tdb: {cells}in {seconds:.3} s; {}", told(counters));
     }
     found
+}
+
+/// What was asked of storages.
+fn told(counters: impl Iterator<Item = Counters>) -> String {
+    let (mut sum, mut waiting) = ([0; 5], Duration::ZERO);
+    for one in counters {
+        let counts = [one.lists, one.opens, one.reads, one.bytes, one.requests];
+        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        waiting += one.waiting;
+    }
+    let [lists, opens, reads, bytes, requests] = sum;
+    let (bytes, waiting) = (Bytes(bytes), waiting.as_secs_f64());
+    let told = format!("{lists} folders listed, {opens} files opened, {reads} reads, {bytes} read");
+    // Files of this machine are waited for as well, but nobody asks them by requests.
+    if requests == 0 { told } else { format!("{told}; {requests} requests, {waiting:.3} s waiting for them") }
 }
 
 /// The last name of a path without its extension: a fragment and its commit share it.

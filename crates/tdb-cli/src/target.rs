@@ -151,19 +151,25 @@ fn near(missing: &Path) -> Option<PathBuf> {
     Some(missing.with_file_name(near))
 }
 
-/// Opens the array at a path, on the storage that `storage` makes of it.
+/// Opens the array at a path or URI, without looking at its fragments.
 ///
 /// # Errors
 /// There is no array, or it can't be opened.
-pub(crate) fn open_array(
-    argument: &OsStr,
-    threads: usize,
-    time: &TimeArgs,
-    key: &Key,
-    storage: impl FnOnce(&Path) -> Arc<dyn Storage>,
-) -> Result<(PathBuf, Array)> {
+pub(crate) fn open_array(argument: &OsStr, threads: usize, time: &TimeArgs, key: &Key) -> Result<(PathBuf, Array)> {
+    open_with(argument, &options(threads, time, key))
+}
+
+/// Opens the array at a path or URI, of which cells or fragments will be read.
+///
+/// # Errors
+/// There is no array, or it can't be opened.
+pub(crate) fn open_to_read(argument: &OsStr, threads: usize, time: &TimeArgs, key: &Key) -> Result<(PathBuf, Array)> {
+    open_with(argument, &options(threads, time, key).with_footers())
+}
+
+fn open_with(argument: &OsStr, options: &ArrayOptions) -> Result<(PathBuf, Array)> {
     if let Some(storage) = stores::open(argument) {
-        let array = options(threads, time, key).open_on(storage.map_err(ArrayError::from)?)?;
+        let array = options.open_on(storage.map_err(ArrayError::from)?)?;
         session::opened(&array);
         return Ok((PathBuf::from(argument), array));
     }
@@ -173,7 +179,7 @@ pub(crate) fn open_array(
         Kind::Array | Kind::KeyValue => {}
         _ => return Err(not_an_array(&path, kind)),
     }
-    let array = options(threads, time, key).open_on(storage(&path))?;
+    let array = options.open_on(local_storage(&path))?;
     session::opened(&array);
     Ok((path, array))
 }

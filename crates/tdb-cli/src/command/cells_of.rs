@@ -72,7 +72,7 @@ const LEAST_BUDGET: u64 = 4 << 20;
 impl CellsOf {
     /// The array, and a query for the cells.
     pub(crate) fn open(&self, key: &Key) -> Result<(Array, Query)> {
-        let (_, array) = target::open_array(&self.array, self.threads, &self.time, key, target::local_storage)?;
+        let (_, array) = target::open_to_read(&self.array, self.threads, &self.time, key)?;
         let query = self.which.apply(array.read(), &array)?;
         Ok((array, query.budget(saturating_len(self.budget.max(LEAST_BUDGET)))))
     }

@@ -8,8 +8,8 @@ use tdb_maintain::{Copied, CopyTo, Migrate};
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::key::Key;
-use crate::location;
 use crate::output::{Entry, RowFormat, Sheet};
+use crate::place::Place;
 use crate::progress::CopyProgress;
 use crate::session;
 use crate::size::Bytes;
@@ -27,7 +27,8 @@ use crate::time::TimeArgs;
 Examples:
   tdb copy ARRAY BACKUP
   tdb copy ARRAY MAY --flatten --at 2024-05-31   the cells of then, in one fragment
-  tdb copy GROUP /mnt/disk/GROUP")]
+  tdb copy GROUP /mnt/disk/GROUP
+  tdb copy ARRAY s3://bucket/ARRAY               to a store, with the full tdb")]
 pub(crate) struct Args {
     /// An array or a group
     source: OsString,
@@ -55,12 +56,12 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if args.time.range().is_some() {
         return Err(Failure::usage("a copy byte by byte has all times; --flatten copies the cells of one"));
     }
-    let (from, to) = (location::local(&args.source)?, location::local(&args.destination)?);
+    let (from, to) = (Place::of(&args.source)?, Place::of(&args.destination)?);
     let monitor = Monitor::new();
     interrupt::cancels(&monitor);
     let progress = CopyProgress::new(terminal.stderr);
     let observer = progress.observer(&monitor);
-    let copied = CopyTo::new().observer(observer).folder(&from, &to);
+    let copied = copy(&CopyTo::new().observer(observer), &from, &to);
     progress.finish();
     let copied = copied?;
     let mut sheet = sheet();
@@ -70,11 +71,22 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(())
 }
 
+fn copy(copy: &CopyTo, from: &Place, to: &Place) -> Result<Copied> {
+    if let (Place::Local(from), Place::Local(to)) = (from, to) {
+        return Ok(copy.folder(from, to)?);
+    }
+    let (parent, name) = to.to_fill()?;
+    Ok(copy.run(&from.storage()?, &parent, &name)?)
+}
+
 /// Copies the cells of one time.
 fn flatten(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
-    let (_, array) = target::open_array(&args.source, 1, &args.time, key, target::local_storage)?;
-    let to = location::local(&args.destination)?;
-    let report = Migrate::new().flatten().plan(&array)?.into_folder(&to, &key.create_options())?;
+    let (_, array) = target::open_to_read(&args.source, 1, &args.time, key)?;
+    let migration = Migrate::new().flatten().plan(&array)?;
+    let report = match Place::of(&args.destination)? {
+        Place::Local(to) => migration.into_folder(&to, &key.create_options())?,
+        Place::Store(to) => migration.into_place(&to.parent, &to.name, &key.create_options())?,
+    };
     let mut sheet = Sheet::new(&[("what", false), ("fragments", true), ("cells", true), ("metadata", true)]);
     sheet.push(vec!["copied".into(), report.fragments.into(), report.cells.into(), report.metadata.into()]);
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)

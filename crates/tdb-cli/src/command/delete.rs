@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
-    let (path, array) = target::open_array(&args.array, 1, &TimeArgs::default(), key, target::local_storage)?;
+    let (path, array) = target::open_array(&args.array, 1, &TimeArgs::default(), key)?;
     if let Some(WithinDates(time)) = args.fragments {
         let count = array.delete_fragments(time)?;
         if count == 0 {

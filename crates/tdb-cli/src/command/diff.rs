@@ -75,11 +75,11 @@ const COLUMNS: [(&str, bool); 5] =
     [("what", false), ("where", false), ("field", false), ("first", false), ("second", false)];
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
-    let (path, a) = target::open_array(&args.array, 0, &args.time, key, target::local_storage)?;
+    let (path, a) = target::open_to_read(&args.array, 0, &args.time, key)?;
     let other = args.other.as_ref().unwrap_or(&args.array);
     let later = args.other_at.map(TimeArgs::of);
     let time = later.as_ref().unwrap_or(&args.time);
-    let (other_path, b) = target::open_array(other, 0, time, key, target::local_storage)?;
+    let (other_path, b) = target::open_to_read(other, 0, time, key)?;
     let (a, b) = (fragment_of(a, args.fragment.as_deref())?, fragment_of(b, args.other_fragment.as_deref())?);
 
     let format = RowFormat::or_default(args.format, terminal);

@@ -37,7 +37,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
-    let (_, array) = target::open_array(&args.array, 1, &args.time, key, target::local_storage)?;
+    let (_, array) = target::open_array(&args.array, 1, &args.time, key)?;
     let sheet = match &args.name {
         Some(name) => values(&*array.enumeration(name)?),
         None => all(&array)?,

@@ -53,7 +53,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
-    let (_, array) = target::open_array(&args.array, 1, &TimeArgs::default(), key, target::local_storage)?;
+    let (_, array) = target::open_array(&args.array, 1, &TimeArgs::default(), key)?;
     let mut evolution = SchemaEvolution::new();
     if let Some(file) = &args.add {
         let (attributes, enumerations) = parsed(file, additions_from_toml)?;

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let kind = Kind::of(&path, args.format.as_deref())?;
     let options = files::options(&args.options)?;
     files::check_known(&options, kind.options())?;
-    let (_, array) = target::open_array(&args.array, args.threads, &args.time, key, target::local_storage)?;
+    let (_, array) = target::open_to_read(&args.array, args.threads, &args.time, key)?;
     let fields = selected(array.schema(), &args.select)?;
     let query = query(&array, args, &fields)?;
     let file = File::create_new(&path).map_err(|error| {

@@ -55,7 +55,7 @@ const COLUMNS: [(&str, bool); 10] = [
 const REPLACED_COLUMNS: [(&str, bool); 4] = [("name", false), ("start", false), ("end", false), ("version", true)];
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
-    let (_, array) = target::open_array(&args.array, 1, &args.time, key, target::local_storage)?;
+    let (_, array) = target::open_to_read(&args.array, 1, &args.time, key)?;
     let sheet = if args.replaced {
         let mut sheet = Sheet::new(&REPLACED_COLUMNS);
         array.directory().replaced.iter().for_each(|entry| sheet.push(replaced_row(entry)));

@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         return Err(Failure::usage(format!("{}: the array is there, and has a schema", args.array.display()))
             .with_hint("leave out --schema and --dimensions, or name another array"));
     }
-    let open = || target::open_array(&args.array, args.threads, &TimeArgs::default(), key, target::local_storage);
+    let open = || target::open_array(&args.array, args.threads, &TimeArgs::default(), key);
     let mut imported = Imported::default();
     let checked;
     if is_new {

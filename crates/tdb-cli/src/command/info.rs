@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     match kind {
         Kind::Array | Kind::KeyValue => {
-            let (path, array) = target::open_array(&args.path, 1, &args.time, key, target::local_storage)?;
+            let (path, array) = target::open_to_read(&args.path, 1, &args.time, key)?;
             match args.format {
                 TextFormat::Text => print_text(&array::text(&path, &array, terminal.paint())?),
                 TextFormat::Json => print_json(&array::json(&path, &array)?),

@@ -1,6 +1,6 @@
 //! `tdb inspect`: a file of an array, field by field.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use tdb_types::Span;
 
 use crate::cells::hex;
 use crate::failure::{Exit, Failure, Result};
-use crate::inspect::{Report, inspect};
+use crate::inspect::{Located, Report, inspect};
 use crate::key::Key;
 use crate::output::{TextFormat, print_json, stdout};
 use crate::target::{self, Kind};
@@ -42,12 +42,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
-    let (path, kind) = target::find_local(&args.file)?;
-    if kind != Kind::File {
-        let failure = Failure::new(Exit::Unavailable, format!("{}: not a file, but {}", path.display(), kind.a()));
-        return Err(failure.with_hint(format!("`tdb {}` shows what it is", path.display())));
-    }
-    let report = inspect(&path, args.tiles, key)?;
+    let located = match Located::on_store(&args.file) {
+        Some(located) => located?,
+        None => local(&args.file)?,
+    };
+    let report = inspect(&located, args.tiles, key)?;
     match args.format {
         TextFormat::Text => text(&report, terminal.paint())?,
         TextFormat::Json => print_json(&document(&report))?,
@@ -55,14 +54,19 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     report.failure.map_or(Ok(()), |failure| Err(failure.without_hint()))
 }
 
+fn local(argument: &OsStr) -> Result<Located> {
+    let (path, kind) = target::find_local(argument)?;
+    if kind != Kind::File {
+        let failure = Failure::new(Exit::Unavailable, format!("{}: not a file, but {}", path.display(), kind.a()));
+        return Err(failure.with_hint(format!("`tdb {}` shows what it is", path.display())));
+    }
+    Ok(Located::local(&path))
+}
+
 fn text(report: &Report, paint: Paint) -> Result<()> {
     let mut out = stdout();
     let Report { path, kind, size, .. } = report;
-    writeln!(
-        out,
-        "{}",
-        paint.bold(&format!("{}: {}, {size} bytes", printable(&path.display().to_string()), kind.name()))
-    )?;
+    writeln!(out, "{}", paint.bold(&format!("{}: {}, {size} bytes", printable(path), kind.name())))?;
     for note in &report.notes {
         writeln!(out, "{}", printable(note))?;
     }
@@ -125,7 +129,7 @@ fn document(report: &Report) -> Value {
         })
     });
     let mut document = json!({
-        "file": report.path.display().to_string(),
+        "file": report.path,
         "kind": report.kind.name(),
         "size": report.size,
         "notes": report.notes,

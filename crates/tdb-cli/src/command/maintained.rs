@@ -27,7 +27,7 @@ pub(crate) fn open(argument: &OsStr, time: &TimeArgs, key: &Key) -> Result<Maint
     if kind == Kind::Group {
         return Ok(Maintained::Group(Box::new(target::open_group(&path, time, key)?)));
     }
-    Ok(Maintained::Array(target::open_array(argument, 1, time, key, target::local_storage)?.1))
+    Ok(Maintained::Array(target::open_to_read(argument, 1, time, key)?.1))
 }
 
 /// Runs a plan, unless it is only asked for, and prints what is or was done.

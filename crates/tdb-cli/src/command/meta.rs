@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             rows(&path, group.metadata()?, &args.key, format)?
         }
         _ => {
-            let (path, array) = target::open_array(&args.path, 1, &args.time, key, target::local_storage)?;
+            let (path, array) = target::open_array(&args.path, 1, &args.time, key)?;
             rows(&path, array.metadata()?, &args.key, format)?
         }
     };
@@ -89,7 +89,7 @@ fn change(args: &Args, key: &Key) -> Result<()> {
             group.write_metadata()
         }
         _ => {
-            let (path, array) = target::open_array(&args.path, 1, &args.time, key, target::local_storage)?;
+            let (path, array) = target::open_array(&args.path, 1, &args.time, key)?;
             if deletes {
                 check_there(&path, array.metadata()?, &args.delete)?;
             }

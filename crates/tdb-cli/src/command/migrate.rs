@@ -5,12 +5,12 @@ mod group;
 
 use tdb_maintain::{InPlace, Migration, MigrationReport, recover_migration};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::output::{RowFormat, Sheet};
-use crate::target::Kind;
+use crate::place::Place;
+use crate::target::{self, Kind};
 use crate::terminal::Terminal;
-use crate::{location, target};
 pub(crate) use args::Args;
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
@@ -21,9 +21,14 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     }
     // Before anything is looked at: a key that can't be read is no reason to have begun.
     let new_key = args.new_key(key)?;
-    let local = location::local(&args.array)?;
-    // Whoever only looks changes nothing.
-    let interrupted = if args.plan { InPlace::Nothing } else { recover_migration(&local)? };
+    let place = Place::of(&args.array)?;
+    let interrupted = match &place {
+        // Whoever only looks changes nothing.
+        _ if args.plan => InPlace::Nothing,
+        Place::Local(path) => recover_migration(path)?,
+        Place::Store(_) if args.out.is_some() => InPlace::Nothing,
+        Place::Store(place) => return Err(not_in_place(&place.uri)),
+    };
     match interrupted {
         InPlace::Finished => {
             eprintln!("a migration that was interrupted is finished now; nothing else was done");
@@ -35,7 +40,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if let (path, Kind::Group) = target::find(&args.array)? {
         return group::run(args, &path, key, &new_key, terminal);
     }
-    let (path, array) = target::open_array(&args.array, 0, &args.time, key, target::local_storage)?;
+    let (path, array) = target::open_to_read(&args.array, 0, &args.time, key)?;
     let migration = args.migrate(Some(&array))?.plan(&array)?;
     let format = RowFormat::or_default(args.format, terminal);
     if args.plan {
@@ -43,7 +48,10 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     }
     let options = new_key.create_options();
     let report = match &args.out {
-        Some(out) => migration.into_folder(&location::local(out)?, &options)?,
+        Some(out) => match Place::of(out)? {
+            Place::Local(out) => migration.into_folder(&out, &options)?,
+            Place::Store(out) => migration.into_place(&out.parent, &out.name, &options)?,
+        },
         None => migration.in_place(&path, &options, args.remove_old)?,
     };
     print_report(&migration, &report, format, terminal)?;
@@ -51,6 +59,12 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         args.tell_of_old("array", &path, key);
     }
     Ok(())
+}
+
+/// On a store two folders can't change places at once, as migrating in place takes.
+fn not_in_place(uri: &str) -> Failure {
+    let message = format!("{uri}: nothing is migrated in place on a store, which can't rename a folder at once");
+    Failure::new(Exit::Unsupported, message).with_hint("--out writes the new one beside it")
 }
 
 const COLUMNS: [(&str, bool); 2] = [("what", false), ("count", true)];

@@ -3,20 +3,20 @@
 use std::ffi::OsString;
 
 use tdb_array::Monitor;
-use tdb_maintain::MoveTo;
+use tdb_maintain::{MoveTo, Moved};
 
 use super::copy;
 use crate::failure::Result;
 use crate::interrupt;
-use crate::location;
 use crate::output::{Entry, RowFormat};
+use crate::place::Place;
 use crate::progress::CopyProgress;
 use crate::session;
 use crate::terminal::Terminal;
 
 /// Move an array or a group, or rename it
 ///
-/// At once on one disk. Else it is copied, every byte of the copy is compared, and only then the old one is removed; what tdb
+/// At once on one disk. Else, and on stores, it is copied, every byte of the copy is compared, and only then the old one is removed; what tdb
 /// doctor has moved aside goes along. Nobody else maintains it meanwhile, nor any array or group in its folder. Members that a group has by whole paths in its own folder are made relative before. Groups that are known to have it as a member are
 /// told: they have it at its old place.
 #[derive(Debug, clap::Args)]
@@ -41,12 +41,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
-    let (from, to) = (location::local(&args.source)?, location::local(&args.destination)?);
+    let (from, to) = (Place::of(&args.source)?, Place::of(&args.destination)?);
     let monitor = Monitor::new();
     interrupt::cancels(&monitor);
     let progress = CopyProgress::new(terminal.stderr);
     let observer = progress.observer(&monitor);
-    let moved = MoveTo::new().by_copying(args.by_copying).observer(observer).folder(&from, &to);
+    let moved = go(&MoveTo::new().by_copying(args.by_copying).observer(observer), &from, &to);
     progress.finish();
     let moved = moved?;
     let mut sheet = copy::sheet();
@@ -68,4 +68,13 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
         session::warn(&format!("the group {group} has it as a member at its old place"), terminal);
     }
     Ok(())
+}
+
+/// On stores nothing is renamed: it is copied, compared and removed.
+fn go(move_to: &MoveTo, from: &Place, to: &Place) -> Result<Moved> {
+    if let (Place::Local(from), Place::Local(to)) = (from, to) {
+        return Ok(move_to.folder(from, to)?);
+    }
+    let ((old_parent, old), (new_parent, new)) = (from.to_fill()?, to.to_fill()?);
+    Ok(move_to.between((&old_parent, &old), (&new_parent, &new))?)
 }

@@ -18,7 +18,7 @@ use crate::{session, target};
 use cost::Cost;
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
-    let (_, array) = target::open_array(&args.array, args.threads, &args.time, key, target::local_storage)?;
+    let (_, array) = target::open_to_read(&args.array, args.threads, &args.time, key)?;
     let fields = selected(array.schema(), &args.select)?;
     let query = query(&array, args, &fields)?;
     if args.explain {

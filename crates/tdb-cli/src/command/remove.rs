@@ -6,8 +6,8 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use tdb_maintain::{Remove, Removed};
 
 use crate::failure::{Exit, Failure, Result};
-use crate::location;
 use crate::output::{RowFormat, Sheet};
+use crate::place::Place;
 use crate::session;
 use crate::terminal::Terminal;
 
@@ -47,17 +47,23 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
-    let path = location::local(&args.path)?;
+    let place = Place::of(&args.path)?;
     let remove = Remove::new().recursive(args.recursive).with_aside(args.with_aside);
-    let plan = remove.plan(&path)?;
+    let plan = match &place {
+        Place::Local(path) => remove.plan(path)?,
+        Place::Store(place) => remove.plan_in(&place.parent, &place.name)?,
+    };
     let format = RowFormat::or_default(args.format, terminal);
     if args.plan {
         return print(&plan, "remove", format, terminal);
     }
-    if !args.yes && !is_agreed(&path.display().to_string(), &plan)? {
-        return Err(Failure::new(Exit::Finding, format!("{}: nothing was removed", path.display())));
+    if !args.yes && !is_agreed(&place.to_string(), &plan)? {
+        return Err(Failure::new(Exit::Finding, format!("{place}: nothing was removed")));
     }
-    let removed = remove.folder(&path)?;
+    let removed = match &place {
+        Place::Local(path) => remove.folder(path)?,
+        Place::Store(place) => remove.run(&place.parent, &place.name)?,
+    };
     print(&removed, "removed", format, terminal)
 }
 

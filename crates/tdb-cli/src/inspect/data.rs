@@ -1,11 +1,11 @@
 //! Data files: tiles, and the chunks that they are filtered in.
 
 use tdb_fragment::{FRAGMENT_METADATA_FILE, FragmentFile, NameScheme, Part};
-use tdb_storage::{LocalStorage, ReadAt, Storage};
+use tdb_storage::ReadAt;
 use tdb_types::DecodeError;
 
 use super::fragment::{FragmentPlace, fragment_error};
-use super::inspection::{Inspection, read_file};
+use super::inspection::Inspection;
 use crate::failure::{Failure, Result};
 
 /// What the fragment's metadata says about a data file.
@@ -20,11 +20,8 @@ struct Layout {
 
 /// A data file: its tiles, from the fragment's metadata if that can be read; else one after the other, as they lie.
 pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
-    let folder = inspection.path.parent().map(|parent| parent.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = inspection.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let storage = LocalStorage::new(if folder.is_empty() { ".".to_owned() } else { folder });
-    let file = storage.open(name).map_err(tdb_array::ArrayError::from)?;
-    let layout = layout(inspection, name);
+    let file = inspection.located.open()?;
+    let layout = layout(inspection);
     let layout = match layout {
         Ok(layout) => layout,
         Err(failure) => {
@@ -42,13 +39,14 @@ pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
 }
 
 /// Finds the file among those that the metadata in its folder names.
-fn layout(inspection: &Inspection<'_>, name: &str) -> Result<Option<Layout>> {
-    let path = inspection.path.with_file_name(FRAGMENT_METADATA_FILE);
-    let bytes = read_file(&path)?;
-    let place = FragmentPlace::of(&path, &bytes, inspection.key)?;
+fn layout(inspection: &Inspection<'_>) -> Result<Option<Layout>> {
+    let name = inspection.located.name();
+    let beside = inspection.located.beside(FRAGMENT_METADATA_FILE);
+    let bytes = beside.read()?;
+    let place = FragmentPlace::of(&beside, &bytes, inspection.key)?;
     let mut decoder = inspection.key.decoder();
     let metadata = FragmentFile::parse(&bytes, place.folder, &place.schema, &mut decoder, None)
-        .map_err(|error| fragment_error(&path, error))?;
+        .map_err(|error| fragment_error(&beside, error))?;
     let scheme = NameScheme::of(metadata.footer.version());
     for (slot, field) in metadata.footer.slots().iter().enumerate() {
         for part in Part::ALL {

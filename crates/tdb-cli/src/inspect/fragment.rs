@@ -1,30 +1,27 @@
 //! Fragment metadata: sections and footer.
 
-use std::fs;
-use std::path::Path;
-
 use tdb_array::ArrayError;
 use tdb_fragment::{ConsolidatedFooters, FragmentError, FragmentFile, FragmentFolder, FragmentFooter, Step, locate};
 use tdb_schema::{ArraySchema, SchemaError};
 use tdb_types::names::{COORDINATES, DATA_EXTENSION, LEGACY_SCHEMA, SCHEMA_FOLDER};
 use tdb_types::{Feature, FormatVersion, TimestampedName, is_safe_file_name};
 
-use super::inspection::{Inspection, read_file};
+use super::inspection::Inspection;
+use super::located::Located;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
-use crate::target;
 
 /// A `__fragment_metadata.tdb`.
 pub(super) fn metadata(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
-    match FragmentPlace::of(inspection.path, &bytes, inspection.key) {
+    match FragmentPlace::of(inspection.located, &bytes, inspection.key) {
         Ok(place) => {
             let mut decoder = inspection.key.decoder();
             let parsed = FragmentFile::parse(&bytes, place.folder, &place.schema, &mut decoder, Some(inspection.spans));
             match parsed {
                 Ok(_) => Ok(()),
                 Err(error) => {
-                    let failure = fragment_error(inspection.path, error);
+                    let failure = fragment_error(inspection.located, error);
                     without_schema_if_empty(inspection, &bytes);
                     Err(failure)
                 }
@@ -42,15 +39,15 @@ pub(super) fn consolidated(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
     let mut decoder = inspection.key.decoder();
     let footers = ConsolidatedFooters::parse_file(&bytes, &mut decoder, Some(inspection.spans))
-        .map_err(|error| fragment_error(inspection.path, error))?;
+        .map_err(|error| fragment_error(inspection.located, error))?;
     inspection
         .notes
         .push(format!("the footers of {} fragments; inspect a fragment's own metadata for its fields", footers.len()));
     Ok(())
 }
 
-pub(super) fn fragment_error(path: &Path, source: FragmentError) -> Failure {
-    ArrayError::Fragment { file: path.display().to_string(), source }.into_key_error().into()
+pub(super) fn fragment_error(file: &Located, source: FragmentError) -> Failure {
+    ArrayError::Fragment { file: file.to_string(), source }.into_key_error().into()
 }
 
 /// Shows the generic tiles of a file whose sections aren't known, if nothing else was shown.
@@ -72,43 +69,43 @@ pub(super) struct FragmentPlace {
 }
 
 impl FragmentPlace {
-    /// Finds out about the fragment that the metadata file at `path`, or a data file next to it, belongs to.
-    pub(super) fn of(path: &Path, metadata: &[u8], key: &Key) -> Result<Self> {
-        let real = fs::canonicalize(path).map_err(|error| Failure::io(path.display(), &error))?;
-        let folder = real.parent().unwrap_or(Path::new(""));
-        let name = folder.file_name().and_then(|name| name.to_str()).and_then(TimestampedName::parse);
-        let name = name.ok_or_else(|| no_place(path, "its folder doesn't have a fragment's name"))?;
-        let version = name
-            .fragment_version()
-            .map_err(|source| ArrayError::Version { file: folder.display().to_string(), source })?;
-        let has_coordinates = folder.join(format!("{COORDINATES}.{DATA_EXTENSION}")).is_file();
-        let array = target::array_above(path).ok_or_else(|| no_place(path, "it doesn't lie in an array"))?;
-        let schema = schema(&array, version, path, metadata, key)?;
+    /// Finds out about the fragment that a metadata file, or a data file next to it, belongs to.
+    pub(super) fn of(file: &Located, metadata: &[u8], key: &Key) -> Result<Self> {
+        let name = TimestampedName::parse(file.folder());
+        let name = name.ok_or_else(|| no_place(file, "its folder doesn't have a fragment's name"))?;
+        let version =
+            name.fragment_version().map_err(|source| ArrayError::Version { file: name.as_str().to_owned(), source })?;
+        let has_coordinates = file.beside(&format!("{COORDINATES}.{DATA_EXTENSION}")).is_there();
+        let schema = schema(file, version, metadata, key)?;
         Ok(Self { folder: FragmentFolder { version, has_coordinates }, schema })
     }
 }
 
-fn no_place(path: &Path, why: &str) -> Failure {
-    Failure::corrupt(format!("{}: can't be read alone: {why}", path.display()))
+fn no_place(file: &Located, why: &str) -> Failure {
+    Failure::corrupt(format!("{file}: can't be read alone: {why}"))
         .with_hint("inspect it where it lies in its array: the array's schema says what its bytes mean")
 }
 
 /// The schema that a fragment was written with.
-fn schema(array: &Path, version: FormatVersion, path: &Path, metadata: &[u8], key: &Key) -> Result<ArraySchema> {
+fn schema(fragment: &Located, version: FormatVersion, metadata: &[u8], key: &Key) -> Result<ArraySchema> {
+    let in_array =
+        |path: &str| fragment.in_its_array(path).ok_or_else(|| no_place(fragment, "it doesn't lie in an array"));
+    // Before anything is said of the footer.
+    in_array(LEGACY_SCHEMA)?;
     let name = match version.has(Feature::SchemaFolder) {
         // The folder's name states a version that we know, so a footer that states another is no newer one: it is none.
         true => schema_name(version, metadata)
-            .map_err(|error| Failure::corrupt(format!("{}: the footer can't be read: {error}", path.display())))?,
+            .map_err(|error| Failure::corrupt(format!("{fragment}: the footer can't be read: {error}")))?,
         false => LEGACY_SCHEMA.to_owned(),
     };
     if !is_safe_file_name(&name) {
-        return Err(Failure::corrupt(format!("{}: names the schema {name:?}, which is no file name", path.display())));
+        return Err(Failure::corrupt(format!("{fragment}: names the schema {name:?}, which is no file name")));
     }
-    let file = if name == LEGACY_SCHEMA { array.join(&name) } else { array.join(SCHEMA_FOLDER).join(&name) };
-    let bytes = read_file(&file)?;
+    let file = in_array(&if name == LEGACY_SCHEMA { name } else { format!("{SCHEMA_FOLDER}/{name}") })?;
+    let bytes = file.read()?;
     let tile = key.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
     let parsed = tile.and_then(|tile| ArraySchema::parse_tile(&tile, None));
-    let failed = |source| ArrayError::Schema { file: file.display().to_string(), source }.into_key_error();
+    let failed = |source| ArrayError::Schema { file: file.to_string(), source }.into_key_error();
     Ok(parsed.map_err(failed)?)
 }
 

@@ -1,42 +1,17 @@
 //! What the parses of all kinds of files share: the file, where they record fields, how they name errors.
 
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::Path;
-
 use tdb_array::ArrayError;
 use tdb_generic_tile::GenericTileError;
 use tdb_schema::SchemaError;
 use tdb_types::{ByteReader, DecodeError, Spans};
 
-use crate::failure::{Exit, Failure, Result};
+use super::located::Located;
+use crate::failure::{Failure, Result};
 use crate::key::Key;
-
-/// Most bytes of a file that is read whole: a few bytes on disk can be a file of terabytes.
-const MOST_BYTES: u64 = 2 << 30;
-
-/// The bytes of a whole file.
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
-    let fail = |error| Failure::io(path.display(), &error);
-    // Before opening, because opening a pipe waits for its writer.
-    let metadata = fs::metadata(path).map_err(fail)?;
-    if !metadata.is_file() {
-        return Err(Failure::new(Exit::Unavailable, format!("{}: not a regular file", path.display())));
-    }
-    let size = metadata.len();
-    if size > MOST_BYTES {
-        let message = format!("{}: {size} bytes are too many to read at once", path.display());
-        return Err(Failure::new(Exit::Unsupported, message));
-    }
-    // Nothing is reserved because of the size: memory grows with what is read.
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(fail)?;
-    Ok(bytes)
-}
 
 /// A parse under way.
 pub(super) struct Inspection<'a> {
-    pub(super) path: &'a Path,
+    pub(super) located: &'a Located,
     pub(super) spans: &'a Spans,
     pub(super) key: &'a Key,
     /// Tiles of a data file to show.
@@ -46,11 +21,11 @@ pub(super) struct Inspection<'a> {
 
 impl Inspection<'_> {
     pub(super) fn bytes(&self) -> Result<Vec<u8>> {
-        read_file(self.path)
+        self.located.read()
     }
 
     pub(super) fn file(&self) -> String {
-        self.path.display().to_string()
+        self.located.to_string()
     }
 
     pub(super) fn schema_error(&self) -> impl Fn(SchemaError) -> Failure + use<> {

@@ -1,10 +1,9 @@
 //! What kind of file a file is, by its name and its folder's.
 
-use std::fs;
-use std::path::Path;
-
 use tdb_metadata::CommitKind;
 use tdb_types::{TimestampedName, names};
+
+use super::located::Located;
 
 /// The kinds of files in arrays and groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +26,12 @@ pub(crate) enum FileKind {
 }
 
 impl FileKind {
-    pub(crate) fn of(path: &Path) -> Self {
-        // So that `tdb inspect .` and links show what their names hide.
-        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let name = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let folder = real.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-        let beside_metadata = real.with_file_name(names::FRAGMENT_METADATA).is_file();
-        Self::named(&name, folder.as_deref().unwrap_or_default(), beside_metadata)
+    pub(super) fn of(file: &Located) -> Self {
+        let is_known = || file.beside(names::FRAGMENT_METADATA).is_there();
+        Self::named(file.name(), file.folder(), is_known)
     }
 
-    fn named(name: &str, folder: &str, beside_metadata: bool) -> Self {
+    fn named(name: &str, folder: &str, beside_metadata: impl Fn() -> bool) -> Self {
         match name {
             names::LEGACY_SCHEMA => return Self::Schema,
             names::FRAGMENT_METADATA => return Self::FragmentMetadata,
@@ -55,7 +50,7 @@ impl FileKind {
         }
         match name.rsplit_once('.').map(|(_, extension)| extension) {
             Some(names::FOOTERS_EXTENSION) => Self::ConsolidatedFooters,
-            Some(names::DATA_EXTENSION) if beside_metadata || TimestampedName::parse(folder).is_some() => Self::Data,
+            Some(names::DATA_EXTENSION) if TimestampedName::parse(folder).is_some() || beside_metadata() => Self::Data,
             _ => match folder {
                 names::SCHEMA_FOLDER if timestamped => Self::Schema,
                 names::ENUMERATIONS_FOLDER => Self::Enumeration,
@@ -92,7 +87,7 @@ mod tests {
     #[test]
     fn names_tell() {
         const NAME: &str = "__1_2_0123456789abcdef0123456789abcdef";
-        let kind = |name: &str, folder: &str| FileKind::named(name, folder, false);
+        let kind = |name: &str, folder: &str| FileKind::named(name, folder, || false);
         assert_eq!(kind("__array_schema.tdb", "array"), FileKind::Schema);
         assert_eq!(kind(NAME, "__schema"), FileKind::Schema);
         assert_eq!(kind("__0123456789abcdef0123456789abcdef_0", "__enumerations"), FileKind::Enumeration);
@@ -100,7 +95,7 @@ mod tests {
         assert_eq!(kind(&format!("{NAME}_22.vac"), "__commits"), FileKind::PathList);
         assert_eq!(kind("a0_var.tdb", &format!("{NAME}_22")), FileKind::Data);
         assert_eq!(kind("a0.tdb", "somewhere"), FileKind::Unknown);
-        assert_eq!(FileKind::named("a0.tdb", "somewhere", true), FileKind::Data);
+        assert_eq!(FileKind::named("a0.tdb", "somewhere", || true), FileKind::Data);
         assert_eq!(kind(NAME, "__meta"), FileKind::Metadata);
         assert_eq!(kind(&format!("{NAME}_2"), "__group"), FileKind::GroupDetails);
         assert_eq!(kind("notes.txt", "__schema"), FileKind::Unknown);

@@ -8,9 +8,10 @@ use super::args::Args;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
+use crate::place::Place;
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
-use crate::{location, session, target};
+use crate::{session, target};
 
 pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: Terminal) -> Result<()> {
     if args.time.range().is_some() {
@@ -22,7 +23,10 @@ pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: 
     let format = RowFormat::or_default(args.format, terminal);
     let report = match &args.out {
         _ if args.plan => None,
-        Some(out) => Some(migration.into_folder(&location::local(out)?, new_key.bytes())?),
+        Some(out) => Some(match Place::of(out)? {
+            Place::Local(out) => migration.into_folder(&out, new_key.bytes())?,
+            Place::Store(out) => migration.into_place(&out.parent, &out.name, new_key.bytes())?,
+        }),
         None => Some(migration.in_place(path, new_key.bytes(), args.remove_old)?),
     };
     print(&migration, report.as_ref(), format, terminal)?;

@@ -1,0 +1,81 @@
+//! Where something lies, or is to lie: a folder of this machine, or on a store.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tdb_array::ArrayError;
+use tdb_storage::Storage;
+
+use crate::failure::{Failure, Result};
+use crate::{location, stores};
+
+/// A place.
+pub(crate) enum Place {
+    Local(PathBuf),
+    Store(StorePlace),
+}
+
+/// A folder on a store, by the one around it and its name there.
+pub(crate) struct StorePlace {
+    pub(crate) uri: String,
+    pub(crate) parent: Arc<dyn Storage>,
+    pub(crate) name: String,
+}
+
+impl Place {
+    /// What an argument means; something may be there or not.
+    ///
+    /// # Errors
+    /// A URI of another kind; a whole bucket.
+    pub(crate) fn of(argument: &OsStr) -> Result<Self> {
+        let uri = argument.to_str().unwrap_or_default().trim_end_matches('/');
+        let Some((scheme, path)) = uri.split_once("://").filter(|(scheme, _)| stores::opens(scheme)) else {
+            return Ok(Self::Local(location::local(argument)?));
+        };
+        let Some((parent, name)) = path.rsplit_once('/') else {
+            return Err(Failure::usage(format!("{uri}: a whole bucket is nothing that is copied, moved or removed"))
+                .with_hint("add the folder of an array or group"));
+        };
+        let parent = OsStr::new(&uri[..scheme.len() + 3 + parent.len()]).to_owned();
+        let name = name.to_owned();
+        match stores::open(&parent) {
+            Some(parent) => {
+                Ok(Self::Store(StorePlace { uri: uri.to_owned(), parent: parent.map_err(ArrayError::from)?, name }))
+            }
+            None => Ok(Self::Local(location::local(argument)?)),
+        }
+    }
+
+    /// As the folder around it, and its name there: for something that is to lie there.
+    ///
+    /// # Errors
+    /// There is no such folder, or it lies in an array.
+    pub(crate) fn to_fill(&self) -> Result<(Arc<dyn Storage>, String)> {
+        match self {
+            Self::Local(path) => Ok(tdb_maintain::place_in(path)?),
+            Self::Store(place) => Ok((place.parent.clone(), place.name.clone())),
+        }
+    }
+
+    /// The folder itself.
+    ///
+    /// # Errors
+    /// Its name can't be one.
+    pub(crate) fn storage(&self) -> Result<Arc<dyn Storage>> {
+        match self {
+            Self::Local(path) => Ok(Arc::new(tdb_storage::LocalStorage::new(path))),
+            Self::Store(place) => Ok(place.parent.sub(&place.name).map_err(ArrayError::from)?),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local(path) => write!(f, "{}", path.display()),
+            Self::Store(place) => f.write_str(&place.uri),
+        }
+    }
+}
