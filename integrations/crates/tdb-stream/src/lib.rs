@@ -1,0 +1,30 @@
+//! The batches of a query as an asynchronous [`Stream`], for those who live in a runtime: any of them.
+//!
+//! ```
+//! use futures_util::TryStreamExt;
+//! use tdb_array::Array;
+//! use tdb_stream::StreamBatches;
+//!
+//! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../fixtures/v22-by-2.30.0-sparse-2d/array");
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+//! # runtime.block_on(async {
+//! let array = Array::open(folder)?;
+//! let mut batches = array.read().range("y", -10..=-7)?.stream();
+//! let mut cells = 0;
+//! while let Some(batch) = batches.try_next().await? {
+//!     cells += batch.len();
+//! }
+//! assert_eq!(cells, 9);
+//! # Ok::<(), tdb_array::ArrayError>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Reading computes as much as it waits, so that it has a thread of its own, which waits for room in the stream. Dropping the
+//! stream ends it: the query is cancelled, and with it what it has not asked of a store yet.
+//!
+//! Opening an array blocks: in a runtime, do it where blocking is allowed (`spawn_blocking` in tokio).
+
+mod stream;
+
+pub use stream::{BatchStream, StreamBatches};
