@@ -4,19 +4,21 @@ mod formats;
 
 use std::io::{Error, ErrorKind};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use formats::{ArrowFiles, ArrowStreams, ParquetFiles};
 use tdb_cli::Extensions;
-use tdb_object_store::SCHEMES;
+use tdb_object_store::{SCHEMES, Stores};
 use tdb_storage::StorageError;
 
 fn main() -> ExitCode {
     let local = Extensions::new().format(ParquetFiles).format(ArrowFiles).format(ArrowStreams);
-    let open = |uri: &str| {
+    let stores = Arc::new(Stores::default());
+    let open = move |uri: &str| {
         // The error itself names the URI, without what may be secret in it.
         let scheme = uri.split("://").next().unwrap_or_default().to_owned();
         let refused = |error| StorageError::from_io(scheme, Error::new(ErrorKind::InvalidInput, error));
-        tdb_object_store::open(uri).map_err(refused)
+        stores.open(uri).map_err(refused)
     };
-    tdb_cli::run(SCHEMES.iter().fold(local, |all, scheme| all.storage(scheme, open)))
+    tdb_cli::run(SCHEMES.iter().fold(local, |all, scheme| all.storage(scheme, open.clone())))
 }

@@ -18,7 +18,7 @@ fn the_other_commands_are_there() {
     let completions = text(&tdb(&["completions", "bash"]).stdout);
     assert!(completions.contains("export"));
     // It is the full one, and doesn't send anybody to it.
-    let refused = tdb(&["remove", "s3://bucket/array"]);
+    let refused = tdb(&["migrate", "s3://bucket/array", "--to", "22"]);
     assert_eq!(refused.status.code(), Some(4));
     assert!(!text(&refused.stderr).contains("cargo install"), "{}", text(&refused.stderr));
 }

@@ -8,6 +8,7 @@ use object_store::path::Path;
 use object_store::{Error as StoreError, GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 use tdb_storage::{Fetched, Part, Request, Result, StorageError};
 
+use crate::cache::{Kept, Key};
 use crate::error::{StoreProblem, of_store};
 use crate::file::ObjectFile;
 use crate::place::Place;
@@ -19,10 +20,23 @@ pub(crate) async fn fetch_all(place: Arc<Place>, requests: Vec<Request>, at_once
     stream::iter(jobs).buffered(at_once.max(1)).collect().await
 }
 
-/// Answers one request.
+/// Answers one request: from memory, if that has what never changes.
 pub(crate) async fn fetch(place: Arc<Place>, request: Request) -> Result<Fetched> {
+    let location = place.location(&request.path)?;
+    let key = place.cache.as_ref().and_then(|cache| Some((cache.clone(), Key::of(&request, &location)?)));
+    let Some((cache, key)) = key else { return ask(place, request, location).await };
+    if let Some(kept) = cache.get(&key).filter(|kept| kept.bytes.len() as u64 <= request.limit) {
+        let file = Arc::new(ObjectFile::new(place, request.path, location, kept.size));
+        return Ok(Fetched { file, start: kept.start, bytes: kept.bytes.clone(), is_cached: true });
+    }
+    let fetched = ask(place, request, location).await?;
+    cache.keep(key, Kept { size: fetched.file.size(), start: fetched.start, bytes: fetched.bytes.clone() });
+    Ok(fetched)
+}
+
+/// Asks the store.
+async fn ask(place: Arc<Place>, request: Request, location: Path) -> Result<Fetched> {
     let Request { path, part, limit } = request;
-    let location = place.location(&path)?;
     let (size, start, bytes) = match part {
         Part::All => whole(&place, &path, &location, limit).await?,
         Part::Last(len) => last(&place, &path, &location, len).await?,
@@ -32,7 +46,7 @@ pub(crate) async fn fetch(place: Arc<Place>, request: Request) -> Result<Fetched
         }
     };
     let file = Arc::new(ObjectFile::new(place.clone(), path, location, size));
-    Ok(Fetched { file, start, bytes })
+    Ok(Fetched { file, start, bytes, is_cached: false })
 }
 
 fn check_range(place: &Place, path: &str, range: &Range<u64>, size: u64, limit: u64) -> Result<()> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, join, stream};
 use object_store::path::Path;
-use object_store::{Error as StoreError, ListResult, ObjectStore, ObjectStoreExt};
+use object_store::{
+    Error as StoreError, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutPayload,
+};
 use tdb_storage::{Entry, EntryKind, Result, StorageError};
 
 use crate::error::of_store;
@@ -43,34 +45,77 @@ pub(crate) async fn kind_of(place: Arc<Place>, path: String, location: Path) -> 
     }
 }
 
-/// The files below a folder, at any depth: where in the store, and where in the folder.
-pub(crate) async fn below(place: Arc<Place>, folder: String, location: Path) -> Result<Vec<(Path, String)>> {
+/// A file that lies below a folder, at any depth.
+pub(crate) struct Below {
+    /// Where in the store.
+    pub(crate) location: Path,
+    /// Where in the folder.
+    pub(crate) inside: String,
+    pub(crate) size: u64,
+}
+
+/// The files below a folder.
+pub(crate) async fn below(place: Arc<Place>, folder: String, location: Path) -> Result<Vec<Below>> {
     let prefix = joined(location.as_ref(), "");
     let of = |error: StoreError| of_store(place.describe(&folder), &error);
     let objects: Vec<_> = place.store.list(Some(&location)).try_collect().await.map_err(of)?;
     let inside = |path: &Path| Some(path.as_ref().strip_prefix(prefix.as_str())?.trim_start_matches('/').to_owned());
-    let files: Vec<_> =
-        objects.into_iter().filter_map(|object| inside(&object.location).map(|name| (object.location, name))).collect();
+    let file = |object: ObjectMeta| {
+        Some(Below { inside: inside(&object.location)?, location: object.location, size: object.size })
+    };
+    let files: Vec<_> = objects.into_iter().filter_map(file).collect();
     if files.is_empty() {
         return Err(StorageError::NotFound { path: place.describe(&folder) });
     }
     Ok(files)
 }
 
+/// Stores copy a file by themselves up to this size.
+const MOST_COPIED: u64 = 5 << 30;
+
 /// Copies all files before any of them goes.
-pub(crate) async fn move_all(place: &Arc<Place>, (from, to): (&str, &str), files: Vec<(Path, String)>) -> Result<()> {
+pub(crate) async fn move_all(place: &Arc<Place>, (from, to): (&str, &str), files: Vec<Below>) -> Result<()> {
     let at_once = place.options.profile.in_flight;
     let mut copies = Vec::with_capacity(files.len());
-    for (location, inside) in &files {
-        copies.push((location.clone(), place.location(&joined(to, inside))?));
+    for file in &files {
+        copies.push((file.location.clone(), place.location(&joined(to, &file.inside))?, file.size));
     }
-    let copy = |(location, target)| copy_one(place.clone(), location, target);
+    let copy = |(location, target, size)| copy_one(place.clone(), location, target, size);
     let of = |error: StoreError| of_store(place.describe(from), &error);
     stream::iter(copies).map(copy).buffer_unordered(at_once).try_for_each(|()| async { Ok(()) }).await.map_err(of)?;
-    let locations = stream::iter(files.into_iter().map(|(location, _)| Ok(location))).boxed();
+    let locations = stream::iter(files.into_iter().map(|file| Ok(file.location))).boxed();
     place.store.delete_stream(locations).try_for_each(|_| async { Ok(()) }).await.map_err(of)
 }
 
-async fn copy_one(place: Arc<Place>, from: Path, to: Path) -> object_store::Result<()> {
-    place.store.copy(&from, &to).await
+async fn copy_one(place: Arc<Place>, from: Path, to: Path, size: u64) -> object_store::Result<()> {
+    if size <= MOST_COPIED {
+        return place.store.copy(&from, &to).await;
+    }
+    let mut upload = place.store.put_multipart(&to).await?;
+    let copied = copy_parts(&place, &from, &mut *upload, size).await;
+    match copied {
+        Ok(()) => upload.complete().await.map(|_| ()),
+        Err(error) => {
+            let _ = upload.abort().await;
+            Err(error)
+        }
+    }
+}
+
+/// Brings a file here, part by part, and sends it back: S3 has 10,000 parts of a file at most.
+async fn copy_parts(
+    place: &Place,
+    from: &Path,
+    upload: &mut dyn MultipartUpload,
+    size: u64,
+) -> object_store::Result<()> {
+    let part = (place.options.part as u64).max(size.div_ceil(10_000));
+    let mut start = 0;
+    while start < size {
+        let end = size.min(start + part);
+        let bytes = place.store.get_range(from, start..end).await?;
+        upload.put_part(PutPayload::from_bytes(bytes)).await?;
+        start = end;
+    }
+    Ok(())
 }

@@ -32,6 +32,7 @@
 //! All calls block. They wait for a runtime of this crate's own, so that they work inside of other people's runtimes
 //! too, where they keep a thread waiting: call them where blocking is allowed.
 
+mod cache;
 mod credentials;
 mod error;
 mod fetch;
@@ -46,7 +47,7 @@ mod storage;
 mod write;
 
 pub use error::{SCHEMES, StoreProblem, UrlError};
-pub use location::{open, open_with};
+pub use location::{Stores, open, open_with};
 pub use object_store;
 pub use options::StoreOptions;
 pub use storage::ObjectStorage;

@@ -1,6 +1,9 @@
 //! URLs of stores.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::MicrosoftAzureBuilder;
@@ -8,7 +11,7 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 use tdb_storage::Storage;
-use url::Url;
+use url::{Position, Url};
 
 use crate::credentials::{Profile, has_s3_credentials, is_on_ec2};
 use crate::{ObjectStorage, StoreOptions, UrlError};
@@ -38,40 +41,87 @@ pub fn open(url: &str) -> Result<Arc<dyn Storage>, UrlError> {
 /// # Errors
 /// As there.
 pub fn open_with(url: &str, options: &StoreOptions) -> Result<Arc<dyn Storage>, UrlError> {
-    let parsed = Url::parse(url).map_err(|source| UrlError::Malformed { url: clean(url), source })?;
-    let wrong = |why: String| UrlError::Configuration { url: clean(url), why };
+    Stores::new(options.clone()).open(url)
+}
+
+/// Stores by their URLs: all folders of a bucket share its connections, and what is [kept](StoreOptions::cache) of it.
+#[derive(Default)]
+pub struct Stores {
+    options: StoreOptions,
+    /// By scheme, user and host.
+    opened: Mutex<HashMap<String, ObjectStorage>>,
+}
+
+impl fmt::Debug for Stores {
+    /// How many, for URLs may hold what is secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        f.debug_struct("Stores").field("options", &self.options).field("opened", &opened.len()).finish()
+    }
+}
+
+impl Stores {
+    /// None yet; all that will be are asked as the options say.
+    #[must_use]
+    pub fn new(options: StoreOptions) -> Self {
+        Self { options, opened: Mutex::default() }
+    }
+
+    /// The storage at a URL, as [`open`] understands it. What the environment says when the first URL of a bucket is opened holds
+    /// for all that follow.
+    ///
+    /// # Errors
+    /// [`UrlError`].
+    pub fn open(&self, url: &str) -> Result<Arc<dyn Storage>, UrlError> {
+        let parsed = Url::parse(url).map_err(|source| UrlError::Malformed { url: clean(url), source })?;
+        let wrong = |why: String| UrlError::Configuration { url: clean(url), why };
+        let path = path_of(&parsed).ok_or_else(|| wrong("its path is not UTF-8".to_owned()))?;
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = match opened.entry(parsed[..Position::BeforePath].to_owned()) {
+            Entry::Occupied(bucket) => bucket.get().clone(),
+            Entry::Vacant(place) => place.insert(open_bucket(&parsed, &self.options)?).clone(),
+        };
+        drop(opened);
+        match path.as_str() {
+            "" => Ok(Arc::new(bucket)),
+            path => bucket.sub(path).map_err(|error| wrong(error.to_string())),
+        }
+    }
+}
+
+/// All of the bucket or server that a URL names.
+fn open_bucket(url: &Url, options: &StoreOptions) -> Result<ObjectStorage, UrlError> {
+    let wrong = |why: String| UrlError::Configuration { url: clean(url.as_str()), why };
     let retry = RetryConfig { max_retries: options.retries, retry_timeout: options.patience, ..RetryConfig::default() };
     let mut heeds_conditions = true;
-    let store: object_store::Result<Arc<dyn ObjectStore>> = match parsed.scheme() {
+    let store: object_store::Result<Arc<dyn ObjectStore>> = match url.scheme() {
         "s3" | "s3a" => {
-            let builder = s3(AmazonS3Builder::from_env(), &parsed)?;
+            let builder = s3(AmazonS3Builder::from_env(), url)?;
             // Amazon's own heeds them.
             heeds_conditions = builder.get_config_value(&AmazonS3ConfigKey::Endpoint).is_none();
             builder.with_retry(retry).build().map(|store| Arc::new(store) as _)
         }
         "gs" | "gcs" => {
-            let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket(&parsed));
+            let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket(url));
             heeds_conditions = builder.get_config_value(&GoogleConfigKey::BaseUrl).is_none();
             builder.with_retry(retry).build().map(|store| Arc::new(store) as _)
         }
         "az" | "azure" | "abfs" | "abfss" => {
-            let builder = MicrosoftAzureBuilder::from_env().with_url(parsed.as_str());
+            let builder = MicrosoftAzureBuilder::from_env().with_url(url.as_str());
             builder.with_retry(retry).build().map(|store| Arc::new(store) as _)
         }
         "http" | "https" => {
-            let server = parsed.origin().ascii_serialization();
-            let client = ClientOptions::new().with_allow_http(parsed.scheme() == "http");
+            let server = url.origin().ascii_serialization();
+            let client = ClientOptions::new().with_allow_http(url.scheme() == "http");
             let builder = HttpBuilder::new().with_url(server).with_client_options(client).with_retry(retry);
             heeds_conditions = false;
             builder.build().map(|store| Arc::new(store) as _)
         }
-        _ => return Err(UrlError::Scheme { url: clean(url) }),
+        _ => return Err(UrlError::Scheme { url: clean(url.as_str()) }),
     };
     let store = store.map_err(|error| wrong(error.to_string()))?;
-    let path = path_of(&parsed).ok_or_else(|| wrong("its path is not UTF-8".to_owned()))?;
     let options = StoreOptions { try_conditions: options.try_conditions && !heeds_conditions, ..options.clone() };
-    let named = ObjectStorage::with_options(store, &root_of(&parsed), &path, options);
-    Ok(Arc::new(named.map_err(|error| wrong(error.to_string()))?))
+    ObjectStorage::with_options(store, &root_of(url), "", options).map_err(|error| wrong(error.to_string()))
 }
 
 /// A builder for S3 that has credentials, if there are any.
@@ -138,6 +188,15 @@ mod tests {
         for url in ["ftp://host/a", "nothing"] {
             open(url).unwrap_err();
         }
+    }
+
+    #[test]
+    fn folders_of_a_bucket_share_it() {
+        let stores = Stores::default();
+        for url in ["http://127.0.0.1:9/a", "http://127.0.0.1:9/b/c", "http://127.0.0.1:8/a", "http://127.0.0.1:9"] {
+            assert_eq!(stores.open(url).unwrap().describe(""), url);
+        }
+        assert_eq!(stores.opened.lock().unwrap().len(), 2);
     }
 
     #[test]

@@ -22,10 +22,12 @@ pub struct StoreOptions {
     /// Whether a store that isn't known to heed the conditions of writes is [tried](crate::StoreProblem::IgnoresConditions) with the
     /// first file that is written: one request more.
     pub try_conditions: bool,
+    /// Bytes of schemas, footers and lists of commits that are kept in memory: files that never change. 0 keeps none.
+    pub cache: u64,
 }
 
 impl Default for StoreOptions {
-    /// Reads less than 128 KiB apart are joined, larger ones than 8 MiB split, 64 at once.
+    /// Reads less than 128 KiB apart are joined, larger ones than 8 MiB split, 64 at once; 16 MiB are kept.
     fn default() -> Self {
         Self {
             profile: ReadProfile::new(128 << 10, 8 << 20, 64),
@@ -34,6 +36,7 @@ impl Default for StoreOptions {
             retries: 10,
             patience: Duration::from_secs(180),
             try_conditions: true,
+            cache: 16 << 20,
         }
     }
 }

@@ -8,6 +8,7 @@ use object_store::path::Path;
 use tdb_storage::{Result, StorageError, check_path};
 
 use crate::StoreOptions;
+use crate::cache::ReadCache;
 
 /// What the folder, its files and writers share.
 #[derive(Debug)]
@@ -18,8 +19,18 @@ pub(crate) struct Place {
     /// How the user names the folder, without a slash at its end.
     pub(crate) url: String,
     pub(crate) options: StoreOptions,
-    /// Whether the store has shown that it heeds the conditions of writes.
-    pub(crate) heeds_conditions: Arc<AtomicBool>,
+    /// What was read of files that never change, if any is kept.
+    pub(crate) cache: Option<Arc<ReadCache>>,
+    pub(crate) conditions: Arc<Conditions>,
+}
+
+/// Whether a store heeds the conditions of writes.
+#[derive(Debug)]
+pub(crate) struct Conditions {
+    /// Whether it has shown it.
+    pub(crate) are_heeded: AtomicBool,
+    /// Whether it is being tried: of files that are written at the same time, one is enough.
+    pub(crate) are_tried: AtomicBool,
 }
 
 impl Place {

@@ -13,11 +13,12 @@ use tdb_storage::{
 };
 
 use crate::StoreOptions;
+use crate::cache::ReadCache;
 use crate::error::of_store;
 use crate::fetch::{fetch, fetch_all};
 use crate::file::ObjectFile;
-use crate::folder::{below, entries, kind_of, move_all};
-use crate::place::{Place, joined};
+use crate::folder::{Below, below, entries, kind_of, move_all};
+use crate::place::{Conditions, Place, joined};
 use crate::runtime::wait;
 use crate::write::{ObjectWriter, put_new};
 
@@ -44,15 +45,17 @@ impl ObjectStorage {
     pub fn with_options(store: Arc<dyn ObjectStore>, url: &str, root: &str, options: StoreOptions) -> Result<Self> {
         let root = root.trim_matches('/').to_owned();
         check_path(&root)?;
-        let heeds_conditions = Arc::new(AtomicBool::new(!options.try_conditions));
+        let (are_heeded, are_tried) = (AtomicBool::new(!options.try_conditions), AtomicBool::new(false));
+        let conditions = Arc::new(Conditions { are_heeded, are_tried });
         let url = joined(url.trim_end_matches('/'), &root);
-        Ok(Self { place: Arc::new(Place { store, root, url, options, heeds_conditions }) })
+        let cache = (options.cache > 0).then(|| Arc::new(ReadCache::new(options.cache)));
+        Ok(Self { place: Arc::new(Place { store, root, url, options, cache, conditions }) })
     }
 
     /// Whether the store has shown already that it refuses to overwrite.
     #[must_use]
     pub fn heeds_conditions(&self) -> bool {
-        self.place.heeds_conditions.load(Ordering::Relaxed)
+        self.place.conditions.are_heeded.load(Ordering::Relaxed)
     }
 
     /// Does something with the store, and waits for it.
@@ -128,14 +131,15 @@ impl Storage for ObjectStorage {
 
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         check_path(folder)?;
-        let Place { store, root, options, heeds_conditions, .. } = &*self.place;
+        let Place { store, root, options, cache, conditions, .. } = &*self.place;
         Ok(Arc::new(Self {
             place: Arc::new(Place {
                 store: store.clone(),
                 root: joined(root, folder),
                 url: self.describe(folder),
                 options: options.clone(),
-                heeds_conditions: heeds_conditions.clone(),
+                cache: cache.clone(),
+                conditions: conditions.clone(),
             }),
         }))
     }
@@ -188,7 +192,7 @@ impl Storage for ObjectStorage {
         let path = folder.to_owned();
         self.ask(folder, async move |place: Arc<Place>, location: Path| {
             let files = below(place.clone(), path.clone(), location).await?;
-            let locations = stream::iter(files.into_iter().map(|(location, _)| Ok(location))).boxed();
+            let locations = stream::iter(files.into_iter().map(|file| Ok(file.location))).boxed();
             let gone = place.store.delete_stream(locations);
             gone.try_for_each(|_| async { Ok(()) }).await.map_err(|error| of_store(place.describe(&path), &error))
         })
@@ -205,7 +209,11 @@ impl Storage for ObjectStorage {
             }
             let files = match kind_of(place.clone(), name.clone(), location.clone()).await? {
                 None => return Err(StorageError::NotFound { path: place.describe(&name) }),
-                Some(EntryKind::File) => vec![(location, String::new())],
+                Some(EntryKind::File) => {
+                    let size = place.store.head(&location).await;
+                    let size = size.map_err(|error| of_store(place.describe(&name), &error))?.size;
+                    vec![Below { location, inside: String::new(), size }]
+                }
                 Some(EntryKind::Folder) => below(place.clone(), name.clone(), location).await?,
             };
             move_all(&place, (&name, &new), files).await

@@ -12,7 +12,7 @@ use tdb_storage::{Result, StorageError, WriteFile};
 use tokio::task::JoinHandle;
 
 use crate::error::{StoreProblem, of_store};
-use crate::place::Place;
+use crate::place::{Conditions, Place};
 use crate::runtime::{leave, wait};
 
 /// Puts a file there, in one request.
@@ -23,12 +23,15 @@ pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: B
     let put = |bytes: Bytes| place.store.put_opts(location, PutPayload::from_bytes(bytes), PutMode::Create.into());
     let of = |error: StoreError| of_store(place.describe(path), &error);
     put(bytes.clone()).await.map_err(of)?;
-    if place.heeds_conditions.load(Ordering::Relaxed) {
+    let Conditions { are_heeded, are_tried } = &*place.conditions;
+    if are_heeded.load(Ordering::Relaxed) || are_tried.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
-    match put(bytes).await {
+    let again = put(bytes).await;
+    are_tried.store(false, Ordering::Relaxed);
+    match again {
         Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => {
-            place.heeds_conditions.store(true, Ordering::Relaxed);
+            are_heeded.store(true, Ordering::Relaxed);
             Ok(())
         }
         Ok(_) => {

@@ -5,5 +5,6 @@
 mod arrays;
 mod counted;
 mod promises;
+mod relocate;
 mod requests;
 mod stores;

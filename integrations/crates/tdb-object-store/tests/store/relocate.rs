@@ -1,0 +1,102 @@
+//! Arrays and groups that are copied, moved, migrated and removed, between stores and this machine.
+
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayOptions, CreateOptions, Group, GroupOptions};
+use tdb_maintain::{CopyTo, MaintainError, Manifest, Migrate, MoveTo, PlaceProblem, Remove, place_in};
+use tdb_object_store::StoreOptions;
+use tdb_storage::{LocalStorage, Storage};
+use tdb_testkit::fixtures;
+
+use crate::stores::each;
+
+fn manifest(storage: &Arc<dyn Storage>) -> String {
+    Manifest::of(&**storage, 1, &tdb_array::Monitor::new()).unwrap().to_string()
+}
+
+fn cells(array: &Array) -> usize {
+    array.read().batches().unwrap().map(|batch| batch.unwrap().len()).sum()
+}
+
+#[test]
+fn arrays_go_to_stores_and_come_back() {
+    let local = fixtures::named("v22-by-2.30.0-sparse-2d").array_dir().to_owned();
+    let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(&local));
+    let expected = cells(&Array::open(&local).unwrap());
+    each(&StoreOptions::default(), |parent| {
+        let copied = CopyTo::new().run(&from, &parent, "a").unwrap();
+        assert!(copied.files > 0 && copied.left_out.is_empty(), "{copied:?}");
+        let on_store = parent.sub("a").unwrap();
+        assert_eq!(manifest(&on_store), manifest(&from));
+        assert!(matches!(
+            CopyTo::new().run(&from, &parent, "a"),
+            Err(MaintainError::Place { why: PlaceProblem::Occupied, .. })
+        ));
+        // From one place of a store to another, and to this machine.
+        CopyTo::new().run(&on_store, &parent, "b").unwrap();
+        let moved = MoveTo::new().between((&parent, "b"), (&parent, "c")).unwrap();
+        assert!(moved.copied.is_some() && moved.left.is_empty(), "{moved:?}");
+        assert_eq!(parent.kind("b").unwrap(), None);
+        let folder = tempfile::tempdir().unwrap();
+        let (place, name) = place_in(&folder.path().join("d")).unwrap();
+        MoveTo::new().between((&parent, "c"), (&place, &name)).unwrap();
+        assert_eq!(manifest(&place.sub("d").unwrap()), manifest(&from));
+        assert_eq!(parent.kind("c").unwrap(), None);
+
+        let array = ArrayOptions::new().open_on(on_store).unwrap();
+        let report = Migrate::new().flatten().plan(&array).unwrap().into_place(&parent, "e", &CreateOptions::new());
+        assert_eq!(report.unwrap().fragments, 1);
+        assert_eq!(cells(&ArrayOptions::new().open_on(parent.sub("e").unwrap()).unwrap()), expected);
+
+        let plan = Remove::new().plan_in(&parent, "a").unwrap();
+        assert_eq!((plan.objects.len(), plan.left.len()), (1, 0));
+        Remove::new().run(&parent, "a").unwrap();
+        Remove::new().run(&parent, "e").unwrap();
+        for name in ["a", "e", ".tdb-copy-a.tmp", ".tdb-copy-b.tmp", ".tdb-copy-c.tmp", ".tdb-copy-e.tmp"] {
+            assert_eq!(parent.kind(name).unwrap(), None, "{name}");
+        }
+        assert!(matches!(Remove::new().run(&parent, ""), Err(MaintainError::Place { .. })));
+    });
+}
+
+#[test]
+fn what_an_interrupted_copy_has_left_is_replaced() {
+    let local = fixtures::named("v22-by-2.30.0-sparse-2d").array_dir().to_owned();
+    let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(&local));
+    each(&StoreOptions::default(), |parent| {
+        // As if it had ended while it gave files their names; somebody else's file lies there by now.
+        let place = parent.sub("a").unwrap();
+        place.create_new(".tdb-unfinished.tmp", b"__commits\n__fragments\n../b\n__schema").unwrap();
+        place.create_new("__commits/old", b"1").unwrap();
+        place.create_new("notes.txt", b"2").unwrap();
+        assert!(ArrayOptions::new().open_on(place.clone()).is_err());
+        CopyTo::new().run(&from, &parent, "a").unwrap();
+        assert_eq!(place.kind("__commits/old").unwrap(), None);
+        assert_eq!(place.read("notes.txt").unwrap(), b"2");
+        assert_eq!(cells(&ArrayOptions::new().open_on(place).unwrap()), cells(&Array::open(&local).unwrap()));
+    });
+}
+
+#[test]
+fn groups_are_copied_with_their_members() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g");
+    Group::create(&path).unwrap();
+    let array = fixtures::named("v22-by-2.30.0-sparse-2d").array_dir().to_owned();
+    CopyTo::new().folder(&array, path.join("member")).unwrap();
+    let uri = format!("file://{}", path.join("member").canonicalize().unwrap().display());
+    Group::open(&path).unwrap().change().add(uri, false, Some("m")).commit().unwrap();
+    let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(&path));
+    each(&StoreOptions::default(), |parent| {
+        CopyTo::new().run(&from, &parent, "g").unwrap();
+        let copy = parent.sub("g").unwrap();
+        let group = GroupOptions::new().open_on(copy.clone()).unwrap();
+        let member = &group.members()[0];
+        // What was named by a whole path of this machine is found below the copy.
+        assert!(member.relative && member.uri == "member", "{member:?}");
+        assert!(cells(&ArrayOptions::new().open_on(copy.sub("member").unwrap()).unwrap()) > 0);
+        let removed = Remove::new().recursive(true).run(&parent, "g").unwrap();
+        assert_eq!(removed.objects.len(), 2);
+        assert_eq!(parent.kind("g").unwrap(), None);
+    });
+}
