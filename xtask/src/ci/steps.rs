@@ -148,14 +148,25 @@ fn deny() -> Outcome {
     if !has_subcommand("deny") {
         return Outcome::Skipped("`cargo install cargo-deny`".to_owned());
     }
-    if let Err(error) = show(&["deny", "--workspace", "check", "licenses", "bans", "sources"], &[]) {
-        return Outcome::Failed(error.to_string());
+    // Each workspace has a list of its own: deny.toml beside its manifest.
+    for manifest in ["Cargo.toml", "integrations/Cargo.toml"] {
+        let checked =
+            show(&["deny", "--manifest-path", manifest, "--workspace", "check", "licenses", "bans", "sources"], &[]);
+        if let Err(error) = checked {
+            return Outcome::Failed(error.to_string());
+        }
     }
     // They are kept elsewhere, by others.
     if show(&["deny", "fetch", "db"], &[]).is_err() {
         return Outcome::Skipped("advisories can't be fetched; licences, bans and sources are in order".to_owned());
     }
-    of(&["deny", "--workspace", "check", "--disable-fetch", "advisories"])
+    for manifest in ["Cargo.toml", "integrations/Cargo.toml"] {
+        let advisories = ["deny", "--manifest-path", manifest, "--workspace", "check", "--disable-fetch", "advisories"];
+        if let Err(error) = show(&advisories, &[]) {
+            return Outcome::Failed(error.to_string());
+        }
+    }
+    Outcome::Passed
 }
 
 fn semver() -> Outcome {
