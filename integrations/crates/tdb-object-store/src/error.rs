@@ -114,7 +114,7 @@ pub enum UrlError {
         /// What is wrong.
         why: String,
     },
-    /// A profile of `AWS_PROFILE` can't be read.
+    /// A profile, of `AWS_PROFILE` or of the URL, can't be read.
     #[error("{file}: {why}")]
     Profile {
         /// The file of profiles.

@@ -42,6 +42,7 @@ mod options;
 mod place;
 mod range;
 mod runtime;
+mod settings;
 mod storage;
 mod write;
 
