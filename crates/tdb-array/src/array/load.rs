@@ -16,6 +16,7 @@ use super::{Array, ArrayOptions, Inner};
 use crate::access::Access;
 use crate::damage::Findings;
 use crate::directory::{CommitInventory, FragmentFiles, Listing};
+use crate::named::{list_named, or_nothing};
 use crate::tiles::BlockRoom;
 use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, Result, TimeRange};
@@ -141,7 +142,7 @@ fn list(storage: &dyn Storage, workers: &Workers) -> Result<Listing> {
         }
     };
     for (folder, entries) in listed {
-        let entries = entries?;
+        let entries = or_nothing(storage, entries)?;
         match folder {
             SCHEMA_FOLDER => listing.schemas = entries,
             COMMITS_FOLDER => listing.commits = entries,
@@ -202,7 +203,7 @@ fn read_small(
     let read = |small: &Small| {
         Ok(match small {
             Small::File(path) => Found::File(path.clone(), read_file(path)),
-            Small::Folder(folder) => Found::Folder(folder.clone(), storage.list(folder)?),
+            Small::Folder(folder) => Found::Folder(folder.clone(), list_named(storage, folder)?),
             Small::Schema(path) => Found::Schema(load_schema(storage, path, access)),
         })
     };
@@ -233,7 +234,7 @@ impl Array {
         let mut listing = list(storage, self.workers())?;
         read_small(storage, self.workers(), self.access(), None, (&mut listing, &mut findings))?;
         if listing.footers.is_none() && listing.root.iter().any(|entry| entry.name == FRAGMENT_META_FOLDER) {
-            listing.footers = Some(storage.list(FRAGMENT_META_FOLDER)?);
+            listing.footers = Some(list_named(storage, FRAGMENT_META_FOLDER)?);
         }
         Ok(listing)
     }

@@ -44,6 +44,7 @@ mod range;
 mod runtime;
 mod settings;
 mod storage;
+mod web;
 mod write;
 
 pub use error::{SCHEMES, StoreProblem, UrlError};

@@ -12,6 +12,7 @@ use url::Url;
 
 use crate::credentials::{Profile, has_s3_credentials, is_on_ec2};
 use crate::settings::Settings;
+use crate::web::WebConnector;
 use crate::{ObjectStorage, SCHEMES, StoreOptions, UrlError};
 
 /// The storage at a URL: `s3://bucket/folder`, `gs://bucket/folder`, `az://container/folder`, or a WebDAV server's `http(s)://…`.
@@ -77,6 +78,7 @@ pub fn open_with(url: &str, options: &StoreOptions) -> Result<Arc<dyn Storage>, 
             let server = parsed.origin().ascii_serialization();
             let client = ClientOptions::new().with_allow_http(parsed.scheme() == "http");
             let builder = HttpBuilder::new().with_url(server).with_client_options(client).with_retry(retry);
+            let builder = builder.with_http_connector(WebConnector);
             heeds_conditions = false;
             builder.build().map(|store| Arc::new(store) as _)
         }

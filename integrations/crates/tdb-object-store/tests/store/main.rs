@@ -7,3 +7,4 @@ mod counted;
 mod promises;
 mod requests;
 mod stores;
+mod web;
