@@ -6,7 +6,9 @@ mod ci;
 mod fixtures;
 mod fuzz;
 mod outcome;
+mod servers;
 mod snapshots;
+mod stores;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -35,6 +37,8 @@ enum Task {
     Snapshots(snapshots::Arguments),
     /// The fuzz targets of all crates: list, build, run
     Fuzz(fuzz::Arguments),
+    /// Servers of stores on this machine, which tests run against: start, stop, status
+    Servers(servers::Arguments),
     /// What continuous integration does behind the tests
     Ci(ci::Arguments),
     /// See whether a release of the reference library can be driven on this machine, fetching it first
@@ -60,10 +64,14 @@ fn main() -> ExitCode {
         return exit_code(result.map_err(Into::into));
     }
     let result = match Arguments::parse().task {
-        Task::Conformance(arguments) => conformance::run(&arguments),
+        Task::Conformance(arguments) => match arguments.stores() {
+            Some(only) => stores::run(only, arguments.cases()),
+            None => conformance::run(&arguments),
+        },
         Task::Fixtures(arguments) => fixtures::run(&arguments),
         Task::Snapshots(arguments) => snapshots::run(&arguments),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
+        Task::Servers(arguments) => servers::run(&arguments),
         Task::Ci(arguments) => ci::run(&arguments),
         Task::ReferenceCheck { all: true, .. } => reference::check_all(),
         Task::ReferenceCheck { release, .. } => reference::check(&release),

@@ -19,6 +19,7 @@ pub use tree::{GroupTree, NodeKind, TreeNode};
 use crate::access::Access;
 use crate::directory::Listing;
 use crate::metadata::timed;
+use crate::named::list_named;
 use crate::{ArrayError, Environment, Metadata, Result, TimeRange};
 
 /// How to open a group: when, with which key, within which limits.
@@ -229,7 +230,7 @@ impl Group {
         if self.is_legacy {
             return Ok(None);
         }
-        let entries = self.storage.list(GROUP_FOLDER)?;
+        let entries = list_named(&*self.storage, GROUP_FOLDER)?;
         let names = timed(entries.iter().filter(|entry| entry.kind == EntryKind::File), TimeRange::ALL);
         Ok(names.last().map(|name| match name.form() {
             NameForm::Unversioned | NameForm::Versioned(1) => DetailsVersion::Complete,
@@ -324,7 +325,7 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
 /// The members that detail files within `time` leave.
 fn detailed_members(storage: &dyn Storage, time: TimeRange, access: &Access) -> Result<Vec<GroupMember>> {
     let mut decoder = access.decoder();
-    let entries = storage.list(GROUP_FOLDER)?;
+    let entries = list_named(storage, GROUP_FOLDER)?;
     let files = entries.iter().filter(|entry| entry.kind == EntryKind::File && !entry.name.contains('.'));
     let mut members = BTreeMap::new();
     for name in timed(files, time) {

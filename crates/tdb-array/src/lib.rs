@@ -83,6 +83,7 @@ mod group;
 mod label;
 mod metadata;
 mod monitor;
+mod named;
 mod order;
 mod plan;
 mod query;

@@ -30,7 +30,7 @@ impl Place {
     /// # Errors
     /// A URI of another kind; a whole bucket.
     pub(crate) fn of(argument: &OsStr) -> Result<Self> {
-        let uri = argument.to_str().unwrap_or_default().trim_end_matches('/');
+        let (uri, query) = stores::without_query(argument.to_str().unwrap_or_default());
         let Some((scheme, path)) = uri.split_once("://").filter(|(scheme, _)| stores::opens(scheme)) else {
             return Ok(Self::Local(location::local(argument)?));
         };
@@ -38,9 +38,9 @@ impl Place {
             return Err(Failure::usage(format!("{uri}: a whole bucket is nothing that is copied, moved or removed"))
                 .with_hint("add the folder of an array or group"));
         };
-        let parent = OsStr::new(&uri[..scheme.len() + 3 + parent.len()]).to_owned();
+        let parent = format!("{scheme}://{parent}{query}");
         let name = name.to_owned();
-        match stores::open(&parent) {
+        match stores::open(OsStr::new(&parent)) {
             Some(parent) => {
                 Ok(Self::Store(StorePlace { uri: uri.to_owned(), parent: parent.map_err(ArrayError::from)?, name }))
             }

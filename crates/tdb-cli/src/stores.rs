@@ -35,6 +35,12 @@ pub(crate) fn open(argument: &OsStr) -> Option<Result<Arc<dyn Storage>, StorageE
     Some(open(uri))
 }
 
+/// A URI without what follows its path (`?region=…`), and that. What follows goes with every part of the path.
+pub(crate) fn without_query(uri: &str) -> (&str, &str) {
+    let (path, query) = uri.split_at(uri.find('?').unwrap_or(uri.len()));
+    (path.trim_end_matches('/'), query)
+}
+
 /// Whether URIs of a scheme can be opened.
 pub(crate) fn opens(scheme: &str) -> bool {
     ADDED.get().is_some_and(|added| added.storages.iter().any(|(known, _)| known.eq_ignore_ascii_case(scheme)))

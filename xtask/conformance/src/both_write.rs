@@ -22,6 +22,7 @@ use super::examine::{compare_facts, compare_questions};
 use super::make_ours::write;
 use super::ours;
 use super::overhang;
+use super::place::{Place, is_on_store};
 use super::tally::Counts;
 use super::their_errors::their_failure;
 use super::verdict::Verdict;
@@ -96,11 +97,10 @@ pub fn examine(
     files: &mut Files,
 ) -> Result<Verdict> {
     set_key(reference, case.encrypted);
-    let folder = tempfile::tempdir_in(folder)?;
-    let [theirs, ours, given] =
-        ["theirs", "ours", "given"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    let place = Place::new(folder)?;
+    let [theirs, ours, given] = ["theirs", "ours", "given"].map(|name| place.uri(name));
     if overhang::is_beyond(&case.array) {
-        return beyond(case, (index, version), reference, (folder.path(), &ours), files);
+        return beyond(case, (index, version), reference, (&place, &ours), files);
     }
     let as_given = pixels::as_given(case);
     for (case, uri) in [(Some(case), &theirs), (as_given.as_ref(), &given)] {
@@ -132,10 +132,10 @@ fn beyond(
     case: &Case,
     (index, version): (u64, FormatVersion),
     reference: &mut Reference,
-    (folder, ours): (&Path, &str),
+    (place, ours): (&Place, &str),
     files: &mut Files,
 ) -> Result<Verdict> {
-    let wide = match overhang::wide_array(case, reference, folder) {
+    let wide = match overhang::wide_array(case, reference, place) {
         Ok(Some(wide)) => wide,
         Ok(None) => return Ok(Verdict::Excused("no last tile".to_owned())),
         Err(error) => return Ok(their_failure(case, None, &error)),
@@ -177,8 +177,8 @@ fn compare_reads(case: &Case, mut ask: impl FnMut(usize) -> Result<Answer>) -> R
 
 /// Compares the fragments that both sides wrote: those of one time. Encryption is never the same twice.
 fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files) {
-    // Nor do cells of equal coordinates come in any order that is settled.
-    if case.encrypted || case.array.allows_dups {
+    // Nor do cells of equal coordinates come in any order that is settled. And on a store nobody looks at files.
+    if case.encrypted || case.array.allows_dups || is_on_store() {
         return;
     }
     let open = |uri: &str| ours::options(case).open(uri).map(|array| (uri.to_owned(), array)).ok();

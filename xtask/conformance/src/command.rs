@@ -12,6 +12,8 @@ use super::change::{self, Change};
 use super::create::{self, Create};
 use super::filters::{self, Filters};
 use super::maintain::{self, Maintain};
+use super::on_store::OnStore;
+use super::place::{Store, use_store};
 use super::read::{Read, Written};
 use super::runner::{self, Amount, CaseKind, Settings};
 use super::tally::{Counts, Tally};
@@ -32,6 +34,8 @@ const OF_RELEASE: u64 = 100;
 const OLD_FORMATS: u64 = 60;
 const MIGRATE: u64 = 40;
 const CORRUPTION: u64 = 3000;
+/// On each store.
+const STORES: u64 = 300;
 
 /// What to compare; without a subcommand it is `read`.
 #[derive(Args, Debug)]
@@ -41,7 +45,7 @@ pub struct Arguments {
     #[command(flatten)]
     read: ReadArguments,
     #[command(flatten)]
-    shared: SharedArguments,
+    shared: CaseArguments,
 }
 
 #[derive(Subcommand, Clone, Debug)]
@@ -50,6 +54,12 @@ enum What {
     Read(ReadArguments),
     /// Arrays that the newest release writes, asked by both sides for cells that fulfil conditions
     Query,
+    /// The arrays of `read`, `write` and `query` on S3 servers, which are started if they don't run
+    Stores {
+        /// This server alone
+        #[arg(long, value_name = "SERVER")]
+        only: Option<String>,
+    },
     /// Arrays that both sides write, each read by the newest release, and ours by us
     Write {
         /// Names the files that our library wrote otherwise than the release did
@@ -118,7 +128,7 @@ impl Only {
 
 /// What all subcommands take.
 #[derive(Args, Clone, Debug)]
-struct SharedArguments {
+pub struct CaseArguments {
     /// How many cases; of each release where releases make the arrays
     #[arg(long, global = true)]
     cases: Option<u64>,
@@ -142,7 +152,7 @@ struct SharedArguments {
     patience: u64,
 }
 
-impl SharedArguments {
+impl CaseArguments {
     fn settings(&self) -> Settings {
         Settings {
             seed: self.seed,
@@ -152,6 +162,15 @@ impl SharedArguments {
             patience: Duration::from_secs(self.patience),
             prints: self.case.is_some(),
         }
+    }
+
+    /// The options that say the same to another program.
+    pub fn options(&self) -> Vec<String> {
+        let numbers = [("--cases", self.cases), ("--case", self.case), ("--jobs", self.jobs.map(|jobs| jobs as u64))];
+        let given = numbers.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let always = [("--seed", self.seed), ("--failures", self.failures), ("--patience", self.patience)];
+        let options = given.chain(always).flat_map(|(name, value)| [name.to_owned(), value.to_string()]);
+        options.chain(self.no_shrink.then(|| "--no-shrink".to_owned())).collect()
     }
 
     fn amount(&self, count: u64) -> Amount {
@@ -168,6 +187,37 @@ impl SharedArguments {
     fn amount_of_release(&self, count: u64) -> Amount {
         Amount::compared(self.case, self.cases.unwrap_or(count))
     }
+}
+
+impl Arguments {
+    /// The server that is named, or none, if it is stores that are asked for: a program with such a store has to run them, by
+    /// [`run_on_store`].
+    pub fn stores(&self) -> Option<Option<&str>> {
+        match &self.what {
+            Some(What::Stores { only }) => Some(only.as_deref()),
+            _ => None,
+        }
+    }
+
+    /// How many cases there are, and which.
+    pub fn cases(&self) -> &CaseArguments {
+        &self.shared
+    }
+}
+
+/// Runs the cases of `cargo xtask conformance stores` on a store.
+///
+/// # Errors
+///
+/// If cases failed, or none could be run.
+pub fn run_on_store(store: Store, arguments: &CaseArguments) -> Result<(), Box<dyn Error>> {
+    Reference::start(NEWEST)?;
+    use_store(store);
+    let folder = tempfile::tempdir_in(scratch_folder())?;
+    let started = Instant::now();
+    let (amount, settings) = (arguments.amount(STORES), arguments.settings());
+    let tally = of_newest(OnStore::new(arguments.seed), amount, &settings, folder.path())?;
+    summed_up(&tally, &both_write::lines(&tally.counts), started)
 }
 
 /// Runs `cargo xtask conformance`.
@@ -191,14 +241,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     let started = Instant::now();
     let (tally, lines) = run_kind(&what, &arguments.shared, folder.path())?;
-    println!("{}", tally.summary(&lines(&tally.counts), started.elapsed().as_secs_f64()));
+    summed_up(&tally, &lines(&tally.counts), started)
+}
+
+/// Prints what came of the cases.
+fn summed_up(tally: &Tally, lines: &[String], started: Instant) -> Result<(), Box<dyn Error>> {
+    println!("{}", tally.summary(lines, started.elapsed().as_secs_f64()));
     if tally.failed > 0 { Err(format!("{} cases failed", tally.failed).into()) } else { Ok(()) }
 }
 
 /// What came of the cases, and what their kind says of it in the summary.
 type Outcome = (Tally, fn(&Counts) -> Vec<String>);
 
-fn run_kind(what: &What, shared: &SharedArguments, folder: &Path) -> Result<Outcome, Box<dyn Error>> {
+fn run_kind(what: &What, shared: &CaseArguments, folder: &Path) -> Result<Outcome, Box<dyn Error>> {
     let (seed, settings) = (shared.seed, shared.settings());
     Ok(match what {
         What::Read(ReadArguments { short }) => {
@@ -221,6 +276,7 @@ fn run_kind(what: &What, shared: &SharedArguments, folder: &Path) -> Result<Outc
             let amount = shared.amount_of_release(if *short { SHORT_MAINTAIN } else { MAINTAIN });
             (runner::run(Maintain { seed }, amount, &settings, folder)?, maintain::lines)
         }
+        What::Stores { .. } => return Err("no store is named here: `cargo xtask conformance stores` names some".into()),
         What::Soak { .. } | What::Corruption => (Tally::default(), |_| Vec::new()),
         What::Filters => (of_newest(Filters { seed }, shared.amount(FILTERS), &settings, folder)?, filters::lines),
         What::Releases { only, append } => {
@@ -285,6 +341,7 @@ mod tests {
             "write --bytes",
             "create",
             "change",
+            "stores --only moto",
             "filters",
             "releases --append",
             "old-formats",
@@ -319,6 +376,16 @@ mod tests {
         }
         let error = super::run(&parse("--short create").expect("the pieces are understood")).expect_err("not together");
         assert_eq!(error.to_string(), "`--short` is a form of `conformance` and `conformance read`");
+    }
+
+    #[test]
+    fn another_program_is_told_the_same() {
+        let arguments = parse("stores --cases 7 --seed 3 --no-shrink --jobs 1").expect("it is understood");
+        assert_eq!(arguments.stores(), Some(None));
+        let again = parse(&format!("stores {}", arguments.cases().options().join(" "))).expect("it is understood");
+        assert_eq!(format!("{:?}", again.shared), format!("{:?}", arguments.shared));
+        assert_eq!(parse("read").expect("it is understood").stores(), None);
+        super::run(&arguments).expect_err("no store is named");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::compare::{Settled, difference};
 use super::make_ours::write;
 use super::ours::{self, Reading};
 use super::overhang::{self, WideArray};
+use super::place::Place;
 use super::reads::{compare_cells, read_again, settled, with_coordinates};
 use super::their_errors::{has_no_end, their_failure};
 use super::verdict::{Failure, Kind, Verdict};
@@ -37,8 +38,8 @@ pub fn examine(
         set_key(side, case.encrypted);
         set_order_check(side, !case.disordered);
     }
-    let folder = tempfile::tempdir_in(folder)?;
-    let [uri, in_order] = ["array", "in order"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    let place = Place::new(folder)?;
+    let [uri, in_order] = ["array", "in order"].map(|name| place.uri(name));
     // What a schema holds differs between versions; the fixtures have some of each.
     let whole_schema = writer.is_none();
     let sorted = case.sorted();
@@ -67,7 +68,7 @@ pub fn examine(
         return Ok(Verdict::Failed(failure));
     }
     let theirs = if sorted.is_some() { &in_order } else { &uri };
-    match overhang::wide_array(case, reference, folder.path()) {
+    match overhang::wide_array(case, reference, &place) {
         Ok(wide) => compare_questions(case, releases, reference, [theirs, &uri], wide.as_ref()),
         Err(error) => Ok(their_failure(case, None, &error)),
     }
@@ -257,9 +258,9 @@ pub fn misread(
 }
 
 pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<Option<Failure>> {
-    let array = match ours::options(case).open(uri) {
+    let array = match ours::open_with(&ours::options(case), uri) {
         Ok(array) => array,
-        Err(error) => return Ok(Some(Failure::new(Kind::OurError, ours::describe(&error)))),
+        Err(error) => return Ok(Some(Failure::new(Kind::OurError, error))),
     };
     if whole_schema && let Some(detail) = facts::schema_difference(case, &array) {
         return Ok(Some(Failure::new(Kind::Schema, detail)));

@@ -9,6 +9,7 @@
 //! * `selection`: points, boxes and ranges without an end; `selected` compares what both sides read of them,
 //!   and `chosen` takes them from all cells;
 //! * `both_write`: the same array written by both sides;
+//! * `place`: where arrays lie, in folders or on a store;
 //! * `overhang`: arrays in whose last tile the library crashes;
 //! * `defects`: what the library is known to get wrong; `limits`: what older releases can't do.
 //!
@@ -16,6 +17,7 @@
 //!
 //! * `read`: arrays that the newest release writes, and ours too if asked for;
 //! * `create` and `change`: arrays that are created and changed by both sides;
+//! * `on_store`: arrays of `read` and `query`, and those that both sides write, on a store;
 //! * `filters`: chains of filters;
 //! * `soak`: no cases, but readers of both sides while both write and maintain;
 //! * `corruption`: no cases either, but fixtures that are damaged, verified by us and read by both;
@@ -46,8 +48,10 @@ mod maintain;
 mod make_ours;
 mod migrate;
 mod old_formats;
+mod on_store;
 mod ours;
 mod overhang;
+mod place;
 mod print;
 mod random;
 mod read;
@@ -64,4 +68,5 @@ mod values;
 mod verdict;
 mod writer;
 
-pub use command::{Arguments, run};
+pub use command::{Arguments, CaseArguments, run, run_on_store};
+pub use place::{OpenStorage, Store};

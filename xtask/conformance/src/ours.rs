@@ -14,6 +14,7 @@ use tdb_filters::EncryptionKey;
 use tdb_types::Layout;
 
 use super::case::{Case, KEY, Question, Step};
+use super::place;
 use super::selection::Selection;
 use tdb_reference::model::{Bytes, Column, QuerySpec, ReadResult};
 
@@ -46,7 +47,7 @@ impl Reading {
 
 /// Carries out a step of a case; none that is left to the library.
 pub fn carry_out(step: &Step, case: &Case, uri: &str, manner: Manner) -> Result<(), String> {
-    let open = || options(case).threads(1).open(uri).map_err(|error| describe(&error));
+    let open = || open_with(&options(case).threads(1), uri);
     match step {
         Step::Write(spec) => {
             // What a consolidation takes depends on how many fragments there are.
@@ -79,13 +80,22 @@ pub fn options(case: &Case) -> ArrayOptions {
     }
 }
 
+/// Opens an array where its URI leads.
+pub fn open_with(options: &ArrayOptions, uri: &str) -> Result<Array, String> {
+    let opened = match place::storage(uri).map_err(|error| describe(&error))? {
+        Some(storage) => options.open_on(storage),
+        None => options.open(uri),
+    };
+    opened.map_err(|error| describe(&error))
+}
+
 /// Opens the array as a question wants it.
 pub fn open(uri: &str, case: &Case, question: &Question) -> Result<Array, String> {
     let mut options = options(case).threads(question.threads);
     if let Some((start, end)) = question.query.timestamps {
         options = options.between(TimeRange { start, end });
     }
-    options.open(uri).map_err(|error| describe(&error))
+    open_with(&options, uri)
 }
 
 /// Reads with batches of some bytes, or of the default size.

@@ -4,12 +4,11 @@
 //! crashes or reads without end. What such an array holds is therefore asked of another one, which the library makes with
 //! the same cells at coordinates of 64 bits that count from 0.
 
-use std::path::Path;
-
 use tdb_types::{ArrayType, Datatype};
 
 use super::case::{Case, Question, Step};
 use super::generate::{integer_bytes, integer_of, type_limits};
+use super::place::Place;
 use super::writer::make;
 use tdb_reference::model::{ArraySpec, Bytes, DimensionSpec, Pipeline, ReadResult};
 use tdb_reference::{Reference, Result};
@@ -88,15 +87,15 @@ pub fn is_read(case: &Case, question: &Question) -> bool {
     !touches(array, highest) && (!is_written(case) || array.dimensions.iter().all(is_counted))
 }
 
-/// Has the library make the other array in `folder`, if the case needs one.
+/// Has the library make the other array in the place of the case, if it needs one.
 ///
 /// # Errors
 /// What the library doesn't do.
-pub fn wide_array(case: &Case, reference: &mut Reference, folder: &Path) -> Result<Option<WideArray>> {
+pub fn wide_array(case: &Case, reference: &mut Reference, place: &Place) -> Result<Option<WideArray>> {
     if !is_beyond(&case.array) {
         return Ok(None);
     }
-    let wide = WideArray { case: widened(case), uri: folder.join("wide").to_string_lossy().into_owned() };
+    let wide = WideArray { case: widened(case), uri: place.uri("wide") };
     make(&wide.case, reference, &wide.uri)?;
     Ok(Some(wide))
 }

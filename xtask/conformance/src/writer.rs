@@ -6,6 +6,7 @@ use std::time::Duration;
 use tdb_reference::{Ability, Reference, Release, Result};
 
 use super::case::{Case, KEY, Step};
+use super::place;
 
 /// How long the library may take for one job: those of a case take a few milliseconds. Where it doesn't come to an end, it
 /// takes a gigabyte of memory every few seconds.
@@ -20,6 +21,9 @@ pub fn start(library: &str) -> Result<Reference> {
     let mut reference = Reference::start(library)?;
     for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
         reference.config().insert(setting.to_owned(), "1".to_owned());
+    }
+    for (setting, value) in place::settings() {
+        reference.config().insert((*setting).to_owned(), value.clone());
     }
     reference.patience(JOB_PATIENCE);
     Ok(reference)

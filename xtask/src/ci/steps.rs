@@ -7,6 +7,7 @@ use super::packages;
 use super::report::Outcome;
 use crate::Result;
 use crate::cargo::{has_subcommand, rustup, show, show_with, workspace};
+use crate::servers::{Running, Server};
 use crate::{check, fuzz};
 
 /// Something that continuous integration does.
@@ -46,7 +47,8 @@ pub const STEPS: &[Step] = &[
         own(&["conformance", "maintain", "--short"]).into()
     }),
     step("browser", "pages of tdb-report in a real browser", browser),
-    step("integrations", "the second workspace: formatting, lints, documentation, tests", || integrations().into()),
+    step("integrations", "the second workspace: formatting, lints, documentation, tests on servers", integrations),
+    step("stores", "arrays on S3 servers, by the reference library and by ours, short form", stores),
     step("packages", "the crates as a registry would get them: packaged, and built from that", packages::run),
 ];
 
@@ -80,16 +82,47 @@ fn own(arguments: &[&str]) -> Result {
     if status.success() { Ok(()) } else { Err(format!("cargo xtask {}: {status}", arguments.join(" ")).into()) }
 }
 
+/// Runs cargo in the second workspace.
+fn in_integrations(command: &[&str], rest: &[&str], environment: &[(&str, &str)]) -> Result {
+    show(&[command, &["--manifest-path", "integrations/Cargo.toml"], rest].concat(), environment)
+}
+
 /// Does with the second workspace what is done with this one; there is nothing of it in the other steps.
-fn integrations() -> Result {
-    const MANIFEST: [&str; 2] = ["--manifest-path", "integrations/Cargo.toml"];
-    let cargo = |command: &[&str], rest: &[&str], environment: &[(&str, &str)]| {
-        show(&[command, &MANIFEST[..], rest].concat(), environment)
+fn integrations() -> Outcome {
+    let look = || {
+        in_integrations(&["fmt", "--all"], &["--check"], &[])?;
+        in_integrations(&["clippy"], &["--workspace", "--locked", "--all-targets", "--", "-D", "warnings"], &[])?;
+        in_integrations(&["doc"], &["--workspace", "--locked", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
     };
-    cargo(&["fmt", "--all"], &["--check"], &[])?;
-    cargo(&["clippy"], &["--workspace", "--locked", "--all-targets", "--", "-D", "warnings"], &[])?;
-    cargo(&["doc"], &["--workspace", "--locked", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
-    cargo(&["test"], &["--workspace", "--locked"], &[])
+    match look() {
+        Ok(()) => tests_on_servers(),
+        Err(error) => Outcome::Failed(error.to_string()),
+    }
+}
+
+/// Runs the tests of the second workspace on all servers that this machine can have, and in memory in any case.
+fn tests_on_servers() -> Outcome {
+    let running = Running::start_all();
+    let tests = running.variables().and_then(|variables| {
+        let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        in_integrations(&["test"], &["--workspace", "--locked"], &variables)
+    });
+    match tests {
+        Ok(()) if !running.missing.is_empty() => Outcome::Skipped(format!(
+            "all else passed, but not on servers that aren't there: {}",
+            running.missing.join("; ")
+        )),
+        tests => tests.into(),
+    }
+}
+
+/// Compares arrays on S3 servers, where there are any.
+fn stores() -> Outcome {
+    let running = Running::start(&[Server::Seaweedfs, Server::Moto]);
+    match running.missing.is_empty() {
+        true => own(&["conformance", "stores", "--cases", "20"]).into(),
+        false => Outcome::Skipped(running.missing.join("; ")),
+    }
 }
 
 /// Builds what is published with the toolchain that `rust-version` names.

@@ -11,6 +11,7 @@ use crate::access::Access;
 use crate::damage::Damaged;
 use crate::directory::Listing;
 use crate::fragment::has_reliable_copies;
+use crate::named::list_named;
 use crate::{ArrayError, ErrorCategory, FragmentEntry, Result};
 
 /// Files of consolidated fragment metadata that were read, the newest first.
@@ -157,7 +158,10 @@ impl FooterFiles {
     fn list(&self, storage: &dyn Storage) -> Result<Vec<(String, TimestampedName)>> {
         let mut files = self.listed.clone();
         if self.has_more {
-            files.extend(metadata_files(&storage.list(FRAGMENT_META_FOLDER)?, &format!("{FRAGMENT_META_FOLDER}/")));
+            files.extend(metadata_files(
+                &list_named(storage, FRAGMENT_META_FOLDER)?,
+                &format!("{FRAGMENT_META_FOLDER}/"),
+            ));
         }
         files.sort_by(|(_, a), (_, b)| (b.end(), b.start(), b.as_str()).cmp(&(a.end(), a.start(), a.as_str())));
         Ok(files)

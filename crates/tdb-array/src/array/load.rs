@@ -17,6 +17,7 @@ use super::{Array, ArrayOptions, Inner};
 use crate::access::Access;
 use crate::damage::Findings;
 use crate::directory::{CommitInventory, FragmentFiles, Listing};
+use crate::named::{list_named, or_nothing};
 use crate::tiles::BlockRoom;
 use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result, TimeRange};
@@ -159,7 +160,7 @@ fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<
         }
     };
     for (folder, entries) in listed {
-        let entries = entries?;
+        let entries = or_nothing(storage, entries)?;
         match folder {
             SCHEMA_FOLDER => listing.schemas = entries,
             COMMITS_FOLDER => listing.commits = entries,
@@ -234,8 +235,8 @@ fn read_small(
     let read = |small: &Small| {
         Ok(match small {
             Small::File(path) => Found::File(path.clone(), read_file(path)),
-            Small::Folder(folder) => Found::Folder(folder.clone(), storage.list(folder)?),
-            Small::Footers => Found::Footers(storage.list(FRAGMENT_META_FOLDER)),
+            Small::Folder(folder) => Found::Folder(folder.clone(), list_named(storage, folder)?),
+            Small::Footers => Found::Footers(list_named(storage, FRAGMENT_META_FOLDER)),
             Small::Schema(path) => Found::Schema(Box::new(load_schema(storage, path, access))),
         })
     };
@@ -250,8 +251,6 @@ fn read_small(
             Found::Folder(folder, entries) => {
                 listing.legacy_folders.insert(folder, entries);
             }
-            // If it has gone since, there are no footers in it.
-            Found::Footers(Err(StorageError::NotFound { .. })) => listing.footers = Some(Vec::new()),
             Found::Footers(entries) => listing.footers = Some(entries?),
             Found::Schema(schema) => schema_found = Some(*schema),
         }
@@ -270,7 +269,7 @@ impl Array {
         let mut listing = list(storage, self.workers(), false)?;
         read_small(storage, self.workers(), self.access(), None, (&mut listing, &mut findings))?;
         if listing.footers.is_none() && has(&listing, FRAGMENT_META_FOLDER) {
-            listing.footers = Some(storage.list(FRAGMENT_META_FOLDER)?);
+            listing.footers = Some(list_named(storage, FRAGMENT_META_FOLDER)?);
         }
         Ok(listing)
     }

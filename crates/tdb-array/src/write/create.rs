@@ -16,6 +16,7 @@ use super::Names;
 use super::files::NewFiles;
 use crate::access::Access;
 use crate::directory::Listing;
+use crate::named::list_named;
 use crate::{Array, ArrayError, ArrayOptions, Environment, Result};
 
 /// How to make arrays and groups: under which names, with which key.
@@ -201,7 +202,7 @@ pub(super) fn check_free(storage: &dyn Storage) -> Result<()> {
     let mut listing = Listing { root, ..Listing::default() };
     let taken = |what| Err(ArrayError::AlreadyThere { path: storage.describe(""), what });
     if listing.root.iter().any(|entry| entry.name == SCHEMA_FOLDER && entry.kind == EntryKind::Folder) {
-        listing.schemas = storage.list(SCHEMA_FOLDER)?;
+        listing.schemas = list_named(storage, SCHEMA_FOLDER)?;
     }
     if let Some((name, _)) = listing.older_than_format_1() {
         return taken(if name == FIRST_SCHEMA { "an array" } else { "a key-value store" });

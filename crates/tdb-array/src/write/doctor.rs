@@ -133,9 +133,9 @@ impl Array {
         };
         let has = |folder: &str| root.iter().any(|entry| entry.name == folder && entry.kind == EntryKind::Folder);
         if has(COMMITS_FOLDER) {
-            let commits = self.storage().list(COMMITS_FOLDER)?;
+            let commits = list(&**self.storage(), COMMITS_FOLDER)?;
             committed.extend(commits.iter().filter_map(stem).map(|stem| format!("{FRAGMENTS_FOLDER}/{stem}")));
-        } else if has(FRAGMENTS_FOLDER) && !self.storage().list(FRAGMENTS_FOLDER)?.is_empty() {
+        } else if has(FRAGMENTS_FOLDER) && !list(&**self.storage(), FRAGMENTS_FOLDER)?.is_empty() {
             let file = self.storage().describe(COMMITS_FOLDER);
             let what = "it isn't there, so that it isn't known which fragments count".to_owned();
             return Err(ArrayError::Corrupt { file, what });

@@ -65,14 +65,15 @@ impl Located {
     /// # Errors
     /// There is no such file.
     pub(crate) fn on_store(argument: &OsStr) -> Option<Result<Self>> {
-        let uri = argument.to_str()?.trim_end_matches('/');
+        let (uri, query) = stores::without_query(argument.to_str()?);
         let (around, name) = uri.rsplit_once('/').filter(|(around, _)| !around.ends_with('/'))?;
-        let storage = stores::open(OsStr::new(around))?;
-        Some(storage.map_err(|error| ArrayError::from(error).into()).and_then(|storage| Self::find(uri, storage, name)))
+        let storage = stores::open(OsStr::new(&format!("{around}{query}")))?;
+        let found = |storage| Self::find((uri, query), storage, name);
+        Some(storage.map_err(|error| ArrayError::from(error).into()).and_then(found))
     }
 
     /// Looks for the array that the file lies in.
-    fn find(uri: &str, own: Arc<dyn Storage>, name: &str) -> Result<Self> {
+    fn find((uri, query): (&str, &str), own: Arc<dyn Storage>, name: &str) -> Result<Self> {
         if own.kind(name).map_err(ArrayError::from)? != Some(EntryKind::File) {
             return Err(Failure::new(Exit::Unavailable, format!("{uri}: there is no such file")));
         }
@@ -87,7 +88,7 @@ impl Located {
         for _ in 0..DEEPEST {
             let Some((above, _)) = around.rsplit_once('/').filter(|(above, _)| !above.ends_with('/')) else { break };
             around = above;
-            let Some(Ok(storage)) = stores::open(OsStr::new(around)) else { break };
+            let Some(Ok(storage)) = stores::open(OsStr::new(&format!("{around}{query}"))) else { break };
             // What may not be listed is no array of which anything could be read.
             if storage.list("").is_ok_and(|entries| Kind::of_entries(&entries) == Kind::Array) {
                 return Ok(located(storage, uri[around.len() + 1..].to_owned(), true));

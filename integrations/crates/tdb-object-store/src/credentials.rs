@@ -39,16 +39,16 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    /// The profile that `AWS_PROFILE` names, or the default one; none if nobody named one and there is no file.
-    pub(crate) fn of_user() -> Result<Option<Self>, UrlError> {
+    /// The profile of that name, or which `AWS_PROFILE` names, or the default one; none if nobody named one and there is no file.
+    pub(crate) fn of_user(named: Option<&str>) -> Result<Option<Self>, UrlError> {
         let home =
             std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from).unwrap_or_default();
         let file = |variable: &str, name: &str| {
             std::env::var_os(variable).map_or_else(|| home.join(".aws").join(name), PathBuf::from)
         };
         let files = [file("AWS_SHARED_CREDENTIALS_FILE", "credentials"), file("AWS_CONFIG_FILE", "config")];
-        let named = std::env::var("AWS_PROFILE").ok().filter(|name| !name.is_empty());
-        Self::read(&files, named.as_deref())
+        let of_environment = std::env::var("AWS_PROFILE").ok().filter(|name| !name.is_empty());
+        Self::read(&files, named.or(of_environment.as_deref()))
     }
 
     /// A profile of the files of credentials and of configuration.
@@ -74,7 +74,7 @@ impl Profile {
         match named {
             Some(name) if !found => Err(UrlError::Profile {
                 file: credentials.display().to_string(),
-                why: format!("neither it nor {} has the profile {name:?} of AWS_PROFILE", config.display()),
+                why: format!("neither it nor {} has the profile {name:?}", config.display()),
             }),
             _ => Ok(found.then_some(profile)),
         }

@@ -39,6 +39,11 @@ pub enum StoreProblem {
     /// The store overwrites what it was asked not to overwrite: two writers could destroy each other's work.
     #[error("this store ignores the condition that a file must not be there yet: nothing is written to it")]
     IgnoresConditions,
+    /// A server of the web that lists no folders, without which nobody knows what an array is made of.
+    #[error(
+        "this server lists no folders: of servers of the web, arrays are read from those that speak WebDAV (PROPFIND)"
+    )]
+    ListsNothing,
     /// The store can't do what is needed.
     #[error("this store can't do that ({said})")]
     NotSupported {
@@ -77,7 +82,7 @@ impl StoreProblem {
             Self::Unauthenticated { .. } | Self::Denied { .. } => io::ErrorKind::PermissionDenied,
             Self::NoBucket => io::ErrorKind::NotFound,
             Self::Busy { .. } => io::ErrorKind::TimedOut,
-            Self::IgnoresConditions | Self::NotSupported { .. } => io::ErrorKind::Unsupported,
+            Self::IgnoresConditions | Self::ListsNothing | Self::NotSupported { .. } => io::ErrorKind::Unsupported,
             Self::WrongLength { .. } => io::ErrorKind::UnexpectedEof,
             Self::WrongRegion | Self::Other { .. } => io::ErrorKind::Other,
         };
@@ -114,7 +119,7 @@ pub enum UrlError {
         /// What is wrong.
         why: String,
     },
-    /// A profile of `AWS_PROFILE` can't be read.
+    /// A profile, of `AWS_PROFILE` or of the URL, can't be read.
     #[error("{file}: {why}")]
     Profile {
         /// The file of profiles.
@@ -145,6 +150,7 @@ fn problem(error: &StoreError) -> StoreProblem {
         StoreError::PermissionDenied { .. } => StoreProblem::Denied { said },
         StoreError::Unauthenticated { .. } => StoreProblem::Unauthenticated { said },
         StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => StoreProblem::NotSupported { said },
+        StoreError::Generic { store: "HTTP", source } if lists_nothing(source.as_ref()) => StoreProblem::ListsNothing,
         _ if said.contains("Received redirect without LOCATION") || said.contains("PermanentRedirect") => {
             StoreProblem::WrongRegion
         }
@@ -160,6 +166,13 @@ const EXPIRED: &[&str] =
 
 /// How they say that they were too busy.
 const BUSY: &[&str] = &["SlowDown", "429", "500", "502", "503", "504", "ServerBusy"];
+
+/// Whether a server refused to list a folder, or answered with something else.
+fn lists_nothing(source: &(dyn Error + 'static)) -> bool {
+    let text = source.to_string();
+    let refused = ["status code: 400", "status code: 405", "status code: 501"];
+    text.contains("PROPFIND") && (text.contains("decoding") || refused.iter().any(|status| text.contains(status)))
+}
 
 fn says(source: &(dyn Error + 'static), words: &[&str]) -> bool {
     let text = chain(source);

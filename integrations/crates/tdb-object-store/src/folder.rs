@@ -36,8 +36,9 @@ pub(crate) async fn kind_of(place: Arc<Place>, path: String, location: Path) -> 
     let mut below = place.store.list(Some(&location));
     let (file, first) = join!(place.store.head(&location), below.next());
     match (file, first) {
-        (Ok(_), _) => Ok(Some(EntryKind::File)),
+        // As in listings a folder wins: servers of the web answer for folders as they do for files.
         (_, Some(Ok(_))) => Ok(Some(EntryKind::Folder)),
+        (Ok(_), _) => Ok(Some(EntryKind::File)),
         (Err(StoreError::NotFound { .. }), None) => Ok(None),
         (Err(StoreError::NotFound { .. }), Some(Err(error))) | (Err(error), _) => {
             Err(of_store(place.describe(&path), &error))

@@ -43,7 +43,9 @@ mod options;
 mod place;
 mod range;
 mod runtime;
+mod settings;
 mod storage;
+mod web;
 mod write;
 
 pub use error::{SCHEMES, StoreProblem, UrlError};

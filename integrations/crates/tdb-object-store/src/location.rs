@@ -14,7 +14,9 @@ use tdb_storage::Storage;
 use url::{Position, Url};
 
 use crate::credentials::{Profile, has_s3_credentials, is_on_ec2};
-use crate::{ObjectStorage, StoreOptions, UrlError};
+use crate::settings::Settings;
+use crate::web::WebConnector;
+use crate::{ObjectStorage, SCHEMES, StoreOptions, UrlError};
 
 /// The storage at a URL: `s3://bucket/folder`, `gs://bucket/folder`, `az://container/folder`, or a WebDAV server's `http(s)://…`.
 ///
@@ -26,7 +28,11 @@ use crate::{ObjectStorage, StoreOptions, UrlError};
 /// - Google: `GOOGLE_SERVICE_ACCOUNT` and the like, the application's default credentials; `GOOGLE_SKIP_SIGNATURE=true` for public
 ///   buckets.
 /// - Azure: `AZURE_STORAGE_ACCOUNT_NAME`, `AZURE_STORAGE_ACCOUNT_KEY`, `AZURE_STORAGE_SAS_KEY` and the like;
-///   `AZURE_STORAGE_USE_EMULATOR=true` for Azurite.
+///   `AZURE_STORAGE_USE_EMULATOR=true` for Azurite, at `AZURITE_BLOB_STORAGE_URL`.
+///
+/// A URL may say of itself which server is asked, and by whom, behind a `?`; that wins over the environment, and so several servers can be
+/// used at the same time: `s3://bucket/folder?profile=NAME` (keys, region and `endpoint_url` of that profile, and none of
+/// the environment), `?endpoint=http://127.0.0.1:9000` and `?region=…`, joined by `&`; for Google and Azure, `?endpoint=…`. Keys don't belong there.
 ///
 /// Nothing is asked of the store yet.
 ///
@@ -48,7 +54,7 @@ pub fn open_with(url: &str, options: &StoreOptions) -> Result<Arc<dyn Storage>, 
 #[derive(Default)]
 pub struct Stores {
     options: StoreOptions,
-    /// By scheme, user and host.
+    /// By scheme, user, host and query.
     opened: Mutex<HashMap<String, ObjectStorage>>,
 }
 
@@ -77,7 +83,9 @@ impl Stores {
         let wrong = |why: String| UrlError::Configuration { url: clean(url), why };
         let path = path_of(&parsed).ok_or_else(|| wrong("its path is not UTF-8".to_owned()))?;
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let bucket = match opened.entry(parsed[..Position::BeforePath].to_owned()) {
+        // What follows a `?` says how the bucket is reached.
+        let reached = format!("{}?{}", &parsed[..Position::BeforePath], parsed.query().unwrap_or_default());
+        let bucket = match opened.entry(reached) {
             Entry::Occupied(bucket) => bucket.get().clone(),
             Entry::Vacant(place) => place.insert(open_bucket(&parsed, &self.options)?).clone(),
         };
@@ -93,27 +101,38 @@ impl Stores {
 fn open_bucket(url: &Url, options: &StoreOptions) -> Result<ObjectStorage, UrlError> {
     let wrong = |why: String| UrlError::Configuration { url: clean(url.as_str()), why };
     let retry = RetryConfig { max_retries: options.retries, retry_timeout: options.patience, ..RetryConfig::default() };
+    if !SCHEMES.contains(&url.scheme()) {
+        return Err(UrlError::Scheme { url: clean(url.as_str()) });
+    }
+    let settings = Settings::of(url).map_err(wrong)?;
     let mut heeds_conditions = true;
     let store: object_store::Result<Arc<dyn ObjectStore>> = match url.scheme() {
         "s3" | "s3a" => {
-            let builder = s3(AmazonS3Builder::from_env(), url)?;
+            let builder = s3(&settings, url)?;
             // Amazon's own heeds them.
-            heeds_conditions = builder.get_config_value(&AmazonS3ConfigKey::Endpoint).is_none();
+            heeds_conditions = server(&builder).is_none();
             builder.with_retry(retry).build().map(|store| Arc::new(store) as _)
         }
         "gs" | "gcs" => {
-            let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket(url));
+            let mut builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket(url));
+            if let Some(endpoint) = &settings.endpoint {
+                builder = builder.with_base_url(endpoint);
+            }
             heeds_conditions = builder.get_config_value(&GoogleConfigKey::BaseUrl).is_none();
             builder.with_retry(retry).build().map(|store| Arc::new(store) as _)
         }
         "az" | "azure" | "abfs" | "abfss" => {
-            let builder = MicrosoftAzureBuilder::from_env().with_url(url.as_str());
+            let mut builder = MicrosoftAzureBuilder::from_env().with_url(url.as_str());
+            if let Some(endpoint) = settings.endpoint {
+                builder = builder.with_allow_http(endpoint.starts_with("http:")).with_endpoint(endpoint);
+            }
             builder.with_retry(retry).build().map(|store| Arc::new(store) as _)
         }
         "http" | "https" => {
             let server = url.origin().ascii_serialization();
             let client = ClientOptions::new().with_allow_http(url.scheme() == "http");
             let builder = HttpBuilder::new().with_url(server).with_client_options(client).with_retry(retry);
+            let builder = builder.with_http_connector(WebConnector);
             heeds_conditions = false;
             builder.build().map(|store| Arc::new(store) as _)
         }
@@ -125,13 +144,14 @@ fn open_bucket(url: &Url, options: &StoreOptions) -> Result<ObjectStorage, UrlEr
 }
 
 /// A builder for S3 that has credentials, if there are any.
-fn s3(builder: AmazonS3Builder, url: &Url) -> Result<AmazonS3Builder, UrlError> {
-    let mut builder = builder.with_bucket_name(bucket(url));
-    if !has_s3_credentials(|name| std::env::var_os(name).is_some()) {
-        let profile = Profile::of_user()?.unwrap_or_default();
+fn s3(settings: &Settings, url: &Url) -> Result<AmazonS3Builder, UrlError> {
+    let mut builder = settings.s3().with_bucket_name(bucket(url));
+    let named = settings.profile.as_deref();
+    if named.is_some() || !has_s3_credentials(|name| std::env::var_os(name).is_some()) {
+        let profile = Profile::of_user(named)?.unwrap_or_default();
         let is_anonymous = profile.access_key_id.is_none() && !is_on_ec2();
         for (key, value) in profile.settings() {
-            // What the environment says wins.
+            // What the URL and the environment say wins.
             if builder.get_config_value(&key).is_none() {
                 builder = builder.with_config(key, value);
             }
@@ -143,9 +163,14 @@ fn s3(builder: AmazonS3Builder, url: &Url) -> Result<AmazonS3Builder, UrlError> 
         }
     }
     // Who names a server by `http:` knows that it isn't encrypted.
-    let is_plain =
-        builder.get_config_value(&AmazonS3ConfigKey::Endpoint).is_some_and(|server| server.starts_with("http:"));
+    let is_plain = server(&builder).is_some_and(|server| server.starts_with("http:"));
     Ok(if is_plain { builder.with_allow_http(true) } else { builder })
+}
+
+/// The server that is asked, if it isn't Amazon's.
+fn server(builder: &AmazonS3Builder) -> Option<String> {
+    let [first, second] = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint];
+    builder.get_config_value(&first).or_else(|| builder.get_config_value(&second))
 }
 
 fn bucket(url: &Url) -> &str {
@@ -155,7 +180,12 @@ fn bucket(url: &Url) -> &str {
 /// The URL up to the path: `s3://bucket`.
 fn root_of(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    format!("{}://{}{port}", url.scheme(), bucket(url))
+    // `abfss://CONTAINER@ACCOUNT…`; elsewhere it is a user, who is nobody's business.
+    let container = match url.scheme() {
+        "abfs" | "abfss" if !url.username().is_empty() => format!("{}@", url.username()),
+        _ => String::new(),
+    };
+    format!("{}://{container}{}{port}", url.scheme(), bucket(url))
 }
 
 /// The path as the store has it.
@@ -185,9 +215,13 @@ mod tests {
     fn urls_become_places() {
         let storage = open("http://127.0.0.1:9/a%20b/c/").unwrap();
         assert_eq!(storage.describe("f"), "http://127.0.0.1:9/a b/c/f");
-        for url in ["ftp://host/a", "nothing"] {
+        let storage = open("s3://bucket/a/b?endpoint=http://127.0.0.1:9&region=eu-west-1").unwrap();
+        assert_eq!(storage.uri("f").as_deref(), Some("s3://bucket/a/b/f"));
+        for url in ["ftp://host/a", "nothing", "s3://bucket/a?profile", "http://127.0.0.1:9/a?b=c"] {
             open(url).unwrap_err();
         }
+        let url = Url::parse("abfss://container:SECRET@account.dfs.core.windows.net/a").unwrap();
+        assert_eq!(root_of(&url), "abfss://container@account.dfs.core.windows.net");
     }
 
     #[test]

@@ -8,12 +8,18 @@ use tdb_types::FormatVersion;
 use super::describe;
 use crate::case::Case;
 use crate::create::{build, options};
+use crate::place;
 use tdb_reference::model::{self, Comparison, Evolution};
 
 /// Makes the array of a case, in a format version.
 pub fn create(uri: &str, case: &Case, version: FormatVersion) -> Result<(), String> {
     let definition = build::definition(&case.array, version).map_err(|error| describe(&error))?;
-    options(case.encrypted).1.create(uri, &definition).map_err(|error| describe(&error))
+    let options = options(case.encrypted).1;
+    let created = match place::storage(uri).map_err(|error| describe(&error))? {
+        Some(storage) => options.create_on(&storage, &definition),
+        None => options.create(uri, &definition),
+    };
+    created.map_err(|error| describe(&error))
 }
 
 /// Changes the array's schema.

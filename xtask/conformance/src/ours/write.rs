@@ -6,7 +6,7 @@ use tdb_array::{Array, Coordinate, Names, NewCells, NewColumn, Order, Write};
 use tdb_schema::FieldRef;
 use tdb_types::{FormatVersion, Layout, Scalar};
 
-use super::{describe, options};
+use super::{describe, open_with, options};
 use crate::case::Case;
 use tdb_reference::model::{Column, WriteSpec};
 
@@ -42,7 +42,7 @@ impl Manner {
 /// Writes as the array that is there wants it.
 pub fn write(uri: &str, case: &Case, spec: &WriteSpec, manner: Manner) -> Result<(), String> {
     let failed = |error: tdb_array::ArrayError| describe(&error);
-    let array = options(case).threads(manner.threads).open(uri).map_err(failed)?;
+    let array = open_with(&options(case).threads(manner.threads), uri)?;
     let mut write = array.write().budget(manner.budget).any_utf8();
     if let Some(time) = spec.timestamp {
         write = write.names(Names::new().at(time));

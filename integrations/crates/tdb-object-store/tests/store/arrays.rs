@@ -10,10 +10,10 @@ use tdb_storage::Storage;
 
 use crate::stores::each;
 
-const FRAGMENTS: u32 = 10;
+pub(crate) const FRAGMENTS: u32 = 10;
 const CELLS: u32 = 1000;
 
-fn create(storage: &Arc<dyn Storage>) {
+pub(crate) fn create(storage: &Arc<dyn Storage>) {
     let position = Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
     let schema = SchemaBuilder::sparse()
         .dimension(position)
@@ -26,7 +26,7 @@ fn create(storage: &Arc<dyn Storage>) {
     CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
 }
 
-fn write(storage: &Arc<dyn Storage>, fragment: u32) {
+pub(crate) fn write(storage: &Arc<dyn Storage>, fragment: u32) {
     let positions: Vec<u32> = (0..CELLS).map(|cell| cell * FRAGMENTS + fragment).collect();
     let depths: Vec<f64> = positions.iter().map(|position| f64::from(*position) / 2.0).collect();
     let names: Vec<String> = positions.iter().map(|position| format!("n{position}")).collect();
@@ -38,7 +38,7 @@ fn write(storage: &Arc<dyn Storage>, fragment: u32) {
     assert_eq!(array.write().cells(cells).unwrap().cells, u64::from(CELLS));
 }
 
-fn read(storage: &Arc<dyn Storage>) -> (u64, f64) {
+pub(crate) fn read(storage: &Arc<dyn Storage>) -> (u64, f64) {
     let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
     let (mut cells, mut sum) = (0, 0.0);
     for batch in array.read().order(Order::Unordered).batches().unwrap() {
@@ -49,6 +49,11 @@ fn read(storage: &Arc<dyn Storage>) -> (u64, f64) {
     (cells, sum)
 }
 
+/// What is read of an array with all fragments.
+pub(crate) fn expected() -> (u64, f64) {
+    (u64::from(CELLS * FRAGMENTS), (0..CELLS * FRAGMENTS).map(|position| f64::from(position) / 2.0).sum())
+}
+
 #[test]
 fn arrays_live_on_stores() {
     each(&StoreOptions::default(), |storage| {
@@ -56,8 +61,6 @@ fn arrays_live_on_stores() {
         for fragment in 0..FRAGMENTS {
             write(&storage, fragment);
         }
-        let all = u64::from(CELLS * FRAGMENTS);
-        let expected = (all, (0..CELLS * FRAGMENTS).map(|position| f64::from(position) / 2.0).sum());
-        assert_eq!(read(&storage), expected);
+        assert_eq!(read(&storage), expected());
     });
 }

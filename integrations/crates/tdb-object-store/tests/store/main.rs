@@ -8,3 +8,4 @@ mod promises;
 mod relocate;
 mod requests;
 mod stores;
+mod web;

@@ -22,8 +22,10 @@ pub(crate) fn each(options: &StoreOptions, body: impl Fn(Arc<dyn Storage>)) {
     for url in servers.split_whitespace() {
         println!("on {url}");
         let nanoseconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
-        let unique =
-            format!("{}/test-{nanoseconds}-{}", url.trim_end_matches('/'), NEXT.fetch_add(1, Ordering::Relaxed));
+        // What follows the `?` says which server it is.
+        let (place, settings) = url.split_at(url.find('?').unwrap_or(url.len()));
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let unique = format!("{}/test-{nanoseconds}-{number}{settings}", place.trim_end_matches('/'));
         let storage = open_with(&unique, options).unwrap();
         body(storage.clone());
         // Leaves the server as it was.

@@ -1,0 +1,36 @@
+//! Servers of the web: what of them is asked otherwise than `object_store` asks.
+
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+};
+
+const NOT_IMPLEMENTED: u16 = 501;
+const METHOD_NOT_ALLOWED: u16 = 405;
+
+/// Connections to servers of the web, of which one may know no `PROPFIND`.
+#[derive(Debug)]
+pub(crate) struct WebConnector;
+
+impl HttpConnector for WebConnector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(Web(ReqwestConnector::default().connect(options)?)))
+    }
+}
+
+#[derive(Debug)]
+struct Web(HttpClient);
+
+#[async_trait::async_trait]
+impl HttpService for Web {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let mut response = self.0.execute(request).await?;
+        // Who doesn't implement a method won't do so a moment later: not to be asked again and again for a minute.
+        if response.status().as_u16() == NOT_IMPLEMENTED
+            && let Ok(refused) = METHOD_NOT_ALLOWED.try_into()
+        {
+            *response.status_mut() = refused;
+        }
+        Ok(response)
+    }
+}

@@ -1,0 +1,108 @@
+//! Arrays that a server of the web has, which is asked for them and not written to.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tdb_object_store::{StoreProblem, open};
+use tdb_storage::{EntryKind, LocalStorage, Storage};
+
+use crate::arrays::{FRAGMENTS, create, expected, read, write};
+
+/// A folder that a WebDAV server shows, and its URL, where there is one.
+fn on_server(body: impl Fn(&Path, &str)) {
+    let [url, folder] = ["TDB_WEBDAV", "TDB_WEBDAV_FOLDER"].map(|name| std::env::var(name).unwrap_or_default());
+    if url.is_empty() || folder.is_empty() {
+        println!("left out: TDB_WEBDAV names no server");
+        return;
+    }
+    println!("on {url}");
+    let name = format!("test-{}", SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos());
+    let folder = Path::new(&folder).join(&name);
+    std::fs::create_dir_all(&folder).unwrap();
+    body(&folder, &format!("{url}/{name}"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn arrays_are_read_from_webdav() {
+    on_server(|folder, url| {
+        let local: Arc<dyn Storage> = Arc::new(LocalStorage::new(folder.join("array")));
+        create(&local);
+        for fragment in 0..FRAGMENTS {
+            write(&local, fragment);
+        }
+        let remote = open(&format!("{url}/array")).unwrap();
+        assert_eq!(read(&remote), expected());
+        // Nothing else may be written over: WebDAV has no condition that `object_store` knows.
+        let error = remote.create_new("f", b"bytes").unwrap_err();
+        assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::NotSupported { .. })), "{error}");
+        assert!(!folder.join("array/f").exists());
+    });
+}
+
+#[test]
+fn folders_and_names_on_webdav() {
+    on_server(|folder, url| {
+        let local = LocalStorage::new(folder);
+        let odd = ["a b", "a%20b", "a+b", "é", "a~", "(a)", "a&b=c", "a#b", "a'b", "Z", "_", "a;b", "a@b", "a!b"];
+        for name in odd {
+            local.create_folder("odd/below").unwrap();
+            local.create_new(&format!("odd/{name}"), name.as_bytes()).unwrap();
+        }
+        local.create_folder("nothing").unwrap();
+        let remote = open(url).unwrap();
+        for path in ["", "odd"] {
+            assert_eq!(remote.list(path).unwrap(), local.list(path).unwrap(), "{path:?}");
+        }
+        // As on all stores, a folder is there as long as something is in it.
+        assert!(remote.list("nothing").unwrap_err().is_not_found());
+        for name in odd {
+            assert_eq!(remote.read(&format!("odd/{name}")).unwrap(), name.as_bytes(), "{name}");
+        }
+        let kinds = [("odd", Some(EntryKind::Folder)), ("odd/Z", Some(EntryKind::File)), ("odd/none", None)];
+        for (path, kind) in kinds {
+            assert_eq!(remote.kind(path).unwrap(), kind, "{path}");
+        }
+        assert!(remote.list("none").unwrap_err().is_not_found());
+        assert!(remote.read("none").unwrap_err().is_not_found());
+    });
+}
+
+/// A server that answers everything with one status, as long as the test runs.
+fn answering(status: &'static str, body: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let length = body.len();
+            let answer = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn servers_that_list_nothing_are_told_by_name() {
+    // nginx and others, Python's own, and those that answer any method with a page.
+    let plain = [
+        ("405 Method Not Allowed", ""),
+        ("501 Unsupported method ('PROPFIND')", ""),
+        ("400 Bad Request", ""),
+        ("200 OK", "<html><body>hello</body></html>"),
+    ];
+    for (status, body) in plain {
+        let url = answering(status, body);
+        let began = Instant::now();
+        let error = open(&format!("{url}/array")).unwrap().list("").unwrap_err();
+        assert_eq!(StoreProblem::of(&error), Some(&StoreProblem::ListsNothing), "{status}: {error}");
+        assert!(began.elapsed() < Duration::from_secs(10), "{status}: asked again and again");
+        assert!(error.to_string().contains("/array"), "{error}");
+    }
+}

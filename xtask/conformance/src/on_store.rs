@@ -1,0 +1,73 @@
+//! Arrays on a store, as those of `read`, `write` and `query` are made and asked on the disk.
+
+use std::path::Path;
+
+use tdb_reference::{Reference, Result};
+
+use super::coverage::Coverage;
+use super::read::{Read, ReadCase, Written};
+use super::runner::CaseKind;
+use super::tally::Counts;
+use super::verdict::{Failure, Verdict};
+
+/// See the module.
+pub struct OnStore {
+    /// Taken in turn: the library's arrays, those of both sides, and those that are asked for more than ranges.
+    kinds: [Read; 3],
+}
+
+impl OnStore {
+    pub fn new(seed: u64) -> Self {
+        let kind = |written, conditions| Read { seed, written, conditions, names_files: false };
+        Self { kinds: [kind(Written::None, false), kind(Written::All, false), kind(Written::None, true)] }
+    }
+
+    fn kind(&self, index: u64) -> &Read {
+        &self.kinds[(index % 3) as usize]
+    }
+}
+
+impl CaseKind for OnStore {
+    type Case = ReadCase;
+    type Sides = Reference;
+
+    fn command(&self) -> String {
+        "stores".to_owned()
+    }
+
+    fn start(&self) -> Result<Reference> {
+        self.kinds[0].start()
+    }
+
+    fn case(&self, index: u64) -> Option<ReadCase> {
+        self.kind(index).case(index)
+    }
+
+    fn examine(
+        &self,
+        case: &ReadCase,
+        index: u64,
+        reference: &mut Reference,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> Result<Verdict> {
+        self.kind(index).examine(case, index, reference, folder, counts)
+    }
+
+    fn shrink(
+        &self,
+        case: ReadCase,
+        failure: Failure,
+        fails: &mut dyn FnMut(&ReadCase) -> Option<Failure>,
+    ) -> (ReadCase, Failure) {
+        self.kinds[0].shrink(case, failure, fails)
+    }
+
+    fn print(&self, case: &ReadCase, index: u64, question: Option<usize>) -> String {
+        self.kind(index).print(case, index, question)
+    }
+
+    fn cover(&self, case: &ReadCase, coverage: &mut Coverage) {
+        self.kinds[0].cover(case, coverage);
+    }
+}

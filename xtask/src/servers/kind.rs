@@ -1,0 +1,149 @@
+//! The servers that there are, and how each is started.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::ValueEnum;
+
+use super::install;
+use super::place::{folder, node, python};
+use crate::Result;
+
+/// A server of stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Server {
+    /// An S3 server that keeps what it has on the disk, and heeds conditions
+    Seaweedfs,
+    /// S3 as Python's tests imitate it
+    Moto,
+    /// Microsoft's imitation of Azure Blob Storage
+    Azurite,
+    /// A WebDAV server over a folder
+    Wsgidav,
+}
+
+/// All of them, in the order of their ports.
+pub const ALL: [Server; 4] = [Server::Seaweedfs, Server::Moto, Server::Azurite, Server::Wsgidav];
+
+/// Where those begin that SeaweedFS's own parts talk on.
+const INNER: u16 = 10;
+
+/// Keys of servers that only this machine reaches: they keep nobody out, but clients want some.
+pub const ACCESS_KEY: &str = "tdb";
+pub const SECRET_KEY: &str = "known-to-everybody";
+pub const ACCOUNT: &str = "tdb";
+/// In base 64, as keys of Azure are.
+pub const ACCOUNT_KEY: &str = "a25vd24tdG8tZXZlcnlib2R5";
+
+impl Server {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seaweedfs => "seaweedfs",
+            Self::Moto => "moto",
+            Self::Azurite => "azurite",
+            Self::Wsgidav => "wsgidav",
+        }
+    }
+
+    /// Its port, where the first port of all is known.
+    pub fn port(self, first: u16) -> u16 {
+        first + self as u16
+    }
+
+    /// All ports that it listens on.
+    pub fn ports(self, first: u16) -> Vec<u16> {
+        let inner = if self == Self::Seaweedfs { first + INNER..first + INNER + 7 } else { 0..0 };
+        std::iter::once(self.port(first)).chain(inner).collect()
+    }
+
+    /// Whether it is an S3 server.
+    pub fn is_s3(self) -> bool {
+        matches!(self, Self::Seaweedfs | Self::Moto)
+    }
+
+    /// Where it is asked.
+    pub fn address(self, port: u16) -> String {
+        format!("http://127.0.0.1:{port}")
+    }
+
+    /// Where it keeps what it has.
+    pub fn data(self) -> PathBuf {
+        folder().join("data").join(self.name())
+    }
+
+    pub fn install(self) -> Result {
+        // Its bucket is made by a client that pip brings.
+        install::with_pip()?;
+        if self == Self::Azurite { install::with_npm() } else { Ok(()) }
+    }
+
+    /// The command that starts it, over an empty folder. Each has the folder's path in it, by which its process is known again.
+    pub fn command(self, first: u16) -> Result<Command> {
+        let (data, port) = (self.data(), self.port(first).to_string());
+        let _ = fs::remove_dir_all(&data);
+        fs::create_dir_all(&data)?;
+        let mut command = match self {
+            Self::Seaweedfs => seaweedfs(&data, first)?,
+            Self::Moto => {
+                let mut command = Command::new(python("moto_server"));
+                command.args(["-H", "127.0.0.1", "-p", &port]);
+                command
+            }
+            Self::Azurite => {
+                let mut command = Command::new(node("azurite-blob"));
+                command.args(["--silent", "--disableTelemetry", "--skipApiVersionCheck", "--blobHost", "127.0.0.1"]);
+                command.args(["--blobPort", &port, "--location"]).arg(&data);
+                command.env("AZURITE_ACCOUNTS", format!("{ACCOUNT}:{ACCOUNT_KEY}"));
+                command
+            }
+            Self::Wsgidav => {
+                let mut command = Command::new(python("wsgidav"));
+                command.args(["--no-config", "--auth=anonymous", "--host=127.0.0.1", "--port", &port]);
+                command.arg(option("--root=", &data));
+                command
+            }
+        };
+        command.current_dir(&data);
+        Ok(command)
+    }
+}
+
+fn seaweedfs(data: &Path, first: u16) -> Result<Command> {
+    let identities = format!(
+        r#"{{"identities":[{{"name":"tests","credentials":[{{"accessKey":"{ACCESS_KEY}","secretKey":"{SECRET_KEY}"}}],"#
+    ) + r#""actions":["Admin","Read","Write","List","Tagging"]}]}"#;
+    let config = data.join("s3.json");
+    fs::write(&config, identities)?;
+    let mut command = Command::new(python("weed"));
+    command.args(["server", "-s3", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-volume.max=100"]);
+    // Volumes are made at once as large as they may become.
+    command.arg("-master.volumeSizeLimitMB=32").arg(format!("-s3.port={}", Server::Seaweedfs.port(first)));
+    let inner = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc"];
+    for (name, port) in inner.into_iter().chain(["s3.port.grpc"]).zip(first + INNER..) {
+        command.arg(format!("-{name}={port}"));
+    }
+    command.arg(option("-dir=", data)).arg(option("-s3.config=", &config));
+    Ok(command)
+}
+
+fn option(name: &str, path: &Path) -> OsString {
+    let mut text = OsString::from(name);
+    text.push(path);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::ALL;
+
+    #[test]
+    fn ports_are_each_server_s_own() {
+        let ports: Vec<u16> = ALL.iter().flat_map(|server| server.ports(1000)).collect();
+        assert_eq!(ports.iter().collect::<BTreeSet<_>>().len(), ports.len());
+        assert!(ports.iter().all(|port| (1000..1020).contains(port)), "{ports:?}");
+    }
+}
