@@ -38,11 +38,15 @@ mod fetch;
 mod file;
 mod folder;
 mod location;
+mod mark;
 mod options;
+mod pause;
 mod place;
 mod range;
 mod runtime;
+mod said;
 mod storage;
+mod unsigned;
 mod write;
 
 pub use error::{SCHEMES, StoreProblem, UrlError};

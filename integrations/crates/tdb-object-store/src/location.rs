@@ -11,6 +11,8 @@ use tdb_storage::Storage;
 use url::Url;
 
 use crate::credentials::{Profile, has_s3_credentials, is_on_ec2};
+use crate::said::without_queries;
+use crate::unsigned::Unsigned;
 use crate::{ObjectStorage, StoreOptions, UrlError};
 
 /// The storage at a URL: `s3://bucket/folder`, `gs://bucket/folder`, `az://container/folder`, or a WebDAV server's `http(s)://…`.
@@ -47,7 +49,12 @@ pub fn open_with(url: &str, options: &StoreOptions) -> Result<Arc<dyn Storage>, 
             let builder = s3(AmazonS3Builder::from_env(), &parsed)?;
             // Amazon's own heeds them.
             heeds_conditions = builder.get_config_value(&AmazonS3ConfigKey::Endpoint).is_none();
-            builder.with_retry(retry).build().map(|store| Arc::new(store) as _)
+            let skips = builder.get_config_value(&AmazonS3ConfigKey::SkipSignature);
+            let store = builder.with_retry(retry).build();
+            match skips.is_some_and(|skips| skips == "true") {
+                true => store.map(|store| Arc::new(Unsigned(store)) as _),
+                false => store.map(|store| Arc::new(store) as _),
+            }
         }
         "gs" | "gcs" => {
             let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket(&parsed));
@@ -67,9 +74,14 @@ pub fn open_with(url: &str, options: &StoreOptions) -> Result<Arc<dyn Storage>, 
         }
         _ => return Err(UrlError::Scheme { url: clean(url) }),
     };
-    let store = store.map_err(|error| wrong(error.to_string()))?;
+    let store = store.map_err(|error| wrong(without_queries(&error.to_string())))?;
     let path = path_of(&parsed).ok_or_else(|| wrong("its path is not UTF-8".to_owned()))?;
-    let options = StoreOptions { try_conditions: options.try_conditions && !heeds_conditions, ..options.clone() };
+    let keeps_attributes = !matches!(parsed.scheme(), "http" | "https");
+    let options = StoreOptions {
+        try_conditions: options.try_conditions && !heeds_conditions,
+        mark_writes: options.mark_writes || keeps_attributes,
+        ..options.clone()
+    };
     let named = ObjectStorage::with_options(store, &root_of(&parsed), &path, options);
     Ok(Arc::new(named.map_err(|error| wrong(error.to_string()))?))
 }

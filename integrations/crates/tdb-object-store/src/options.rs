@@ -22,6 +22,9 @@ pub struct StoreOptions {
     /// Whether a store that isn't known to heed the conditions of writes is [tried](crate::StoreProblem::IgnoresConditions) with the
     /// first file that is written: one request more.
     pub try_conditions: bool,
+    /// Whether files get a mark of their writer among their attributes, by which a write whose answer got lost is known again.
+    /// [`open`](crate::open) has it so on S3, Google's and Azure's stores, which keep such attributes; others may refuse them.
+    pub mark_writes: bool,
 }
 
 impl Default for StoreOptions {
@@ -34,6 +37,7 @@ impl Default for StoreOptions {
             retries: 10,
             patience: Duration::from_secs(180),
             try_conditions: true,
+            mark_writes: false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Where a folder lies in a store.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +11,6 @@ use tdb_storage::{Result, StorageError, check_path};
 use crate::StoreOptions;
 
 /// What the folder, its files and writers share.
-#[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) store: Arc<dyn ObjectStore>,
     /// The folder's path in the store, without slashes around it.
@@ -20,6 +20,13 @@ pub(crate) struct Place {
     pub(crate) options: StoreOptions,
     /// Whether the store has shown that it heeds the conditions of writes.
     pub(crate) heeds_conditions: Arc<AtomicBool>,
+}
+
+impl fmt::Debug for Place {
+    /// The store's own text could show keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").field("url", &self.url).finish_non_exhaustive()
+    }
 }
 
 impl Place {

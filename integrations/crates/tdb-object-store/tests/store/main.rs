@@ -4,6 +4,8 @@
 
 mod arrays;
 mod counted;
+mod faults;
 mod promises;
 mod requests;
 mod stores;
+mod watched;
