@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod arrays;
+mod broken_arrays;
 mod counted;
 mod faults;
 mod promises;
+mod refused;
 mod requests;
 mod stores;
 mod watched;
