@@ -130,6 +130,12 @@ impl Queues {
     }
 }
 
+impl Drop for ReadAhead {
+    fn drop(&mut self) {
+        self.queue.leave();
+    }
+}
+
 impl fmt::Debug for ReadAhead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ReadAhead({} files)", self.queue.paths().count())

@@ -168,6 +168,10 @@ impl Reference {
         self.done(Job::Write { uri: uri.to_owned(), spec: spec.clone() })
     }
 
+    pub fn open(&mut self, uri: &str) -> Result<()> {
+        self.done(Job::Open { uri: uri.to_owned() })
+    }
+
     pub fn read(&mut self, uri: &str, spec: &QuerySpec) -> Result<ReadResult> {
         let job = Job::Read { uri: uri.to_owned(), spec: spec.clone() };
         expect!(self.run(&job), Outcome::Cells(result) => result)

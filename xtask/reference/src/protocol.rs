@@ -77,6 +77,10 @@ pub enum Job {
         spec: WriteSpec,
         repeats: usize,
     },
+    /// Opens an array to read it, and closes it.
+    Open {
+        uri: String,
+    },
     Read {
         uri: String,
         spec: QuerySpec,
@@ -184,6 +188,7 @@ impl Job {
             Self::Write { .. } => "write",
             Self::WriteGenerated { .. } => "write generated",
             Self::TimeWrites { .. } => "time writes",
+            Self::Open { .. } => "open",
             Self::Read { .. } => "read",
             Self::Aggregate { .. } => "aggregate",
             Self::TimeAggregates { .. } => "time aggregates",

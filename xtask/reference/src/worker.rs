@@ -61,6 +61,7 @@ fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
         Job::Create { uri, spec } => context.create(uri, spec).map(done),
         Job::Write { uri, spec } => context.write(uri, spec).map(done),
         Job::WriteGenerated { uri, spec } => context.write(uri, &spec.materialise()).map(done),
+        Job::Open { uri } => context.open_and_close(uri).map(done),
         Job::Read { uri, spec } => context.read(uri, spec).map(Outcome::Cells),
         Job::Aggregate { uri, spec, aggregates } => context.aggregate(uri, spec, aggregates).map(Outcome::Aggregates),
         Job::TimeAggregates { uri, spec, aggregates, repeats } => {

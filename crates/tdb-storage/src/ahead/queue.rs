@@ -1,6 +1,8 @@
 //! Which bytes of files are asked for when, and how long they are kept.
 
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -19,6 +21,8 @@ pub(super) struct Queue {
     order: Vec<(usize, usize)>,
     state: Mutex<State>,
     arrived: Condvar,
+    /// Nobody will read any more.
+    is_left: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -79,7 +83,7 @@ impl Queue {
                 );
             }
         }
-        Self { storage, budget, files, order, state, arrived: Condvar::new() }
+        Self { storage, budget, files, order, state, arrived: Condvar::new(), is_left: AtomicBool::new(false) }
     }
 
     /// Bytes that are there already.
@@ -90,7 +94,8 @@ impl Queue {
         // They stay as long as they were supplied for.
         let there = Block::There { bytes: Arc::new(bytes), taken: 0 };
         let state = Mutex::new(State { blocks: vec![vec![there]], next: 0, held: 0 });
-        Self { storage, budget: 0, files: vec![file], order: Vec::new(), state, arrived: Condvar::new() }
+        let (arrived, is_left) = (Condvar::new(), AtomicBool::new(false));
+        Self { storage, budget: 0, files: vec![file], order: Vec::new(), state, arrived, is_left }
     }
 
     /// The paths of the files, in their order.
@@ -107,6 +112,11 @@ impl Queue {
     pub(super) fn begin(self: &Arc<Self>) {
         let asked = self.advance(&mut self.state());
         self.fetch(asked);
+    }
+
+    /// Nobody will read any more: what wasn't asked of the storage yet is not asked for.
+    pub(super) fn leave(&self) {
+        self.is_left.store(true, Relaxed);
     }
 
     /// Copies bytes of a file to the beginning of `buffer`, waiting for them if they are on their way; how many.
@@ -212,7 +222,8 @@ impl Queue {
         self.state().held
     }
 
-    /// Asks for blocks without waiting for them.
+    /// Asks for blocks without waiting for them: as many in one call as may wait at once, so that the first ones can be read, and the
+    /// rest be left, before all have come.
     fn fetch(self: &Arc<Self>, places: Places) {
         if places.is_empty() {
             return;
@@ -220,14 +231,20 @@ impl Queue {
         let asked = Asked { queue: self.clone(), places };
         // Without threads the blocks are gone at once.
         spawn(move || {
+            let queue = &asked.queue;
             let request = |(file, index): &(usize, usize)| {
-                let File { path, size, blocks, .. } = &asked.queue.files[*file];
+                let File { path, size, blocks, .. } = &queue.files[*file];
                 Request::range(path.clone(), blocks[*index].clone(), *size)
             };
-            let requests: Vec<Request> = asked.places.iter().map(request).collect();
-            for (place, answer) in asked.places.iter().zip(asked.queue.storage.fetch(&requests)) {
-                let bytes = answer.map(|fetched| fetched.bytes);
-                asked.queue.settle(*place, bytes.ok());
+            for places in asked.places.chunks(queue.storage.profile().in_flight.max(1)) {
+                if queue.is_left.load(Relaxed) {
+                    break;
+                }
+                let requests: Vec<Request> = places.iter().map(request).collect();
+                for (place, answer) in places.iter().zip(queue.storage.fetch(&requests)) {
+                    let bytes = answer.map(|fetched| fetched.bytes);
+                    queue.settle(*place, bytes.ok());
+                }
             }
         });
     }

@@ -59,7 +59,7 @@ fn check(file: &dyn ReadAt, range: Range<usize>) {
 }
 
 #[test]
-fn what_fits_is_fetched_in_one_call() {
+fn what_fits_is_fetched_at_once() {
     let slow = Slow::new(10_000);
     let counting = CountingStorage::new(slow.clone());
     let storage = AheadStorage::new(Arc::new(counting.clone()));
@@ -70,8 +70,8 @@ fn what_fits_is_fetched_in_one_call() {
         check(&*a, range);
     }
     check(&*b, 0..10);
-    assert_eq!(slow.fetches.load(Ordering::SeqCst), 1);
-    // Four blocks of at most 100 bytes, gaps included, and the one of the other file.
+    // Four blocks of at most 100 bytes, gaps included, and the one of the other file: four may wait at once.
+    assert_eq!(slow.fetches.load(Ordering::SeqCst), 2);
     assert_eq!((counting.counters().reads, counting.counters().opens), (5, 0));
     // What wasn't planned is read plainly, also where it begins with what was.
     check(&*a, 990..1100);
@@ -106,6 +106,26 @@ fn what_does_not_fit_comes_window_by_window() {
     // Back to the beginning: gone, so it is read plainly.
     check(&*file, 0..70);
     assert_eq!(counting.counters().reads, 101);
+}
+
+#[test]
+fn what_nobody_will_read_is_not_asked_for() {
+    let slow = Slow::new(10_000);
+    let counting = CountingStorage::new(slow.clone());
+    let storage = AheadStorage::new(Arc::new(counting.clone()));
+    let ahead = storage.read_ahead(vec![planned("a", vec![0..10_000])], 10_000);
+    let file = storage.open_sized("a", 10_000).unwrap();
+    // The first blocks are there before the last ones have come.
+    check(&*file, 0..10);
+    drop(ahead);
+    // The thread that fetches holds the blocks as long as it lives.
+    while !storage.queues("a").current().is_empty() {
+        thread::yield_now();
+    }
+    let asked = counting.counters().reads;
+    assert!((4..=20).contains(&asked), "{asked} of 100 blocks");
+    check(&*file, 9_000..9_010);
+    assert_eq!(counting.counters().reads, asked + 1);
 }
 
 /// Blocks that are read in part stay, and so would one of every window that is asked for out of turn.

@@ -1,11 +1,13 @@
 //! What stores say, as errors of storages.
 
-use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
 use object_store::Error as StoreError;
 use tdb_storage::StorageError;
+
+use crate::said::Said;
+use crate::unsigned::is_unsigned;
 
 /// What is wrong with a store, or with how it is asked: the source of a [`StorageError::Io`], where
 /// [`StoreProblem::of`] finds it.
@@ -27,9 +29,27 @@ pub enum StoreProblem {
     /// There is no such bucket or container.
     #[error("there is no such bucket or container")]
     NoBucket,
+    /// Requests aren't signed, since no credentials were found, and the store refuses those.
+    #[error(
+        "the store refuses requests that are not signed, and no credentials were found: set AWS_ACCESS_KEY_ID and \
+         AWS_SECRET_ACCESS_KEY, or AWS_PROFILE ({said})"
+    )]
+    Unsigned {
+        /// What the store said.
+        said: String,
+    },
     /// The bucket is in another region than was asked.
-    #[error("the bucket is in another region: set AWS_REGION to it")]
-    WrongRegion,
+    #[error("the bucket is in another region{}: set AWS_REGION to it", named(region.as_deref()))]
+    WrongRegion {
+        /// The one that it is in, if the store said so.
+        region: Option<String>,
+    },
+    /// There is no answer, or not all of one: nobody is there, or the connection broke.
+    #[error("the store can't be reached, or the connection broke ({said})")]
+    CutOff {
+        /// What happened.
+        said: String,
+    },
     /// The store was too busy, or failed, as often as it was asked.
     #[error("the store was too busy or failed each time it was asked ({said})")]
     Busy {
@@ -48,6 +68,15 @@ pub enum StoreProblem {
     #[error("this store can't do that ({said})")]
     NotSupported {
         /// What it can't do.
+        said: String,
+    },
+    /// The store answers with whole files where parts of them are asked for.
+    #[error("this store ignores ranges, and answers with whole files: nothing can be read from it")]
+    IgnoresRanges,
+    /// The store answered with another part of the file than was asked for.
+    #[error("the store answered with another part of the file ({said})")]
+    OtherPart {
+        /// Which one.
         said: String,
     },
     /// An answer had another number of bytes than was asked for.
@@ -79,12 +108,17 @@ impl StoreProblem {
     /// The error that this is for a file, of which the user knows the URL.
     pub(crate) fn at(self, path: String) -> StorageError {
         let kind = match self {
-            Self::Unauthenticated { .. } | Self::Denied { .. } => io::ErrorKind::PermissionDenied,
+            Self::Unauthenticated { .. } | Self::Denied { .. } | Self::Unsigned { .. } => {
+                io::ErrorKind::PermissionDenied
+            }
             Self::NoBucket => io::ErrorKind::NotFound,
             Self::Busy { .. } => io::ErrorKind::TimedOut,
-            Self::IgnoresConditions | Self::ListsNothing | Self::NotSupported { .. } => io::ErrorKind::Unsupported,
+            Self::CutOff { .. } => io::ErrorKind::ConnectionAborted,
+            Self::IgnoresConditions | Self::IgnoresRanges | Self::ListsNothing | Self::NotSupported { .. } => {
+                io::ErrorKind::Unsupported
+            }
             Self::WrongLength { .. } => io::ErrorKind::UnexpectedEof,
-            Self::WrongRegion | Self::Other { .. } => io::ErrorKind::Other,
+            Self::WrongRegion { .. } | Self::OtherPart { .. } | Self::Other { .. } => io::ErrorKind::Other,
         };
         StorageError::Io { path, source: Arc::new(io::Error::new(kind, self)) }
     }
@@ -129,43 +163,40 @@ pub enum UrlError {
     },
 }
 
+fn named(region: Option<&str>) -> String {
+    region.map(|region| format!(", {region}")).unwrap_or_default()
+}
+
 /// What a store's error is for a file, of which the user knows the URL.
 pub(crate) fn of_store(path: String, error: &StoreError) -> StorageError {
     match error {
-        StoreError::NotFound { source, .. } if says(source.as_ref(), &["NoSuchBucket", "ContainerNotFound"]) => {
-            StoreProblem::NoBucket.at(path)
-        }
-        StoreError::NotFound { .. } => StorageError::NotFound { path },
         StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => StorageError::AlreadyExists { path },
-        _ => problem(error).at(path),
-    }
-}
-
-fn problem(error: &StoreError) -> StoreProblem {
-    let said = told(error);
-    match error {
-        StoreError::PermissionDenied { source, .. } if says(source.as_ref(), EXPIRED) => {
-            StoreProblem::Unauthenticated { said }
-        }
-        StoreError::PermissionDenied { .. } => StoreProblem::Denied { said },
-        StoreError::Unauthenticated { .. } => StoreProblem::Unauthenticated { said },
-        StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => StoreProblem::NotSupported { said },
-        StoreError::Generic { store: "HTTP", source } if lists_nothing(source.as_ref()) => StoreProblem::ListsNothing,
-        _ if said.contains("Received redirect without LOCATION") || said.contains("PermanentRedirect") => {
-            StoreProblem::WrongRegion
-        }
-        _ if EXPIRED.iter().any(|word| said.contains(word)) => StoreProblem::Unauthenticated { said },
-        _ if BUSY.iter().any(|word| said.contains(word)) => StoreProblem::Busy { said },
-        _ => StoreProblem::Other { said },
+        _ => match problem(error) {
+            Some(problem) => problem.at(path),
+            None => StorageError::NotFound { path },
+        },
     }
 }
 
 /// How stores say that they don't know who asks.
-const EXPIRED: &[&str] =
-    &["ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "AuthenticationFailed"];
-
-/// How they say that they were too busy.
-const BUSY: &[&str] = &["SlowDown", "429", "500", "502", "503", "504", "ServerBusy"];
+const REFUSED: &[&str] = &[
+    "ExpiredToken",
+    "TokenRefreshRequired",
+    "InvalidAccessKeyId",
+    "SignatureDoesNotMatch",
+    "InvalidToken",
+    "InvalidClientTokenId",
+    "AuthenticationFailed",
+];
+/// How they say that they were too busy, or failed, whatever the status.
+const BUSY: &[&str] = &["SlowDown", "ServerBusy", "InternalError", "ServiceUnavailable"];
+/// How they say that a bucket is somewhere else. The first one is what an answer is called that doesn't say where.
+const ELSEWHERE: &[&str] = &[
+    "Received redirect without LOCATION",
+    "PermanentRedirect",
+    "AuthorizationHeaderMalformed",
+    "IllegalLocationConstraintException",
+];
 
 /// Whether a server refused to list a folder, or answered with something else.
 fn lists_nothing(source: &(dyn Error + 'static)) -> bool {
@@ -174,44 +205,61 @@ fn lists_nothing(source: &(dyn Error + 'static)) -> bool {
     text.contains("PROPFIND") && (text.contains("decoding") || refused.iter().any(|status| text.contains(status)))
 }
 
-fn says(source: &(dyn Error + 'static), words: &[&str]) -> bool {
-    let text = chain(source);
-    words.iter().any(|word| text.contains(word))
-}
-
-/// An error and all that have led to it.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text = format!("{text}: {error}");
-        source = error.source();
+/// The problem behind an error; none if it is only that nothing has the name.
+fn problem(error: &StoreError) -> Option<StoreProblem> {
+    let said = Said::of(error);
+    if said.word(&["NoSuchBucket", "ContainerNotFound"]).is_some() {
+        return Some(StoreProblem::NoBucket);
     }
-    text
+    // Some repeat in words what they were sent: the code says enough.
+    if let Some(word) = said.word(REFUSED) {
+        return Some(StoreProblem::Unauthenticated { said: word.to_owned() });
+    }
+    if said.word(ELSEWHERE).is_some() {
+        return Some(StoreProblem::WrongRegion { region: said.region });
+    }
+    // Listings that are refused have no variant of their own.
+    let is_denied = matches!(error, StoreError::PermissionDenied { .. }) || said.status == Some(403);
+    let is_unknown = matches!(error, StoreError::Unauthenticated { .. }) || said.status == Some(401);
+    let is_busy = said.word(BUSY).is_some() || said.status.is_some_and(|status| status == 429 || status >= 500);
+    Some(match error {
+        StoreError::NotFound { .. } => return None,
+        StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
+            StoreProblem::NotSupported { said: said.shown() }
+        }
+        StoreError::Generic { store: "HTTP", source } if lists_nothing(source.as_ref()) => StoreProblem::ListsNothing,
+        _ if (is_denied || is_unknown) && is_unsigned(error) => StoreProblem::Unsigned { said: said.shown() },
+        _ if is_denied => StoreProblem::Denied { said: said.shown() },
+        _ if is_unknown => StoreProblem::Unauthenticated { said: said.shown() },
+        _ if is_busy => StoreProblem::Busy { said: said.shown() },
+        _ if said.is_cut_off => StoreProblem::CutOff { said: said.shown() },
+        _ if said.word(&["Received non-partial response"]).is_some() => StoreProblem::IgnoresRanges,
+        _ if said.word(&["error: Requested "]).is_some() => StoreProblem::OtherPart { said: said.shown() },
+        _ => StoreProblem::Other { said: said.shown() },
+    })
 }
 
-/// Most characters of what a store says that are passed on: some answer with pages.
-const TOLD: usize = 400;
+/// Whether the answer to a request got lost, so that it may have been done or not; also where a repetition of it was refused because
+/// it had been done.
+pub(crate) fn is_in_doubt(error: &StoreError) -> bool {
+    match error {
+        StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => true,
+        StoreError::NotFound { .. } | StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => false,
+        _ => matches!(problem(error), Some(StoreProblem::Busy { .. } | StoreProblem::CutOff { .. })),
+    }
+}
 
-/// What a store said, on one line, without what could be secret: the code and the message of an answer in XML, or the text
-/// without what follows a `?` in its URLs, since that is where signatures and tokens stand.
-fn told(error: &StoreError) -> String {
-    let text = error.to_string();
-    let element = |name: &str| {
-        let (_, rest) = text.split_once(&format!("<{name}>"))?;
-        rest.split('<').next().map(str::trim).filter(|inside| !inside.is_empty())
-    };
-    let line = match (element("Code"), element("Message"), text.split_once("non-2xx status code: ")) {
-        (Some(code), Some(message), _) => format!("{code}: {message}"),
-        (Some(code), None, _) => code.to_owned(),
-        (None, _, Some((_, status))) => status.trim_end_matches([':', ' ']).to_owned(),
-        _ => text,
-    };
-    let words = line.split_whitespace().map(|word| match word.split_once("://") {
-        Some((scheme, rest)) => format!("{scheme}://{}", rest.split('?').next().unwrap_or_default()),
-        None => word.to_owned(),
-    });
-    words.collect::<Vec<_>>().join(" ").chars().take(TOLD).collect()
+/// Whether an error says that the part of a file that was asked for isn't there, or can't be asked for like that.
+pub(crate) fn is_about_ranges(error: &StoreError) -> bool {
+    let said = Said::of(error);
+    match error {
+        StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => true,
+        StoreError::Generic { .. } => {
+            said.status == Some(416)
+                || said.word(&["Wanted range", "InvalidRange", "Received non-partial response"]).is_some()
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -235,7 +283,7 @@ mod tests {
             ))
             .cloned()
         };
-        assert_eq!(of("Received redirect without LOCATION, this"), Some(StoreProblem::WrongRegion));
+        assert_eq!(of("Received redirect without LOCATION, this"), Some(StoreProblem::WrongRegion { region: None }));
         assert!(matches!(of("503 Slow Down: SlowDown"), Some(StoreProblem::Busy { .. })));
         assert!(matches!(of("ExpiredToken: the token"), Some(StoreProblem::Unauthenticated { .. })));
         let gone = StoreError::NotFound { path: "f".to_owned(), source: "<Code>NoSuchBucket</Code>".into() };

@@ -9,7 +9,7 @@ use object_store::{Error as StoreError, GetOptions, GetRange, ObjectStore, Objec
 use tdb_storage::{Fetched, Part, Request, Result, StorageError};
 
 use crate::cache::{Kept, Key};
-use crate::error::{StoreProblem, of_store};
+use crate::error::{StoreProblem, is_about_ranges, of_store};
 use crate::file::ObjectFile;
 use crate::place::Place;
 use crate::range::{collect, read_range};
@@ -69,7 +69,7 @@ async fn whole(place: &Place, path: &str, location: &Path, limit: u64) -> Result
     if size > limit {
         return Err(StorageError::OverLimit { path: place.describe(path), size, limit });
     }
-    let bytes = collect(place, path, answer.into_stream(), size).await?;
+    let bytes = collect(place, path, answer, 0..size).await?;
     Ok((size, 0, bytes))
 }
 
@@ -82,17 +82,16 @@ async fn last(place: &Place, path: &str, location: &Path, len: u64) -> Result<An
             if asked > len || range.end > size {
                 return Err(StoreProblem::WrongLength { asked: len.min(size), got: asked }.at(place.describe(path)));
             }
-            let bytes = collect(place, path, answer.into_stream(), asked).await?;
+            let bytes = collect(place, path, answer, range.clone()).await?;
             Ok((size, range.start, bytes))
         }
-        Err(StoreError::NotFound { path: of, source }) => {
-            Err(of_store(place.describe(path), &StoreError::NotFound { path: of, source }))
-        }
         // Azure knows no such ranges, and others refuse those of empty files: then the size is asked for first.
-        Err(first) => {
-            let Ok(meta) = place.store.head(location).await else { return Err(of_store(place.describe(path), &first)) };
-            let start = meta.size.saturating_sub(len);
-            Ok((meta.size, start, read_range(place, path, location, start..meta.size).await?))
+        Err(error) if is_about_ranges(&error) => {
+            let of = |error: StoreError| of_store(place.describe(path), &error);
+            let size = place.store.head(location).await.map_err(of)?.size;
+            let start = size.saturating_sub(len);
+            Ok((size, start, read_range(place, path, location, start..size).await?))
         }
+        Err(error) => Err(of_store(place.describe(path), &error)),
     }
 }

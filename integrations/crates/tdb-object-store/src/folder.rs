@@ -40,9 +40,8 @@ pub(crate) async fn kind_of(place: Arc<Place>, path: String, location: Path) -> 
         (_, Some(Ok(_))) => Ok(Some(EntryKind::Folder)),
         (Ok(_), _) => Ok(Some(EntryKind::File)),
         (Err(StoreError::NotFound { .. }), None) => Ok(None),
-        (Err(StoreError::NotFound { .. }), Some(Err(error))) | (Err(error), _) => {
-            Err(of_store(place.describe(&path), &error))
-        }
+        // Of two errors that of the listing: it comes with a text, and one of HEAD without.
+        (Err(_), Some(Err(error))) | (Err(error), None) => Err(of_store(place.describe(&path), &error)),
     }
 }
 

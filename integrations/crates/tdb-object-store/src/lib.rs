@@ -39,12 +39,16 @@ mod fetch;
 mod file;
 mod folder;
 mod location;
+mod mark;
 mod options;
+mod pause;
 mod place;
 mod range;
 mod runtime;
+mod said;
 mod settings;
 mod storage;
+mod unsigned;
 mod web;
 mod write;
 

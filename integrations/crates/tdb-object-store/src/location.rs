@@ -14,7 +14,9 @@ use tdb_storage::Storage;
 use url::{Position, Url};
 
 use crate::credentials::{Profile, has_s3_credentials, is_on_ec2};
+use crate::said::without_queries;
 use crate::settings::Settings;
+use crate::unsigned::Unsigned;
 use crate::web::WebConnector;
 use crate::{ObjectStorage, SCHEMES, StoreOptions, UrlError};
 
@@ -111,7 +113,12 @@ fn open_bucket(url: &Url, options: &StoreOptions) -> Result<ObjectStorage, UrlEr
             let builder = s3(&settings, url)?;
             // Amazon's own heeds them.
             heeds_conditions = server(&builder).is_none();
-            builder.with_retry(retry).build().map(|store| Arc::new(store) as _)
+            let skips = builder.get_config_value(&AmazonS3ConfigKey::SkipSignature);
+            let store = builder.with_retry(retry).build();
+            match skips.is_some_and(|skips| skips == "true") {
+                true => store.map(|store| Arc::new(Unsigned(store)) as _),
+                false => store.map(|store| Arc::new(store) as _),
+            }
         }
         "gs" | "gcs" => {
             let mut builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket(url));
@@ -138,8 +145,13 @@ fn open_bucket(url: &Url, options: &StoreOptions) -> Result<ObjectStorage, UrlEr
         }
         _ => return Err(UrlError::Scheme { url: clean(url.as_str()) }),
     };
-    let store = store.map_err(|error| wrong(error.to_string()))?;
-    let options = StoreOptions { try_conditions: options.try_conditions && !heeds_conditions, ..options.clone() };
+    let store = store.map_err(|error| wrong(without_queries(&error.to_string())))?;
+    let keeps_attributes = !matches!(url.scheme(), "http" | "https");
+    let options = StoreOptions {
+        try_conditions: options.try_conditions && !heeds_conditions,
+        mark_writes: options.mark_writes || keeps_attributes,
+        ..options.clone()
+    };
     ObjectStorage::with_options(store, &root_of(url), "", options).map_err(|error| wrong(error.to_string()))
 }
 

@@ -24,6 +24,9 @@ pub struct StoreOptions {
     pub try_conditions: bool,
     /// Bytes of schemas, footers and lists of commits that are kept in memory: files that never change. 0 keeps none.
     pub cache: u64,
+    /// Whether files get a mark of their writer among their attributes, by which a write whose answer got lost is known again.
+    /// [`open`](crate::open) has it so on S3, Google's and Azure's stores, which keep such attributes; others may refuse them.
+    pub mark_writes: bool,
 }
 
 impl Default for StoreOptions {
@@ -37,6 +40,7 @@ impl Default for StoreOptions {
             patience: Duration::from_secs(180),
             try_conditions: true,
             cache: 16 << 20,
+            mark_writes: false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Where a folder lies in a store.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,7 +12,6 @@ use crate::StoreOptions;
 use crate::cache::ReadCache;
 
 /// What the folder, its files and writers share.
-#[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) store: Arc<dyn ObjectStore>,
     /// The folder's path in the store, without slashes around it.
@@ -31,6 +31,13 @@ pub(crate) struct Conditions {
     pub(crate) are_heeded: AtomicBool,
     /// Whether it is being tried: of files that are written at the same time, one is enough.
     pub(crate) are_tried: AtomicBool,
+}
+
+impl fmt::Debug for Place {
+    /// The store's own text could show keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").field("url", &self.url).finish_non_exhaustive()
+    }
 }
 
 impl Place {

@@ -4,43 +4,109 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use bytes::Bytes;
 use object_store::path::Path;
-use object_store::{Error as StoreError, MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use object_store::{
+    Attributes, Error as StoreError, MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutMultipartOptions,
+    PutOptions, PutPayload, PutResult,
+};
 use tdb_storage::{Result, StorageError, WriteFile};
 use tokio::task::JoinHandle;
 
-use crate::error::{StoreProblem, of_store};
+use crate::error::{StoreProblem, is_in_doubt, of_store};
+use crate::mark::Mark;
+use crate::pause::pause;
 use crate::place::{Conditions, Place};
 use crate::runtime::{leave, wait};
 
 /// Puts a file there, in one request.
 ///
 /// The first time, the request is made twice: a store that heeds its condition refuses the second one. One that doesn't has
-/// written the same bytes again, which harms nobody.
+/// written the same bytes again, which harms nobody; before that we look ourselves whether something has the name.
 pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: Bytes) -> Result<()> {
-    let put = |bytes: Bytes| place.store.put_opts(location, PutPayload::from_bytes(bytes), PutMode::Create.into());
-    let of = |error: StoreError| of_store(place.describe(path), &error);
-    put(bytes.clone()).await.map_err(of)?;
     let Conditions { are_heeded, are_tried } = &*place.conditions;
+    let put = Put { place, path, location, bytes, mark: Mark::new() };
+    // Of files that are written at the same time, one shows it.
     if are_heeded.load(Ordering::Relaxed) || are_tried.swap(true, Ordering::Relaxed) {
-        return Ok(());
+        return put.surely().await;
     }
-    let again = put(bytes).await;
+    let tried = put.trying().await;
     are_tried.store(false, Ordering::Relaxed);
-    match again {
-        Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => {
-            are_heeded.store(true, Ordering::Relaxed);
-            Ok(())
-        }
-        Ok(_) => {
-            // It was ours: nothing had the name before, as far as such a store can say.
-            let _ = place.store.delete(location).await;
-            Err(StoreProblem::IgnoresConditions.at(place.describe(path)))
-        }
-        Err(error) => Err(of(error)),
+    if tried.is_ok() {
+        are_heeded.store(true, Ordering::Relaxed);
     }
+    tried
+}
+
+/// A file that is written in one request, where nothing may have the name.
+struct Put<'a> {
+    place: &'a Place,
+    path: &'a str,
+    location: &'a Path,
+    bytes: Bytes,
+    mark: Mark,
+}
+
+impl Put<'_> {
+    /// Makes the request twice, if nothing has the name: the store has to refuse the second one.
+    async fn trying(&self) -> Result<()> {
+        let Place { store, .. } = self.place;
+        let described = || self.place.describe(self.path);
+        match store.head(self.location).await {
+            Ok(_) => return Err(StorageError::AlreadyExists { path: described() }),
+            Err(StoreError::NotFound { .. }) => {}
+            Err(error) => return Err(of_store(described(), &error)),
+        }
+        self.surely().await?;
+        match self.once().await {
+            Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => Ok(()),
+            Ok(_) => {
+                // It was ours: nothing had the name before.
+                let _ = store.delete(self.location).await;
+                Err(StoreProblem::IgnoresConditions.at(described()))
+            }
+            Err(error) => Err(of_store(described(), &error)),
+        }
+    }
+
+    async fn once(&self) -> Result<PutResult, StoreError> {
+        let options = PutOptions { attributes: attributes(self.place, &self.mark), ..PutMode::Create.into() };
+        self.place.store.put_opts(self.location, PutPayload::from_bytes(self.bytes.clone()), options).await
+    }
+
+    /// Also where an answer gets lost: the write may have been done then, and its repetition is refused. Whose file has the name
+    /// tells which it was.
+    async fn surely(&self) -> Result<()> {
+        let Place { store, options, .. } = self.place;
+        let begun = Instant::now();
+        for repetition in 0.. {
+            let Err(error) = self.once().await else { return Ok(()) };
+            let problem = of_store(self.place.describe(self.path), &error);
+            if !options.mark_writes || !is_in_doubt(&error) {
+                return Err(problem);
+            }
+            match self.mark.is_on(&**store, self.location).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => return Err(StorageError::AlreadyExists { path: self.place.describe(self.path) }),
+                Err(StoreError::NotFound { .. }) => {}
+                Err(_) => return Err(problem),
+            }
+            // It wasn't done. What was too busy has been asked often enough.
+            let is_busy = matches!(StoreProblem::of(&problem), Some(StoreProblem::Busy { .. }));
+            if is_busy || repetition >= options.retries || begun.elapsed() > options.patience {
+                return Err(problem);
+            }
+            pause(repetition).await;
+        }
+        Ok(())
+    }
+}
+
+/// The attributes of a file, if the store keeps any.
+fn attributes(place: &Place, mark: &Mark) -> Attributes {
+    if place.options.mark_writes { mark.attributes() } else { Attributes::new() }
 }
 
 /// A file that is being written: in memory as long as it is small, else in parts.
@@ -57,6 +123,7 @@ pub(crate) struct ObjectWriter {
 /// An upload in parts.
 struct Parts {
     upload: Box<dyn MultipartUpload>,
+    mark: Mark,
     on_their_way: VecDeque<JoinHandle<Result<(), StoreError>>>,
 }
 
@@ -84,10 +151,13 @@ impl ObjectWriter {
             let of = |error: StoreError| of_store(place.describe(&path), &error);
             let mut parts = match parts {
                 Some(parts) => parts,
-                None => Parts {
-                    upload: place.store.put_multipart(&location).await.map_err(of)?,
-                    on_their_way: VecDeque::new(),
-                },
+                None => {
+                    let mark = Mark::new();
+                    let attributes = attributes(&place, &mark);
+                    let options = PutMultipartOptions { attributes, ..PutMultipartOptions::default() };
+                    let upload = place.store.put_multipart_opts(&location, options).await.map_err(of)?;
+                    Parts { upload, mark, on_their_way: VecDeque::new() }
+                }
             };
             parts.on_their_way.push_back(tokio::spawn(parts.upload.put_part(PutPayload::from(part))));
             while parts.on_their_way.len() > place.options.parts_in_flight.max(1) {
@@ -128,7 +198,13 @@ async fn complete(place: &Place, path: &str, location: &Path, mut parts: Parts) 
             return Err(StorageError::AlreadyExists { path: place.describe(path) });
         }
     }
-    parts.upload.complete().await.map(|_| ()).map_err(of)
+    let Err(error) = parts.upload.complete().await else { return Ok(()) };
+    // Where the answer got lost, a repetition finds no upload any more.
+    if place.options.mark_writes && parts.mark.is_on(&*place.store, location).await.unwrap_or(false) {
+        return Ok(());
+    }
+    let _ = parts.upload.abort().await;
+    Err(of(error))
 }
 
 impl WriteFile for ObjectWriter {
@@ -168,7 +244,7 @@ impl WriteFile for ObjectWriter {
 
 impl Drop for ObjectWriter {
     fn drop(&mut self) {
-        let Some(Parts { mut upload, on_their_way }) = self.parts.take().filter(|_| !self.finished) else { return };
+        let Some(Parts { mut upload, on_their_way, .. }) = self.parts.take().filter(|_| !self.finished) else { return };
         leave(async move {
             for part in on_their_way {
                 part.abort();

@@ -62,6 +62,11 @@ impl Context {
         self.open(uri, purpose::READ, timestamps)
     }
 
+    /// Opens an array as it is now, and closes it.
+    pub(crate) fn open_and_close(&self, uri: &str) -> Result<()> {
+        self.close(&self.open_to_read(uri, None)?)
+    }
+
     /// Opens an array for a change that will carry the timestamp, or the clock's time.
     pub(super) fn open_to_change(&self, uri: &str, purpose: u32, timestamp: Option<u64>) -> Result<Handle> {
         self.open(uri, purpose, timestamp.map(|timestamp| (0, timestamp)))

@@ -11,7 +11,7 @@ use tdb_storage::Storage;
 use crate::stores::each;
 
 pub(crate) const FRAGMENTS: u32 = 10;
-const CELLS: u32 = 1000;
+pub(crate) const CELLS: u32 = 1000;
 
 pub(crate) fn create(storage: &Arc<dyn Storage>) {
     let position = Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
@@ -27,15 +27,31 @@ pub(crate) fn create(storage: &Arc<dyn Storage>) {
 }
 
 pub(crate) fn write(storage: &Arc<dyn Storage>, fragment: u32) {
-    let positions: Vec<u32> = (0..CELLS).map(|cell| cell * FRAGMENTS + fragment).collect();
+    try_write(storage, fragment).unwrap();
+}
+
+/// Writes a fragment, or says why not.
+pub(crate) fn try_write(storage: &Arc<dyn Storage>, fragment: u32) -> Result<(), String> {
+    try_write_at(storage, (0..CELLS).map(|cell| cell * FRAGMENTS + fragment).collect())
+}
+
+/// Writes cells at these positions.
+pub(crate) fn try_write_at(storage: &Arc<dyn Storage>, positions: Vec<u32>) -> Result<(), String> {
     let depths: Vec<f64> = positions.iter().map(|position| f64::from(*position) / 2.0).collect();
     let names: Vec<String> = positions.iter().map(|position| format!("n{position}")).collect();
     let cells = NewCells::new()
         .with("position", &positions)
         .with("depth", NewColumn::values(&depths))
         .with("name", NewColumn::strings(&names));
-    let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
-    assert_eq!(array.write().cells(cells).unwrap().cells, u64::from(CELLS));
+    let array = ArrayOptions::new().open_on(storage.clone()).map_err(|error| error.to_string())?;
+    let written = array.write().cells(cells).map_err(|error| error.to_string())?;
+    assert_eq!(written.cells, positions.len() as u64);
+    Ok(())
+}
+
+/// How many cells all fragments have, and what their numbers come to.
+pub(crate) fn written() -> (u64, f64) {
+    (u64::from(CELLS * FRAGMENTS), (0..CELLS * FRAGMENTS).map(|position| f64::from(position) / 2.0).sum())
 }
 
 pub(crate) fn read(storage: &Arc<dyn Storage>) -> (u64, f64) {
@@ -49,11 +65,6 @@ pub(crate) fn read(storage: &Arc<dyn Storage>) -> (u64, f64) {
     (cells, sum)
 }
 
-/// What is read of an array with all fragments.
-pub(crate) fn expected() -> (u64, f64) {
-    (u64::from(CELLS * FRAGMENTS), (0..CELLS * FRAGMENTS).map(|position| f64::from(position) / 2.0).sum())
-}
-
 #[test]
 fn arrays_live_on_stores() {
     each(&StoreOptions::default(), |storage| {
@@ -61,6 +72,6 @@ fn arrays_live_on_stores() {
         for fragment in 0..FRAGMENTS {
             write(&storage, fragment);
         }
-        assert_eq!(read(&storage), expected());
+        assert_eq!(read(&storage), written());
     });
 }

@@ -3,9 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod arrays;
+mod broken_arrays;
 mod counted;
+mod faults;
 mod promises;
+mod refused;
 mod relocate;
 mod requests;
 mod stores;
+mod watched;
 mod web;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tdb_object_store::{StoreProblem, open};
 use tdb_storage::{EntryKind, LocalStorage, Storage};
 
-use crate::arrays::{FRAGMENTS, create, expected, read, write};
+use crate::arrays::{FRAGMENTS, create, read, write, written};
 
 /// A folder that a WebDAV server shows, and its URL, where there is one.
 fn on_server(body: impl Fn(&Path, &str)) {
@@ -36,7 +36,7 @@ fn arrays_are_read_from_webdav() {
             write(&local, fragment);
         }
         let remote = open(&format!("{url}/array")).unwrap();
-        assert_eq!(read(&remote), expected());
+        assert_eq!(read(&remote), written());
         // Nothing else may be written over: WebDAV has no condition that `object_store` knows.
         let error = remote.create_new("f", b"bytes").unwrap_err();
         assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::NotSupported { .. })), "{error}");

@@ -1,0 +1,199 @@
+//! Arrays on stores that fail now and then, leave out names, or lose files.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tdb_array::{ArrayOptions, Order};
+use tdb_storage::Storage;
+use tdb_store_testkit::{Fault, Method, What};
+
+use crate::arrays::{CELLS, FRAGMENTS, create, read, try_write, try_write_at, write, written};
+use crate::watched::Watched;
+
+fn cells(fragments: u32) -> u64 {
+    u64::from(CELLS * fragments)
+}
+
+/// Through a network that loses a tenth of all requests in one way or the other, an array is as it would be without.
+#[test]
+fn arrays_outlast_a_bad_network() {
+    let watched = Watched::start();
+    let storage = watched.storage();
+    for (what, share) in [
+        (What::Refused(503, "SlowDown"), 30),
+        (What::DoneAndReset, 30),
+        (What::Reset, 30),
+        (What::DoneAndRefused(500, "InternalError"), 30),
+    ] {
+        watched.proxy.fault(Fault::new(what).share(share));
+    }
+    // Listings that break off are an error: nothing is made of half of one.
+    watched.proxy.fault(Fault::new(What::Cut(300)).on(Method::GET).of("__fragments/").share(100));
+    create(&storage);
+    for fragment in 0..FRAGMENTS {
+        write(&storage, fragment);
+    }
+    assert_eq!(read(&storage), written());
+    let seen = watched.proxy.take();
+    assert!(seen.faults > 10, "{} faults in {seen}", seen.faults);
+}
+
+/// Whichever request of a write fails for good: the array has either all of the fragment or nothing of it, and the writer is told
+/// which.
+#[test]
+fn writes_are_whole_or_not_there() {
+    for what in [What::Refused(403, "AccessDenied"), What::DoneAndRefused(403, "AccessDenied")] {
+        let (mut failed, mut fine) = (0, 0);
+        for request in 0.. {
+            let watched = Watched::start();
+            let storage = watched.storage();
+            create(&storage);
+            write(&storage, 0);
+            watched.proxy.fault(Fault::new(what.clone()).nth(request));
+            let _ = watched.proxy.take();
+            let outcome = try_write(&storage, 1);
+            let seen = watched.proxy.take();
+            watched.proxy.calm();
+            let (read, _) = read(&storage);
+            match outcome {
+                Ok(()) => {
+                    fine += 1;
+                    assert_eq!(read, cells(2), "{what:?} of request {request}");
+                }
+                Err(error) => {
+                    failed += 1;
+                    // The last file may have been written all the same: then the cells are there, all of them.
+                    let is_done = matches!(what, What::DoneAndRefused(..)) && read == cells(2);
+                    assert!(read == cells(1) || is_done, "{what:?} of request {request}: {read} cells after {error}");
+                    assert!(error.contains("s3://bucket/root"), "{error}");
+                }
+            }
+            if seen.faults == 0 {
+                break;
+            }
+        }
+        assert!(failed >= 5 && fine >= 1, "{what:?}: {failed} failed");
+    }
+}
+
+/// A name that a listing leaves out: the array as it was before, or an error that names what is missing.
+#[test]
+fn listings_that_leave_out_names() {
+    let watched = Watched::start();
+    let storage = watched.storage();
+    create(&storage);
+    write(&storage, 0);
+    write(&storage, 1);
+    let names = watched.server.names();
+    let last =
+        |part: &str| names.iter().rfind(|name| name.contains(part)).unwrap().rsplit('/').next().unwrap().to_owned();
+    let commit = last("__commits/");
+    let hide = |name: &str| {
+        watched.proxy.calm();
+        watched.proxy.fault(Fault::new(What::Hidden(name.to_owned())));
+    };
+    hide(&commit);
+    assert_eq!(read(&storage).0, cells(1));
+    // The commit says that the fragment is there; that its folder isn't listed doesn't matter.
+    hide(&format!("__fragments/{}", commit.trim_end_matches(".wrt")));
+    assert_eq!(read(&storage).0, cells(2));
+    hide("__schema/__");
+    let error = ArrayOptions::new().open_on(storage.clone()).unwrap_err().to_string();
+    assert!(error.contains("s3://bucket/root"), "{error}");
+    watched.proxy.calm();
+    assert_eq!(read(&storage).0, cells(2));
+}
+
+/// A file that goes away after it was listed, or after the array was opened.
+#[test]
+fn files_that_vanish() {
+    let watched = Watched::start();
+    let storage = watched.storage();
+    create(&storage);
+    write(&storage, 0);
+    let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
+    for file in ["__fragment_metadata.tdb", "a0.tdb", "__schema/__"] {
+        let name =
+            watched.server.names().into_iter().find(|name| name.contains(file) && !name.ends_with("__enumerations"));
+        let name = name.unwrap();
+        let bytes = watched.server.object(&name).unwrap();
+        assert!(watched.server.remove(&name));
+        let again = ArrayOptions::new().open_on(storage.clone());
+        let read = again.and_then(|array| array.read().batches()?.try_for_each(|batch| batch.map(drop)));
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("s3://bucket/root"), "{file}: {error}");
+        watched.server.put(&name, bytes);
+    }
+    assert_eq!(array.read().batches().unwrap().map(|batch| batch.unwrap().len()).sum::<usize>(), CELLS as usize);
+}
+
+/// Sizes that aren't so: errors, or the right cells, and no memory for what isn't there.
+#[test]
+fn sizes_that_are_not_so() {
+    let watched = Watched::start();
+    let storage = watched.storage();
+    create(&storage);
+    write(&storage, 0);
+    for what in [What::Sized(1 << 40), What::Sized(1), What::Short(3), What::Long(3), What::Shifted(8), What::Unranged]
+    {
+        watched.proxy.calm();
+        watched.proxy.fault(Fault::new(what.clone()).on(Method::GET));
+        let array = ArrayOptions::new().open_on(storage.clone());
+        let mut read = 0;
+        let outcome = array
+            .and_then(|array| array.read().batches()?.try_for_each(|batch| batch.map(|batch| read += batch.len())));
+        match outcome {
+            Ok(()) => assert_eq!(read, CELLS as usize, "{what:?}"),
+            Err(error) => assert!(error.to_string().contains("s3://bucket/root"), "{what:?}: {error}"),
+        }
+    }
+}
+
+/// A read that nobody wants any more: what is on its way ends, and nothing follows.
+#[test]
+fn reads_that_are_given_up() {
+    const MANY: u32 = 60;
+    let watched = Watched::start();
+    let storage = watched.storage();
+    create(&storage);
+    for fragment in 0..MANY {
+        try_write_at(&storage, (fragment * CELLS..(fragment + 1) * CELLS).collect()).unwrap();
+    }
+    let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
+    assert_eq!(array.fragments().unwrap().len(), MANY as usize);
+    let in_flight = storage.profile().in_flight;
+    watched.proxy.delay(Duration::from_millis(300));
+    let _ = watched.proxy.take();
+    let batches = array.read().order(Order::Unordered).batch_cells(100).batches().unwrap();
+    let mut seen = 0;
+    // The sections of all fragments come first, then their tiles: more than are asked for at once.
+    let reading = thread::spawn(move || drop(batches.take(1).collect::<Vec<_>>()));
+    while !reading.is_finished() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    reading.join().unwrap();
+    drop(array);
+    seen += watched.proxy.take().requests.len();
+    thread::sleep(Duration::from_millis(1500));
+    let after = watched.proxy.take().requests.len();
+    println!("{seen} requests before it was given up, {after} behind that, {in_flight} at once");
+    assert_eq!(watched.proxy.waiting(), 0);
+    assert!(after <= in_flight, "{after} requests more");
+}
+
+/// A store that never answers: what waits for it can be left.
+#[test]
+fn a_store_that_never_answers() {
+    let watched = Watched::start();
+    let storage: Arc<dyn Storage> = watched.storage();
+    create(&storage);
+    write(&storage, 0);
+    let array = ArrayOptions::new().open_on(storage).unwrap();
+    array.fragments().unwrap();
+    watched.proxy.fault(Fault::new(What::Stalled));
+    let begun = Instant::now();
+    drop(array.read().batches().unwrap());
+    drop(array);
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}

@@ -1,0 +1,216 @@
+//! What goes wrong on the way to a store, and what comes of it.
+
+use std::time::{Duration, Instant};
+
+use tdb_object_store::{StoreProblem, object_store};
+use tdb_storage::{Request, Storage, StorageError};
+use tdb_store_testkit::{Fault, Method, What};
+
+use crate::watched::{RETRIES, Watched, bytes};
+
+fn problem(error: &StorageError) -> &StoreProblem {
+    StoreProblem::of(error).unwrap_or_else(|| panic!("{error:?} is none of a store"))
+}
+
+/// All that a storage reads.
+fn read_all_ways(storage: &dyn Storage, expected: &[u8]) {
+    let len = expected.len() as u64;
+    assert_eq!(storage.list("").unwrap().len(), 1);
+    assert!(storage.read("f").unwrap() == expected);
+    let answers =
+        storage.fetch(&[Request::all("f", len), Request::last("f", 1000), Request::range("f", 5..70_000, len)]);
+    for (answer, range) in
+        answers.into_iter().zip([0..expected.len(), expected.len() - 1000..expected.len(), 5..70_000])
+    {
+        assert!(answer.unwrap().bytes == expected[range.clone()], "{range:?}");
+    }
+    assert_eq!(storage.open("f").unwrap().size(), len);
+}
+
+#[test]
+fn reads_outlast_what_passes() {
+    let watched = Watched::start();
+    let (storage, expected) = (watched.storage(), bytes(200_000));
+    watched.server.put("root/f", expected.clone());
+    for what in [
+        What::Refused(503, "SlowDown"),
+        What::Refused(500, "InternalError"),
+        What::Refused(429, "TooManyRequests"),
+        What::Reset,
+        What::DoneAndReset,
+        What::Cut(0),
+        What::Cut(40_000),
+        What::Cut(66_000),
+    ] {
+        // Listings that are cut off aren't read again.
+        let part = if matches!(what, What::Cut(_)) { "root/f" } else { "" };
+        watched.proxy.calm();
+        watched.proxy.fault(Fault::new(what.clone()).of(part).each(2));
+        let _ = watched.proxy.take();
+        read_all_ways(&*storage, &expected);
+        let seen = watched.proxy.take();
+        assert!(seen.faults >= 3, "{what:?} happened {} times", seen.faults);
+    }
+}
+
+/// What came before a connection broke isn't asked for again.
+#[test]
+fn cut_bodies_are_resumed() {
+    let watched = Watched::start();
+    let (storage, expected) = (watched.storage(), bytes(300_000));
+    watched.server.put("root/f", expected.clone());
+    for what in [What::Cut(100_000), What::Short(100_000)] {
+        watched.proxy.calm();
+        watched.proxy.fault(Fault::new(what).on(Method::GET).first(2));
+        let _ = watched.proxy.take();
+        let mut read = vec![0; 250_000];
+        storage.open_sized("f", 300_000).unwrap().read_into(50_000, &mut read).unwrap();
+        assert!(read == expected[50_000..]);
+        assert_eq!(watched.proxy.take().requests.len(), 3);
+    }
+}
+
+#[test]
+fn what_does_not_pass_is_an_error() {
+    let watched = Watched::start();
+    let storage = watched.storage();
+    watched.server.put("root/f", bytes(1000));
+    let failed = |what: What| {
+        watched.proxy.calm();
+        watched.proxy.fault(Fault::new(what));
+        let error = storage.fetch_one(&Request::range("f", 0..1000, 1000)).unwrap_err();
+        assert_eq!(error.path(), "s3://bucket/root/f");
+        error
+    };
+    for (status, code) in [(503, "SlowDown"), (500, "InternalError"), (429, "TooManyRequests")] {
+        let _ = watched.proxy.take();
+        let error = failed(What::Refused(status, code));
+        assert!(matches!(problem(&error), StoreProblem::Busy { .. }), "{error}");
+        assert_eq!(watched.proxy.take().requests.len(), 1 + RETRIES, "{error}");
+    }
+    let error = failed(What::Reset);
+    assert!(matches!(problem(&error), StoreProblem::CutOff { .. }), "{error}");
+    let error = failed(What::Cut(0));
+    assert!(matches!(problem(&error), StoreProblem::CutOff { .. }), "{error}");
+    let error = failed(What::Short(1000));
+    assert!(matches!(problem(&error), StoreProblem::WrongLength { asked: 1000, got: 0 }), "{error}");
+}
+
+/// Each repetition waits longer than the one before.
+#[test]
+fn repetitions_leave_a_busy_store_alone() {
+    let watched = Watched::start();
+    watched.server.put("root/f", bytes(10));
+    watched.proxy.fault(Fault::new(What::Refused(503, "SlowDown")).first(3));
+    let backoff = object_store::BackoffConfig::default();
+    let retry = object_store::RetryConfig { backoff, ..object_store::RetryConfig::default() };
+    let storage = watched.storage_by(watched.builder().with_retry(retry));
+    let begun = Instant::now();
+    assert_eq!(storage.read("f").unwrap(), bytes(10));
+    assert!(begun.elapsed() >= Duration::from_millis(200), "{:?}", begun.elapsed());
+}
+
+/// Nothing is believed of sizes and ranges.
+#[test]
+fn lies_are_found_out() {
+    let watched = Watched::start();
+    let (storage, expected) = (watched.storage(), bytes(1000));
+    watched.server.put("root/f", expected.clone());
+    let asked = [Request::range("f", 100..200, 1000), Request::last("f", 100), Request::all("f", 1 << 40)];
+    for (what, fails) in [
+        (What::Long(7), [true, true, false]),
+        (What::Shifted(1), [true, true, false]),
+        (What::Unranged, [true, true, false]),
+        // The size is as the store says; that there are so many bytes is not believed.
+        (What::Sized(150), [true, true, false]),
+        (What::Sized(1 << 39), [false, true, false]),
+    ] {
+        watched.proxy.calm();
+        watched.proxy.fault(Fault::new(what.clone()));
+        for (request, fails) in asked.iter().zip(fails) {
+            match storage.fetch_one(request) {
+                Ok(fetched) => assert!(
+                    !fails && expected.windows(fetched.bytes.len()).any(|part| part == fetched.bytes)
+                        || matches!(what, What::Long(_)),
+                    "{what:?}: {request:?}"
+                ),
+                Err(error) => {
+                    assert!(fails, "{what:?}: {request:?}: {error}");
+                    assert_eq!(error.path(), "s3://bucket/root/f");
+                    assert!(!matches!(StoreProblem::of(&error), Some(StoreProblem::Other { .. })), "{error}");
+                }
+            }
+        }
+    }
+}
+
+/// A write whose answer gets lost is done once, and known to be.
+#[test]
+fn writes_whose_answers_get_lost() {
+    for what in
+        [What::DoneAndReset, What::DoneAndRefused(503, "SlowDown"), What::Reset, What::Refused(500, "InternalError")]
+    {
+        let watched = Watched::start();
+        let storage = watched.storage();
+        // The store has shown that it heeds conditions.
+        storage.create_new("first", b"1").unwrap();
+        watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).first(1));
+        storage.create_new("f", b"bytes").unwrap_or_else(|error| panic!("{what:?}: {error}"));
+        assert_eq!(storage.read("f").unwrap(), b"bytes", "{what:?}");
+        // The same bytes of somebody else are somebody else's.
+        let other = watched.storage();
+        watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).first(1));
+        let error = other.create_new("f", b"bytes").unwrap_err();
+        assert!(matches!(error, StorageError::AlreadyExists { .. }), "{what:?}: {error}");
+    }
+}
+
+#[test]
+fn large_files_whose_answers_get_lost() {
+    let expected = bytes(12 << 20);
+    for (what, method) in [
+        (What::DoneAndReset, Method::POST),
+        (What::DoneAndReset, Method::PUT),
+        (What::Refused(503, "SlowDown"), Method::PUT),
+        (What::DoneAndRefused(500, "InternalError"), Method::POST),
+    ] {
+        let watched = Watched::start();
+        let storage = watched.storage();
+        watched.proxy.fault(Fault::new(what.clone()).on(method).of("uploadId").first(1));
+        let mut file = storage.create_file("f").unwrap();
+        file.append(&expected).unwrap();
+        file.finish().unwrap_or_else(|error| panic!("{what:?}: {error}"));
+        assert!(watched.server.object("root/f").unwrap() == expected, "{what:?}");
+        assert_eq!(watched.server.uploads(), 0);
+    }
+}
+
+/// An upload that fails leaves nothing behind, as far as the store can still be asked.
+#[test]
+fn uploads_that_fail_are_given_up() {
+    let watched = Watched::start();
+    let storage = watched.storage();
+    watched.proxy.fault(Fault::new(What::Refused(403, "AccessDenied")).on(Method::PUT).of("partNumber=2"));
+    let mut file = storage.create_file("f").unwrap();
+    let written = file.append(&bytes(30 << 20)).and_then(|()| file.finish());
+    let error = written.unwrap_err();
+    assert!(matches!(problem(&error), StoreProblem::Denied { .. }), "{error}");
+    assert!(error.to_string().starts_with("s3://bucket/root/f: "), "{error}");
+    assert_eq!((watched.server.uploads(), watched.server.names().len()), (0, 0));
+}
+
+#[test]
+fn stores_that_ignore_conditions() {
+    let watched = Watched::start();
+    watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT));
+    watched.server.put("root/theirs", b"theirs".to_vec());
+    let storage = watched.storage();
+    let error = storage.create_new("f", b"bytes").unwrap_err();
+    assert_eq!(problem(&error), &StoreProblem::IgnoresConditions);
+    assert_eq!(error.path(), "s3://bucket/root/f");
+    // What somebody else has written is still there.
+    let error = storage.create_new("theirs", b"ours").unwrap_err();
+    assert!(matches!(error, StorageError::AlreadyExists { .. }), "{error}");
+    assert_eq!(watched.server.names(), ["root/theirs"]);
+    assert_eq!(watched.server.object("root/theirs").unwrap(), "theirs");
+}

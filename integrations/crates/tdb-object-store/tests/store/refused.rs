@@ -1,0 +1,185 @@
+//! Stores that refuse: each reason has an error of its own, which names the file and no secret.
+
+use std::sync::Arc;
+
+use object_store::aws::AmazonS3Builder;
+use tdb_array::{ArrayOptions, NewCells};
+use tdb_object_store::{ObjectStorage, StoreProblem, object_store, open};
+use tdb_storage::{Request, Storage, StorageError};
+use tdb_store_testkit::{Access, Fault, What};
+
+use crate::watched::{BUCKET, KEY, SECRET, TOKEN, Watched, bytes};
+
+/// Everything that a storage can be asked, each of which has to fail.
+fn asked(storage: &Arc<dyn Storage>) -> Vec<StorageError> {
+    let mut errors: Vec<StorageError> = storage
+        .fetch(&[Request::all("a/f", 1000), Request::last("a/f", 10), Request::range("a/f", 0..5, 10)])
+        .into_iter()
+        .map(|answer| answer.unwrap_err())
+        .collect();
+    errors.push(storage.list("a").unwrap_err());
+    errors.push(storage.kind("a").unwrap_err());
+    errors.push(storage.create_new("a/g", b"bytes").unwrap_err());
+    errors.push(storage.remove_folder("a").unwrap_err());
+    errors.push(storage.rename("a", "b").unwrap_err());
+    let mut file = storage.create_file("a/h").unwrap();
+    errors.push(file.append(&bytes(6 << 20)).and_then(|()| file.finish()).unwrap_err());
+    errors
+}
+
+/// What comes of all questions, none of which shows a secret or changes anything.
+fn problems(watched: &Watched, storage: &Arc<dyn Storage>) -> Vec<StoreProblem> {
+    watched.server.put("root/a/f", bytes(10));
+    let errors = asked(storage);
+    assert_eq!(watched.server.names(), ["root/a/f"]);
+    for error in &errors {
+        let text = format!("{error} {error:?} {storage:?}");
+        assert!(error.path().starts_with("s3://bucket/root/"), "{text}");
+        for secret in [KEY, SECRET, TOKEN] {
+            assert!(!text.contains(secret), "{text}");
+        }
+    }
+    let problem = |error: &StorageError| StoreProblem::of(error).cloned().unwrap_or_else(|| panic!("{error:?}"));
+    errors.iter().map(problem).collect()
+}
+
+#[test]
+fn keys_and_tokens() {
+    for access in [Access::default().key("another"), Access::default().token("another"), Access::default().expired()] {
+        let watched = Watched::start();
+        watched.server.allow(access);
+        for problem in problems(&watched, &watched.storage()) {
+            // What answers to HEAD mean isn't said in them: Amazon's gives an expired token the status of a bad request.
+            let is_bare =
+                matches!(&problem, StoreProblem::Other { said } | StoreProblem::Denied { said } if said.len() < 20);
+            assert!(matches!(problem, StoreProblem::Unauthenticated { .. }) || is_bare, "{problem}");
+        }
+    }
+}
+
+#[test]
+fn no_permission() {
+    let watched = Watched::start();
+    watched.server.allow(Access::default().denied(""));
+    for problem in problems(&watched, &watched.storage()) {
+        assert!(matches!(problem, StoreProblem::Denied { .. }), "{problem}");
+    }
+}
+
+#[test]
+fn no_such_bucket() {
+    let watched = Watched::start();
+    let storage = watched.storage_by(watched.builder().with_bucket_name("nothing"));
+    let no_bucket = |error: StorageError| StoreProblem::of(&error) == Some(&StoreProblem::NoBucket);
+    assert!(no_bucket(storage.list("a").unwrap_err()));
+    assert!(no_bucket(storage.read("a").unwrap_err()) || storage.read("a").unwrap_err().is_not_found());
+    assert!(no_bucket(storage.kind("a").unwrap_err()));
+    assert!(no_bucket(storage.create_new("a", b"").unwrap_err()));
+    let error = ArrayOptions::new().open_on(storage).unwrap_err().to_string();
+    assert!(error.contains("s3://bucket/root") && error.contains("no such bucket"), "{error}");
+}
+
+#[test]
+fn another_region() {
+    for (access, region) in [
+        (Access::default().region("eu-west-1"), Some("eu-west-1")),
+        (Access::default().region("eu-west-1").redirecting(), None),
+    ] {
+        let watched = Watched::start();
+        watched.server.allow(access);
+        let storage = watched.storage();
+        for error in [storage.list("a").unwrap_err(), storage.read("f").unwrap_err()] {
+            match StoreProblem::of(&error) {
+                Some(StoreProblem::WrongRegion { region: named }) => assert_eq!(named.as_deref(), region),
+                // An answer to HEAD says nothing of it.
+                other => panic!("{other:?}"),
+            }
+            assert!(error.to_string().contains("AWS_REGION"), "{error}");
+        }
+    }
+}
+
+/// What nobody signed is refused with a hint at credentials.
+#[test]
+fn requests_without_signatures() {
+    let watched = Watched::start();
+    watched.server.allow(Access::default().key("somebody"));
+    // As URLs are opened by somebody who has no credentials, which is another process's business.
+    let error = unsigned(&watched);
+    assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Denied { .. })), "{error}");
+    // A store that answers with a page of its own, as servers in between do.
+    watched.server.allow(Access::default());
+    watched.proxy.fault(Fault::new(What::Refused(401, "")));
+    let error = unsigned(&watched);
+    assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Unauthenticated { .. })), "{error}");
+}
+
+fn unsigned(watched: &Watched) -> StorageError {
+    let builder = AmazonS3Builder::new()
+        .with_endpoint(watched.proxy.endpoint())
+        .with_allow_http(true)
+        .with_bucket_name(BUCKET)
+        .with_skip_signature(true);
+    let storage = ObjectStorage::new(Arc::new(builder.build().unwrap()), "s3://bucket", "root").unwrap();
+    storage.list("a").unwrap_err()
+}
+
+/// Nobody is there at all.
+#[test]
+fn no_server() {
+    let watched = Watched::start();
+    let storage = watched.storage();
+    drop(watched);
+    let error = storage.list("").unwrap_err();
+    assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::CutOff { .. })), "{error}");
+    assert!(error.to_string().starts_with("s3://bucket/root: "), "{error}");
+}
+
+/// Addresses that name no store, with secrets in them.
+#[test]
+fn addresses_with_secrets() {
+    for url in [
+        "ftp://user:SECRET@host/a?sig=SECRET",
+        "az://container/a?sig=SECRET",
+        "https://account.nowhere.example/container?sig=SECRET#SECRET",
+        "s3://user:SECRET@",
+        "abfss://a b?sig=SECRET",
+        "gs://?SECRET",
+    ] {
+        let shown = match open(url) {
+            Ok(storage) => format!("{storage:?} {}", storage.describe("f")),
+            Err(error) => format!("{error} {error:?}"),
+        };
+        assert!(!shown.contains("SECRET"), "{shown}");
+    }
+}
+
+/// Arrays name what was refused.
+#[test]
+fn arrays_name_what_is_refused() {
+    let watched = Watched::start();
+    let storage = watched.storage();
+    crate::arrays::create(&storage);
+    crate::arrays::write(&storage, 0);
+    for (part, named) in [("__schema", "__schema"), ("__commits", "__commits"), ("__fragments", "__fragments")] {
+        watched.server.allow(Access::default().denied(part));
+        let read = ArrayOptions::new()
+            .open_on(storage.clone())
+            .and_then(|array| array.read().batches()?.try_for_each(|batch| batch.map(drop)));
+        // A listing is denied by its prefix, which the small server doesn't look at; files are.
+        match read {
+            Err(error) => {
+                let error = error.to_string();
+                assert!(error.contains("s3://bucket/root/") && error.contains(named), "{error}");
+                assert!(error.contains("access is denied"), "{error}");
+            }
+            Ok(()) => assert_eq!(part, "__commits"),
+        }
+    }
+    watched.server.allow(Access::default().denied("__fragments"));
+    let cells = NewCells::new().with("position", &[1u32]).with("depth", &[1.0]);
+    let array = ArrayOptions::new().open_on(storage).unwrap();
+    let cells = cells.with("name", tdb_array::NewColumn::strings(["x"]));
+    let error = array.write().cells(cells).unwrap_err().to_string();
+    assert!(error.contains("access is denied"), "{error}");
+}

@@ -1,0 +1,70 @@
+//! A small S3 server with a proxy before it, and a storage on the two.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::aws::AmazonS3Builder;
+use object_store::{BackoffConfig, RetryConfig};
+use tdb_object_store::{ObjectStorage, StoreOptions, object_store};
+use tdb_storage::Storage;
+use tdb_store_testkit::{Proxy, Server};
+
+pub(crate) const BUCKET: &str = "bucket";
+pub(crate) const KEY: &str = "AKIDEXAMPLE";
+pub(crate) const SECRET: &str = "wJalrXUtnFEMI+SECRET/bPxRfiCY";
+pub(crate) const TOKEN: &str = "FwoGZXIvYXdz/TOKEN+//////////w==";
+
+/// A server, and what may happen on the way to it.
+pub(crate) struct Watched {
+    pub(crate) server: Server,
+    pub(crate) proxy: Proxy,
+}
+
+/// How often requests are made again in these tests.
+pub(crate) const RETRIES: usize = 4;
+
+impl Watched {
+    pub(crate) fn start() -> Self {
+        let server = Server::start(BUCKET).unwrap();
+        let proxy = Proxy::before(server.address()).unwrap();
+        Self { server, proxy }
+    }
+
+    pub(crate) fn builder(&self) -> AmazonS3Builder {
+        // Little is waited between repetitions: nobody is overloaded here.
+        let backoff = BackoffConfig {
+            init_backoff: Duration::from_millis(2),
+            max_backoff: Duration::from_millis(20),
+            ..BackoffConfig::default()
+        };
+        let retry = RetryConfig { backoff, max_retries: RETRIES, retry_timeout: Duration::from_secs(20) };
+        AmazonS3Builder::new()
+            .with_endpoint(self.proxy.endpoint())
+            .with_allow_http(true)
+            .with_region("us-east-1")
+            .with_bucket_name(BUCKET)
+            .with_access_key_id(KEY)
+            .with_secret_access_key(SECRET)
+            .with_token(TOKEN)
+            .with_retry(retry)
+    }
+
+    /// The folder `root` of the bucket, through the proxy.
+    pub(crate) fn storage(&self) -> Arc<dyn Storage> {
+        self.storage_by(self.builder())
+    }
+
+    pub(crate) fn storage_by(&self, builder: AmazonS3Builder) -> Arc<dyn Storage> {
+        let store = Arc::new(builder.build().unwrap());
+        let mut options = StoreOptions::default();
+        options.mark_writes = true;
+        options.retries = RETRIES;
+        options.part = 5 << 20;
+        Arc::new(ObjectStorage::with_options(store, "s3://bucket", "root", options).unwrap())
+    }
+}
+
+/// Bytes that aren't the same anywhere.
+pub(crate) fn bytes(len: usize) -> Vec<u8> {
+    (0..len).map(|at| (at / 3 % 251) as u8 ^ (at / 1000) as u8).collect()
+}

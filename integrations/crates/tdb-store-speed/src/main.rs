@@ -1,0 +1,89 @@
+//! The same opens, reads and writes on an object store by the reference library and by ours, side by side.
+//!
+//! Both ask the same S3 server through the same proxy, which counts requests and makes each wait: `cargo xtask speed stores`.
+//!
+//! * `place`: the server, the proxy, and who asks;
+//! * `arrays`: the arrays, which the reference library makes;
+//! * `ours`, `theirs`: one side each;
+//! * `task`: what is measured;
+//! * `table`: the result.
+
+mod arrays;
+mod ours;
+mod place;
+mod table;
+mod task;
+mod theirs;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+use ours::Ours;
+use place::Place;
+use table::Row;
+use task::Task;
+use theirs::Theirs;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// Opens, reads and writes of arrays on an object store by the reference library and by ours, with more and more delay.
+#[derive(Parser)]
+#[command(name = "cargo xtask speed stores")]
+struct Arguments {
+    /// Where the arrays are made, such as `s3://bucket/folder`, on the server of AWS_ENDPOINT_URL; without it a small server is
+    /// started, in this process
+    url: Option<String>,
+    /// Milliseconds that each answer takes longer
+    #[arg(long, value_delimiter = ',', default_values_t = [0, 30, 100])]
+    delays: Vec<u64>,
+    /// How often each is done; the median counts
+    #[arg(long, default_value_t = 5)]
+    repeats: usize,
+    /// Fragments of the larger array, which is only opened
+    #[arg(long, default_value_t = 1000)]
+    fragments: u32,
+}
+
+fn main() -> ExitCode {
+    if let Some(served) = tdb_reference::serve() {
+        return exit_code(served.map_err(Into::into));
+    }
+    exit_code(run(&Arguments::parse()))
+}
+
+fn exit_code(result: Result<()>) -> ExitCode {
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    eprintln!("error: {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        eprintln!("  caused by: {cause}");
+        source = cause.source();
+    }
+    ExitCode::FAILURE
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    let place = Place::of(arguments.url.as_deref())?;
+    let mut theirs = Theirs::start(&place)?;
+    let ours = Ours::start(&place)?;
+    eprintln!("making the arrays");
+    arrays::make(&place, &mut theirs, arguments.fragments)?;
+    println!("{}", table::heading(&place));
+    let mut missed = Vec::new();
+    for delay in &arguments.delays {
+        place.proxy().delay(Duration::from_millis(*delay));
+        for task in Task::ALL {
+            let reference = theirs.measure(&place, task, arguments.repeats)?;
+            let own = ours.measure(&place, task, arguments.repeats)?;
+            let row = Row { task, fragments: arguments.fragments, delay: *delay, reference, ours: own };
+            println!("{}", row.line());
+            missed.extend(row.missed());
+        }
+    }
+    if !missed.is_empty() {
+        println!("\nFalls short of the mark:\n\n- {}", missed.join("\n- "));
+    }
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! A proxy before a server: it counts requests, makes them wait, and does to them what networks and stores do.
+
+mod altered;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::header::{IF_NONE_MATCH, RANGE};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use crate::serving::{Answer, Answering, Answers, Serving};
+use crate::{Asked, Fault, Seen, What};
+
+/// A proxy before a server.
+///
+/// Requests go on as they came, the name of the host included, which signatures cover: clients are given the
+/// [address of the proxy](Self::endpoint) as that of the server.
+#[derive(Debug)]
+pub struct Proxy {
+    serving: Serving,
+    inside: Arc<Inside>,
+}
+
+#[derive(Debug)]
+struct Inside {
+    server: SocketAddr,
+    client: Client<HttpConnector, Full<Bytes>>,
+    faults: RwLock<Vec<Fault>>,
+    delay: Mutex<Duration>,
+    seen: Mutex<Seen>,
+    /// Requests that wait for their answers.
+    waiting: AtomicUsize,
+}
+
+impl Proxy {
+    /// Stands before a server.
+    ///
+    /// # Errors
+    /// If there is no port to listen at.
+    pub fn before(server: SocketAddr) -> io::Result<Self> {
+        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build_http();
+        let inside = Arc::new(Inside {
+            server,
+            client,
+            faults: RwLock::default(),
+            delay: Mutex::default(),
+            seen: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+        });
+        Ok(Self { serving: Serving::start(inside.clone())?, inside })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.serving.address()
+    }
+
+    /// Where it listens, as clients of S3 want it.
+    #[must_use]
+    pub fn endpoint(&self) -> String {
+        format!("http://{}", self.address())
+    }
+
+    /// From now on this happens too. Of several faults that are meant the first one happens.
+    pub fn fault(&self, fault: Fault) {
+        self.inside.faults.write().unwrap_or_else(PoisonError::into_inner).push(fault);
+    }
+
+    /// From now on nothing happens to requests.
+    pub fn calm(&self) {
+        self.inside.faults.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// From now on each answer takes so much longer.
+    pub fn delay(&self, delay: Duration) {
+        *lock(&self.inside.delay) = delay;
+    }
+
+    /// What was seen since the last time.
+    #[must_use]
+    pub fn take(&self) -> Seen {
+        std::mem::take(&mut *lock(&self.inside.seen))
+    }
+
+    /// How many requests wait for their answers.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.inside.waiting.load(Ordering::SeqCst)
+    }
+}
+
+/// A request that waits for its answer; one that is dropped before was given up.
+struct Waiting {
+    inside: Arc<Inside>,
+    is_answered: bool,
+}
+
+impl Waiting {
+    fn new(inside: Arc<Inside>) -> Self {
+        inside.waiting.fetch_add(1, Ordering::SeqCst);
+        Self { inside, is_answered: false }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.inside.waiting.fetch_sub(1, Ordering::SeqCst);
+        if !self.is_answered {
+            lock(&self.inside.seen).given_up += 1;
+        }
+    }
+}
+
+impl Answers for Inside {
+    fn answer(self: Arc<Self>, request: Request<Bytes>) -> Answering {
+        Box::pin(async move {
+            let mut waiting = Waiting::new(self.clone());
+            let depth = self.note(&request);
+            let fault = self.what_happens(&request);
+            let delay = *lock(&self.delay);
+            if !delay.is_zero() {
+                tokio::time::sleep(delay).await;
+            }
+            let answer = self.answered(request, fault).await;
+            let mut seen = lock(&self.seen);
+            seen.round_trips = seen.round_trips.max(depth);
+            drop(seen);
+            waiting.is_answered = true;
+            answer
+        })
+    }
+
+    fn connected(&self) {
+        lock(&self.seen).connections += 1;
+    }
+}
+
+impl Inside {
+    /// Writes a request down; how long the chain of requests is that it ends.
+    fn note(&self, request: &Request<Bytes>) -> usize {
+        let mut seen = lock(&self.seen);
+        let target = target_of(request).to_owned();
+        seen.requests.push(Asked { method: request.method().clone(), target });
+        seen.round_trips + 1
+    }
+
+    fn what_happens(&self, request: &Request<Bytes>) -> Option<What> {
+        let faults = self.faults.read().unwrap_or_else(PoisonError::into_inner);
+        let fault = faults.iter().find(|fault| fault.happens(request.method(), target_of(request)))?;
+        lock(&self.seen).faults += 1;
+        Some(fault.what.clone())
+    }
+
+    async fn answered(&self, mut request: Request<Bytes>, fault: Option<What>) -> Answer {
+        let is_head = *request.method() == Method::HEAD;
+        match &fault {
+            Some(What::Refused(status, code)) => return Answer::Whole(refusal(*status, code, is_head)),
+            Some(What::Reset) => return Answer::Reset,
+            Some(What::Stalled) => std::future::pending().await,
+            Some(What::Unranged) => drop(request.headers_mut().remove(RANGE)),
+            Some(What::Unconditional) => drop(request.headers_mut().remove(IF_NONE_MATCH)),
+            _ => {}
+        }
+        let response = self.forward(request).await;
+        match fault {
+            Some(What::DoneAndRefused(status, code)) => Answer::Whole(refusal(status, code, is_head)),
+            Some(What::DoneAndReset) => Answer::Reset,
+            Some(What::Cut(after)) => Answer::Cut(response, after),
+            Some(other) => Answer::Whole(altered::altered(response, &other)),
+            None => Answer::Whole(response),
+        }
+    }
+
+    /// What the server answers.
+    async fn forward(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let (mut head, body) = request.into_parts();
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let uri = format!("http://{}{target}", self.server).parse::<Uri>();
+        let answered = async {
+            head.uri = uri.map_err(io::Error::other)?;
+            let response = self.client.request(Request::from_parts(head, Full::new(body)));
+            let (head, body) = response.await.map_err(io::Error::other)?.into_parts();
+            let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
+            Ok::<_, io::Error>(Response::from_parts(head, body))
+        };
+        answered.await.unwrap_or_else(|error| plain(StatusCode::BAD_GATEWAY, format!("the proxy: {error}")))
+    }
+}
+
+fn target_of(request: &Request<Bytes>) -> &str {
+    request.uri().path_and_query().map_or("/", |target| target.as_str())
+}
+
+fn plain(status: StatusCode, body: String) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() = status;
+    response
+}
+
+/// What S3 answers to a request that it refuses; nothing but the status to one for a head.
+fn refusal(status: u16, code: &str, is_head: bool) -> Response<Bytes> {
+    let body =
+        format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>The proxy says so.</Message></Error>");
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    plain(status, if is_head { String::new() } else { body })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,106 @@
+//! Who may ask.
+
+use bytes::Bytes;
+use hyper::{Request, StatusCode};
+
+use super::answers::Refused;
+
+/// Who may ask a server, and for what: everybody for everything, unless it says otherwise.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Access {
+    key: Option<String>,
+    token: Option<String>,
+    is_expired: bool,
+    region: Option<String>,
+    redirects: bool,
+    denied: Option<String>,
+}
+
+impl Access {
+    /// Only who signs with this key.
+    #[must_use]
+    pub fn key(mut self, key: &str) -> Self {
+        self.key = Some(key.to_owned());
+        self
+    }
+
+    /// Only who has this token.
+    #[must_use]
+    pub fn token(mut self, token: &str) -> Self {
+        self.token = Some(token.to_owned());
+        self
+    }
+
+    /// All tokens have expired.
+    #[must_use]
+    pub fn expired(mut self) -> Self {
+        self.is_expired = true;
+        self
+    }
+
+    /// Only who signs for this region: others are told which one it is.
+    #[must_use]
+    pub fn region(mut self, region: &str) -> Self {
+        self.region = Some(region.to_owned());
+        self
+    }
+
+    /// Others are redirected without being told where to, as Amazon's does with requests for another region's server.
+    #[must_use]
+    pub fn redirecting(mut self) -> Self {
+        self.redirects = true;
+        self
+    }
+
+    /// Nobody may do anything to objects with this in their names.
+    #[must_use]
+    pub fn denied(mut self, part: &str) -> Self {
+        self.denied = Some(part.to_owned());
+        self
+    }
+
+    pub(super) fn judge(&self, request: &Request<Bytes>, key: &str) -> Result<(), Refused> {
+        let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+        // AWS4-HMAC-SHA256 Credential=KEY/DATE/REGION/s3/aws4_request, SignedHeaders=…, Signature=…
+        let credential =
+            header("authorization").and_then(|signed| signed.split_once("Credential=")?.1.split(',').next());
+        let mut scope = credential.unwrap_or_default().split('/');
+        let (signer, region) = (scope.next().unwrap_or_default(), scope.nth(1).unwrap_or_default());
+        if let Some(wanted) = &self.key {
+            if credential.is_none() {
+                return Err(Refused::new(StatusCode::FORBIDDEN, "AccessDenied", "Access Denied"));
+            }
+            if signer != wanted {
+                // Amazon's repeats the key that it was given.
+                let message = format!("The AWS Access Key Id {signer} you provided does not exist in our records.");
+                return Err(Refused::new(StatusCode::FORBIDDEN, "InvalidAccessKeyId", message));
+            }
+        }
+        let token = header("x-amz-security-token").unwrap_or_default();
+        if self.is_expired {
+            // So does it with tokens.
+            let message = format!("The provided token has expired.</Message><Token-0>{token}</Token-0><Message>");
+            return Err(Refused::new(StatusCode::BAD_REQUEST, "ExpiredToken", message));
+        }
+        if self.token.as_ref().is_some_and(|wanted| wanted != token) {
+            return Err(Refused::new(StatusCode::FORBIDDEN, "InvalidToken", "The provided token is malformed."));
+        }
+        self.judge_region(region)?;
+        if self.denied.as_ref().is_some_and(|denied| key.contains(denied.as_str())) {
+            return Err(Refused::new(StatusCode::FORBIDDEN, "AccessDenied", "Access Denied"));
+        }
+        Ok(())
+    }
+
+    fn judge_region(&self, region: &str) -> Result<(), Refused> {
+        let Some(wanted) = self.region.as_ref().filter(|wanted| *wanted != region) else { return Ok(()) };
+        let (status, code) = match self.redirects {
+            true => (StatusCode::MOVED_PERMANENTLY, "PermanentRedirect"),
+            false => (StatusCode::BAD_REQUEST, "AuthorizationHeaderMalformed"),
+        };
+        let message =
+            format!("The authorization header is malformed; the region '{region}' is wrong; expecting '{wanted}'");
+        Err(Refused { region: Some(wanted.clone()), ..Refused::new(status, code, message) })
+    }
+}

@@ -1,0 +1,156 @@
+//! Listening on loopback and answering, until nobody wants it any more.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use futures_util::stream;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::header::CONTENT_LENGTH;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+
+use crate::connection::Connection;
+
+/// What comes of a request.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// An answer, whose headers may say what they like of its body.
+    Whole(Response<Bytes>),
+    /// So many bytes of an answer's body, and the end of the connection.
+    Cut(Response<Bytes>, usize),
+    /// A reset of the connection.
+    Reset,
+}
+
+pub(crate) type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// What answers requests.
+pub(crate) trait Answers: Send + Sync + 'static {
+    fn answer(self: Arc<Self>, request: Request<Bytes>) -> Answering;
+
+    /// A client has connected.
+    fn connected(&self) {}
+}
+
+/// Something that listens, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Serving {
+    address: SocketAddr,
+    listening: JoinHandle<()>,
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.listening.abort();
+    }
+}
+
+/// Servers wait rather than compute: few threads serve many.
+const THREADS: usize = 2;
+
+pub(crate) fn runtime() -> io::Result<&'static Runtime> {
+    static RUNTIME: OnceLock<Result<Runtime, io::ErrorKind>> = OnceLock::new();
+    let begin = || {
+        let built =
+            Builder::new_multi_thread().worker_threads(THREADS).thread_name("store-testkit").enable_all().build();
+        built.map_err(|error| error.kind())
+    };
+    RUNTIME.get_or_init(begin).as_ref().map_err(|kind| io::Error::from(*kind))
+}
+
+impl Serving {
+    /// Listens on a port of loopback that is free.
+    pub(crate) fn start(answers: Arc<impl Answers>) -> io::Result<Self> {
+        let runtime = runtime()?;
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let listening = runtime.spawn(async move {
+            let Ok(listener) = TcpListener::from_std(listener) else { return };
+            while let Ok((stream, _)) = listener.accept().await {
+                answers.connected();
+                tokio::spawn(serve(stream, answers.clone()));
+            }
+        });
+        Ok(Self { address, listening })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// Answers what comes over a connection, one request after the other.
+async fn serve(stream: TcpStream, answers: Arc<impl Answers>) {
+    let _ = stream.set_nodelay(true);
+    let resets = Arc::new(AtomicBool::new(false));
+    let connection = TokioIo::new(Connection::new(stream, resets.clone()));
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (answers, resets) = (answers.clone(), resets.clone());
+        async move {
+            let (head, body) = request.into_parts();
+            let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
+            match answers.answer(Request::from_parts(head, body)).await {
+                Answer::Whole(response) => Ok(whole(response)),
+                // What has no body, as an answer to HEAD, is whole without one.
+                Answer::Cut(response, _) if response.body().is_empty() => Ok(whole(response)),
+                Answer::Cut(response, after) => Ok(cut(response, after)),
+                Answer::Reset => {
+                    resets.store(true, Ordering::Relaxed);
+                    Err(io::Error::from(io::ErrorKind::ConnectionReset))
+                }
+            }
+        }
+    });
+    // An error is a connection that has ended, by the client or by one of the answers above.
+    let _ = http1::Builder::new().serve_connection(connection, service).await;
+}
+
+type Body = BoxBody<Bytes, io::Error>;
+
+fn whole(response: Response<Bytes>) -> Response<Body> {
+    let said = response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let (head, bytes) = response.into_parts();
+    let body = match said {
+        // Bodies that are as long as was said, and answers to HEAD, which have none.
+        None => Full::new(bytes).map_err(|never| match never {}).boxed(),
+        Some(said) if said == bytes.len() || bytes.is_empty() => {
+            Full::new(bytes).map_err(|never| match never {}).boxed()
+        }
+        // No length is claimed for this one, so that the header stands.
+        Some(_) => StreamBody::new(stream::iter([Ok(Frame::data(bytes))])).boxed(),
+    };
+    Response::from_parts(head, body)
+}
+
+/// The beginning of a body, and then the end of the connection.
+fn cut(response: Response<Bytes>, after: usize) -> Response<Body> {
+    let (mut head, mut bytes) = response.into_parts();
+    head.headers.insert(CONTENT_LENGTH, bytes.len().into());
+    bytes.truncate(after);
+    let end = Err(io::Error::from(io::ErrorKind::BrokenPipe));
+    // The bytes before the end are sent by themselves: otherwise it would overtake them.
+    let pieces = stream::unfold(vec![end, Ok(Frame::data(bytes))], |mut left| async move {
+        let piece = left.pop()?;
+        if piece.is_err() {
+            tokio::time::sleep(GAP).await;
+        }
+        Some((piece, left))
+    });
+    Response::from_parts(head, BodyExt::boxed(StreamBody::new(pieces)))
+}
+
+/// Long enough for what was written before to be on its way.
+const GAP: std::time::Duration = std::time::Duration::from_millis(2);
