@@ -1,5 +1,6 @@
 //! What stores say, as errors of storages.
 
+use std::error::Error;
 use std::io;
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! Streams give what iterators do, block nobody, and end when nobody wants them any more.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::path::PathBuf;
 use std::sync::Arc;
