@@ -5,13 +5,14 @@ mod formats;
 use std::io::{Error, ErrorKind};
 use std::process::ExitCode;
 
-use formats::{ArrowFiles, ArrowStreams, ParquetFiles};
+use formats::{ArrowFiles, ArrowStreams, ParquetFiles, ZarrFolders};
 use tdb_cli::Extensions;
 use tdb_object_store::SCHEMES;
 use tdb_storage::StorageError;
 
 fn main() -> ExitCode {
-    let local = Extensions::new().format(ParquetFiles).format(ArrowFiles).format(ArrowStreams);
+    let columns = Extensions::new().format(ParquetFiles).format(ArrowFiles).format(ArrowStreams);
+    let local = columns.folder_format(ZarrFolders);
     let open = |uri: &str| {
         // The error itself names the URI, without what may be secret in it.
         let scheme = uri.split("://").next().unwrap_or_default().to_owned();
