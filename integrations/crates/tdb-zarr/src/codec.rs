@@ -136,8 +136,9 @@ impl CodecTraits for Bounded {
     }
 
     fn configuration(&self, _: ZarrVersion, _: &CodecMetadataOptions) -> Option<Configuration> {
-        // Nobody stores metadata with these names.
-        None
+        // Nobody stores metadata with these names, but codecs of shards are made anew from them.
+        let level = ("level".to_owned(), self.level.into());
+        Some(serde_json::Map::from_iter([level]).into())
     }
 
     fn partial_decoder_capability(&self) -> PartialDecoderCapability {

@@ -9,11 +9,11 @@ use tdb_types::saturating_len;
 use super::{Args, Selected, selected};
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FolderExport, FolderFormat, Whole};
+use crate::interrupt;
 use crate::key::Key;
 use crate::progress::CopyProgress;
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
-use crate::interrupt;
 
 pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: &Path, key: &Key, terminal: Terminal) -> Result<()> {
     let options = files::options(&args.options)?;

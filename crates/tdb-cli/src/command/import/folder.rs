@@ -20,22 +20,18 @@ use crate::{interrupt, location, session, stores};
 pub(super) fn named(args: &Args) -> Result<Option<(&'static dyn FolderFormat, PathBuf)>> {
     let files = args.files.iter().filter(|name| *name != "-");
     let paths = files.map(|name| location::local(name)).collect::<Result<Vec<_>>>()?;
-    let found = paths.iter().find_map(|path| files::folder_format(path, args.format.as_deref()).map(|format| (format, path)));
+    let found =
+        paths.iter().find_map(|path| files::folder_format(path, args.format.as_deref()).map(|format| (format, path)));
     match found {
         Some(_) if args.files.len() > 1 => {
-            Err(Failure::usage("folders of this kind become an array or a group each").with_hint("import one at a time"))
+            Err(Failure::usage("folders of this kind become an array or a group each")
+                .with_hint("import one at a time"))
         }
         found => Ok(found.map(|(format, path)| (format, path.clone()))),
     }
 }
 
-pub(super) fn run(
-    args: &Args,
-    format: &dyn FolderFormat,
-    path: PathBuf,
-    key: &Key,
-    terminal: Terminal,
-) -> Result<()> {
+pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: PathBuf, key: &Key, terminal: Terminal) -> Result<()> {
     let said = [
         ("--ignore-others", args.ignore_others),
         ("--skip-rejects", args.skip_rejects),

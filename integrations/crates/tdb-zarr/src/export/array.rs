@@ -26,6 +26,10 @@ pub(super) fn export(export: &Export, array: &Array, folder: &Path) -> Result<u6
         let what = array.storage().describe("");
         return Err(Error::refused(what, "it is sparse; export it as Parquet or CSV, which have rows"));
     }
+    if let Some(label) = array.schema().labels().first() {
+        let why = format!("it has labels, such as {:?}, which Zarr has no words for; export it as rows", label.name);
+        return Err(Error::refused(array.storage().describe(""), why));
+    }
     let region = Region::new(export, array)?;
     let attributes = fields::selected(export, array)?;
     let (planes, fields) = fields::planes(&attributes, export.compression)?;
