@@ -266,6 +266,17 @@ impl Group {
         Ok(self.reach(member)?.0)
     }
 
+    /// Opens a member that is a group, as this one was opened: at the same time, with the same key, and with the same reach.
+    /// A group may be a member of itself.
+    ///
+    /// # Errors
+    /// As [`member_storage`](Self::member_storage) and [`Group::open`].
+    pub fn member_group(&self, member: &Member) -> Result<Self> {
+        let (storage, folder) = self.reach(member)?;
+        let options = GroupOptions { time: Some(self.time), ..self.options.clone() };
+        options.open_in(storage, folder, self.counting.clone())
+    }
+
     /// Where the member's bytes live, and its folder if it is one of this machine.
     fn reach(&self, member: &Member) -> Result<(Arc<dyn Storage>, Option<PathBuf>)> {
         match (&member.place, &self.folder) {

@@ -9,7 +9,7 @@ use tdb_array::Array;
 use tdb_storage::{Storage, StorageError};
 
 use crate::failure::Result;
-use crate::files::{self, FileFormat};
+use crate::files::{self, FileFormat, FolderFormat};
 use crate::key::Key;
 use crate::stores::{self, OpenStorage};
 use crate::time::TimeArgs;
@@ -21,6 +21,7 @@ use crate::{session, target};
 pub struct Extensions {
     storages: Vec<(&'static str, OpenStorage)>,
     formats: Vec<Box<dyn FileFormat>>,
+    folders: Vec<Box<dyn FolderFormat>>,
     commands: Vec<Box<dyn FurtherCommand>>,
 }
 
@@ -28,7 +29,8 @@ impl fmt::Debug for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let schemes: Vec<_> = self.storages.iter().map(|(scheme, _)| scheme).collect();
         let commands: Vec<_> = self.commands.iter().map(|command| command.command().get_name().to_owned()).collect();
-        let formats: Vec<_> = self.formats.iter().map(|format| format.endings()).collect();
+        let formats = self.formats.iter().map(|format| format.endings());
+        let formats: Vec<_> = formats.chain(self.folders.iter().map(|format| format.endings())).collect();
         let mut text = f.debug_struct("Extensions");
         text.field("storages", &schemes).field("formats", &formats).field("commands", &commands).finish()
     }
@@ -50,9 +52,15 @@ impl Extensions {
         self
     }
 
-    /// Adds a kind of files, for `tdb export`.
+    /// Adds a kind of files, for `tdb export` and `tdb import`.
     pub fn format(mut self, format: impl FileFormat + 'static) -> Self {
         self.formats.push(Box::new(format));
+        self
+    }
+
+    /// Adds a kind of folders that hold whole arrays and groups, for `tdb export` and `tdb import`.
+    pub fn folder_format(mut self, format: impl FolderFormat + 'static) -> Self {
+        self.folders.push(Box::new(format));
         self
     }
 
@@ -94,9 +102,9 @@ impl Context {
 static COMMANDS: OnceLock<Vec<Box<dyn FurtherCommand>>> = OnceLock::new();
 
 /// Notes what there is; once.
-pub(crate) fn begin(Extensions { storages, formats, commands }: Extensions) {
-    stores::begin(storages, !commands.is_empty() || !formats.is_empty());
-    files::begin(formats);
+pub(crate) fn begin(Extensions { storages, formats, folders, commands }: Extensions) {
+    stores::begin(storages, !commands.is_empty() || !formats.is_empty() || !folders.is_empty());
+    files::begin(formats, folders);
     // Nobody has asked for them yet.
     let _ = COMMANDS.set(commands);
 }

@@ -1,6 +1,7 @@
 //! Kinds of files that a program has added.
 
 mod columns;
+mod folders;
 
 use std::fs::File;
 use std::path::Path;
@@ -11,6 +12,7 @@ use tdb_array::Query;
 use crate::failure::{Failure, Result};
 
 pub use columns::{ColumnBatch, ColumnFiles, FileColumn, Import};
+pub use folders::{CellObserver, FolderExport, FolderFormat, FolderImport, FolderImported, Target, Whole};
 
 /// A kind of file that a program adds: `tdb export` writes such files, and `tdb import` reads them.
 pub trait FileFormat: Send + Sync {
@@ -66,15 +68,28 @@ impl Export<'_> {
     }
 }
 
-/// Endings of files that hold whole columns, which need more than this crate has.
-pub(crate) const COLUMNS: &[&str] = &["parquet", "arrow", "arrows", "feather"];
+/// Endings of files that hold whole columns or arrays, which need more than this crate has.
+pub(crate) const COLUMNS: &[&str] = &["parquet", "arrow", "arrows", "feather", "zarr"];
 
 static FORMATS: OnceLock<Vec<Box<dyn FileFormat>>> = OnceLock::new();
+static FOLDERS: OnceLock<Vec<Box<dyn FolderFormat>>> = OnceLock::new();
 
 /// Notes what there is; once.
-pub(crate) fn begin(formats: Vec<Box<dyn FileFormat>>) {
+pub(crate) fn begin(formats: Vec<Box<dyn FileFormat>>, folders: Vec<Box<dyn FolderFormat>>) {
     // Nobody has asked for them yet.
     let _ = FORMATS.set(formats);
+    let _ = FOLDERS.set(folders);
+}
+
+fn folders() -> &'static [Box<dyn FolderFormat>] {
+    FOLDERS.get().map_or(&[], Vec::as_slice)
+}
+
+/// The kind of folders whose names end so, or as was said in place of that.
+pub(crate) fn folder_format(path: &Path, said: Option<&str>) -> Option<&'static dyn FolderFormat> {
+    let said = said.map(|name| name.trim_start_matches('.').to_ascii_lowercase());
+    let ending = said.or_else(|| ending(path))?;
+    folders().iter().find(|format| format.endings().contains(&ending.as_str())).map(|format| &**format)
 }
 
 fn formats() -> &'static [Box<dyn FileFormat>] {
@@ -86,9 +101,10 @@ pub(crate) fn format_of(ending: &str) -> Option<&'static dyn FileFormat> {
     formats().iter().find(|format| format.endings().contains(&ending)).map(|format| &**format)
 }
 
-/// How the names of all files end that were added.
+/// How the names of all files and folders end that were added.
 pub(crate) fn endings() -> impl Iterator<Item = &'static str> {
-    formats().iter().flat_map(|format| format.endings()).copied()
+    let of_folders = folders().iter().flat_map(|format| format.endings());
+    formats().iter().flat_map(|format| format.endings()).chain(of_folders).copied()
 }
 
 /// How the name of a file ends, in small letters.

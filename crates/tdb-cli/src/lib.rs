@@ -55,7 +55,10 @@ pub use {clap, tdb_array, tdb_storage};
 
 pub use extensions::{Context, Extensions, FurtherCommand};
 pub use failure::{Exit, Failure, Result};
-pub use files::{ColumnBatch, ColumnFiles, Export, FileColumn, FileFormat, FileOption, Import};
+pub use files::{
+    CellObserver, ColumnBatch, ColumnFiles, Export, FileColumn, FileFormat, FileOption, FolderExport, FolderFormat,
+    FolderImport, FolderImported, Import, Target, Whole,
+};
 
 /// Runs the command that the process's arguments ask for, and gives what the process is to end with. Once in a process.
 #[must_use]

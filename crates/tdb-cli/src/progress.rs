@@ -106,10 +106,22 @@ impl CopyProgress {
 
     /// What hears how many of how many bytes there are. It goes on until the monitor is cancelled.
     pub(crate) fn observer(&self, monitor: &Monitor) -> impl Fn(u64, u64) -> bool + Send + Sync + 'static {
+        self.observer_in("{wide_bar} {bytes} of {total_bytes}, {eta} left", monitor)
+    }
+
+    /// The same of cells.
+    pub(crate) fn cell_observer(&self, monitor: &Monitor) -> impl Fn(u64, u64) -> bool + Send + Sync + 'static {
+        self.observer_in("{wide_bar} {human_pos} of {human_len} cells, {eta} left", monitor)
+    }
+
+    fn observer_in(
+        &self,
+        template: &'static str,
+        monitor: &Monitor,
+    ) -> impl Fn(u64, u64) -> bool + Send + Sync + 'static {
         let (progress, monitor) = (self.progress.clone(), monitor.clone());
         move |done, total| {
             if let Ok(mut progress) = progress.lock() {
-                let template = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
                 if let Some(bar) = progress.line(template, Some(total)) {
                     bar.set_length(total);
                     bar.set_position(done);

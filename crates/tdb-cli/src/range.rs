@@ -1,7 +1,7 @@
 //! Ranges of coordinates as people write them: `pos=100..200`, both ends included; `chrom=a..<b` without its end; `chrom=chr*`,
 //! all strings that begin so.
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeInclusive};
 
 use tdb_array::{ArrayError, Coordinate, Query};
 use tdb_rtree::{DimRange, DimensionKind};
@@ -66,6 +66,35 @@ pub(crate) fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Qu
         }
         other => other.into(),
     })
+}
+
+/// The dimension of a range, written as `NAME=LO..HI`, and its whole coordinates; open ends are those of the (current) domain.
+///
+/// # Errors
+/// It is no range, or can't be asked of a dimension.
+pub(crate) fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, RangeInclusive<Coordinate>)> {
+    let (axis, range) = split_name(schema, text)?;
+    let wrong = |why: &str| Failure::usage(format!("range {text:?}: {why}"));
+    let Axis::Dimension(dimension) = axis else {
+        return Err(wrong("it is of a label").with_hint("name a dimension; labels are for exports of rows"));
+    };
+    let (start, end) = parse(axis, range).map_err(|why| wrong(&why).with_hint(hint(schema, dimension)))?;
+    let index = schema.dimensions().iter().position(|other| other.name() == dimension.name()).unwrap_or(0);
+    let whole = |key| Scalar::from_key(dimension.physical(), key).to_integer();
+    let known = match schema.limits(index) {
+        DimRange::Fixed { lo, hi } => whole(lo).zip(whole(hi)),
+        DimRange::Var { .. } => None,
+    };
+    let (low, high) = known.ok_or_else(|| wrong("the dimension has no whole numbers"))?;
+    let integer = |end: Bound<Coordinate>, open: i128, step: i128| match end {
+        Bound::Unbounded => Some(open),
+        Bound::Included(Coordinate::Integer(at)) => Some(at),
+        Bound::Excluded(Coordinate::Integer(at)) => at.checked_add(step),
+        Bound::Included(_) | Bound::Excluded(_) => None,
+    };
+    let ends = integer(start, low, 1).zip(integer(end, high, -1));
+    let (start, end) = ends.ok_or_else(|| wrong("the dimension has whole numbers"))?;
+    Ok((dimension.name().to_owned(), Coordinate::Integer(start)..=Coordinate::Integer(end)))
 }
 
 /// The coordinate that a cell of a table holds, as both ends of a range; a date stands for all that lies in it.

@@ -1,11 +1,14 @@
 //! Which cells of an array a command is about.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 
-use tdb_array::{Array, Monitor, Query};
+use tdb_array::{Array, Coordinate, Monitor, Query};
+use tdb_schema::ArraySchema;
 use tdb_types::saturating_len;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::progress::QueryProgress;
 use crate::terminal::Terminal;
@@ -29,6 +32,29 @@ pub(crate) struct WhichCells {
 }
 
 impl WhichCells {
+    /// The ranges, where there is room for nothing else.
+    ///
+    /// # Errors
+    /// Something else is said.
+    pub(crate) fn only_ranges(&self, schema: &ArraySchema) -> Result<Vec<(String, RangeInclusive<Coordinate>)>> {
+        let said = [("--points", self.points.is_some()), ("--where", !self.conditions.is_empty())];
+        if let Some((option, _)) = said.iter().find(|(_, is_said)| *is_said) {
+            let failure = Failure::usage(format!("{option} chooses single cells, and this holds boxes of them"));
+            return Err(failure.with_hint("choose a box with --range, or export rows, as Parquet or CSV"));
+        }
+        let ranges = self.range.iter().map(|text| range::of_integers(schema, text)).collect::<Result<Vec<_>>>()?;
+        let mut names = HashSet::new();
+        match ranges.iter().find(|(name, _)| !names.insert(name.as_str())) {
+            Some((name, _)) => Err(Failure::usage(format!("dimension {name:?} has several ranges, and a box has one"))),
+            None => Ok(ranges),
+        }
+    }
+
+    /// Whether nothing is said.
+    pub(crate) fn is_all(&self) -> bool {
+        self.range.is_empty() && self.points.is_none() && self.conditions.is_empty()
+    }
+
     /// A query for them.
     pub(crate) fn apply(&self, mut query: Query, array: &Array) -> Result<Query> {
         let schema = array.schema();

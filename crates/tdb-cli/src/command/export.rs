@@ -1,5 +1,7 @@
 //! `tdb export`: cells into a file.
 
+mod folder;
+
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -22,7 +24,8 @@ use crate::{location, size, target};
 
 /// Export cells into a file
 ///
-/// The name of the file says what it becomes: `.csv`, `.jsonl` or `.json`; the full tdb writes `.parquet` and `.arrow` as well.
+/// The name of the file says what it becomes: `.csv`, `.jsonl` or `.json`; the full tdb writes `.parquet`, `.arrow` and `.zarr` as well.
+/// `.zarr` is a folder that holds a dense array, or a group of them, as a whole.
 /// Cells are written as they come, in memory that is bounded whatever the size of the array. A file that is there is never
 /// overwritten, and half a file is never left behind.
 #[derive(Debug, clap::Args)]
@@ -31,12 +34,14 @@ Examples:
   tdb export ARRAY cells.csv
   tdb export ARRAY chr1.csv --range contig=chr1 --select pos,qual --where 'qual > 30'
   tdb export ARRAY cells.parquet --option compression=snappy
-  tdb export ARRAY cells.arrow --at 2024-05-01")]
+  tdb export ARRAY cells.arrow --at 2024-05-01
+  tdb export ARRAY array.zarr
+  tdb export GROUP group.zarr --option compression=zstd")]
 pub(crate) struct Args {
-    /// The array
+    /// The array, or for a folder such as .zarr a group
     array: OsString,
 
-    /// The file to make, which isn't there yet
+    /// The file or folder to make, which isn't there yet
     file: OsString,
 
     /// What the file becomes, if its name doesn't say: csv, jsonl, json, or another ending
@@ -73,6 +78,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let path = location::local(&args.file)?;
+    if let Some(format) = files::folder_format(&path, args.format.as_deref()) {
+        return folder::run(args, format, &path, key, terminal);
+    }
     let kind = Kind::of(&path, args.format.as_deref())?;
     let options = files::options(&args.options)?;
     files::check_known(&options, kind.options())?;

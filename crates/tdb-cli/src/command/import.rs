@@ -1,5 +1,6 @@
 //! `tdb import`: rows of files into an array.
 
+mod folder;
 mod sources;
 
 use std::ffi::OsString;
@@ -16,12 +17,12 @@ use crate::terminal::Terminal;
 use crate::time::{Stamp, TimeArgs};
 use crate::{session, size};
 
-/// Import CSV, JSON lines, Parquet or Arrow files
+/// Import CSV, JSON lines, Parquet or Arrow files, or Zarr
 ///
 /// The columns of the files are the fields of the array: dimensions and attributes, in any order. All rows are looked at
 /// before anything is written; those that the array can't hold are reported by their lines. An array that isn't there is made:
-/// from a schema, from what the files hold, or as the array was that a Parquet or Arrow file was exported from. Parquet and Arrow
-/// are for the full tdb.
+/// from a schema, from what the files hold, or as the array was that a Parquet or Arrow file was exported from. A folder of Zarr
+/// becomes a dense array, or a group of them, which isn't there yet. Parquet, Arrow and Zarr are for the full tdb.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Cells look as `tdb read` prints them: dates in ISO form, lists in brackets, bytes in hexadecimal, enumerated values by
@@ -34,6 +35,7 @@ Examples:
   tdb import NEW rows.jsonl --schema schema.toml
   tdb import NEW data/*.parquet --dimensions chrom,pos
   tdb import COPY cells.parquet                       what `tdb export ARRAY cells.parquet` made
+  tdb import NEW array.zarr                           what `tdb export ARRAY array.zarr` made, or anybody
   tdb read OLD --format csv | tdb import ARRAY - --format csv")]
 pub(crate) struct Args {
     /// The array; it's made if nothing is there
@@ -104,6 +106,9 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
+    if let Some((format, path)) = folder::named(args)? {
+        return folder::run(args, format, path, key, terminal);
+    }
     let source = sources::source(
         &args.files,
         sources::How {

@@ -1,4 +1,4 @@
-//! Files of whole columns.
+//! Files of whole columns, and folders of whole arrays.
 
 mod arrow;
 mod arrow_messages;
@@ -10,6 +10,8 @@ mod parquet_tables;
 mod plain;
 mod tables;
 mod write;
+mod zarr;
 
 pub(crate) use arrow::{ArrowFiles, ArrowStreams};
 pub(crate) use parquet::ParquetFiles;
+pub(crate) use zarr::ZarrFolders;

@@ -6,13 +6,14 @@ use std::io::{Error, ErrorKind};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use formats::{ArrowFiles, ArrowStreams, ParquetFiles};
+use formats::{ArrowFiles, ArrowStreams, ParquetFiles, ZarrFolders};
 use tdb_cli::Extensions;
 use tdb_object_store::{SCHEMES, Stores};
 use tdb_storage::StorageError;
 
 fn main() -> ExitCode {
-    let local = Extensions::new().format(ParquetFiles).format(ArrowFiles).format(ArrowStreams);
+    let columns = Extensions::new().format(ParquetFiles).format(ArrowFiles).format(ArrowStreams);
+    let local = columns.folder_format(ZarrFolders);
     let stores = Arc::new(Stores::default());
     let open = move |uri: &str| {
         // The error itself names the URI, without what may be secret in it.

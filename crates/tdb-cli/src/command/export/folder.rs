@@ -1,0 +1,74 @@
+//! Whole arrays and groups, into folders.
+
+use std::path::Path;
+
+use tdb_array::Monitor;
+use tdb_schema::FieldRef;
+use tdb_types::saturating_len;
+
+use super::{Args, Selected, selected};
+use crate::failure::{Exit, Failure, Result};
+use crate::files::{self, FolderExport, FolderFormat, Whole};
+use crate::interrupt;
+use crate::key::Key;
+use crate::progress::CopyProgress;
+use crate::target::{self, Kind};
+use crate::terminal::Terminal;
+
+pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: &Path, key: &Key, terminal: Terminal) -> Result<()> {
+    let options = files::options(&args.options)?;
+    files::check_known(&options, format.options())?;
+    if args.order.is_some() {
+        return Err(Failure::usage("--order: such folders have an order of their own"));
+    }
+    if path.symlink_metadata().is_ok() {
+        let failure = Failure::new(Exit::Unavailable, format!("{}: something is there already", path.display()));
+        return Err(failure.with_hint("choose another name"));
+    }
+    let monitor = Monitor::only_cancelling();
+    interrupt::cancels(&monitor);
+    let bar = CopyProgress::new(terminal.stderr);
+    let export = FolderExport {
+        path,
+        options,
+        arrays: target::options(args.threads, &args.time, key),
+        budget: saturating_len(args.budget),
+        threads: args.threads,
+        observer: Box::new(bar.cell_observer(&monitor)),
+    };
+    let is_group = matches!(target::find(&args.array), Ok((_, Kind::Group)));
+    let written = if is_group { group(args, format, export, key) } else { array(args, format, export, key) };
+    bar.finish();
+    let cells = written.map_err(|failure| if monitor.is_cancelled() { Failure::interrupted() } else { failure })?;
+    let cells = if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") };
+    eprintln!("{cells} written");
+    Ok(())
+}
+
+fn group(args: &Args, format: &dyn FolderFormat, export: FolderExport<'_>, key: &Key) -> Result<u64> {
+    if !args.select.is_empty() || !args.which.is_all() {
+        let failure = Failure::usage("--select and --range choose of one array, and this is a group");
+        return Err(failure.with_hint("export the array by its own path"));
+    }
+    let (path, _) = target::find(&args.array)?;
+    format.export(Whole::Group(&target::open_group(&path, &args.time, key)?), export)
+}
+
+fn array(args: &Args, format: &dyn FolderFormat, export: FolderExport<'_>, key: &Key) -> Result<u64> {
+    let (_, array) = target::open_array(&args.array, args.threads, &args.time, key, target::local_storage)?;
+    let schema = array.schema();
+    let ranges = args.which.only_ranges(schema)?;
+    let mut attributes = Vec::new();
+    for field in selected(schema, &args.select)? {
+        match field {
+            Selected::Field(FieldRef::Attribute(_)) => attributes.push(field.name(schema).to_owned()),
+            // They are there anyhow.
+            Selected::Field(FieldRef::Dimension(_)) => {}
+            Selected::Label(label) => {
+                return Err(Failure::usage(format!("--select {}: such folders have no labels", label.name)));
+            }
+        }
+    }
+    let attributes = (!args.select.is_empty()).then_some(attributes.as_slice());
+    format.export(Whole::Array { array: &array, attributes, ranges: &ranges }, export)
+}

@@ -1,0 +1,86 @@
+//! Whole arrays and groups, from folders.
+
+use std::path::PathBuf;
+
+use tdb_array::{ArrayError, Monitor};
+use tdb_types::saturating_len;
+
+use super::{Args, counted};
+use crate::failure::{Exit, Failure, Result};
+use crate::files::{self, FolderFormat, FolderImport, Target};
+use crate::key::Key;
+use crate::progress::CopyProgress;
+use crate::terminal::Terminal;
+use crate::{interrupt, location, session, stores};
+
+/// The folder that is to be imported as a whole, if it is one.
+///
+/// # Errors
+/// It is one of several.
+pub(super) fn named(args: &Args) -> Result<Option<(&'static dyn FolderFormat, PathBuf)>> {
+    let files = args.files.iter().filter(|name| *name != "-");
+    let paths = files.map(|name| location::local(name)).collect::<Result<Vec<_>>>()?;
+    let found =
+        paths.iter().find_map(|path| files::folder_format(path, args.format.as_deref()).map(|format| (format, path)));
+    match found {
+        Some(_) if args.files.len() > 1 => {
+            Err(Failure::usage("folders of this kind become an array or a group each")
+                .with_hint("import one at a time"))
+        }
+        found => Ok(found.map(|(format, path)| (format, path.clone()))),
+    }
+}
+
+pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: PathBuf, key: &Key, terminal: Terminal) -> Result<()> {
+    let said = [
+        ("--ignore-others", args.ignore_others),
+        ("--skip-rejects", args.skip_rejects),
+        ("--keep-last", args.keep_last),
+        ("--schema", args.schema.is_some()),
+        ("--dimensions", !args.dimensions.is_empty()),
+        ("--dry-run", args.dry_run),
+    ];
+    if let Some((option, _)) = said.iter().find(|(_, is_said)| *is_said) {
+        return Err(Failure::usage(format!("{option} is for files of rows, and this holds a whole array or group")));
+    }
+    let target = target(args)?;
+    let monitor = Monitor::only_cancelling();
+    interrupt::cancels(&monitor);
+    let bar = CopyProgress::new(terminal.stderr);
+    let imported = format.import(FolderImport {
+        path,
+        target,
+        key: key.bytes().cloned(),
+        names: args.stamp.names(),
+        budget: saturating_len(args.budget),
+        threads: args.threads,
+        observer: Box::new(bar.cell_observer(&monitor)),
+    });
+    bar.finish();
+    let imported = imported.map_err(|failure| if monitor.is_cancelled() { Failure::interrupted() } else { failure })?;
+    imported.notes.iter().for_each(|note| session::warn(note, terminal));
+    let groups = match imported.groups {
+        0 => String::new(),
+        groups => format!(" in {}", counted(groups, "group")),
+    };
+    eprintln!("{} written, of {}{groups}", counted(imported.cells, "cell"), counted(imported.arrays, "array"));
+    Ok(())
+}
+
+/// Where nothing is.
+fn target(args: &Args) -> Result<Target> {
+    let taken = |place: String| {
+        let failure = Failure::new(Exit::Unavailable, format!("{place}: something is there already"));
+        failure.with_hint("a folder of this kind becomes a new array or group; choose another name")
+    };
+    if let Some(storage) = stores::open(&args.array) {
+        let storage = storage.map_err(ArrayError::from)?;
+        return match storage.list("") {
+            Ok(entries) if !entries.is_empty() => Err(taken(storage.describe(""))),
+            Err(error) if !error.is_not_found() => Err(ArrayError::from(error).into()),
+            _ => Ok(Target::Storage(storage)),
+        };
+    }
+    let path = location::local(&args.array)?;
+    if path.symlink_metadata().is_ok() { Err(taken(path.display().to_string())) } else { Ok(Target::Folder(path)) }
+}

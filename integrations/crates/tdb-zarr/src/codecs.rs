@@ -1,0 +1,172 @@
+//! Codecs of Zarr and filters of arrays.
+
+use serde_json::{Value, json};
+use tdb_array::tdb_filters::{Filter, FilterPipeline};
+
+use crate::codec::bounded_name;
+use crate::element::Form;
+
+/// How chunks are packed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Compression {
+    /// As the array's tiles are, as far as Zarr has the codec; with Zstandard where it hasn't.
+    #[default]
+    Same,
+    /// Not at all.
+    None,
+    /// With gzip, of a level from 0 to 9.
+    Gzip(u8),
+    /// With Zstandard, of a level from -7 to 22.
+    Zstd(i8),
+}
+
+/// The level of Zstandard where the array's codec is none of Zarr's.
+const USUAL_LEVEL: i32 = 3;
+
+/// The codecs that chunks are written with.
+pub(crate) fn written(form: Form, filters: &FilterPipeline, compression: Compression) -> Vec<Value> {
+    let to_bytes = match form {
+        Form::Text => json!({ "name": "vlen-utf8" }),
+        Form::Bytes => json!({ "name": "vlen-bytes" }),
+        Form::Bool | Form::Raw(_) | Form::Signed(1) | Form::Unsigned(1) => json!({ "name": "bytes" }),
+        _ => json!({ "name": "bytes", "configuration": { "endian": "little" } }),
+    };
+    let packed = match compression {
+        Compression::None => None,
+        Compression::Gzip(level) => Some(gzip(i32::from(level))),
+        Compression::Zstd(level) => Some(zstd(i32::from(level))),
+        Compression::Same => filters.filters.iter().find_map(|filter| match filter {
+            Filter::Gzip { level } => Some(gzip(if *level < 0 { 6 } else { *level })),
+            Filter::Zstd { level } => Some(zstd(if *level < -7 { USUAL_LEVEL } else { *level })),
+            Filter::Lz4 { .. } => Some(zstd(1)),
+            Filter::Bzip2 { .. }
+            | Filter::Rle { .. }
+            | Filter::DoubleDelta { .. }
+            | Filter::Delta { .. }
+            | Filter::Dictionary { .. }
+            | Filter::BitWidthReduction { .. }
+            | Filter::PositiveDelta { .. }
+            | Filter::FloatScale { .. }
+            | Filter::WebP { .. } => Some(zstd(USUAL_LEVEL)),
+            _ => None,
+        }),
+    };
+    let is_checked = filters.filters.iter().any(|filter| matches!(filter, Filter::Md5 | Filter::Sha256));
+    let checksum = is_checked.then(|| json!({ "name": "crc32c" }));
+    [Some(to_bytes), packed, checksum].into_iter().flatten().collect()
+}
+
+fn gzip(level: i32) -> Value {
+    json!({ "name": "gzip", "configuration": { "level": level.clamp(0, 9) } })
+}
+
+fn zstd(level: i32) -> Value {
+    json!({ "name": "zstd", "configuration": { "level": level, "checksum": false } })
+}
+
+/// The codecs of metadata with those in their place that unpack no more than there may be.
+///
+/// # Errors
+/// One isn't known.
+pub(crate) fn bounded(codecs: &[Value]) -> Result<Vec<Value>, String> {
+    codecs.iter().map(bounded_codec).collect()
+}
+
+fn bounded_codec(codec: &Value) -> Result<Value, String> {
+    let name = name(codec).ok_or_else(|| format!("the codec {codec} has no name"))?;
+    let mut configuration = codec.get("configuration").cloned().unwrap_or_else(|| json!({}));
+    if let Some(name) = bounded_name(name) {
+        return Ok(json!({ "name": name, "configuration": configuration }));
+    }
+    match name {
+        "sharding_indexed" => {
+            for key in ["codecs", "index_codecs"] {
+                let Some(inner) = configuration.get_mut(key) else { continue };
+                let codecs = inner.as_array().ok_or_else(|| format!("the {key} of {name} are no list"))?;
+                let names = codecs.iter().filter_map(|codec| self::name(codec));
+                // An index that is packed could say anything of how long it is, and shards in shards ever more.
+                if names.clone().any(|name| name == "sharding_indexed")
+                    || key == "index_codecs" && names.clone().any(|name| !["bytes", "crc32c"].contains(&name))
+                {
+                    return Err(format!("the {key} {}", inner));
+                }
+                *inner = Value::Array(bounded(codecs)?);
+            }
+            Ok(json!({ "name": name, "configuration": configuration }))
+        }
+        "bytes" | "transpose" | "vlen-utf8" | "vlen-bytes" | "crc32c" | "numcodecs.shuffle" => {
+            // zarrs wants their configurations as version 3 has them; those without any have none.
+            match configuration.as_object().is_some_and(|all| all.is_empty()) {
+                true => Ok(json!({ "name": name })),
+                false => Ok(json!({ "name": name, "configuration": configuration })),
+            }
+        }
+        _ => Err(format!("the codec {name}")),
+    }
+}
+
+fn name(codec: &Value) -> Option<&str> {
+    codec.as_str().or_else(|| codec.get("name")?.as_str())
+}
+
+/// The shape of the chunks within shards, if shards are all that the codecs are.
+pub(crate) fn shape_in_shards(codecs: &[Value]) -> Option<Vec<u64>> {
+    match codecs {
+        [codec] if name(codec) == Some("sharding_indexed") => {
+            let shape = codec.get("configuration")?.get("chunk_shape")?;
+            shape.as_array()?.iter().map(Value::as_u64).collect()
+        }
+        _ => None,
+    }
+}
+
+/// The filters of an attribute whose cells were packed by these codecs.
+pub(crate) fn filters(codecs: &[Value]) -> FilterPipeline {
+    let mut filters = Vec::new();
+    add_filters(codecs, &mut filters);
+    FilterPipeline::new(filters)
+}
+
+fn add_filters(codecs: &[Value], filters: &mut Vec<Filter>) {
+    for codec in codecs {
+        let configured = |key: &str| codec.get("configuration").and_then(|all| all.get(key));
+        let level = |key: &str, usual: i32| {
+            configured(key).and_then(Value::as_i64).and_then(|level| i32::try_from(level).ok()).unwrap_or(usual)
+        };
+        match name(codec) {
+            Some("sharding_indexed") => {
+                let inner = configured("codecs").and_then(Value::as_array);
+                add_filters(inner.map_or(&[], Vec::as_slice), filters);
+            }
+            Some("gzip" | "zlib" | "numcodecs.zlib" | "numcodecs.gzip") => {
+                filters.push(Filter::Gzip { level: level("level", 6).clamp(0, 9) });
+            }
+            Some("zstd" | "numcodecs.zstd") => filters.push(Filter::Zstd { level: zstd_level(level("level", 0)) }),
+            Some("numcodecs.lz4") => filters.push(Filter::Lz4 { level: -1 }),
+            Some("numcodecs.shuffle") => filters.push(Filter::Byteshuffle),
+            Some("crc32c") => filters.push(Filter::Md5),
+            Some("blosc") => {
+                match configured("shuffle") {
+                    Some(Value::String(kind)) if kind == "shuffle" => filters.push(Filter::Byteshuffle),
+                    Some(Value::String(kind)) if kind == "bitshuffle" => filters.push(Filter::Bitshuffle),
+                    Some(Value::Number(kind)) if kind.as_u64() == Some(1) => filters.push(Filter::Byteshuffle),
+                    Some(Value::Number(kind)) if kind.as_u64() == Some(2) => filters.push(Filter::Bitshuffle),
+                    _ => {}
+                }
+                let level = level("clevel", 5);
+                filters.push(match configured("cname").and_then(Value::as_str) {
+                    Some("zstd") => Filter::Zstd { level: zstd_level(level) },
+                    Some("zlib") => Filter::Gzip { level: level.clamp(0, 9) },
+                    _ => Filter::Lz4 { level: -1 },
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Level 0 is what Zstandard takes for the usual one.
+fn zstd_level(level: i32) -> i32 {
+    if level == 0 { USUAL_LEVEL } else { level.clamp(-7, 22) }
+}

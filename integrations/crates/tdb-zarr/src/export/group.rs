@@ -1,0 +1,66 @@
+//! A group as Zarr, with all that is in it.
+
+use std::path::Path;
+
+use serde_json::json;
+use tdb_array::{Group, Member, MemberKind, MemberPlace};
+
+use super::{Export, Exported, array};
+use crate::attributes;
+use crate::error::{Error, Result};
+use crate::mark::Mark;
+use crate::names;
+use crate::new_folder::{group_metadata, write_metadata};
+
+/// Groups in groups aren't followed farther: one may be its own member.
+const MAX_DEPTH: usize = 64;
+
+/// Writes a group into a folder.
+pub(super) fn export(export: &Export, group: &Group, folder: &Path) -> Result<Exported> {
+    export_in(export, group, folder, &mut Vec::new())
+}
+
+/// `above` are the groups that this one is in.
+fn export_in(export: &Export, group: &Group, folder: &Path, above: &mut Vec<String>) -> Result<Exported> {
+    let what = group.storage().describe("");
+    if above.contains(&what) || above.len() > MAX_DEPTH {
+        let why = format!("it lies in itself, or groups lie in one another more than {MAX_DEPTH} deep");
+        return Err(Error::refused(what, why));
+    }
+    above.push(what.clone());
+    let keys: Vec<&str> = group.members().iter().map(Member::key).collect();
+    let nodes = names::of_nodes(&keys, "member");
+    let mut mark = Mark::default();
+    for (key, node) in keys.iter().zip(&nodes).filter(|(key, node)| key != node) {
+        mark.members.insert(node.clone(), json!(key));
+    }
+    let mut told = attributes::of_metadata(group.metadata()?, &mut mark);
+    mark.put(&mut told);
+    write_metadata(folder, &group_metadata(told))?;
+    let mut exported = Exported::default();
+    for (member, node) in group.members().iter().zip(&nodes) {
+        let refused = |why: String| Error::refused(format!("{what}: member {:?}", member.key()), why);
+        if !export.outside && matches!(member.place, MemberPlace::Outside(_)) {
+            return Err(refused(format!("it lies outside of the group's folder, at {}", member.uri)));
+        }
+        let folder = folder.join(node);
+        match member.kind {
+            MemberKind::Array => {
+                let array = export.arrays.open_on(group.member_storage(member)?)?;
+                // What is chosen of one array means nothing in others.
+                let whole = Export { select: None, ranges: Vec::new(), chunks: None, ..export.clone() };
+                std::fs::create_dir(&folder).map_err(Error::io(&folder))?;
+                exported.cells += array::export(&whole, &array, &folder)?;
+                exported.arrays += 1;
+            }
+            MemberKind::Group => {
+                let inner = export_in(export, &group.member_group(member)?, &folder, above)?;
+                exported.cells += inner.cells;
+                exported.arrays += inner.arrays;
+            }
+            MemberKind::Invalid => return Err(refused("it is neither an array nor a group".to_owned())),
+        }
+    }
+    above.pop();
+    Ok(exported)
+}

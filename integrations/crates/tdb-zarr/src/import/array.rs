@@ -1,0 +1,123 @@
+//! An array of Zarr as a dense array.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_array::tdb_storage::Storage;
+use tdb_array::{Array, Coordinate, NewCells};
+
+use super::field::{Field, Source};
+use super::foreign::{self, Plan};
+use super::{Import, Imported, marked};
+use crate::attributes;
+use crate::boxes::{Boxes, count};
+use crate::error::{Error, Result};
+use crate::mark::Mark;
+use crate::node::{ArrayNode, Attributes, Node};
+
+/// More cells aren't written because nobody has written them in Zarr.
+const MAX_FILLED: u64 = 1 << 32;
+
+/// Makes the array of a Zarr array.
+pub(super) fn import(
+    import: &Import,
+    node: ArrayNode,
+    storage: &Arc<dyn Storage>,
+    imported: &mut Imported,
+) -> Result<()> {
+    let path = node.path.clone();
+    let (told, mark) = (node.attributes.clone(), Mark::of(&node.attributes));
+    let plan = match mark.schema {
+        None => foreign::plan(node)?,
+        Some(_) => match marked::plan(&mark, &path, Some(node)) {
+            Ok(plan) => plan,
+            Err(why) => {
+                imported.notes.push(misfit(&path, &why));
+                match Node::read(&path)? {
+                    Some(Node::Array(node)) => foreign::plan(*node)?,
+                    _ => return Err(Error::NotZarr { path }),
+                }
+            }
+        },
+    };
+    make(import, &path, &plan, (&told, &mark), storage, imported)
+}
+
+/// What becomes of a mark that doesn't say what is there.
+pub(super) fn misfit(path: &Path, why: &str) -> String {
+    format!(
+        "{}: what it says of the array that it was written from doesn't fit any more ({why}), and is passed over",
+        path.display()
+    )
+}
+
+/// Makes an array and writes its cells.
+pub(super) fn make(
+    import: &Import,
+    path: &Path,
+    plan: &Plan,
+    (told, mark): (&Attributes, &Mark),
+    storage: &Arc<dyn Storage>,
+    imported: &mut Imported,
+) -> Result<()> {
+    import.create.create_on(storage, &plan.definition)?;
+    let array = import.create.array_options().threads(import.work.threads).open_on(Arc::clone(storage))?;
+    let mut metadata = array.write_metadata().names(import.names.clone());
+    for (key, value) in attributes::to_metadata(told, mark) {
+        metadata = metadata.put(key, value);
+    }
+    metadata.commit()?;
+    imported.cells += write(import, path, plan, &array)?;
+    imported.arrays += 1;
+    Ok(())
+}
+
+/// Box by box, those that somebody has written.
+fn write(import: &Import, path: &Path, plan: &Plan, array: &Array) -> Result<u64> {
+    let work = &import.work;
+    let Some(first) = plan.fields.first() else { return Ok(0) };
+    let cell = plan.fields.iter().flat_map(Field::sources).map(Source::cell_size).sum();
+    let shape = first.values.shape();
+    let boxes = Boxes::new(&shape, &first.values.chunk_shape(), work.cells_of_box(cell));
+    let mut written = BTreeSet::new();
+    if plan.fields.iter().any(|field| field.values.fill().is_ok_and(|fill| fill.is_empty())) {
+        let whole: Vec<_> = shape.iter().map(|len| 0..*len).collect();
+        if count(&whole) > MAX_FILLED {
+            let why = "its fill value is an empty string, which arrays don't have, and it has too many cells to write them all";
+            return Err(Error::unsupported(path, why));
+        }
+        boxes.add_touched(&whole, &mut written);
+    } else {
+        for source in plan.fields.iter().flat_map(Field::sources) {
+            source.add_written(&boxes, &mut written)?;
+        }
+    }
+    let of = written.iter().map(|place| count(&boxes.cells(place))).sum();
+    let pool = work.pool()?;
+    let mut done = 0;
+    work.done(done, of)?;
+    for place in &written {
+        let in_box = boxes.cells(place);
+        let first: Vec<i128> =
+            plan.origin.iter().zip(&in_box).map(|(at, range)| at + i128::from(range.start)).collect();
+        let mut cells = NewCells::new();
+        for field in &plan.fields {
+            let column = field.column(&boxes, place, pool.as_ref())?.map_err(|why| Error::Cell {
+                field: field.attribute.clone(),
+                near: first.clone(),
+                why,
+            })?;
+            cells = cells.with(field.attribute.as_str(), column);
+        }
+        let mut write = array.write().names(import.names.clone());
+        for ((dimension, start), range) in array.schema().dimensions().iter().zip(&first).zip(&in_box) {
+            let last = start + i128::from(range.end - range.start) - 1;
+            write = write.range(dimension.name(), Coordinate::Integer(*start)..=Coordinate::Integer(last))?;
+        }
+        write.cells(cells)?;
+        done += count(&in_box);
+        work.done(done, of)?;
+    }
+    Ok(done)
+}

@@ -1,0 +1,68 @@
+//! Elements that arrays hold in another form.
+
+use crate::cells::Cells;
+use crate::element::{Element, Form};
+use crate::fill::half_to_single;
+
+/// How cells change on their way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Convert {
+    Nothing,
+    /// Floats of two bytes become ones of four.
+    Half,
+    /// Strings of so many code points lose the zeros at their ends.
+    Utf32(usize),
+}
+
+impl Convert {
+    pub(super) fn of(element: &Element) -> Self {
+        match element.form {
+            Form::Float(2) => Self::Half,
+            Form::Utf32(chars) => Self::Utf32(chars),
+            _ => Self::Nothing,
+        }
+    }
+
+    /// The cells as an array holds them.
+    ///
+    /// # Errors
+    /// What is wrong with one.
+    pub(super) fn cells(self, cells: Cells) -> Result<Cells, String> {
+        match self {
+            Self::Nothing => Ok(cells),
+            Self::Half => Ok(Cells { values: single(&cells.values), offsets: None }),
+            Self::Utf32(chars) => {
+                let mut texts = Cells::new(true);
+                for cell in cells.values.chunks(chars * 4) {
+                    texts.push(&text(cell)?);
+                }
+                Ok(texts)
+            }
+        }
+    }
+
+    /// The same of a single one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn cell(self, cell: &[u8]) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Nothing => Ok(cell.to_vec()),
+            Self::Half => Ok(single(cell)),
+            Self::Utf32(_) => text(cell),
+        }
+    }
+}
+
+fn single(halves: &[u8]) -> Vec<u8> {
+    let (halves, _) = halves.as_chunks::<2>();
+    halves.iter().flat_map(|half| half_to_single(u16::from_le_bytes(*half)).to_le_bytes()).collect()
+}
+
+fn text(cell: &[u8]) -> Result<Vec<u8>, String> {
+    let (chars, _) = cell.as_chunks::<4>();
+    let end = chars.iter().rposition(|char| *char != [0; 4]).map_or(0, |last| last + 1);
+    let char = |char: &[u8; 4]| char::from_u32(u32::from_le_bytes(*char));
+    let text: Option<String> = chars[..end].iter().map(char).collect();
+    text.map(String::into_bytes).ok_or_else(|| "a string that is no valid UTF-32".to_owned())
+}

@@ -1,0 +1,147 @@
+//! Attributes, and the arrays of Zarr that their cells come from.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use rayon::ThreadPool;
+use tdb_array::NewColumn;
+use tdb_array::tdb_types::saturating_len;
+
+use super::convert::Convert;
+use super::present;
+use crate::boxes::{Boxes, count};
+use crate::cells::{Cells, Gathered, Place};
+use crate::chunks::Chunks;
+use crate::error::Result;
+use crate::node::ArrayNode;
+use crate::options::{VAR_CELL, each};
+
+/// An attribute of the new array.
+pub(super) struct Field {
+    pub(super) attribute: String,
+    pub(super) values: Source,
+    /// Of a nullable one, which cells are not null.
+    pub(super) validity: Option<Source>,
+}
+
+/// An array of Zarr, whose cells are those of a new array.
+pub(super) struct Source {
+    pub(super) node: ArrayNode,
+    chunks: Chunks,
+    /// Dimensions of the new array; there may be a further one for the values of a cell.
+    dimensions: usize,
+    pub(super) convert: Convert,
+    /// The bytes of a cell that nobody has written, as Zarr has them.
+    fill: Vec<u8>,
+}
+
+impl Source {
+    /// `dimensions` are those of the new array, at least one.
+    pub(super) fn new(node: ArrayNode, dimensions: usize) -> Result<Self> {
+        let chunks = Chunks::open(&node)?;
+        let values = node.shape.get(dimensions).copied().unwrap_or(1);
+        let fill = node.fill.repeat(saturating_len(values));
+        Ok(Self { convert: Convert::of(&node.element), chunks, dimensions, fill, node })
+    }
+
+    /// How long the new array is along each dimension. A single value is an array of one cell.
+    pub(super) fn shape(&self) -> Vec<u64> {
+        self.in_dimensions(&self.node.shape)
+    }
+
+    /// How long chunks are.
+    pub(super) fn chunk_shape(&self) -> Vec<u64> {
+        self.in_dimensions(&self.chunks.shape)
+    }
+
+    /// Whether the values of a cell lie in one chunk.
+    pub(super) fn has_whole_cells(&self) -> bool {
+        self.node.shape.get(self.dimensions..) == self.chunks.shape.get(self.dimensions..)
+    }
+
+    fn in_dimensions(&self, lengths: &[u64]) -> Vec<u64> {
+        let mut lengths: Vec<u64> = lengths.iter().copied().take(self.dimensions).collect();
+        lengths.resize(self.dimensions, 1);
+        lengths
+    }
+
+    /// The bytes of a cell that nobody has written, as the new array has them.
+    pub(super) fn fill(&self) -> Result<Vec<u8>, String> {
+        self.convert.cell(&self.fill)
+    }
+
+    /// About how many bytes a cell takes.
+    pub(super) fn cell_size(&self) -> u64 {
+        if self.node.element.form.size().is_none() { VAR_CELL } else { self.fill.len() as u64 }
+    }
+
+    /// Adds the boxes in which somebody has written cells.
+    pub(super) fn add_written(&self, boxes: &Boxes, found: &mut BTreeSet<Vec<u64>>) -> Result<()> {
+        let shape = self.shape();
+        for file in present::chunks(&self.node)? {
+            let range = |(dimension, len): (usize, &u64)| {
+                let Some((number, of_file)) = file.get(dimension).zip(self.node.chunks.get(dimension)) else {
+                    return 0..*len;
+                };
+                let start = number * of_file;
+                start..start.saturating_add(*of_file).min(*len)
+            };
+            let cells: Vec<Range<u64>> = shape.iter().enumerate().map(range).collect();
+            boxes.add_touched(&cells, found);
+        }
+        Ok(())
+    }
+
+    /// The cells of a box, as the new array has them.
+    fn read(&self, boxes: &Boxes, place: &[u64], pool: Option<&ThreadPool>) -> Result<Result<Cells, String>> {
+        let (in_box, shape) = (boxes.cells(place), self.chunk_shape());
+        let numbers = boxes.chunks_of(place);
+        let read = |number: &Vec<u64>| {
+            let further = self.node.shape.len().saturating_sub(self.dimensions);
+            let of_zarr: Vec<u64> = number.iter().copied().chain(std::iter::repeat_n(0, further)).collect();
+            self.chunks.read(&of_zarr[..self.node.shape.len().min(of_zarr.len())])
+        };
+        let chunks = each(pool, &numbers, read)?;
+        let size = self.node.element.form.size().map(|_| self.fill.len());
+        let mut gathered = Gathered::new(size, &self.fill, saturating_len(count(&in_box)));
+        for (number, chunk) in numbers.iter().zip(&chunks) {
+            if let Some(cells) = chunk {
+                gathered.put(Place { in_box: &in_box, chunk: &boxes.chunk(number), shape: &shape }, cells);
+            }
+        }
+        Ok(self.convert.cells(gathered.finish()))
+    }
+}
+
+impl Field {
+    /// The cells of a box, to be written.
+    pub(super) fn column(
+        &self,
+        boxes: &Boxes,
+        place: &[u64],
+        pool: Option<&ThreadPool>,
+    ) -> Result<Result<NewColumn<'static>, String>> {
+        let cells = match self.values.read(boxes, place, pool)? {
+            Ok(cells) => cells,
+            Err(why) => return Ok(Err(why)),
+        };
+        let validity = match &self.validity {
+            None => None,
+            Some(source) => match source.read(boxes, place, pool)? {
+                Ok(truths) => Some(bits(&truths.values)),
+                Err(why) => return Ok(Err(why)),
+            },
+        };
+        Ok(Ok(NewColumn::owned(cells.values, cells.offsets, validity)))
+    }
+
+    /// The sources.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &Source> {
+        std::iter::once(&self.values).chain(&self.validity)
+    }
+}
+
+fn bits(truths: &[u8]) -> Vec<u8> {
+    let byte = |truths: &[u8]| truths.iter().rev().fold(0, |bits, truth| bits << 1 | u8::from(*truth != 0));
+    truths.chunks(8).map(byte).collect()
+}

@@ -1,0 +1,101 @@
+//! A group of Zarr as a group, or as the array that it was written from.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_array::GroupOptions;
+use tdb_array::tdb_storage::Storage;
+
+use super::array::{self, misfit};
+use super::{Import, Imported, marked};
+use crate::attributes;
+use crate::error::{Error, Result};
+use crate::mark::Mark;
+use crate::node::{Attributes, Node};
+
+/// Groups in groups aren't followed farther.
+const MAX_DEPTH: usize = 64;
+
+/// Makes the group of a Zarr group.
+pub(super) fn import(
+    import: &Import,
+    path: &Path,
+    told: &Attributes,
+    storage: &Arc<dyn Storage>,
+    imported: &mut Imported,
+    depth: usize,
+) -> Result<()> {
+    if depth > MAX_DEPTH {
+        return Err(Error::unsupported(path, format!("groups lie in one another more than {MAX_DEPTH} deep")));
+    }
+    let mark = Mark::of(told);
+    let children = children(path)?;
+    if mark.schema.is_some() {
+        match whole_array(&mark, path, &children) {
+            Ok(plan) => return array::make(import, path, &plan, (told, &mark), storage, imported),
+            Err(why) => imported.notes.push(misfit(path, &why)),
+        }
+    }
+    import.create.create_group_on(storage)?;
+    let options = GroupOptions::new();
+    let group = match import.key.clone() {
+        Some(key) => options.key(key),
+        None => options,
+    }
+    .open_on(Arc::clone(storage))?;
+    let mut metadata = group.write_metadata().names(import.names.clone());
+    for (key, value) in attributes::to_metadata(told, &mark) {
+        metadata = metadata.put(key, value);
+    }
+    metadata.commit()?;
+    imported.groups += 1;
+    let mut change = group.change().names(import.names.clone());
+    let mut names = BTreeSet::new();
+    for (node_name, node) in children {
+        let inner = storage.sub(&node_name).map_err(tdb_array::ArrayError::from)?;
+        match node {
+            Node::Array(node) => array::import(import, *node, &inner, imported)?,
+            Node::Group(told) => {
+                self::import(import, &path.join(&node_name), &told, &inner, imported, depth + 1)?;
+            }
+        }
+        let name = mark.members.get(&node_name).and_then(|name| name.as_str());
+        let name = name.filter(|name| !names.contains(*name)).unwrap_or(&node_name).to_owned();
+        change = change.add(&*node_name, true, Some(&name));
+        names.insert(name);
+    }
+    change.commit()?;
+    Ok(())
+}
+
+fn whole_array(mark: &Mark, path: &Path, children: &[(String, Node)]) -> Result<super::foreign::Plan, String> {
+    let fields = mark.fields.iter();
+    let marked: BTreeSet<&str> =
+        fields.flat_map(|field| field.array.iter().chain(&field.validity)).map(String::as_str).collect();
+    match children.iter().find(|(name, _)| !marked.contains(name.as_str())) {
+        Some((other, _)) => Err(format!("{other} isn't of that array")),
+        None => marked::plan(mark, path, None),
+    }
+}
+
+/// The arrays and groups in a group, in the order of their names.
+fn children(path: &Path) -> Result<Vec<(String, Node)>> {
+    let mut children = Vec::new();
+    for entry in fs::read_dir(path).map_err(Error::io(path))? {
+        let entry = entry.map_err(Error::io(path))?;
+        let folder = entry.path();
+        if !folder.is_dir() {
+            continue;
+        }
+        let Some(node) = Node::read(&folder)? else { continue };
+        match entry.file_name().to_str() {
+            // Which are names of arrays' and groups' own files.
+            Some(name) if !name.starts_with("__") => children.push((name.to_owned(), node)),
+            _ => return Err(Error::unsupported(&folder, "the name of a node begins with __, or is no text")),
+        }
+    }
+    children.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(children)
+}

@@ -1,0 +1,67 @@
+//! Folders that are there as a whole or not at all.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::error::{Error, Result};
+use crate::node::{Attributes, METADATA};
+
+/// A folder that is made under another name first. It goes if it isn't finished.
+pub(crate) struct NewFolder {
+    target: PathBuf,
+    beside: TempDir,
+}
+
+impl NewFolder {
+    /// # Errors
+    /// Something is there, or nothing can be made there.
+    pub(crate) fn new(target: &Path) -> Result<Self> {
+        check_free(target)?;
+        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let beside = tempfile::Builder::new().prefix(".tdb-unfinished-").tempdir_in(parent);
+        let beside = beside.map_err(Error::io(parent))?;
+        let folder = Self { target: target.to_owned(), beside };
+        fs::create_dir(folder.path()).map_err(Error::io(&folder.path()))?;
+        Ok(folder)
+    }
+
+    /// Where it is made.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.beside.path().join("new")
+    }
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// Something is there by now, or it can't be renamed.
+    pub(crate) fn finish(self) -> Result<()> {
+        check_free(&self.target)?;
+        fs::rename(self.path(), &self.target).map_err(Error::io(&self.target))
+    }
+}
+
+fn check_free(path: &Path) -> Result<()> {
+    match path.symlink_metadata() {
+        Ok(_) => Err(Error::AlreadyThere { path: path.to_owned() }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Error::io(path)(error)),
+    }
+}
+
+/// Writes the metadata of an array or group.
+///
+/// # Errors
+/// The file can't be written.
+pub(crate) fn write_metadata(folder: &Path, metadata: &Value) -> Result<()> {
+    let path = folder.join(METADATA);
+    fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    fs::write(&path, format!("{metadata:#}\n")).map_err(Error::io(&path))
+}
+
+/// The metadata of a group.
+pub(crate) fn group_metadata(attributes: Attributes) -> Value {
+    serde_json::json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes })
+}

@@ -1,0 +1,148 @@
+//! The metadata of Zarr's arrays and groups, of version 3 and what version 2 says in its words.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::fill;
+use crate::keys::Keys;
+use crate::version_2;
+
+/// What is in the attributes of Zarr.
+pub(crate) type Attributes = Map<String, Value>;
+
+/// Metadata aren't read that are longer.
+const MAX_METADATA: u64 = 1 << 26;
+/// The file of an array's or group's metadata.
+pub(crate) const METADATA: &str = "zarr.json";
+
+/// What is in a folder.
+#[derive(Debug)]
+pub(crate) enum Node {
+    Array(Box<ArrayNode>),
+    Group(Attributes),
+}
+
+/// What metadata say of an array.
+#[derive(Debug)]
+pub(crate) struct ArrayNode {
+    /// Its folder.
+    pub(crate) path: PathBuf,
+    pub(crate) shape: Vec<u64>,
+    pub(crate) chunks: Vec<u64>,
+    pub(crate) element: Element,
+    /// The bytes of an element that nobody has written.
+    pub(crate) fill: Vec<u8>,
+    pub(crate) codecs: Vec<Value>,
+    pub(crate) keys: Keys,
+    /// Of the dimensions, as far as they have any.
+    pub(crate) names: Vec<Option<String>>,
+    pub(crate) attributes: Attributes,
+}
+
+impl Node {
+    /// Reads what is in a folder; nothing if it is neither array nor group.
+    ///
+    /// # Errors
+    /// The metadata can't be read, or say what an array can't hold.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
+        let file = path.join(METADATA);
+        if let Some(metadata) = read_object(&file)? {
+            return Self::of_version_3(path, &file, metadata).map(Some);
+        }
+        let attributes = || read_object(&path.join(".zattrs")).map(Option::unwrap_or_default);
+        let file = path.join(".zarray");
+        if let Some(metadata) = read_object(&file)? {
+            let metadata =
+                version_2::converted(metadata, attributes()?).map_err(|why| Error::unsupported(&file, why))?;
+            return Self::of_version_3(path, &file, metadata).map(Some);
+        }
+        match read_object(&path.join(".zgroup"))? {
+            Some(_) => Ok(Some(Self::Group(attributes()?))),
+            None => Ok(None),
+        }
+    }
+
+    fn of_version_3(path: &Path, file: &Path, mut metadata: Attributes) -> Result<Self> {
+        if metadata.get("zarr_format") != Some(&json!(3)) {
+            return Err(Error::metadata(file, "zarr_format isn't 3"));
+        }
+        let attributes = match metadata.remove("attributes") {
+            None | Some(Value::Null) => Attributes::new(),
+            Some(Value::Object(attributes)) => attributes,
+            Some(other) => return Err(Error::metadata(file, format!("the attributes are {other}, and no object"))),
+        };
+        match metadata.get("node_type").and_then(Value::as_str) {
+            Some("group") => Ok(Self::Group(attributes)),
+            Some("array") => {
+                ArrayNode::new(path, file, &metadata, attributes).map(|array| Self::Array(Box::new(array)))
+            }
+            _ => Err(Error::metadata(file, "node_type is neither array nor group")),
+        }
+    }
+}
+
+impl ArrayNode {
+    fn new(path: &Path, file: &Path, metadata: &Attributes, attributes: Attributes) -> Result<Self> {
+        let wrong = |why: String| Error::metadata(file, why);
+        let member = |name: &str| metadata.get(name).ok_or_else(|| wrong(format!("there is no {name}")));
+        let shape = numbers(member("shape")?).ok_or_else(|| wrong("the shape is no list of lengths".to_owned()))?;
+        let grid = member("chunk_grid")?;
+        if grid.get("name").and_then(Value::as_str) != Some("regular") {
+            return Err(Error::unsupported(file, format!("its chunks form no regular grid, but {grid}")));
+        }
+        let chunks = grid.get("configuration").and_then(|all| numbers(all.get("chunk_shape")?));
+        let chunks = chunks.filter(|chunks| chunks.len() == shape.len() && chunks.iter().all(|len| *len > 0));
+        let chunks = chunks.ok_or_else(|| wrong(format!("{grid} is no chunk grid of a shape of {}", shape.len())))?;
+        let element = Element::of_zarr(member("data_type")?).map_err(|why| Error::unsupported(file, why))?;
+        let fill = fill::from_json(element.form, member("fill_value")?).map_err(wrong)?;
+        let codecs = member("codecs")?.as_array().ok_or_else(|| wrong("codecs are no list".to_owned()))?.clone();
+        let keys = Keys::of_metadata(member("chunk_key_encoding")?).map_err(|why| Error::unsupported(file, why))?;
+        if metadata.get("storage_transformers").is_some_and(|all| *all != json!([])) {
+            return Err(Error::unsupported(file, "it has storage transformers"));
+        }
+        let names = names(metadata.get("dimension_names"), shape.len()).map_err(wrong)?;
+        let path = path.to_owned();
+        Ok(Self { path, shape, chunks, element, fill, codecs, keys, names, attributes })
+    }
+}
+
+fn numbers(value: &Value) -> Option<Vec<u64>> {
+    value.as_array()?.iter().map(Value::as_u64).collect()
+}
+
+fn names(value: Option<&Value>, count: usize) -> Result<Vec<Option<String>>, String> {
+    let names = match value {
+        None | Some(Value::Null) => return Ok(vec![None; count]),
+        Some(names) => names.as_array().filter(|names| names.len() == count),
+    };
+    let name = |name: &Value| match name {
+        Value::Null => Some(None),
+        name => name.as_str().map(|name| Some(name.to_owned())),
+    };
+    let names = names.and_then(|names| names.iter().map(name).collect());
+    names.ok_or_else(|| format!("dimension_names are no names of {count} dimensions"))
+}
+
+/// The object that a file holds, if the file is there.
+fn read_object(file: &Path) -> Result<Option<Attributes>> {
+    let opened = match File::open(file) {
+        Ok(opened) => opened,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(Error::io(file)(error)),
+    };
+    let mut text = String::new();
+    opened.take(MAX_METADATA + 1).read_to_string(&mut text).map_err(Error::io(file))?;
+    if text.len() as u64 > MAX_METADATA {
+        return Err(Error::metadata(file, format!("it is longer than the {MAX_METADATA} bytes that are read")));
+    }
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(object)) => Ok(Some(object)),
+        Ok(_) => Err(Error::metadata(file, "it holds no JSON object")),
+        Err(error) => Err(Error::metadata(file, format!("it is no JSON: {error}"))),
+    }
+}

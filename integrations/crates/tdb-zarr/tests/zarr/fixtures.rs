@@ -1,0 +1,56 @@
+//! The dense arrays of the fixtures, there and back.
+
+use tdb_array::{Array, ArrayOptions};
+use tdb_testkit::fixtures;
+use tdb_zarr::{Error, Export, Import};
+
+use crate::support::{cells, domain_cells};
+
+#[test]
+fn arrays_come_back_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut same, mut refused) = (0, Vec::new());
+    for fixture in fixtures::all() {
+        if fixture.expected().key().is_some() {
+            continue;
+        }
+        let Ok(array) = ArrayOptions::new().open_on(fixture.array_storage()) else { continue };
+        if !array.schema().is_dense() || domain_cells(&array) > 1_000_000 {
+            continue;
+        }
+        let [zarr, copy] = ["zarr", "copy"].map(|ending| folder.path().join(format!("{}.{ending}", fixture.name())));
+        // Boxes of a few chunks, and of all of them.
+        match Export::new().budget(if same % 2 == 0 { 4096 } else { 1 << 26 }).array(&array, &zarr) {
+            Ok(_) => {}
+            Err(error @ (Error::Refused { .. } | Error::Cell { .. })) => {
+                assert!(!zarr.exists());
+                refused.push(format!("{}: {error}", fixture.name()));
+                continue;
+            }
+            // What the crate below says of arrays that it can't read is its own business.
+            Err(Error::Array(error)) => {
+                println!("{}: {error}", fixture.name());
+                continue;
+            }
+            Err(error) => panic!("{}: {error}", fixture.name()),
+        }
+        let imported = Import::new().budget(if same % 2 == 0 { 1 << 26 } else { 4096 }).to_folder(&zarr, &copy);
+        let imported = match imported {
+            // This build writes no images with loss.
+            Err(Error::Array(error)) if error.to_string().contains("lossy webp") => continue,
+            imported => imported.unwrap(),
+        };
+        assert_eq!(imported.notes, [""; 0], "{}", fixture.name());
+        let copy = Array::open(&copy).unwrap();
+        let (was, is) = (array.schema(), copy.schema());
+        assert_eq!((was.dimensions(), was.attributes()), (is.dimensions(), is.attributes()), "{}", fixture.name());
+        assert_eq!((was.tile_order(), was.cell_order()), (is.tile_order(), is.cell_order()));
+        assert_eq!(copy.metadata().unwrap().entries(), array.metadata().unwrap().entries(), "{}", fixture.name());
+        assert_eq!(cells(&copy), cells(&array), "{}", fixture.name());
+        same += 1;
+    }
+    println!("{same} the same, {} refused:\n{}", refused.len(), refused.join("\n"));
+    assert!(same >= 40, "{same}");
+    // Cells of any number of numbers, and labels.
+    assert!(refused.iter().all(|why| why.contains("of any number of") || why.contains("labels")), "{refused:?}");
+}

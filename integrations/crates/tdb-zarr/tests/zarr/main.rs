@@ -1,0 +1,5 @@
+//! Arrays and groups as Zarr, and back.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod fixtures;
+mod support;
