@@ -132,9 +132,7 @@ pub enum UrlError {
 /// What a store's error is for a file, of which the user knows the URL.
 pub(crate) fn of_store(path: String, error: &StoreError) -> StorageError {
     match error {
-        StoreError::NotFound { source, .. } if says(source.as_ref(), &["NoSuchBucket", "ContainerNotFound"]) => {
-            StoreProblem::NoBucket.at(path)
-        }
+        StoreError::NotFound { source, .. } if says(source.as_ref(), NO_BUCKET) => StoreProblem::NoBucket.at(path),
         StoreError::NotFound { .. } => StorageError::NotFound { path },
         StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => StorageError::AlreadyExists { path },
         _ => problem(error).at(path),
@@ -154,11 +152,20 @@ fn problem(error: &StoreError) -> StoreProblem {
         _ if said.contains("Received redirect without LOCATION") || said.contains("PermanentRedirect") => {
             StoreProblem::WrongRegion
         }
+        // Answers to listings are told apart by nobody else.
+        _ if NO_BUCKET.iter().any(|word| said.contains(word)) => StoreProblem::NoBucket,
         _ if EXPIRED.iter().any(|word| said.contains(word)) => StoreProblem::Unauthenticated { said },
+        _ if DENIED.iter().any(|word| said.contains(word)) => StoreProblem::Denied { said },
         _ if BUSY.iter().any(|word| said.contains(word)) => StoreProblem::Busy { said },
         _ => StoreProblem::Other { said },
     }
 }
+
+/// How stores say that there is no such bucket or container.
+const NO_BUCKET: &[&str] = &["NoSuchBucket", "ContainerNotFound"];
+
+/// How they say that who asks may not do it.
+const DENIED: &[&str] = &["AccessDenied", "AuthorizationFailure", "AuthorizationPermissionMismatch", "403 Forbidden"];
 
 /// How stores say that they don't know who asks.
 const EXPIRED: &[&str] =
