@@ -17,8 +17,7 @@ use clap::{Args, Subcommand};
 
 use crate::Result;
 
-pub use buckets::BUCKET;
-pub use environment::{Variables, of_s3};
+pub use environment::{Variables, of_one};
 pub use kind::Server;
 
 /// The first of the ports, if nobody chooses another.

@@ -1,14 +1,14 @@
-//! `cargo xtask conformance stores`: starts S3 servers, and has a program of the second workspace compare on each, since object stores
+//! `cargo xtask conformance stores`: starts servers, and has a program of the second workspace compare on each, since object stores
 //! are no part of this one.
 
 use tdb_conformance::CaseArguments;
 
 use crate::Result;
 use crate::cargo::show;
-use crate::servers::{BUCKET, Running, Server, of_s3};
+use crate::servers::{Running, Server, of_one};
 
 /// The servers that arrays are compared on.
-const SERVERS: [Server; 2] = [Server::Seaweedfs, Server::Moto];
+pub const SERVERS: [Server; 3] = [Server::Seaweedfs, Server::Moto, Server::Azurite];
 
 /// Runs cases on the server of that name, or on all.
 ///
@@ -29,12 +29,12 @@ pub fn run(only: Option<&str>, cases: &CaseArguments) -> Result {
     for server in servers {
         let port = running.port(server).ok_or("a server has ended")?;
         println!("on {}, {}", server.name(), server.address(port));
-        let uri = format!("s3://{BUCKET}/conformance");
+        let (bucket, variables) = of_one(server, port).ok_or("nothing is written there")?;
+        let uri = format!("{bucket}/conformance");
         let mut arguments = vec!["run", "--quiet", "--manifest-path", "integrations/Cargo.toml", "--locked"];
         arguments.extend(["--package", "tdb-store-conformance", "--", &uri]);
         let options = cases.options();
         arguments.extend(options.iter().map(String::as_str));
-        let variables = of_s3(server, port);
         let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
         if let Err(error) = show(&arguments, &variables) {
             failed.push(format!("{}: {error}", server.name()));

@@ -54,7 +54,7 @@ enum What {
     Read(ReadArguments),
     /// Arrays that the newest release writes, asked by both sides for cells that fulfil conditions
     Query,
-    /// The arrays of `read`, `write` and `query` on S3 servers, which are started if they don't run
+    /// The arrays of `read`, `write` and `query` on servers of stores, which are started if they don't run
     Stores {
         /// This server alone
         #[arg(long, value_name = "SERVER")]

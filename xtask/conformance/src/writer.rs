@@ -11,6 +11,8 @@ use super::place;
 /// How long the library may take for one job: those of a case take a few milliseconds. Where it doesn't come to an end, it
 /// takes a gigabyte of memory every few seconds.
 const JOB_PATIENCE: Duration = Duration::from_secs(15);
+/// The same where each of its requests goes to a server.
+const JOB_PATIENCE_ON_STORE: Duration = Duration::from_secs(30);
 
 /// A release, with one thread of its own: cases run at the same time.
 ///
@@ -25,7 +27,7 @@ pub fn start(library: &str) -> Result<Reference> {
     for (setting, value) in place::settings() {
         reference.config().insert((*setting).to_owned(), value.clone());
     }
-    reference.patience(JOB_PATIENCE);
+    reference.patience(if place::is_on_store() { JOB_PATIENCE_ON_STORE } else { JOB_PATIENCE });
     Ok(reference)
 }
 

@@ -7,7 +7,8 @@ use super::packages;
 use super::report::Outcome;
 use crate::Result;
 use crate::cargo::{has_subcommand, rustup, show, show_with, workspace};
-use crate::servers::{Running, Server};
+use crate::servers::Running;
+use crate::stores::SERVERS;
 use crate::{check, fuzz};
 
 /// Something that continuous integration does.
@@ -48,7 +49,7 @@ pub const STEPS: &[Step] = &[
     }),
     step("browser", "pages of tdb-report in a real browser", browser),
     step("integrations", "the second workspace: formatting, lints, documentation, tests on servers", integrations),
-    step("stores", "arrays on S3 servers, by the reference library and by ours, short form", stores),
+    step("stores", "arrays on servers of stores, by the reference library and by ours, short form", stores),
     step("packages", "the crates as a registry would get them: packaged, and built from that", packages::run),
 ];
 
@@ -116,9 +117,9 @@ fn tests_on_servers() -> Outcome {
     }
 }
 
-/// Compares arrays on S3 servers, where there are any.
+/// Compares arrays on servers of stores, where these can be had.
 fn stores() -> Outcome {
-    let running = Running::start(&[Server::Seaweedfs, Server::Moto]);
+    let running = Running::start(&SERVERS);
     match running.missing.is_empty() {
         true => own(&["conformance", "stores", "--cases", "20"]).into(),
         false => Outcome::Skipped(running.missing.join("; ")),

@@ -31,12 +31,7 @@ pub fn of(servers: &[(Server, u16)]) -> Result<Variables> {
         let address = server.address(*port);
         match server {
             Server::Seaweedfs | Server::Moto => {}
-            Server::Azurite => variables.extend([
-                ("AZURE_STORAGE_USE_EMULATOR", "true".to_owned()),
-                ("AZURITE_BLOB_STORAGE_URL", address),
-                ("AZURE_STORAGE_ACCOUNT_NAME", ACCOUNT.to_owned()),
-                ("AZURE_STORAGE_ACCOUNT_KEY", ACCOUNT_KEY.to_owned()),
-            ]),
+            Server::Azurite => variables.extend(azurite(address)),
             Server::Wsgidav => {
                 variables.extend([("TDB_WEBDAV", address), ("TDB_WEBDAV_FOLDER", text(&server.data()))]);
             }
@@ -45,14 +40,30 @@ pub fn of(servers: &[(Server, u16)]) -> Result<Variables> {
     Ok(variables)
 }
 
-/// What an S3 server alone is named by.
-pub fn of_s3(server: Server, port: u16) -> Variables {
+/// What one server alone is named by, and the URI of its bucket, as the reference library calls it; none where nothing is written.
+pub fn of_one(server: Server, port: u16) -> Option<(String, Variables)> {
+    match server {
+        Server::Seaweedfs | Server::Moto => Some((
+            format!("s3://{BUCKET}"),
+            vec![
+                ("AWS_ENDPOINT_URL", server.address(port)),
+                ("AWS_ACCESS_KEY_ID", ACCESS_KEY.to_owned()),
+                ("AWS_SECRET_ACCESS_KEY", SECRET_KEY.to_owned()),
+                ("AWS_REGION", REGION.to_owned()),
+                ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
+            ],
+        )),
+        Server::Azurite => Some((format!("azure://{BUCKET}"), azurite(server.address(port)))),
+        Server::Wsgidav => None,
+    }
+}
+
+fn azurite(address: String) -> Variables {
     vec![
-        ("AWS_ENDPOINT_URL", server.address(port)),
-        ("AWS_ACCESS_KEY_ID", ACCESS_KEY.to_owned()),
-        ("AWS_SECRET_ACCESS_KEY", SECRET_KEY.to_owned()),
-        ("AWS_REGION", REGION.to_owned()),
-        ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
+        ("AZURE_STORAGE_USE_EMULATOR", "true".to_owned()),
+        ("AZURITE_BLOB_STORAGE_URL", address),
+        ("AZURE_STORAGE_ACCOUNT_NAME", ACCOUNT.to_owned()),
+        ("AZURE_STORAGE_ACCOUNT_KEY", ACCOUNT_KEY.to_owned()),
     ]
 }
 
@@ -79,7 +90,7 @@ fn profiles(servers: &[(Server, u16)], is_config: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Server, of_s3, profiles};
+    use super::{Server, of_one, profiles};
 
     #[test]
     fn each_s3_server_has_a_profile() {
@@ -88,6 +99,7 @@ mod tests {
         assert_eq!(config.matches("endpoint_url = http://127.0.0.1:100").count(), 2);
         assert!(config.contains("[profile moto]\n") && !config.contains("key"), "{config}");
         assert!(profiles(&servers, false).contains("[seaweedfs]\naws_access_key_id = "));
-        assert_eq!(of_s3(Server::Moto, 1001)[0], ("AWS_ENDPOINT_URL", "http://127.0.0.1:1001".to_owned()));
+        let (uri, variables) = of_one(Server::Moto, 1001).expect("arrays are written there");
+        assert!(uri.starts_with("s3://") && variables[0] == ("AWS_ENDPOINT_URL", "http://127.0.0.1:1001".to_owned()));
     }
 }

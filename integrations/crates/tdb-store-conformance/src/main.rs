@@ -1,7 +1,8 @@
-//! Random arrays on an S3 server, written and read by the reference library and by ours, and compared.
+//! Random arrays on a store, written and read by the reference library and by ours, and compared.
 //!
-//! `cargo xtask conformance stores` starts servers and runs this on each. The server is named by the variables that the AWS tools
-//! take: `AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`; without the first it is Amazon's own.
+//! `cargo xtask conformance stores` starts servers and runs this on each. An S3 server is named by the variables that the AWS tools
+//! take: `AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`; without the first it is Amazon's own. One of Azure's kind
+//! is by `AZURE_STORAGE_ACCOUNT_NAME`, `AZURE_STORAGE_ACCOUNT_KEY` and, for Azurite, `AZURITE_BLOB_STORAGE_URL`.
 
 use std::error::Error;
 use std::io;
@@ -12,9 +13,9 @@ use tdb_conformance::{CaseArguments, Store, run_on_store};
 use tdb_storage::StorageError;
 
 #[derive(Parser)]
-#[command(about = "Random arrays on an S3 server, by the reference library and by ours")]
+#[command(about = "Random arrays on a store, by the reference library and by ours")]
 struct Arguments {
-    /// The folder that arrays are made in: s3://bucket/folder
+    /// The folder that arrays are made in: s3://bucket/folder or azure://container/folder, as the library calls it
     uri: String,
     #[command(flatten)]
     cases: CaseArguments,
@@ -26,7 +27,8 @@ fn main() -> ExitCode {
         return exit_code(result.map_err(Into::into));
     }
     let Arguments { uri, cases } = Arguments::parse();
-    let run = library_settings().and_then(|settings| {
+    let settings = if uri.starts_with("azure://") { azure_settings() } else { s3_settings() };
+    let run = settings.and_then(|settings| {
         let uri = uri.trim_end_matches('/').to_owned();
         run_on_store(Store { uri, open: Box::new(open), settings }, &cases)
     });
@@ -48,16 +50,36 @@ fn open(uri: &str) -> Result<std::sync::Arc<dyn tdb_storage::Storage>, StorageEr
     tdb_object_store::open(uri).map_err(refused)
 }
 
-/// What the library has to be told of the server; the keys it finds itself where ours does.
-fn library_settings() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
-    let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+/// What the library has to be told.
+type Settings = Vec<(&'static str, String)>;
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Of an account of Azure.
+fn azure_settings() -> Result<Settings, Box<dyn Error>> {
+    let account = variable("AZURE_STORAGE_ACCOUNT_NAME").ok_or("AZURE_STORAGE_ACCOUNT_NAME names no account")?;
+    let mut settings = Settings::new();
+    if let Some(address) = variable("AZURITE_BLOB_STORAGE_URL") {
+        // Accounts are the first part of paths there.
+        settings.push(("vfs.azure.blob_endpoint", format!("{}/{account}", address.trim_end_matches('/'))));
+    }
+    let key = variable("AZURE_STORAGE_ACCOUNT_KEY");
+    settings.extend(key.map(|key| ("vfs.azure.storage_account_key", key)));
+    settings.push(("vfs.azure.storage_account_name", account));
+    Ok(settings)
+}
+
+/// Of an S3 server. Keys that aren't in variables it finds itself.
+fn s3_settings() -> Result<Settings, Box<dyn Error>> {
     let given = [
         ("AWS_ACCESS_KEY_ID", "vfs.s3.aws_access_key_id"),
         ("AWS_SECRET_ACCESS_KEY", "vfs.s3.aws_secret_access_key"),
         ("AWS_SESSION_TOKEN", "vfs.s3.aws_session_token"),
         ("AWS_REGION", "vfs.s3.region"),
     ];
-    let mut settings: Vec<_> =
+    let mut settings: Settings =
         given.into_iter().filter_map(|(name, setting)| Some((setting, variable(name)?))).collect();
     if let Some(endpoint) = variable("AWS_ENDPOINT_URL") {
         let (scheme, host) = endpoint.split_once("://").ok_or("AWS_ENDPOINT_URL has no scheme")?;

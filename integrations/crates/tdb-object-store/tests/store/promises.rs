@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tdb_object_store::{StoreOptions, StoreProblem};
+use tdb_object_store::{StoreOptions, StoreProblem, open};
 use tdb_storage::{EntryKind, Part, Request, Storage, StorageError};
 
-use crate::stores::each;
+use crate::stores::{each, servers};
 
 fn names(storage: &dyn Storage, folder: &str) -> Vec<String> {
     storage.list(folder).unwrap().into_iter().map(|entry| entry.name).collect()
@@ -194,6 +194,17 @@ fn removals_and_renames() {
         }
         assert!(matches!(storage.remove_folder(""), Err(StorageError::BadPath { .. })));
     });
+}
+
+#[test]
+fn missing_buckets_are_told_by_name() {
+    for url in servers() {
+        let (scheme, rest) = url.split_once("://").unwrap();
+        let settings = rest.find('?').map_or("", |at| &rest[at..]);
+        let storage = open(&format!("{scheme}://no-such-bucket-of-tests/array{settings}")).unwrap();
+        let error = storage.list("").unwrap_err();
+        assert_eq!(StoreProblem::of(&error), Some(&StoreProblem::NoBucket), "{url}: {error}");
+    }
 }
 
 /// A store that overwrites whatever it is asked.

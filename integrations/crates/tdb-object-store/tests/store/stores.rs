@@ -8,18 +8,23 @@ use object_store::memory::InMemory;
 use tdb_object_store::{ObjectStorage, StoreOptions, object_store, open_with};
 use tdb_storage::Storage;
 
+/// The URLs of servers.
+pub(crate) fn servers() -> Vec<String> {
+    std::env::var("TDB_STORES").unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}
+
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// An empty folder on each store that there is.
 pub(crate) fn each(options: &StoreOptions, body: impl Fn(Arc<dyn Storage>)) {
     let memory = Arc::new(InMemory::new());
     body(Arc::new(ObjectStorage::with_options(memory, "memory://", "below/here", options.clone()).unwrap()));
-    let servers = std::env::var("TDB_STORES").unwrap_or_default();
+    let servers = servers();
     if servers.is_empty() {
         // What stands here shows which stores a run was about.
         println!("in memory alone: TDB_STORES names no servers");
     }
-    for url in servers.split_whitespace() {
+    for url in servers {
         println!("on {url}");
         let nanoseconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
         // What follows the `?` says which server it is.

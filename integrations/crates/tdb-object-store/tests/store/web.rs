@@ -106,3 +106,12 @@ fn servers_that_list_nothing_are_told_by_name() {
         assert!(error.to_string().contains("/array"), "{error}");
     }
 }
+
+#[test]
+fn a_url_names_its_server() {
+    let server = answering("403 Forbidden", "<Error><Code>AccessDenied</Code><Message>not you</Message></Error>");
+    let storage = open(&format!("s3://bucket/array?endpoint={server}&region=eu-west-1")).unwrap();
+    let error = storage.list("").unwrap_err();
+    assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Denied { .. })), "{error}");
+    assert!(error.to_string().starts_with("s3://bucket/array") && error.to_string().contains("not you"), "{error}");
+}
