@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::{StreamExt, TryStreamExt, join, stream};
 use object_store::path::Path;
 use object_store::{Error as StoreError, ListResult, ObjectStore, ObjectStoreExt};
 use tdb_storage::{Entry, EntryKind, Result, StorageError};
 
-use crate::error::of_store;
+use crate::error::{broke_off, of_store};
+use crate::pause::pause;
 use crate::place::{Place, joined};
 
 /// What a listing names directly in the folder: some stores have empty objects that stand for folders.
@@ -25,6 +27,24 @@ pub(crate) fn entries(folder: &Path, listed: &ListResult) -> Vec<Entry> {
     // A folder wins over an empty object of its name, which only stands for it.
     let by_name: BTreeMap<String, Entry> = files.chain(folders).collect();
     by_name.into_values().collect()
+}
+
+/// What a folder lists. An answer that breaks off is asked for once more: the store's client does so only with files.
+pub(crate) async fn list(place: &Place, path: &str, location: &Path) -> Result<ListResult> {
+    let begun = Instant::now();
+    let mut repetition = 0;
+    loop {
+        let error = match place.store.list_with_delimiter(Some(location)).await {
+            Ok(listed) => return Ok(listed),
+            Err(error) => error,
+        };
+        let is_patient = repetition < place.options.retries && begun.elapsed() < place.options.patience;
+        if !is_patient || !broke_off(&error) {
+            return Err(of_store(place.describe(path), &error));
+        }
+        pause(repetition).await;
+        repetition += 1;
+    }
 }
 
 pub(crate) async fn kind_of(place: Arc<Place>, path: String, location: Path) -> Result<Option<EntryKind>> {

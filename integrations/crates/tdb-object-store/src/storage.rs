@@ -16,7 +16,7 @@ use crate::StoreOptions;
 use crate::error::of_store;
 use crate::fetch::{fetch, fetch_all};
 use crate::file::ObjectFile;
-use crate::folder::{below, entries, kind_of, move_all};
+use crate::folder::{below, entries, kind_of, list, move_all};
 use crate::place::{Place, joined};
 use crate::runtime::wait;
 use crate::write::{ObjectWriter, put_new};
@@ -71,9 +71,7 @@ impl Storage for ObjectStorage {
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         let path = folder.to_owned();
         self.ask(folder, async move |place: Arc<Place>, location: Path| {
-            let listed = place.store.list_with_delimiter(Some(&location)).await;
-            let listed = listed.map_err(|error| of_store(place.describe(&path), &error))?;
-            let entries = entries(&location, &listed);
+            let entries = entries(&location, &list(&place, &path, &location).await?);
             if entries.is_empty() && !location.as_ref().is_empty() {
                 return Err(StorageError::NotFound { path: place.describe(&path) });
             }

