@@ -41,7 +41,7 @@ impl Theirs {
         let apart = self.seen(place, |reference| match task {
             Task::Open | Task::OpenMany => Ok(()),
             Task::Point | Task::Box | Task::All => Ok(reference.open(&uri)?),
-            Task::Write => Ok(drop(reference.time_writes(&uri, &write_of(0, FEW), 1)?)),
+            Task::Write => written(reference, &uri, 1),
         })?;
         let (mut seconds, mut last) = (Vec::new(), Seen::default());
         for _ in 0..repeats.max(1) {
@@ -51,7 +51,7 @@ impl Theirs {
             })?;
         }
         if task == Task::Write {
-            last = self.seen(place, |reference| Ok(drop(reference.time_writes(&uri, &write_of(0, FEW), 2)?)))?;
+            last = self.seen(place, |reference| written(reference, &uri, 2))?;
         }
         let seen = less(&last, &apart);
         Ok(Measured { requests: seen.requests.len(), round_trips: seen.round_trips, seconds: median(seconds) })
@@ -66,6 +66,11 @@ impl Theirs {
         job(&mut self.reference)?;
         Ok(place.proxy().take())
     }
+}
+
+fn written(reference: &mut Reference, uri: &str, repeats: usize) -> Result<()> {
+    reference.time_writes(uri, &write_of(0, FEW), repeats)?;
+    Ok(())
 }
 
 /// What a task took.

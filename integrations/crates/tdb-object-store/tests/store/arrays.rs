@@ -32,15 +32,16 @@ pub(crate) fn write(storage: &Arc<dyn Storage>, fragment: u32) {
 
 /// Writes a fragment, or says why not.
 pub(crate) fn try_write(storage: &Arc<dyn Storage>, fragment: u32) -> Result<(), String> {
-    try_write_at(storage, (0..CELLS).map(|cell| cell * FRAGMENTS + fragment).collect())
+    let positions: Vec<u32> = (0..CELLS).map(|cell| cell * FRAGMENTS + fragment).collect();
+    try_write_at(storage, &positions)
 }
 
 /// Writes cells at these positions.
-pub(crate) fn try_write_at(storage: &Arc<dyn Storage>, positions: Vec<u32>) -> Result<(), String> {
+pub(crate) fn try_write_at(storage: &Arc<dyn Storage>, positions: &[u32]) -> Result<(), String> {
     let depths: Vec<f64> = positions.iter().map(|position| f64::from(*position) / 2.0).collect();
     let names: Vec<String> = positions.iter().map(|position| format!("n{position}")).collect();
     let cells = NewCells::new()
-        .with("position", &positions)
+        .with("position", NewColumn::values(positions))
         .with("depth", NewColumn::values(&depths))
         .with("name", NewColumn::strings(&names));
     let array = ArrayOptions::new().open_on(storage.clone()).map_err(|error| error.to_string())?;

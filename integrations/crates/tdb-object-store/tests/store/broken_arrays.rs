@@ -157,7 +157,8 @@ fn reads_that_are_given_up() {
     let storage = watched.storage();
     create(&storage);
     for fragment in 0..MANY {
-        try_write_at(&storage, (fragment * CELLS..(fragment + 1) * CELLS).collect()).unwrap();
+        let positions: Vec<u32> = (fragment * CELLS..(fragment + 1) * CELLS).collect();
+        try_write_at(&storage, &positions).unwrap();
     }
     let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
     assert_eq!(array.fragments().unwrap().len(), MANY as usize);
