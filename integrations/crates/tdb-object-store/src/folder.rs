@@ -9,7 +9,7 @@ use object_store::path::Path;
 use object_store::{Error as StoreError, ListResult, ObjectStore, ObjectStoreExt};
 use tdb_storage::{Entry, EntryKind, Result, StorageError};
 
-use crate::error::{broke_off, of_store};
+use crate::error::{StoreProblem, broke_off, of_store};
 use crate::pause::pause;
 use crate::place::{Place, joined};
 
@@ -44,6 +44,35 @@ pub(crate) async fn list(place: &Place, path: &str, location: &Path) -> Result<L
         }
         pause(repetition).await;
         repetition += 1;
+    }
+}
+
+/// Removes files. That one is gone already is no error of a repetition: the answer to an earlier one got lost.
+pub(crate) async fn delete_all(place: &Place, path: &str, files: &[Path]) -> Result<()> {
+    let begun = Instant::now();
+    let all = stream::iter(files.to_vec()).map(Ok).boxed();
+    let mut gone = place.store.delete_stream(all).try_for_each(|_| async { Ok(()) }).await;
+    let mut repetition = 0;
+    while let Err(error) = gone {
+        let problem = of_store(place.describe(path), &error);
+        let is_cut_off = matches!(StoreProblem::of(&problem), Some(StoreProblem::CutOff { .. }));
+        let is_patient = repetition < place.options.retries && begun.elapsed() < place.options.patience;
+        if !is_cut_off || !is_patient {
+            return Err(problem);
+        }
+        pause(repetition).await;
+        repetition += 1;
+        let jobs = files.iter().cloned().map(|file| delete_one(place.store.clone(), file));
+        let at_once = place.options.profile.in_flight.max(1);
+        gone = stream::iter(jobs).buffer_unordered(at_once).try_for_each(|()| async { Ok(()) }).await;
+    }
+    Ok(())
+}
+
+async fn delete_one(store: Arc<dyn ObjectStore>, file: Path) -> object_store::Result<()> {
+    match store.delete(&file).await {
+        Err(StoreError::NotFound { .. }) => Ok(()),
+        other => other,
     }
 }
 
@@ -86,8 +115,8 @@ pub(crate) async fn move_all(place: &Arc<Place>, (from, to): (&str, &str), files
     let copy = |(location, target)| copy_one(place.clone(), location, target);
     let of = |error: StoreError| of_store(place.describe(from), &error);
     stream::iter(copies).map(copy).buffer_unordered(at_once).try_for_each(|()| async { Ok(()) }).await.map_err(of)?;
-    let locations = stream::iter(files.into_iter().map(|(location, _)| Ok(location))).boxed();
-    place.store.delete_stream(locations).try_for_each(|_| async { Ok(()) }).await.map_err(of)
+    let files: Vec<Path> = files.into_iter().map(|(location, _)| location).collect();
+    delete_all(place, from, &files).await
 }
 
 async fn copy_one(place: Arc<Place>, from: Path, to: Path) -> object_store::Result<()> {

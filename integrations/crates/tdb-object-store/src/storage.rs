@@ -5,7 +5,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt};
 use tdb_storage::{
@@ -16,7 +15,7 @@ use crate::StoreOptions;
 use crate::error::of_store;
 use crate::fetch::{fetch, fetch_all};
 use crate::file::ObjectFile;
-use crate::folder::{below, entries, kind_of, list, move_all};
+use crate::folder::{below, delete_all, entries, kind_of, list, move_all};
 use crate::place::{Place, joined};
 use crate::runtime::wait;
 use crate::write::{ObjectWriter, put_new};
@@ -177,7 +176,7 @@ impl Storage for ObjectStorage {
             let of = |error: StoreError| of_store(place.describe(&name), &error);
             // Stores say nothing when what they delete isn't there.
             place.store.head(&location).await.map_err(of)?;
-            place.store.delete(&location).await.map_err(of)
+            delete_all(&place, &name, &[location]).await
         })
     }
 
@@ -186,9 +185,8 @@ impl Storage for ObjectStorage {
         let path = folder.to_owned();
         self.ask(folder, async move |place: Arc<Place>, location: Path| {
             let files = below(place.clone(), path.clone(), location).await?;
-            let locations = stream::iter(files.into_iter().map(|(location, _)| Ok(location))).boxed();
-            let gone = place.store.delete_stream(locations);
-            gone.try_for_each(|_| async { Ok(()) }).await.map_err(|error| of_store(place.describe(&path), &error))
+            let files: Vec<Path> = files.into_iter().map(|(location, _)| location).collect();
+            delete_all(&place, &path, &files).await
         })
     }
 

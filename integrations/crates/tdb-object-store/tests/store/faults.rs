@@ -164,6 +164,25 @@ fn writes_whose_answers_get_lost() {
     }
 }
 
+/// Removals whose answers get lost, and those that weren't done.
+#[test]
+fn removals_outlast_what_passes() {
+    for what in
+        [What::DoneAndReset, What::Reset, What::Refused(503, "SlowDown"), What::DoneAndRefused(500, "InternalError")]
+    {
+        let watched = Watched::start();
+        let storage = watched.storage();
+        for name in ["root/f", "root/a/1", "root/a/b/2"] {
+            watched.server.put(name, bytes(10));
+        }
+        watched.proxy.fault(Fault::new(what.clone()).on(Method::POST).first(2));
+        storage.remove_file("f").unwrap_or_else(|error| panic!("{what:?}: {error}"));
+        storage.remove_folder("a").unwrap_or_else(|error| panic!("{what:?}: {error}"));
+        assert_eq!(watched.server.names(), [""; 0], "{what:?}");
+        assert!(watched.proxy.take().faults > 0);
+    }
+}
+
 /// What is asked only to see whether the store heeds conditions may fail: the file is there.
 #[test]
 fn trials_that_fail() {
