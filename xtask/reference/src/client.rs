@@ -212,6 +212,12 @@ impl Reference {
         expect!(self.run(&job), Outcome::Timed(timed) => timed)
     }
 
+    /// Opens an array and reads, once, into buffers of `room` bytes.
+    pub fn time_first_read(&mut self, uri: &str, spec: &QuerySpec, room: usize) -> Result<TimedReads> {
+        let job = Job::TimeFirstRead { uri: uri.to_owned(), spec: spec.clone(), room };
+        expect!(self.run(&job), Outcome::Timed(timed) => timed)
+    }
+
     /// Asks [one query after the other](QuerySpec::one_by_one) of an array that is opened once for all of them.
     pub fn time_reads_one_by_one(&mut self, uri: &str, spec: &QuerySpec, repeats: usize) -> Result<TimedReads> {
         let job = Job::TimeReadsOneByOne { uri: uri.to_owned(), spec: spec.clone(), repeats };

@@ -105,6 +105,13 @@ pub enum Job {
         room: Option<usize>,
         repeats: usize,
     },
+    /// Opens an array and reads, once and by the clock, into buffers of so many bytes: in a context that has read nothing before, what
+    /// the library keeps of files doesn't help.
+    TimeFirstRead {
+        uri: String,
+        spec: QuerySpec,
+        room: usize,
+    },
     /// Asks [one query after the other](QuerySpec::one_by_one) of an array that is open, by the clock.
     TimeReadsOneByOne {
         uri: String,
@@ -193,6 +200,7 @@ impl Job {
             Self::Aggregate { .. } => "aggregate",
             Self::TimeAggregates { .. } => "time aggregates",
             Self::TimeReads { .. } => "time reads",
+            Self::TimeFirstRead { .. } => "time first read",
             Self::TimeReadsOneByOne { .. } => "time reads one by one",
             Self::Evolve { .. } => "evolve",
             Self::Upgrade { .. } => "upgrade",

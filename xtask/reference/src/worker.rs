@@ -71,6 +71,7 @@ fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
         Job::TimeReads { uri, spec, room, repeats } => {
             context.time_reads(uri, spec, *room, *repeats).map(Outcome::Timed)
         }
+        Job::TimeFirstRead { uri, spec, room } => context.time_first_read(uri, spec, *room).map(Outcome::Timed),
         Job::TimeReadsOneByOne { uri, spec, repeats } => {
             context.time_reads_one_by_one(uri, spec, *repeats).map(Outcome::Timed)
         }

@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::cases::Asking;
 use super::maintenance::Job;
+use super::stores::StoresArguments;
 
 /// What to measure.
 #[derive(Args)]
 pub struct Arguments {
+    #[command(subcommand)]
+    pub(crate) elsewhere: Option<Elsewhere>,
     /// Only cases whose name contains this
     #[arg(long)]
     pub(crate) only: Option<String>,
@@ -34,6 +37,14 @@ pub struct Arguments {
     /// Lists the cases and measures nothing
     #[arg(long)]
     pub(crate) list: bool,
+}
+
+/// What is measured elsewhere than on the disk.
+#[derive(Subcommand)]
+pub(crate) enum Elsewhere {
+    /// Opens, reads and writes on an object store, with more and more delay
+    #[command(disable_help_flag = true)]
+    Stores(StoresArguments),
 }
 
 /// What the hidden process for our side is asked for.

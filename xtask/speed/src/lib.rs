@@ -14,18 +14,23 @@ mod maintenance;
 mod measured;
 mod ours;
 mod report;
+mod stores;
 mod writes;
 
 use std::error::Error;
 
 pub use arguments::{Arguments, WorkerArguments};
 
+use arguments::Elsewhere;
 use cases::{Asking, Case};
 use measured::Measured;
 use report::Row;
 use tdb_reference::{NEWEST, Reference, TimedReads};
 
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    if let Some(Elsewhere::Stores(arguments)) = &arguments.elsewhere {
+        return stores::run(arguments);
+    }
     if arguments.writes {
         return writes::run(arguments);
     }

@@ -30,10 +30,10 @@ pub enum StoreProblem {
     /// There is no such bucket or container.
     #[error("there is no such bucket or container")]
     NoBucket,
-    /// Requests aren't signed, since no credentials were found, and the store refuses those.
+    /// Requests aren't signed, since nobody said who asks, and the store refuses those.
     #[error(
-        "the store refuses requests that are not signed, and no credentials were found: set AWS_ACCESS_KEY_ID and \
-         AWS_SECRET_ACCESS_KEY, or AWS_PROFILE ({said})"
+        "the store refuses requests that are not signed ({said}): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
+         AWS_PROFILE"
     )]
     Unsigned {
         /// What the store said.
@@ -248,6 +248,12 @@ pub(crate) fn is_in_doubt(error: &StoreError) -> bool {
         StoreError::NotFound { .. } | StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => false,
         _ => matches!(problem(error), Some(StoreProblem::Busy { .. } | StoreProblem::CutOff { .. })),
     }
+}
+
+/// Whether an answer began and didn't come to its end.
+pub(crate) fn broke_off(error: &StoreError) -> bool {
+    let said = Said::of(error);
+    said.is_cut_off && said.word(&["response body"]).is_some()
 }
 
 /// Whether an error says that the part of a file that was asked for isn't there, or can't be asked for like that.

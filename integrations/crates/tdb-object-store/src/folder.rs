@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::{StreamExt, TryStreamExt, join, stream};
 use object_store::path::Path;
@@ -10,7 +11,8 @@ use object_store::{
 };
 use tdb_storage::{Entry, EntryKind, Result, StorageError};
 
-use crate::error::of_store;
+use crate::error::{StoreProblem, broke_off, of_store};
+use crate::pause::pause;
 use crate::place::{Place, joined};
 
 /// What a listing names directly in the folder: some stores have empty objects that stand for folders.
@@ -27,6 +29,53 @@ pub(crate) fn entries(folder: &Path, listed: &ListResult) -> Vec<Entry> {
     // A folder wins over an empty object of its name, which only stands for it.
     let by_name: BTreeMap<String, Entry> = files.chain(folders).collect();
     by_name.into_values().collect()
+}
+
+/// What a folder lists. An answer that breaks off is asked for once more: the store's client does so only with files.
+pub(crate) async fn list(place: &Place, path: &str, location: &Path) -> Result<ListResult> {
+    let begun = Instant::now();
+    let mut repetition = 0;
+    loop {
+        let error = match place.store.list_with_delimiter(Some(location)).await {
+            Ok(listed) => return Ok(listed),
+            Err(error) => error,
+        };
+        let is_patient = repetition < place.options.retries && begun.elapsed() < place.options.patience;
+        if !is_patient || !broke_off(&error) {
+            return Err(of_store(place.describe(path), &error));
+        }
+        pause(repetition).await;
+        repetition += 1;
+    }
+}
+
+/// Removes files. That one is gone already is no error of a repetition: the answer to an earlier one got lost.
+pub(crate) async fn delete_all(place: &Place, path: &str, files: &[Path]) -> Result<()> {
+    let begun = Instant::now();
+    let all = stream::iter(files.to_vec()).map(Ok).boxed();
+    let mut gone = place.store.delete_stream(all).try_for_each(|_| async { Ok(()) }).await;
+    let mut repetition = 0;
+    while let Err(error) = gone {
+        let problem = of_store(place.describe(path), &error);
+        let is_cut_off = matches!(StoreProblem::of(&problem), Some(StoreProblem::CutOff { .. }));
+        let is_patient = repetition < place.options.retries && begun.elapsed() < place.options.patience;
+        if !is_cut_off || !is_patient {
+            return Err(problem);
+        }
+        pause(repetition).await;
+        repetition += 1;
+        let jobs = files.iter().cloned().map(|file| delete_one(place.store.clone(), file));
+        let at_once = place.options.profile.in_flight.max(1);
+        gone = stream::iter(jobs).buffer_unordered(at_once).try_for_each(|()| async { Ok(()) }).await;
+    }
+    Ok(())
+}
+
+async fn delete_one(store: Arc<dyn ObjectStore>, file: Path) -> object_store::Result<()> {
+    match store.delete(&file).await {
+        Err(StoreError::NotFound { .. }) => Ok(()),
+        other => other,
+    }
 }
 
 pub(crate) async fn kind_of(place: Arc<Place>, path: String, location: Path) -> Result<Option<EntryKind>> {
@@ -83,8 +132,8 @@ pub(crate) async fn move_all(place: &Arc<Place>, (from, to): (&str, &str), files
     let copy = |(location, target, size)| copy_one(place.clone(), location, target, size);
     let of = |error: StoreError| of_store(place.describe(from), &error);
     stream::iter(copies).map(copy).buffer_unordered(at_once).try_for_each(|()| async { Ok(()) }).await.map_err(of)?;
-    let locations = stream::iter(files.into_iter().map(|file| Ok(file.location))).boxed();
-    place.store.delete_stream(locations).try_for_each(|_| async { Ok(()) }).await.map_err(of)
+    let files: Vec<Path> = files.into_iter().map(|file| file.location).collect();
+    delete_all(place, from, &files).await
 }
 
 async fn copy_one(place: Arc<Place>, from: Path, to: Path, size: u64) -> object_store::Result<()> {

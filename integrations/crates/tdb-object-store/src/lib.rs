@@ -26,6 +26,7 @@
 //!   before [`finish`](tdb_storage::WriteFile::finish).
 //! - Nothing is overwritten, as everywhere: writes ask the store to refuse when something has the name. Stores that don't
 //!   know such conditions, or ignore them, are [refused by name](StoreProblem::IgnoresConditions).
+//! - A write whose answer gets lost is known again by a mark among the file's attributes: [`StoreOptions::mark_writes`].
 //! - A folder is renamed file by file, by copies within the store.
 //!
 //! # Threads

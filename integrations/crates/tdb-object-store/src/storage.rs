@@ -5,7 +5,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt};
 use tdb_storage::{
@@ -17,7 +16,7 @@ use crate::cache::ReadCache;
 use crate::error::of_store;
 use crate::fetch::{fetch, fetch_all};
 use crate::file::ObjectFile;
-use crate::folder::{Below, below, entries, kind_of, move_all};
+use crate::folder::{Below, below, delete_all, entries, kind_of, list, move_all};
 use crate::place::{Conditions, Place, joined};
 use crate::runtime::wait;
 use crate::write::{ObjectWriter, put_new};
@@ -74,9 +73,7 @@ impl Storage for ObjectStorage {
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         let path = folder.to_owned();
         self.ask(folder, async move |place: Arc<Place>, location: Path| {
-            let listed = place.store.list_with_delimiter(Some(&location)).await;
-            let listed = listed.map_err(|error| of_store(place.describe(&path), &error))?;
-            let entries = entries(&location, &listed);
+            let entries = entries(&location, &list(&place, &path, &location).await?);
             if entries.is_empty() && !location.as_ref().is_empty() {
                 return Err(StorageError::NotFound { path: place.describe(&path) });
             }
@@ -183,7 +180,7 @@ impl Storage for ObjectStorage {
             let of = |error: StoreError| of_store(place.describe(&name), &error);
             // Stores say nothing when what they delete isn't there.
             place.store.head(&location).await.map_err(of)?;
-            place.store.delete(&location).await.map_err(of)
+            delete_all(&place, &name, &[location]).await
         })
     }
 
@@ -192,9 +189,8 @@ impl Storage for ObjectStorage {
         let path = folder.to_owned();
         self.ask(folder, async move |place: Arc<Place>, location: Path| {
             let files = below(place.clone(), path.clone(), location).await?;
-            let locations = stream::iter(files.into_iter().map(|file| Ok(file.location))).boxed();
-            let gone = place.store.delete_stream(locations);
-            gone.try_for_each(|_| async { Ok(()) }).await.map_err(|error| of_store(place.describe(&path), &error))
+            let files: Vec<Path> = files.into_iter().map(|file| file.location).collect();
+            delete_all(&place, &path, &files).await
         })
     }
 

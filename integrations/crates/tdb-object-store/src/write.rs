@@ -34,10 +34,8 @@ pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: B
     }
     let tried = put.trying().await;
     are_tried.store(false, Ordering::Relaxed);
-    if tried.is_ok() {
-        are_heeded.store(true, Ordering::Relaxed);
-    }
-    tried
+    are_heeded.fetch_or(matches!(tried, Ok(true)), Ordering::Relaxed);
+    tried.map(|_| ())
 }
 
 /// A file that is written in one request, where nothing may have the name.
@@ -50,8 +48,8 @@ struct Put<'a> {
 }
 
 impl Put<'_> {
-    /// Makes the request twice, if nothing has the name: the store has to refuse the second one.
-    async fn trying(&self) -> Result<()> {
+    /// Makes the request twice, if nothing has the name. Whether the store has refused the second one, as it has to.
+    async fn trying(&self) -> Result<bool> {
         let Place { store, .. } = self.place;
         let described = || self.place.describe(self.path);
         match store.head(self.location).await {
@@ -61,13 +59,14 @@ impl Put<'_> {
         }
         self.surely().await?;
         match self.once().await {
-            Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => Ok(()),
+            Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => Ok(true),
             Ok(_) => {
                 // It was ours: nothing had the name before.
                 let _ = store.delete(self.location).await;
                 Err(StoreProblem::IgnoresConditions.at(described()))
             }
-            Err(error) => Err(of_store(described(), &error)),
+            // The file is there. The next one will be tried with.
+            Err(_) => Ok(false),
         }
     }
 

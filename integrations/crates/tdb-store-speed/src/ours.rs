@@ -5,43 +5,29 @@ use std::time::Instant;
 
 use tdb_array::{Array, ArrayOptions, NewCells, NewColumn, Order};
 use tdb_storage::Storage;
+use tdb_store_testkit::Seen;
 
 use crate::Result;
 use crate::place::Place;
 use crate::task::{FEW, Measured, Task, median};
 
-pub(crate) struct Ours {
-    storages: Vec<(&'static str, Arc<dyn Storage>)>,
-}
-
-impl Ours {
-    pub(crate) fn start(place: &Place) -> Result<Self> {
-        let storage = |task: Task| Ok((task.array(), place.storage(task.array())?));
-        Ok(Self {
-            storages: [Task::Open, Task::Write, Task::OpenMany].map(storage).into_iter().collect::<Result<_>>()?,
-        })
+/// Does a task so many times, each time with a store of its own, whose connections begin with it. The requests of the last time can be
+/// shown.
+pub(crate) fn measure(place: &Place, task: Task, repeats: usize, shows: bool) -> Result<Measured> {
+    let (mut seconds, mut last) = (Vec::new(), Seen::default());
+    for _ in 0..repeats.max(1) {
+        let storage = place.storage(task.array())?;
+        let begun = Begun::of(&storage, task)?;
+        let _ = place.proxy().take();
+        let start = Instant::now();
+        begun.done(&storage, task)?;
+        seconds.push(start.elapsed().as_secs_f64());
+        last = place.proxy().take();
     }
-
-    /// Does a task once to have connections, then once to count, then by the clock.
-    pub(crate) fn measure(&self, place: &Place, task: Task, repeats: usize) -> Result<Measured> {
-        let storage = self.storages.iter().find(|(name, _)| *name == task.array());
-        let storage = storage.ok_or("no such array")?.1.clone();
-        let (mut requests, mut round_trips, mut seconds) = (0, 0, Vec::new());
-        for repeat in 0..repeats + 2 {
-            let begin = Begun::of(&storage, task)?;
-            let _ = place.proxy().take();
-            let start = Instant::now();
-            begin.done(&storage, task)?;
-            let took = start.elapsed().as_secs_f64();
-            let seen = place.proxy().take();
-            match repeat {
-                0 => {}
-                1 => (requests, round_trips) = (seen.requests.len(), seen.round_trips),
-                _ => seconds.push(took),
-            }
-        }
-        Ok(Measured { requests, round_trips, seconds: median(seconds) })
+    if shows {
+        last.requests.iter().for_each(|asked| eprintln!("{task:?}: {asked}"));
     }
+    Ok(Measured { requests: last.requests.len(), round_trips: last.round_trips, seconds: median(seconds) })
 }
 
 /// What was done before the clock runs.

@@ -1,5 +1,7 @@
 //! The reference library's side.
 
+use std::time::Instant;
+
 use tdb_reference::model::{QuerySpec, RangesSpec, bytes_of};
 use tdb_reference::{NEWEST, Reference};
 use tdb_store_testkit::Seen;
@@ -31,46 +33,62 @@ impl Theirs {
         Ok(&mut self.reference)
     }
 
-    /// Does a task once to have connections, then once to count, then by the clock; in a context of its own.
+    /// Does a task so many times, each time in a context of its own: within one, the library keeps what it has read.
     pub(crate) fn measure(&mut self, place: &Place, task: Task, repeats: usize) -> Result<Measured> {
         let uri = place.uri(task.array());
         self.reference.config().extend(self.settings.iter().cloned());
-        self.reference.restart();
-        self.reference.open(&uri)?;
-        let _ = place.proxy().take();
-        let (seen, seconds) = match task {
-            Task::Open | Task::OpenMany => {
-                self.reference.open(&uri)?;
-                let seen = place.proxy().take();
-                (seen, self.reads(&uri, &nothing(), repeats)?.1)
-            }
-            Task::Point | Task::Box | Task::All => {
-                let query = query_of(task);
-                self.reference.open(&uri)?;
-                let opened = place.proxy().take();
-                let read = self.reference.read(&uri, &query)?;
-                expect(task, read.cells)?;
-                let seen = less(&place.proxy().take(), &opened);
-                (seen, self.reads(&uri, &query, repeats)?.0)
-            }
-            Task::Write => {
-                // Each call opens once more before the clock runs.
-                let write = write_of(0, FEW);
-                self.reference.time_writes(&uri, &write, 1)?;
-                let one = place.proxy().take();
-                let mut seconds = self.reference.time_writes(&uri, &write, 2)?;
-                let seen = less(&place.proxy().take(), &one);
-                seconds.extend(self.reference.time_writes(&uri, &write, repeats.saturating_sub(2))?);
-                (seen, seconds)
-            }
-        };
+        // What is done before the clock runs is counted by itself, and taken off.
+        let apart = self.seen(place, |reference| match task {
+            Task::Open | Task::OpenMany => Ok(()),
+            Task::Point | Task::Box | Task::All => Ok(reference.open(&uri)?),
+            Task::Write => written(reference, &uri, 1),
+        })?;
+        let (mut seconds, mut last) = (Vec::new(), Seen::default());
+        for _ in 0..repeats.max(1) {
+            last = self.seen(place, |reference| {
+                seconds.push(timed(reference, &uri, task)?);
+                Ok(())
+            })?;
+        }
+        if task == Task::Write {
+            last = self.seen(place, |reference| written(reference, &uri, 2))?;
+        }
+        let seen = less(&last, &apart);
         Ok(Measured { requests: seen.requests.len(), round_trips: seen.round_trips, seconds: median(seconds) })
     }
 
-    /// What reading and what opening took each time.
-    fn reads(&mut self, uri: &str, query: &QuerySpec, repeats: usize) -> Result<(Vec<f64>, Vec<f64>)> {
-        let timed = self.reference.time_reads(uri, query, Some(ROOM), repeats)?;
-        Ok(timed.reads.iter().map(|read| (read.seconds - read.open_seconds, read.open_seconds)).unzip())
+    /// What a job asks in a context of its own.
+    fn seen(&mut self, place: &Place, mut job: impl FnMut(&mut Reference) -> Result<()>) -> Result<Seen> {
+        self.reference.restart();
+        // The process begins, and the library is loaded.
+        self.reference.version()?;
+        let _ = place.proxy().take();
+        job(&mut self.reference)?;
+        Ok(place.proxy().take())
+    }
+}
+
+fn written(reference: &mut Reference, uri: &str, repeats: usize) -> Result<()> {
+    reference.time_writes(uri, &write_of(0, FEW), repeats)?;
+    Ok(())
+}
+
+/// What a task took.
+fn timed(reference: &mut Reference, uri: &str, task: Task) -> Result<f64> {
+    if task == Task::Write {
+        let seconds = reference.time_writes(uri, &write_of(0, FEW), 1)?;
+        return seconds.first().copied().ok_or_else(|| "no write was timed".into());
+    }
+    if matches!(task, Task::Open | Task::OpenMany) {
+        let start = Instant::now();
+        reference.open(uri)?;
+        return Ok(start.elapsed().as_secs_f64());
+    }
+    let timed = reference.time_first_read(uri, &query_of(task), ROOM)?;
+    let read = timed.reads.first().ok_or("no read was timed")?;
+    match timed.cells == task.cells() {
+        true => Ok(read.seconds - read.open_seconds),
+        false => Err(format!("{} cells were read instead of {}", timed.cells, task.cells()).into()),
     }
 }
 
@@ -81,20 +99,6 @@ fn query_of(task: Task) -> QuerySpec {
         query.ranges.push(RangesSpec { dimension: "position".to_owned(), ranges });
     }
     query
-}
-
-/// A query for a cell that isn't there: only what opening takes counts.
-fn nothing() -> QuerySpec {
-    let mut query = query_of(Task::Point);
-    query.ranges[0].ranges = vec![(bytes_of([crate::task::DOMAIN - 1]), bytes_of([crate::task::DOMAIN - 1]))];
-    query
-}
-
-fn expect(task: Task, cells: usize) -> Result<()> {
-    match cells == task.cells() {
-        true => Ok(()),
-        false => Err(format!("{cells} cells were read instead of {}", task.cells()).into()),
-    }
 }
 
 /// What was seen without what a part of it takes.

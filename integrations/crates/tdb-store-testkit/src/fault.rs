@@ -29,6 +29,9 @@ pub struct Fault {
 pub enum What {
     /// The request is refused with a status and one of S3's codes, and not done.
     Refused(u16, &'static str),
+    /// The request is refused with a status and a page that repeats its headers, as of a server in between that somebody is
+    /// looking for errors in.
+    Echoed(u16),
     /// The request is done, and answered as if it had failed.
     DoneAndRefused(u16, &'static str),
     /// The connection is reset instead of an answer, and the request isn't done.

@@ -164,6 +164,7 @@ impl Inside {
         let is_head = *request.method() == Method::HEAD;
         match &fault {
             Some(What::Refused(status, code)) => return Answer::Whole(refusal(*status, code, is_head)),
+            Some(What::Echoed(status)) => return Answer::Whole(page(*status, &request)),
             Some(What::Reset) => return Answer::Reset,
             Some(What::Stalled) => std::future::pending().await,
             Some(What::Unranged) => drop(request.headers_mut().remove(RANGE)),
@@ -204,6 +205,12 @@ fn plain(status: StatusCode, body: String) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(body));
     *response.status_mut() = status;
     response
+}
+
+/// A page that repeats a request.
+fn page(status: u16, request: &Request<Bytes>) -> Response<Bytes> {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    plain(status, format!("<html>{} {}<br>{:?}</html>", request.method(), target_of(request), request.headers()))
 }
 
 /// What S3 answers to a request that it refuses; nothing but the status to one for a head.

@@ -2,6 +2,7 @@
 
 mod access;
 mod answers;
+mod body;
 mod files;
 mod list;
 mod objects;
@@ -94,6 +95,7 @@ impl Server {
 impl Answers for Inside {
     fn answer(self: Arc<Self>, request: Request<Bytes>) -> Answering {
         let is_head = *request.method() == Method::HEAD;
+        let request = body::unframed(request);
         let response = self.done(&request).unwrap_or_else(|refused| answer_of(&refused, is_head));
         Box::pin(async move { Answer::Whole(response) })
     }

@@ -116,6 +116,34 @@ impl Context {
         Ok(TimedReads { cells, bytes, digest: digest_of(&columns), reads, peak_memory: peak_memory() })
     }
 
+    /// Opens an array and reads, once, into buffers of `room` bytes; the digest is that of the last submission.
+    pub(crate) fn time_first_read(&self, uri: &str, spec: &QuerySpec, room: usize) -> Result<TimedReads> {
+        let start = Instant::now();
+        let array = self.open_to_read(uri, spec.timestamps)?;
+        let open_seconds = start.elapsed().as_secs_f64();
+        let schema = self.schema_of(&array)?;
+        let fields = self.select_fields(&schema, &spec.fields)?.into_iter();
+        let mut buffers = fields.map(|field| FieldBuffer::with_room(field, room)).collect::<Result<Vec<_>>>()?;
+        let query = self.read_query(&array, spec)?;
+        let (mut submits, mut cells) = (0, 0);
+        loop {
+            submits += 1;
+            let complete = self.submit(&query, &mut buffers)?;
+            cells += buffers.first().map_or(0, FieldBuffer::cells);
+            if complete {
+                break;
+            }
+        }
+        drop(query);
+        self.close(&array)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let mut columns: Vec<_> = buffers.iter().map(FieldBuffer::empty_column).collect();
+        buffers.iter().zip(&mut columns).for_each(|(buffer, column)| buffer.append_to(&mut column.column));
+        let (bytes, digest) = (columns.iter().map(byte_count).sum(), digest_of(&columns));
+        let reads = vec![TimedRead { seconds, open_seconds, submits }];
+        Ok(TimedReads { cells, bytes, digest, reads, peak_memory: peak_memory() })
+    }
+
     /// Submits a query that has to be complete at once.
     fn complete(&self, query: &Handle, buffers: &mut [FieldBuffer]) -> Result<()> {
         match self.submit(query, buffers)? {

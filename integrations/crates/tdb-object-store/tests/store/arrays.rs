@@ -41,7 +41,7 @@ pub(crate) fn try_write_at(storage: &Arc<dyn Storage>, positions: &[u32]) -> Res
     let depths: Vec<f64> = positions.iter().map(|position| f64::from(*position) / 2.0).collect();
     let names: Vec<String> = positions.iter().map(|position| format!("n{position}")).collect();
     let cells = NewCells::new()
-        .with("position", positions)
+        .with("position", NewColumn::values(positions))
         .with("depth", NewColumn::values(&depths))
         .with("name", NewColumn::strings(&names));
     let array = ArrayOptions::new().open_on(storage.clone()).map_err(|error| error.to_string())?;

@@ -39,13 +39,12 @@ fn reads_outlast_what_passes() {
         What::Reset,
         What::DoneAndReset,
         What::Cut(0),
+        What::Cut(100),
         What::Cut(40_000),
         What::Cut(66_000),
     ] {
-        // Listings that are cut off aren't read again.
-        let part = if matches!(what, What::Cut(_)) { "root/f" } else { "" };
         watched.proxy.calm();
-        watched.proxy.fault(Fault::new(what.clone()).of(part).each(2));
+        watched.proxy.fault(Fault::new(what.clone()).each(2));
         let _ = watched.proxy.take();
         read_all_ways(&*storage, &expected);
         let seen = watched.proxy.take();
@@ -162,6 +161,42 @@ fn writes_whose_answers_get_lost() {
         watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).first(1));
         let error = other.create_new("f", b"bytes").unwrap_err();
         assert!(matches!(error, StorageError::AlreadyExists { .. }), "{what:?}: {error}");
+    }
+}
+
+/// Removals whose answers get lost, and those that weren't done.
+#[test]
+fn removals_outlast_what_passes() {
+    for what in
+        [What::DoneAndReset, What::Reset, What::Refused(503, "SlowDown"), What::DoneAndRefused(500, "InternalError")]
+    {
+        let watched = Watched::start();
+        let storage = watched.storage();
+        for name in ["root/f", "root/a/1", "root/a/b/2"] {
+            watched.server.put(name, bytes(10));
+        }
+        watched.proxy.fault(Fault::new(what.clone()).on(Method::POST).first(2));
+        storage.remove_file("f").unwrap_or_else(|error| panic!("{what:?}: {error}"));
+        storage.remove_folder("a").unwrap_or_else(|error| panic!("{what:?}: {error}"));
+        assert_eq!(watched.server.names(), [""; 0], "{what:?}");
+        assert!(watched.proxy.take().faults > 0);
+    }
+}
+
+/// What is asked only to see whether the store heeds conditions may fail: the file is there.
+#[test]
+fn trials_that_fail() {
+    for what in [What::DoneAndReset, What::Reset, What::Refused(403, "AccessDenied")] {
+        let watched = Watched::start();
+        let storage = watched.storage();
+        watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).nth(1));
+        storage.create_new("f", b"bytes").unwrap_or_else(|error| panic!("{what:?}: {error}"));
+        // The next file is tried with once more.
+        watched.proxy.calm();
+        let _ = watched.proxy.take();
+        storage.create_new("g", b"bytes").unwrap();
+        assert_eq!(watched.proxy.take().requests.len(), 3, "{what:?}");
+        assert_eq!(watched.server.names(), ["root/f", "root/g"]);
     }
 }
 
