@@ -108,25 +108,36 @@ def imported(folder):
     assert count == 200, count
 
 
+def own_cells(array, attribute):
+    """What TileDB-Py reads of an attribute; nothing if it has no words for its type."""
+    try:
+        cells = array.query(attrs=[attribute.name])[...] if array.nattr > 1 else array[...]
+    except Exception as error:  # it raises nothing narrower
+        print(f"TileDB-Py doesn't read {attribute.name!r}: {error}")
+        return None
+    return cells[attribute.name] if isinstance(cells, dict) else cells
+
+
 def exported(folder):
     count = 0
     for path in sorted(folder.iterdir()):
         node = zarr.open(path / "export.zarr", mode="r")
         fields = {field["attribute"]: field["array"] for field in node.attrs["tdb"]["fields"]}
         with tiledb.open(str(path / "array")) as array:
-            ours = array[...]
             for number in range(array.nattr):
                 attribute = array.attr(number)
-                if attribute.isnullable or attribute.enum_label is not None or attribute.dtype.names:
-                    continue
-                own = ours[attribute.name] if isinstance(ours, dict) else ours
                 name = fields[attribute.name]
                 theirs = np.asarray((node if name is None else node[name])[...])
-                if theirs.shape != own.shape or theirs.dtype.kind != own.dtype.kind:
+                if attribute.isnullable or attribute.enum_label is not None:
                     continue
-                assert is_same(own, theirs), (path, attribute.name, own.ravel()[:5], theirs.ravel()[:5])
+                ours = own_cells(array, attribute)
+                # Bytes, and values that TileDB-Py has as records, have another look in numpy.
+                if ours is None or ours.shape != theirs.shape or ours.dtype.kind != theirs.dtype.kind:
+                    continue
+                assert is_same(ours, theirs), (path, attribute.name, ours.ravel()[:5], theirs.ravel()[:5])
                 count += 1
-    assert count >= 30, count
+    print(f"{count} attributes are the same")
+    assert count >= 100, count
 
 
 if __name__ == "__main__":
