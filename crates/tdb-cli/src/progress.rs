@@ -121,11 +121,11 @@ impl CopyProgress {
     ) -> impl Fn(u64, u64) -> bool + Send + Sync + 'static {
         let (progress, monitor) = (self.progress.clone(), monitor.clone());
         move |done, total| {
-            if let Ok(mut progress) = progress.lock() {
-                if let Some(bar) = progress.line(template, Some(total)) {
-                    bar.set_length(total);
-                    bar.set_position(done);
-                }
+            if let Ok(mut progress) = progress.lock()
+                && let Some(bar) = progress.line(template, Some(total))
+            {
+                bar.set_length(total);
+                bar.set_position(done);
             }
             !monitor.is_cancelled()
         }

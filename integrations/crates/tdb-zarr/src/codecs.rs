@@ -89,7 +89,7 @@ fn bounded_codec(codec: &Value) -> Result<Value, String> {
                 if names.clone().any(|name| name == "sharding_indexed")
                     || key == "index_codecs" && names.clone().any(|name| !["bytes", "crc32c"].contains(&name))
                 {
-                    return Err(format!("the {key} {}", inner));
+                    return Err(format!("the {key} {inner}"));
                 }
                 *inner = Value::Array(bounded(codecs)?);
             }
@@ -97,7 +97,7 @@ fn bounded_codec(codec: &Value) -> Result<Value, String> {
         }
         "bytes" | "transpose" | "vlen-utf8" | "vlen-bytes" | "crc32c" | "numcodecs.shuffle" => {
             // zarrs wants their configurations as version 3 has them; those without any have none.
-            match configuration.as_object().is_some_and(|all| all.is_empty()) {
+            match configuration.as_object().is_some_and(serde_json::Map::is_empty) {
                 true => Ok(json!({ "name": name })),
                 false => Ok(json!({ "name": name, "configuration": configuration })),
             }

@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn names_of_zarr_are_read_as_they_are_told() {
-        for datatype in (0..=u8::MAX).filter_map(|code| Datatype::from_code(code)) {
+        for datatype in (0..=u8::MAX).filter_map(Datatype::from_code) {
             let attribute = Attribute::new("a", datatype);
             let Ok((element, axis)) = Element::of_attribute(&attribute) else { panic!("{datatype}") };
             assert_eq!(axis, None);

@@ -62,6 +62,6 @@ pub(crate) fn write_metadata(folder: &Path, metadata: &Value) -> Result<()> {
 }
 
 /// The metadata of a group.
-pub(crate) fn group_metadata(attributes: Attributes) -> Value {
+pub(crate) fn group_metadata(attributes: &Attributes) -> Value {
     serde_json::json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes })
 }

@@ -58,7 +58,7 @@ impl Node {
         let file = path.join(".zarray");
         if let Some(metadata) = read_object(&file)? {
             let metadata =
-                version_2::converted(metadata, attributes()?).map_err(|why| Error::unsupported(&file, why))?;
+                version_2::converted(&metadata, attributes()?).map_err(|why| Error::unsupported(&file, why))?;
             return Self::of_version_3(path, &file, metadata).map(Some);
         }
         match read_object(&path.join(".zgroup"))? {

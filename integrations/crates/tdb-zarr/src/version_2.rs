@@ -8,7 +8,7 @@ use crate::node::Attributes;
 ///
 /// # Errors
 /// What there are no words for.
-pub(crate) fn converted(metadata: Attributes, mut attributes: Attributes) -> Result<Attributes, String> {
+pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Result<Attributes, String> {
     let member = |name: &str| metadata.get(name).cloned().unwrap_or(Value::Null);
     if member("zarr_format") != json!(2) {
         return Err("zarr_format isn't 2".to_owned());

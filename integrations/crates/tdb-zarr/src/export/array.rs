@@ -43,13 +43,13 @@ pub(super) fn export(export: &Export, array: &Array, folder: &Path) -> Result<u6
     let mut told = attributes::of_metadata(array.metadata()?, &mut mark);
     mark.put(&mut told);
     if planes.iter().any(|plane| plane.node.is_some()) || planes.is_empty() {
-        write_metadata(folder, &group_metadata(std::mem::take(&mut told)))?;
+        write_metadata(folder, &group_metadata(&std::mem::take(&mut told)))?;
     }
     let mut opened = Vec::new();
     for plane in &planes {
         let path = plane.node.as_ref().map_or_else(|| folder.to_owned(), |node| folder.join(node));
         let told = if plane.node.is_none() { std::mem::take(&mut told) } else { Attributes::new() };
-        write_metadata(&path, &plane.metadata(array, &region, &chunks, told)?)?;
+        write_metadata(&path, &plane.metadata(array, &region, &chunks, &told)?)?;
         opened.push(plane.open(folder, &region, &chunks)?);
     }
     Writing { export, array, region, planes, chunks: opened, shape: chunks }.write()

@@ -127,7 +127,7 @@ impl Plane {
         array: &Array,
         region: &Region,
         chunks: &[u64],
-        attributes: Attributes,
+        attributes: &Attributes,
     ) -> Result<Value> {
         let refused = |why| Error::refused(format!("attribute {:?}", self.attribute), why);
         let fill_value = fill::to_json(self.element.form, self.element_fill()?).map_err(refused)?;

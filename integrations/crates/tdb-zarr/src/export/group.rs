@@ -36,7 +36,7 @@ fn export_in(export: &Export, group: &Group, folder: &Path, above: &mut Vec<Stri
     }
     let mut told = attributes::of_metadata(group.metadata()?, &mut mark);
     mark.put(&mut told);
-    write_metadata(folder, &group_metadata(told))?;
+    write_metadata(folder, &group_metadata(&told))?;
     let mut exported = Exported::default();
     for (member, node) in group.members().iter().zip(&nodes) {
         let refused = |why: String| Error::refused(format!("{what}: member {:?}", member.key()), why);

@@ -1,6 +1,13 @@
 //! What the tests share.
 
-use tdb_array::{Array, Order, Query};
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tdb_array::tdb_filters::{Filter, FilterPipeline};
+use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_array::{Array, NewCells, Order, Query};
 
 /// All cells of a dense array: of each attribute values, offsets and which are valid.
 pub(crate) type AllCells = Vec<(String, Vec<u8>, Vec<u64>, Vec<bool>)>;
@@ -33,4 +40,32 @@ pub(crate) fn domain_cells(array: &Array) -> u64 {
         (high - low).saturating_add(1)
     });
     lengths.fold(1, u64::saturating_mul)
+}
+
+/// An array of one attribute `a` of `int32` with these lengths and tile extents, whose cells count from 0 on.
+pub(crate) fn counted(path: &Path, lengths: &[u64], extents: &[u64]) -> Array {
+    let mut builder = SchemaBuilder::dense();
+    for (index, (len, extent)) in lengths.iter().zip(extents).enumerate() {
+        let last = Scalar::U64(10 + len - 1);
+        let dimension = Dimension::new(format!("d{index}"), Datatype::UInt64, Scalar::U64(10), last);
+        builder = builder.dimension(dimension.with_tile_extent(Scalar::U64(*extent)));
+    }
+    let filters = FilterPipeline::new(vec![Filter::Zstd { level: 2 }]);
+    let schema = builder.attribute(Attribute::new("a", Datatype::Int32).with_filters(filters)).build().unwrap();
+    Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let cells: Vec<i32> = (0..).take(usize::try_from(lengths.iter().product::<u64>()).unwrap()).collect();
+    Array::open(path).unwrap().write().cells(NewCells::new().with("a", &cells)).unwrap();
+    Array::open(path).unwrap()
+}
+
+/// The metadata of a node.
+pub(crate) fn metadata(node: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(node.join("zarr.json")).unwrap()).unwrap()
+}
+
+/// Changes the metadata of a node.
+pub(crate) fn change(node: &Path, pointer: &str, value: Value) {
+    let mut all = metadata(node);
+    *all.pointer_mut(pointer).unwrap() = value;
+    fs::write(node.join("zarr.json"), all.to_string()).unwrap();
 }

@@ -1,0 +1,144 @@
+"""Beside zarr-python and TileDB-Py: what one side wrote, the other reads.
+
+judge.py make FOLDER        arrays of many types, codecs and shapes, written by zarr-python
+judge.py imported FOLDER    what became of them, read by TileDB-Py, is what zarr-python reads
+judge.py exported FOLDER    array and export in each folder: TileDB-Py and zarr-python read the same
+"""
+
+import random
+import sys
+import warnings
+from pathlib import Path
+
+import numcodecs
+import numpy as np
+import tiledb
+import zarr
+from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, TransposeCodec, ZstdCodec
+
+warnings.simplefilter("ignore")
+TYPES = "bool i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 M8[ns] M8[D] m8[ms] S5 U4 str".split()
+CNAMES = ["lz4", "lz4hc", "blosclz", "zlib", "zstd"]
+
+
+def cells(rng, dtype, shape):
+    count = int(np.prod(shape))
+    if dtype == "bool":
+        flat = np.array([rng.random() < 0.5 for _ in range(count)])
+    elif dtype[0] in "iu":
+        flat = np.array([rng.randint(np.iinfo(dtype).min, np.iinfo(dtype).max) for _ in range(count)], dtype=dtype)
+    elif dtype[0] == "f":
+        flat = np.array([rng.choice([rng.gauss(0, 1), float("nan")]) for _ in range(count)]).astype(dtype)
+    elif dtype[0] == "c":
+        flat = np.array([complex(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(count)]).astype(dtype)
+    elif dtype[0] in "Mm":
+        flat = np.array([rng.randint(-(10**12), 10**12) for _ in range(count)]).astype(dtype)
+    elif dtype == "S5":
+        flat = np.array([bytes(rng.choices(b"abc\xc3", k=rng.randint(0, 5))) for _ in range(count)], dtype="S5")
+    else:
+        words = ["".join(rng.choices("abé漢😀", k=rng.randint(0, 4))) for _ in range(count)]
+        flat = np.array(words, dtype="U4" if dtype == "U4" else object)
+    return flat.reshape(shape)
+
+
+def of_version_3(rng, dtype, dims, chunks):
+    keys = [{"name": name, "separator": separator} for name in ("default", "v2") for separator in "/."]
+    blosc = BloscCodec(cname=rng.choice(CNAMES), clevel=rng.randint(0, 9), shuffle=rng.choice(["noshuffle", "shuffle", "bitshuffle"]))
+    compressors = [None, GzipCodec(level=rng.randint(0, 9)), ZstdCodec(checksum=True), [ZstdCodec(), Crc32cCodec()], blosc]
+    more = {"compressors": rng.choice(compressors), "chunk_key_encoding": rng.choice(keys)}
+    if dtype != "str" and rng.random() < 0.25:
+        more["filters"] = [TransposeCodec(order=tuple(rng.sample(range(dims), dims)))]
+    elif rng.random() < 0.4:
+        more["shards"] = tuple(chunk * rng.randint(1, 3) for chunk in chunks)
+    if dtype not in ("str", "S5", "U4") and rng.random() < 0.3:
+        more["serializer"] = BytesCodec(endian="big")
+    return more
+
+
+def of_version_2(rng, dtype):
+    blosc = numcodecs.Blosc(cname=rng.choice(CNAMES), clevel=rng.randint(0, 9), shuffle=rng.choice([0, 1, 2]))
+    compressors = [None, blosc, numcodecs.Zlib(), numcodecs.GZip(), numcodecs.Zstd(), numcodecs.LZ4()]
+    more = {"compressors": rng.choice(compressors), "order": rng.choice("CF")}
+    if dtype != "str" and rng.random() < 0.2:
+        more["filters"] = [numcodecs.Shuffle(np.dtype(dtype).itemsize)]
+    return more
+
+
+def make(folder):
+    rng = random.Random(1)
+    for number in range(200):
+        version, dtype, dims = rng.choice([3, 3, 2]), rng.choice(TYPES), rng.choice([1, 2, 3])
+        shape = tuple(rng.randint(1, {1: 200, 2: 30, 3: 12}[dims]) for _ in range(dims))
+        chunks = tuple(rng.randint(1, length + 2) for length in shape)
+        more = of_version_3(rng, dtype, dims, chunks) if version == 3 else of_version_2(rng, dtype)
+        if dtype[0] in "iu":
+            more["fill_value"] = 7
+        of = str if dtype == "str" else dtype
+        if version == 2 and dtype[0] in "iufcMm" and np.dtype(dtype).itemsize > 1 and rng.random() < 0.4:
+            of = np.dtype(dtype).newbyteorder(">")
+        path = folder / f"{number}.zarr"
+        array = zarr.create_array(path, shape=shape, chunks=chunks, dtype=of, zarr_format=version, attributes={"n": number}, **more)
+        part = tuple(slice(0, rng.randint(1, length)) if rng.random() < 0.4 else slice(None) for length in shape)
+        array[part] = cells(rng, dtype, shape)[part]
+
+
+def is_same(ours, theirs):
+    if ours.dtype.names:
+        ours = np.ascontiguousarray(ours).view(theirs.dtype.newbyteorder("="))
+    if theirs.dtype.kind in "UOT":
+        # An unwritten text of an array is a zero, which TileDB-Py leaves out.
+        text = lambda cells: [str(cell).rstrip("\0") for cell in cells.ravel()]
+        return text(ours) == text(theirs)
+    if theirs.dtype.kind == "S":
+        return [bytes(cell).rstrip(b"\0") for cell in ours.ravel()] == list(theirs.ravel())
+    return np.array_equal(ours.reshape(theirs.shape), theirs, equal_nan=theirs.dtype.kind in "fcMm")
+
+
+def imported(folder):
+    count = 0
+    for path in sorted(folder.glob("*.zarr")):
+        theirs = np.asarray(zarr.open_array(path, mode="r")[...])
+        with tiledb.open(str(path.with_suffix(""))) as array:
+            ours = array[...]
+            ours = ours[array.attr(0).name] if isinstance(ours, dict) else ours
+            assert array.meta["n"] == int(path.stem), path
+        theirs = theirs.astype("f4") if theirs.dtype == "f2" else theirs
+        assert is_same(ours, theirs), (path, ours.ravel()[:5], theirs.ravel()[:5])
+        count += 1
+    assert count == 200, count
+
+
+def own_cells(array, attribute):
+    """What TileDB-Py reads of an attribute; nothing if it has no words for its type."""
+    try:
+        cells = array.query(attrs=[attribute.name])[...] if array.nattr > 1 else array[...]
+    except Exception as error:  # it raises nothing narrower
+        print(f"TileDB-Py doesn't read {attribute.name!r}: {error}")
+        return None
+    return cells[attribute.name] if isinstance(cells, dict) else cells
+
+
+def exported(folder):
+    count = 0
+    for path in sorted(folder.iterdir()):
+        node = zarr.open(path / "export.zarr", mode="r")
+        fields = {field["attribute"]: field["array"] for field in node.attrs["tdb"]["fields"]}
+        with tiledb.open(str(path / "array")) as array:
+            for number in range(array.nattr):
+                attribute = array.attr(number)
+                name = fields[attribute.name]
+                theirs = np.asarray((node if name is None else node[name])[...])
+                if attribute.isnullable or attribute.enum_label is not None:
+                    continue
+                ours = own_cells(array, attribute)
+                # Bytes, and values that TileDB-Py has as records, have another look in numpy.
+                if ours is None or ours.shape != theirs.shape or ours.dtype.kind != theirs.dtype.kind:
+                    continue
+                assert is_same(ours, theirs), (path, attribute.name, ours.ravel()[:5], theirs.ravel()[:5])
+                count += 1
+    print(f"{count} attributes are the same")
+    assert count >= 100, count
+
+
+if __name__ == "__main__":
+    {"make": make, "imported": imported, "exported": exported}[sys.argv[1]](Path(sys.argv[2]))
