@@ -55,7 +55,7 @@ fn group(args: &Args, format: &dyn FolderFormat, export: FolderExport<'_>, key: 
 }
 
 fn array(args: &Args, format: &dyn FolderFormat, export: FolderExport<'_>, key: &Key) -> Result<u64> {
-    let (_, array) = target::open_array(&args.array, args.threads, &args.time, key, target::local_storage)?;
+    let (_, array) = target::open_to_read(&args.array, args.threads, &args.time, key)?;
     let schema = array.schema();
     let ranges = args.which.only_ranges(schema)?;
     let mut attributes = Vec::new();
