@@ -8,6 +8,7 @@ mod load;
 mod options;
 mod parts;
 mod restricted;
+mod schema_file;
 mod soundness;
 mod tile_workers;
 
@@ -24,8 +25,8 @@ use deletes::Delete;
 use early::{AtOpening, Sources};
 use footers::FooterFiles;
 use fragments::Loaded;
-pub(crate) use load::load_schema;
 pub use options::ArrayOptions;
+pub(crate) use schema_file::load_schema;
 pub use tile_workers::TileWorkers;
 
 use crate::access::Access;

@@ -10,7 +10,7 @@ use tdb_schema::ArraySchema;
 use tdb_storage::{Storage, StorageError};
 
 use super::footers::{FooterFiles, Footers};
-use super::load::load_schema;
+use super::schema_file::load_schema;
 use crate::access::Access;
 use crate::damage::Damaged;
 use crate::fragment::UnparsedFragment;

@@ -1,18 +1,20 @@
 //! Opening: one listing per folder, and one read of the schema. Fragments are known by name; what they are is read when somebody
 //! asks.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tdb_filters::KeyProblem;
 use tdb_generic_tile::GenericTileDecoder;
-use tdb_schema::{ArraySchema, SchemaError};
-use tdb_storage::{AheadStorage, CountingStorage, Entry, Storage, StorageError};
+use tdb_schema::ArraySchema;
+use tdb_storage::{AheadStorage, CountingStorage, Entry, LocalStorage, Storage, StorageError};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA, SCHEMA_FOLDER};
 use tdb_types::{ArrayType, ByteReader, Limits};
 
 use super::early::{AtOpening, EarlyReads, Sources, both};
 use super::footers::FooterFiles;
+use super::schema_file::load_schema;
 use super::{Array, ArrayOptions, Inner};
 use crate::access::Access;
 use crate::damage::Findings;
@@ -25,15 +27,29 @@ use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result, TimeRange};
 /// How often an array is opened anew because a file went that was listed.
 const ATTEMPTS: usize = 8;
 
-pub(super) fn load(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array> {
-    for _ in 1..ATTEMPTS {
-        match load_once(options, storage.clone()) {
-            // A vacuum has removed it meanwhile: what stands in its place is listed now.
-            Err(ArrayError::Storage(StorageError::NotFound { path })) if !is_there(&*storage, &path)? => {}
-            loaded => return loaded,
-        }
+impl ArrayOptions {
+    /// Opens the array in the folder `path`.
+    ///
+    /// # Errors
+    /// See [`Array::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Array> {
+        self.open_on(Arc::new(LocalStorage::new(path.as_ref())))
     }
-    load_once(options, storage)
+
+    /// Opens the array at the root of a storage.
+    ///
+    /// # Errors
+    /// See [`Array::open`].
+    pub fn open_on(&self, storage: Arc<dyn Storage>) -> Result<Array> {
+        for _ in 1..ATTEMPTS {
+            match load_once(self, storage.clone()) {
+                // A vacuum has removed it meanwhile: what stands in its place is listed now.
+                Err(ArrayError::Storage(StorageError::NotFound { path })) if !is_there(&*storage, &path)? => {}
+                loaded => return loaded,
+            }
+        }
+        load_once(self, storage)
+    }
 }
 
 /// Whether a file is still listed where commits are, or belongs to what never goes.
@@ -289,13 +305,6 @@ impl Array {
         read_small(storage, self.workers(), self.access(), None, (&mut listing, &mut findings))?;
         FragmentFiles::of(&listing).map_err(|error| error.located(&**self.storage()))
     }
-}
-
-pub(crate) fn load_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<ArraySchema> {
-    let bytes = access.read(storage, path)?;
-    let tile = access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);
-    tile.and_then(|tile| ArraySchema::parse_tile(&tile, None))
-        .map_err(|source| ArrayError::Schema { file: storage.describe(path), source })
 }
 
 /// A schema, or else the metadata of the first fragment, that is encrypted: then a schema that isn't is foreign, and not the

@@ -1,15 +1,11 @@
 //! How to open an array.
 
-use std::path::Path;
-use std::sync::Arc;
-
 use tdb_filters::EncryptionKey;
-use tdb_storage::{LocalStorage, Storage};
 use tdb_types::Limits;
 
 use super::Array;
 use crate::access::Access;
-use crate::{Environment, Result, TimeRange};
+use crate::{Environment, TimeRange};
 
 /// How to open an array: when, with which key, with how many threads, within which limits.
 #[derive(Clone, Debug, Default)]
@@ -95,21 +91,5 @@ impl ArrayOptions {
     pub fn with_footers(mut self) -> Self {
         self.with_footers = true;
         self
-    }
-
-    /// Opens the array in the folder `path`.
-    ///
-    /// # Errors
-    /// See [`Array::open`].
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<Array> {
-        self.open_on(Arc::new(LocalStorage::new(path.as_ref())))
-    }
-
-    /// Opens the array at the root of a storage.
-    ///
-    /// # Errors
-    /// See [`Array::open`].
-    pub fn open_on(&self, storage: Arc<dyn Storage>) -> Result<Array> {
-        super::load::load(self, storage)
     }
 }

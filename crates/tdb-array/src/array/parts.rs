@@ -8,7 +8,7 @@ use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
 use super::Array;
 use super::deletes::Left;
 use super::fragments::Loaded;
-use super::load::load_schema;
+use super::schema_file::load_schema;
 use crate::damage::Damaged;
 use crate::{ArrayError, Fragment, Result};
 

@@ -8,7 +8,7 @@ use tdb_storage::EntryKind;
 
 use super::Array;
 use super::fragments::schema_path;
-use super::load::load_schema;
+use super::schema_file::load_schema;
 use crate::fragment::UnparsedFragment;
 use crate::{ArrayError, Fragment, FragmentEntry, Result};
 

@@ -1,8 +1,8 @@
 //! `tdb export`: cells into a file.
 
+mod args;
 mod folder;
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -10,71 +10,16 @@ use std::path::Path;
 use tdb_array::{Array, Query};
 use tdb_types::saturating_len;
 
-use super::WhichCells;
+pub(crate) use args::Args;
+
 use super::cells_of::watched;
-use super::order::OrderArg;
 use super::selection::{Selected, selected};
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Export, FileFormat};
 use crate::key::Key;
 use crate::output::{CellWriter, RowFormat, cell_writer};
 use crate::terminal::Terminal;
-use crate::time::TimeArgs;
-use crate::{location, size, target};
-
-/// Export cells into a file
-///
-/// The name of the file says what it becomes: `.csv`, `.jsonl` or `.json`; the full tdb writes `.parquet`, `.arrow` and `.zarr` as well.
-/// `.zarr` is a folder that holds a dense array, or a group of them, as a whole.
-/// Cells are written as they come, in memory that is bounded whatever the size of the array. A file that is there is never
-/// overwritten, and half a file is never left behind.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  tdb export ARRAY cells.csv
-  tdb export ARRAY chr1.csv --range contig=chr1 --select pos,qual --where 'qual > 30'
-  tdb export ARRAY cells.parquet --option compression=snappy
-  tdb export ARRAY cells.arrow --at 2024-05-01
-  tdb export ARRAY array.zarr
-  tdb export GROUP group.zarr --option compression=zstd")]
-pub(crate) struct Args {
-    /// The array, or for a folder such as .zarr a group
-    array: OsString,
-
-    /// The file or folder to make, which isn't there yet
-    file: OsString,
-
-    /// What the file becomes, if its name doesn't say: csv, jsonl, json, or another ending
-    #[arg(long, value_name = "ENDING")]
-    format: Option<String>,
-
-    /// Attributes, dimensions and labels, in this order; a name with a comma stands in quotes [default: all attributes and
-    /// dimensions]
-    #[arg(short, long, value_name = "NAME,…")]
-    select: Vec<String>,
-
-    #[command(flatten)]
-    which: WhichCells,
-
-    #[command(flatten)]
-    time: TimeArgs,
-
-    /// The order of the cells [default: row-major if dense, unordered if sparse]
-    #[arg(short, long, value_enum)]
-    order: Option<OrderArg>,
-
-    /// Something that files of this kind know; may be given many times
-    #[arg(long = "option", value_name = "NAME=VALUE")]
-    options: Vec<String>,
-
-    /// About how much memory to use
-    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = size::parse)]
-    budget: u64,
-
-    /// Threads to use; 0 means as many as the machine has
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    threads: usize,
-}
+use crate::{location, target};
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let path = location::local(&args.file)?;

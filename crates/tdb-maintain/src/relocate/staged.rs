@@ -86,7 +86,7 @@ pub(crate) fn is_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<boo
     Ok(kind_of(&place)? == MemberKind::Invalid && place.exists(UNFINISHED)?)
 }
 
-/// Removes it, and nothing that somebody else has put there.
+/// Removes it. What somebody else has put there stays, and is in the way.
 pub(crate) fn clear_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
     if !is_unfinished(parent, name)? {
         return Ok(());
@@ -100,5 +100,9 @@ pub(crate) fn clear_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<
             None => {}
         }
     }
-    Ok(place.remove_file(UNFINISHED)?)
+    place.remove_file(UNFINISHED)?;
+    match parent.exists(name)? {
+        true => Err(MaintainError::Place { path: parent.describe(name), why: PlaceProblem::Occupied }),
+        false => Ok(()),
+    }
 }

@@ -6,10 +6,11 @@ use std::path::Path;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tdb_object_store::object_store::path::Path as Location;
 use tdb_object_store::object_store::{ObjectStoreExt, PutPayload};
-use tdb_reference::model::{ArraySpec, Cells, WriteSpec, attribute, column, dimension, var_column};
-use tdb_types::{Datatype, Layout};
+use tdb_reference::model::{ArraySpec, attribute, dimension};
+use tdb_types::Datatype;
 
-use crate::Result;
+use crate::cells::write_of;
+use crate::outcome::Result;
 use crate::place::Place;
 use crate::task::{CELLS, DOMAIN, FEW, MANY, TEN, WRITTEN};
 use crate::theirs::Theirs;
@@ -22,20 +23,6 @@ fn schema() -> ArraySpec {
     let position = dimension("position", Datatype::UInt32, [0, DOMAIN - 1], 1000);
     let attributes = [attribute("depth", Datatype::Float64), attribute("name", Datatype::StringAscii).var()];
     ArraySpec::sparse([position], attributes)
-}
-
-/// Cells one behind the other.
-pub(crate) fn cells(first: u32, count: u32) -> Cells {
-    let positions = first..first + count;
-    vec![
-        column("position", positions.clone()),
-        column("depth", positions.clone().map(f64::from)),
-        var_column("name", positions.map(|position| format!("n{position}"))),
-    ]
-}
-
-pub(crate) fn write_of(first: u32, count: u32) -> WriteSpec {
-    WriteSpec { layout: Layout::Unordered, subarray: None, timestamp: None, cells: cells(first, count) }
 }
 
 /// Makes all of them, on the disk, and moves them to the store.

@@ -3,13 +3,15 @@
 //! Both ask the same S3 server through the same proxy, which counts requests and makes each wait: `cargo xtask speed stores`.
 //!
 //! * `place`: the server, the proxy, and who asks;
-//! * `arrays`: the arrays, which the reference library makes;
+//! * `arrays`, `cells`: the arrays, which the reference library makes;
 //! * `ours`, `theirs`: one side each;
 //! * `task`: what is measured;
 //! * `table`: the result.
 
 mod arrays;
+mod cells;
 mod ours;
+mod outcome;
 mod place;
 mod table;
 mod task;
@@ -20,12 +22,11 @@ use std::time::Duration;
 
 use clap::Parser;
 
+use outcome::Result;
 use place::Place;
 use table::Row;
 use task::Task;
 use theirs::Theirs;
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Opens, reads and writes of arrays on an object store by the reference library and by ours, with more and more delay.
 #[derive(Parser)]

@@ -7,7 +7,7 @@ use tdb_array::{Array, ArrayOptions, NewCells, NewColumn, Order};
 use tdb_storage::Storage;
 use tdb_store_testkit::Seen;
 
-use crate::Result;
+use crate::outcome::Result;
 use crate::place::Place;
 use crate::task::{FEW, Measured, Task, median};
 
@@ -16,7 +16,7 @@ use crate::task::{FEW, Measured, Task, median};
 pub(crate) fn measure(place: &Place, task: Task, repeats: usize, shows: bool) -> Result<Measured> {
     let (mut seconds, mut last) = (Vec::new(), Seen::default());
     for _ in 0..repeats.max(1) {
-        let storage = place.storage(task.array())?;
+        let storage = place.storage(task.array(), task == Task::WriteKnown)?;
         let begun = Begun::of(&storage, task)?;
         let _ = place.proxy().take();
         let start = Instant::now();
@@ -39,14 +39,14 @@ enum Begun {
 impl Begun {
     fn of(storage: &Arc<dyn Storage>, task: Task) -> Result<Self> {
         Ok(match task {
-            Task::Open | Task::OpenMany | Task::Write => Self::Nothing,
+            Task::Open | Task::OpenMany | Task::Write | Task::WriteKnown => Self::Nothing,
             Task::Point | Task::Box | Task::All => Self::Open(Box::new(opened(storage)?)),
         })
     }
 
     fn done(self, storage: &Arc<dyn Storage>, task: Task) -> Result<()> {
         match self {
-            Self::Nothing if task == Task::Write => write(storage),
+            Self::Nothing if task.is_write() => write(storage),
             Self::Nothing => opened(storage).map(drop),
             Self::Open(array) => read(&array, task),
         }
@@ -55,7 +55,7 @@ impl Begun {
 
 /// An array whose fragments are known, as those of the reference library are when it has opened one.
 fn opened(storage: &Arc<dyn Storage>) -> Result<Array> {
-    let array = ArrayOptions::new().open_on(storage.clone())?;
+    let array = ArrayOptions::new().with_footers().open_on(storage.clone())?;
     array.fragments()?;
     Ok(array)
 }

@@ -12,7 +12,7 @@ use tdb_object_store::{ObjectStorage, StoreOptions};
 use tdb_storage::Storage;
 use tdb_store_testkit::{Proxy, Server};
 
-use crate::Result;
+use crate::outcome::Result;
 
 /// Where arrays are, and how it is asked.
 pub(crate) struct Place {
@@ -107,8 +107,9 @@ impl Place {
     }
 
     /// An array's folder as one of our storages, with the options that URLs get.
-    pub(crate) fn storage(&self, array: &str) -> Result<Arc<dyn Storage>> {
+    pub(crate) fn storage(&self, array: &str, heeds_conditions: bool) -> Result<Arc<dyn Storage>> {
         let mut options = StoreOptions::default();
+        options.try_conditions = !heeds_conditions;
         options.mark_writes = true;
         let url = format!("s3://{}", self.bucket);
         Ok(Arc::new(ObjectStorage::with_options(self.store()?, &url, &self.path(array), options)?))

@@ -25,14 +25,21 @@ pub(crate) enum Task {
     Box,
     /// All cells of the open array.
     All,
-    /// A fragment more, opening included.
+    /// A fragment more, opening included, on a store that we haven't written to before.
     Write,
+    /// The same on a store that is known to heed the conditions of writes, as Amazon's is.
+    WriteKnown,
     /// Opening an array of a thousand fragments, until all of them are known.
     OpenMany,
 }
 
 impl Task {
-    pub(crate) const ALL: [Self; 6] = [Self::Open, Self::Point, Self::Box, Self::All, Self::Write, Self::OpenMany];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Open, Self::Point, Self::Box, Self::All, Self::Write, Self::WriteKnown, Self::OpenMany];
+
+    pub(crate) fn is_write(self) -> bool {
+        matches!(self, Self::Write | Self::WriteKnown)
+    }
 
     pub(crate) fn name(self, fragments: u32) -> String {
         match self {
@@ -40,7 +47,8 @@ impl Task {
             Self::Point => "a point".to_owned(),
             Self::Box => "a box: 4 fragments".to_owned(),
             Self::All => "all cells".to_owned(),
-            Self::Write => "a small write, with its open".to_owned(),
+            Self::Write => "a small write, with its open, to an unknown store".to_owned(),
+            Self::WriteKnown => "the same to a store known to heed conditions".to_owned(),
             Self::OpenMany => format!("open, {fragments} fragments"),
         }
     }
@@ -49,7 +57,7 @@ impl Task {
     pub(crate) fn array(self) -> &'static str {
         match self {
             Self::Open | Self::Point | Self::Box | Self::All => TEN,
-            Self::Write => WRITTEN,
+            Self::Write | Self::WriteKnown => WRITTEN,
             Self::OpenMany => MANY,
         }
     }

@@ -7,8 +7,8 @@ use tdb_reference::{NEWEST, Reference};
 use tdb_store_testkit::Seen;
 use tdb_types::Layout;
 
-use crate::Result;
-use crate::arrays::write_of;
+use crate::cells::write_of;
+use crate::outcome::Result;
 use crate::place::Place;
 use crate::task::{FEW, Measured, Task, median};
 
@@ -41,7 +41,7 @@ impl Theirs {
         let apart = self.seen(place, |reference| match task {
             Task::Open | Task::OpenMany => Ok(()),
             Task::Point | Task::Box | Task::All => Ok(reference.open(&uri)?),
-            Task::Write => written(reference, &uri, 1),
+            Task::Write | Task::WriteKnown => written(reference, &uri, 1),
         })?;
         let (mut seconds, mut last) = (Vec::new(), Seen::default());
         for _ in 0..repeats.max(1) {
@@ -50,7 +50,7 @@ impl Theirs {
                 Ok(())
             })?;
         }
-        if task == Task::Write {
+        if task.is_write() {
             last = self.seen(place, |reference| written(reference, &uri, 2))?;
         }
         let seen = less(&last, &apart);
@@ -75,7 +75,7 @@ fn written(reference: &mut Reference, uri: &str, repeats: usize) -> Result<()> {
 
 /// What a task took.
 fn timed(reference: &mut Reference, uri: &str, task: Task) -> Result<f64> {
-    if task == Task::Write {
+    if task.is_write() {
         let seconds = reference.time_writes(uri, &write_of(0, FEW), 1)?;
         return seconds.first().copied().ok_or_else(|| "no write was timed".into());
     }

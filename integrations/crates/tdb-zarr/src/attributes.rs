@@ -7,7 +7,7 @@ use tdb_array::tdb_types::{Datatype, PhysicalType, Scalar};
 use tdb_array::{Metadata, MetadataValue, MetadataView};
 
 use crate::mark::{KEY, Mark};
-use crate::node::Attributes;
+use crate::object::Attributes;
 
 /// What keys of metadata begin with whose values are attributes that metadata have no type for, as JSON.
 const JSON_PREFIX: &str = "zarr.json:";

@@ -5,15 +5,12 @@ mod fields;
 mod group;
 mod region;
 
-use tdb_array::{Array, ArrayOptions, Coordinate, Group};
-
 use std::ops::RangeInclusive;
-use std::path::Path;
 use std::sync::Arc;
 
+use tdb_array::{ArrayOptions, Coordinate};
+
 use crate::codecs::Compression;
-use crate::error::Result;
-use crate::new_folder::NewFolder;
 use crate::options::Work;
 
 /// An export under construction: say what there is to say, then give it an [`array`](Self::array) or a [`group`](Self::group).
@@ -99,27 +96,5 @@ impl Export {
     pub fn observer(mut self, observer: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
         self.work.observer = Some(Arc::new(observer));
         self
-    }
-
-    /// Writes a dense array into a folder that isn't there yet: there as a whole in the end, or not at all.
-    ///
-    /// # Errors
-    /// Zarr can't hold the array; the folder is there; it can't be written, or the array not be read.
-    pub fn array(&self, array: &Array, path: impl AsRef<Path>) -> Result<Exported> {
-        let folder = NewFolder::new(path.as_ref())?;
-        let cells = array::export(self, array, &folder.path())?;
-        folder.finish()?;
-        Ok(Exported { arrays: 1, cells })
-    }
-
-    /// Writes a group, with all that is in it, into a folder that isn't there yet.
-    ///
-    /// # Errors
-    /// As [`array`](Self::array); a member can't be reached.
-    pub fn group(&self, group: &Group, path: impl AsRef<Path>) -> Result<Exported> {
-        let folder = NewFolder::new(path.as_ref())?;
-        let exported = group::export(self, group, &folder.path())?;
-        folder.finish()?;
-        Ok(exported)
     }
 }

@@ -39,6 +39,7 @@ mod mark;
 mod names;
 mod new_folder;
 mod node;
+mod object;
 mod options;
 mod store;
 mod version_2;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::names;
-use crate::node::Attributes;
+use crate::object::Attributes;
 
 /// The attribute that says it.
 pub(crate) const KEY: &str = "tdb";

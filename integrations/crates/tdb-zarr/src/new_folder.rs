@@ -7,7 +7,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::error::{Error, Result};
-use crate::node::{Attributes, METADATA};
+use crate::node::METADATA;
+use crate::object::Attributes;
 
 /// A folder that is made under another name first. It goes if it isn't finished.
 pub(crate) struct NewFolder {

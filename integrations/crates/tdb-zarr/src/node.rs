@@ -4,16 +4,14 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::fill;
 use crate::keys::Keys;
+use crate::object::Attributes;
 use crate::version_2;
-
-/// What is in the attributes of Zarr.
-pub(crate) type Attributes = Map<String, Value>;
 
 /// Metadata aren't read that are longer.
 const MAX_METADATA: u64 = 1 << 26;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::node::Attributes;
+use crate::object::Attributes;
 
 /// The metadata of an array in version 3.
 ///

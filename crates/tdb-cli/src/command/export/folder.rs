@@ -6,7 +6,8 @@ use tdb_array::Monitor;
 use tdb_schema::FieldRef;
 use tdb_types::saturating_len;
 
-use super::{Args, Selected, selected};
+use super::args::Args;
+use crate::command::selection::{Selected, selected};
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FolderExport, FolderFormat, Whole};
 use crate::interrupt;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use tdb_array::{ArrayError, Monitor};
 use tdb_types::saturating_len;
 
-use super::{Args, counted};
+use super::args::Args;
+use super::counted::counted;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FolderFormat, FolderImport, Target};
 use crate::key::Key;

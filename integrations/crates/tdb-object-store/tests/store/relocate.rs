@@ -20,7 +20,8 @@ fn cells(array: &Array) -> usize {
 
 #[test]
 fn arrays_go_to_stores_and_come_back() {
-    let local = fixtures::named("v22-by-2.30.0-sparse-2d").array_dir().to_owned();
+    let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
+    let local = fixture.array_dir().to_owned();
     let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(&local));
     let expected = cells(&Array::open(&local).unwrap());
     each(&StoreOptions::default(), |parent| {
@@ -61,7 +62,8 @@ fn arrays_go_to_stores_and_come_back() {
 
 #[test]
 fn what_an_interrupted_copy_has_left_is_replaced() {
-    let local = fixtures::named("v22-by-2.30.0-sparse-2d").array_dir().to_owned();
+    let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
+    let local = fixture.array_dir().to_owned();
     let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(&local));
     each(&StoreOptions::default(), |parent| {
         // As if it had ended while it gave files their names; somebody else's file lies there by now.
@@ -70,9 +72,16 @@ fn what_an_interrupted_copy_has_left_is_replaced() {
         place.create_new("__commits/old", b"1").unwrap();
         place.create_new("notes.txt", b"2").unwrap();
         assert!(ArrayOptions::new().open_on(place.clone()).is_err());
+        let occupied = CopyTo::new().run(&from, &parent, "a");
+        assert!(matches!(occupied, Err(MaintainError::Place { why: PlaceProblem::Occupied, .. })), "{occupied:?}");
+        assert_eq!(place.read("notes.txt").unwrap(), b"2");
+        assert_eq!(place.kind("__commits/old").unwrap(), None);
+        // Of another one nothing is in the way.
+        place.remove_file("notes.txt").unwrap();
+        place.create_new(".tdb-unfinished.tmp", b"__commits").unwrap();
+        place.create_new("__commits/old", b"1").unwrap();
         CopyTo::new().run(&from, &parent, "a").unwrap();
         assert_eq!(place.kind("__commits/old").unwrap(), None);
-        assert_eq!(place.read("notes.txt").unwrap(), b"2");
         assert_eq!(cells(&ArrayOptions::new().open_on(place).unwrap()), cells(&Array::open(&local).unwrap()));
     });
 }
@@ -82,7 +91,8 @@ fn groups_are_copied_with_their_members() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("g");
     Group::create(&path).unwrap();
-    let array = fixtures::named("v22-by-2.30.0-sparse-2d").array_dir().to_owned();
+    let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
+    let array = fixture.array_dir().to_owned();
     CopyTo::new().folder(&array, path.join("member")).unwrap();
     let uri = format!("file://{}", path.join("member").canonicalize().unwrap().display());
     Group::open(&path).unwrap().change().add(uri, false, Some("m")).commit().unwrap();

@@ -7,18 +7,31 @@ use rayon::ThreadPool;
 use tdb_array::Array;
 use tdb_array::tdb_schema::Dimension;
 
-use super::Export;
 use super::fields::{self, Plane};
 use super::region::Region;
+use super::{Export, Exported};
 use crate::attributes;
 use crate::boxes::{Boxes, count};
 use crate::cells::{Cells, Place};
 use crate::chunks::Chunks;
 use crate::error::{Error, Result};
 use crate::mark::Mark;
-use crate::new_folder::{group_metadata, write_metadata};
-use crate::node::Attributes;
+use crate::new_folder::{NewFolder, group_metadata, write_metadata};
+use crate::object::Attributes;
 use crate::options::each;
+
+impl Export {
+    /// Writes a dense array into a folder that isn't there yet: there as a whole in the end, or not at all.
+    ///
+    /// # Errors
+    /// Zarr can't hold the array; the folder is there; it can't be written, or the array not be read.
+    pub fn array(&self, array: &Array, path: impl AsRef<Path>) -> Result<Exported> {
+        let folder = NewFolder::new(path.as_ref())?;
+        let cells = export(self, array, &folder.path())?;
+        folder.finish()?;
+        Ok(Exported { arrays: 1, cells })
+    }
+}
 
 /// Writes an array into a folder, and says how many cells were read for it.
 pub(super) fn export(export: &Export, array: &Array, folder: &Path) -> Result<u64> {

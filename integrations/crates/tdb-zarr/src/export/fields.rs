@@ -18,7 +18,8 @@ use crate::fill;
 use crate::keys::Keys;
 use crate::mark::MarkedField;
 use crate::names;
-use crate::node::{ArrayNode, Attributes};
+use crate::node::ArrayNode;
+use crate::object::Attributes;
 
 /// An array of Zarr, and what of an attribute it holds.
 #[derive(Debug)]

@@ -10,13 +10,26 @@ use crate::attributes;
 use crate::error::{Error, Result};
 use crate::mark::Mark;
 use crate::names;
-use crate::new_folder::{group_metadata, write_metadata};
+use crate::new_folder::{NewFolder, group_metadata, write_metadata};
 
 /// Groups in groups aren't followed farther: one may be its own member.
 const MAX_DEPTH: usize = 64;
 
+impl Export {
+    /// Writes a group, with all that is in it, into a folder that isn't there yet.
+    ///
+    /// # Errors
+    /// As [`array`](Self::array); a member can't be reached.
+    pub fn group(&self, group: &Group, path: impl AsRef<Path>) -> Result<Exported> {
+        let folder = NewFolder::new(path.as_ref())?;
+        let exported = export(self, group, &folder.path())?;
+        folder.finish()?;
+        Ok(exported)
+    }
+}
+
 /// Writes a group into a folder.
-pub(super) fn export(export: &Export, group: &Group, folder: &Path) -> Result<Exported> {
+fn export(export: &Export, group: &Group, folder: &Path) -> Result<Exported> {
     export_in(export, group, folder, &mut Vec::new())
 }
 

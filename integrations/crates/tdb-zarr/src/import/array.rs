@@ -14,7 +14,8 @@ use crate::attributes;
 use crate::boxes::{Boxes, count};
 use crate::error::{Error, Result};
 use crate::mark::Mark;
-use crate::node::{ArrayNode, Attributes, Node};
+use crate::node::{ArrayNode, Node};
+use crate::object::Attributes;
 
 /// More cells aren't written because nobody has written them in Zarr.
 const MAX_FILLED: u64 = 1 << 32;

@@ -13,7 +13,8 @@ use super::{Import, Imported, marked};
 use crate::attributes;
 use crate::error::{Error, Result};
 use crate::mark::Mark;
-use crate::node::{Attributes, Node};
+use crate::node::Node;
+use crate::object::Attributes;
 
 /// Groups in groups aren't followed farther.
 const MAX_DEPTH: usize = 64;

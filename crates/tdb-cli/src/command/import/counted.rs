@@ -1,0 +1,5 @@
+//! Numbers of things, in words.
+
+pub(super) fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
