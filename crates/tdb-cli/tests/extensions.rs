@@ -254,13 +254,45 @@ fn commands_work_on_uris() {
     told(&["doctor", &array]);
     told(&["diff", &array, &array]);
     assert_eq!(told(&["read", &array, "--format", "csv", "--order", "row-major"]), "x,a\n1,2\n3,4\n5,6\n");
-    for words in [&["inspect", &array][..], &["copy", &array, "/tmp/nowhere"], &["remove", &array]] {
-        let refused = run(words);
-        assert_eq!(refused.status.code(), Some(4), "{words:?}");
-        assert!(String::from_utf8_lossy(&refused.stderr).contains("works on local files"));
-    }
+    is_relocated(&array, &uri);
     let missing = run(&["info", &uri("nothing")]);
     assert_eq!(missing.status.code(), Some(5), "{missing:?}");
+}
+
+/// Copies, moves, migrates and removes an array that lies where a URI of an added scheme says, and looks into its files.
+fn is_relocated(array: &str, uri: &impl Fn(&str) -> String) {
+    let cells = |array: &str| told(&["read", array, "--format", "csv", "--order", "row-major"]);
+    let expected = cells(array);
+    told(&["copy", array, &uri("copy")]);
+    told(&["move", &uri("copy"), &uri("moved")]);
+    assert_eq!(run(&["info", &uri("copy")]).status.code(), Some(5));
+    told(&["migrate", array, "--flatten", "--out", &uri("flat")]);
+    let folder = tempfile::tempdir().unwrap();
+    let local = folder.path().join("local");
+    told(&["copy", &uri("flat"), local.to_str().unwrap()]);
+    for copy in [&uri("moved"), &uri("flat"), local.to_str().unwrap()] {
+        assert_eq!(cells(copy), expected, "{copy}");
+    }
+    let only = |folder: &str| {
+        let names = std::fs::read_dir(local.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter_map(|name| name.into_string().ok()).find(|name| name != "__enumerations").unwrap()
+    };
+    let (fragment, schema) = (format!("__fragments/{}", only("__fragments")), format!("__schema/{}", only("__schema")));
+    for (file, kind) in [
+        (format!("{fragment}/__fragment_metadata.tdb"), "fragment metadata"),
+        (format!("{fragment}/a0.tdb"), "data file"),
+        (schema, "array schema"),
+    ] {
+        let file = format!("{}/{file}", uri("flat"));
+        let shown = told(&["inspect", &file]);
+        assert!(shown.contains(kind) && shown.contains(&file) && !shown.contains("of no help"), "{shown}");
+    }
+    told(&["remove", &uri("moved"), "--yes"]);
+    assert_eq!(run(&["info", &uri("moved")]).status.code(), Some(5));
+    let refused = run(&["migrate", array, "--flatten"]);
+    assert_eq!(refused.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--out"), "{refused:?}");
+    assert_eq!(run(&["inspect", array]).status.code(), Some(5));
 }
 
 fn commands_are_added() {
