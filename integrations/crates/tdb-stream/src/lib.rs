@@ -1,4 +1,4 @@
-//! The batches of a query as an asynchronous [`Stream`], for those who live in a runtime: any of them.
+//! The batches of a query as an asynchronous [`Stream`](futures_core::Stream), for those who live in a runtime: any of them.
 //!
 //! ```
 //! use futures_util::TryStreamExt;
