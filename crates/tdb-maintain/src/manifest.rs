@@ -78,7 +78,12 @@ impl Manifest {
             if place.is_some_and(|place| !seen.insert(place)) {
                 continue;
             }
-            for entry in storage.list(&folder)? {
+            let listed = match storage.list(&folder) {
+                // Some stores go on naming folders whose files have all gone.
+                Err(error) if error.is_not_found() && !folder.is_empty() && storage.profile().is_remote() => continue,
+                listed => listed?,
+            };
+            for entry in listed {
                 let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
                 match entry.kind {
                     EntryKind::File => files.push(path),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tdb_array::{Group, Listing, Member, MemberKind, MemberPlace};
-use tdb_storage::{EntryKind, Storage, StorageError, check_path, is_temporary};
-use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, METADATA_FOLDER, is_of_maintenance};
+use tdb_storage::{Entry, EntryKind, Storage, StorageError, check_path, is_temporary};
+use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, METADATA_FOLDER, SCHEMA_FOLDER, is_of_maintenance};
 
 use super::diagnosis::{Diagnosis, Remedy};
 use super::locks;
@@ -112,6 +112,15 @@ pub(crate) fn kind_of(storage: &Arc<dyn Storage>) -> Result<MemberKind> {
         Err(StorageError::NotFound { .. } | StorageError::NotAFolder { .. }) => return Ok(MemberKind::Invalid),
         other => other?,
     };
+    // Some stores go on listing folders whose files have all gone.
+    if storage.profile().is_remote() {
+        for name in [SCHEMA_FOLDER, GROUP_FOLDER] {
+            let is_listed = |entry: &Entry| entry.name == name && entry.kind == EntryKind::Folder;
+            if listing.root.iter().any(is_listed) && !storage.exists(name)? {
+                listing.root.retain(|entry| !is_listed(entry));
+            }
+        }
+    }
     Ok(match (listing.is_array(), listing.is_group()) {
         (true, _) => MemberKind::Array,
         (false, true) => MemberKind::Group,

@@ -174,9 +174,9 @@ impl Remove {
             let left = list(&*storage, "")?.into_iter().map(|entry| entry.name);
             let left: Vec<String> = left.filter(|name| name != REMOVED && name != MAINTENANCE_LOCK).collect();
             if left.is_empty() {
-                parent.remove_folder(&place)?;
+                gone(parent.remove_folder(&place))?;
             } else {
-                parent.remove_folder(&format!("{place}/{REMOVED}"))?;
+                gone(parent.remove_folder(&format!("{place}/{REMOVED}")))?;
             }
             held.release(&path);
             let at = |left: String| if path.is_empty() { left } else { format!("{path}/{left}") };
@@ -308,7 +308,12 @@ fn set_aside(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> 
 
 /// Removes a link, and nothing of what it leads to.
 fn remove_link(parent: &dyn Storage, path: &str) -> Result<()> {
-    match parent.remove_file(path) {
+    gone(parent.remove_file(path))
+}
+
+/// What isn't there needn't be removed: others may be at it, and some stores list folders whose files have all gone.
+fn gone(removed: tdb_storage::Result<()>) -> Result<()> {
+    match removed {
         Err(error) if !error.is_not_found() => Err(error.into()),
         _ => Ok(()),
     }
@@ -353,8 +358,8 @@ fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
     for entry in list(parent, place)? {
         match entry.kind {
             _ if entry.name == REMOVED || entry.name == MAINTENANCE_LOCK || !is_own(kind, &entry) => {}
-            EntryKind::File => parent.remove_file(&at(&entry.name))?,
-            EntryKind::Folder => parent.remove_folder(&at(&entry.name))?,
+            EntryKind::File => gone(parent.remove_file(&at(&entry.name)))?,
+            EntryKind::Folder => gone(parent.remove_folder(&at(&entry.name)))?,
         }
     }
     Ok(())
