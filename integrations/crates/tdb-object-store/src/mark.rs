@@ -6,8 +6,8 @@ use std::hash::{BuildHasher, Hasher};
 use object_store::path::Path;
 use object_store::{Attribute, Attributes, GetOptions, ObjectStore, Result};
 
-/// The name of the attribute. Stores put their own prefix before it: `x-amz-meta-tdb-write`.
-const NAME: &str = "tdb-write";
+/// The name of the attribute. Stores put their own prefix before it: `x-amz-meta-tdbwrite`. Azure takes letters alone.
+const NAME: &str = "tdbwrite";
 
 /// The mark of one write, which no other one has.
 #[derive(Clone, Debug, PartialEq, Eq)]
