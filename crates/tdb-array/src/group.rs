@@ -1,5 +1,6 @@
 //! Groups: arrays and other groups under one name.
 
+mod listed;
 mod place;
 mod tree;
 
@@ -9,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use tdb_filters::EncryptionKey;
 use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
-use tdb_storage::{Counters, CountingStorage, EntryKind, LocalStorage, Storage, StorageError};
+use tdb_storage::{Counters, CountingStorage, Entry, EntryKind, LocalStorage, Storage, StorageError};
 use tdb_types::names::{FIRST_SCHEMA, GROUP_FOLDER};
 use tdb_types::{Limits, NameForm};
 
@@ -370,16 +371,24 @@ fn legacy_members(storage: &dyn Storage, listing: &Listing) -> Result<Vec<GroupM
 
 /// What lies at the root of a storage: [`MemberKind::Invalid`] if it is neither array nor group, or nothing.
 fn kind_of(storage: &dyn Storage) -> Result<MemberKind> {
+    Ok(kind_and_root(storage)?.0)
+}
+
+/// The same, with what is listed there.
+fn kind_and_root(storage: &dyn Storage) -> Result<(MemberKind, Vec<Entry>)> {
     let root = match storage.list("") {
         Ok(root) => root,
-        Err(StorageError::NotFound { .. } | StorageError::NotAFolder { .. }) => return Ok(MemberKind::Invalid),
+        Err(StorageError::NotFound { .. } | StorageError::NotAFolder { .. }) => {
+            return Ok((MemberKind::Invalid, Vec::new()));
+        }
         Err(error) => return Err(error.into()),
     };
     let listing = Listing { root, ..Listing::default() };
     let is_array = listing.is_array() || listing.older_than_format_1().is_some_and(|(name, _)| name == FIRST_SCHEMA);
-    Ok(match (is_array, listing.is_group()) {
+    let kind = match (is_array, listing.is_group()) {
         (true, _) => MemberKind::Array,
         (false, true) => MemberKind::Group,
         (false, false) => MemberKind::Invalid,
-    })
+    };
+    Ok((kind, listing.root))
 }

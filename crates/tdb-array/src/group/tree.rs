@@ -7,7 +7,8 @@ use std::sync::Arc;
 use tdb_metadata::MemberKind;
 use tdb_storage::Storage;
 
-use super::{Group, Member, kind_of};
+use super::listed::Listed;
+use super::{Group, Member, kind_and_root};
 use crate::ArrayError;
 
 /// A walk over all that is below a group, depth first, members in the order of their keys.
@@ -144,7 +145,9 @@ impl Walk {
             return Ok((NodeKind::Outside, None));
         }
         let (storage, folder) = group.reach(member)?;
-        let kind = match kind_of(&*storage)? {
+        let (kind, root) = kind_and_root(&*storage)?;
+        let storage = Listed::wrap(storage, root);
+        let kind = match kind {
             MemberKind::Array => NodeKind::Array,
             MemberKind::Invalid => NodeKind::Missing,
             MemberKind::Group => {

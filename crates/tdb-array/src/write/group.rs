@@ -138,6 +138,13 @@ impl GroupWriter {
         for member in added {
             let member = member.resolve(&group, version)?;
             let key = member.key().to_owned();
+            if group.is_legacy() {
+                // Nobody has said so far what is in the group. On a store a new one looks like one of before release 2.8, too: there are no
+                // empty folders.
+                members.retain(|_, known: &mut GroupMember| {
+                    (known.relative, &known.uri) != (member.relative, &member.uri)
+                });
+            }
             if members.contains_key(&key) {
                 return Err(error(&group, &key, "a member of this name is there already; remove it first"));
             }

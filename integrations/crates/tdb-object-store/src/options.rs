@@ -30,10 +30,10 @@ pub struct StoreOptions {
 }
 
 impl Default for StoreOptions {
-    /// Reads less than 128 KiB apart are joined, larger ones than 8 MiB split, 64 at once; 16 MiB are kept.
+    /// Reads less than 128 KiB apart are joined, larger ones than 8 MiB split, 128 at once; 16 MiB are kept.
     fn default() -> Self {
         Self {
-            profile: ReadProfile::new(128 << 10, 8 << 20, 64),
+            profile: ReadProfile::new(128 << 10, 8 << 20, 128),
             part: 8 << 20,
             parts_in_flight: 4,
             retries: 10,

@@ -110,3 +110,30 @@ fn groups_are_copied_with_their_members() {
         assert_eq!(parent.kind("g").unwrap(), None);
     });
 }
+
+#[test]
+fn a_new_group_takes_what_lies_in_it_as_a_member() {
+    let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
+    let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(fixture.array_dir()));
+    each(&StoreOptions::default(), |parent| {
+        let storage = parent.sub("g").unwrap();
+        CreateOptions::new().create_group_on(&storage).unwrap();
+        CopyTo::new().run(&from, &storage, "a").unwrap();
+        let open = || GroupOptions::new().open_on(storage.clone()).unwrap();
+        open().change().add("a", true, Some("a")).commit().unwrap();
+        assert!(open().change().add("a", true, Some("a")).commit().is_err());
+        open().change().remove("a").commit().unwrap();
+        assert!(open().members().is_empty());
+        open().change().add("a", true, Some("other")).commit().unwrap();
+        assert_eq!(open().members().len(), 1);
+        // What it is, and what is in it, takes one listing of each folder.
+        let group = open();
+        let mut lists = vec![group.counters().lists];
+        let nodes: Vec<_> = group.tree().nodes().collect();
+        lists.push(group.counters().lists);
+        ArrayOptions::new().open_on(nodes[1].storage.clone().unwrap()).unwrap();
+        lists.push(group.counters().lists);
+        // The group and its details; the member; its schemas and commits.
+        assert_eq!(lists, [2, 3, 5]);
+    });
+}
