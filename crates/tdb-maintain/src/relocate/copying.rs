@@ -206,6 +206,9 @@ impl CopyTo {
             [from, to].map(|side| side.profile().in_flight).into_iter().max().unwrap_or(1).min(MOST_AT_ONCE);
         let in_flight = if from.profile().is_remote() || to.profile().is_remote() { in_flight } else { 1 };
         let copies = at_once(in_flight, &files, |(path, size)| {
+            if passed.is_over.load(Relaxed) {
+                return Err(MaintainError::Array(ArrayError::Cancelled));
+            }
             let copy = copy_one((from, to), places, path, size.unwrap_or_default(), &passed);
             passed.end_after(&copy);
             copy
@@ -216,9 +219,8 @@ impl CopyTo {
                 Ok(Some(copy)) => copy,
                 Ok(None) => continue,
                 Err(error) => {
-                    // The others were told to end.
-                    let is_cause = !matches!(error, MaintainError::Array(ArrayError::Cancelled));
-                    if ended.is_none() || is_cause {
+                    // The first one is the cause, unless it was told to end because of another.
+                    if matches!(ended, None | Some(MaintainError::Array(ArrayError::Cancelled))) {
                         ended = Some(error);
                     }
                     continue;
