@@ -1,4 +1,4 @@
-//! The fuzz targets of all crates. Each crate that parses has a folder `fuzz`, which is a workspace of its own.
+//! The fuzz targets of all crates, of both workspaces. Each crate that parses has a folder `fuzz`, which is a workspace of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,8 @@ use crate::cargo::{cargo, has_subcommand, rustup, show, show_with, workspace};
 
 /// Fuzzing needs what only this toolchain has.
 const TOOLCHAIN: &str = "nightly";
+/// Where crates lie, and the versions of dependencies that their workspace has.
+const PLACES: [(&str, &str); 2] = [("crates", "Cargo.lock"), ("integrations/crates", "integrations/Cargo.lock")];
 /// How to get what fuzzing needs.
 const ADVICE: &str = "`rustup toolchain install nightly` and `cargo install cargo-fuzz`";
 
@@ -75,8 +77,11 @@ fn missing() -> Option<&'static str> {
 /// The targets of all crates, in order.
 fn all(root: &Path) -> Result<Vec<Target>> {
     let mut targets = Vec::new();
-    let mut packages: Vec<PathBuf> =
-        fs::read_dir(root.join("crates"))?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    let mut packages: Vec<PathBuf> = Vec::new();
+    for (place, _) in PLACES {
+        let entries = fs::read_dir(root.join(place))?.map(|entry| Ok(entry?.path()));
+        packages.extend(entries.collect::<std::io::Result<Vec<_>>>()?);
+    }
     packages.sort();
     for package in packages {
         if !package.join("fuzz/Cargo.toml").exists() {
@@ -134,9 +139,15 @@ fn chosen(all: &[Target], word: Option<&str>) -> Result<Vec<Target>> {
     }
 }
 
-/// The folder of a crate's fuzz targets.
+/// The folder of a crate's fuzz targets, and the lockfile of its workspace.
+fn found(package: &str) -> (PathBuf, PathBuf) {
+    let all = PLACES.map(|(place, lock)| (workspace().join(place).join(package).join("fuzz"), workspace().join(lock)));
+    let [first, second] = all;
+    if first.0.exists() { first } else { second }
+}
+
 fn folder(package: &str) -> PathBuf {
-    workspace().join("crates").join(package).join("fuzz")
+    found(package).0
 }
 
 /// A path as an argument.
@@ -146,9 +157,10 @@ fn text(path: &Path) -> Result<&str> {
 
 /// Begins with the versions that the workspace has of dependencies. The file isn't kept in the repository.
 fn lock(package: &str) -> Result {
-    let lock = folder(package).join("Cargo.lock");
+    let (folder, of_workspace) = found(package);
+    let lock = folder.join("Cargo.lock");
     if !lock.exists() {
-        fs::copy(workspace().join("Cargo.lock"), lock)?;
+        fs::copy(of_workspace, lock)?;
     }
     Ok(())
 }
@@ -215,8 +227,8 @@ mod tests {
     fn each_folder_of_fuzz_targets_has_some() {
         let targets = all(&workspace()).expect("cargo describes them");
         let has = |package: &str| targets.iter().any(|target| target.package == package);
-        let folders = std::fs::read_dir(workspace().join("crates")).expect("crates").flatten();
-        let with_fuzz = folders.map(|entry| entry.path()).filter(|path| path.join("fuzz").is_dir());
+        let places = super::PLACES.map(|(place, _)| std::fs::read_dir(workspace().join(place)).expect("crates"));
+        let with_fuzz = places.into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| path.join("fuzz").is_dir());
         for path in with_fuzz {
             assert!(has(&path.file_name().expect("a name").to_string_lossy()), "{}", path.display());
         }

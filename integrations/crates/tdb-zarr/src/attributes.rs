@@ -107,8 +107,11 @@ fn of_json(json: &Value, datatype: Option<Datatype>) -> Option<MetadataValue> {
         },
         Value::Array(several) if several.len() > 1 => {
             let datatype = datatype.or_else(|| common(several))?;
-            let values = several.iter().map(|one| bytes(one, datatype)).collect::<Option<Vec<_>>>()?;
-            MetadataValue::new(datatype, values.concat()).ok()
+            let mut values = Vec::new();
+            for one in several {
+                values.extend(bytes(one, datatype)?);
+            }
+            MetadataValue::new(datatype, values).ok()
         }
         one => {
             let datatype = datatype.or_else(|| usual(one))?;

@@ -3,6 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+/// A box doesn't have more chunks, however small they are: each takes memory of its own, and time to look for it.
+const MAX_CHUNKS: u64 = 1 << 16;
+/// More boxes aren't gone through: each is remembered, and becomes a fragment where arrays are made.
+const MAX_BOXES: u64 = 1 << 20;
+
 /// A grid of chunks, in boxes of as many of them as are taken at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes {
@@ -16,11 +21,13 @@ impl Boxes {
     /// Boxes of about as many cells as `cells`, or of a single chunk if that has more.
     pub(crate) fn new(shape: &[u64], chunks: &[u64], cells: u64) -> Self {
         let mut of_box = vec![1; shape.len()];
+        let mut room = MAX_CHUNKS;
         let mut len = chunks.iter().fold(1, |len: u64, chunk| len.saturating_mul(*chunk));
         // Rows first, then rows of rows: as long as there is room, boxes are as wide as the array.
         for dimension in (0..shape.len()).rev() {
             let count = shape[dimension].div_ceil(chunks[dimension]).max(1);
-            of_box[dimension] = (cells / len.max(1)).clamp(1, count);
+            of_box[dimension] = (cells / len.max(1)).clamp(1, count).min(room);
+            room /= of_box[dimension];
             len = len.saturating_mul(of_box[dimension]);
             if of_box[dimension] < count {
                 break;
@@ -30,16 +37,24 @@ impl Boxes {
     }
 
     /// The boxes that have cells of a range of cells along each dimension, added to `found`.
-    pub(crate) fn add_touched(&self, ranges: &[Range<u64>], found: &mut BTreeSet<Vec<u64>>) {
+    ///
+    /// # Errors
+    /// They are too many.
+    pub(crate) fn add_touched(&self, ranges: &[Range<u64>], found: &mut BTreeSet<Vec<u64>>) -> Result<(), String> {
         let sides: Vec<Range<u64>> = (0..ranges.len())
             .map(|dimension| {
                 let side = self.side(dimension);
                 ranges[dimension].start / side..ranges[dimension].end.div_ceil(side)
             })
             .collect();
+        let too_many = || format!("it has more than {MAX_BOXES} boxes of cells that fit the budget; give a larger one");
+        if count(&sides) > MAX_BOXES {
+            return Err(too_many());
+        }
         each_place(&sides, |place| {
             found.insert(place.to_vec());
         });
+        if found.len() as u64 > MAX_BOXES { Err(too_many()) } else { Ok(()) }
     }
 
     /// Cells of a box along a dimension.
@@ -159,7 +174,7 @@ mod tests {
         for cells in [1, 30, 50, 100, 1000] {
             let boxes = Boxes::new(&shape, &chunks, cells);
             let mut all = BTreeSet::new();
-            boxes.add_touched(&[0..7, 0..5, 0..4], &mut all);
+            boxes.add_touched(&[0..7, 0..5, 0..4], &mut all).unwrap();
             let mut seen = [0; 7 * 5 * 4];
             for place in &all {
                 let in_box = boxes.cells(place);
@@ -189,7 +204,13 @@ mod tests {
     fn only_boxes_with_wanted_cells_are_found() {
         let boxes = Boxes::new(&[u64::MAX, u64::MAX], &[10, 10], 100);
         let mut found = BTreeSet::new();
-        boxes.add_touched(&[95..101, 1 << 60..(1 << 60) + 1], &mut found);
+        boxes.add_touched(&[95..101, 1 << 60..(1 << 60) + 1], &mut found).unwrap();
         assert_eq!(found.len(), 2);
+        assert!(boxes.add_touched(&[0..1 << 40, 0..1], &mut found).is_err());
+    }
+
+    #[test]
+    fn small_chunks_make_small_boxes() {
+        assert_eq!(Boxes::new(&[1 << 40, 100], &[1, 1], 1 << 30).of_box, [655, 100]);
     }
 }

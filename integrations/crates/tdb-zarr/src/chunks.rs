@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tdb_array::tdb_types::saturating_len;
 use zarrs::array::{
     Array, ArrayBytes, ArrayBytesOffsets, ArrayMetadata, ArrayShardedReadableExt, ArrayShardedReadableExtCache,
     ArrayToBytesCodecTraits, CodecOptions,
@@ -27,8 +28,11 @@ use crate::store::Folder;
 pub(crate) const MAX_CHUNK: u64 = 1 << 30;
 /// A shard of more chunks isn't read.
 const MAX_IN_SHARD: u64 = 1 << 22;
-/// Indices of shards that are kept.
-const KEPT_SHARDS: usize = 16;
+/// Indices of shards that are kept, and how many chunks they may have together, each of 16 bytes. One is always kept.
+const KEPT_SHARDS: u64 = 16;
+const KEPT_CHUNKS: u64 = 1 << 20;
+/// What a cell of any length takes beside its bytes: where it lies, twice.
+const VAR_OVERHEAD: u64 = 16;
 
 thread_local! {
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
@@ -44,7 +48,8 @@ pub fn is_caught() -> bool {
 pub(crate) struct Chunks {
     path: PathBuf,
     array: Array<Folder>,
-    cache: Option<ArrayShardedReadableExtCache>,
+    /// Of an array of shards: indices, and how many of them are kept.
+    cache: Option<(ArrayShardedReadableExtCache, usize)>,
     keys: Keys,
     /// Of a single chunk.
     pub(crate) shape: Vec<u64>,
@@ -64,7 +69,10 @@ impl Chunks {
             None => node.chunks.clone(),
         };
         let elements = |shape: &[u64]| shape.iter().try_fold(1, |count: u64, len| count.checked_mul(*len));
-        let size = node.element.form.size().unwrap_or(1) as u64;
+        let size = match node.element.form.size() {
+            Some(size) => size as u64,
+            None => VAR_OVERHEAD.max(node.fill.len() as u64),
+        };
         let bytes = elements(&shape).and_then(|count| count.checked_mul(size));
         if bytes.is_none_or(|bytes| bytes > MAX_CHUNK) {
             let why = format!("its chunks of {shape:?} have more than the {MAX_CHUNK} bytes that are held in memory");
@@ -81,7 +89,8 @@ impl Chunks {
         let codecs = codecs::bounded(&node.codecs).map_err(unsupported)?;
         let is_sharded = shape != node.chunks || codecs::shape_in_shards(&node.codecs).is_some();
         let array = open(&node.path, &node.shape, &node.chunks, node.element.form, &node.fill, &codecs, &node.keys)?;
-        let cache = is_sharded.then(|| ArrayShardedReadableExtCache::new(&array));
+        let kept = (KEPT_CHUNKS / in_shard.unwrap_or(1).max(1)).clamp(1, KEPT_SHARDS);
+        let cache = is_sharded.then(|| (ArrayShardedReadableExtCache::new(&array), saturating_len(kept)));
         Ok(Self { path: node.path.clone(), array, cache, keys: node.keys.clone(), shape, form: node.element.form })
     }
 
@@ -93,8 +102,8 @@ impl Chunks {
         let options = options();
         let bytes = self.caught(chunk, || match &self.cache {
             None => self.array.retrieve_chunk_if_exists_opt::<ArrayBytes<'static>>(chunk, &options),
-            Some(cache) => {
-                if cache.len() > KEPT_SHARDS {
+            Some((cache, kept)) => {
+                if cache.len() > *kept {
                     cache.clear();
                 }
                 self.array.retrieve_subchunk_opt::<ArrayBytes<'static>>(cache, chunk, &options).map(Some)

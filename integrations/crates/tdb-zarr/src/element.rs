@@ -70,8 +70,10 @@ const NUMBERS: [(&str, Form, Datatype); 11] = [
     ("float64", Form::Float(8), Datatype::Float64),
 ];
 
-/// Fixed elements of more bytes aren't looked for in Zarr's metadata: nobody has them.
-const MAX_ELEMENT: u64 = 1 << 24;
+/// Fixed elements of more bytes aren't read or written: nobody has them, and their fill value is held as a list of numbers for a while.
+const MAX_ELEMENT: u64 = 1 << 20;
+/// Cells of more bytes aren't read or written.
+const MAX_CELL: u64 = 1 << 24;
 
 impl Form {
     /// Bytes of an element, unless they vary.
@@ -124,7 +126,13 @@ impl Element {
     /// Why Zarr can't.
     pub(crate) fn of_attribute(attribute: &Attribute) -> Result<(Self, Option<u64>), String> {
         let (datatype, number) = (attribute.datatype(), attribute.cell_val_num());
+        if attribute.cell_size().is_some_and(|size| size > MAX_CELL) {
+            return Err(format!("its cells have more than {MAX_CELL} bytes"));
+        }
         match number.fixed() {
+            Some(count) if is_bytes_of_text(datatype) && u64::from(count) > MAX_ELEMENT => {
+                Err(format!("its strings have more than {MAX_ELEMENT} bytes"))
+            }
             None => Ok((Self::of_variable(datatype)?, None)),
             Some(count) if is_bytes_of_text(datatype) => {
                 let name = json!({ "name": "null_terminated_bytes", "configuration": { "length_bytes": count } });

@@ -32,6 +32,7 @@ mod codecs;
 mod element;
 mod error;
 mod export;
+mod files;
 mod fill;
 mod import;
 mod keys;

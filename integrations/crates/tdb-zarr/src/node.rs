@@ -1,13 +1,13 @@
 //! The metadata of Zarr's arrays and groups, of version 3 and what version 2 says in its words.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::fill;
 use crate::keys::Keys;
 use crate::object::Attributes;
@@ -15,6 +15,8 @@ use crate::version_2;
 
 /// Metadata aren't read that are longer.
 const MAX_METADATA: u64 = 1 << 26;
+/// Arrays of more dimensions aren't read: nobody has them, and each folder of chunks lies in that of the dimension before.
+const MAX_DIMENSIONS: usize = 255;
 /// The file of an array's or group's metadata.
 pub(crate) const METADATA: &str = "zarr.json";
 
@@ -89,6 +91,10 @@ impl ArrayNode {
         let wrong = |why: String| Error::metadata(file, why);
         let member = |name: &str| metadata.get(name).ok_or_else(|| wrong(format!("there is no {name}")));
         let shape = numbers(member("shape")?).ok_or_else(|| wrong("the shape is no list of lengths".to_owned()))?;
+        if shape.len() > MAX_DIMENSIONS {
+            let why = format!("it has {} dimensions, more than the {MAX_DIMENSIONS} that are read", shape.len());
+            return Err(Error::unsupported(file, why));
+        }
         let grid = member("chunk_grid")?;
         if grid.get("name").and_then(Value::as_str) != Some("regular") {
             return Err(Error::unsupported(file, format!("its chunks form no regular grid, but {grid}")));
@@ -128,11 +134,7 @@ fn names(value: Option<&Value>, count: usize) -> Result<Vec<Option<String>>, Str
 
 /// The object that a file holds, if the file is there.
 fn read_object(file: &Path) -> Result<Option<Attributes>> {
-    let opened = match File::open(file) {
-        Ok(opened) => opened,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-        Err(error) => return Err(Error::io(file)(error)),
-    };
+    let Some((opened, _)) = files::open(file).map_err(Error::io(file))? else { return Ok(None) };
     let mut text = String::new();
     opened.take(MAX_METADATA + 1).read_to_string(&mut text).map_err(Error::io(file))?;
     if text.len() as u64 > MAX_METADATA {

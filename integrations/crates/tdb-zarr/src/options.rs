@@ -18,8 +18,14 @@ pub(crate) struct Work {
     pub(crate) observer: Option<Observer>,
 }
 
-/// Cells of any length are taken for so long where room is made for them.
-pub(crate) const VAR_CELL: u64 = 64;
+/// Cells of any length are taken for so long where room is made for them, unless the fill value is longer.
+const VAR_CELL: u64 = 64;
+
+/// About how many bytes a cell takes.
+pub(crate) fn cell_size(is_var: bool, fill: &[u8]) -> u64 {
+    let fill = fill.len() as u64;
+    if is_var { fill.max(VAR_CELL) } else { fill }
+}
 
 impl Default for Work {
     fn default() -> Self {

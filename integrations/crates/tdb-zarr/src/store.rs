@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use zarrs::storage::byte_range::{ByteRange, ByteRangeIterator};
 use zarrs::storage::{Bytes, MaybeBytesIterator, ReadableStorageTraits, StorageError, StoreKey};
 
+use crate::files;
+
 /// A folder. Nothing is allocated because a number in a file says so.
 #[derive(Debug)]
 pub(crate) struct Folder {
@@ -21,14 +23,7 @@ impl Folder {
     }
 
     fn open(&self, key: &StoreKey) -> io::Result<Option<(File, u64)>> {
-        match File::open(self.root.join(key.as_str())) {
-            Ok(file) => {
-                let size = file.metadata()?.len();
-                Ok(Some((file, size)))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        files::open(&self.root.join(key.as_str()))
     }
 
     fn part(&self, file: &mut File, size: u64, range: ByteRange) -> io::Result<Bytes> {

@@ -19,6 +19,8 @@ pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Re
     let mut codecs = Vec::new();
     match member("order").as_str() {
         None | Some("C") => {}
+        // Fewer than two dimensions have one order.
+        Some("F") if dimensions < 2 => {}
         Some("F") => {
             let order: Vec<usize> = (0..dimensions).rev().collect();
             codecs.push(json!({ "name": "transpose", "configuration": { "order": order } }));

@@ -108,10 +108,11 @@ impl Writing<'_> {
         for fragment in self.array.fragments()? {
             let cells = fragment.non_empty_domain().and_then(|domain| self.region.cells_in(domain));
             if let Some(cells) = cells {
-                boxes.add_touched(&cells, &mut written);
+                let refused = |why| Error::refused(self.array.storage().describe(""), why);
+                boxes.add_touched(&cells, &mut written).map_err(refused)?;
             }
         }
-        let of = written.iter().map(|place| count(&boxes.cells(place))).sum();
+        let of = written.iter().map(|place| count(&boxes.cells(place))).fold(0, u64::saturating_add);
         let pool = work.pool()?;
         let mut done = 0;
         work.done(done, of)?;

@@ -20,6 +20,7 @@ use crate::mark::MarkedField;
 use crate::names;
 use crate::node::ArrayNode;
 use crate::object::Attributes;
+use crate::options;
 
 /// An array of Zarr, and what of an attribute it holds.
 #[derive(Debug)]
@@ -75,11 +76,6 @@ pub(super) fn planes(attributes: &[&Attribute], compression: Compression) -> Res
 impl Plane {
     fn values(attribute: &Attribute, node: Option<String>, compression: Compression) -> Result<Self> {
         let refused = |why: String| Error::refused(format!("attribute {:?}", attribute.name()), why);
-        /// Cells that one can't hold in memory aren't read either.
-        const MAX_CELL: u64 = 1 << 24;
-        if attribute.cell_size().is_some_and(|size| size > MAX_CELL) {
-            return Err(refused(format!("its cells have more than {MAX_CELL} bytes")));
-        }
         let (element, axis) = Element::of_attribute(attribute).map_err(refused)?;
         let codecs = codecs::written(element.form, attribute.filters(), compression);
         let (attribute, fill) = (attribute.name().to_owned(), attribute.fill_value().into_owned());
@@ -101,7 +97,7 @@ impl Plane {
 
     /// About how many bytes a cell takes.
     pub(super) fn cell_size(&self) -> u64 {
-        if self.is_var() { crate::options::VAR_CELL } else { self.fill.len() as u64 }
+        options::cell_size(self.is_var(), &self.fill)
     }
 
     pub(super) fn is_var(&self) -> bool {

@@ -23,12 +23,13 @@ const MAX_FILLED: u64 = 1 << 32;
 /// Makes the array of a Zarr array.
 pub(super) fn import(
     import: &Import,
-    node: ArrayNode,
+    mut node: ArrayNode,
     storage: &Arc<dyn Storage>,
     imported: &mut Imported,
 ) -> Result<()> {
     let path = node.path.clone();
-    let (told, mark) = (node.attributes.clone(), Mark::of(&node.attributes));
+    let told = std::mem::take(&mut node.attributes);
+    let mark = Mark::of(&told);
     let plan = match mark.schema {
         None => foreign::plan(node)?,
         Some(_) => match marked::plan(&mark, &path, Some(node)) {
@@ -88,13 +89,13 @@ fn write(import: &Import, path: &Path, plan: &Plan, array: &Array) -> Result<u64
             let why = "its fill value is an empty string, which arrays don't have, and it has too many cells to write them all";
             return Err(Error::unsupported(path, why));
         }
-        boxes.add_touched(&whole, &mut written);
+        boxes.add_touched(&whole, &mut written).map_err(|why| Error::unsupported(path, why))?;
     } else {
         for source in plan.fields.iter().flat_map(Field::sources) {
             source.add_written(&boxes, &mut written)?;
         }
     }
-    let of = written.iter().map(|place| count(&boxes.cells(place))).sum();
+    let of = written.iter().map(|place| count(&boxes.cells(place))).fold(0, u64::saturating_add);
     let pool = work.pool()?;
     let mut done = 0;
     work.done(done, of)?;

@@ -12,9 +12,9 @@ use super::present;
 use crate::boxes::{Boxes, count};
 use crate::cells::{Cells, Gathered, Place};
 use crate::chunks::Chunks;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::node::ArrayNode;
-use crate::options::{VAR_CELL, each};
+use crate::options::{self, each};
 
 /// An attribute of the new array.
 pub(super) struct Field {
@@ -72,7 +72,7 @@ impl Source {
 
     /// About how many bytes a cell takes.
     pub(super) fn cell_size(&self) -> u64 {
-        if self.node.element.form.size().is_none() { VAR_CELL } else { self.fill.len() as u64 }
+        options::cell_size(self.node.element.form.size().is_none(), &self.fill)
     }
 
     /// Adds the boxes in which somebody has written cells.
@@ -87,7 +87,7 @@ impl Source {
                 start..start.saturating_add(*of_file).min(*len)
             };
             let cells: Vec<Range<u64>> = shape.iter().enumerate().map(range).collect();
-            boxes.add_touched(&cells, found);
+            boxes.add_touched(&cells, found).map_err(|why| Error::unsupported(&self.node.path, why))?;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::array::{self, misfit};
 use super::{Import, Imported, marked};
 use crate::attributes;
 use crate::error::{Error, Result};
+use crate::files::Links;
 use crate::mark::Mark;
 use crate::node::Node;
 use crate::object::Attributes;
@@ -26,13 +27,13 @@ pub(super) fn import(
     told: &Attributes,
     storage: &Arc<dyn Storage>,
     imported: &mut Imported,
-    depth: usize,
+    (depth, links): (usize, &mut Links),
 ) -> Result<()> {
     if depth > MAX_DEPTH {
         return Err(Error::unsupported(path, format!("groups lie in one another more than {MAX_DEPTH} deep")));
     }
     let mark = Mark::of(told);
-    let children = children(path)?;
+    let children = children(path, links, &mut imported.notes)?;
     if mark.schema.is_some() {
         match whole_array(&mark, path, &children) {
             Ok(plan) => return array::make(import, path, &plan, (told, &mark), storage, imported),
@@ -59,11 +60,15 @@ pub(super) fn import(
         match node {
             Node::Array(node) => array::import(import, *node, &inner, imported)?,
             Node::Group(told) => {
-                self::import(import, &path.join(&node_name), &told, &inner, imported, depth + 1)?;
+                self::import(import, &path.join(&node_name), &told, &inner, imported, (depth + 1, links))?;
             }
         }
         let name = mark.members.get(&node_name).and_then(|name| name.as_str());
-        let name = name.filter(|name| !names.contains(*name)).unwrap_or(&node_name).to_owned();
+        let mut name = name.unwrap_or(&node_name).to_owned();
+        // A mark that somebody has changed may say a name twice, or that of another node.
+        while names.contains(&name) {
+            name.push('_');
+        }
         change = change.add(&*node_name, true, Some(&name));
         names.insert(name);
     }
@@ -81,21 +86,30 @@ fn whole_array(mark: &Mark, path: &Path, children: &[(String, Node)]) -> Result<
     }
 }
 
-/// The arrays and groups in a group, in the order of their names.
-fn children(path: &Path) -> Result<Vec<(String, Node)>> {
-    let mut children = Vec::new();
+/// The arrays and groups in a group, in the order of their names. Of other folders there is a note.
+fn children(path: &Path, links: &mut Links, notes: &mut Vec<String>) -> Result<Vec<(String, Node)>> {
+    let (mut children, mut others) = (Vec::new(), 0_u64);
     for entry in fs::read_dir(path).map_err(Error::io(path))? {
         let entry = entry.map_err(Error::io(path))?;
         let folder = entry.path();
         if !folder.is_dir() {
             continue;
         }
-        let Some(node) = Node::read(&folder)? else { continue };
-        match entry.file_name().to_str() {
+        let name = entry.file_name();
+        let Some(node) = Node::read(&folder)? else {
+            others += u64::from(!name.as_encoded_bytes().starts_with(b"."));
+            continue;
+        };
+        links.follow(&folder)?;
+        match name.to_str() {
             // Which are names of arrays' and groups' own files.
             Some(name) if !name.starts_with("__") => children.push((name.to_owned(), node)),
             _ => return Err(Error::unsupported(&folder, "the name of a node begins with __, or is no text")),
         }
+    }
+    if others > 0 {
+        let told = format!("{}: folders that are neither arrays nor groups are passed over: {others}", path.display());
+        notes.push(told);
     }
     children.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(children)

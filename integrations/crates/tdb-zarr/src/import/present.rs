@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::files::Links;
 use crate::node::ArrayNode;
 
 /// The numbers of the chunks (or shards) whose files are there, of those that the array has.
@@ -13,7 +14,7 @@ use crate::node::ArrayNode;
 /// The folder can't be read.
 pub(super) fn chunks(node: &ArrayNode) -> Result<Vec<Vec<u64>>> {
     let mut found = Vec::new();
-    look(node, &node.path, "", node.keys.depth(node.shape.len()), &mut found)?;
+    look(node, (&node.path, ""), node.keys.depth(node.shape.len()), &mut Links::default(), &mut found)?;
     let is_within = |chunk: &Vec<u64>| {
         let lengths = node.shape.iter().zip(&node.chunks);
         chunk.iter().zip(lengths).all(|(number, (len, of_chunk))| *number < len.div_ceil(*of_chunk))
@@ -22,7 +23,14 @@ pub(super) fn chunks(node: &ArrayNode) -> Result<Vec<Vec<u64>>> {
     Ok(found)
 }
 
-fn look(node: &ArrayNode, folder: &Path, prefix: &str, depth: usize, found: &mut Vec<Vec<u64>>) -> Result<()> {
+/// Looks for chunks in a folder, whose path below the array's is `prefix`, and `depth` folders below it.
+fn look(
+    node: &ArrayNode,
+    (folder, prefix): (&Path, &str),
+    depth: usize,
+    links: &mut Links,
+    found: &mut Vec<Vec<u64>>,
+) -> Result<()> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(()),
@@ -35,7 +43,8 @@ fn look(node: &ArrayNode, folder: &Path, prefix: &str, depth: usize, found: &mut
         if depth > 0 {
             // Folders of chunks are called by numbers, or by the letter in front.
             if name.parse::<u64>().is_ok() || name == "c" && prefix.is_empty() {
-                look(node, &entry.path(), &path, depth - 1, found)?;
+                links.follow(&entry.path())?;
+                look(node, (&entry.path(), &path), depth - 1, links, found)?;
             }
         } else {
             found.extend(node.keys.chunk(&path, node.shape.len()));

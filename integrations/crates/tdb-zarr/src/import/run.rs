@@ -7,6 +7,7 @@ use tdb_array::tdb_storage::{LocalStorage, Storage};
 
 use super::{Import, Imported, array, group};
 use crate::error::{Error, Result};
+use crate::files::Links;
 use crate::new_folder::NewFolder;
 use crate::node::Node;
 
@@ -33,7 +34,9 @@ impl Import {
         match Node::read(path)? {
             None => return Err(Error::NotZarr { path: path.to_owned() }),
             Some(Node::Array(node)) => array::import(self, *node, storage, &mut imported)?,
-            Some(Node::Group(attributes)) => group::import(self, path, &attributes, storage, &mut imported, 0)?,
+            Some(Node::Group(attributes)) => {
+                group::import(self, path, &attributes, storage, &mut imported, (0, &mut Links::default()))?;
+            }
         }
         Ok(imported)
     }

@@ -1,8 +1,11 @@
 //! Arrays and groups as Zarr, and back.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+mod bounds;
 mod boxes;
 mod fixtures;
+mod folders;
+mod fuzz_replay;
 mod groups;
 mod hostile;
 mod marks;
