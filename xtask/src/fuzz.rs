@@ -228,7 +228,8 @@ mod tests {
         let targets = all(&workspace()).expect("cargo describes them");
         let has = |package: &str| targets.iter().any(|target| target.package == package);
         let places = super::PLACES.map(|(place, _)| std::fs::read_dir(workspace().join(place)).expect("crates"));
-        let with_fuzz = places.into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| path.join("fuzz").is_dir());
+        let with_fuzz =
+            places.into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| path.join("fuzz").is_dir());
         for path in with_fuzz {
             assert!(has(&path.file_name().expect("a name").to_string_lossy()), "{}", path.display());
         }
