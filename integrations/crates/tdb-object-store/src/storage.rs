@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt};
@@ -13,13 +12,15 @@ use tdb_storage::{
 
 use crate::StoreOptions;
 use crate::cache::ReadCache;
+use crate::conditions::Conditions;
 use crate::error::of_store;
 use crate::fetch::{fetch, fetch_all};
 use crate::file::ObjectFile;
 use crate::folder::{Below, below, delete_all, entries, kind_of, list, move_all};
-use crate::place::{Conditions, Place, joined};
+use crate::place::{Place, joined};
+use crate::put::put_new;
 use crate::runtime::wait;
-use crate::write::{ObjectWriter, put_new};
+use crate::write::ObjectWriter;
 
 /// A folder of an object store, as a [`Storage`].
 #[derive(Clone, Debug)]
@@ -44,8 +45,7 @@ impl ObjectStorage {
     pub fn with_options(store: Arc<dyn ObjectStore>, url: &str, root: &str, options: StoreOptions) -> Result<Self> {
         let root = root.trim_matches('/').to_owned();
         check_path(&root)?;
-        let (are_heeded, are_tried) = (AtomicBool::new(!options.try_conditions), AtomicBool::new(false));
-        let conditions = Arc::new(Conditions { are_heeded, are_tried });
+        let conditions = Arc::new(Conditions::new(!options.try_conditions));
         let url = joined(url.trim_end_matches('/'), &root);
         let cache = (options.cache > 0).then(|| Arc::new(ReadCache::new(options.cache)));
         Ok(Self { place: Arc::new(Place { store, root, url, options, cache, conditions }) })
@@ -54,7 +54,7 @@ impl ObjectStorage {
     /// Whether the store has shown already that it refuses to overwrite.
     #[must_use]
     pub fn heeds_conditions(&self) -> bool {
-        self.place.conditions.are_heeded.load(Ordering::Relaxed)
+        self.place.conditions.are_heeded()
     }
 
     /// Does something with the store, and waits for it.
