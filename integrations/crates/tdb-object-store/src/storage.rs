@@ -7,19 +7,20 @@ use std::sync::Arc;
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt};
 use tdb_storage::{
-    Entry, EntryKind, Fetched, ReadAt, ReadProfile, Request, Result, Storage, StorageError, WriteFile, check_path,
+    CancelToken, Entry, EntryKind, Fetched, ReadAt, ReadProfile, Request, Result, Storage, StorageError, WriteFile,
+    check_path,
 };
 
 use crate::StoreOptions;
 use crate::cache::ReadCache;
 use crate::conditions::Conditions;
 use crate::error::of_store;
-use crate::fetch::{fetch, fetch_all};
+use crate::fetch::{answers, fetch, fetch_all};
 use crate::file::ObjectFile;
 use crate::folder::{Below, below, delete_all, entries, kind_of, list, move_all};
 use crate::place::{Place, joined};
 use crate::put::put_new;
-use crate::runtime::wait;
+use crate::runtime::{each, wait};
 use crate::write::ObjectWriter;
 
 /// A folder of an object store, as a [`Storage`].
@@ -117,6 +118,16 @@ impl Storage for ObjectStorage {
                     ))
                 };
                 requests.iter().map(gone).collect()
+            }
+        }
+    }
+
+    fn fetch_each(&self, requests: &[Request], cancel: &CancelToken, take: &mut dyn FnMut(usize, Result<Fetched>)) {
+        let answers = answers(self.place.clone(), requests.to_vec(), self.place.options.profile.in_flight);
+        if let Err(error) = each(answers, cancel, |(place, answer)| take(place, answer)) {
+            for (place, request) in requests.iter().enumerate() {
+                let error = io::Error::new(error.kind(), error.to_string());
+                take(place, Err(StorageError::from_io(self.describe(&request.path), error)));
             }
         }
     }

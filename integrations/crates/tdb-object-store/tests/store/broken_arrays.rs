@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tdb_array::{ArrayOptions, MetadataValue, Order};
+use tdb_array::{ArrayOptions, MetadataValue, Monitor, Order};
 use tdb_storage::Storage;
 use tdb_store_testkit::{Fault, Method, What};
 
@@ -228,6 +228,39 @@ fn reads_that_are_given_up() {
     println!("{seen} requests before it was given up, {after} behind that, {in_flight} at once");
     assert_eq!(watched.proxy.waiting(), 0);
     assert!(after <= in_flight, "{after} requests more");
+}
+
+/// Requests that are never answered end with the query that has made them, whoever ends it and how.
+#[test]
+fn requests_on_their_way_end_with_their_query() {
+    const MANY: u32 = 12;
+    let watched = Watched::start();
+    let storage = watched.storage();
+    create(&storage);
+    for fragment in 0..MANY {
+        try_write_at(&storage, &(fragment * CELLS..(fragment + 1) * CELLS).collect::<Vec<_>>()).unwrap();
+    }
+    let array = ArrayOptions::new().open_on(storage).unwrap();
+    // What is known of the fragments is asked for by a query that is read to its end.
+    array.read().batches().unwrap().for_each(|batch| drop(batch.unwrap()));
+    let waits_for = |count: std::ops::RangeInclusive<usize>| {
+        let begun = Instant::now();
+        while !count.contains(&watched.proxy.waiting()) && begun.elapsed() < Duration::from_secs(5) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        watched.proxy.waiting()
+    };
+    watched.proxy.fault(Fault::new(What::Stalled));
+    let batches = array.read().order(Order::Unordered).batches().unwrap();
+    assert!(waits_for(20..=usize::MAX) >= 20);
+    drop(batches);
+    assert_eq!(waits_for(0..=0), 0, "dropped");
+    let monitor = Monitor::new();
+    let batches = array.read().order(Order::Unordered).monitor(&monitor).batches().unwrap();
+    assert!(waits_for(20..=usize::MAX) >= 20);
+    monitor.cancel();
+    assert_eq!(waits_for(0..=0), 0, "cancelled");
+    drop(batches);
 }
 
 /// A store that never answers: what waits for it can be left.
