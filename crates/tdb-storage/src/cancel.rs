@@ -112,7 +112,9 @@ mod tests {
         let (token, count) = (CancelToken::new(), Arc::new(AtomicUsize::new(0)));
         let hook = || {
             let count = count.clone();
-            token.on_cancel(move || drop(count.fetch_add(1, Ordering::Relaxed)))
+            token.on_cancel(move || {
+                count.fetch_add(1, Ordering::Relaxed);
+            })
         };
         drop(hook());
         let _first = hook();
