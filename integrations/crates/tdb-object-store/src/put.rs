@@ -84,7 +84,7 @@ impl Put {
             Err(error) => return Err(of_store(place.describe(path), &error)),
         }
         self.surely(place, path).await?;
-        let shown = shown(self.once(place).await);
+        let shown = shown(&self.once(place).await);
         place.conditions.learn(shown);
         match shown {
             Shown::Ignores => Err(self.refuse(place, path, true).await),
@@ -95,9 +95,9 @@ impl Put {
 
     /// Writes what was written before once more.
     async fn again(&self, place: &Place) -> Shown {
-        match shown(self.once(place).await) {
+        match shown(&self.once(place).await) {
             // Somebody may have removed the file meanwhile; now it is there again.
-            Shown::Ignores => match shown(self.once(place).await) {
+            Shown::Ignores => match shown(&self.once(place).await) {
                 Shown::Heeds => {
                     let _ = place.store.delete(&self.location).await;
                     Shown::Heeds
@@ -150,7 +150,7 @@ impl Put {
 }
 
 /// What the answer shows to a file that is there already.
-fn shown(answer: Result<PutResult, StoreError>) -> Shown {
+fn shown(answer: &Result<PutResult, StoreError>) -> Shown {
     match answer {
         Ok(_) => Shown::Ignores,
         Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => Shown::Heeds,
