@@ -3,7 +3,9 @@
 mod watch;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use tdb_storage::CancelToken;
 
 pub(crate) use watch::Watch;
 
@@ -37,7 +39,7 @@ pub struct Monitor {
 
 #[derive(Debug, Default)]
 struct Shared {
-    is_cancelled: AtomicBool,
+    cancelled: CancelToken,
     /// Whether nobody asks how far queries are.
     only_cancels: bool,
     tiles: AtomicU64,
@@ -86,17 +88,17 @@ impl Monitor {
 
     /// Ends the queries that have this handle, and those that will get it: each says [`ArrayError::Cancelled`] in place of
     /// its next batch, or as soon as it has left the chunk of a tile that it is in. Bytes that are fetched ahead of it are
-    /// given up. There is no way back: another query takes another handle.
+    /// given up, requests that are on their way included. There is no way back: another query takes another handle.
     ///
     /// [`ArrayError::Cancelled`]: crate::ArrayError::Cancelled
     pub fn cancel(&self) {
-        self.shared.is_cancelled.store(true, Relaxed);
+        self.shared.cancelled.cancel();
     }
 
     /// Whether somebody has cancelled the queries.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.shared.is_cancelled.load(Relaxed)
+        self.shared.cancelled.is_cancelled()
     }
 
     /// How far the queries are that have begun.
@@ -115,6 +117,10 @@ impl Monitor {
             unneeded_tiles: unneeded_tiles.min(tiles),
             unneeded_bytes: unneeded_bytes.min(bytes),
         }
+    }
+
+    pub(crate) fn cancel_token(&self) -> &CancelToken {
+        &self.shared.cancelled
     }
 
     pub(crate) fn has_progress(&self) -> bool {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::file::check_end;
-use crate::{Fetched, ReadAt, ReadProfile, Request, Result, Storage, forward_storage};
+use crate::{CancelToken, Fetched, OnCancel, ReadAt, ReadProfile, Request, Result, Storage, forward_storage};
 use queue::Queue;
 
 pub use planned::PlannedFile;
@@ -47,6 +47,17 @@ pub struct ReadAhead {
     queue: Arc<Queue>,
     /// What files that were opened look into.
     _files: Vec<Arc<Queues>>,
+    /// What ends it before it is dropped.
+    until: Option<OnCancel>,
+}
+
+impl ReadAhead {
+    /// Ends it also when this token is cancelled: what is on its way is given up then, and who waits for it asks for it himself.
+    pub fn until(mut self, token: &CancelToken) -> Self {
+        let left = self.queue.left().clone();
+        self.until = Some(token.on_cancel(move || left.cancel()));
+        self
+    }
 }
 
 /// What is read ahead of one file, by whoever.
@@ -83,7 +94,7 @@ impl AheadStorage {
             queues.add(&queue, place);
             queues
         });
-        ReadAhead { _files: files.collect(), queue: queue.clone() }
+        ReadAhead { _files: files.collect(), queue: queue.clone(), until: None }
     }
 
     fn queues(&self, path: &str) -> Arc<Queues> {
@@ -132,7 +143,8 @@ impl Queues {
 
 impl Drop for ReadAhead {
     fn drop(&mut self) {
-        self.queue.leave();
+        self.until = None;
+        self.queue.left().cancel();
     }
 }
 

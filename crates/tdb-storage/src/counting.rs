@@ -9,7 +9,8 @@ use std::time::Duration;
 use waiting::Waiting;
 
 use crate::{
-    Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, WriteFile, forward_storage,
+    CancelToken, Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, WriteFile,
+    forward_storage,
 };
 
 /// Wraps a storage and counts the requests that reach it. Clones and [`sub`](Storage::sub) storages share the counts.
@@ -190,6 +191,15 @@ impl Storage for CountingStorage {
     fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
         let answers = requests.iter().zip(self.waiting(|| self.inner.fetch(requests)));
         answers.map(|(request, answer)| self.counted(request, answer)).collect()
+    }
+
+    fn fetch_each(&self, requests: &[Request], cancel: &CancelToken, take: &mut dyn FnMut(usize, Result<Fetched>)) {
+        let mut counted = |place: usize, answer| {
+            if let Some(request) = requests.get(place) {
+                take(place, self.counted(request, answer));
+            }
+        };
+        self.waiting(|| self.inner.fetch_each(requests, cancel, &mut counted));
     }
 
     fn kind(&self, path: &str) -> Result<Option<EntryKind>> {

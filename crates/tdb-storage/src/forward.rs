@@ -67,6 +67,11 @@ macro_rules! forward_storage {
         $crate::forward_storage!(@one $this $inner,
             fetch(requests: &[$crate::Request]) -> Vec<$crate::Result<$crate::Fetched>>);
     };
+    (@fetch_each $this:ident $inner:expr) => {
+        $crate::forward_storage!(@one $this $inner,
+            fetch_each(requests: &[$crate::Request], cancel: &$crate::CancelToken,
+                take: &mut dyn FnMut(usize, $crate::Result<$crate::Fetched>)) -> ());
+    };
     (@kind $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, kind(path: &str) -> $crate::Result<Option<$crate::EntryKind>>);
     };

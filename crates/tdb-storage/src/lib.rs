@@ -41,6 +41,7 @@
 
 mod ahead;
 mod at_once;
+mod cancel;
 mod coalesce;
 mod counting;
 mod error;
@@ -57,6 +58,7 @@ mod temporary;
 
 pub use ahead::{AheadStorage, PlannedFile, ReadAhead};
 pub use at_once::at_once;
+pub use cancel::{CancelToken, OnCancel};
 pub use coalesce::{coalesce, locate};
 pub use counting::{Counters, CountingStorage};
 pub use error::{Result, StorageError};

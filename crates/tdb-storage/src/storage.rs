@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::path::{check_below_root, join, parent};
 use crate::{
-    Fetched, Part, ReadAt, ReadProfile, Request, Result, StorageError, WriteFile, at_once, forward_storage, read_range,
+    CancelToken, Fetched, Part, ReadAt, ReadProfile, Request, Result, StorageError, WriteFile, at_once,
+    forward_storage, read_range,
 };
 
 /// A tree of files and folders, rooted somewhere.
@@ -55,6 +56,24 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// For each request, those of [`fetch_one`](Self::fetch_one).
     fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
         at_once(self.profile().in_flight, requests, |request| self.fetch_one(request))
+    }
+
+    /// Answers many requests, each as soon as its answer is there: `take` is given its place among them. Once nobody wants the answers any more,
+    /// no more is asked for, what is on its way is given up where a storage can do that, and those that haven't come are never told.
+    ///
+    /// # Errors
+    /// To `take`, for each request, those of [`fetch_one`](Self::fetch_one).
+    fn fetch_each(&self, requests: &[Request], cancel: &CancelToken, take: &mut dyn FnMut(usize, Result<Fetched>)) {
+        let at_once = self.profile().in_flight.max(1);
+        for (group, requests) in requests.chunks(at_once).enumerate() {
+            if cancel.is_cancelled() {
+                return;
+            }
+            self.fetch(requests)
+                .into_iter()
+                .enumerate()
+                .for_each(|(place, answer)| take(group * at_once + place, answer));
+        }
     }
 
     /// What has this path; `None` if nothing has.
@@ -219,7 +238,7 @@ pub enum EntryKind {
 /// What points to a storage is one.
 macro_rules! forward_all {
     () => {
-        forward_storage!(|this| (**this) => list, open, open_sized, profile, fetch_one, fetch, kind, sub, describe, uri, create_folder, create_new,
+        forward_storage!(|this| (**this) => list, open, open_sized, profile, fetch_one, fetch, fetch_each, kind, sub, describe, uri, create_folder, create_new,
             create_file, sync_folder, remove_file, remove_folder, rename, read, read_up_to, exists);
     };
 }

@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use tdb_fragment::{FragmentField, Part, SectionId};
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_storage::{Request, Storage};
+use tdb_storage::{CancelToken, Request, Storage};
 use tdb_types::Feature;
 
 use super::Fragment;
 use super::metadata::Sections;
 use crate::Result;
+use crate::monitor::Watch;
 use crate::workers::Workers;
 
 /// Brings the sections into memory that a query of these fields will want of some fragments, as far as nobody has wanted them
@@ -52,12 +53,14 @@ pub(super) fn fetch_sections(
         places.push((fragment, range));
         requests.push(request);
     }
-    for ((fragment, range), answer) in places.into_iter().zip(storage.fetch(&requests)) {
-        if let Ok(fetched) = answer {
-            fragment.inner.metadata.file.supply(range, fetched.bytes);
+    let never = CancelToken::new();
+    let cancel = workers.watch().map_or(&never, Watch::cancel_token);
+    storage.fetch_each(&requests, cancel, &mut |place, answer| {
+        if let (Some((fragment, range)), Ok(fetched)) = (places.get(place), answer) {
+            fragment.inner.metadata.file.supply(range.clone(), fetched.bytes);
         }
-    }
-    Ok(())
+    });
+    workers.check()
 }
 
 impl Fragment {

@@ -23,7 +23,7 @@ impl Listed {
 }
 
 impl Storage for Listed {
-    forward_storage!(|this| this.inner => open, open_sized, profile, fetch_one, fetch, kind, sub, describe, uri);
+    forward_storage!(|this| this.inner => open, open_sized, profile, fetch_one, fetch, fetch_each, kind, sub, describe, uri);
     forward_storage!(|this| this.inner => create_folder, create_new, create_file, sync_folder, remove_file);
     forward_storage!(|this| this.inner => remove_folder, rename);
 

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
+use tdb_storage::CancelToken;
+
 use super::Monitor;
 use crate::{ArrayError, Result};
 
@@ -58,6 +60,11 @@ impl Watch {
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         self.monitor.is_cancelled()
+    }
+
+    /// What says so.
+    pub(crate) fn cancel_token(&self) -> &CancelToken {
+        self.monitor.cancel_token()
     }
 
     /// Whether somebody wants to know how far the query is, for which its plan has to be known.

@@ -26,7 +26,11 @@ pub(super) fn announce(
     let Some(ahead) = array.ahead() else { return Ok(None) };
     let reads = fragments.into_iter().flat_map(|fragment| fragment.reads);
     let file = |reads: FileReads| PlannedFile { path: reads.file, size: reads.size, ranges: reads.ranges };
-    Ok(Some(ahead.read_ahead(reads.map(file).collect(), bytes)))
+    let ahead = ahead.read_ahead(reads.map(file).collect(), bytes);
+    Ok(Some(match array.workers().watch() {
+        Some(watch) => ahead.until(watch.cancel_token()),
+        None => ahead,
+    }))
 }
 
 /// Whether a plan is wanted.

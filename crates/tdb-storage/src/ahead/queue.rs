@@ -1,13 +1,11 @@
 //! Which bytes of files are asked for when, and how long they are kept.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::planned::PlannedFile;
-use crate::{Request, Storage, coalesce};
+use crate::{CancelToken, Request, Storage, coalesce};
 
 /// Bytes of files that will be read, about in this order. As many as may be held are asked for at once; what was read makes
 /// room for what comes next. A read of bytes that weren't asked for yet asks for them, with what follows in the same file.
@@ -22,7 +20,7 @@ pub(super) struct Queue {
     state: Mutex<State>,
     arrived: Condvar,
     /// Nobody will read any more.
-    is_left: AtomicBool,
+    left: CancelToken,
 }
 
 #[derive(Debug)]
@@ -83,7 +81,7 @@ impl Queue {
                 );
             }
         }
-        Self { storage, budget, files, order, state, arrived: Condvar::new(), is_left: AtomicBool::new(false) }
+        Self { storage, budget, files, order, state, arrived: Condvar::new(), left: CancelToken::new() }
     }
 
     /// Bytes that are there already.
@@ -94,8 +92,8 @@ impl Queue {
         // They stay as long as they were supplied for.
         let there = Block::There { bytes: Arc::new(bytes), taken: 0 };
         let state = Mutex::new(State { blocks: vec![vec![there]], next: 0, held: 0 });
-        let (arrived, is_left) = (Condvar::new(), AtomicBool::new(false));
-        Self { storage, budget: 0, files: vec![file], order: Vec::new(), state, arrived, is_left }
+        let (arrived, left) = (Condvar::new(), CancelToken::new());
+        Self { storage, budget: 0, files: vec![file], order: Vec::new(), state, arrived, left }
     }
 
     /// The paths of the files, in their order.
@@ -114,9 +112,10 @@ impl Queue {
         self.fetch(asked);
     }
 
-    /// Nobody will read any more: what wasn't asked of the storage yet is not asked for.
-    pub(super) fn leave(&self) {
-        self.is_left.store(true, Relaxed);
+    /// What says that nobody will read any more: then what wasn't asked of the storage yet is not asked for, and what is on its way
+    /// is given up.
+    pub(super) fn left(&self) -> &CancelToken {
+        &self.left
     }
 
     /// Copies bytes of a file to the beginning of `buffer`, waiting for them if they are on their way; how many.
@@ -222,10 +221,10 @@ impl Queue {
         self.state().held
     }
 
-    /// Asks for blocks without waiting for them: as many in one call as may wait at once, so that the first ones can be read, and the
-    /// rest be left, before all have come.
+    /// Asks for blocks without waiting for them: each can be read as soon as it has come.
     fn fetch(self: &Arc<Self>, places: Places) {
-        if places.is_empty() {
+        if places.is_empty() || self.left.is_cancelled() {
+            places.iter().for_each(|place| self.settle(*place, None));
             return;
         }
         let asked = Asked { queue: self.clone(), places };
@@ -236,16 +235,13 @@ impl Queue {
                 let File { path, size, blocks, .. } = &queue.files[*file];
                 Request::range(path.clone(), blocks[*index].clone(), *size)
             };
-            for places in asked.places.chunks(queue.storage.profile().in_flight.max(1)) {
-                if queue.is_left.load(Relaxed) {
-                    break;
-                }
-                let requests: Vec<Request> = places.iter().map(request).collect();
-                for (place, answer) in places.iter().zip(queue.storage.fetch(&requests)) {
-                    let bytes = answer.map(|fetched| fetched.bytes);
+            let requests: Vec<Request> = asked.places.iter().map(request).collect();
+            queue.storage.fetch_each(&requests, &queue.left, &mut |place, answer| {
+                let bytes = answer.map(|fetched| fetched.bytes);
+                if let Some(place) = asked.places.get(place) {
                     queue.settle(*place, bytes.ok());
                 }
-            }
+            });
         });
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use futures_util::{StreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error as StoreError, GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 use tdb_storage::{Fetched, Part, Request, Result, StorageError};
@@ -18,6 +18,19 @@ use crate::range::{collect, read_range};
 pub(crate) async fn fetch_all(place: Arc<Place>, requests: Vec<Request>, at_once: usize) -> Vec<Result<Fetched>> {
     let jobs = requests.into_iter().map(|request| fetch(place.clone(), request));
     stream::iter(jobs).buffered(at_once.max(1)).collect().await
+}
+
+/// Answers requests, so many at once, as they come: each with its request's place.
+pub(crate) fn answers(
+    place: Arc<Place>,
+    requests: Vec<Request>,
+    at_once: usize,
+) -> impl Stream<Item = (usize, Result<Fetched>)> + Send + 'static {
+    let jobs = requests.into_iter().enumerate().map(move |(number, request)| {
+        let place = place.clone();
+        async move { (number, fetch(place, request).await) }
+    });
+    stream::iter(jobs).buffer_unordered(at_once.max(1))
 }
 
 /// Answers one request: from memory, if that has what never changes.

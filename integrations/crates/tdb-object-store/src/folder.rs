@@ -31,12 +31,20 @@ pub(crate) fn entries(folder: &Path, listed: &ListResult) -> Vec<Entry> {
     by_name.into_values().collect()
 }
 
-/// What a folder lists. An answer that breaks off is asked for once more: the store's client does so only with files.
+/// What a folder lists.
 pub(crate) async fn list(place: &Place, path: &str, location: &Path) -> Result<ListResult> {
+    patiently(place, path, || place.store.list_with_delimiter(Some(location))).await
+}
+
+/// Lists. An answer that breaks off is asked for once more, from its beginning: the store's client does so only with files.
+async fn patiently<T, F>(place: &Place, path: &str, list: impl Fn() -> F) -> Result<T>
+where
+    F: Future<Output = object_store::Result<T>>,
+{
     let begun = Instant::now();
     let mut repetition = 0;
     loop {
-        let error = match place.store.list_with_delimiter(Some(location)).await {
+        let error = match list().await {
             Ok(listed) => return Ok(listed),
             Err(error) => error,
         };
@@ -82,15 +90,15 @@ pub(crate) async fn kind_of(place: Arc<Place>, path: String, location: Path) -> 
     if location.as_ref().is_empty() {
         return Ok(Some(EntryKind::Folder));
     }
-    let mut below = place.store.list(Some(&location));
-    let (file, first) = join!(place.store.head(&location), below.next());
-    match (file, first) {
+    let first = || async { place.store.list(Some(&location)).next().await.transpose() };
+    match join!(place.store.head(&location), patiently(&place, &path, first)) {
         // As in listings a folder wins: servers of the web answer for folders as they do for files.
-        (_, Some(Ok(_))) => Ok(Some(EntryKind::Folder)),
+        (_, Ok(Some(_))) => Ok(Some(EntryKind::Folder)),
         (Ok(_), _) => Ok(Some(EntryKind::File)),
-        (Err(StoreError::NotFound { .. }), None) => Ok(None),
+        (Err(StoreError::NotFound { .. }), Ok(None)) => Ok(None),
         // Of two errors that of the listing: it comes with a text, and one of HEAD without.
-        (Err(_), Some(Err(error))) | (Err(error), None) => Err(of_store(place.describe(&path), &error)),
+        (Err(_), Err(error)) => Err(error),
+        (Err(error), Ok(None)) => Err(of_store(place.describe(&path), &error)),
     }
 }
 
@@ -106,8 +114,8 @@ pub(crate) struct Below {
 /// The files below a folder.
 pub(crate) async fn below(place: Arc<Place>, folder: String, location: Path) -> Result<Vec<Below>> {
     let prefix = joined(location.as_ref(), "");
-    let of = |error: StoreError| of_store(place.describe(&folder), &error);
-    let objects: Vec<_> = place.store.list(Some(&location)).try_collect().await.map_err(of)?;
+    let all = || place.store.list(Some(&location)).try_collect::<Vec<_>>();
+    let objects = patiently(&place, &folder, all).await?;
     let inside = |path: &Path| Some(path.as_ref().strip_prefix(prefix.as_str())?.trim_start_matches('/').to_owned());
     let file = |object: ObjectMeta| {
         Some(Below { inside: inside(&object.location)?, location: object.location, size: object.size })

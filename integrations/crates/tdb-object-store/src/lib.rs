@@ -34,6 +34,7 @@
 //! too, where they keep a thread waiting: call them where blocking is allowed.
 
 mod cache;
+mod conditions;
 mod credentials;
 mod error;
 mod fetch;
@@ -44,6 +45,7 @@ mod mark;
 mod options;
 mod pause;
 mod place;
+mod put;
 mod range;
 mod runtime;
 mod said;

@@ -19,8 +19,8 @@ pub struct StoreOptions {
     pub retries: usize,
     /// How long a request and its repetitions may take together.
     pub patience: Duration,
-    /// Whether a store that isn't known to heed the conditions of writes is [tried](crate::StoreProblem::IgnoresConditions) with the
-    /// first file that is written: one request more.
+    /// Whether a store that isn't known to heed the conditions of writes is [tried](crate::StoreProblem::IgnoresConditions) before
+    /// anything is committed: one request more beside those of a fragment, two for what is a single file.
     pub try_conditions: bool,
     /// Bytes of schemas, footers and lists of commits that are kept in memory: files that never change. 0 keeps none.
     pub cache: u64,

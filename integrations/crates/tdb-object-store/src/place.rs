@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use object_store::ObjectStore;
 use object_store::path::Path;
@@ -10,6 +9,7 @@ use tdb_storage::{Result, StorageError, check_path};
 
 use crate::StoreOptions;
 use crate::cache::ReadCache;
+use crate::conditions::Conditions;
 
 /// What the folder, its files and writers share.
 pub(crate) struct Place {
@@ -22,15 +22,6 @@ pub(crate) struct Place {
     /// What was read of files that never change, if any is kept.
     pub(crate) cache: Option<Arc<ReadCache>>,
     pub(crate) conditions: Arc<Conditions>,
-}
-
-/// Whether a store heeds the conditions of writes.
-#[derive(Debug)]
-pub(crate) struct Conditions {
-    /// Whether it has shown it.
-    pub(crate) are_heeded: AtomicBool,
-    /// Whether it is being tried: of files that are written at the same time, one is enough.
-    pub(crate) are_tried: AtomicBool,
 }
 
 impl fmt::Debug for Place {

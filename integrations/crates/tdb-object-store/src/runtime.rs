@@ -1,10 +1,12 @@
 //! The runtime that requests are made on: one for the process, begun with the first request.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::io;
 use std::sync::OnceLock;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{channel, sync_channel};
 
+use futures_util::{Stream, StreamExt};
+use tdb_storage::CancelToken;
 use tokio::runtime::{Builder, Runtime};
 
 /// Requests wait rather than compute: few threads serve many.
@@ -33,6 +35,23 @@ pub(crate) fn wait<T: Send + 'static>(future: impl Future<Output = T> + Send + '
         let _ = sender.send(future.await);
     });
     receiver.recv().map_err(|_| io::Error::other("a request ended without an answer"))
+}
+
+/// Runs a stream on the runtime and gives what comes of it to `take`, on this thread, until it ends or isn't wanted any more: then
+/// whatever it waits for is dropped.
+pub(crate) fn each<T: Send + 'static>(
+    stream: impl Stream<Item = T> + Send + 'static,
+    cancel: &CancelToken,
+    take: impl FnMut(T),
+) -> io::Result<()> {
+    let (sender, receiver) = channel();
+    let task = runtime()?.spawn(stream.for_each(move |item| {
+        let _ = sender.send(item);
+        ready(())
+    }));
+    let _hook = cancel.on_cancel(move || task.abort());
+    receiver.into_iter().for_each(take);
+    Ok(())
 }
 
 /// Lets a future run without waiting for it.

@@ -3,23 +3,25 @@
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt};
 use tdb_storage::{
-    Entry, EntryKind, Fetched, ReadAt, ReadProfile, Request, Result, Storage, StorageError, WriteFile, check_path,
+    CancelToken, Entry, EntryKind, Fetched, ReadAt, ReadProfile, Request, Result, Storage, StorageError, WriteFile,
+    check_path,
 };
 
 use crate::StoreOptions;
 use crate::cache::ReadCache;
+use crate::conditions::Conditions;
 use crate::error::of_store;
-use crate::fetch::{fetch, fetch_all};
+use crate::fetch::{answers, fetch, fetch_all};
 use crate::file::ObjectFile;
 use crate::folder::{Below, below, delete_all, entries, kind_of, list, move_all};
-use crate::place::{Conditions, Place, joined};
-use crate::runtime::wait;
-use crate::write::{ObjectWriter, put_new};
+use crate::place::{Place, joined};
+use crate::put::put_new;
+use crate::runtime::{each, wait};
+use crate::write::ObjectWriter;
 
 /// A folder of an object store, as a [`Storage`].
 #[derive(Clone, Debug)]
@@ -44,8 +46,7 @@ impl ObjectStorage {
     pub fn with_options(store: Arc<dyn ObjectStore>, url: &str, root: &str, options: StoreOptions) -> Result<Self> {
         let root = root.trim_matches('/').to_owned();
         check_path(&root)?;
-        let (are_heeded, are_tried) = (AtomicBool::new(!options.try_conditions), AtomicBool::new(false));
-        let conditions = Arc::new(Conditions { are_heeded, are_tried });
+        let conditions = Arc::new(Conditions::new(!options.try_conditions));
         let url = joined(url.trim_end_matches('/'), &root);
         let cache = (options.cache > 0).then(|| Arc::new(ReadCache::new(options.cache)));
         Ok(Self { place: Arc::new(Place { store, root, url, options, cache, conditions }) })
@@ -54,7 +55,7 @@ impl ObjectStorage {
     /// Whether the store has shown already that it refuses to overwrite.
     #[must_use]
     pub fn heeds_conditions(&self) -> bool {
-        self.place.conditions.are_heeded.load(Ordering::Relaxed)
+        self.place.conditions.are_heeded()
     }
 
     /// Does something with the store, and waits for it.
@@ -117,6 +118,16 @@ impl Storage for ObjectStorage {
                     ))
                 };
                 requests.iter().map(gone).collect()
+            }
+        }
+    }
+
+    fn fetch_each(&self, requests: &[Request], cancel: &CancelToken, take: &mut dyn FnMut(usize, Result<Fetched>)) {
+        let answers = answers(self.place.clone(), requests.to_vec(), self.place.options.profile.in_flight);
+        if let Err(error) = each(answers, cancel, |(place, answer)| take(place, answer)) {
+            for (place, request) in requests.iter().enumerate() {
+                let error = io::Error::new(error.kind(), error.to_string());
+                take(place, Err(StorageError::from_io(self.describe(&request.path), error)));
             }
         }
     }

@@ -1,112 +1,21 @@
-//! Files that are written. Nothing is overwritten: the store is asked to refuse where something has the name.
+//! Files that are written piece by piece.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
 
-use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{
-    Attributes, Error as StoreError, MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutMultipartOptions,
-    PutOptions, PutPayload, PutResult,
+    Error as StoreError, MultipartUpload, ObjectStore, ObjectStoreExt, PutMultipartOptions, PutPayload,
 };
 use tdb_storage::{Result, StorageError, WriteFile};
 use tokio::task::JoinHandle;
 
-use crate::error::{StoreProblem, is_in_doubt, of_store};
+use crate::error::of_store;
 use crate::mark::Mark;
-use crate::pause::pause;
-use crate::place::{Conditions, Place};
+use crate::place::Place;
+use crate::put::{attributes, put_new};
 use crate::runtime::{leave, wait};
-
-/// Puts a file there, in one request.
-///
-/// The first time, the request is made twice: a store that heeds its condition refuses the second one. One that doesn't has
-/// written the same bytes again, which harms nobody; before that we look ourselves whether something has the name.
-pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: Bytes) -> Result<()> {
-    let Conditions { are_heeded, are_tried } = &*place.conditions;
-    let put = Put { place, path, location, bytes, mark: Mark::new() };
-    // Of files that are written at the same time, one shows it.
-    if are_heeded.load(Ordering::Relaxed) || are_tried.swap(true, Ordering::Relaxed) {
-        return put.surely().await;
-    }
-    let tried = put.trying().await;
-    are_tried.store(false, Ordering::Relaxed);
-    are_heeded.fetch_or(matches!(tried, Ok(true)), Ordering::Relaxed);
-    tried.map(|_| ())
-}
-
-/// A file that is written in one request, where nothing may have the name.
-struct Put<'a> {
-    place: &'a Place,
-    path: &'a str,
-    location: &'a Path,
-    bytes: Bytes,
-    mark: Mark,
-}
-
-impl Put<'_> {
-    /// Makes the request twice, if nothing has the name. Whether the store has refused the second one, as it has to.
-    async fn trying(&self) -> Result<bool> {
-        let Place { store, .. } = self.place;
-        let described = || self.place.describe(self.path);
-        match store.head(self.location).await {
-            Ok(_) => return Err(StorageError::AlreadyExists { path: described() }),
-            Err(StoreError::NotFound { .. }) => {}
-            Err(error) => return Err(of_store(described(), &error)),
-        }
-        self.surely().await?;
-        match self.once().await {
-            Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => Ok(true),
-            Ok(_) => {
-                // It was ours: nothing had the name before.
-                let _ = store.delete(self.location).await;
-                Err(StoreProblem::IgnoresConditions.at(described()))
-            }
-            // The file is there. The next one will be tried with.
-            Err(_) => Ok(false),
-        }
-    }
-
-    async fn once(&self) -> Result<PutResult, StoreError> {
-        let options = PutOptions { attributes: attributes(self.place, &self.mark), ..PutMode::Create.into() };
-        self.place.store.put_opts(self.location, PutPayload::from_bytes(self.bytes.clone()), options).await
-    }
-
-    /// Also where an answer gets lost: the write may have been done then, and its repetition is refused. Whose file has the name
-    /// tells which it was.
-    async fn surely(&self) -> Result<()> {
-        let Place { store, options, .. } = self.place;
-        let begun = Instant::now();
-        for repetition in 0.. {
-            let Err(error) = self.once().await else { return Ok(()) };
-            let problem = of_store(self.place.describe(self.path), &error);
-            if !options.mark_writes || !is_in_doubt(&error) {
-                return Err(problem);
-            }
-            match self.mark.is_on(&**store, self.location).await {
-                Ok(true) => return Ok(()),
-                Ok(false) => return Err(StorageError::AlreadyExists { path: self.place.describe(self.path) }),
-                Err(StoreError::NotFound { .. }) => {}
-                Err(_) => return Err(problem),
-            }
-            // It wasn't done. What was too busy has been asked often enough.
-            let is_busy = matches!(StoreProblem::of(&problem), Some(StoreProblem::Busy { .. }));
-            if is_busy || repetition >= options.retries || begun.elapsed() > options.patience {
-                return Err(problem);
-            }
-            pause(repetition).await;
-        }
-        Ok(())
-    }
-}
-
-/// The attributes of a file, if the store keeps any.
-fn attributes(place: &Place, mark: &Mark) -> Attributes {
-    if place.options.mark_writes { mark.attributes() } else { Attributes::new() }
-}
 
 /// A file that is being written: in memory as long as it is small, else in parts.
 pub(crate) struct ObjectWriter {

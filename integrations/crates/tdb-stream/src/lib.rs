@@ -21,7 +21,7 @@
 //! ```
 //!
 //! Reading computes as much as it waits, so that it has a thread of its own, which waits for room in the stream. Dropping the
-//! stream ends it: the query is cancelled, and with it what it has not asked of a store yet.
+//! stream ends it: the query is cancelled, and with it what it has asked of a store ahead.
 //!
 //! Opening an array blocks: in a runtime, do it where blocking is allowed (`spawn_blocking` in tokio).
 

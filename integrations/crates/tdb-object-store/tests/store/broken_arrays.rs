@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tdb_array::{ArrayOptions, Order};
+use tdb_array::{ArrayOptions, MetadataValue, Monitor, Order};
 use tdb_storage::Storage;
 use tdb_store_testkit::{Fault, Method, What};
 
@@ -74,6 +74,54 @@ fn writes_are_whole_or_not_there() {
         }
         assert!(failed >= 5 && fine >= 1, "{what:?}: {failed} failed");
     }
+}
+
+/// What a store does that ignores conditions is seen before anything counts.
+#[test]
+fn nothing_is_committed_where_conditions_are_ignored() {
+    let watched = Watched::start();
+    create(&watched.storage());
+    write(&watched.storage(), 0);
+    let before = watched.server.names();
+    watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT));
+    let _ = watched.proxy.take();
+    let error = try_write(&watched.storage(), 1).unwrap_err();
+    assert!(error.contains("ignores the condition"), "{error}");
+    let asked = watched.proxy.take().requests;
+    let commits = asked.iter().filter(|asked| asked.method == Method::PUT && asked.target.contains("__commits"));
+    assert_eq!(commits.count(), 0, "{asked:#?}");
+    // What was written of the fragment is gone.
+    assert_eq!(watched.server.names(), before);
+    let array = ArrayOptions::new().open_on(watched.storage()).unwrap();
+    array.write_metadata().put("key", MetadataValue::text("value").unwrap()).commit().unwrap_err();
+    assert_eq!(watched.server.names(), before);
+}
+
+/// A data file with which the store was to be tried is gone by then, or the trial fails: the store is not taken for one that
+/// ignores conditions, and is tried again.
+#[test]
+fn trials_with_data_files_that_fail() {
+    let watched = Watched::start();
+    create(&watched.storage());
+    let storage = watched.storage();
+    let names = || watched.server.names().len();
+    // The trial is the second write of a data file of the fragment.
+    for what in [What::Reset, What::Refused(403, "AccessDenied"), What::DoneAndReset] {
+        let storage = watched.storage();
+        watched.proxy.calm();
+        watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).of("__fragments").nth(5));
+        let _ = try_write(&storage, 0);
+        assert_eq!(watched.proxy.take().faults, 1, "{what:?}");
+        watched.proxy.calm();
+        try_write(&storage, 1).unwrap();
+    }
+    // The fragment fails at one of its data files, and its folder goes: so does the file that was kept of it.
+    watched.proxy.fault(Fault::new(What::Refused(403, "AccessDenied")).on(Method::PUT).of("a1_var"));
+    try_write(&storage, 2).unwrap_err();
+    watched.proxy.calm();
+    let whole = names();
+    try_write(&storage, 3).unwrap();
+    assert_eq!(names(), whole + 6, "four data files, the metadata, the commit");
 }
 
 /// A name that a listing leaves out: the array as it was before, or an error that names what is missing.
@@ -180,6 +228,39 @@ fn reads_that_are_given_up() {
     println!("{seen} requests before it was given up, {after} behind that, {in_flight} at once");
     assert_eq!(watched.proxy.waiting(), 0);
     assert!(after <= in_flight, "{after} requests more");
+}
+
+/// Requests that are never answered end with the query that has made them, whoever ends it and how.
+#[test]
+fn requests_on_their_way_end_with_their_query() {
+    const MANY: u32 = 12;
+    let watched = Watched::start();
+    let storage = watched.storage();
+    create(&storage);
+    for fragment in 0..MANY {
+        try_write_at(&storage, &(fragment * CELLS..(fragment + 1) * CELLS).collect::<Vec<_>>()).unwrap();
+    }
+    let array = ArrayOptions::new().open_on(storage).unwrap();
+    // What is known of the fragments is asked for by a query that is read to its end.
+    array.read().batches().unwrap().for_each(|batch| drop(batch.unwrap()));
+    let waits_for = |count: std::ops::RangeInclusive<usize>| {
+        let begun = Instant::now();
+        while !count.contains(&watched.proxy.waiting()) && begun.elapsed() < Duration::from_secs(5) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        watched.proxy.waiting()
+    };
+    watched.proxy.fault(Fault::new(What::Stalled));
+    let batches = array.read().order(Order::Unordered).batches().unwrap();
+    assert!(waits_for(20..=usize::MAX) >= 20);
+    drop(batches);
+    assert_eq!(waits_for(0..=0), 0, "dropped");
+    let monitor = Monitor::new();
+    let batches = array.read().order(Order::Unordered).monitor(&monitor).batches().unwrap();
+    assert!(waits_for(20..=usize::MAX) >= 20);
+    monitor.cancel();
+    assert_eq!(waits_for(0..=0), 0, "cancelled");
+    drop(batches);
 }
 
 /// A store that never answers: what waits for it can be left.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use tdb_object_store::{StoreProblem, object_store};
-use tdb_storage::{Request, Storage, StorageError};
+use tdb_storage::{EntryKind, Request, Storage, StorageError};
 use tdb_store_testkit::{Fault, Method, What};
 
 use crate::watched::{RETRIES, Watched, bytes};
@@ -181,6 +181,33 @@ fn removals_outlast_what_passes() {
         assert_eq!(watched.server.names(), [""; 0], "{what:?}");
         assert!(watched.proxy.take().faults > 0);
     }
+}
+
+/// Listings of all that lies below a folder, whose answers break off.
+#[test]
+fn deep_listings_outlast_what_passes() {
+    let watched = Watched::start();
+    let storage = watched.storage();
+    for name in ["root/a/1", "root/a/b/2"] {
+        watched.server.put(name, bytes(10));
+    }
+    let cut = || {
+        let _ = watched.proxy.take();
+        watched.proxy.calm();
+        watched.proxy.fault(Fault::new(What::Cut(300)).on(Method::GET).of("list-type").first(2));
+    };
+    let was_cut = || watched.proxy.take().faults == 2;
+    cut();
+    assert_eq!(storage.kind("a").unwrap(), Some(EntryKind::Folder));
+    assert!(was_cut());
+    cut();
+    storage.rename("a", "c").unwrap();
+    assert!(was_cut());
+    assert_eq!(watched.server.names(), ["root/c/1", "root/c/b/2"]);
+    cut();
+    storage.remove_folder("c").unwrap();
+    assert!(was_cut());
+    assert_eq!(watched.server.names(), [""; 0]);
 }
 
 /// What is asked only to see whether the store heeds conditions may fail: the file is there.

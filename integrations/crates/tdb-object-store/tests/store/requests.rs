@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_array::{ArrayOptions, CreateOptions, NewCells, NewColumn};
+use tdb_array::{ArrayOptions, CreateOptions, MetadataValue, NewCells, NewColumn};
 use tdb_maintain::Consolidate;
 use tdb_object_store::{ObjectStorage, StoreOptions};
 use tdb_storage::Storage;
@@ -41,10 +41,15 @@ fn most(store: &Counted, what: &str, requests: usize, round_trips: usize) {
 
 /// As a process sees it that has read nothing yet.
 fn afresh(store: &Arc<Counted>) -> Arc<dyn Storage> {
-    // As Amazon's and Google's stores, it is known to heed the conditions of writes: others are tried with one request.
+    // As Amazon's and Google's stores, it is known to heed the conditions of writes: others are tried with one request more.
     let mut options = StoreOptions::default();
     options.try_conditions = false;
     Arc::new(ObjectStorage::with_options(store.clone(), "memory://", "a", options).unwrap())
+}
+
+/// As a process sees it that doesn't know whether it heeds the conditions of writes.
+fn unknown(store: &Arc<Counted>) -> Arc<dyn Storage> {
+    Arc::new(ObjectStorage::new(store.clone(), "memory://", "a").unwrap())
 }
 
 /// An array of ten fragments; the last one's writing is counted.
@@ -77,6 +82,23 @@ fn arrays_cost_few_requests() {
     most(&store, "a point", 4, 1);
     assert_eq!(array.read().batches().unwrap().map(|batch| batch.unwrap().len()).sum::<usize>(), 10_000);
     most(&store, "all cells", 40, 1);
+}
+
+/// That a store heeds conditions is seen beside the fragment's metadata.
+#[test]
+fn a_first_write_costs_one_request_more() {
+    let store = ten_fragments();
+    let storage = unknown(&store);
+    write(&storage, 10);
+    // Listings, the schema, four data files, the metadata and a data file once more, the commit.
+    most(&store, "a first write to an unknown store", 11, 5);
+    write(&storage, 11);
+    most(&store, "a second one", 9, 5);
+    // What is one file shows it itself.
+    let storage = unknown(&store);
+    let array = ArrayOptions::new().open_on(storage).unwrap();
+    array.write_metadata().put("key", MetadataValue::text("value").unwrap()).commit().unwrap();
+    most(&store, "metadata, as the first write", 7, 5);
 }
 
 #[test]

@@ -1,0 +1,127 @@
+//! Saying that answers aren't wanted any more.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Says, from any thread, that something isn't wanted any more: a handle that is cheap to clone. There is no way back.
+///
+/// ```
+/// use tdb_storage::CancelToken;
+///
+/// let (token, other) = (CancelToken::new(), CancelToken::new());
+/// let _hook = token.on_cancel({ let other = other.clone(); move || other.cancel() });
+/// assert!(!other.is_cancelled());
+/// token.clone().cancel();
+/// assert!(token.is_cancelled() && other.is_cancelled());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    is_cancelled: AtomicBool,
+    hooks: Mutex<Hooks>,
+}
+
+type Hook = Box<dyn FnOnce() + Send>;
+
+/// What is to be done when it is cancelled, by numbers.
+#[derive(Default)]
+struct Hooks {
+    next: u64,
+    waiting: Vec<(u64, Hook)>,
+}
+
+/// Something that is done when a [token](CancelToken) is cancelled, as long as this lives.
+#[derive(Debug)]
+#[must_use = "dropped at once, it is of no use"]
+pub struct OnCancel {
+    token: CancelToken,
+    number: u64,
+}
+
+impl CancelToken {
+    /// One that nobody has cancelled.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says that it isn't wanted any more, and does what was to be done then, on this thread.
+    pub fn cancel(&self) {
+        self.0.is_cancelled.store(true, Ordering::SeqCst);
+        // Not under the lock: what is done may have to do with this token too.
+        let waiting = std::mem::take(&mut self.hooks().waiting);
+        waiting.into_iter().for_each(|(_, hook)| hook());
+    }
+
+    /// Whether somebody has said so.
+    #[must_use]
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Does something short when somebody says so, which mustn't wait; at once if somebody has. If what is given back is dropped before, it
+    /// isn't done.
+    pub fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) -> OnCancel {
+        let mut hooks = self.hooks();
+        let number = hooks.next;
+        hooks.next += 1;
+        // Who cancels says so before taking what is here: one of the two sees the other.
+        if self.0.is_cancelled.load(Ordering::SeqCst) {
+            drop(hooks);
+            hook();
+        } else {
+            hooks.waiting.push((number, Box::new(hook)));
+        }
+        OnCancel { token: self.clone(), number }
+    }
+
+    fn hooks(&self) -> MutexGuard<'_, Hooks> {
+        self.0.hooks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OnCancel {
+    fn drop(&mut self) {
+        let mut hooks = self.token.hooks();
+        let place = hooks.waiting.iter().position(|(number, _)| *number == self.number);
+        let unused = place.map(|place| hooks.waiting.swap_remove(place));
+        drop(hooks);
+        // What it holds may have hooks of its own.
+        drop(unused);
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("is_cancelled", &self.is_cancelled).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[test]
+    fn hooks_run_once_and_only_while_they_are_held() {
+        let (token, count) = (CancelToken::new(), Arc::new(AtomicUsize::new(0)));
+        let hook = || {
+            let count = count.clone();
+            token.on_cancel(move || {
+                count.fetch_add(1, Ordering::Relaxed);
+            })
+        };
+        drop(hook());
+        let _first = hook();
+        token.cancel();
+        token.cancel();
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+        let _late = hook();
+        assert_eq!(count.load(Ordering::Relaxed), 2);
+    }
+}
