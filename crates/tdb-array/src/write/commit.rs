@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_metadata::{ConsolidatedCommit, ConsolidatedCommits};
-use tdb_storage::{Storage, WriteFile};
+use tdb_storage::{Storage, StorageError, WriteFile};
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA};
 use tdb_types::{ByteWriter, Feature, FormatVersion, TimestampedName};
 
@@ -45,7 +45,7 @@ impl NewFragment {
     /// Begins a fragment of format `version` in the array at the root of `storage`.
     ///
     /// # Errors
-    /// No random bytes; whatever the storage can't do.
+    /// No random bytes; there is a fragment of that name; whatever the storage can't do.
     pub(crate) fn begin(
         storage: &Arc<dyn Storage>,
         version: FormatVersion,
@@ -56,6 +56,10 @@ impl NewFragment {
         if version.has(Feature::CommitsFolder) {
             // Absent in arrays of formats below 7 that newer versions are appended to.
             storage.create_folder(COMMITS_FOLDER)?;
+        }
+        if names.may_repeat() && storage.kind(&place.folder)?.is_some() {
+            // It is somebody else's: whoever gives up removes what is his own.
+            return Err(StorageError::AlreadyExists { path: place.folder }.into());
         }
         let fragment = Self { storage: Arc::clone(storage), version, place, unwanted: true };
         fragment.storage.create_folder(&fragment.place.folder)?;

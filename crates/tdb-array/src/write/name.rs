@@ -74,6 +74,11 @@ impl Names {
         self
     }
 
+    /// Whether two writers may be given the same name: what makes it different isn't random.
+    pub(crate) fn may_repeat(&self) -> bool {
+        self.seeded.is_some() || self.unique.is_some()
+    }
+
     /// Whether the time was chosen.
     pub(crate) fn is_fixed(&self) -> bool {
         self.at.is_some()

@@ -1,9 +1,9 @@
-use tdb_storage::{EntryKind, MemoryStorage};
+use tdb_storage::{EntryKind, MemoryStorage, StorageError};
 use tdb_testkit::{Fault, FaultyStorage};
 use tdb_types::ArrayType;
 
 use super::*;
-use crate::{ArrayDirectory, Listing, TimeRange};
+use crate::{ArrayDirectory, ArrayError, Listing, TimeRange};
 
 const DATA: [(&str, &[u8]); 2] = [("a0.tdb", b"01234567"), ("a1.tdb", b"89")];
 
@@ -45,6 +45,18 @@ fn rest(disk: &MemoryStorage) -> Vec<String> {
     }
     found.retain(|name| name != "__fragments" && name != "__commits");
     found
+}
+
+#[test]
+fn a_name_that_is_taken_costs_nobody_his_fragment() {
+    for version in FormatVersion::all() {
+        let disk = MemoryStorage::new();
+        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+        let name = write(&storage, version).unwrap();
+        let refused = write(&storage, version).unwrap_err();
+        assert!(matches!(refused, ArrayError::Storage(StorageError::AlreadyExists { .. })), "{refused}");
+        assert_eq!(committed(&disk), [name.as_str()], "{version}");
+    }
 }
 
 #[test]
