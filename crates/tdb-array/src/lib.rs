@@ -90,6 +90,7 @@ mod query;
 mod read;
 mod small_files;
 mod spare;
+mod split;
 mod tiles;
 mod time;
 mod workers;
@@ -121,6 +122,7 @@ pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, Pru
 pub use query::{Coordinate, Order, Query, QueryBox};
 pub use read::Batches;
 pub use small_files::SmallFiles;
+pub use split::QueryPart;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
 pub use write::{

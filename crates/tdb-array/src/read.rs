@@ -26,7 +26,7 @@ use parts::Parts;
 pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;
-pub(crate) use relevant::Relevant;
+pub(crate) use relevant::{Relevant, may_reach};
 pub(crate) use scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost};
 
 /// The batches of a query's result, in its order.
@@ -79,7 +79,7 @@ impl Query {
 }
 
 /// What a query would touch.
-fn plan(query: &CheckedQuery) -> Result<Plan> {
+pub(crate) fn plan(query: &CheckedQuery) -> Result<Plan> {
     let schema = query.array.schema();
     let (mut fragments, mut left_out) = match schema.array_type() {
         ArrayType::Dense => dense::plan(query)?,
