@@ -102,7 +102,7 @@ pub use {
     tdb_types,
 };
 
-pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram};
+pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram, Stated, Statistics};
 pub use array::{Array, ArrayOptions, TileWorkers};
 pub use batch::Batch;
 pub use column::{Column, Value};
@@ -120,7 +120,7 @@ pub use metadata::{Metadata, NumpyArray};
 pub use monitor::{Monitor, Progress};
 pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles};
 pub use query::{Coordinate, Order, Query, QueryBox};
-pub use read::Batches;
+pub use read::{Batches, WhyUnknown};
 pub use small_files::SmallFiles;
 pub use split::QueryPart;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};

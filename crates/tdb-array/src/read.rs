@@ -10,6 +10,7 @@ mod pruning;
 mod relevant;
 mod scan;
 pub(crate) mod sparse;
+mod unknown;
 
 use std::iter::FusedIterator;
 
@@ -28,6 +29,7 @@ pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;
 pub(crate) use relevant::{Relevant, may_reach};
 pub(crate) use scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost};
+pub use unknown::WhyUnknown;
 
 /// The batches of a query's result, in its order.
 ///

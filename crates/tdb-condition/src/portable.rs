@@ -27,8 +27,8 @@ const AND: u8 = 4;
 const OR: u8 = 5;
 const NOT: u8 = 6;
 
-/// As deep as a condition may nest to be bound, combinations that don't count there included.
-const DEEPEST: u32 = 2048;
+/// As deep as a condition may nest to be bound.
+const DEEPEST: u32 = 1000;
 
 /// Least bytes of a node: a combination of nothing.
 const LEAST_NODE: u64 = 5;
@@ -88,7 +88,7 @@ impl Condition {
         }
     }
 
-    /// Reads a condition that [`write_portable`](Self::write_portable) wrote. It may nest 2048 deep, and takes memory in proportion to
+    /// Reads a condition that [`write_portable`](Self::write_portable) wrote. It may nest 1000 deep, and takes memory in proportion to
     /// its bytes.
     ///
     /// # Errors
@@ -134,7 +134,17 @@ fn parse_node(reader: &mut ByteReader<'_>, depth: u32) -> Result<Condition, Deco
         let (limit, max) = ("depth", u64::from(DEEPEST));
         return Err(DecodeError::new(DecodeErrorKind::LimitExceeded { limit, asked: max + 1, max }, "node", offset));
     };
-    Ok(match reader.u8("node")? {
+    match reader.u8("node")? {
+        AND => parse_nodes(reader, depth).map(Condition::And),
+        OR => parse_nodes(reader, depth).map(Condition::Or),
+        NOT => parse_node(reader, depth).map(|node| Condition::Not(Box::new(node))),
+        // What has no nodes below takes its room on the stack only here.
+        other => parse_leaf(reader, other, offset),
+    }
+}
+
+fn parse_leaf(reader: &mut ByteReader<'_>, code: u8, offset: u64) -> Result<Condition, DecodeError> {
+    Ok(match code {
         COMPARE => {
             let operator = reader.code("operator", "a code from 0 to 5", Operator::from_code)?;
             let field = reader.string_u32("field")?;
@@ -153,9 +163,6 @@ fn parse_node(reader: &mut ByteReader<'_>, depth: u32) -> Result<Condition, Deco
             let field = reader.string_u32("field")?;
             Condition::Constant { field, truth, value: parse_value(reader, LiteralKind::Cell)? }
         }
-        AND => Condition::And(parse_nodes(reader, depth)?),
-        OR => Condition::Or(parse_nodes(reader, depth)?),
-        NOT => Condition::Not(Box::new(parse_node(reader, depth)?)),
         other => return Err(DecodeError::invalid("node", offset, other, "a code from 0 to 6")),
     })
 }
