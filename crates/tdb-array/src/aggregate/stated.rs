@@ -102,7 +102,7 @@ impl Query {
     }
 
     /// One aggregate, if metadata says it, in the bytes of its column, and the column's type.
-    fn stated(&self, aggregate: Aggregate) -> Result<(Stated<Option<Vec<u8>>>, Option<tdb_types::Datatype>)> {
+    fn stated(&self, aggregate: Aggregate) -> Result<StatedCell> {
         let aggregates = [aggregate];
         let measures = match Measures::new(self.schema(), &[], &aggregates) {
             Err(ArrayError::Aggregate { .. }) => return Ok((Stated::Unknown(WhyUnknown::NotOfThisType), None)),
@@ -123,6 +123,9 @@ impl Query {
         Ok((Stated::Exact(value), column.map(crate::Column::datatype)))
     }
 }
+
+/// The bytes of a value, none if it is null, and its type, if there is a value of it.
+type StatedCell = (Stated<Option<Vec<u8>>>, Option<tdb_types::Datatype>);
 
 const NONE: Stated<u64> = Stated::Unknown(WhyUnknown::NoStatistics);
 

@@ -102,7 +102,7 @@ impl KnownTiles {
     }
 }
 
-fn distrust_of<T>(statistic: Statistic<T>) -> Option<Distrust> {
+fn distrust_of<T: Copy>(statistic: Statistic<T>) -> Option<Distrust> {
     match statistic {
         Statistic::Untrustworthy(_, why) => Some(why),
         _ => None,
