@@ -6,6 +6,7 @@ mod function;
 mod grouped;
 mod histogram;
 mod measure;
+mod stated;
 mod statistics;
 mod whole;
 
@@ -13,6 +14,7 @@ use std::iter::FusedIterator;
 
 pub use function::{Aggregate, AggregateFunction};
 pub use histogram::Histogram;
+pub use stated::{Stated, Statistics};
 
 use crate::query::CheckedQuery;
 use crate::read::ScanCost;

@@ -7,6 +7,7 @@ mod fragments;
 mod load;
 mod options;
 mod parts;
+mod pinned;
 mod restricted;
 mod schema_file;
 mod soundness;
@@ -26,6 +27,7 @@ use early::{AtOpening, Sources};
 use footers::FooterFiles;
 use fragments::Loaded;
 pub use options::ArrayOptions;
+pub(crate) use pinned::Snapshot;
 pub(crate) use schema_file::load_schema;
 pub use tile_workers::TileWorkers;
 

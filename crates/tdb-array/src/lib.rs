@@ -90,6 +90,7 @@ mod query;
 mod read;
 mod small_files;
 mod spare;
+mod split;
 mod tiles;
 mod time;
 mod workers;
@@ -101,7 +102,7 @@ pub use {
     tdb_types,
 };
 
-pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram};
+pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram, Stated, Statistics};
 pub use array::{Array, ArrayOptions, TileWorkers};
 pub use batch::Batch;
 pub use column::{Column, Value};
@@ -119,8 +120,9 @@ pub use metadata::{Metadata, NumpyArray};
 pub use monitor::{Monitor, Progress};
 pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles};
 pub use query::{Coordinate, Order, Query, QueryBox};
-pub use read::Batches;
+pub use read::{Batches, WhyUnknown};
 pub use small_files::SmallFiles;
+pub use split::QueryPart;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
 pub use write::{

@@ -7,6 +7,7 @@ mod filter;
 mod memory;
 mod names;
 mod region;
+mod spec;
 
 use std::collections::HashSet;
 use std::ops::RangeBounds;
@@ -24,6 +25,7 @@ pub(crate) use filter::{FillCell, with_fill_values};
 pub(crate) use memory::Memory;
 pub(crate) use names::{dimension_index, unknown_field};
 pub(crate) use region::Region;
+pub(crate) use spec::QuerySpec;
 
 use crate::{Array, ArrayError, Label, Monitor, NewCells, Result};
 use boxes::GivenBoxes;

@@ -10,6 +10,7 @@ mod pruning;
 mod relevant;
 mod scan;
 pub(crate) mod sparse;
+mod unknown;
 
 use std::iter::FusedIterator;
 
@@ -26,8 +27,9 @@ use parts::Parts;
 pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;
-pub(crate) use relevant::Relevant;
+pub(crate) use relevant::{Relevant, may_reach};
 pub(crate) use scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost};
+pub use unknown::WhyUnknown;
 
 /// The batches of a query's result, in its order.
 ///
@@ -79,7 +81,7 @@ impl Query {
 }
 
 /// What a query would touch.
-fn plan(query: &CheckedQuery) -> Result<Plan> {
+pub(crate) fn plan(query: &CheckedQuery) -> Result<Plan> {
     let schema = query.array.schema();
     let (mut fragments, mut left_out) = match schema.array_type() {
         ArrayType::Dense => dense::plan(query)?,

@@ -29,6 +29,16 @@ fn arrays() {
 }
 
 #[test]
+fn parts_of_queries() {
+    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "query_part", |data| {
+        fuzz::query_part(data);
+        seeded_mutations(1, data, 500, fuzz::query_part);
+        truncations(data).for_each(fuzz::query_part);
+    });
+    assert!(count >= 4, "{count} seeds");
+}
+
+#[test]
 fn groups() {
     let count = replay_target(env!("CARGO_MANIFEST_DIR"), "group_open", |data| {
         fuzz::group_open(data);

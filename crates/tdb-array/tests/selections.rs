@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, Coordinate, NewCells, NewColumn, Order, Query, QueryBox};
+use tdb_array::{Array, ArrayError, ArrayOptions, Coordinate, NewCells, NewColumn, Order, Query, QueryBox, QueryPart};
 use tdb_filters::EncryptionKey;
 use tdb_rtree::DimRange;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
@@ -290,7 +290,10 @@ fn check(name: &str, known: &Known, selection: &Selection, order: Order, budget:
         0 => (0..known.names.len()).collect(),
         _ => vec![known.names.len() - 1],
     };
-    let found = rows(query.select(places.iter().map(|place| &known.names[*place])).unwrap());
+    let query = query.select(places.iter().map(|place| &known.names[*place])).unwrap();
+    let parts = query.split([1, 2, 3, 7][random.below(4)]).unwrap();
+    let found = rows(query);
+    check_parts(&known.array, &parts, &found, &context);
     let only = |row: &Row| places.iter().map(|place| row[*place].clone()).collect::<Row>();
     let mut expected: Vec<Row> = expected.iter().map(only).collect();
     let mut found = found;
@@ -306,6 +309,21 @@ fn check(name: &str, known: &Known, selection: &Selection, order: Order, budget:
     }
     assert!(found == expected, "{context}: found {}, expected {}", found.len(), expected.len());
     !expected.is_empty() && is_set
+}
+
+/// Parts that went to another process as bytes have all cells together, each as often as the query.
+fn check_parts(array: &Array, parts: &[QueryPart], all: &[Row], context: &str) {
+    let mut found = Vec::new();
+    for part in parts {
+        let bytes = part.to_bytes();
+        let read = QueryPart::from_bytes(&bytes).unwrap();
+        assert_eq!(read, *part);
+        found.extend(rows(read.query(array).unwrap()));
+    }
+    let mut all = all.to_vec();
+    all.sort();
+    found.sort();
+    assert!(found == all, "{} parts: found {}, expected {}: {context}", parts.len(), found.len(), all.len());
 }
 
 fn over(fixtures: Vec<Fixture>, cases: usize, threads: usize) {

@@ -66,6 +66,7 @@ mod evaluate;
 mod format;
 mod literal;
 mod parts;
+mod portable;
 mod resolve;
 mod stored;
 mod text;

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use tdb_array::tdb_storage::{Entry, MemoryStorage, Storage};
 use tdb_array::tdb_types::ArrayType;
-use tdb_array::{ArrayDirectory, ArrayError, Listing, TimeRange};
+use tdb_array::{Array, ArrayDirectory, ArrayError, ArrayOptions, Listing, QueryPart, TimeRange};
 use tdb_testkit::fixtures;
 
 /// Which files count is a function of names and of a few small files. The first byte chooses the type of the array and
@@ -119,6 +119,28 @@ static GROUPS: LazyLock<Vec<Files>> = LazyLock::new(|| {
 /// A group and all below it, of which one file is damaged, as [`array_open`] damages it.
 pub fn group_open(data: &[u8]) {
     damaged(&GROUPS, data, attack::walk_everything);
+}
+
+static SPLIT: LazyLock<Vec<Array>> = LazyLock::new(|| {
+    let names = ["v22-by-2.30.0-dense-2d-row-row", "v22-by-2.30.0-sparse-2d"];
+    let wanted = fixtures::all().into_iter().filter(|fixture| names.contains(&fixture.name()));
+    let open = |fixture: fixtures::Fixture| {
+        let storage = MemoryStorage::new();
+        for (path, bytes) in files_below("array", &fixture) {
+            storage.insert(&path, bytes).expect("paths of files");
+        }
+        ArrayOptions::new().threads(1).open_on(Arc::new(storage)).expect("a sound array")
+    };
+    wanted.map(open).collect()
+});
+
+/// A part of a query, as bytes from elsewhere: refused, or the same when it is written again, and asked of arrays.
+pub fn query_part(data: &[u8]) {
+    let Ok(part) = QueryPart::from_bytes(data) else { return };
+    assert_eq!(QueryPart::from_bytes(&part.to_bytes()).as_ref(), Ok(&part));
+    for array in SPLIT.iter() {
+        let _ = part.query(array).and_then(|query| query.plan());
+    }
 }
 
 fn apply(bytes: &mut Vec<u8>, &[half, low, high, action, value]: &[u8; 5]) {

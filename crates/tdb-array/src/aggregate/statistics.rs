@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use tdb_aggregate::{CellStatistics, Measured, Summary, Total};
-use tdb_fragment::{FragmentField, Sum, ValueStatistics};
+use tdb_fragment::{Distrust, FragmentField, Statistic, Sum, ValueStatistics};
 use tdb_schema::{ArraySchema, Attribute, FieldRef};
 use tdb_types::ArrayType;
 
 use super::measure::Measures;
 use crate::Fragment;
 use crate::fragment::FieldStatistics;
-use crate::read::{FieldSet, KnownTile, OutputField};
+use crate::read::{FieldSet, KnownTile, OutputField, WhyUnknown};
 
 /// What is known of the tiles of a fragment.
 #[derive(Debug)]
@@ -71,6 +71,20 @@ impl KnownTiles {
         if all { FieldSet::ALL } else { added }
     }
 
+    /// Why a tile isn't known.
+    pub(super) fn why_unknown(&self, tile: u64, measures: &Measures) -> WhyUnknown {
+        let distrust = |(known, (_, measured)): (&KnownField, &(_, Measured))| {
+            let KnownField::Statistics(statistics) = known else { return None };
+            let found = self.fragment.tile_statistics(statistics, tile);
+            let by_sum = measured.sum.then_some(found.sum).and_then(distrust_of);
+            let by_bounds =
+                measured.bounds.then(|| distrust_of(found.min).or_else(|| distrust_of(found.max))).flatten();
+            distrust_of(found.null_count).or(by_sum).or(by_bounds)
+        };
+        let why = self.fields.iter().zip(measures.measured()).find_map(distrust);
+        why.map_or(WhyUnknown::NoStatistics, WhyUnknown::Distrusted)
+    }
+
     fn add_field(&self, known: &KnownField, tile: KnownTile, summary: &mut Summary) -> bool {
         match known {
             KnownField::Nothing => false,
@@ -85,6 +99,13 @@ impl KnownTiles {
                 of_tile(&statistics, tile.cells).is_some_and(|known| summary.add_statistics(&known))
             }
         }
+    }
+}
+
+fn distrust_of<T: Copy>(statistic: Statistic<T>) -> Option<Distrust> {
+    match statistic {
+        Statistic::Untrustworthy(_, why) => Some(why),
+        _ => None,
     }
 }
 

@@ -75,6 +75,23 @@ impl Array {
         self.seen_as(directory, own.schema_path.clone(), own.schema.clone(), known)
     }
 
+    /// The same snapshot as if of all deletions only some of these had been made.
+    pub(crate) fn with_deletes_alone(&self, paths: &[String]) -> Self {
+        let own = &*self.inner;
+        let mut directory = own.directory.clone();
+        directory.deletes.retain(|path| paths.contains(path));
+        if directory.deletes.len() == own.directory.deletes.len() {
+            return self.clone();
+        }
+        let known = self.known(&directory.fragments);
+        let mut array = self.seen_as(directory, own.schema_path.clone(), own.schema.clone(), known);
+        // What was loaded of the deletes is of all of them.
+        if let Some(inner) = Arc::get_mut(&mut array.inner) {
+            inner.deletes = OnceLock::new();
+        }
+        array
+    }
+
     /// One of its fragments as it was written, as an array: alone, by its own schema, without what was deleted since. It may be
     /// one that others stand for.
     #[must_use]

@@ -62,7 +62,7 @@ impl<'a> Relevant<'a> {
 }
 
 /// Whether the fragment may have a cell in one of the ranges of every dimension.
-fn may_reach(fragment: &Fragment, regions: &[Vec<DimRange>]) -> bool {
+pub(crate) fn may_reach(fragment: &Fragment, regions: &[Vec<DimRange>]) -> bool {
     let Some(domain) = fragment.bounds() else { return true };
     domain.0.iter().zip(regions).all(|(own, ranges)| ranges.iter().any(|range| range.intersects(own)))
 }

@@ -2,6 +2,7 @@
 
 use tdb_types::Cells;
 
+use super::unknown::WhyUnknown;
 use crate::{Batch, Fragment};
 
 /// Takes the cells of a query, each of them once.
@@ -42,6 +43,13 @@ pub(crate) trait Scan: Send + Sync {
 
     /// Adds cells of a dense array that nobody wrote, if it doesn't matter where they are; whether it doesn't.
     fn add_unwritten(&mut self, cells: u128) -> bool;
+
+    /// Whether cells may be read; `why` they have to be, unless [`add_known`](Self::add_known) was asked and said no. What ends here is
+    /// not complete.
+    fn may_read(&mut self, why: WhyUnknown) -> bool {
+        let _ = why;
+        true
+    }
 }
 
 /// Some cells: those with the picked indices, or all so many. The columns are those of the query's fields.

@@ -21,6 +21,7 @@ use super::{DenseReader, Planned};
 use crate::order::coordinates::indices;
 use crate::query::CheckedQuery;
 use crate::read::BufferPool;
+use crate::read::WhyUnknown;
 use crate::read::ahead::announce;
 use crate::read::scan::{FieldSet, Scan, ScanCells, ScanCost};
 use crate::workers::Workers;
@@ -36,12 +37,17 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
         return Ok(cost);
     }
     let mut known = HashSet::new();
+    let mut is_done = false;
     if let Some(written) = Written::of(&mut reader, scan)? {
         let tiles = written.without_known(&mut reader, scan, &mut known)?;
         cost.known = known.len() as u64;
         cost.read = tiles.len() as u64;
+        is_done = tiles.is_empty();
         let tiles = TileWalk::Some(TileList::new(written.grid, tiles));
         reader.cursor = Cursor::Tiles { tiles, bands: None };
+    }
+    if !is_done && !scan.may_read(WhyUnknown::PartOfTile) {
+        return Ok(cost);
     }
     let is_known = |fragment: usize, tile: u64| known.contains(&(fragment, tile));
     let plan = || Ok(plan_without(&reader.query, is_known)?.0);

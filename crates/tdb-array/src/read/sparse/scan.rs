@@ -20,6 +20,7 @@ use super::stream::needs_look;
 use super::table::cell_bytes;
 use crate::Result;
 use crate::query::CheckedQuery;
+use crate::read::WhyUnknown;
 use crate::read::ahead::announce;
 use crate::read::scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, add_batch};
 use crate::tiles::TileScratch;
@@ -47,6 +48,9 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
     cost.known = (all - tiles.len()) as u64;
     cost.read = (tiles.len() + choice.merged.len() + choice.sorted.len()) as u64;
 
+    if cost.read > 0 && !scan.may_read(why_read(&context, &tiles)) {
+        return Ok(cost);
+    }
     let _ahead = announce(&context.array, bytes_ahead, || scan_plan(&context, &tiles, &choice))?;
     let workers = context.array.workers();
     if workers.threads() == 1 {
@@ -85,6 +89,19 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
         }
     }
     Ok(cost)
+}
+
+/// Why tiles have to be read: some of these on their own, or, if there are none, others together.
+fn why_read(context: &Context, tiles: &[(usize, SelectedTile, FieldSet)]) -> WhyUnknown {
+    let look = tiles.iter().find(|(source, tile, _)| needs_look(context, *source, tile));
+    match look.map(|(source, tile, _)| (&context.sources[*source], tile)) {
+        Some((_, tile)) if !tile.full => WhyUnknown::PartOfTile,
+        Some((source, _)) if source.is_time_limited => WhyUnknown::Times,
+        Some((source, _)) if source.deletions.is_some() || context.filter.is_empty() => WhyUnknown::Deletes,
+        Some(_) => WhyUnknown::Condition,
+        None if tiles.is_empty() => WhyUnknown::Overlap,
+        None => WhyUnknown::NoStatistics,
+    }
 }
 
 /// Hands over the wanted cells of a tile, if there are any, but for fields that were added already.

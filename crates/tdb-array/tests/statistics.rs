@@ -1,0 +1,143 @@
+//! What metadata alone says of cells: nothing but what the aggregates of all cells are, and without a look at them.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::sync::Arc;
+
+use tdb_aggregate::Sum;
+use tdb_array::{
+    Aggregate, Array, ArrayError, ArrayOptions, Batch, CreateOptions, Names, NewCells, Query, Stated, WhyUnknown,
+};
+use tdb_condition::field;
+use tdb_filters::EncryptionKey;
+use tdb_fragment::Distrust;
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::fixtures;
+use tdb_types::{Datatype, Scalar};
+
+fn value(found: &Batch) -> Option<Vec<u8>> {
+    found.columns()[0].cell(0).map(<[u8]>::to_vec)
+}
+
+/// How many of a field's statistics are exact; each that is, is the aggregate.
+fn check(query: &Query, name: &str) -> usize {
+    let found = query.statistics(name).unwrap();
+    let aggregate = |aggregate: Aggregate| value(query.clone().aggregate([aggregate]).unwrap().batch());
+    let mut exact = 0;
+    let mut same = |what: &str, found: Option<Option<Vec<u8>>>, asked: Aggregate| {
+        if let Some(found) = found {
+            assert_eq!(found, aggregate(asked), "{what} of {name}");
+            exact += 1;
+        }
+    };
+    let number = |stated: &Stated<u64>| stated.exact().map(|number| Some(number.to_le_bytes().to_vec()));
+    same("cells", number(&found.cells), Aggregate::count());
+    same("count", number(&found.count), Aggregate::count_of(name));
+    same("nulls", number(&found.nulls), Aggregate::null_count(name));
+    same("min", found.min.exact().cloned(), Aggregate::min(name));
+    same("max", found.max.exact().cloned(), Aggregate::max(name));
+    let bytes = |sum: Sum| match sum {
+        Sum::I64(sum) => sum.to_le_bytes().to_vec(),
+        Sum::U64(sum) => sum.to_le_bytes().to_vec(),
+        Sum::F64(sum) => sum.to_le_bytes().to_vec(),
+    };
+    same("sum", found.sum.exact().map(|sum| sum.map(bytes)), Aggregate::sum(name));
+    exact
+}
+
+#[test]
+fn every_fixture() {
+    let (mut exact, mut all) = (0, 0);
+    for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
+        let options = ArrayOptions::new().threads(1);
+        let options = match fixture.expected().key() {
+            Some(key) => options.key(EncryptionKey::new(key)),
+            None => options,
+        };
+        let array = options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap();
+        let schema = array.schema().clone();
+        for name in schema.fields().filter_map(|field| schema.field_name(field)) {
+            exact += check(&array.read(), name);
+            // A box around a fragment's cells has whole tiles.
+            let some = array.fragments().unwrap().first().and_then(|fragment| fragment.non_empty_coordinates());
+            if let Some(sides) = some {
+                let sides = schema.dimensions().iter().zip(sides);
+                let query =
+                    sides.fold(Ok(array.read()), |query, (dimension, side)| query?.range(dimension.name(), side));
+                if let Ok(query) = query {
+                    exact += check(&query, name);
+                }
+            }
+            all += 12;
+        }
+    }
+    println!("{exact} of {all} are exact");
+    assert!(exact * 5 > all, "{exact} of {all}");
+}
+
+fn create(builder: SchemaBuilder) -> Arc<dyn Storage> {
+    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+    let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999));
+    let schema = builder.dimension(dimension.with_tile_extent(Scalar::I32(10)));
+    let schema =
+        schema.attribute(Attribute::new("f", Datatype::Float64)).attribute(Attribute::new("i", Datatype::Int64));
+    let definition = ArrayDefinition::new(schema.build().unwrap()).unwrap();
+    CreateOptions::new().create_on(&storage, &definition).unwrap();
+    storage
+}
+
+fn open(storage: &Arc<dyn Storage>) -> Array {
+    ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap()
+}
+
+fn write(storage: &Arc<dyn Storage>, x: &[i32], f: &[f64], i: &[i64]) {
+    open(storage).write().cells(NewCells::new().with("x", x).with("f", f).with("i", i)).unwrap();
+}
+
+#[test]
+fn why_it_is_not_known() {
+    let storage = create(SchemaBuilder::sparse().capacity(4));
+    write(&storage, &[1, 2, 3, 4, 5, 6, 7, 8], &[1.0; 8], &[5; 8]);
+    let query = |storage: &Arc<dyn Storage>| open(storage).read();
+    let found = query(&storage).statistics("i").unwrap();
+    assert_eq!(found.cells, Stated::Exact(8));
+    assert_eq!(
+        (found.sum, found.min),
+        (Stated::Exact(Some(Sum::I64(40))), Stated::Exact(Some(5i64.to_le_bytes().to_vec())))
+    );
+    // A box of whole tiles, and one that cuts a tile.
+    let within = |end: i32| query(&storage).range("x", 1..=end).unwrap().statistics("i").unwrap().cells;
+    assert_eq!((within(4), within(5)), (Stated::Exact(4), Stated::Unknown(WhyUnknown::PartOfTile)));
+    let filtered = |least: i64| query(&storage).filter(field("i").ge(least)).statistics("i").unwrap().cells;
+    assert_eq!((filtered(5), filtered(6)), (Stated::Exact(8), Stated::Exact(0)));
+    write(&storage, &[20, 21], &[f64::NAN, 2.0], &[i64::MAX, i64::MAX]);
+    let found = query(&storage).statistics("f").unwrap();
+    assert_eq!((found.cells, found.nulls), (Stated::Exact(10), Stated::Exact(0)));
+    assert_eq!(found.min, Stated::Unknown(WhyUnknown::Distrusted(Distrust::MayHideNan)));
+    let found = query(&storage).statistics("i").unwrap();
+    assert_eq!(found.sum, Stated::Unknown(WhyUnknown::Distrusted(Distrust::Saturated)));
+    assert_eq!(query(&storage).filter(field("i").ge(6)).statistics("i").unwrap().cells, Stated::Exact(2));
+    write(&storage, &[3], &[1.0], &[9]);
+    assert_eq!(query(&storage).statistics("i").unwrap().cells, Stated::Unknown(WhyUnknown::Overlap));
+    let storage = create(SchemaBuilder::sparse());
+    write(&storage, &[1, 2, 3], &[1.0; 3], &[5, 6, 7]);
+    open(&storage).delete_cells(&field("i").eq(6), &Names::new()).unwrap();
+    let later = open(&storage).reopened().unwrap().read();
+    assert_eq!(later.statistics("i").unwrap().cells, Stated::Unknown(WhyUnknown::Deletes));
+    assert!(matches!(later.statistics("nothing"), Err(ArrayError::UnknownField { .. })));
+}
+
+#[test]
+fn dense_cells_that_nobody_wrote_count() {
+    let storage = create(SchemaBuilder::dense());
+    assert_eq!(open(&storage).statistics("i").unwrap().cells, Stated::Exact(1000));
+    let cells = NewCells::new().with("f", &[1.0f64; 20]).with("i", &[3i64; 20]);
+    open(&storage).write().range("x", 10..30).unwrap().cells(cells).unwrap();
+    let found = open(&storage).statistics("i").unwrap();
+    assert_eq!(
+        (found.cells, found.count, found.sum),
+        (Stated::Exact(1000), Stated::Exact(20), Stated::Exact(Some(Sum::I64(60))))
+    );
+    let cut = open(&storage).read().range("x", 15..40).unwrap().statistics("i").unwrap();
+    assert_eq!((cut.cells, cut.sum), (Stated::Exact(25), Stated::Unknown(WhyUnknown::PartOfTile)));
+}
