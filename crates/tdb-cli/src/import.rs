@@ -12,7 +12,10 @@ mod new_array;
 mod places;
 mod quotes;
 mod reading;
+mod records;
+mod replaced;
 mod rows;
+mod runs;
 mod source;
 mod write;
 

@@ -256,6 +256,40 @@ fn dense_arrays_take_boxes_in_any_order_and_by_parts() {
     }
 }
 
+/// More rows than the budget holds, in any order, from two files: each cell has the last of its rows, and no other's values.
+#[test]
+fn rows_of_a_dense_array_are_sorted_however_many_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = dense(folder.path());
+    let [one, other, array] = ["one.csv", "other.csv", "array"].map(|name| folder.path().join(name));
+    for (height, width) in [(90, 90), (1, 99), (100, 1)] {
+        let row = |cell: usize| {
+            let (y, x) = (cell / width + 1, cell % width + 1);
+            let b = if cell.is_multiple_of(3) { String::new() } else { cell.to_string() };
+            format!("{y},{x},{}{},{b}\n", "ä".repeat(cell % 7), 9999 - cell)
+        };
+        let cells = height * width;
+        // 4999 is a prime, and divides none of these: each cell comes once.
+        let shuffled: Vec<usize> = (0..cells).map(|cell| cell * 4999 % cells).collect();
+        let text = |cells: &[usize]| cells.iter().map(|cell| row(*cell)).collect::<String>();
+        let (first, last) = shuffled.split_at(cells / 3);
+        let outdated: String = last.iter().step_by(2).map(|cell| row(*cell).replace("9,", "8,")).collect();
+        fs::write(&one, format!("y,x,a,b\n{outdated}1,1,no number,z\n{}", text(first))).unwrap();
+        fs::write(&other, format!("y,x,a,b\n{}", text(last))).unwrap();
+        let words = ["import", "@", "@", "@", "--schema", "@", "--budget", "64KiB", "--keep-last", "--skip-rejects"];
+        let import = run(&words, &[&array, &one, &other, &schema]);
+        assert!(import.stderr.contains(&format!("{cells} cells written")), "{import}");
+        let fragments = fs::read_dir(array.join("__fragments")).unwrap().count();
+        let wanted = if cells == 8100 { 5..30 } else { 1..2 };
+        assert!(wanted.contains(&fragments), "{fragments} fragments of {cells} cells");
+        let ranges = [format!("y=1..{height}"), format!("x=1..{width}")];
+        let words = ["read", "@", "--range", &ranges[0], "--range", &ranges[1], "--format", "csv"];
+        let all: Vec<usize> = (0..cells).collect();
+        assert!(run(&words, &[&array]).stdout == format!("y,x,a,b\n{}", text(&all)), "{height} rows of {width} cells");
+        fs::remove_dir_all(&array).unwrap();
+    }
+}
+
 #[test]
 fn a_box_with_holes_is_an_error() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,6 +8,7 @@ use super::cells::Cells;
 use super::dense::Bounds;
 use super::places::{At, Places};
 use super::reading::{MAX_REPORTED, Reading, Writing};
+use super::replaced::Replaced;
 use super::source::{Source, Visitor};
 use crate::failure::{Exit, Failure, Result};
 use crate::terminal::{Terminal, message};
@@ -19,8 +20,8 @@ pub(crate) struct Checked {
     pub(crate) rows: u64,
     pub(crate) rejected: u64,
     pub(super) bounds: Bounds,
-    /// The numbers of rows in whose place later ones stand, in ascending order.
-    pub(super) replaced: Vec<u64>,
+    /// The rows in whose place later ones stand.
+    pub(super) replaced: Replaced,
 }
 
 /// Looks at all rows for those that an array made from this can't take, and reports them.
@@ -113,7 +114,7 @@ fn check_unique(
     places.repeated(|first, before, at| {
         count += 1;
         if keep_last {
-            checked.replaced.push(before.number);
+            checked.replaced.add(before.number);
             return;
         }
         told.insert(at.number, (at.line, first.line));
@@ -122,7 +123,6 @@ fn check_unique(
         }
     })?;
     if keep_last {
-        checked.replaced.sort_unstable();
         checked.rows -= count;
         checked.bounds.leave_out(count);
         return Ok(());

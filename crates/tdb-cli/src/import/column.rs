@@ -31,6 +31,21 @@ impl Column {
         self.cell_size.is_none()
     }
 
+    /// Bytes of each cell; none where they differ.
+    pub(super) fn cell_size(&self) -> Option<usize> {
+        self.cell_size
+    }
+
+    /// Whether cells may be null.
+    pub(super) fn is_nullable(&self) -> bool {
+        self.valid.is_some()
+    }
+
+    /// Whether a cell is null, if cells may be.
+    pub(super) fn is_null(&self, cell: usize) -> Option<bool> {
+        self.valid.as_ref().map(|valid| valid[cell] == 0)
+    }
+
     /// Bytes that the cells take.
     pub(super) fn bytes(&self) -> usize {
         let offsets = self.offsets.as_ref().map_or(0, |offsets| 8 * offsets.len());

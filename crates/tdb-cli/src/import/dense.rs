@@ -6,7 +6,6 @@ use tdb_array::{Coordinate, Write};
 use tdb_schema::{ArraySchema, Dimension};
 use tdb_types::Scalar;
 
-use super::cells::Cells;
 use crate::failure::{Exit, Failure, Result};
 use crate::range;
 
@@ -47,10 +46,30 @@ impl Bounds {
         lengths.into_iter().try_fold(1_u64, |volume, length| volume.checked_mul(length?))
     }
 
-    /// Cells with the same first coordinate.
+    /// The dimension that the box is cut along: the first one in which it has more than one coordinate.
+    fn cut(&self) -> usize {
+        self.low.iter().zip(&self.high).position(|(low, high)| low < high).unwrap_or(0)
+    }
+
+    /// Cells with the same coordinate of that dimension.
     fn slice(&self) -> u64 {
-        let first = self.low.first().zip(self.high.first()).map_or(1, |(low, high)| high - low + 1);
-        self.volume().unwrap_or(u64::MAX) / first
+        let cut = self.cut();
+        let length = self.low.get(cut).zip(self.high.get(cut)).and_then(|(low, high)| (high - low).checked_add(1));
+        self.volume().unwrap_or(u64::MAX) / length.unwrap_or(u64::MAX)
+    }
+
+    /// Whether the rows come in row-major order.
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.sorted
+    }
+
+    /// Which cell of the box, counted in row-major order, has these coordinates; none if it isn't there.
+    pub(crate) fn position(&self, keys: &[u64]) -> Option<u64> {
+        let mut bounds = self.low.iter().zip(&self.high).zip(keys);
+        bounds.try_fold(0_u64, |position, ((low, high), key)| {
+            let inside = (low..=high).contains(&key).then(|| key - low)?;
+            position.checked_mul((high - low).checked_add(1)?)?.checked_add(inside)
+        })
     }
 
     /// Checks that the rows can be a box.
@@ -73,69 +92,40 @@ impl Bounds {
             .with_hint("a dense array is written in whole boxes, with one row for each cell; import it by parts"))
     }
 
-    /// How many of so many rows of the box, read in their order, are whole slices of it and may be written on their own.
-    pub(crate) fn whole_slices(&self, rows: usize) -> usize {
-        match usize::try_from(self.slice()) {
-            Ok(slice) if self.sorted => rows - rows % slice.max(1),
-            _ => 0,
+    /// How many of the next `cells` cells in row-major order, before which `before` were written already, are whole slices of the
+    /// box and may be written on their own. These end where tiles do, if any does within them.
+    pub(crate) fn whole_slices(&self, before: u64, cells: usize, schema: &ArraySchema) -> usize {
+        let (cut, slice) = (self.cut(), self.slice().max(1));
+        let (slices, done) = (cells as u64 / slice, before / slice);
+        let Some((low, high)) = self.low.get(cut).copied().zip(self.high.get(cut).copied()) else { return 0 };
+        if slices == 0 {
+            return 0;
         }
+        let (first, last) = (low + done, low + done + slices - 1);
+        let tile = schema.dimensions().get(cut).and_then(|dimension| dimension.tile_range(dimension.tile_index(last)));
+        let slices = match tile {
+            Some((start, end)) if last < end.min(high) && start > first => start - first,
+            _ => slices,
+        };
+        tdb_types::saturating_len(slices * slice)
     }
 
-    /// The ranges of the write of the next `count` cells, before which `before` rows were written already; and their order, unless
-    /// they are in row-major order.
+    /// The ranges of the write of the next `count` cells, whole slices before which `before` cells were written already.
     ///
     /// # Errors
-    /// Two rows have the same coordinates.
-    pub(crate) fn place(
-        &self,
-        cells: &Cells,
-        count: usize,
-        before: u64,
-        write: Write,
-        schema: &ArraySchema,
-    ) -> Result<(Write, Option<Vec<usize>>)> {
+    /// A range isn't one of the array.
+    pub(crate) fn place(&self, count: usize, before: u64, write: Write, schema: &ArraySchema) -> Result<Write> {
         let mut ranges: Vec<(u64, u64)> = self.low.iter().copied().zip(self.high.iter().copied()).collect();
-        let order = if self.sorted {
-            let slice = self.slice();
-            if let Some(first) = ranges.first_mut() {
-                let low = first.0 + before / slice;
-                *first = (low, low + count as u64 / slice - 1);
-            }
-            None
-        } else {
-            Some(order(cells, schema)?)
-        };
+        let slice = self.slice().max(1);
+        if let Some(range) = ranges.get_mut(self.cut()) {
+            let low = range.0 + before / slice;
+            *range = (low, low + (count as u64 / slice).max(1) - 1);
+        }
         let mut write = write;
         for (dimension, (low, high)) in schema.dimensions().iter().zip(ranges) {
             write = write.range(dimension.name(), coordinates(dimension, low, high))?;
         }
-        Ok((write, order))
-    }
-}
-
-/// The cells in row-major order.
-fn order(cells: &Cells, schema: &ArraySchema) -> Result<Vec<usize>> {
-    let count = schema.dimensions().len();
-    let (mut keys, mut of_cell) = (Vec::with_capacity(cells.len() * count), Vec::new());
-    for cell in 0..cells.len() {
-        cells.keys(cell, &mut of_cell);
-        keys.extend_from_slice(&of_cell);
-    }
-    let key = |cell: usize| &keys[cell * count..(cell + 1) * count];
-    let mut order: Vec<usize> = (0..cells.len()).collect();
-    order.sort_unstable_by(|a, b| key(*a).cmp(key(*b)));
-    match order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
-        None => Ok(order),
-        Some(pair) => {
-            let shown = schema.dimensions().iter().zip(key(pair[0]));
-            let shown: Vec<String> = shown
-                .map(|(dimension, key)| format!("{}={}", dimension.name(), range::coordinate(dimension.kind(), *key)))
-                .collect();
-            // A check of all rows has found none.
-            let message =
-                format!("the file has changed meanwhile: two rows are for the same cell, {}", shown.join(", "));
-            Err(Failure::new(Exit::Finding, message))
-        }
+        Ok(write)
     }
 }
 

@@ -33,11 +33,11 @@ impl Line {
         Self((file as u64) << LINE_BITS | line & ((1 << LINE_BITS) - 1))
     }
 
-    fn to_u64(self) -> u64 {
+    pub(super) fn to_u64(self) -> u64 {
         self.0
     }
 
-    fn from_u64(bits: u64) -> Self {
+    pub(super) fn from_u64(bits: u64) -> Self {
         Self(bits)
     }
 

@@ -7,11 +7,17 @@ use super::cells::Cells;
 use super::check::Checked;
 use super::places::{At, Line};
 use super::reading::{Imported, Reading, Writing};
+use super::runs::Runs;
 use super::source::{Source, Visitor};
 use crate::failure::{Exit, Failure, Result};
+use crate::progress::Progress;
 use crate::terminal::Terminal;
 
-/// Writes the rows that were found good, each time that enough are together as a fragment.
+/// Rows that come in another order than they are written in go into a temporary file if they are more than these bytes.
+const LEAST_RUN: usize = 1 << 16;
+
+/// Writes the rows that were found good, each time that enough are together as a fragment. Those of a dense array that don't come
+/// in row-major order are sorted before, in temporary files if they are many.
 ///
 /// # Errors
 /// Two of them have the same coordinates, and may not; whatever can't be written.
@@ -24,10 +30,17 @@ pub(crate) fn write(
     terminal: Terminal,
 ) -> Result<()> {
     let source = &reading.source;
-    let mut pass = Pass { source, array, checked, writing, imported, lines: Vec::new(), pushed: 0 };
+    let runs = Runs::new(writing.budget);
+    let (lines, positions, keys) = Default::default();
+    let mut pass = Pass { source, array, checked, writing, imported, lines, positions, keys, runs, pushed: 0 };
     let mut cells = source.walk(reading.target(definition), &mut pass, ("writing", terminal.stderr))?;
     if pass.pushed != checked.rows {
         return Err(pass.changed());
+    }
+    if !pass.runs.is_empty() {
+        pass.spill(&mut cells)?;
+        cells.without_dimensions();
+        pass.merge(&mut cells, terminal)?;
     }
     match cells.len() {
         0 => Ok(()),
@@ -43,28 +56,34 @@ struct Pass<'a> {
     imported: &'a mut Imported,
     /// Where the cells come from that aren't written yet.
     lines: Vec<Line>,
+    /// Which cells of the box they are, where that isn't the order in which they come.
+    positions: Vec<u64>,
+    keys: Vec<u64>,
+    runs: Runs,
     pushed: u64,
 }
 
 impl Visitor for Pass<'_> {
     fn wants(&self, number: u64) -> bool {
-        self.checked.replaced.binary_search(&number).is_err()
+        !self.checked.replaced.contains(number)
     }
 
     fn pushed(&mut self, cells: &mut Cells, rows: &[At]) -> Result<()> {
+        let before = self.pushed;
         self.pushed += rows.len() as u64;
         if self.pushed > self.checked.rows {
             // Nobody has looked at some of them.
             return Err(self.changed());
         }
         self.lines.extend(rows.iter().map(|at| at.line));
-        if cells.bytes() + size_of::<Line>() * self.lines.len() < self.writing.budget {
-            return Ok(());
+        if !self.array.schema().is_dense() {
+            return if self.fits(cells, self.writing.budget) { Ok(()) } else { self.flush(cells, cells.len()) };
         }
-        let is_dense = self.array.schema().is_dense();
-        match if is_dense { self.checked.bounds.whole_slices(cells.len()) } else { cells.len() } {
-            0 => Ok(()),
-            count => self.flush(cells, count),
+        self.locate(cells, before, rows)?;
+        match self.checked.bounds.is_sorted() {
+            true => self.flush_slices(cells),
+            false if self.fits(cells, self.writing.budget.max(LEAST_RUN)) => Ok(()),
+            false => self.spill(cells),
         }
     }
 
@@ -72,13 +91,73 @@ impl Visitor for Pass<'_> {
 }
 
 impl Pass<'_> {
+    /// Whether there is room for more cells.
+    fn fits(&self, cells: &Cells, budget: usize) -> bool {
+        // Sorting takes a word more for each position.
+        cells.bytes() + size_of::<Line>() * self.lines.len() + 2 * size_of::<u64>() * self.positions.len() < budget
+    }
+
+    /// Notes which cells of the box the last rows are, of which the first is the row `before`.
+    fn locate(&mut self, cells: &Cells, before: u64, rows: &[At]) -> Result<()> {
+        for (row, at) in rows.iter().enumerate() {
+            cells.keys(cells.len() - rows.len() + row, &mut self.keys);
+            match self.checked.bounds.position(&self.keys) {
+                Some(position) if !self.checked.bounds.is_sorted() => self.positions.push(position),
+                Some(position) if position == before + row as u64 => {}
+                _ => return Err(self.moved(at.line)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts all cells into a temporary file.
+    fn spill(&mut self, cells: &mut Cells) -> Result<()> {
+        self.runs.spill(&self.positions, &self.lines, |cell, bytes| cells.record(cell, bytes))?;
+        self.positions.clear();
+        self.lines.clear();
+        cells.clear();
+        Ok(())
+    }
+
+    /// Takes the cells up again in row-major order, and writes them but for the last ones.
+    fn merge(&mut self, cells: &mut Cells, terminal: Terminal) -> Result<()> {
+        let (runs, rows) = (std::mem::replace(&mut self.runs, Runs::new(0)), self.checked.rows);
+        let mut progress = Progress::new(terminal.stderr);
+        let mut next = 0;
+        runs.merge(|position, line, bytes| {
+            // Each comes once.
+            if position != next || !cells.take(bytes) {
+                return Err(self.moved(line));
+            }
+            next += 1;
+            self.lines.push(line);
+            if let Some(bar) = progress.line("sorting {wide_bar} {pos} of {len} rows, {eta} left", Some(rows)) {
+                bar.set_position(next);
+            }
+            self.flush_slices(cells)
+        })?;
+        progress.finish();
+        Ok(())
+    }
+
+    /// Writes whole slices of the box, if enough cells are together.
+    fn flush_slices(&mut self, cells: &mut Cells) -> Result<()> {
+        if self.fits(cells, self.writing.budget) {
+            return Ok(());
+        }
+        match self.checked.bounds.whole_slices(self.imported.cells, cells.len(), self.array.schema()) {
+            0 => Ok(()),
+            count => self.flush(cells, count),
+        }
+    }
+
     /// Writes the first of the cells as a fragment.
     fn flush(&mut self, cells: &mut Cells, count: usize) -> Result<()> {
         let (checked, writing, schema) = (self.checked, self.writing, self.array.schema());
         let mut write = self.array.write().names(writing.names.clone());
-        let mut order = None;
+        let order = self.order()?;
         if schema.is_dense() {
-            (write, order) = checked.bounds.place(cells, count, self.imported.cells, write, schema)?;
+            write = checked.bounds.place(count, self.imported.cells, write, schema)?;
         } else if writing.keep_last && !schema.allows_duplicates() {
             write = write.duplicates(Duplicates::KeepLast);
         }
@@ -89,6 +168,27 @@ impl Pass<'_> {
         cells.remove_first(count);
         self.lines.drain(..count);
         Ok(())
+    }
+
+    /// The order of cells that aren't in row-major order; they are all there are.
+    fn order(&mut self) -> Result<Option<Vec<usize>>> {
+        if self.positions.is_empty() {
+            return Ok(None);
+        }
+        let positions = std::mem::take(&mut self.positions);
+        let mut order: Vec<usize> = (0..positions.len()).collect();
+        order.sort_unstable_by_key(|cell| positions[*cell]);
+        // Each comes once.
+        if let Some((_, cell)) = (0..).zip(&order).find(|(wanted, cell)| positions[**cell] != *wanted) {
+            return Err(self.moved(self.lines[*cell]));
+        }
+        self.lines = order.iter().map(|cell| self.lines[*cell]).collect();
+        Ok(Some(order))
+    }
+
+    fn moved(&self, line: Line) -> Failure {
+        let place = self.source.place(line);
+        Failure::new(Exit::Finding, format!("{place}: the row was elsewhere before: the file has changed meanwhile"))
     }
 
     fn changed(&self) -> Failure {
