@@ -63,9 +63,9 @@ impl Runs {
             Ok(())
         };
         if self.files.len() >= self.most {
-            self.join().map_err(failure)?;
+            self.join().map_err(|error| failure(&error))?;
         }
-        self.files.push(run(write).map_err(failure)?);
+        self.files.push(run(write).map_err(|error| failure(&error))?);
         Ok(())
     }
 
@@ -74,8 +74,8 @@ impl Runs {
     /// # Errors
     /// A temporary file can't be read; what `take` says.
     pub(super) fn merge(mut self, mut take: impl FnMut(u64, Line, &[u8]) -> Result<()>) -> Result<()> {
-        let mut merge = self.begin().map_err(failure)?;
-        while let Some(record) = merge.next().map_err(failure)? {
+        let mut merge = self.begin().map_err(|error| failure(&error))?;
+        while let Some(record) = merge.next().map_err(|error| failure(&error))? {
             take(record.position, record.line, &record.row)?;
         }
         Ok(())
@@ -106,8 +106,8 @@ impl Runs {
     }
 }
 
-fn failure(error: io::Error) -> Failure {
-    Failure::io("a temporary file", &error)
+fn failure(error: &io::Error) -> Failure {
+    Failure::io("a temporary file", error)
 }
 
 /// A temporary file with what `write` puts there, to be read from its start. Nobody else sees it, and it goes when it is closed.
