@@ -59,12 +59,12 @@ fn every_fixture() {
         for name in schema.fields().filter_map(|field| schema.field_name(field)) {
             exact += check(&array.read(), name);
             // A box around a fragment's cells has whole tiles.
-            let some = array.fragments().unwrap().first().and_then(|fragment| fragment.non_empty_coordinates());
+            let some = array.fragments().unwrap().first().and_then(tdb_array::Fragment::non_empty_coordinates);
             if let Some(sides) = some {
-                let sides = schema.dimensions().iter().zip(sides);
+                let mut sides = schema.dimensions().iter().zip(sides);
                 let query =
-                    sides.fold(Ok(array.read()), |query, (dimension, side)| query?.range(dimension.name(), side));
-                if let Ok(query) = query {
+                    sides.try_fold(array.read(), |query, (dimension, side)| query.range(dimension.name(), side).ok());
+                if let Some(query) = query {
                     exact += check(&query, name);
                 }
             }

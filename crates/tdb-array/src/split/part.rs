@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use tdb_rtree::DimRange;
 use tdb_storage::{LocalStorage, Storage};
-use tdb_types::DecodeError;
 
-use super::wire;
 use crate::array::Snapshot;
 use crate::query::QuerySpec;
 use crate::read::may_reach;
@@ -50,21 +48,6 @@ impl QueryPart {
     #[must_use]
     pub fn weight(&self) -> u64 {
         self.weight
-    }
-
-    /// The part as bytes, for another process.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        wire::write(self)
-    }
-
-    /// The part that these bytes are. What comes of damaged ones, or of those that somebody made up, is a query of the array that they
-    /// name, or an error.
-    ///
-    /// # Errors
-    /// The bytes are none of [`to_bytes`](Self::to_bytes), or of another version of them.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
-        wire::parse(bytes)
     }
 
     /// The part's query, on the array in the local folder that the part names, opened with the key, limits and threads of the options; the

@@ -19,7 +19,7 @@ use tdb_condition::Condition;
 use tdb_rtree::DimRange;
 use tdb_types::{ByteReader, ByteWriter, DecodeError, DecodeErrorKind};
 
-use super::QueryPart;
+use super::part::QueryPart;
 use crate::array::Snapshot;
 use crate::query::QuerySpec;
 use crate::{Order, TimeRange};
@@ -33,7 +33,24 @@ const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Ord
 
 type Result<T> = std::result::Result<T, DecodeError>;
 
-pub(super) fn write(part: &QueryPart) -> Vec<u8> {
+impl QueryPart {
+    /// The part as bytes, for another process.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        write(self)
+    }
+
+    /// The part that these bytes are. What comes of damaged ones, or of those that somebody made up, is a query of the array that they
+    /// name, or an error.
+    ///
+    /// # Errors
+    /// The bytes are none of [`to_bytes`](Self::to_bytes), or of another version of them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        parse(bytes)
+    }
+}
+
+fn write(part: &QueryPart) -> Vec<u8> {
     let QueryPart { location, time, snapshot, spec, weight } = part;
     let mut writer = ByteWriter::new();
     writer.bytes(MAGIC);
@@ -49,7 +66,7 @@ pub(super) fn write(part: &QueryPart) -> Vec<u8> {
     writer.into_bytes()
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<QueryPart> {
+fn parse(bytes: &[u8]) -> Result<QueryPart> {
     let mut reader = ByteReader::new(bytes);
     reader.group(|| "part of a query".to_owned(), parse_part).and_then(|part| reader.finish("part").map(|()| part))
 }
