@@ -103,8 +103,8 @@ pub use tdb_array::{
     FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Grouped,
     Histogram, Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor, Names,
     NewCells, NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress, PrunedBy,
-    PrunedTiles, Query, QueryBox, Randomness, Result, SmallFiles, StoredTiles, TileCells, TileCounts, TileReader,
-    TileWorkers, TimeRange, TreeNode, Value, Write, Written,
+    PrunedTiles, Query, QueryBox, QueryPart, Randomness, Result, SmallFiles, Stated, Statistics, StoredTiles,
+    TileCells, TileCounts, TileReader, TileWorkers, TimeRange, TreeNode, Value, WhyUnknown, Write, Written,
 };
 
 pub use tdb_condition as condition;
