@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::put::Put;
+use bytes::Bytes;
+use object_store::path::Path;
+
+use crate::mark::Mark;
 
 /// Whether a store heeds the conditions of writes.
 #[derive(Debug)]
@@ -23,6 +26,14 @@ pub(crate) enum Shown {
     Ignores,
     /// There was another error, which tells nothing.
     Nothing,
+}
+
+/// A file that is written in one request, where nothing may have the name.
+#[derive(Debug)]
+pub(crate) struct Put {
+    pub(crate) location: Path,
+    pub(crate) bytes: Bytes,
+    pub(crate) mark: Mark,
 }
 
 impl Conditions {

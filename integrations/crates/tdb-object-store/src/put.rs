@@ -14,7 +14,7 @@ use object_store::{
 use tdb_storage::{Result, StorageError};
 use tdb_types::{NameForm, TimestampedName};
 
-use crate::conditions::Shown;
+use crate::conditions::{Put, Shown};
 use crate::error::{StoreProblem, is_in_doubt, of_store};
 use crate::mark::Mark;
 use crate::pause::pause;
@@ -65,14 +65,6 @@ fn is_uncommitted(location: &Path) -> bool {
     const COMMITTED_APART: u32 = 5;
     let folder = location.as_ref().rsplit('/').nth(1).and_then(TimestampedName::parse);
     folder.is_some_and(|name| matches!(name.form(), NameForm::Versioned(version) if version >= COMMITTED_APART))
-}
-
-/// A file that is written in one request, where nothing may have the name.
-#[derive(Debug)]
-pub(crate) struct Put {
-    location: Path,
-    pub(crate) bytes: Bytes,
-    mark: Mark,
 }
 
 impl Put {
