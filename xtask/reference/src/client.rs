@@ -160,6 +160,17 @@ impl Reference {
         expect!(self.run(&Job::PeakMemory), Outcome::Text(bytes) => bytes.parse().unwrap_or(0))
     }
 
+    /// Seconds of all processors that the process has taken so far.
+    pub fn cpu_seconds(&mut self) -> Result<f64> {
+        expect!(self.run(&Job::CpuSeconds), Outcome::Text(seconds) => seconds.parse().unwrap_or(0.0))
+    }
+
+    /// Opens an array several times, and gives how long each took.
+    pub fn time_opens(&mut self, uri: &str, repeats: usize) -> Result<TimedReads> {
+        let job = Job::TimeOpens { uri: uri.to_owned(), repeats };
+        expect!(self.run(&job), Outcome::Timed(timed) => timed)
+    }
+
     pub fn create(&mut self, uri: &str, spec: &ArraySpec) -> Result<()> {
         self.done(Job::Create { uri: uri.to_owned(), spec: spec.clone() })
     }
@@ -195,10 +206,10 @@ impl Reference {
         expect!(self.run(&job), Outcome::Timed(timed) => timed)
     }
 
-    /// Writes cells several times, and gives how many seconds each took.
-    pub fn time_writes(&mut self, uri: &str, spec: &WriteSpec, repeats: usize) -> Result<Vec<f64>> {
+    /// Writes the same cells several times; gives how long each took, and no cells.
+    pub fn time_writes(&mut self, uri: &str, spec: &WriteSpec, repeats: usize) -> Result<TimedReads> {
         let job = Job::TimeWrites { uri: uri.to_owned(), spec: spec.clone(), repeats };
-        expect!(self.run(&job), Outcome::Seconds(seconds) => seconds)
+        expect!(self.run(&job), Outcome::Timed(timed) => timed)
     }
 
     pub fn time_reads(

@@ -24,6 +24,7 @@ mod memory;
 pub mod model;
 mod protocol;
 mod releases;
+mod stopwatch;
 mod worker;
 
 use std::io;
@@ -35,6 +36,7 @@ pub use client::Reference;
 pub use memory::{peak_memory, reset_peak_memory};
 pub use protocol::{Job, TimedRead, TimedReads};
 pub use releases::{NEWEST, RELEASES, Release, release};
+pub use stopwatch::{Stopwatch, cpu_seconds};
 pub use worker::serve;
 
 /// What can go wrong with the reference library.

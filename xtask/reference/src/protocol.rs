@@ -77,6 +77,13 @@ pub enum Job {
         spec: WriteSpec,
         repeats: usize,
     },
+    /// Seconds of all processors that the process has taken.
+    CpuSeconds,
+    /// Opens an array to read it and closes it, as often as said, by the clock.
+    TimeOpens {
+        uri: String,
+        repeats: usize,
+    },
     /// Opens an array to read it, and closes it.
     Open {
         uri: String,
@@ -195,6 +202,8 @@ impl Job {
             Self::Write { .. } => "write",
             Self::WriteGenerated { .. } => "write generated",
             Self::TimeWrites { .. } => "time writes",
+            Self::CpuSeconds => "processor time",
+            Self::TimeOpens { .. } => "time opens",
             Self::Open { .. } => "open",
             Self::Read { .. } => "read",
             Self::Aggregate { .. } => "aggregate",
@@ -233,8 +242,6 @@ pub enum Outcome {
     /// Of each aggregate a column of one cell.
     Aggregates(Vec<ReadColumn>),
     Timed(TimedReads),
-    /// Of each write.
-    Seconds(Vec<f64>),
     Metadata(Vec<MetadataEntry>),
     Group(GroupDescription),
     Fragments(Vec<FragmentSummary>),
@@ -247,25 +254,28 @@ pub struct GroupDescription {
     pub metadata: Vec<MetadataEntry>,
 }
 
-/// Reads by the clock.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Reads, or whatever else is done, by the clock.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimedReads {
     pub cells: usize,
     /// Values, offsets (8 bytes each, one more than there are cells) and validity.
     pub bytes: u64,
-    /// SHA-256 over the columns in the order asked for, each as its values, then, if cells have a variable size, the
+    /// Empty of what gives no cells; else SHA-256 over the columns in the order asked for, each as its values, then, if cells have a variable size, the
     /// offsets as `u64` in little-endian with the end at the end, then, if the field is nullable, one byte per cell.
     pub digest: Bytes,
     pub reads: Vec<TimedRead>,
-    /// The most memory that the process held during the timed reads in bytes, the result buffers included.
+    /// The most memory that the process held during the timed reads in bytes, the result buffers included; of writes what it held
+    /// beside the cells.
     pub peak_memory: u64,
 }
 
-/// One read by the clock.
+/// One read, or whatever else is done, by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimedRead {
     /// From before the array was opened until after it was closed.
     pub seconds: f64,
+    /// Seconds of all processors together that the process took meanwhile.
+    pub cpu_seconds: f64,
     /// The part of it that opening took.
     pub open_seconds: f64,
     /// How often the query was submitted.

@@ -11,6 +11,7 @@ use super::install::install;
 use super::memory::peak_memory;
 use super::protocol::{GroupDescription, Job, Outcome, Request, receive, send};
 use super::releases::release;
+use super::stopwatch::cpu_seconds;
 use super::{Error, Result};
 
 /// The first argument of a process that does jobs; the second one is the release.
@@ -56,6 +57,8 @@ fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
     match job {
         Job::Version => Ok(Outcome::Text(library.release().to_owned())),
         Job::PeakMemory => Ok(Outcome::Text(peak_memory().to_string())),
+        Job::CpuSeconds => Ok(Outcome::Text(cpu_seconds().to_string())),
+        Job::TimeOpens { uri, repeats } => context.time_opens(uri, *repeats).map(Outcome::Timed),
         Job::Function { name } if library.has(name) => Ok(Outcome::Done),
         Job::Function { name } => Err(Error::Library(format!("release {} has no {name}", library.release()))),
         Job::Create { uri, spec } => context.create(uri, spec).map(done),
@@ -67,7 +70,7 @@ fn do_job(library: &Library, context: &Context, job: &Job) -> Result<Outcome> {
         Job::TimeAggregates { uri, spec, aggregates, repeats } => {
             context.time_aggregates(uri, spec, aggregates, *repeats).map(Outcome::Timed)
         }
-        Job::TimeWrites { uri, spec, repeats } => context.time_writes(uri, spec, *repeats).map(Outcome::Seconds),
+        Job::TimeWrites { uri, spec, repeats } => context.time_writes(uri, spec, *repeats).map(Outcome::Timed),
         Job::TimeReads { uri, spec, room, repeats } => {
             context.time_reads(uri, spec, *room, *repeats).map(Outcome::Timed)
         }

@@ -76,8 +76,8 @@ fn written(reference: &mut Reference, uri: &str, repeats: usize) -> Result<()> {
 /// What a task took.
 fn timed(reference: &mut Reference, uri: &str, task: Task) -> Result<f64> {
     if task.is_write() {
-        let seconds = reference.time_writes(uri, &write_of(0, FEW), 1)?;
-        return seconds.first().copied().ok_or_else(|| "no write was timed".into());
+        let timed = reference.time_writes(uri, &write_of(0, FEW), 1)?;
+        return timed.reads.first().map(|write| write.seconds).ok_or_else(|| "no write was timed".into());
     }
     if matches!(task, Task::Open | Task::OpenMany) {
         let start = Instant::now();

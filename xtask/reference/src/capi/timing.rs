@@ -1,7 +1,5 @@
 //! Times reads, without shipping what they return.
 
-use std::time::Instant;
-
 use sha2::{Digest, Sha256};
 
 use super::buffers::FieldBuffer;
@@ -11,9 +9,23 @@ use super::read::FIRST_ROOM;
 use crate::memory::{peak_memory, reset_peak_memory};
 use crate::model::{AggregateFunction, AggregateSpec, Bytes, QuerySpec, ReadColumn};
 use crate::protocol::{TimedRead, TimedReads};
+use crate::stopwatch::Stopwatch;
 use crate::{Error, Result};
 
 impl Context {
+    /// Opens an array and closes it: once to warm the caches, then `repeats` times by the clock.
+    pub(crate) fn time_opens(&self, uri: &str, repeats: usize) -> Result<TimedReads> {
+        self.open_and_close(uri)?;
+        reset_peak_memory();
+        let mut reads = Vec::with_capacity(repeats);
+        for _ in 0..repeats {
+            let start = Stopwatch::start();
+            self.open_and_close(uri)?;
+            reads.push(start.taken(start.seconds(), 0));
+        }
+        Ok(TimedReads { reads, peak_memory: peak_memory(), ..TimedReads::default() })
+    }
+
     /// Reads once to learn the size of the result and to warm the caches, then `repeats` times by the clock.
     ///
     /// Each timed read opens the array anew and submits until complete, into buffers that were made, and their pages
@@ -68,13 +80,13 @@ impl Context {
         reset_peak_memory();
         let mut reads = Vec::with_capacity(repeats);
         for _ in 0..repeats {
-            let start = Instant::now();
+            let start = Stopwatch::start();
             let array = self.open_to_read(uri, spec.timestamps)?;
-            let open_seconds = start.elapsed().as_secs_f64();
+            let open_seconds = start.seconds();
             let mut buffers = self.aggregate_buffers(&array, aggregates)?;
             let submits = self.aggregate_into(&array, spec, aggregates, &mut buffers)?;
             self.close(&array)?;
-            reads.push(TimedRead { seconds: start.elapsed().as_secs_f64(), open_seconds, submits });
+            reads.push(start.taken(open_seconds, submits));
         }
         let cells = count.map_or(0, |count| count as usize);
         Ok(TimedReads { cells, bytes: 0, digest, reads, peak_memory: peak_memory() })
@@ -103,14 +115,14 @@ impl Context {
         reset_peak_memory();
         let mut reads = Vec::with_capacity(repeats);
         for _ in 0..repeats {
-            let start = Instant::now();
+            let start = Stopwatch::start();
             let array = self.open_to_read(uri, spec.timestamps)?;
-            let open_seconds = start.elapsed().as_secs_f64();
+            let open_seconds = start.seconds();
             for query in &queries {
                 self.complete(&self.read_query(&array, query)?, &mut buffers)?;
             }
             self.close(&array)?;
-            reads.push(TimedRead { seconds: start.elapsed().as_secs_f64(), open_seconds, submits: queries.len() });
+            reads.push(start.taken(open_seconds, queries.len()));
         }
         let bytes = columns.iter().map(byte_count).sum();
         Ok(TimedReads { cells, bytes, digest: digest_of(&columns), reads, peak_memory: peak_memory() })
@@ -118,9 +130,9 @@ impl Context {
 
     /// Opens an array and reads, once, into buffers of `room` bytes; the digest is that of the last submission.
     pub(crate) fn time_first_read(&self, uri: &str, spec: &QuerySpec, room: usize) -> Result<TimedReads> {
-        let start = Instant::now();
+        let start = Stopwatch::start();
         let array = self.open_to_read(uri, spec.timestamps)?;
-        let open_seconds = start.elapsed().as_secs_f64();
+        let open_seconds = start.seconds();
         let schema = self.schema_of(&array)?;
         let fields = self.select_fields(&schema, &spec.fields)?.into_iter();
         let mut buffers = fields.map(|field| FieldBuffer::with_room(field, room)).collect::<Result<Vec<_>>>()?;
@@ -136,11 +148,10 @@ impl Context {
         }
         drop(query);
         self.close(&array)?;
-        let seconds = start.elapsed().as_secs_f64();
+        let reads = vec![start.taken(open_seconds, submits)];
         let mut columns: Vec<_> = buffers.iter().map(FieldBuffer::empty_column).collect();
         buffers.iter().zip(&mut columns).for_each(|(buffer, column)| buffer.append_to(&mut column.column));
         let (bytes, digest) = (columns.iter().map(byte_count).sum(), digest_of(&columns));
-        let reads = vec![TimedRead { seconds, open_seconds, submits }];
         Ok(TimedReads { cells, bytes, digest, reads, peak_memory: peak_memory() })
     }
 
@@ -153,9 +164,9 @@ impl Context {
     }
 
     fn time_read(&self, uri: &str, spec: &QuerySpec, buffers: &mut [FieldBuffer], cells: usize) -> Result<TimedRead> {
-        let start = Instant::now();
+        let start = Stopwatch::start();
         let array = self.open_to_read(uri, spec.timestamps)?;
-        let open_seconds = start.elapsed().as_secs_f64();
+        let open_seconds = start.seconds();
         let query = self.read_query(&array, spec)?;
         let (mut submits, mut seen) = (0, 0);
         loop {
@@ -168,11 +179,11 @@ impl Context {
         }
         drop(query);
         self.close(&array)?;
-        let seconds = start.elapsed().as_secs_f64();
+        let taken = start.taken(open_seconds, submits);
         if seen != cells {
             return Err(Error::Library(format!("a repeated read returned {seen} cells instead of {cells}")));
         }
-        Ok(TimedRead { seconds, open_seconds, submits })
+        Ok(taken)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Writes.
 
-use std::time::Instant;
-
 use tdb_types::Layout;
 
 use super::array::purpose;
@@ -10,7 +8,10 @@ use super::calls::{allocate, call};
 use super::context::Context;
 use super::coordinates;
 use crate::Result;
+use crate::memory::{peak_memory, reset_peak_memory};
 use crate::model::WriteSpec;
+use crate::protocol::TimedReads;
+use crate::stopwatch::Stopwatch;
 
 impl Context {
     /// Writes one fragment.
@@ -21,14 +22,19 @@ impl Context {
 
     /// Writes so many fragments of the same cells, by the clock: each from before the array is opened until after it is
     /// closed. The cells lie in the buffers before that.
-    pub(crate) fn time_writes(&self, uri: &str, spec: &WriteSpec, repeats: usize) -> Result<Vec<f64>> {
+    pub(crate) fn time_writes(&self, uri: &str, spec: &WriteSpec, repeats: usize) -> Result<TimedReads> {
         let mut buffers = self.write_buffers(uri, spec)?;
-        let mut write = || {
-            let start = Instant::now();
+        reset_peak_memory();
+        let before = peak_memory();
+        let mut reads = Vec::with_capacity(repeats);
+        for _ in 0..repeats {
+            let start = Stopwatch::start();
             self.write_from(uri, spec, &mut buffers)?;
-            Ok(start.elapsed().as_secs_f64())
-        };
-        (0..repeats).map(|_| write()).collect()
+            reads.push(start.taken(0.0, 1));
+        }
+        // The cells that are given don't count.
+        let peak_memory = peak_memory().saturating_sub(before);
+        Ok(TimedReads { reads, peak_memory, ..TimedReads::default() })
     }
 
     fn write_buffers(&self, uri: &str, spec: &WriteSpec) -> Result<Vec<FieldBuffer>> {

@@ -32,6 +32,14 @@ pub enum Rule {
     Word { seed: u64 },
     /// A string that no other cell has, of 12 bytes.
     UniqueWord { seed: u64 },
+    /// Words of [`Word`](Self::Word), each 16 times in a row.
+    WordRuns { seed: u64 },
+    /// `u8`: a slow wave with a little noise, as an image gives.
+    Pixel { seed: u64 },
+    /// A [`Wave`](Self::Wave) of which each eighth cell is null.
+    MaybeWave { seed: u64 },
+    /// A [`Word`](Self::Word) of which each eighth cell is null.
+    MaybeWord { seed: u64 },
 }
 
 impl GeneratedWrite {
@@ -56,6 +64,14 @@ impl Rule {
                 fixed(name, cells, |cell| scattered(seed, bits, dimension, cell))
             }
             Self::Word { seed } => strings(name, cells, |cell| word(mix(seed ^ cell) % 5000)),
+            Self::WordRuns { seed } => strings(name, cells, |cell| word(mix(seed ^ (cell / 16)) % 5000)),
+            Self::Pixel { seed } => fixed(name, cells, |cell| pixel(seed, cell)),
+            Self::MaybeWave { seed } => with_nulls(Self::Wave { seed }.column(name, cells), seed, cells),
+            Self::MaybeWord { seed } => {
+                let is_null = |cell| is_null(seed, cell);
+                let value = |cell| if is_null(cell) { String::new() } else { word(mix(seed ^ cell) % 5000) };
+                with_nulls(strings(name, cells, value), seed, cells)
+            }
             Self::UniqueWord { seed } => strings(name, cells, |cell| format!("{:012x}", scatter(seed, 24, cell))),
         }
     }
@@ -74,6 +90,21 @@ fn strings(name: &str, cells: u64, value: impl Fn(u64) -> String) -> Column {
         offsets.push(values.len() as u64);
     }
     Column { name: name.to_owned(), values: Bytes(values), offsets: Some(offsets), validity: None }
+}
+
+/// The column with nulls; their values stay what they are.
+fn with_nulls(column: Column, seed: u64, cells: u64) -> Column {
+    let validity = (0..cells).map(|cell| u8::from(!is_null(seed, cell))).collect();
+    Column { validity: Some(Bytes(validity)), ..column }
+}
+
+fn is_null(seed: u64, cell: u64) -> bool {
+    mix(seed ^ cell).is_multiple_of(8)
+}
+
+fn pixel(seed: u64, cell: u64) -> u8 {
+    let wave = (cell / 32 + seed) % 200;
+    (wave + mix(seed ^ cell) % 8) as u8
 }
 
 /// SplitMix64: numbers without pattern out of numbers with one.
