@@ -52,16 +52,22 @@ enum Task {
     },
     /// What neither the compiler nor the tests see: fixtures, dependency trees, builds without codecs, examples
     Check,
-    /// The same reads by the reference library and by ours, side by side
+    /// The same work by the reference library and by ours, side by side; instruction counts, curves
     Speed(speed::Arguments),
-    /// The process that reads for `speed`; started by it
+    /// The process of our side for `speed`; started by it
     #[command(hide = true)]
-    SpeedWorker(speed::WorkerArguments),
+    SpeedWorker,
+    /// The process that `speed --count` looks at; started by it
+    #[command(hide = true)]
+    SpeedCount(speed::count::CountArguments),
 }
 
 fn main() -> ExitCode {
     if let Some(result) = reference::serve() {
         return exit_code(result.map_err(Into::into));
+    }
+    if let Some(code) = speed::tdb::serve() {
+        return code;
     }
     let result = match Arguments::parse().task {
         Task::Conformance(arguments) => match arguments.stores() {
@@ -77,7 +83,8 @@ fn main() -> ExitCode {
         Task::ReferenceCheck { release, .. } => reference::check(&release),
         Task::Check => check::run(),
         Task::Speed(arguments) => speed::run(&arguments),
-        Task::SpeedWorker(arguments) => speed::run_worker(&arguments),
+        Task::SpeedWorker => speed::run_worker(),
+        Task::SpeedCount(arguments) => speed::count::run_worker(&arguments),
     };
     exit_code(result)
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tdb_types::{Datatype, Layout};
+use tdb_types::{ArrayType, Datatype, Layout};
 
 use tdb_reference::model::{
     ArraySpec, AttributeSpec, DimensionSpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, bytes_of, dimension,
@@ -27,6 +27,7 @@ pub enum Codec {
     Zstd,
     Gzip,
     Lz4,
+    Bzip2,
 }
 
 impl SpeedArray {
@@ -37,8 +38,36 @@ impl SpeedArray {
             FilterSpec::Zstd { .. } => Some(Codec::Zstd),
             FilterSpec::Gzip { .. } => Some(Codec::Gzip),
             FilterSpec::Lz4 { .. } => Some(Codec::Lz4),
+            FilterSpec::Bzip2 { .. } => Some(Codec::Bzip2),
             _ => None,
         })
+    }
+
+    /// Whether nothing is done to any cell: no filters, no offsets, which have some by default.
+    pub fn is_plain(&self) -> bool {
+        let has_filters = |pipeline: &Pipeline| !pipeline.filters.is_empty();
+        let mut attributes = self.spec.attributes.iter();
+        let coordinates =
+            !self.is_sparse() || self.spec.coords_filters.as_ref().is_some_and(|filters| !has_filters(filters));
+        coordinates && attributes.all(|attribute| !has_filters(&attribute.filters) && attribute.cell_val_num.is_some())
+    }
+
+    pub fn is_sparse(&self) -> bool {
+        self.spec.array_type == ArrayType::Sparse
+    }
+
+    pub fn is_hilbert(&self) -> bool {
+        self.spec.cell_order == Layout::Hilbert
+    }
+
+    /// With a write of so many cells of the first row.
+    pub fn of_cells(mut self, cells: u64) -> Self {
+        let last = [0, cells.cast_signed() - 1];
+        for write in &mut self.writes {
+            write.cells = cells;
+            write.subarray = Some(last.iter().map(|last| (bytes_of([0_i64]), bytes_of([*last]))).collect());
+        }
+        self
     }
 }
 
@@ -79,7 +108,8 @@ pub fn dense(name: &str, side: u64, filters: impl Into<Pipeline>) -> SpeedArray 
 
 pub fn dense_of(name: &str, side: u64, attribute: AttributeSpec, rule: Rule) -> SpeedArray {
     let column = attribute.name.clone();
-    let sides = ["y", "x"].map(|name| dimension(name, Datatype::Int64, [0, side as i64 - 1], 512));
+    let tile = 512.min(side) as i64;
+    let sides = ["y", "x"].map(|name| dimension(name, Datatype::Int64, [0, side as i64 - 1], tile));
     SpeedArray {
         name: format!("dense-{name}-{side}"),
         spec: ArraySpec::dense(sides, [attribute]),
@@ -95,11 +125,10 @@ pub fn dense_of(name: &str, side: u64, attribute: AttributeSpec, rule: Rule) -> 
 }
 
 /// A row of doubles, whose tiles were written one by one.
-pub fn many_fragments(consolidated_metadata: bool) -> SpeedArray {
-    const FRAGMENTS: u64 = 1000;
+pub fn many_fragments(fragments: u64, consolidated_metadata: bool) -> SpeedArray {
     const CELLS: u64 = 100;
     let name = if consolidated_metadata { "consolidated" } else { "separate" };
-    let side = dimension("x", Datatype::Int64, [0, (FRAGMENTS * CELLS) as i64 - 1], CELLS as i64);
+    let side = dimension("x", Datatype::Int64, [0, (fragments * CELLS) as i64 - 1], CELLS as i64);
     let write = |fragment| GeneratedWrite {
         layout: Layout::RowMajor,
         subarray: Some(vec![(bytes_of([(fragment * CELLS) as i64]), bytes_of([((fragment + 1) * CELLS) as i64 - 1]))]),
@@ -108,18 +137,20 @@ pub fn many_fragments(consolidated_metadata: bool) -> SpeedArray {
         columns: vec![("value".to_owned(), Rule::Wave { seed: fragment })],
     };
     SpeedArray {
-        name: format!("fragments-{name}-{FRAGMENTS}"),
+        name: format!("fragments-{name}-{fragments}"),
         spec: ArraySpec::dense([side], [attribute("value", Datatype::Float64)]),
-        writes: (0..FRAGMENTS).map(write).collect(),
+        writes: (0..fragments).map(write).collect(),
         consolidated_metadata,
     }
 }
 
-/// A square of doubles under eight fragments. Each covers a part of it and overlaps its neighbours.
-pub fn layered(side: u64) -> SpeedArray {
-    let mut array = dense("layered", side, []);
-    let (band, step) = (side / 4, side / 8);
-    array.writes = (0..8)
+/// A square of doubles under so many fragments. Each covers a band of it, as wide as two steps, and overlaps its neighbours.
+pub fn layered(side: u64, layers: u64) -> SpeedArray {
+    let name = if layers == 8 { "layered".to_owned() } else { format!("layered-{layers}") };
+    let mut array = dense(&name, side, []);
+    let step = side / layers;
+    let band = 2 * step;
+    array.writes = (0..layers)
         .map(|layer| {
             let first = (layer * step).min(side - band);
             GeneratedWrite {
@@ -134,6 +165,38 @@ pub fn layered(side: u64) -> SpeedArray {
             }
         })
         .collect();
+    array
+}
+
+/// A stack of so many images of bytes, `side` pixels along each side, in tiles of a part of one image.
+pub fn stack(images: u64, side: u64) -> SpeedArray {
+    let z = dimension("z", Datatype::Int64, [0, images as i64 - 1], 1);
+    let [y, x] = ["y", "x"].map(|name| dimension(name, Datatype::Int64, [0, side as i64 - 1], 256));
+    let pixel = attribute("pixel", Datatype::UInt8).filters([FilterSpec::Zstd { level: Some(3) }]);
+    SpeedArray {
+        name: format!("stack-{images}-{side}"),
+        spec: ArraySpec::dense([z, y, x], [pixel]),
+        writes: vec![GeneratedWrite {
+            layout: Layout::RowMajor,
+            subarray: None,
+            timestamp: Some(1_700_000_000_000),
+            cells: images * side * side,
+            columns: vec![("pixel".to_owned(), Rule::Pixel { seed: 1 })],
+        }],
+        consolidated_metadata: false,
+    }
+}
+
+/// Points with doubles and strings, of each of which an eighth is null.
+pub fn nullable_points(cells: u64) -> SpeedArray {
+    let mut array = sparse("nullable", cells, 1, [], Layout::RowMajor);
+    let word = attribute("b", Datatype::StringAscii).var().nullable();
+    array.spec.attributes = vec![attribute("a", Datatype::Float64).nullable(), word];
+    for write in &mut array.writes {
+        write.columns.truncate(2);
+        write.columns.push(("a".to_owned(), Rule::MaybeWave { seed: 1 }));
+        write.columns.push(("b".to_owned(), Rule::MaybeWord { seed: 2 }));
+    }
     array
 }
 

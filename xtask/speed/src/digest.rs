@@ -50,3 +50,16 @@ pub fn of_aggregates(aggregates: &Aggregates) -> Bytes {
     aggregates.batch().columns().iter().for_each(|column| hash.update(column.bytes()));
     Bytes(hash.finalize().to_vec())
 }
+
+/// Of the fragments of an array, in the order of their names: the name of each, and how many cells it has.
+pub fn of_fragments(fragments: impl Iterator<Item = (String, u64)>) -> Bytes {
+    let mut fragments: Vec<(String, u64)> = fragments.collect();
+    fragments.sort();
+    let mut hash = Sha256::new();
+    for (name, cells) in fragments {
+        // The library gives whole paths.
+        hash.update(name.rsplit('/').next().unwrap_or_default());
+        hash.update(cells.to_le_bytes());
+    }
+    Bytes(hash.finalize().to_vec())
+}

@@ -1,7 +1,7 @@
 //! What the machine can do at all.
 
 use std::error::Error;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::time::Instant;
 
@@ -14,6 +14,15 @@ pub struct Machine {
     pub page_cache: f64,
     /// Memory that the system has just given, written to for the first time.
     pub fresh: f64,
+    /// Writing a file in memory that is new.
+    pub new_file: f64,
+}
+
+/// Which way a codec runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Encode,
+    Decode,
 }
 
 pub fn threads() -> usize {
@@ -51,28 +60,43 @@ pub fn measure() -> Result<Machine, Box<dyn Error>> {
         let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_exact(&mut to));
         failed = read.err();
     });
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?;
+    let new_file = speed(BYTES, || {
+        let path = folder.path().join("new");
+        let written =
+            File::create(&path).and_then(|mut file| file.write_all(&from)).and_then(|()| fs::remove_file(&path));
+        failed = written.err().or(failed.take());
+    });
     match failed {
         Some(error) => Err(error.into()),
-        None => Ok(Machine { threads: threads(), copy, page_cache, fresh }),
+        None => Ok(Machine { threads: threads(), copy, page_cache, fresh, new_file }),
     }
 }
 
-/// How fast one thread runs the codec backwards over 64 KiB chunks of the array's cells, with nothing around it.
-pub fn codec(codec: Codec, array: &SpeedArray) -> Result<f64, Box<dyn Error>> {
-    const CHUNK: usize = 64 << 10;
+/// Bytes of a chunk, as pipelines cut them.
+const CHUNK: usize = 64 << 10;
+
+/// How fast one thread runs the codec over 64 KiB chunks of the array's cells, with nothing around it, in bytes of cells per second.
+pub fn codec(codec: Codec, array: &SpeedArray, direction: Direction) -> Result<f64, Box<dyn Error>> {
     let mut sample = array.writes[0].clone();
-    sample.cells = sample.cells.min(4 << 20);
+    sample.cells = sample.cells.min(1 << 20);
     let cells = sample.materialise().cells;
     let cells = &cells.last().ok_or("no column")?.values;
-    let chunks: Vec<Vec<u8>> = cells.chunks(CHUNK).map(|chunk| compress(codec, chunk)).collect::<Result<_, _>>()?;
-    let mut out = vec![0; CHUNK];
+    let compressed = || cells.chunks(CHUNK).map(|chunk| compress(codec, chunk)).collect::<Result<Vec<_>, _>>();
     let mut failed = None;
-    let mut decompress = decompressor(codec)?;
-    let speed = speed(cells.len(), || {
-        for (chunk, original) in chunks.iter().zip(cells.chunks(CHUNK)) {
-            failed = decompress(chunk, &mut out[..original.len()]).err().or(failed.take());
+    let speed = match direction {
+        Direction::Encode => speed(cells.len(), || failed = compressed().err().or(failed.take())),
+        Direction::Decode => {
+            let chunks = compressed()?;
+            let mut out = vec![0; CHUNK];
+            let mut decompress = decompressor(codec)?;
+            speed(cells.len(), || {
+                for (chunk, original) in chunks.iter().zip(cells.chunks(CHUNK)) {
+                    failed = decompress(chunk, &mut out[..original.len()]).err().or(failed.take());
+                }
+            })
         }
-    });
+    };
     match failed {
         Some(error) => Err(error),
         None => Ok(speed),
@@ -83,6 +107,11 @@ fn compress(codec: Codec, chunk: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(match codec {
         Codec::Zstd => zstd::bulk::compress(chunk, 3)?,
         Codec::Lz4 => lz4_flex::block::compress(chunk),
+        Codec::Bzip2 => {
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
+            encoder.write_all(chunk)?;
+            encoder.finish()?
+        }
         Codec::Gzip => {
             let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(6));
             encoder.write_all(chunk)?;
@@ -100,6 +129,7 @@ fn decompressor(codec: Codec) -> Result<Decompress, Box<dyn Error>> {
             Box::new(move |chunk, out| decompressor.decompress_to_buffer(chunk, out).map(drop).map_err(Into::into))
         }
         Codec::Lz4 => Box::new(|chunk, out| lz4_flex::block::decompress_into(chunk, out).map(drop).map_err(Into::into)),
+        Codec::Bzip2 => Box::new(|chunk, out| Ok(bzip2::read::BzDecoder::new(chunk).read_exact(out)?)),
         Codec::Gzip => {
             let mut inflate = flate2::Decompress::new(true);
             Box::new(move |chunk, out| {

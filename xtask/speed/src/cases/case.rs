@@ -1,10 +1,12 @@
 //! A read of an array, and what cases are made of.
 
 use crate::arrays::SpeedArray;
+use crate::workload::Group;
 use tdb_reference::model::{AggregateSpec, FilterSpec, Pipeline, QuerySpec};
 
 /// One read of one array.
 pub struct Case {
+    pub group: Group,
     pub name: String,
     pub array: SpeedArray,
     pub query: QuerySpec,
@@ -16,7 +18,7 @@ pub struct Case {
 }
 
 /// How a query with many ranges is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Asking {
     /// As it is.
     Once,
@@ -37,8 +39,8 @@ impl Case {
     }
 }
 
-pub fn case(name: &str, array: SpeedArray, query: QuerySpec) -> Case {
-    Case { name: name.to_owned(), array, query, aggregates: Vec::new(), asking: Asking::Once, whole: false }
+pub fn case(group: Group, name: &str, array: SpeedArray, query: QuerySpec) -> Case {
+    Case { group, name: name.to_owned(), array, query, aggregates: Vec::new(), asking: Asking::Once, whole: false }
 }
 
 pub fn zstd() -> Pipeline {

@@ -4,6 +4,7 @@ use tdb_types::Layout;
 
 use super::case::{Asking, Case, case, plain, zstd};
 use crate::arrays::{SpeedArray, dense, side_bits, sparse};
+use crate::workload::Group;
 use tdb_reference::model::{QuerySpec, RangesSpec, Rule, bytes_of};
 
 /// How many points, or ranges.
@@ -23,14 +24,19 @@ pub(super) fn many_cases(side: u64, ten: u64) -> Vec<Case> {
         for (order, layout) in [("row-major", Layout::RowMajor), ("unordered", Layout::Unordered)] {
             let ranges = |name: &str, columns| {
                 let name = format!("ranges, sparse, {filters}, {name}, {order}");
-                case(&name, points.clone(), QuerySpec { layout, ..rows(width, columns) })
+                case(Group::Many, &name, points.clone(), QuerySpec { layout, ..rows(width, columns) })
             };
             cases.push(ranges("a thousand", None));
             cases.push(ranges("a thousand, 500 columns", Some(500)));
         }
-        cases.push(case(&format!("ranges, dense, {filters}, a thousand"), grid.clone(), rows(side as i64, None)));
+        cases.push(case(
+            Group::Many,
+            &format!("ranges, dense, {filters}, a thousand"),
+            grid.clone(),
+            rows(side as i64, None),
+        ));
         let narrow = rows(side as i64, Some(500));
-        cases.push(case(&format!("ranges, dense, {filters}, a thousand, 500 columns"), grid, narrow));
+        cases.push(case(Group::Many, &format!("ranges, dense, {filters}, a thousand, 500 columns"), grid, narrow));
     }
     cases
 }
@@ -42,7 +48,7 @@ fn point_cases(name: &str, array: &SpeedArray, points: &[[i64; 2]]) -> [Case; 2]
         ranges: points.iter().map(|point| (bytes_of([point[dimension]]), bytes_of([point[dimension]]))).collect(),
     };
     let query = QuerySpec { ranges: vec![range(0, "y"), range(1, "x")], ..QuerySpec::all(Layout::RowMajor) };
-    let of = |name: String, asking| Case { asking, ..case(&name, array.clone(), query.clone()) };
+    let of = |name: String, asking| Case { asking, ..case(Group::Many, &name, array.clone(), query.clone()) };
     [
         of(format!("points, {name}, a thousand"), Asking::OneByOne),
         of(format!("points, {name}, a thousand, as one"), Asking::Points),

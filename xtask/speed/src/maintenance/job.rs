@@ -1,7 +1,7 @@
 //! What is measured.
 
 /// A consolidation or a vacuum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Job {
     Fragments,
     Commits,
@@ -19,17 +19,6 @@ impl Job {
             Self::Footers => format!("consolidation of footers, {array}"),
             Self::VacuumFragments => format!("vacuum, {array}"),
             Self::VacuumCommits => format!("vacuum of commits, {array}"),
-        }
-    }
-
-    /// How it is called on the command line.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Fragments => "fragments",
-            Self::Commits => "commits",
-            Self::Footers => "footers",
-            Self::VacuumFragments => "vacuum-fragments",
-            Self::VacuumCommits => "vacuum-commits",
         }
     }
 

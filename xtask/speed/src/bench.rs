@@ -1,0 +1,66 @@
+//! The run: each workload by both sides in turns.
+
+use tdb_reference::{NEWEST, Reference, TimedReads};
+
+use crate::arguments::Arguments;
+use crate::outcome::Result;
+use crate::side::Side;
+use crate::table::{self, Row};
+use crate::workload::{Ask, Bench, Workload};
+use crate::{arrays, limits, workloads};
+
+/// In how many turns each side does its repeats.
+const TURNS: usize = 2;
+
+/// Measures what is asked for, and prints the table, the means, and what misses its mark.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let mut workloads = workloads::all(arguments.scale, &arguments.groups);
+    workloads.retain(|workload| arguments.only.as_ref().is_none_or(|only| workload.name().contains(only)));
+    if arguments.list {
+        for workload in &workloads {
+            println!("{:<24} {}", workload.group().name(), workload.name());
+        }
+        return Ok(());
+    }
+    let mut reference = Reference::start(NEWEST)?;
+    reference.patience(std::time::Duration::from_secs(1800));
+    let mut bench = Bench {
+        reference,
+        arrays: arguments.arrays.clone().unwrap_or_else(arrays::default_folder),
+        memory: tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?,
+        machine: limits::measure()?,
+    };
+    println!("{}", table::heading(&bench.machine));
+    let mut rows = Vec::new();
+    for workload in &mut workloads {
+        let row = measure(&mut **workload, &mut bench, arguments.repeats.max(1));
+        let row = row.map_err(|error| format!("{}: {error}", workload.name()))?;
+        println!("{}", row.line());
+        rows.push(row);
+    }
+    println!("\n{}", table::summary(&rows, bench.machine.threads));
+    let different: Vec<&str> = rows.iter().filter(|row| !row.is_same()).map(|row| row.name.as_str()).collect();
+    if different.is_empty() { Ok(()) } else { Err(format!("different cells: {}", different.join(", ")).into()) }
+}
+
+fn measure(workload: &mut dyn Workload, bench: &mut Bench, repeats: usize) -> Result<Row> {
+    workload.prepare(bench)?;
+    let all = limits::threads();
+    let (mut theirs, mut ours) = (<[Side; 2]>::default(), <[Side; 2]>::default());
+    let turns = TURNS.min(repeats);
+    for turn in 0..turns {
+        let repeats = (repeats + turn) / turns;
+        for (place, threads) in [1, all].into_iter().enumerate() {
+            let ask = Ask { threads, repeats, digest: turn == 0 };
+            theirs[place].add(workload.theirs(bench, ask)?);
+            ours[place].add(workload.ours(bench, ask)?);
+        }
+    }
+    let bytes = theirs[0].bytes.max(ours[0].bytes);
+    let sample = TimedReads { cells: ours[0].cells, bytes, ..TimedReads::default() };
+    let limit = workload.limit(bench, &sample)?;
+    bench.reference.config().clear();
+    bench.reference.restart();
+    workload.finish(bench)?;
+    Ok(Row { name: workload.name().to_owned(), group: workload.group(), theirs, ours, limit })
+}

@@ -1,0 +1,96 @@
+//! Conditions, and aggregates.
+
+use tdb_reference::model::{AggregateFunction, AggregateSpec, Comparison, Condition, QuerySpec};
+use tdb_types::Layout;
+
+use super::case::{Case, case, plain, zstd};
+use super::windows::square;
+use crate::arrays::{SpeedArray, dense, sparse};
+use crate::workload::Group;
+
+/// Conditions that no tile can meet, that cells in a row meet, and that cells everywhere do.
+pub(super) fn condition_cases(side: u64, ten: u64) -> Vec<Case> {
+    let plain_points = sparse("plain", ten, 1, plain(), Layout::RowMajor);
+    let zstd_points = sparse("zstd", ten, 1, zstd(), Layout::RowMajor);
+    let grid = dense("zstd", side, zstd());
+    let where_ = |layout, condition| QuerySpec { condition: Some(condition), ..QuerySpec::all(layout) };
+    let above = |name: &str, value: f64| Condition::compare(name, Comparison::Greater, value.to_le_bytes());
+    let rows = |first: i64, end: i64| {
+        let from = Condition::compare("y", Comparison::GreaterOrEqual, first.to_le_bytes());
+        from.and(Condition::compare("y", Comparison::Less, end.to_le_bytes()))
+    };
+    vec![
+        case(
+            Group::Conditions,
+            "condition, sparse, none",
+            plain_points.clone(),
+            where_(Layout::GlobalOrder, above("a", 1e300)),
+        ),
+        case(
+            Group::Conditions,
+            "condition, sparse, in a row",
+            plain_points.clone(),
+            where_(Layout::GlobalOrder, rows(1000, 1100)),
+        ),
+        case(
+            Group::Conditions,
+            "condition, sparse, everywhere",
+            plain_points,
+            where_(Layout::GlobalOrder, above("a", 110.0)),
+        ),
+        case(
+            Group::Conditions,
+            "condition, sparse, zstd, everywhere",
+            zstd_points,
+            where_(Layout::GlobalOrder, above("a", 110.0)),
+        ),
+        case(
+            Group::Conditions,
+            "condition, dense, zstd, none",
+            grid.clone(),
+            where_(Layout::RowMajor, above("value", 1e300)),
+        ),
+        case(
+            Group::Conditions,
+            "condition, dense, zstd, everywhere",
+            grid,
+            where_(Layout::RowMajor, above("value", 110.0)),
+        ),
+    ]
+}
+
+/// Count, sum, least and greatest value of one attribute: of all cells, of those in a box, and of those that fulfil a condition.
+pub(super) fn aggregate_cases(side: u64, ten: u64) -> Vec<Case> {
+    let plain_points = sparse("plain", ten, 1, plain(), Layout::RowMajor);
+    let zstd_points = sparse("zstd", ten, 1, zstd(), Layout::RowMajor);
+    let layers = sparse("layers", ten / 2, 8, plain(), Layout::RowMajor);
+    let plain_grid = dense("plain", side, plain());
+    let zstd_grid = dense("zstd", side, zstd());
+    let all = QuerySpec::all(Layout::RowMajor);
+    let above = |name: &str| {
+        let condition = Condition::compare(name, Comparison::Greater, 110.0_f64.to_le_bytes());
+        QuerySpec { condition: Some(condition), ..all.clone() }
+    };
+    let middle = square(side as i64 / 4 + 10, 2000.min(side as i64 / 2));
+    let of = |name: &str, array: &SpeedArray, field: &str, query: &QuerySpec| {
+        let functions = [AggregateFunction::Sum, AggregateFunction::Min, AggregateFunction::Max];
+        let mut aggregates: Vec<_> = functions.iter().map(|function| AggregateSpec::of(*function, field)).collect();
+        // Of dense arrays the library counts the cells that don't fulfil the condition, too.
+        if query.condition.is_none() || field == "a" {
+            aggregates.push(AggregateSpec::count());
+        }
+        Case { aggregates, ..case(Group::Aggregates, &format!("aggregates, {name}"), array.clone(), query.clone()) }
+    };
+    vec![
+        of("sparse, all", &plain_points, "a", &all),
+        of("sparse, box", &plain_points, "a", &square(1000, 2000)),
+        of("sparse, zstd, box", &zstd_points, "a", &square(1000, 2000)),
+        of("sparse, condition", &plain_points, "a", &above("a")),
+        of("sparse, zstd, condition", &zstd_points, "a", &above("a")),
+        of("sparse, eight fragments", &layers, "a", &all),
+        of("dense, all", &plain_grid, "value", &all),
+        of("dense, 2000 x 2000", &plain_grid, "value", &middle),
+        of("dense, zstd, 2000 x 2000", &zstd_grid, "value", &middle),
+        of("dense, condition", &plain_grid, "value", &above("value")),
+    ]
+}

@@ -1,0 +1,122 @@
+//! Reads of dense arrays.
+
+use tdb_reference::model::{FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule, attribute, bytes_of};
+use tdb_types::{Datatype, Layout};
+
+use super::case::{Case, case, plain, zstd};
+use super::windows::{range, square, window};
+use crate::arrays::{dense, dense_of, layered, stack};
+use crate::workload::Group;
+
+pub(super) fn dense_cases(side: u64) -> Vec<Case> {
+    let plain = dense("plain", side, plain());
+    let zstd = dense("zstd", side, zstd());
+    let middle = side as i64 / 2 + 100;
+    let all = QuerySpec::all;
+    let mut cases = vec![
+        case(Group::Dense, "dense, unfiltered, all", plain.clone(), all(Layout::RowMajor)),
+        Case {
+            whole: true,
+            ..case(Group::Dense, "dense, unfiltered, all, as one", plain.clone(), all(Layout::RowMajor))
+        },
+        case(Group::Dense, "dense, unfiltered, all, global", plain.clone(), all(Layout::GlobalOrder)),
+        case(Group::Dense, "dense, unfiltered, all, col-major", plain.clone(), all(Layout::ColMajor)),
+        case(
+            Group::Dense,
+            "dense, unfiltered, 2000 x 2000",
+            plain.clone(),
+            square(side as i64 / 4 + 10, 2000.min(side as i64 / 2)),
+        ),
+        case(Group::Dense, "dense, unfiltered, 64 x 64", plain.clone(), square(middle, 64)),
+        case(Group::Dense, "dense, unfiltered, one point", plain.clone(), square(middle, 1)),
+        case(Group::Dense, "dense, zstd, all", zstd.clone(), all(Layout::RowMajor)),
+        case(Group::Dense, "dense, zstd, 64 x 64", zstd.clone(), square(middle, 64)),
+        case(Group::Dense, "dense, zstd, one point", zstd.clone(), square(middle, 1)),
+        case(
+            Group::Dense,
+            "dense, unfiltered, 64 rows across tiles",
+            plain.clone(),
+            window((middle, 64), (0, side as i64)),
+        ),
+        case(
+            Group::Dense,
+            "dense, unfiltered, 64 columns across tiles",
+            plain.clone(),
+            window((0, side as i64), (middle, 64)),
+        ),
+        case(Group::Dense, "dense, unfiltered, each 16th row", plain, strided(side as i64)),
+        case(Group::Dense, "dense, zstd, each 16th row", zstd.clone(), strided(side as i64)),
+        case(Group::Dense, "dense, eight layers, all", layered(side / 2, 8), all(Layout::RowMajor)),
+        case(Group::Dense, "dense, twenty layers, all", layered(side / 2, 20), all(Layout::RowMajor)),
+    ];
+    let words = attribute("word", Datatype::StringUtf8).var();
+    let words = dense_of("words", side / 4, words, Rule::Word { seed: 9 });
+    cases.push(case(Group::Dense, "dense, strings, all", words.clone(), all(Layout::RowMajor)));
+    cases.push(case(Group::Dense, "dense, strings, 64 x 64", words, square(side as i64 / 8, 64)));
+    let times = dense_of(
+        "int64-delta",
+        side / 2,
+        attribute("time", Datatype::Int64).filters([FilterSpec::DoubleDelta { reinterpret: None }]),
+        Rule::Ascending { seed: 2 },
+    );
+    let nullable =
+        dense_of("nullable", side / 2, attribute("value", Datatype::Float64).nullable(), Rule::MaybeWave { seed: 1 });
+    cases.push(case(Group::Dense, "dense, nullable, all", nullable, all(Layout::RowMajor)));
+    let words = attribute("word", Datatype::StringAscii).var().nullable();
+    let words = dense_of("nullable-words", side / 4, words, Rule::MaybeWord { seed: 9 });
+    cases.push(case(Group::Dense, "dense, nullable strings, all", words, all(Layout::RowMajor)));
+    cases.push(case(Group::Dense, "dense, double delta, all", times, all(Layout::RowMajor)));
+    cases
+}
+
+/// Each 16th row, as a range of its own.
+fn strided(side: i64) -> QuerySpec {
+    let rows = (0..side / 16).map(|row| (bytes_of([16 * row + 5]), bytes_of([16 * row + 5])));
+    let ranges = vec![RangesSpec { dimension: "y".to_owned(), ranges: rows.collect() }];
+    QuerySpec { ranges, ..QuerySpec::all(Layout::RowMajor) }
+}
+
+/// All of arrays whose cells go through chains of filters that people use.
+pub(super) fn chain_cases(side: u64) -> Vec<Case> {
+    let zstd = || FilterSpec::Zstd { level: Some(3) };
+    let doubles: [(&str, Pipeline); 10] = [
+        ("gzip", [FilterSpec::Gzip { level: Some(6) }].into()),
+        ("lz4", [FilterSpec::Lz4 { level: None }].into()),
+        ("bzip2", [FilterSpec::Bzip2 { level: Some(1) }].into()),
+        ("byteshuffle-lz4", [FilterSpec::Byteshuffle, FilterSpec::Lz4 { level: None }].into()),
+        ("byteshuffle-zstd", [FilterSpec::Byteshuffle, zstd()].into()),
+        ("bitshuffle-lz4", [FilterSpec::Bitshuffle, FilterSpec::Lz4 { level: None }].into()),
+        ("bitshuffle-zstd", [FilterSpec::Bitshuffle, zstd()].into()),
+        ("xor-zstd", [FilterSpec::Xor, zstd()].into()),
+        ("float-scale", [FilterSpec::ScaleFloat { factor: 1.0 / 128.0, offset: 0.0, byte_width: 4 }].into()),
+        ("sha256", [FilterSpec::ChecksumSha256].into()),
+    ];
+    let all =
+        |name: &str, array| case(Group::Dense, &format!("dense, {name}, all"), array, QuerySpec::all(Layout::RowMajor));
+    let mut cases: Vec<Case> =
+        doubles.into_iter().map(|(name, pipeline)| all(name, dense(name, side, pipeline))).collect();
+    let widths = [FilterSpec::POSITIVE_DELTA, FilterSpec::BIT_WIDTH_REDUCTION];
+    let times = attribute("time", Datatype::Int64).filters(widths);
+    let times = dense_of("positive-delta-bit-width", side, times, Rule::Ascending { seed: 2 });
+    cases.push(all("positive delta and bit width", times));
+    for (name, filter, rule) in [
+        ("dictionary strings", FilterSpec::Dictionary, Rule::Word { seed: 9 }),
+        ("RLE strings", FilterSpec::Rle, Rule::WordRuns { seed: 9 }),
+    ] {
+        let words = attribute("word", Datatype::StringAscii).var().filters([filter]);
+        cases.push(all(name, dense_of(&name.replace(' ', "-"), side / 2, words, rule)));
+    }
+    cases
+}
+
+/// Images, and parts of all images, of a stack.
+pub(super) fn image_cases(scale: f64) -> Vec<Case> {
+    let side = ((1024.0 * scale.sqrt() / 256.0).round().max(1.0) as u64) * 256;
+    let stack = stack(64, side);
+    let image = QuerySpec { ranges: vec![range("z", 31, 1)], ..QuerySpec::all(Layout::RowMajor) };
+    let crop = window((side as i64 / 8 + 3, side as i64 / 4), (side as i64 / 8 + 5, side as i64 / 4));
+    vec![
+        case(Group::Dense, "dense, stack of images, one image", stack.clone(), image),
+        case(Group::Dense, "dense, stack of images, a crop of all", stack, crop),
+    ]
+}

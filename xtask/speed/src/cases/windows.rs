@@ -1,0 +1,19 @@
+//! Parts of arrays.
+
+use tdb_reference::model::{QuerySpec, RangesSpec, bytes_of};
+use tdb_types::Layout;
+
+/// A range of one dimension.
+pub fn range(dimension: &str, first: i64, len: i64) -> RangesSpec {
+    RangesSpec { dimension: dimension.to_owned(), ranges: vec![(bytes_of([first]), bytes_of([first + len - 1]))] }
+}
+
+/// A box of rows and columns.
+pub fn window(rows: (i64, i64), columns: (i64, i64)) -> QuerySpec {
+    let ranges = vec![range("y", rows.0, rows.1), range("x", columns.0, columns.1)];
+    QuerySpec { ranges, ..QuerySpec::all(Layout::RowMajor) }
+}
+
+pub fn square(first: i64, len: i64) -> QuerySpec {
+    window((first, len), (first, len))
+}

@@ -1,0 +1,175 @@
+//! The arrays that paths work on: written by our own writer, the same ones each time.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tdb_array::tdb_filters::{Filter, FilterPipeline};
+use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_types::{CellValNum, Datatype, Layout, Scalar};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Names};
+use tdb_reference::model::Rule;
+
+use crate::cells::{columns, new_cells};
+use crate::outcome::Result;
+use crate::tdb;
+
+/// Cells along each side of the dense arrays.
+pub const SIDE: i64 = 512;
+/// The coordinates of sparse arrays are below two to the power of this.
+pub const BITS: u32 = 10;
+/// Cells of the sparse arrays.
+pub const CELLS: u64 = 40_000;
+/// Rows of the table.
+pub const ROWS: u64 = 10_000;
+
+/// Names that are the same each time.
+pub fn names(number: u64) -> Names {
+    Names::new().at(1_700_000_000_000 + 10 * number).seeded(number)
+}
+
+/// Opens an array for one thread.
+pub fn open(path: impl AsRef<Path>) -> Result<Array> {
+    Ok(ArrayOptions::new().threads(1).open(path)?)
+}
+
+/// Creates an array of a schema.
+pub fn create(path: impl AsRef<Path>, schema: ArraySchema) -> Result<()> {
+    CreateOptions::new().names(names(0)).create(path, &ArrayDefinition::new(schema)?)?;
+    Ok(())
+}
+
+/// Makes all inputs in an empty folder.
+pub fn make(folder: &Path) -> Result<()> {
+    let zstd = vec![Filter::Byteshuffle, Filter::Zstd { level: 3 }];
+    dense(&folder.join("dense"), Vec::new())?;
+    dense(&folder.join("dense-zstd"), zstd)?;
+    words(&folder.join("words"))?;
+    for (name, fragments, shared) in [("sparse", 1, false), ("ten", 10, true)] {
+        sparse(&folder.join(name), fragments, shared)?;
+    }
+    row(&folder.join("one"), 1)?;
+    row(&folder.join("hundred"), 100)?;
+    wide(&folder.join("wide"))?;
+    table(&folder.join("table"))?;
+    csv(folder, "table", "table.csv")
+}
+
+/// A square of doubles in tiles of 128 by 128.
+pub fn dense_schema(filters: Vec<Filter>) -> Result<ArraySchema> {
+    let value = Attribute::new("value", Datatype::Float64).with_filters(FilterPipeline::new(filters));
+    let sides = ["y", "x"].map(|name| dimension(name, SIDE, 128));
+    Ok(sides.into_iter().fold(SchemaBuilder::dense(), SchemaBuilder::dimension).attribute(value).build()?)
+}
+
+/// Points on a square with a double and a time each; coordinates and offsets aren't filtered, so that no codec hides the rest.
+pub fn sparse_schema() -> Result<ArraySchema> {
+    let none = || FilterPipeline { filters: Vec::new(), ..FilterPipeline::default_coords() };
+    let sides = ["y", "x"].map(|name| dimension(name, 1 << BITS, 128));
+    let builder = sides.into_iter().fold(SchemaBuilder::sparse(), SchemaBuilder::dimension);
+    let builder = builder.capacity(5_000).coords_filters(none()).offsets_filters(none());
+    let attributes = [Attribute::new("a", Datatype::Float64), Attribute::new("b", Datatype::Int64)];
+    Ok(attributes.into_iter().fold(builder, SchemaBuilder::attribute).build()?)
+}
+
+pub fn dimension(name: &str, side: i64, extent: i64) -> Dimension {
+    Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(side - 1)).with_tile_extent(Scalar::I64(extent))
+}
+
+/// The rules of the columns of points; those of one number have the same points.
+pub fn point_rules(number: u64) -> [(&'static str, Rule); 4] {
+    [
+        ("y", Rule::Scattered { seed: number, bits: BITS, dimension: 0 }),
+        ("x", Rule::Scattered { seed: number, bits: BITS, dimension: 1 }),
+        ("a", Rule::Wave { seed: number }),
+        ("b", Rule::Ascending { seed: number }),
+    ]
+}
+
+fn dense(path: &Path, filters: Vec<Filter>) -> Result<()> {
+    create(path, dense_schema(filters)?)?;
+    let cells = columns(&[("value", Rule::Wave { seed: 1 })], (SIDE * SIDE).cast_unsigned());
+    open(path)?.write().names(names(1)).cells(&new_cells(&cells))?;
+    Ok(())
+}
+
+/// A square of strings.
+fn words(path: &Path) -> Result<()> {
+    let word = Attribute::new("word", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var);
+    let sides = ["y", "x"].map(|name| dimension(name, SIDE / 2, 64));
+    create(path, sides.into_iter().fold(SchemaBuilder::dense(), SchemaBuilder::dimension).attribute(word).build()?)?;
+    let cells = columns(&[("word", Rule::Word { seed: 2 })], (SIDE * SIDE / 4).cast_unsigned());
+    open(path)?.write().names(names(1)).cells(&new_cells(&cells))?;
+    Ok(())
+}
+
+/// Fragments of points that share the cells; those that overlap lie everywhere.
+fn sparse(path: &Path, fragments: u64, overlap: bool) -> Result<()> {
+    create(path, sparse_schema()?)?;
+    for fragment in 0..fragments {
+        let seed = if overlap { fragment } else { 0 };
+        let cells = columns(&point_rules(seed), CELLS / fragments);
+        open(path)?.write().names(names(1 + fragment)).cells(&new_cells(&cells))?;
+    }
+    Ok(())
+}
+
+/// A row of doubles, in fragments of a tile each.
+fn row(path: &Path, fragments: i64) -> Result<()> {
+    const TILE: i64 = 100;
+    let value = Attribute::new("value", Datatype::Float64);
+    create(path, SchemaBuilder::dense().dimension(dimension("x", 100 * TILE, TILE)).attribute(value).build()?)?;
+    for fragment in 0..fragments {
+        let cells = columns(&[("value", Rule::Wave { seed: 3 })], TILE.cast_unsigned());
+        let first = fragment * TILE;
+        let write = open(path)?.write().names(names(1 + fragment.cast_unsigned()));
+        write.range("x", first..first + TILE)?.cells(&new_cells(&cells))?;
+    }
+    Ok(())
+}
+
+/// Many attributes with filters of their own, whose schema and footer are long.
+fn wide(path: &Path) -> Result<()> {
+    let attribute = |number: usize| {
+        let filters = vec![Filter::DoubleDelta { level: -1, reinterpret: None }, Filter::Zstd { level: 5 }];
+        Attribute::new(format!("attribute_{number:02}"), Datatype::Int64).with_filters(FilterPipeline::new(filters))
+    };
+    let builder = SchemaBuilder::dense().dimension(dimension("x", 1000, 100));
+    create(path, (0..60).map(attribute).fold(builder, SchemaBuilder::attribute).build()?)?;
+    let names_of: Vec<String> = (0..60).map(|number| format!("attribute_{number:02}")).collect();
+    let rules: Vec<_> = names_of.iter().map(|name| (name.as_str(), Rule::Ascending { seed: 4 })).collect();
+    open(path)?.write().names(names(1)).cells(&new_cells(&columns(&rules, 1000)))?;
+    Ok(())
+}
+
+/// Rows as people keep them: a number, a time, doubles, strings.
+fn table(path: &Path) -> Result<()> {
+    let id = dimension("id", i64::from(i32::MAX), 1000);
+    let time = Attribute::new("time", Datatype::DatetimeSec);
+    let doubles = ["price", "amount"].map(|name| Attribute::new(name, Datatype::Float64));
+    let strings =
+        ["word", "place"].map(|name| Attribute::new(name, Datatype::StringUtf8).with_cell_val_num(CellValNum::Var));
+    let builder = SchemaBuilder::sparse().cell_order(Layout::RowMajor).dimension(id).attribute(time);
+    create(path, doubles.into_iter().chain(strings).fold(builder, SchemaBuilder::attribute).build()?)?;
+    let rules = [
+        ("id", Rule::Ascending { seed: 5 }),
+        ("time", Rule::Ascending { seed: 6 }),
+        ("price", Rule::Wave { seed: 7 }),
+        ("amount", Rule::Wave { seed: 8 }),
+        ("word", Rule::Word { seed: 9 }),
+        ("place", Rule::Word { seed: 10 }),
+    ];
+    open(path)?.write().names(names(1)).cells(&new_cells(&columns(&rules, ROWS)))?;
+    Ok(())
+}
+
+/// The cells of an array as CSV.
+fn csv(folder: &Path, array: &str, file: &str) -> Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.env(tdb::VARIABLE, "whole").args(["read", array, "--format", "csv", "--order", "row-major"]);
+    let output = command.current_dir(folder).stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(format!("tdb read {array}: {}", output.status).into());
+    }
+    Ok(fs::write(folder.join(file), output.stdout)?)
+}

@@ -1,0 +1,96 @@
+//! Writes, and consolidations.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+
+use tdb_array::tdb_filters::Filter;
+use tdb_array::tdb_schema::ArraySchema;
+use tdb_maintain::ConsolidateFragments;
+use tdb_reference::model::{Column, Rule};
+
+use super::inputs::{self, CELLS, SIDE, names, open};
+use super::path::{CountedPath, Prepared, here};
+use crate::cells::{columns, new_cells};
+use crate::folders::copy;
+use crate::ours::columns_in_global_order;
+use crate::outcome::Result;
+
+pub fn all() -> Vec<CountedPath> {
+    let dense = |filters: fn() -> Vec<Filter>| {
+        move || {
+            let cells = columns(&[("value", Rule::Wave { seed: 1 })], (SIDE * SIDE).cast_unsigned());
+            into_new(inputs::dense_schema(filters())?, cells)
+        }
+    };
+    vec![
+        here("dense write: unfiltered", dense(Vec::new)),
+        here("dense write: byteshuffle and zstd", dense(|| vec![Filter::Byteshuffle, Filter::Zstd { level: 3 }])),
+        here("sparse write: unordered", || into_new(inputs::sparse_schema()?, columns(&inputs::point_rules(0), CELLS))),
+        here("sparse write: global order", in_global_order),
+        here("small write: beside 100 fragments, with its open", small_write),
+        here("consolidation: 10 fragments that overlap", || consolidation("ten")),
+        here("consolidation: 100 fragments one after the other", || consolidation("hundred")),
+    ]
+}
+
+/// The array that is written to, which isn't there yet.
+const TARGET: &str = "written";
+
+/// A folder of this process alone.
+fn target() -> Result<String> {
+    let folder = format!("{TARGET}-{:07}", std::process::id());
+    if Path::new(&folder).exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    Ok(folder)
+}
+
+/// Writes the cells into a new array, one more fragment each time.
+fn into_new(schema: ArraySchema, cells: Vec<Column>) -> Result<Prepared> {
+    let folder = target()?;
+    inputs::create(&folder, schema)?;
+    let (array, number) = (open(&folder)?, Cell::new(1));
+    Ok(Box::new(move || {
+        array.write().names(names(number.replace(number.get() + 1))).cells(&new_cells(&cells))?;
+        Ok(())
+    }))
+}
+
+fn in_global_order() -> Result<Prepared> {
+    let folder = target()?;
+    let cells = columns_in_global_order("sparse", ["y", "x", "a", "b"].into_iter())?;
+    inputs::create(&folder, inputs::sparse_schema()?)?;
+    let (array, number) = (open(&folder)?, Cell::new(1));
+    Ok(Box::new(move || {
+        let mut writer = array.write().names(names(number.replace(number.get() + 1))).global_order()?;
+        writer.push(&new_cells(&cells))?;
+        writer.commit()?;
+        Ok(())
+    }))
+}
+
+/// Opens an array of many fragments and writes a few cells.
+fn small_write() -> Result<Prepared> {
+    let folder = target()?;
+    copy(Path::new("hundred"), Path::new(&folder))?;
+    let (cells, number) = (columns(&[("value", Rule::Wave { seed: 2 })], 10), Cell::new(1000));
+    Ok(Box::new(move || {
+        let write = open(&folder)?.write().names(names(number.replace(number.get() + 1)));
+        write.range("x", 0_i64..10)?.cells(&new_cells(&cells))?;
+        Ok(())
+    }))
+}
+
+/// Joins the fragments of a copy each time.
+fn consolidation(array: &str) -> Result<Prepared> {
+    let folder = target()?;
+    let copies: Vec<String> = ["first", "second"].iter().map(|copy| format!("{folder}/{copy}")).collect();
+    copies.iter().try_for_each(|target| copy(Path::new(array), Path::new(target)))?;
+    let mut copies = copies.into_iter();
+    Ok(Box::new(move || {
+        let array = open(copies.next().ok_or("there are two copies")?)?;
+        ConsolidateFragments::new().amplification(1000.0).run(&array)?;
+        Ok(())
+    }))
+}

@@ -1,0 +1,65 @@
+//! How time and memory grow with cells, tiles, fragments, attributes, ranges and threads: measured on our side alone, and drawn.
+//!
+//! Each point is measured in a process of its own, by the time of processors, so that a busy machine matters little; of several
+//! runs the shortest counts. Memory is what the process holds more at its peak than before.
+
+mod chart;
+mod scale;
+pub mod scenario;
+mod subjects;
+
+use std::fs;
+use std::path::Path;
+
+use crate::arguments::Arguments;
+use crate::ours;
+use crate::outcome::Result;
+use crate::task::{CurvePoint, Request, Task};
+use chart::{Chart, Line};
+use scenario::Curve;
+
+/// Measures all curves, draws each into `folder`, and prints a table of what they say.
+pub fn run(folder: &Path, arguments: &Arguments) -> Result<()> {
+    let is_wanted = |curve: &Curve| arguments.only.as_ref().is_none_or(|only| curve.name.contains(only));
+    let curves: Vec<Curve> = scenario::all(arguments.scale).into_iter().filter(is_wanted).collect();
+    if arguments.list {
+        curves.iter().for_each(|curve| println!("{}: {}", curve.name, curve.about));
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    println!("{}", scale::HEADING);
+    for curve in &curves {
+        let chart = measure(curve, arguments.repeats)?;
+        for line in &chart.lines {
+            println!("{}", scale::row(curve, line));
+        }
+        fs::write(folder.join(format!("{}.svg", curve.name)), chart.svg())?;
+    }
+    Ok(())
+}
+
+fn measure(curve: &Curve, repeats: usize) -> Result<Chart> {
+    let place = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?;
+    let new = |series: &scenario::Series| Line { name: series.name, points: Vec::new() };
+    let mut lines: Vec<Line> = curve.series.iter().map(new).collect();
+    for x in &curve.points {
+        let folder = place.path().join(x.to_string());
+        (curve.make)(&folder, *x)?;
+        let uri = folder.to_str().ok_or("the folder is not UTF-8")?;
+        for (series, line) in curve.series.iter().zip(&mut lines) {
+            let point = CurvePoint { curve: curve.name.to_owned(), series: series.name.to_owned(), x: *x };
+            let threads = if curve.is_of_threads { usize::try_from(*x)? } else { 1 };
+            let (uri, task) = (uri.to_owned(), Task::Curve(point));
+            let timed = ours::spawn(&Request { uri, task, threads, repeats, digest: false })?;
+            let seconds = timed.reads.iter().map(|run| match curve.is_of_threads {
+                // More threads take as much of the processors together.
+                true => run.seconds,
+                false => run.cpu_seconds,
+            });
+            line.points.push((*x, seconds.fold(f64::INFINITY, f64::min), timed.peak_memory));
+        }
+        fs::remove_dir_all(&folder)?;
+    }
+    let time = if curve.is_of_threads { "seconds" } else { "seconds of processors" };
+    Ok(Chart { title: curve.about.to_owned(), x: curve.x, time, lines })
+}

@@ -1,0 +1,61 @@
+//! What a curve says: its slope, and what comes at a thousand times the size.
+
+use super::chart::Line;
+use super::scenario::Curve;
+use crate::table::text::time;
+
+pub const HEADING: &str = "\
+| what grows | what is done | smallest | largest | time | time grows as n to the | memory | memory grows as n to the | at a thousand times the largest |
+| --- | --- | --: | --: | --: | --: | --: | --: | --- |";
+
+/// A line of the table.
+pub fn row(curve: &Curve, line: &Line) -> String {
+    let (Some(first), Some(last)) = (line.points.first(), line.points.last()) else { return String::new() };
+    let times = slope(line.points.iter().map(|(x, seconds, _)| (*x as f64, *seconds)));
+    let memories = slope(line.points.iter().map(|(x, _, bytes)| (*x as f64, *bytes as f64)));
+    let far = match curve.is_of_threads {
+        true => String::new(),
+        // Memory has a budget, which a power law knows nothing of.
+        false => time(last.1 * 1000_f64.powf(times.max(0.0))),
+    };
+    format!(
+        "| {} | {} | {} | {} | {}, {} | {times:.2} | {}, {} | {memories:.2} | {far} |",
+        curve.x,
+        line.name,
+        first.0,
+        last.0,
+        time(first.1),
+        time(last.1),
+        megabytes(first.2 as f64),
+        megabytes(last.2 as f64),
+    )
+}
+
+fn megabytes(bytes: f64) -> String {
+    format!("{:.1} MB", bytes / f64::from(1 << 20))
+}
+
+/// The power that the last points follow: the slope of the line through their logarithms. Where little is done the fixed cost hides it.
+pub fn slope(points: impl Iterator<Item = (f64, f64)>) -> f64 {
+    const LAST: usize = 3;
+    let points: Vec<(f64, f64)> = points.map(|(x, y)| (x.ln(), y.max(1e-12).ln())).collect();
+    let last = &points[points.len().saturating_sub(LAST)..];
+    let count = last.len() as f64;
+    let [mean_x, mean_y] =
+        [last.iter().map(|point| point.0).sum::<f64>() / count, last.iter().map(|point| point.1).sum::<f64>() / count];
+    let above: f64 = last.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
+    let below: f64 = last.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
+    above / below
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slope;
+
+    #[test]
+    fn a_square_has_slope_two_and_a_constant_none() {
+        let points = |power: i32| [1.0_f64, 4.0, 16.0, 64.0].into_iter().map(move |x| (x, 3.0 * x.powi(power)));
+        assert!((slope(points(2)) - 2.0).abs() < 1e-9);
+        assert!(slope(points(0)).abs() < 1e-9);
+    }
+}

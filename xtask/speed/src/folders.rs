@@ -1,0 +1,19 @@
+//! Copies of folders.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Copies a folder with all that is below it.
+pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => copy(&entry.path(), &target)?,
+            false => drop(fs::copy(entry.path(), target)?),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! Writes.
+
+use tdb_array::{Array, ArrayOptions, NewCells, Order};
+use tdb_reference::model::{Bytes, Column};
+use tdb_reference::{Stopwatch, TimedReads, peak_memory, reset_peak_memory};
+use tdb_types::{Layout, Scalar};
+
+use crate::cells::{byte_count, new_cells};
+use crate::outcome::Result;
+use crate::task::{Request, WriteTask};
+
+pub fn work(request: &Request, task: &WriteTask) -> Result<TimedReads> {
+    let columns = match &task.sorted {
+        Some(sorted) => columns_in_global_order(sorted, task.write.columns.iter().map(|(name, _)| name.as_str()))?,
+        None => task.write.materialise().cells,
+    };
+    let cells = new_cells(&columns);
+    let options = ArrayOptions::new().threads(request.threads);
+    let mut timed = TimedReads::default();
+    reset_peak_memory();
+    let before = peak_memory();
+    for _ in 0..request.repeats {
+        let start = Stopwatch::start();
+        for _ in 0..task.fragments {
+            write(&options.open(&request.uri)?, task, &cells)?;
+        }
+        timed.reads.push(start.taken(0.0, task.fragments));
+    }
+    // The cells that are given don't count.
+    timed.peak_memory = peak_memory().saturating_sub(before);
+    timed.cells = usize::try_from(task.write.cells)? * task.fragments;
+    timed.bytes = columns.iter().map(byte_count).sum::<u64>() * task.fragments as u64;
+    Ok(timed)
+}
+
+fn write(array: &Array, task: &WriteTask, cells: &NewCells<'_>) -> Result<()> {
+    let mut write = array.write();
+    for (dimension, (first, last)) in array.schema().dimensions().iter().zip(task.write.subarray.iter().flatten()) {
+        let physical = dimension.datatype().physical();
+        let value = |bytes: &Bytes| Scalar::from_le_bytes(physical, bytes).ok_or("a bound of another size");
+        write = write.range(dimension.name(), value(first)?..=value(last)?)?;
+    }
+    match task.write.layout {
+        Layout::GlobalOrder => {
+            let mut writer = write.global_order()?;
+            writer.push(cells)?;
+            writer.commit()?;
+        }
+        Layout::ColMajor => drop(write.order(Order::ColMajor).cells(cells)?),
+        _ => drop(write.cells(cells)?),
+    }
+    Ok(())
+}
+
+/// The cells of an array as columns, in global order.
+pub fn columns_in_global_order<'a>(uri: &str, names: impl Iterator<Item = &'a str>) -> Result<Vec<Column>> {
+    let array = Array::open(uri)?;
+    let query = array.read().select(names)?.order(Order::Global).budget(usize::MAX);
+    let batch = query.batches()?.next().ok_or("no cells")??;
+    let column = |column: &tdb_array::Column| Column {
+        name: column.name().to_owned(),
+        values: Bytes(column.bytes().to_vec()),
+        offsets: column.offsets().map(<[u64]>::to_vec),
+        validity: column
+            .validity()
+            .map(|_| Bytes((0..column.len()).map(|cell| u8::from(column.is_valid(cell))).collect())),
+    };
+    Ok(batch.columns().iter().map(column).collect())
+}

@@ -1,0 +1,5 @@
+//! How everything here ends.
+
+use std::error::Error;
+
+pub type Result<T> = std::result::Result<T, Box<dyn Error>>;

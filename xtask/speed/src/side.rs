@@ -1,0 +1,26 @@
+//! What was measured.
+
+use tdb_reference::model::Bytes;
+use tdb_reference::{TimedRead, TimedReads};
+
+/// What one side took with so many threads.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    pub cells: usize,
+    pub bytes: u64,
+    pub digest: Bytes,
+    pub runs: Vec<TimedRead>,
+    pub peak_memory: u64,
+}
+
+impl Side {
+    /// Adds what was measured in another turn.
+    pub fn add(&mut self, timed: TimedReads) {
+        (self.cells, self.bytes) = (timed.cells, timed.bytes);
+        if !timed.digest.is_empty() {
+            self.digest = timed.digest;
+        }
+        self.runs.extend(timed.reads);
+        self.peak_memory = self.peak_memory.max(timed.peak_memory);
+    }
+}

@@ -1,0 +1,28 @@
+//! The table, in Markdown, and what follows from it.
+
+mod row;
+mod summary;
+pub mod text;
+
+pub use row::Row;
+pub use summary::summary;
+
+use crate::limits::Machine;
+
+pub fn heading(machine: &Machine) -> String {
+    let threads = machine.threads;
+    format!(
+        "{threads} threads; one thread copies memory at {:.1} GB/s, reads the page cache at {:.1} GB/s, touches fresh memory at \
+         {:.1} GB/s and writes a new file in memory at {:.1} GB/s.\n\n\
+         | workload | cells | reference, 1 thread | ours, 1 thread | ratio | processors: reference, ours | ratio | \
+         reference, {threads} threads | ours, {threads} threads | ratio | memory: reference, ours | limit | same |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --- |",
+        machine.copy / 1e9,
+        machine.page_cache / 1e9,
+        machine.fresh / 1e9,
+        machine.new_file / 1e9,
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Means, and what misses its mark.
+
+use std::fmt::Write;
+
+use super::row::Row;
+use super::text::seconds;
+use crate::workload::Group;
+
+/// The part of the limit that is to be reached where one rules, and how much is enough for the mean.
+const PART_OF_LIMIT: f64 = 0.7;
+const MEAN: f64 = 5.0;
+/// What is noise of a clock, where two threads are held against one.
+const NOISE: f64 = 1.1;
+
+/// Geometric means by group and of all, and the rows that miss something.
+pub fn summary(rows: &[Row], threads: usize) -> String {
+    let mut text = means(rows, threads);
+    let below = |row: &&Row| row.cpu_ratio() < row.mark() || row.ratio(1) < row.mark();
+    let missed = rows.iter().filter(below).map(|row| {
+        format!(
+            "{}: {:.2} by processors, {:.2} with {threads} threads (mark {:.1})",
+            row.name,
+            row.cpu_ratio(),
+            row.ratio(1),
+            row.mark()
+        )
+    });
+    list(&mut text, "Below their mark", missed);
+    let clock = |row: &Row, place: usize| seconds(&row.ours[place]);
+    let slower = rows.iter().filter(|row| clock(row, 1) > NOISE * clock(row, 0));
+    let slower = slower.map(|row| format!("{}: {:.2} times as long", row.name, clock(row, 1) / clock(row, 0)));
+    list(&mut text, &format!("Slower with {threads} threads than with one"), slower);
+    let memory = rows.iter().filter(|row| row.ours[0].peak_memory > row.theirs[0].peak_memory);
+    let memory = memory.map(|row| {
+        format!("{}: {} MB, {} MB", row.name, row.ours[0].peak_memory >> 20, row.theirs[0].peak_memory >> 20)
+    });
+    list(&mut text, "More memory than the reference", memory);
+    let short = rows.iter().filter_map(|row| Some((row, row.part_of_limit()?, row.limit?)));
+    let short = short.filter(|(_, part, _)| *part < PART_OF_LIMIT);
+    let short = short.map(|(row, part, limit)| format!("{}: {:.0} % of {}", row.name, part * 100.0, limit.what));
+    list(&mut text, &format!("Below {:.0} % of their limit", PART_OF_LIMIT * 100.0), short);
+    text
+}
+
+fn list(text: &mut String, heading: &str, lines: impl Iterator<Item = String>) {
+    let lines: Vec<String> = lines.collect();
+    let _ = writeln!(
+        text,
+        "\n{heading}: {}.\n",
+        if lines.is_empty() { "none".to_owned() } else { lines.len().to_string() }
+    );
+    for line in &lines {
+        let _ = writeln!(text, "- {line}");
+    }
+}
+
+fn means(rows: &[Row], threads: usize) -> String {
+    let mut text = format!(
+        "| group | rows | by processors, 1 thread | by the clock, 1 thread | {threads} threads | at least {MEAN} | at their mark |\n\
+         | --- | --: | --: | --: | --: | --: | --: |\n"
+    );
+    let mut line = |name: &str, rows: &[&Row]| {
+        if rows.is_empty() {
+            return;
+        }
+        let count = |is_it: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| is_it(row)).count();
+        let _ = writeln!(
+            text,
+            "| {name} | {} | **{:.1}** | {:.1} | {:.1} | {} | {} |",
+            rows.len(),
+            mean(rows.iter().map(|row| row.cpu_ratio())),
+            mean(rows.iter().map(|row| row.ratio(0))),
+            mean(rows.iter().map(|row| row.ratio(1))),
+            count(&|row| row.cpu_ratio() >= MEAN),
+            count(&|row| row.cpu_ratio() >= row.mark()),
+        );
+    };
+    for group in Group::ALL {
+        line(group.name(), &rows.iter().filter(|row| row.group == group).collect::<Vec<_>>());
+    }
+    line("all", &rows.iter().filter(|row| row.group.counts()).collect::<Vec<_>>());
+    text
+}
+
+/// The geometric one.
+pub(super) fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
+    let logarithms: Vec<f64> = ratios.map(f64::ln).collect();
+    (logarithms.iter().sum::<f64>() / logarithms.len().max(1) as f64).exp()
+}

@@ -1,0 +1,65 @@
+use tdb_reference::TimedRead;
+use tdb_reference::model::Bytes;
+
+use super::text::{quantiles, time_and_speed};
+use super::{Row, summary};
+use crate::side::Side;
+use crate::workload::{Group, Limit};
+
+fn side(seconds: &[f64]) -> Side {
+    let run = |seconds: &f64| TimedRead { seconds: *seconds, cpu_seconds: *seconds, open_seconds: 0.0, submits: 1 };
+    Side {
+        cells: 1_234_567,
+        bytes: 0,
+        digest: Bytes(vec![1]),
+        runs: seconds.iter().map(run).collect(),
+        peak_memory: 1 << 20,
+    }
+}
+
+fn row(theirs: f64, ours: f64) -> Row {
+    let (theirs, ours) = (side(&[theirs]), side(&[ours]));
+    Row {
+        name: "a".to_owned(),
+        group: Group::Dense,
+        theirs: [theirs.clone(), theirs],
+        ours: [ours.clone(), ours],
+        limit: None,
+    }
+}
+
+#[test]
+fn the_median_counts_and_half_the_quartiles_are_the_spread() {
+    assert_eq!(quantiles([5.0, 1.0, 4.0, 2.0, 3.0].into_iter()), [2.0, 3.0, 4.0]);
+    assert_eq!(quantiles([7.0].into_iter()), [7.0; 3]);
+    assert!(time_and_speed(&side(&[0.8, 1.0, 1.2])).starts_with("1.00 s ± 20 %"));
+}
+
+#[test]
+fn a_row_of_other_cells_is_not_the_same() {
+    let mut row = row(2.0, 1.0);
+    assert!(row.is_same() && row.line().contains("| 1,234,567 |"));
+    row.ours[1].digest = Bytes(vec![2]);
+    assert!(!row.is_same());
+    row.theirs.iter_mut().chain(&mut row.ours).for_each(|side| side.digest = Bytes::default());
+    assert!(!row.is_same(), "no digest says nothing");
+}
+
+#[test]
+fn the_mark_is_lower_where_a_codec_rules() {
+    let codec = |seconds| Some(Limit { what: "zlib", seconds, is_codec: true });
+    let mut row = row(1.2, 1.0);
+    assert!(row.mark() > 1.4);
+    row.limit = codec(0.8);
+    assert!(row.mark() < 1.2);
+    row.limit = codec(0.2);
+    assert!(row.mark() > 1.4);
+}
+
+#[test]
+fn means_are_geometric_and_misses_are_listed() {
+    assert!((super::summary::mean([2.0, 8.0].into_iter()) - 4.0).abs() < 1e-9);
+    let text = summary(&[row(8.0, 1.0), row(1.0, 2.0)], 2);
+    assert!(text.contains("| all | 2 | **2.0** | 2.0 | 2.0 | 1 | 1 |"), "{text}");
+    assert!(text.contains("Below their mark: 1.\n\n- a: 0.50 by processors"), "{text}");
+}

@@ -1,0 +1,173 @@
+//! Writes into arrays in memory, where no disk stands in the way: from before an array is opened until the fragment is committed.
+
+use std::fs;
+
+use tdb_reference::TimedReads;
+use tdb_reference::model::{FilterSpec, GeneratedWrite, Pipeline, QuerySpec, Rule, WriteSpec, attribute};
+use tdb_types::{Datatype, Layout};
+
+use super::reads::of_array;
+use crate::arrays::{SpeedArray, dense, dense_of, nullable_points, sparse, strings};
+use crate::cells::byte_count;
+use crate::limits::Direction;
+use crate::ours;
+use crate::outcome::Result;
+use crate::task::{Request, Task, WriteTask};
+use crate::workload::{Ask, Bench, Group, Limit, Workload};
+
+/// Writes of the same cells into a new array.
+pub(super) struct Write {
+    name: String,
+    group: Group,
+    array: SpeedArray,
+    write: GeneratedWrite,
+    fragments: usize,
+    /// An array of the same cells, of which those in global order come.
+    sorted: Option<String>,
+    spec: Option<WriteSpec>,
+}
+
+pub(super) fn write(name: &str, group: Group, array: SpeedArray, layout: Layout) -> Write {
+    let write = GeneratedWrite { layout, timestamp: None, ..array.writes[0].clone() };
+    Write { name: name.to_owned(), group, array, write, fragments: 1, sorted: None, spec: None }
+}
+
+pub(super) fn all(scale: f64) -> Vec<Box<dyn Workload>> {
+    let side = (8192.0 * scale.sqrt() / 512.0).round().max(1.0) as u64 * 512;
+    let cells = |millions: f64| (millions * 1e6 * scale).max(1000.0) as u64;
+    let zstd = || Pipeline::from([FilterSpec::Zstd { level: Some(3) }]);
+    let none = || Pipeline::from([]);
+    let words = attribute("word", Datatype::StringUtf8).var();
+    let points = |name, filters, order| sparse(name, cells(10.0), 1, filters, order);
+    let large = |name: &str, array, layout| -> Box<dyn Workload> {
+        Box::new(write(&format!("write, {name}"), Group::Writes, array, layout))
+    };
+    let many = |name: &str, array: SpeedArray, layout, fragments| -> Box<dyn Workload> {
+        Box::new(Write { fragments, ..write(&format!("write, {name}"), Group::Writes, array, layout) })
+    };
+    vec![
+        large("dense, unfiltered, row-major", dense("plain", side, none()), Layout::RowMajor),
+        large("dense, unfiltered, col-major", dense("plain", side, none()), Layout::ColMajor),
+        large("dense, unfiltered, global", dense("plain", side, none()), Layout::GlobalOrder),
+        large("dense, zstd, row-major", dense("zstd", side, zstd()), Layout::RowMajor),
+        large(
+            "dense, strings, row-major",
+            dense_of("words", side / 4, words, Rule::Word { seed: 9 }),
+            Layout::RowMajor,
+        ),
+        large("sparse, unfiltered, unordered", points("plain", none(), Layout::RowMajor), Layout::Unordered),
+        large("sparse, unfiltered, global", points("plain", none(), Layout::RowMajor), Layout::GlobalOrder),
+        large("sparse, zstd coordinates, unordered", points("zstd", zstd(), Layout::RowMajor), Layout::Unordered),
+        large("sparse, zstd coordinates, global", points("zstd", zstd(), Layout::RowMajor), Layout::GlobalOrder),
+        large("sparse, Hilbert, unordered", points("hilbert", none(), Layout::Hilbert), Layout::Unordered),
+        large("sparse, strings, unordered", strings(cells(2.0)), Layout::Unordered),
+        large("sparse, strings, global", strings(cells(2.0)), Layout::GlobalOrder),
+        large("sparse, nullable, unordered", nullable_points(cells(2.0)), Layout::Unordered),
+        many("dense, one of 64 cells", dense("small", 512, none()).of_cells(64), Layout::RowMajor, 1),
+        many("dense, a thousand of 64 cells", dense("small", 512, none()).of_cells(64), Layout::RowMajor, 1000),
+        many(
+            "sparse, a thousand of 10 cells",
+            sparse("small", 10, 1, none(), Layout::RowMajor),
+            Layout::Unordered,
+            1000,
+        ),
+    ]
+}
+
+impl Write {
+    /// A new array for one side; what was there goes.
+    fn target(&self, bench: &mut Bench, side: &str) -> Result<String> {
+        let uri = bench.in_memory(side);
+        if fs::exists(&uri)? {
+            fs::remove_dir_all(&uri)?;
+        }
+        bench.reference.create(&uri, &self.array.spec)?;
+        Ok(uri)
+    }
+
+    /// What the reference library reads of what was written.
+    fn digest(&self, bench: &mut Bench, uri: &str, timed: &mut TimedReads) -> Result<()> {
+        let all = QuerySpec::all(if self.array.is_hilbert() { Layout::GlobalOrder } else { Layout::RowMajor });
+        let room = usize::try_from(timed.bytes)? * 2 + (1 << 20);
+        timed.digest = bench.reference.time_reads(uri, &all, Some(room), 0)?.digest;
+        Ok(())
+    }
+}
+
+impl Workload for Write {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn group(&self) -> Group {
+        self.group
+    }
+
+    fn prepare(&mut self, bench: &mut Bench) -> Result<()> {
+        let mut spec = self.write.materialise();
+        if self.write.layout == Layout::GlobalOrder {
+            let sorted = bench.in_memory("sorted");
+            if fs::exists(&sorted)? {
+                fs::remove_dir_all(&sorted)?;
+            }
+            bench.reference.create(&sorted, &self.array.spec)?;
+            let order = if self.array.is_sparse() { Layout::Unordered } else { Layout::RowMajor };
+            bench.reference.write(&sorted, &WriteSpec { layout: order, ..spec })?;
+            let names = self.write.columns.iter().map(|(name, _)| name.as_str());
+            spec = WriteSpec { cells: ours::columns_in_global_order(&sorted, names)?, ..self.write.materialise() };
+            self.sorted = Some(sorted);
+        }
+        self.spec = Some(spec);
+        Ok(())
+    }
+
+    fn theirs(&self, bench: &mut Bench, ask: Ask) -> Result<TimedReads> {
+        let uri = self.target(bench, "theirs")?;
+        let spec = self.spec.as_ref().ok_or("not prepared")?;
+        let reference = bench.reference_of(ask.threads);
+        let mut timed = reference.time_writes(&uri, spec, ask.repeats * self.fragments)?;
+        // So many writes are one run.
+        let runs = timed.reads.chunks(self.fragments).map(|writes| {
+            let sum = |part: fn(&tdb_reference::TimedRead) -> f64| writes.iter().map(part).sum();
+            let (seconds, cpu_seconds) = (sum(|write| write.seconds), sum(|write| write.cpu_seconds));
+            tdb_reference::TimedRead { seconds, cpu_seconds, open_seconds: 0.0, submits: writes.len() }
+        });
+        timed.reads = runs.collect();
+        timed.cells = usize::try_from(self.write.cells)? * self.fragments;
+        timed.bytes = spec.cells.iter().map(byte_count).sum::<u64>() * self.fragments as u64;
+        if ask.digest {
+            self.digest(bench, &uri, &mut timed)?;
+        }
+        Ok(timed)
+    }
+
+    fn ours(&self, bench: &mut Bench, ask: Ask) -> Result<TimedReads> {
+        let uri = self.target(bench, "ours")?;
+        let (write, sorted, fragments) = (self.write.clone(), self.sorted.clone(), self.fragments);
+        let task = Task::Write(WriteTask { write, sorted, fragments });
+        let Ask { threads, repeats, .. } = ask;
+        let mut timed = ours::spawn(&Request { uri: uri.clone(), task, threads, repeats, digest: false })?;
+        if ask.digest {
+            self.digest(bench, &uri, &mut timed)?;
+        }
+        Ok(timed)
+    }
+
+    fn limit(&self, bench: &Bench, timed: &TimedReads) -> Result<Option<Limit>> {
+        match self.fragments {
+            1 if timed.bytes >= 1 << 20 => of_array(bench, &self.array, timed.bytes, Direction::Encode),
+            _ => Ok(None),
+        }
+    }
+
+    fn finish(&mut self, bench: &mut Bench) -> Result<()> {
+        self.spec = None;
+        for name in ["sorted", "theirs", "ours"] {
+            let folder = bench.in_memory(name);
+            if fs::exists(&folder)? {
+                fs::remove_dir_all(folder)?;
+            }
+        }
+        Ok(())
+    }
+}
