@@ -4,8 +4,8 @@ use tdb_reference::model::{AggregateFunction, AggregateSpec, Comparison, Conditi
 use tdb_types::Layout;
 
 use super::case::{Case, case, plain, zstd};
-use super::windows::square;
-use crate::arrays::{SpeedArray, dense, sparse};
+use super::windows::{middle_square, square};
+use crate::arrays::{SpeedArray, dense, side_bits, sparse};
 use crate::workload::Group;
 
 /// Conditions that no tile can meet, that cells in a row meet, and that cells everywhere do.
@@ -83,8 +83,8 @@ pub(super) fn aggregate_cases(side: u64, ten: u64) -> Vec<Case> {
     };
     vec![
         of("sparse, all", &plain_points, "a", &all),
-        of("sparse, box", &plain_points, "a", &square(1000, 2000)),
-        of("sparse, zstd, box", &zstd_points, "a", &square(1000, 2000)),
+        of("sparse, box", &plain_points, "a", &middle_square(1 << side_bits(ten))),
+        of("sparse, zstd, box", &zstd_points, "a", &middle_square(1 << side_bits(ten))),
         of("sparse, condition", &plain_points, "a", &above("a")),
         of("sparse, zstd, condition", &zstd_points, "a", &above("a")),
         of("sparse, eight fragments", &layers, "a", &all),

@@ -4,7 +4,7 @@ use tdb_reference::model::{Bytes, QuerySpec, RangesSpec};
 use tdb_types::Layout;
 
 use super::case::{Case, case, plain, zstd};
-use super::windows::square;
+use super::windows::{middle_square, square};
 use crate::arrays::{nullable_points, side_bits, sparse, strings};
 use crate::workload::Group;
 
@@ -19,25 +19,15 @@ pub(super) fn sparse_cases(ten: u64, five: u64, two: u64) -> Vec<Case> {
     let side = 1_i64 << side_bits(ten);
     let percent = |layout| QuerySpec { layout, ..square(side / 3, side / 10) };
     let one_column = |layout| QuerySpec { fields: vec!["a".to_owned()], ..all(layout) };
-    let box_of = |first, len, layout| QuerySpec { layout, ..square(first, len) };
+    let box_of = |layout| QuerySpec { layout, ..middle_square(side) };
     vec![
         case(Group::Sparse, "sparse, unfiltered, global", plain_points.clone(), all(Layout::GlobalOrder)),
         case(Group::Sparse, "sparse, unfiltered, unordered", plain_points.clone(), all(Layout::Unordered)),
         case(Group::Sparse, "sparse, unfiltered, row-major", plain_points.clone(), all(Layout::RowMajor)),
         case(Group::Sparse, "sparse, unfiltered, col-major", plain_points.clone(), all(Layout::ColMajor)),
-        case(
-            Group::Sparse,
-            "sparse, unfiltered, box, global",
-            plain_points.clone(),
-            box_of(1000, 2000, Layout::GlobalOrder),
-        ),
-        case(
-            Group::Sparse,
-            "sparse, unfiltered, box, row-major",
-            plain_points.clone(),
-            box_of(1000, 2000, Layout::RowMajor),
-        ),
-        case(Group::Sparse, "sparse, unfiltered, 64 x 64", plain_points, box_of(3000, 64, Layout::RowMajor)),
+        case(Group::Sparse, "sparse, unfiltered, box, global", plain_points.clone(), box_of(Layout::GlobalOrder)),
+        case(Group::Sparse, "sparse, unfiltered, box, row-major", plain_points.clone(), box_of(Layout::RowMajor)),
+        case(Group::Sparse, "sparse, unfiltered, 64 x 64", plain_points, square(3000.min(side / 2), 64)),
         case(
             Group::Sparse,
             "sparse, zstd coordinates, a window of 1 %",

@@ -14,6 +14,11 @@ pub fn window(rows: (i64, i64), columns: (i64, i64)) -> QuerySpec {
     QuerySpec { ranges, ..QuerySpec::all(Layout::RowMajor) }
 }
 
+/// A box of up to 2,000 rows and columns of a square of so many, which small arrays have no room for.
+pub fn middle_square(side: i64) -> QuerySpec {
+    square(1000.min(side / 4), 2000.min(side / 2))
+}
+
 pub fn square(first: i64, len: i64) -> QuerySpec {
     window((first, len), (first, len))
 }
