@@ -119,6 +119,7 @@ pub fn update(only: Option<&str>) -> Result<()> {
 fn count(chosen: &[CountedPath]) -> Result<Vec<(String, u64)>> {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?;
     inputs::make(folder.path())?;
+    callgrind::prepare(folder.path())?;
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
         let mut counts = Vec::new();

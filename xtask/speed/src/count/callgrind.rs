@@ -8,6 +8,16 @@ use super::path::{CountedPath, Work};
 use crate::outcome::Result;
 use crate::tdb;
 
+/// The copy of this program in the folder of the inputs. Its path is as long on every machine: arguments lie in memory before all else,
+/// and where buffers begin changes how memory is copied.
+const PROGRAM: &str = "counted";
+
+/// Puts the program into the folder.
+pub fn prepare(folder: &Path) -> Result<()> {
+    fs::copy(std::env::current_exe()?, folder.join(PROGRAM))?;
+    Ok(())
+}
+
 /// How many instructions the counted part of a path takes; `folder` has the inputs.
 pub fn count(path: &CountedPath, folder: &Path) -> Result<u64> {
     let out = tempfile::NamedTempFile::new()?;
@@ -20,7 +30,7 @@ pub fn count(path: &CountedPath, folder: &Path) -> Result<u64> {
         .env("LD_BIND_NOW", "1")
         .args(["--tool=callgrind", "--quiet", "--toggle-collect=*counted_part*"])
         .arg(format!("--callgrind-out-file={}", out.path().display()))
-        .arg(std::env::current_exe()?)
+        .arg(Path::new(".").join(PROGRAM))
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null());

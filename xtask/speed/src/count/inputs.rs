@@ -89,7 +89,7 @@ pub fn point_rules(number: u64) -> [(&'static str, Rule); 4] {
 fn dense(path: &Path, filters: Vec<Filter>) -> Result<()> {
     create(path, dense_schema(filters)?)?;
     let cells = columns(&[("value", Rule::Wave { seed: 1 })], (SIDE * SIDE).cast_unsigned());
-    open(path)?.write().names(names(1)).cells(&new_cells(&cells))?;
+    open(path)?.write().names(names(1)).cells(new_cells(&cells))?;
     Ok(())
 }
 
@@ -99,7 +99,7 @@ fn words(path: &Path) -> Result<()> {
     let sides = ["y", "x"].map(|name| dimension(name, SIDE / 2, 64));
     create(path, sides.into_iter().fold(SchemaBuilder::dense(), SchemaBuilder::dimension).attribute(word).build()?)?;
     let cells = columns(&[("word", Rule::Word { seed: 2 })], (SIDE * SIDE / 4).cast_unsigned());
-    open(path)?.write().names(names(1)).cells(&new_cells(&cells))?;
+    open(path)?.write().names(names(1)).cells(new_cells(&cells))?;
     Ok(())
 }
 
@@ -109,7 +109,7 @@ fn sparse(path: &Path, fragments: u64, overlap: bool) -> Result<()> {
     for fragment in 0..fragments {
         let seed = if overlap { fragment } else { 0 };
         let cells = columns(&point_rules(seed), CELLS / fragments);
-        open(path)?.write().names(names(1 + fragment)).cells(&new_cells(&cells))?;
+        open(path)?.write().names(names(1 + fragment)).cells(new_cells(&cells))?;
     }
     Ok(())
 }
@@ -123,7 +123,7 @@ fn row(path: &Path, fragments: i64) -> Result<()> {
         let cells = columns(&[("value", Rule::Wave { seed: 3 })], TILE.cast_unsigned());
         let first = fragment * TILE;
         let write = open(path)?.write().names(names(1 + fragment.cast_unsigned()));
-        write.range("x", first..first + TILE)?.cells(&new_cells(&cells))?;
+        write.range("x", first..first + TILE)?.cells(new_cells(&cells))?;
     }
     Ok(())
 }
@@ -138,7 +138,7 @@ fn wide(path: &Path) -> Result<()> {
     create(path, (0..60).map(attribute).fold(builder, SchemaBuilder::attribute).build()?)?;
     let names_of: Vec<String> = (0..60).map(|number| format!("attribute_{number:02}")).collect();
     let rules: Vec<_> = names_of.iter().map(|name| (name.as_str(), Rule::Ascending { seed: 4 })).collect();
-    open(path)?.write().names(names(1)).cells(&new_cells(&columns(&rules, 1000)))?;
+    open(path)?.write().names(names(1)).cells(new_cells(&columns(&rules, 1000)))?;
     Ok(())
 }
 
@@ -159,7 +159,7 @@ fn table(path: &Path) -> Result<()> {
         ("word", Rule::Word { seed: 9 }),
         ("place", Rule::Word { seed: 10 }),
     ];
-    open(path)?.write().names(names(1)).cells(&new_cells(&columns(&rules, ROWS)))?;
+    open(path)?.write().names(names(1)).cells(new_cells(&columns(&rules, ROWS)))?;
     Ok(())
 }
 

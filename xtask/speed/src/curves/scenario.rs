@@ -98,8 +98,8 @@ fn cells() -> Vec<Series> {
         series("sparse read, sorted", |folder, _, threads| {
             subjects::reading(&folder.join("points"), threads, Order::RowMajor)
         }),
-        series("dense write", |folder, cells, threads| subjects::writing_grid(folder, cells, threads)),
-        series("sparse write, sorted", |folder, cells, threads| subjects::writing_points(folder, cells, threads)),
+        series("dense write", subjects::writing_grid),
+        series("sparse write, sorted", subjects::writing_points),
     ]
 }
 
@@ -107,7 +107,7 @@ fn tiles() -> Vec<Series> {
     vec![
         series("all cells", |folder, _, threads| subjects::reading(&folder.join("row"), threads, Order::RowMajor)),
         series("open and one cell", |folder, _, threads| subjects::opening_and_point(&folder.join("row"), threads)),
-        series("write", |folder, tiles, threads| subjects::writing_tiles(folder, tiles, threads)),
+        series("write", subjects::writing_tiles),
     ]
 }
 

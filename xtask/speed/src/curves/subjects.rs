@@ -41,9 +41,9 @@ pub fn cells(folder: &Path, cells: u64) -> Result<()> {
     let side = side(cells);
     create(&folder.join("grid"), grid_schema(side)?)?;
     let value = columns(&[("value", Rule::Wave { seed: 1 })], (side * side).cast_unsigned());
-    open(&folder.join("grid"), 0)?.write().cells(&new_cells(&value))?;
+    open(&folder.join("grid"), 0)?.write().cells(new_cells(&value))?;
     create(&folder.join("points"), points_schema(bits(cells))?)?;
-    open(&folder.join("points"), 0)?.write().cells(&new_cells(&point_columns(cells)))?;
+    open(&folder.join("points"), 0)?.write().cells(new_cells(&point_columns(cells)))?;
     Ok(())
 }
 
@@ -79,7 +79,7 @@ const ROW: u64 = 1 << 21;
 pub fn tiles(folder: &Path, tiles: u64) -> Result<()> {
     create(&folder.join("row"), row_schema(ROW.cast_signed(), (ROW / tiles).cast_signed(), 1)?)?;
     let value = columns(&[("a0", Rule::Wave { seed: 1 })], ROW);
-    open(&folder.join("row"), 0)?.write().cells(&new_cells(&value))?;
+    open(&folder.join("row"), 0)?.write().cells(new_cells(&value))?;
     Ok(())
 }
 
@@ -98,7 +98,7 @@ pub fn fragments(folder: &Path, fragments: u64) -> Result<()> {
     let array = open(&path, 1)?;
     for fragment in 0..fragments {
         let write = array.write().range("x", fragment * CELLS..(fragment + 1) * CELLS)?;
-        write.cells(&new_cells(&value))?;
+        write.cells(new_cells(&value))?;
     }
     Ok(())
 }
@@ -149,7 +149,7 @@ pub fn opening_and_point(path: &Path, threads: usize) -> Result<Act> {
 pub fn small_write(path: &Path, threads: usize) -> Result<Act> {
     let (path, value) = (path.to_owned(), columns(&[("a0", Rule::Wave { seed: 1 })], 10));
     Ok(Box::new(move || {
-        open(&path, threads)?.write().range("x", 0_i64..10)?.cells(&new_cells(&value))?;
+        open(&path, threads)?.write().range("x", 0_i64..10)?.cells(new_cells(&value))?;
         Ok(())
     }))
 }
@@ -162,7 +162,7 @@ fn writing(path: PathBuf, schema: ArraySchema, columns: Vec<Column>, threads: us
             std::fs::remove_dir_all(&path)?;
         }
         Array::create(&path, &definition)?;
-        open(&path, threads)?.write().cells(&new_cells(&columns))?;
+        open(&path, threads)?.write().cells(new_cells(&columns))?;
         Ok(())
     }))
 }
@@ -196,7 +196,7 @@ pub fn spread(folder: &Path, _: u64) -> Result<()> {
     let path = folder.join("points");
     create(&path, points_schema(SPREAD_BITS)?)?;
     let rules = [("y", spread_side(0)), ("x", spread_side(1)), ("value", Rule::Wave { seed: 1 })];
-    open(&path, 0)?.write().cells(&new_cells(&columns(&rules, SPREAD)))?;
+    open(&path, 0)?.write().cells(new_cells(&columns(&rules, SPREAD)))?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use tdb_array::{Aggregate, Array, ArrayOptions, Batch, NewCells, NewColumn, Order, Query};
 use tdb_condition::{Condition, Operator, field};
-use tdb_types::{Layout, Scalar};
+use tdb_types::{Datatype, Layout, Scalar};
 
 use crate::cases::Asking;
 use crate::digest;
@@ -108,8 +108,13 @@ fn query(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Query
     }
     for ranges in &spec.ranges {
         let dimension = array.schema().dimensions().iter().find(|dimension| dimension.name() == ranges.dimension);
-        let physical = dimension.ok_or("no such dimension")?.datatype().physical();
+        let datatype = dimension.ok_or("no such dimension")?.datatype();
+        let physical = datatype.physical();
         for (low, high) in &ranges.ranges {
+            if datatype == Datatype::StringAscii {
+                query = query.range(&ranges.dimension, low.0.as_slice()..=high.0.as_slice())?;
+                continue;
+            }
             let value = |bytes: &Bytes| Scalar::from_le_bytes(physical, bytes).ok_or("a bound of another size");
             query = query.range(&ranges.dimension, value(low)?..=value(high)?)?;
         }

@@ -222,7 +222,7 @@ fn make(path: &str, rows: u64) -> Result<()> {
         ("word", Rule::Word { seed: 9 }),
         ("place", Rule::Word { seed: 10 }),
     ];
-    ArrayOptions::new().open(path)?.write().cells(&new_cells(&columns(&rules, rows)))?;
+    ArrayOptions::new().open(path)?.write().cells(new_cells(&columns(&rules, rows)))?;
     Ok(())
 }
 
