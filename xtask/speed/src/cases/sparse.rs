@@ -71,12 +71,7 @@ pub(super) fn layer_cases(five: u64, two: u64) -> Vec<Case> {
     vec![
         case(Group::Sparse, "sparse, ten fragments, row-major", layers.clone(), all(Layout::RowMajor)),
         case(Group::Sparse, "sparse, ten fragments, unordered", layers, all(Layout::Unordered)),
-        case(
-            Group::Sparse,
-            "sparse, ten fragments with duplicates, row-major",
-            duplicates.clone(),
-            all(Layout::RowMajor),
-        ),
+        // In other orders the library leaves open which of the cells of one place comes first.
         case(Group::Sparse, "sparse, ten fragments with duplicates, unordered", duplicates, all(Layout::Unordered)),
         case(Group::Sparse, "sparse, nullable, global", nullable.clone(), all(Layout::GlobalOrder)),
         case(Group::Sparse, "sparse, nullable, row-major", nullable, all(Layout::RowMajor)),
