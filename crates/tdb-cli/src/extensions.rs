@@ -17,7 +17,7 @@ use crate::output::{RowColumn, RowFormat, RowPrinter};
 use crate::stores::{self, OpenStorage};
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
-use crate::{location, session, target};
+use crate::{interrupt, location, session, target};
 
 /// What a program adds to the commands: ways to open the arrays that URIs name, kinds of files, and further commands.
 #[derive(Default)]
@@ -142,6 +142,11 @@ impl Context {
     /// The columns' names can't be printed.
     pub fn row_printer(&self, format: Option<RowFormat>, columns: Vec<RowColumn>, null: &str) -> Result<RowPrinter> {
         RowPrinter::new(RowFormat::or_default(format, self.terminal), columns, null, self.terminal)
+    }
+
+    /// Has Ctrl-C call a function, on a thread of its own, in place of ending the process. Once in a run.
+    pub fn on_interrupt(&self, call: impl FnMut() + Send + 'static) {
+        interrupt::calls(call);
     }
 
     /// Says on standard error what went wrong, for commands that go on.
