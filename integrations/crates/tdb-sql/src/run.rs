@@ -1,0 +1,100 @@
+//! Runs statements and prints what they give.
+
+use std::io::{self, BufWriter, Write};
+use std::time::Instant;
+
+use datafusion::common::ScalarValue;
+use datafusion::error::DataFusionError;
+use datafusion::prelude::SessionContext;
+use futures_util::StreamExt;
+use tdb_cli::{Context, Result, RowFormat};
+
+use crate::error::{Place, failure};
+use crate::interrupt::Interrupts;
+use crate::rows::{BatchRows, Values, columns};
+use crate::statements;
+
+/// How rows are printed.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    pub(crate) format: Option<RowFormat>,
+    pub(crate) null: String,
+}
+
+/// What statements run on.
+#[derive(Debug)]
+pub(crate) struct Runner<'a> {
+    pub(crate) session: SessionContext,
+    pub(crate) context: &'a Context,
+    pub(crate) interrupts: Interrupts,
+    pub(crate) output: Output,
+}
+
+impl Runner<'_> {
+    /// Runs the statements of a text, each when the one before it has ended; the first that fails is the last.
+    pub(crate) async fn all(&self, name: &str, text: &str) -> Result<()> {
+        let (found, _) = statements::split(text);
+        for statement in found {
+            let place = Place { name, text, statement };
+            self.interrupts.or(self.one(&place)).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs one statement, and gives how many rows it has printed, if it gives rows.
+    pub(crate) async fn one(&self, place: &Place<'_>) -> Result<Option<u64>> {
+        let failed = |error: DataFusionError| failure(&error, place);
+        let frame = self.session.sql(&place.text[place.statement.clone()]).await.map_err(failed)?;
+        let mut stream = frame.execute_stream().await.map_err(failed)?;
+        let schema = stream.schema();
+        let mut printer = match schema.fields().is_empty() {
+            // A statement that does something, and gives nothing.
+            true => None,
+            false => Some(self.context.row_printer(self.output.format, columns(&schema), &self.output.null)?),
+        };
+        // Not locked over an `await`: a lock belongs to a thread.
+        let mut out = BufWriter::with_capacity(64 << 10, io::stdout());
+        while let Some(batch) = stream.next().await {
+            let batch = batch.map_err(failed)?;
+            if let Some(printer) = &mut printer {
+                let values = Values::of(&batch).map_err(|error| failed(error.into()))?;
+                let rows = BatchRows::new(&values).map_err(|error| failed(error.into()))?;
+                printer.print(&rows, &mut out)?;
+            }
+        }
+        if let Some(printer) = &mut printer {
+            printer.finish(&mut out)?;
+        }
+        out.flush()?;
+        Ok(printer.map(|printer| printer.count()))
+    }
+
+    /// Runs one statement, and says on standard error how many rows there were and how long it took.
+    pub(crate) async fn timed(&self, place: &Place<'_>) -> Result<()> {
+        let begun = Instant::now();
+        let rows = self.interrupts.or(self.one(place)).await?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let rows = rows.map_or(String::new(), |rows| format!("{rows} {}, ", if rows == 1 { "row" } else { "rows" }));
+        // Nobody may be listening.
+        let _ = writeln!(io::stderr(), "{rows}{seconds:.3} s\n");
+        Ok(())
+    }
+
+    /// The texts that a query gives, of its first column; none if it fails.
+    pub(crate) async fn texts(&self, query: &str) -> Vec<String> {
+        let Ok(frame) = self.session.sql(query).await else { return Vec::new() };
+        let Ok(batches) = frame.collect().await else { return Vec::new() };
+        let mut found = Vec::new();
+        for batch in batches {
+            let Some(column) = batch.columns().first() else { continue };
+            for row in 0..column.len() {
+                if let Ok(value) = ScalarValue::try_from_array(column, row)
+                    && let Some(Some(text)) = value.try_as_str()
+                {
+                    found.push(text.to_owned());
+                }
+            }
+        }
+        found
+    }
+}
