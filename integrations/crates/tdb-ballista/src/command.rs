@@ -13,8 +13,7 @@ pub(crate) use sql::sql;
 use clap::{Args, ValueEnum};
 use log::LevelFilter;
 use tdb_ballista::Error;
-use tdb_ballista::tdb_datafusion::Opener;
-use tdb_cli::{Context, Exit, Failure, Result};
+use tdb_cli::{Exit, Failure, Result};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::logger;
@@ -64,15 +63,6 @@ fn failed(error: Error) -> Failure {
         Error::Address { .. } => Failure::usage(error),
         _ => Failure::new(Exit::Unavailable, error),
     }
-}
-
-/// Paths and URIs as the other commands open them, with the key that the command line or the environment has.
-fn opener(context: Context) -> Result<Opener> {
-    let opener = Opener::new(move |uri| context.storage(uri));
-    Ok(match context.key()? {
-        Some(key) => opener.with_keys(move |_| Some(key.clone())),
-        None => opener,
-    })
 }
 
 /// Ends when the process is told to stop.

@@ -8,7 +8,9 @@ use clap::{ArgMatches, Args, FromArgMatches as _};
 use tdb_ballista::{Executor, ExecutorOptions};
 use tdb_cli::{Context, Failure, FurtherCommand, Result};
 
-use super::{LogArgs, failed, opener, runtime, unless_told_twice};
+use tdb_sql::opener;
+
+use super::{LogArgs, failed, runtime, unless_told_twice};
 
 /// Run the tasks that a scheduler hands out
 ///
@@ -70,7 +72,7 @@ impl FurtherCommand for ExecutorCommand {
     fn run(&self, matches: &ArgMatches, context: &Context) -> Result<()> {
         let args = ExecutorArgs::from_arg_matches(matches).map_err(Failure::usage)?;
         args.log.begin();
-        let executor = Executor::new(options(&args, *context)?).map_err(failed)?;
+        let executor = Executor::new(options(&args, context)?).map_err(failed)?;
         println!("executor serving rows at {}", executor.address());
         let runtime = runtime()?;
         let ended = runtime.block_on(unless_told_twice(executor.run()));
@@ -79,7 +81,7 @@ impl FurtherCommand for ExecutorCommand {
     }
 }
 
-fn options(args: &ExecutorArgs, context: Context) -> Result<ExecutorOptions> {
+fn options(args: &ExecutorArgs, context: &Context) -> Result<ExecutorOptions> {
     let scheduler = args.scheduler.parse().map_err(failed)?;
     let mut options = ExecutorOptions::new(scheduler, opener(context)?)
         .listen(args.bind, args.port, args.task_port)
