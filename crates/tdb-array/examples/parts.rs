@@ -65,7 +65,7 @@ fn measure(fragments: i64, overlap: bool, parts: usize) -> Result<(), Box<dyn Er
 /// What the readers of all parts do before they read.
 fn again(parts: &[QueryPart], array: &Array) -> Result<(), Box<dyn Error>> {
     for part in parts {
-        QueryPart::from_bytes(&part.to_bytes())?.query(array)?;
+        let _query = QueryPart::from_bytes(&part.to_bytes())?.query(array)?;
     }
     Ok(())
 }
