@@ -125,3 +125,6 @@ impl PhysicalExtensionCodec for PhysicalCodec {
         self.inner.try_encode_udwf(node, bytes)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -135,3 +135,6 @@ fn parse_order(reader: &mut ByteReader<'_>) -> Result<Vec<SortColumn>, DecodeErr
     }
     Ok(order)
 }
+
+#[cfg(test)]
+mod tests;

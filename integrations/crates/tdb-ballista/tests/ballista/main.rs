@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod arrays;
-mod damaged;
 mod equal;
 mod killed;
 mod processes;
