@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use datafusion::catalog::{SessionStore, UrlTableFactory};
+use datafusion::catalog::UrlTableFactory;
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_session::SessionStore;
 
 use crate::catalog::{FreshCatalogs, UrlTables};
 use crate::create::{ArrayFactory, ArrayFormatFactory};
