@@ -1,0 +1,82 @@
+//! Arrays that change while they are asked, and changes that are there as a whole or not at all.
+
+use tdb_datafusion::tdb_array::Array;
+use tdb_datafusion::{Opener, TableOptions, TdbCatalog};
+
+use crate::support::{local, local_with, rows, run};
+
+#[test]
+fn a_query_sees_one_snapshot_and_the_next_one_what_came_meanwhile() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let uri = folder.path().join("t").to_str().unwrap().to_owned();
+        let session = local(2);
+        let create = format!("CREATE EXTERNAL TABLE t (x INT NOT NULL) STORED AS TILEDB LOCATION '{uri}' OPTIONS ('dimensions' 'x')");
+        rows(&session, &create).await.unwrap();
+        rows(&session, "INSERT INTO t SELECT value FROM generate_series(1, 10)").await.unwrap();
+        let planned = session.sql("SELECT x FROM t").await.unwrap();
+        rows(&session, "INSERT INTO t VALUES (11)").await.unwrap();
+        assert_eq!(planned.count().await.unwrap(), 10);
+        assert_eq!(rows(&session, "SELECT count(*) FROM t").await.unwrap(), ["11"]);
+        // An array can be written from itself.
+        rows(&session, "INSERT INTO t SELECT x + 100 FROM t").await.unwrap();
+        assert_eq!(rows(&session, "SELECT count(*) FROM t").await.unwrap(), ["22"]);
+    });
+}
+
+#[test]
+fn an_insert_that_fails_leaves_nothing() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let session = local(1);
+        let create = format!(
+            "CREATE EXTERNAL TABLE t (x INT NOT NULL, a INT NOT NULL) STORED AS TILEDB LOCATION '{}' OPTIONS ('dimensions' 'x', 'domain.x' '0..=99')",
+            path.display()
+        );
+        rows(&session, &create).await.unwrap();
+        let outside = rows(&session, "INSERT INTO t SELECT value, 1 FROM generate_series(0, 100)").await.unwrap_err();
+        assert!(outside.to_string().contains("domain"), "{outside}");
+        let division = rows(&session, "INSERT INTO t SELECT value, 1 / (50 - value) FROM generate_series(0, 99)").await;
+        assert!(division.is_err());
+        assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
+        assert_eq!(std::fs::read_dir(path.join("__fragments")).unwrap().count(), 0);
+    });
+}
+
+#[test]
+fn groups_are_catalogs() {
+    run(async {
+        let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../fixtures/v22-by-2.30.0-group/group");
+        let session = local(1);
+        let catalog = TdbCatalog::group(fixture, &Opener::local(), TableOptions::new()).await.unwrap();
+        session.register_catalog("g", catalog);
+        let tables = rows(&session, "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'g' AND table_schema <> 'information_schema'");
+        let tables = tables.await.unwrap();
+        assert!(!tables.is_empty());
+        let mut read = 0;
+        for table in &tables {
+            let (schema, name) = table.split_once(" | ").unwrap();
+            let sql = format!("SELECT count(*) FROM g.\"{schema}\".\"{name}\"");
+            read += usize::from(rows(&session, &sql).await.is_ok());
+        }
+        assert!(read > 0, "{tables:?}");
+        let error = rows(&session, &format!("SELECT * FROM '{fixture}'")).await.unwrap_err().to_string();
+        assert!(error.contains("is a group and no table"), "{error}");
+    });
+}
+
+#[test]
+fn tables_of_a_time_stay_as_they_were() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("array");
+        crate::support::sparse(&path, 8, true);
+        let session = local_with(TableOptions::new());
+        let first = rows(&session, &format!("SELECT count(*) FROM '{}@10'", path.display())).await.unwrap();
+        let none = rows(&session, &format!("SELECT count(*) FROM '{}@9'", path.display())).await;
+        // Before the first schema there is no array at all, or an empty one.
+        assert!(none.is_err() || none.unwrap() == ["0"]);
+        assert_ne!(first, ["0"]);
+    });
+}
