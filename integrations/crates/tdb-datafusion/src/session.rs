@@ -1,5 +1,6 @@
 //! A session that knows arrays.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use datafusion::catalog::UrlTableFactory;
@@ -27,6 +28,7 @@ pub struct SessionOptions {
     opener: Opener,
     table: TableOptions,
     memory: Option<usize>,
+    temporary: Option<PathBuf>,
     partitions: Option<usize>,
     files: bool,
     config: SessionConfig,
@@ -36,7 +38,7 @@ impl SessionOptions {
     /// Arrays that an opener finds; memory without bounds, as many partitions as there are threads.
     pub fn new(opener: Opener) -> Self {
         let config = SessionConfig::new().with_information_schema(true);
-        Self { opener, table: TableOptions::new(), memory: None, partitions: None, files: true, config }
+        Self { opener, table: TableOptions::new(), memory: None, temporary: None, partitions: None, files: true, config }
     }
 
     /// How arrays are told as tables, unless a statement says otherwise.
@@ -49,6 +51,12 @@ impl SessionOptions {
     /// has no room for; a query that can't do with so little ends with an error.
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
+        self
+    }
+
+    /// The folder that temporary files go to, in place of the system's.
+    pub fn temporary(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.temporary = Some(folder.into());
         self
     }
 
@@ -87,13 +95,16 @@ pub fn session_with(
     options: SessionOptions,
     change: impl FnOnce(SessionStateBuilder) -> SessionStateBuilder,
 ) -> Result<SessionContext> {
-    let SessionOptions { opener, table, memory, partitions, files, mut config } = options;
+    let SessionOptions { opener, table, memory, temporary, partitions, files, mut config } = options;
     if let Some(partitions) = partitions {
         config = config.with_target_partitions(partitions);
     }
     let mut runtime = RuntimeEnvBuilder::new();
     if let Some(memory) = memory {
         runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(memory)));
+    }
+    if let Some(folder) = temporary {
+        runtime = runtime.with_temp_file_path(folder);
     }
     let builder = SessionStateBuilder::new()
         .with_config(config)
