@@ -4,6 +4,7 @@ use std::fmt;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use ballista_core::error::BallistaError;
 use ballista_core::serde::protobuf::{GetJobMetricsResult, OperatorMetricsSet};
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use datafusion::arrow::datatypes::SchemaRef;
@@ -96,7 +97,8 @@ fn told(metrics: &GetJobMetricsResult) -> Result<String> {
         let _ = writeln!(text, "stage {}, {} partitions", stage.stage_id, stage.partitions);
         for operator in &stage.operators {
             let metrics = OperatorMetricsSet { metrics: operator.metrics.clone() };
-            let metrics = MetricsSet::try_from(metrics).map_err(|error| DataFusionError::External(Box::new(error)))?;
+            let metrics: Result<MetricsSet, BallistaError> = metrics.try_into();
+            let metrics = metrics.map_err(|error| DataFusionError::External(Box::new(error)))?;
             let metrics = metrics.aggregate_by_name().sorted_for_display().timestamps_removed();
             let indent = "  ".repeat(operator.depth as usize + 1);
             let _ = writeln!(text, "{indent}{}, metrics=[{metrics}]", operator.operator_desc);

@@ -51,7 +51,8 @@ fn scan_of(node: &Arc<dyn ExecutionPlan>) -> Option<&Scan> {
 }
 
 fn parts_of(query: u64, scan: &Scan, node: &Arc<dyn ExecutionPlan>) -> Result<Arc<ScanPartsExec>> {
-    let rows = scan.pieces()?.each().map(|pieces| {
+    let pieces = scan.pieces()?;
+    let rows = pieces.each().map(|pieces| {
         let row = BinaryArray::from_vec(vec![&pieces.to_bytes()]);
         Ok(vec![RecordBatch::try_new(row_schema(), vec![Arc::new(row)])?])
     });

@@ -99,10 +99,10 @@ impl Run {
     /// The plan with its scans divided, as bytes.
     async fn request(&self) -> Result<Request> {
         let (plan, codec) = (self.plan.clone(), self.codec.clone());
-        let written = move || Ok(physical_plan_to_bytes_with_extension_codec(divided(plan)?, codec.as_ref())?.to_vec());
+        let written = move || physical_plan_to_bytes_with_extension_codec(divided(plan)?, codec.as_ref());
         let plan = tokio::task::spawn_blocking(written).await;
         let plan = plan.map_err(|error| DataFusionError::ExecutionJoin(Box::new(error)))??;
-        Ok(Request { plan, settings: self.settings.clone(), session: self.session.clone() })
+        Ok(Request { plan: plan.to_vec(), settings: self.settings.clone(), session: self.session.clone() })
     }
 
     /// Runs the plan, and again if its result goes away with an executor before any of it is given.

@@ -49,7 +49,7 @@ async fn plans_are_cut_as_the_scheduler_does() {
     let scheduled = sent(plan, &session, &PhysicalCodec::of_plans());
     assert_eq!(scheduled.output_partitioning().partition_count(), 5);
     let executor = PhysicalCodec::of_executors(Opener::local());
-    let mut all = Vec::new();
+    let mut all: Vec<i64> = Vec::new();
     for partitions in [&[0][..], &[3, 1], &[4, 2]] {
         let cut = restrict_plan_to_partitions(scheduled.clone(), partitions).unwrap();
         let task = sent(cut, &session, &executor);

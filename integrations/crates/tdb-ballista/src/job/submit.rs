@@ -150,7 +150,7 @@ impl Job {
 
     /// Has the executors remove what they hold of it. What doesn't get to them they remove later by themselves.
     pub(super) async fn clean(&mut self) {
-        let asked = self.client.clean_job_data(CleanJobDataParams { job_id: self.id.clone() }).await;
+        let asked = self.client.clean_job_data(CleanJobDataParams { job_id: self.id.clone(), remove_stage_ids: Vec::new() }).await;
         if let Err(status) = asked {
             log::debug!("job {} isn't removed from its executors yet: {}", self.id, status.message());
         }

@@ -63,15 +63,16 @@ pub(crate) fn sparse(storage: &Arc<dyn Storage>, cells: i64) {
             2 => 0.0,
             _ => pos as f64 / 7.0,
         };
+        let qual: Vec<f64> = pos.iter().map(|pos| qual(*pos)).collect();
+        let kind: Vec<u8> = pos.iter().map(|pos| (pos % 3) as u8).collect();
         let alts = ["A", "", "CCG", "ü"];
         let cells = NewCells::new()
             .with("chrom", NewColumn::strings(pos.iter().map(|pos| format!("chr{}", pos % 4))))
             .with("pos", NewColumn::values(&pos))
-            .with("qual", NewColumn::values(&pos.iter().map(|pos| qual(*pos)).collect::<Vec<_>>()))
+            .with("qual", NewColumn::values(&qual))
             .with("depth", NewColumn::options(pos.iter().map(|pos| (pos % 5 != 3).then_some((pos * 13 % 97) as i32))))
             .with("alt", NewColumn::optional_strings(pos.iter().map(|pos| alts.get((pos % 5) as usize))))
-            .with("kind", NewColumn::values(&pos.iter().map(|pos| (pos % 3) as u8).collect::<Vec<_>>()))
-            .to_owned();
+            .with("kind", NewColumn::values(&kind));
         open(storage).write().names(Names::new().at(1000 + fragment as u64)).cells(cells).unwrap();
     }
     let deleted = field("pos").ge(100).and(field("pos").lt(150));
