@@ -3,17 +3,21 @@
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use datafusion_proto::physical_plan::PhysicalExtensionCodec;
 use tdb_datafusion::Opener;
 use tempfile::TempDir;
+use tokio::net::TcpStream;
 
 use crate::cluster::{Address, MESSAGE_BYTES};
 use crate::codec::PhysicalCodec;
 use crate::{Error, Result};
+
+/// Between two tries to reach the scheduler.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// How an executor runs.
 #[derive(Clone, Debug)]
@@ -132,14 +136,14 @@ impl Executor {
     /// the future stops it at once.
     ///
     /// # Errors
-    /// [`Error::Process`]: the scheduler isn't there; a port is taken.
+    /// [`Error::NoScheduler`]; [`Error::Process`]: a port is taken.
     pub async fn run(self) -> Result<()> {
         let Self { options, folder } = self;
+        reach(&options.scheduler, options.connect).await?;
         let listen = match options.listen {
             IpAddr::V4(address) => address.to_string(),
             IpAddr::V6(address) => format!("[{address}]"),
         };
-        let seconds = |time: Duration| u16::try_from(time.as_secs()).unwrap_or(u16::MAX);
         let config = ExecutorProcessConfig {
             bind_host: listen,
             external_host: options.host,
@@ -147,7 +151,8 @@ impl Executor {
             grpc_port: options.ports[1],
             scheduler_host: options.scheduler.host().to_owned(),
             scheduler_port: options.scheduler.port(),
-            scheduler_connect_timeout_seconds: seconds(options.connect),
+            // It has been waited for already; Ballista would wait without end.
+            scheduler_connect_timeout_seconds: 0,
             vcores: options.slots,
             task_scheduling_policy: TaskSchedulingPolicy::PushStaged,
             work_dir: Some(folder.path().display().to_string()),
@@ -160,6 +165,23 @@ impl Executor {
         };
         let ended = start_executor_process(Arc::new(config)).await;
         ended.map_err(|source| Error::Process { process: "the executor", source })
+    }
+}
+
+/// Waits until somebody listens where the scheduler should be.
+async fn reach(scheduler: &Address, patience: Duration) -> Result<()> {
+    let end = Instant::now() + patience;
+    loop {
+        let connected = TcpStream::connect((scheduler.host(), scheduler.port()));
+        let why = match tokio::time::timeout_at(end.into(), connected).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "it takes too long".to_owned(),
+        };
+        if Instant::now() + PAUSE >= end {
+            return Err(Error::NoScheduler { scheduler: scheduler.to_string(), why });
+        }
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

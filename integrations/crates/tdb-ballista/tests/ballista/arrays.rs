@@ -55,8 +55,7 @@ pub(crate) fn sparse(storage: &Arc<dyn Storage>, cells: i64) {
     let definition = ArrayDefinition::new(schema.build().unwrap()).unwrap().with_enumeration(kinds).unwrap();
     CreateOptions::new().create_on(storage, &definition).unwrap();
     for fragment in 0..5 {
-        let all = || (0..cells).map(|cell| cell * (7 + fragment) % (cells * 3));
-        let pos: Vec<i64> = all().collect();
+        let pos: Vec<i64> = (0..cells).map(|cell| cell * (2 + fragment % 2) + fragment).collect();
         let qual = |pos: i64| match pos % 11 {
             0 => f64::NAN,
             1 => -0.0,
