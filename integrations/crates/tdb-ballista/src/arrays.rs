@@ -78,13 +78,19 @@ impl Arrays {
     }
 }
 
-/// The error of a storage that is out of reach as an I/O error, which schedulers try again elsewhere; others as they are.
-pub(crate) fn retried(error: DataFusionError) -> DataFusionError {
+/// An error as it is told to schedulers, which keep its text alone. That of a storage that is out of reach is an I/O error: schedulers try
+/// such tasks again.
+pub(crate) fn told(error: DataFusionError) -> DataFusionError {
     let is_unavailable = match error.find_root() {
         DataFusionError::External(source) => {
             source.downcast_ref::<ArrayError>().is_some_and(|error| error.category() == ErrorCategory::Unavailable)
         }
+        DataFusionError::ResourcesExhausted(_) => return error,
         _ => false,
     };
-    if is_unavailable { DataFusionError::IoError(std::io::Error::other(error)) } else { error }
+    let text = error.strip_backtrace().replace("\ncaused by\nExternal error", "");
+    match is_unavailable {
+        true => DataFusionError::IoError(std::io::Error::other(text)),
+        false => DataFusionError::Execution(text),
+    }
 }

@@ -4,14 +4,16 @@ use std::any::Any;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-use datafusion::arrow::array::BinaryArray;
-use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::arrow::array::{BinaryArray, new_null_array};
+use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::tree_node::{Transformed, TransformedResult as _, TreeNode as _, TreeNodeRecursion};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result;
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties as _};
 use tdb_datafusion::Scan;
 
@@ -25,9 +27,14 @@ use crate::wire::{Header, SortColumn};
 /// Metadata can't be read.
 pub(crate) fn divided(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let query = number();
-    let divide = |node: Arc<dyn ExecutionPlan>| match scan_of(&node) {
-        None => Ok(Transformed::no(node)),
-        Some(scan) => Ok(Transformed::yes(parts_of(query, scan, &node)? as Arc<dyn ExecutionPlan>)),
+    let divide = |node: Arc<dyn ExecutionPlan>| {
+        if let Some(scan) = scan_of(&node) {
+            return Ok(Transformed::yes(parts_of(query, scan, &node)? as Arc<dyn ExecutionPlan>));
+        }
+        Ok(match constant(&node)? {
+            Some(table) => Transformed::yes(table),
+            None => Transformed::no(node),
+        })
     };
     plan.transform_up(divide).data()
 }
@@ -59,6 +66,25 @@ fn parts_of(query: u64, scan: &Scan, node: &Arc<dyn ExecutionPlan>) -> Result<Ar
     let rows = rows.collect::<Result<Vec<_>>>()?;
     let header = Header { query, uri: scan.uri().to_owned(), schema: node.schema(), orders: orders(node) };
     ScanPartsExec::new(header, MemorySourceConfig::try_new_exec(&rows, row_schema(), None)?, None)
+}
+
+/// A table in memory in the place of a node that gives one row without values, or none.
+///
+/// A scheduler that cuts such a node out of a task's plan puts an empty table there, which counts rows as the node doesn't; the task then
+/// tells of more operators than others of its stage, and the scheduler, which doesn't understand that, forgets what it gave.
+fn constant(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let schema = node.schema();
+    let partition = if node.is::<PlaceholderRowExec>() {
+        let columns = schema.fields().iter().map(|field| new_null_array(field.data_type(), 1)).collect();
+        let one = RecordBatchOptions::new().with_row_count(Some(1));
+        vec![RecordBatch::try_new_with_options(schema.clone(), columns, &one)?]
+    } else if node.is::<EmptyExec>() {
+        Vec::new()
+    } else {
+        return Ok(None);
+    };
+    let partitions = vec![partition; node.output_partitioning().partition_count()];
+    Ok(Some(MemorySourceConfig::try_new_exec(&partitions, schema, None)?))
 }
 
 /// The orders of its rows by columns.

@@ -68,6 +68,14 @@ pub enum Error {
         /// What the connection has come to.
         why: String,
     },
+    /// The scheduler says that a query has ended, and doesn't say where all of its partitions are.
+    #[error("the scheduler has forgotten where the result is: it knows {there} of its {wanted} partitions")]
+    Incomplete {
+        /// How many there are.
+        there: usize,
+        /// How many there should be.
+        wanted: usize,
+    },
     /// A process can't listen at an address.
     #[error("can't listen at {address}: {source}")]
     Listen {

@@ -14,7 +14,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties as _, PlanProperties};
 use datafusion_proto::bytes::physical_plan_to_bytes_with_extension_codec;
 use datafusion_proto::physical_plan::PhysicalExtensionCodec;
 use tokio::sync::mpsc::Sender;
@@ -99,10 +99,14 @@ impl Run {
     /// The plan with its scans divided, as bytes.
     async fn request(&self) -> Result<Request> {
         let (plan, codec) = (self.plan.clone(), self.codec.clone());
-        let written = move || physical_plan_to_bytes_with_extension_codec(divided(plan)?, codec.as_ref());
+        let written = move || {
+            let plan = divided(plan)?;
+            let partitions = plan.output_partitioning().partition_count();
+            Ok::<_, DataFusionError>((physical_plan_to_bytes_with_extension_codec(plan, codec.as_ref())?, partitions))
+        };
         let plan = tokio::task::spawn_blocking(written).await;
-        let plan = plan.map_err(|error| DataFusionError::ExecutionJoin(Box::new(error)))??;
-        Ok(Request { plan: plan.to_vec(), settings: self.settings.clone(), session: self.session.clone() })
+        let (plan, partitions) = plan.map_err(|error| DataFusionError::ExecutionJoin(Box::new(error)))??;
+        Ok(Request { plan: plan.to_vec(), partitions, settings: self.settings.clone(), session: self.session.clone() })
     }
 
     /// Runs the plan, and again if its result goes away with an executor before any of it is given.
@@ -112,7 +116,7 @@ impl Run {
         loop {
             let mut job = Job::submit(&self.cluster, request.clone()).await.map_err(external)?;
             let finished = job.finish().await.map_err(external)?;
-            match results::give(&self.cluster, &finished, &to).await.map_err(external)? {
+            match results::give(&self.cluster, &finished, request.partitions, &to).await.map_err(external)? {
                 Given::All => {
                     job.clean().await;
                     return Ok(());

@@ -24,7 +24,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Exe
 use futures_util::{TryStreamExt as _, stream};
 use tdb_datafusion::ScanPieces;
 
-use crate::arrays::{Arrays, retried};
+use crate::arrays::{Arrays, told};
 use crate::wire::Header;
 
 /// A scan of an array, whose input has in each partition what that partition reads of it.
@@ -167,7 +167,7 @@ impl ExecutionPlan for ScanPartsExec {
         let (schema, metrics) = (self.schema(), self.metrics.clone());
         let opener = Opener { query: self.header.query, arrays, schema: schema.clone(), context, metrics };
         let rows = rows.map_ok(|batch| stream::iter(rows_of(&batch))).try_flatten();
-        let cells = rows.and_then(move |row| opener.clone().open(row)).try_flatten().map_err(retried);
+        let cells = rows.and_then(move |row| opener.clone().open(row)).try_flatten().map_err(told);
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, cells)))
     }
 

@@ -1,5 +1,7 @@
 //! The rows of a job that is done are fetched from its executors.
 
+use std::collections::BTreeSet;
+
 use ballista_core::client::BallistaClient;
 use ballista_core::serde::protobuf::PartitionLocation;
 use ballista_core::serde::protobuf::get_job_status_result::FlightProxy;
@@ -27,11 +29,16 @@ pub(super) enum Given {
     None(Error),
 }
 
-/// Gives the rows, partition by partition.
+/// Gives the rows of as many partitions as are wanted, one after the other.
 ///
 /// # Errors
 /// An executor went away when some rows had been given.
-pub(super) async fn give(cluster: &Cluster, finished: &Finished, to: &Sender<DataFusionResult<RecordBatch>>) -> Result<Given> {
+pub(super) async fn give(cluster: &Cluster, finished: &Finished, wanted: usize, to: &Sender<DataFusionResult<RecordBatch>>) -> Result<Given> {
+    let there = finished.partitions.iter().filter_map(|location| location.partition_id.as_ref().map(|id| id.partition_id));
+    let there = there.collect::<BTreeSet<_>>().len();
+    if there < wanted {
+        return Ok(Given::None(Error::Incomplete { there, wanted }));
+    }
     let mut rows = Rows { held: Some((Vec::new(), 0)), to };
     for location in &finished.partitions {
         match one(cluster, location, finished.proxy.as_ref(), &mut rows).await {

@@ -30,11 +30,15 @@ const SOONEST: Duration = Duration::from_millis(5);
 const LATEST: Duration = Duration::from_millis(100);
 /// How often it is asked for its executors.
 const PROBE: Duration = Duration::from_secs(1);
+/// For so long it may not know a job that it has just taken.
+const UNKNOWN: Duration = Duration::from_secs(10);
 
 /// A plan as bytes, and the settings that it was made by.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) plan: Vec<u8>,
+    /// How many partitions its rows have.
+    pub(super) partitions: usize,
     pub(super) settings: Vec<KeyValuePair>,
     pub(super) session: String,
 }
@@ -45,6 +49,14 @@ pub(super) struct Finished {
     pub(super) partitions: Vec<PartitionLocation>,
     /// Whether, and where, results are asked for in the place of the executors.
     pub(super) proxy: Option<FlightProxy>,
+}
+
+/// What the scheduler says of a job.
+enum Look {
+    Finished(Finished),
+    Running,
+    /// Nothing: it hasn't looked at it yet, or has forgotten it.
+    Unknown,
 }
 
 /// A plan that the scheduler has taken. It is cancelled if this is dropped before its end.
@@ -95,10 +107,16 @@ impl Job {
     /// It has failed; there are no executors; the scheduler has gone.
     pub(super) async fn finish(&mut self) -> Result<Finished> {
         let (mut pause, mut probed) = (SOONEST, Instant::now());
-        let mut lonely = None;
+        let (mut lonely, mut unknown) = (None, None);
         loop {
-            if let Some(finished) = self.look().await? {
-                return Ok(finished);
+            match self.look().await? {
+                Look::Finished(finished) => return Ok(finished),
+                Look::Running => unknown = None,
+                Look::Unknown if unknown.get_or_insert_with(Instant::now).elapsed() < UNKNOWN => {}
+                Look::Unknown => {
+                    let why = format!("it doesn't know job {}", self.id);
+                    return Err(Error::Lost { scheduler: self.scheduler.to_string(), why });
+                }
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LATEST);
@@ -118,22 +136,20 @@ impl Job {
         }
     }
 
-    async fn look(&mut self) -> Result<Option<Finished>> {
+    async fn look(&mut self) -> Result<Look> {
         let params = GetJobStatusParams { job_id: self.id.clone() };
         let answer = self.client.get_job_status(params).await.map_err(|status| self.lost(&status))?.into_inner();
         match answer.status.map(|status| status.status) {
-            None => {
-                let why = format!("it doesn't know job {}", self.id);
-                Err(Error::Lost { scheduler: self.scheduler.to_string(), why })
-            }
-            Some(None | Some(Status::Queued(_) | Status::Running(_))) => Ok(None),
+            None => Ok(Look::Unknown),
+            Some(None | Some(Status::Queued(_) | Status::Running(_))) => Ok(Look::Running),
             Some(Some(Status::Failed(failed))) => {
                 self.is_over = true;
-                Err(Error::Failed { scheduler: self.scheduler.to_string(), job: self.id.clone(), why: failed.error })
+                let why = plainly(&failed.error);
+                Err(Error::Failed { scheduler: self.scheduler.to_string(), job: self.id.clone(), why })
             }
             Some(Some(Status::Successful(done))) => {
                 self.is_over = true;
-                Ok(Some(Finished { partitions: done.partition_location, proxy: answer.flight_proxy }))
+                Ok(Look::Finished(Finished { partitions: done.partition_location, proxy: answer.flight_proxy }))
             }
         }
     }
@@ -170,6 +186,15 @@ impl Drop for Job {
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move { client.cancel_job(CancelJobParams { job_id }).await });
         }
+    }
+}
+
+/// What a scheduler says of a failure, without where it was noticed, and with what to do about what only an executor knows.
+fn plainly(error: &str) -> String {
+    let what = error.rsplit("Task failed due to runtime execution error: ").next().unwrap_or(error);
+    match what.contains("rejected by executor") {
+        true => format!("{what}; the log of the executor says why: it may be of another version"),
+        false => what.to_owned(),
     }
 }
 

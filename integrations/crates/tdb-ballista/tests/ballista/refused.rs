@@ -151,7 +151,7 @@ fn another_version() {
     runtime.spawn(Executor::new(options).unwrap().run());
     let error = ask(&Cluster::new(address)).unwrap_err();
     assert!(matches!(error_of(&error), Error::Failed { .. }), "{error}");
-    assert!(error.to_string().contains("version"), "{error}");
+    assert!(error.to_string().contains("it may be of another version"), "{error}");
     runtime.shutdown_background();
 }
 
@@ -187,7 +187,7 @@ fn statements_that_are_wrong() {
     for (statement, words) in [
         (format!("SELECT nothing FROM '{at}/cells'"), "nothing"),
         (format!("SELECT * FROM '{at}/none'"), "none"),
-        (format!("SELECT pos / (pos - pos) FROM '{at}/cells'"), "ivide by zero"),
+        (format!("SELECT pos / (pos - pos) FROM '{at}/cells'"), "DivideByZero"),
         (format!("SELECT CAST(alt AS INT) FROM '{at}/cells'"), "CCG"),
     ] {
         let error = rows(&runtime, &there, &statement).unwrap_err();
