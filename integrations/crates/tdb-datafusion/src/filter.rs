@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::Operator;
-use datafusion::physical_plan::PhysicalExpr;
 use datafusion::physical_expr::expressions::{
     BinaryExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr,
 };
+use datafusion::physical_plan::PhysicalExpr;
 use datafusion::scalar::ScalarValue;
 use tdb_array::tdb_condition::Condition;
 
@@ -212,5 +212,9 @@ fn any(nodes: impl IntoIterator<Item = Option<Pushed>>) -> Option<Pushed> {
 /// The columns that an expression names.
 pub(crate) fn columns(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Vec<String> {
     let columns = datafusion::physical_expr::utils::collect_columns(expr);
-    columns.into_iter().map(|column| column.name().to_owned()).filter(|name| schema.field_with_name(name).is_ok()).collect()
+    columns
+        .into_iter()
+        .map(|column| column.name().to_owned())
+        .filter(|name| schema.field_with_name(name).is_ok())
+        .collect()
 }

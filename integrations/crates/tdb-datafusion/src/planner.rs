@@ -51,7 +51,8 @@ fn checked(delete: &DmlStatement) -> Result<LogicalPlan> {
             LogicalPlan::Filter(filter) if !has_subquery(filter)? => {}
             LogicalPlan::EmptyRelation(empty) if !empty.produce_one_row => is_nothing = true,
             _ => {
-                let what = "compare its columns with constants, not with other tables, and leave out ORDER BY and LIMIT";
+                let what =
+                    "compare its columns with constants, not with other tables, and leave out ORDER BY and LIMIT";
                 return Err(error::plan(format!("DELETE from array {:?}: {what}", delete.table_name.to_string())));
             }
         }

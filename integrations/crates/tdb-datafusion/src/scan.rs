@@ -11,10 +11,10 @@ mod stream;
 use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Statistics;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::PhysicalExpr;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
-use datafusion::common::Statistics;
 use tdb_array::tdb_condition::Condition;
 use tdb_array::{ArrayError, Order, Query};
 
@@ -22,8 +22,8 @@ use crate::opened::Opened;
 use crate::ranges::Sides;
 use crate::{error, filter};
 
-pub use pieces::ScanPieces;
 use parts::Parts;
+pub use pieces::ScanPieces;
 
 /// A scan of an array, as a [`DataSource`](datafusion::datasource::source::DataSource): plans hold it in a
 /// [`DataSourceExec`](datafusion::datasource::source::DataSourceExec).

@@ -100,7 +100,10 @@ pub fn session_with(
         .with_runtime_env(runtime.build_arc()?)
         .with_default_features()
         .with_query_planner(Arc::new(ArrayPlanner))
-        .with_table_factory(STORED_AS.to_owned(), Arc::new(ArrayFactory { opener: opener.clone(), options: table.clone() }));
+        .with_table_factory(
+            STORED_AS.to_owned(),
+            Arc::new(ArrayFactory { opener: opener.clone(), options: table.clone() }),
+        );
     let mut state = change(builder).build();
     let listed = Arc::new(DynamicListTableFactory::new(SessionStore::new()));
     let others = files.then(|| listed.clone() as Arc<dyn UrlTableFactory>);

@@ -130,7 +130,9 @@ impl TableProvider for TdbTable {
     /// Deletes rows, in sessions of this crate: other planners may leave out parts of the condition.
     async fn delete_from(&self, state: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
         if !planner::is_planner_of(state) {
-            return Err(error::plan("DELETE from an array takes a session of tdb-datafusion, whose planner checks its condition"));
+            return Err(error::plan(
+                "DELETE from an array takes a session of tdb-datafusion, whose planner checks its condition",
+            ));
         }
         write::delete(&self.opened, state, &filters)
     }

@@ -20,9 +20,9 @@ impl Scan {
     /// # Errors
     /// Metadata can't be read; the same each time.
     pub(super) fn parts(&self) -> Result<Parts> {
-        let divided = self.parts.get_or_init(|| {
-            self.divide().map(Arc::new).map_err(|error| Arc::new(error::of_array(self.uri(), error)))
-        });
+        let divided = self
+            .parts
+            .get_or_init(|| self.divide().map(Arc::new).map_err(|error| Arc::new(error::of_array(self.uri(), error))));
         divided.clone().map_err(DataFusionError::Shared)
     }
 

@@ -61,7 +61,9 @@ pub(crate) fn delete(opened: &Arc<Opened>, state: &dyn Session, filters: &[Expr]
 fn everything(opened: &Opened) -> Result<Condition> {
     let dimensions = opened.array_schema().dimensions();
     let Some(dimension) = dimensions.iter().find(|dimension| !dimension.datatype().is_float()) else {
-        return Err(error::plan("DELETE without a condition: coordinates of floats can't be compared with all there is"));
+        return Err(error::plan(
+            "DELETE without a condition: coordinates of floats can't be compared with all there is",
+        ));
     };
     let least = match dimension.domain() {
         Some((low, _)) => low.to_le_bytes().to_vec(),
@@ -126,9 +128,11 @@ fn check(opened: &Opened, condition: &Condition) -> Result<()> {
     let refused = |what: String| DataFusionError::Plan(format!("DELETE from {:?} can't be stored: {what}", opened.uri));
     for name in condition.fields() {
         let Some((FieldRef::Attribute(_), cells)) = opened.field(name) else { continue };
-        let lacking = opened.array.fragments().map_err(failed)?.iter().find(|fragment| fragment.schema().field(name).is_none());
+        let lacking =
+            opened.array.fragments().map_err(failed)?.iter().find(|fragment| fragment.schema().field(name).is_none());
         if let Some(fragment) = lacking {
-            let what = "was written before the array had it, and all of its cells would go; consolidate the array first";
+            let what =
+                "was written before the array had it, and all of its cells would go; consolidate the array first";
             return Err(refused(format!("column {name:?}: fragment {} {what}", fragment.name())));
         }
         if cells.nullable && !matches!(opened.array.statistics(name).map_err(failed)?.nulls, Stated::Exact(0)) {
