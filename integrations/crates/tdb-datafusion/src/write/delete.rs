@@ -20,7 +20,7 @@ use futures_util::TryStreamExt;
 use tdb_array::tdb_condition::{Condition, field};
 use tdb_array::tdb_schema::FieldRef;
 use tdb_array::tdb_types::{PhysicalType, Scalar};
-use tdb_array::{Aggregate, Array, Names, Stated};
+use tdb_array::{Aggregate, Names, Stated};
 
 use super::insert::refuse_past;
 use crate::opened::{Opened, nothing};
@@ -112,13 +112,13 @@ fn run(opened: &Opened, condition: &Condition) -> Result<u64> {
     let count = counted.value::<u64>("count").map_err(failed)?.unwrap_or(0);
     if count > 0 {
         opened.array.delete_cells(condition, &Names::new()).map_err(failed)?;
-        pass_the_moment(&opened.array);
+        pass_the_moment();
     }
     Ok(count)
 }
 
 /// A deletion counts for all that was written up to its millisecond: what a later statement writes has to be of a later one.
-fn pass_the_moment(_: &Array) {
+fn pass_the_moment() {
     std::thread::sleep(std::time::Duration::from_millis(2));
 }
 

@@ -105,5 +105,5 @@ fn the_files_give_what_they_say_pushed_down_and_over_memory() {
             run(run_file(file, dir.path()))
         })
         .sum();
-    assert!(compared > 40, "{compared}");
+    assert!(compared >= 40, "{compared}");
 }
