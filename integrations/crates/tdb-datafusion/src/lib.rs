@@ -10,6 +10,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod array_planner;
 mod catalog;
 mod create;
 mod error;

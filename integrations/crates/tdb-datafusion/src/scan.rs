@@ -16,13 +16,12 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::PhysicalExpr;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use tdb_array::tdb_condition::Condition;
-use tdb_array::{ArrayError, Order, Query};
+use tdb_array::{ArrayError, Order, Query, QueryPart};
 
 use crate::opened::Opened;
 use crate::ranges::Sides;
 use crate::{error, filter};
 
-use parts::Parts;
 pub use pieces::ScanPieces;
 
 /// A scan of an array, as a [`DataSource`](datafusion::datasource::source::DataSource): plans hold it in a
@@ -47,6 +46,9 @@ pub struct Scan {
     statistics: Arc<OnceLock<Arc<Statistics>>>,
     metrics: ExecutionPlanMetricsSet,
 }
+
+/// For each partition the parts of the query that it reads, one after the other.
+type Parts = Arc<Vec<Vec<QueryPart>>>;
 
 /// Arrays with fewer cells have one partition.
 const FEW_CELLS: u64 = 1 << 16;

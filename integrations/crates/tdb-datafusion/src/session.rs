@@ -11,10 +11,10 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_session::SessionStore;
 
+use crate::array_planner::ArrayPlanner;
 use crate::catalog::{FreshCatalogs, UrlTables};
 use crate::create::{ArrayFactory, ArrayFormatFactory};
 use crate::info::{Info, InfoFunction};
-use crate::planner::ArrayPlanner;
 use crate::{Opener, TableOptions};
 
 /// What arrays are called in `STORED AS`.

@@ -8,8 +8,8 @@ use tdb_array::tdb_rtree::DimRange;
 use tdb_array::tdb_schema::{FieldRef, FieldType};
 use tdb_array::tdb_types::{Datatype, Scalar};
 
+use super::pushed::{Pushed, all};
 use super::value::{Kind, bytes};
-use super::{Pushed, all};
 use crate::opened::Opened;
 
 /// The field that a column is, if its cells hold its values and not positions of them.

@@ -5,11 +5,8 @@ use std::sync::Arc;
 use datafusion::error::{DataFusionError, Result};
 use tdb_array::{ArrayError, QueryPart};
 
-use super::{Scan, metrics};
+use super::{Parts, Scan, metrics};
 use crate::error;
-
-/// For each partition the parts of the query that it reads, one after the other.
-pub(super) type Parts = Arc<Vec<Vec<QueryPart>>>;
 
 /// So many parts has each partition where filters become narrower while the query runs: each of them looks anew.
 const PARTS_OF_DYNAMIC: usize = 8;
