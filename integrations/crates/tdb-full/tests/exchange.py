@@ -54,12 +54,13 @@ def attributes(is_dense):
         yield tiledb.Attr(dtype, dtype=dtype), lambda count, dtype=dtype: numbers(dtype, count)
         if dtype in ("i4", "f8", "u1"):
             yield tiledb.Attr(f"{dtype}_null", dtype=dtype, nullable=True), lambda count, dtype=dtype: numbers(dtype, count)
-    for unit in DATES:
+    # DuckDB takes names that differ in their case for the same.
+    for number, unit in enumerate(DATES):
         days = np.array([0, -1, 10, 365], dtype="i8")
-        yield tiledb.Attr(f"date_{unit}", dtype=f"M8[{unit}]"), lambda count, unit=unit, days=days: np.resize(days, count).astype(f"M8[{unit}]")
-    for unit in TIMES:
+        yield tiledb.Attr(f"date_{number}", dtype=f"M8[{unit}]"), lambda count, unit=unit, days=days: np.resize(days, count).astype(f"M8[{unit}]")
+    for number, unit in enumerate(TIMES):
         within = np.array([0, 1, 23], dtype="i8")
-        yield tiledb.Attr(f"time_{unit}", dtype=f"m8[{unit}]"), lambda count, unit=unit, within=within: np.resize(within, count).astype(f"m8[{unit}]")
+        yield tiledb.Attr(f"time_{number}", dtype=f"m8[{unit}]"), lambda count, unit=unit, within=within: np.resize(within, count).astype(f"m8[{unit}]")
     yield tiledb.Attr("bool", dtype="bool"), lambda count: np.arange(count) % 3 == 0
     yield tiledb.Attr("bool_null", dtype="bool", nullable=True), lambda count: np.arange(count) % 3 == 0
     yield tiledb.Attr("utf8", dtype=np.dtype("U0")), lambda count: objects(["", "a", "é漢😀", "x" * 300], count)
@@ -230,8 +231,7 @@ def compare(table, wanted, file):
 
 def duck(path, table):
     """What DuckDB reads of a Parquet file, of the columns that it has types for, is what pyarrow reads."""
-    found = duckdb.sql(f"select * from '{path}'").to_arrow_table() if hasattr(duckdb.DuckDBPyRelation, "to_arrow_table") else duckdb.sql(f"select * from '{path}'").arrow()
-    found = found.read_all() if hasattr(found, "read_all") else found
+    found = duckdb.sql(f"select * from '{path}'").to_arrow_table()
     assert found.column_names == table.column_names and found.num_rows == table.num_rows
     for name in table.column_names:
         ours = table.column(name)
@@ -285,7 +285,9 @@ def main(folder):
             if ending == "parquet":
                 table = pq.read_table(path)
                 duck(path, table)
-                assert len(pd.read_parquet(path)) == table.num_rows
+                # The times of Python have no nanoseconds.
+                known = [field.name for field in table.schema if field.type != pa.time64("ns")]
+                assert len(pd.read_parquet(path, columns=known)) == table.num_rows
                 pq.write_table(table, folder / f"{uri.name}-pyarrow.parquet", row_group_size=3)
                 again(uri, folder / f"{uri.name}-pyarrow.parquet", folder, wanted)
             else:

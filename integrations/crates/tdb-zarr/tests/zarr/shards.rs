@@ -130,7 +130,7 @@ fn shards_that_are_cut_off_are_damaged_wherever_it_was() {
     for (name, ..) in ARRAYS {
         let copied = Copied::new(name);
         let good = fs::read(copied.shard()).unwrap();
-        for len in 0..good.len() {
+        for len in (0..good.len()).rev().step_by(3).chain([0]) {
             fs::write(copied.shard(), &good[..len]).unwrap();
             let said = copied.refused(&format!("{len} of {} bytes", good.len()));
             assert!(len > 0 || said.contains("0 bytes are fewer than the"), "{said}");
@@ -170,8 +170,9 @@ fn entries_of_an_index_are_absent_or_lie_within_the_file() {
                 assert!(said.contains(&told) && said.contains("c/0/0"), "{said}");
             }
         }
-        // Within the file, but no chunk.
-        for place in [(0, 0), (size, 0), (size - 3, 3), (0, size)] {
+        // Within the file, but no chunk. Texts say themselves where they end, and zarrs doesn't mind what comes behind.
+        let longer = (name != "texts").then_some((0, size));
+        for place in [(0, 0), (size, 0), (size - 3, 3)].into_iter().chain(longer) {
             fs::write(copied.shard(), with_entry(&good, form, 0, place)).unwrap();
             copied.refused(&format!("{place:?}"));
         }
