@@ -430,7 +430,11 @@ impl Condition {
         let within = match self {
             Self::And(nodes) | Self::Or(nodes) => nodes.iter().map(Self::node_count).fold(0, u32::saturating_add),
             Self::Not(node) => node.node_count(),
-            Self::Compare { .. } | Self::Member { .. } | Self::Null { .. } | Self::Nan { .. } | Self::Constant { .. } => 0,
+            Self::Compare { .. }
+            | Self::Member { .. }
+            | Self::Null { .. }
+            | Self::Nan { .. }
+            | Self::Constant { .. } => 0,
         };
         within.saturating_add(1)
     }
@@ -452,7 +456,11 @@ impl Condition {
         match self {
             Self::And(nodes) | Self::Or(nodes) => nodes,
             Self::Not(node) => std::slice::from_ref(node),
-            Self::Compare { .. } | Self::Member { .. } | Self::Null { .. } | Self::Nan { .. } | Self::Constant { .. } => &[],
+            Self::Compare { .. }
+            | Self::Member { .. }
+            | Self::Null { .. }
+            | Self::Nan { .. }
+            | Self::Constant { .. } => &[],
         }
     }
 

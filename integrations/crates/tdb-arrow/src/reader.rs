@@ -70,6 +70,19 @@ impl Conversion {
         &self.schema
     }
 
+    /// For batches with some of these fields, by their places, in this order. What enumerations became is shared with this one, so that
+    /// Arrow knows dictionaries of both to be the same.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    #[must_use]
+    pub fn project(&self, places: &[usize]) -> Self {
+        let fields: Arc<[ArrowField]> = places.iter().map(|place| self.fields[*place].clone()).collect();
+        let arrow: Vec<_> = fields.iter().map(|field| Arc::clone(&field.field)).collect();
+        let schema = Arc::new(Schema::new_with_metadata(arrow, self.schema.metadata().clone()));
+        Self { fields, schema, options: self.options.clone() }
+    }
+
     /// The values of the dictionary that the field at a place has: those of its enumeration, in their order. None if it has no
     /// dictionary, or there is no such field.
     #[must_use]

@@ -4,6 +4,6 @@ mod fresh;
 mod group;
 mod url;
 
-pub use group::TdbCatalog;
 pub(crate) use fresh::FreshCatalogs;
+pub use group::TdbCatalog;
 pub(crate) use url::UrlTables;

@@ -6,56 +6,24 @@
 
 mod dictionary;
 mod leaf;
+mod pushed;
 mod value;
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::Operator;
-use datafusion::physical_plan::PhysicalExpr;
 use datafusion::physical_expr::expressions::{
     BinaryExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr,
 };
+use datafusion::physical_plan::PhysicalExpr;
 use datafusion::scalar::ScalarValue;
-use tdb_array::tdb_condition::Condition;
 
 use crate::opened::Opened;
+use pushed::any;
+pub(crate) use pushed::{Pushed, all, is_always, is_never};
 
 /// Deeper filters aren't taken apart.
 const DEEPEST: u32 = 100;
-
-/// What became of a filter.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Pushed {
-    pub(crate) condition: Condition,
-    /// Whether it is true of the same rows as the filter, and not of more.
-    pub(crate) exact: bool,
-}
-
-impl Pushed {
-    fn exact(condition: Condition) -> Self {
-        Self { condition, exact: true }
-    }
-
-    fn wider(condition: Condition) -> Self {
-        Self { condition, exact: false }
-    }
-
-    /// True of all rows, or of none.
-    fn constant(truth: bool) -> Self {
-        Self::exact(if truth { Condition::And(Vec::new()) } else { Condition::Or(Vec::new()) })
-    }
-}
-
-/// Whether a condition is the one that no row fulfils.
-pub(crate) fn is_never(condition: &Condition) -> bool {
-    matches!(condition, Condition::Or(nodes) if nodes.is_empty())
-}
-
-/// Whether a condition is the one that every row fulfils.
-pub(crate) fn is_always(condition: &Condition) -> bool {
-    matches!(condition, Condition::And(nodes) if nodes.is_empty())
-}
 
 /// What a filter says of the cells of an array; none if it says nothing that a condition can.
 pub(crate) fn condition(opened: &Opened, filter: &Arc<dyn PhysicalExpr>) -> Option<Pushed> {
@@ -159,58 +127,4 @@ fn operands(expr: &Arc<dyn PhysicalExpr>, operator: Operator) -> Vec<Arc<dyn Phy
         }
     }
     found
-}
-
-/// All of them hold. Those of which nothing is known may be left out: then it holds for more rows.
-pub(crate) fn all(nodes: impl IntoIterator<Item = Option<Pushed>>) -> Option<Pushed> {
-    let (mut conditions, mut exact) = (Vec::new(), true);
-    for node in nodes {
-        let Some(node) = node else {
-            exact = false;
-            continue;
-        };
-        exact &= node.exact;
-        if is_never(&node.condition) {
-            return Some(Pushed { condition: node.condition, exact: true });
-        }
-        match node.condition {
-            Condition::And(nodes) => conditions.extend(nodes),
-            one => conditions.push(one),
-        }
-    }
-    if conditions.is_empty() && !exact {
-        return None;
-    }
-    let condition = match conditions.len() {
-        1 => conditions.pop()?,
-        _ => Condition::And(conditions),
-    };
-    Some(Pushed { condition, exact })
-}
-
-/// One of them holds.
-fn any(nodes: impl IntoIterator<Item = Option<Pushed>>) -> Option<Pushed> {
-    let (mut conditions, mut exact) = (Vec::new(), true);
-    for node in nodes {
-        let node = node?;
-        exact &= node.exact;
-        if is_always(&node.condition) {
-            return Some(node);
-        }
-        match node.condition {
-            Condition::Or(nodes) => conditions.extend(nodes),
-            one => conditions.push(one),
-        }
-    }
-    let condition = match conditions.len() {
-        1 => conditions.pop()?,
-        _ => Condition::Or(conditions),
-    };
-    Some(Pushed { condition, exact })
-}
-
-/// The columns that an expression names.
-pub(crate) fn columns(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Vec<String> {
-    let columns = datafusion::physical_expr::utils::collect_columns(expr);
-    columns.into_iter().map(|column| column.name().to_owned()).filter(|name| schema.field_with_name(name).is_ok()).collect()
 }

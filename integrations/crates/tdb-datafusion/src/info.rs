@@ -72,7 +72,9 @@ impl TableFunctionImpl for InfoFunction {
     fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
         let name = self.info.name();
         let text = |expr: &Expr| match expr {
-            Expr::Literal(value @ (ScalarValue::Utf8(Some(_)) | ScalarValue::Int64(Some(_))), _) => Some(value.to_string()),
+            Expr::Literal(value @ (ScalarValue::Utf8(Some(_)) | ScalarValue::Int64(Some(_))), _) => {
+                Some(value.to_string())
+            }
             Expr::Literal(value, _) => value.try_as_str().flatten().map(str::to_owned),
             _ => None,
         };

@@ -20,6 +20,9 @@ pub(crate) struct Opened {
     pub(crate) array: Array,
     pub(crate) options: TableOptions,
     pub(crate) schema: SchemaRef,
+    /// How batches of all columns become record batches. All scans share the dictionaries: those that aren't the same have to be merged,
+    /// for which their keys may be too small.
+    conversion: Conversion,
 }
 
 impl Opened {
@@ -30,15 +33,16 @@ impl Opened {
     pub(crate) fn new(uri: &str, array: Array, options: TableOptions) -> Result<Arc<Self>> {
         let names: Vec<&str> = fields(array.schema()).map(|(name, _)| name).collect();
         let conversion = Conversion::of_fields(&array, &names, &options.arrow());
-        let schema = conversion.map_err(|error| error::of_arrow(uri, error))?.schema().clone();
+        let conversion = conversion.map_err(|error| error::of_arrow(uri, error))?;
+        let schema = conversion.schema().clone();
         array.fragments().map_err(|error| error::of_array(uri, error))?;
-        Ok(Arc::new(Self { uri: uri.to_owned(), array, options, schema }))
+        Ok(Arc::new(Self { uri: uri.to_owned(), array, options, schema, conversion }))
     }
 
     /// How batches of some of its columns become record batches.
     pub(crate) fn conversion(&self, columns: &[String]) -> Result<Conversion> {
-        let conversion = Conversion::of_fields(&self.array, columns, &self.options.arrow());
-        conversion.map_err(|error| error::of_arrow(&self.uri, error))
+        let places = columns.iter().map(|name| self.schema.index_of(name)).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.conversion.project(&places))
     }
 
     /// The columns at these places of the schema.

@@ -1,6 +1,5 @@
 //! Plans of statements that delete, which mustn't delete more than they say.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -13,18 +12,8 @@ use datafusion::logical_expr::{DmlStatement, LogicalPlan, LogicalPlanBuilder, Wr
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 
+use crate::array_planner::ArrayPlanner;
 use crate::{TdbTable, error};
-
-/// DataFusion's planner, but for DELETE from arrays: tables are given what of the condition is about them alone, and nothing of a
-/// condition that was found to be always false. What an array deletes doesn't come back.
-#[derive(Debug)]
-pub(crate) struct ArrayPlanner;
-
-/// Whether statements of a session are planned by it.
-pub(crate) fn is_planner_of(session: &dyn Session) -> bool {
-    let planner = session.query_planner();
-    (&*planner as &dyn Any).is::<ArrayPlanner>()
-}
 
 #[async_trait]
 impl QueryPlanner for ArrayPlanner {
@@ -51,7 +40,8 @@ fn checked(delete: &DmlStatement) -> Result<LogicalPlan> {
             LogicalPlan::Filter(filter) if !has_subquery(filter)? => {}
             LogicalPlan::EmptyRelation(empty) if !empty.produce_one_row => is_nothing = true,
             _ => {
-                let what = "compare its columns with constants, not with other tables, and leave out ORDER BY and LIMIT";
+                let what =
+                    "compare its columns with constants, not with other tables, and leave out ORDER BY and LIMIT";
                 return Err(error::plan(format!("DELETE from array {:?}: {what}", delete.table_name.to_string())));
             }
         }

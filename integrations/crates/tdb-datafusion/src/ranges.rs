@@ -105,10 +105,7 @@ impl Sides {
 }
 
 /// A range in the terms of queries.
-fn bounds(
-    dimension: &Dimension,
-    range: &DimRange,
-) -> (std::ops::Bound<Coordinate>, std::ops::Bound<Coordinate>) {
+fn bounds(dimension: &Dimension, range: &DimRange) -> (std::ops::Bound<Coordinate>, std::ops::Bound<Coordinate>) {
     use std::ops::Bound;
     match range {
         DimRange::Fixed { lo, hi } => {

@@ -11,19 +11,18 @@ mod stream;
 use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Statistics;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::PhysicalExpr;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
-use datafusion::common::Statistics;
 use tdb_array::tdb_condition::Condition;
-use tdb_array::{ArrayError, Order, Query};
+use tdb_array::{ArrayError, Order, Query, QueryPart};
 
 use crate::opened::Opened;
 use crate::ranges::Sides;
 use crate::{error, filter};
 
 pub use pieces::ScanPieces;
-use parts::Parts;
 
 /// A scan of an array, as a [`DataSource`](datafusion::datasource::source::DataSource): plans hold it in a
 /// [`DataSourceExec`](datafusion::datasource::source::DataSourceExec).
@@ -47,6 +46,9 @@ pub struct Scan {
     statistics: Arc<OnceLock<Arc<Statistics>>>,
     metrics: ExecutionPlanMetricsSet,
 }
+
+/// For each partition the parts of the query that it reads, one after the other.
+type Parts = Arc<Vec<Vec<QueryPart>>>;
 
 /// Arrays with fewer cells have one partition.
 const FEW_CELLS: u64 = 1 << 16;

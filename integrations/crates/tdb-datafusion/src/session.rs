@@ -3,18 +3,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use datafusion::catalog::{SessionStore, UrlTableFactory};
+use datafusion::catalog::UrlTableFactory;
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_session::SessionStore;
 
+use crate::array_planner::ArrayPlanner;
 use crate::catalog::{FreshCatalogs, UrlTables};
 use crate::create::{ArrayFactory, ArrayFormatFactory};
 use crate::info::{Info, InfoFunction};
-use crate::planner::ArrayPlanner;
 use crate::{Opener, TableOptions};
 
 /// What arrays are called in `STORED AS`.
@@ -110,7 +111,10 @@ pub fn session_with(
         .with_runtime_env(runtime.build_arc()?)
         .with_default_features()
         .with_query_planner(Arc::new(ArrayPlanner))
-        .with_table_factory(STORED_AS.to_owned(), Arc::new(ArrayFactory { opener: opener.clone(), options: table.clone() }));
+        .with_table_factory(
+            STORED_AS.to_owned(),
+            Arc::new(ArrayFactory { opener: opener.clone(), options: table.clone() }),
+        );
     let mut state = change(builder).build();
     let listed = Arc::new(DynamicListTableFactory::new(SessionStore::new()));
     let others = files.then(|| listed.clone() as Arc<dyn UrlTableFactory>);

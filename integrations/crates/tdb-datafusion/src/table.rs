@@ -12,9 +12,10 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use tdb_array::Array;
 
+use crate::array_planner::is_planner_of;
 use crate::opened::Opened;
 use crate::scan::Scan;
-use crate::{Opener, TableOptions, error, planner, write};
+use crate::{Opener, TableOptions, error, write};
 
 /// An array as a table of DataFusion: its dimensions and then its attributes are the columns, its cells the rows.
 ///
@@ -129,8 +130,10 @@ impl TableProvider for TdbTable {
 
     /// Deletes rows, in sessions of this crate: other planners may leave out parts of the condition.
     async fn delete_from(&self, state: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
-        if !planner::is_planner_of(state) {
-            return Err(error::plan("DELETE from an array takes a session of tdb-datafusion, whose planner checks its condition"));
+        if !is_planner_of(state) {
+            return Err(error::plan(
+                "DELETE from an array takes a session of tdb-datafusion, whose planner checks its condition",
+            ));
         }
         write::delete(&self.opened, state, &filters)
     }

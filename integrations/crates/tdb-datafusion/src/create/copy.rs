@@ -160,7 +160,7 @@ impl DataSink for CopySink {
         let schema: SchemaRef = Arc::new(plain(&self.schema.project(&order)?));
         let sink = InsertSink { array, uri: self.uri.clone(), schema: schema.clone() };
         let told = schema.clone();
-        let rows = data.map(move |batch| batch.and_then(|batch| Ok(told_plainly(&batch.project(&order)?, &told)?)));
+        let rows = data.map(move |batch| batch.and_then(|batch| told_plainly(&batch.project(&order)?, &told)));
         sink.write_all(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), context).await
     }
 }

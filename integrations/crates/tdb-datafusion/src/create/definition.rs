@@ -49,10 +49,14 @@ impl Creation {
         let is_dense = match self.options.get("array").map(String::as_str) {
             None | Some("sparse") => false,
             Some("dense") => true,
-            Some(other) => return Err(error::plan(format!("option 'array' is '{other}', and not 'sparse' or 'dense'"))),
+            Some(other) => {
+                return Err(error::plan(format!("option 'array' is '{other}', and not 'sparse' or 'dense'")));
+            }
         };
         let Some(dimensions) = self.options.get("dimensions") else {
-            return Err(error::plan("a new array takes OPTIONS ('dimensions' 'COLUMN,…'): the columns that say where a cell is"));
+            return Err(error::plan(
+                "a new array takes OPTIONS ('dimensions' 'COLUMN,…'): the columns that say where a cell is",
+            ));
         };
         let mut builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
         if let Some(duplicates) = self.number("duplicates", |text| text.parse::<bool>().ok())? {
@@ -81,7 +85,9 @@ impl Creation {
 
     fn number<T>(&self, key: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
         let Some(text) = self.options.get(key) else { return Ok(None) };
-        parse(text).map(Some).ok_or_else(|| error::plan(format!("option '{key}' is '{text}', which is none of its values")))
+        parse(text)
+            .map(Some)
+            .ok_or_else(|| error::plan(format!("option '{key}' is '{text}', which is none of its values")))
     }
 
     fn filters(&self) -> Result<FilterPipeline> {
@@ -92,7 +98,9 @@ impl Creation {
             Some("lz4") => vec![Filter::Lz4 { level }],
             Some("none") => Vec::new(),
             Some(other) => {
-                return Err(error::plan(format!("option 'filters' is '{other}', and not 'zstd', 'gzip', 'lz4' or 'none'")));
+                return Err(error::plan(format!(
+                    "option 'filters' is '{other}', and not 'zstd', 'gzip', 'lz4' or 'none'"
+                )));
             }
         };
         Ok(FilterPipeline::new(filters))
@@ -104,7 +112,9 @@ impl Creation {
         let (domain, tile) = (self.options.get(&format!("domain.{name}")), self.options.get(&format!("tile.{name}")));
         if matches!(datatype, Datatype::StringUtf8 | Datatype::StringAscii) {
             if domain.is_some() || tile.is_some() || is_dense {
-                return Err(error::plan(format!("column {name:?} holds strings: they have no domain, no tiles, and are no dimension of a dense array")));
+                return Err(error::plan(format!(
+                    "column {name:?} holds strings: they have no domain, no tiles, and are no dimension of a dense array"
+                )));
             }
             return Ok(Dimension::string(name));
         }
@@ -115,20 +125,32 @@ impl Creation {
             Some(text) => {
                 let ends = text.split_once("..").map(|(low, high)| (low, high.strip_prefix('=').unwrap_or(high)));
                 let ends = ends.and_then(|(low, high)| Some((value(datatype, low)?, value(datatype, high)?)));
-                ends.ok_or_else(|| error::plan(format!("option 'domain.{name}' is '{text}', and not FIRST..LAST of {datatype}")))?
+                ends.ok_or_else(|| {
+                    error::plan(format!("option 'domain.{name}' is '{text}', and not FIRST..LAST of {datatype}"))
+                })?
             }
             None if is_dense => {
-                return Err(error::plan(format!("a dense array takes the domain of each dimension: 'domain.{name}' 'FIRST..LAST'")));
+                return Err(error::plan(format!(
+                    "a dense array takes the domain of each dimension: 'domain.{name}' 'FIRST..LAST'"
+                )));
             }
-            None => everything(datatype.physical(), tile.is_some()),
+            None => everything(datatype.physical()),
         };
         let dimension = Dimension::new(name, datatype, low, high);
         match tile {
-            None if is_dense => Err(error::plan(format!("a dense array takes the length of tiles: 'tile.{name}' 'NUMBER'"))),
+            None if is_dense => {
+                Err(error::plan(format!("a dense array takes the length of tiles: 'tile.{name}' 'NUMBER'")))
+            }
+            None if domain.is_none() => Ok(match usual_extent(datatype.physical()) {
+                Some(extent) => dimension.with_tile_extent(extent),
+                None => dimension,
+            }),
             None => Ok(dimension),
             Some(text) => {
                 let extent = Scalar::parse(datatype.physical(), text);
-                let extent = extent.ok_or_else(|| error::plan(format!("option 'tile.{name}' is '{text}', and no number of {datatype}")))?;
+                let extent = extent.ok_or_else(|| {
+                    error::plan(format!("option 'tile.{name}' is '{text}', and no number of {datatype}"))
+                })?;
                 Ok(dimension.with_tile_extent(extent))
             }
         }
@@ -143,21 +165,44 @@ fn value(datatype: Datatype, text: &str) -> Option<Scalar> {
     }
 }
 
-/// The largest domain of a type. With tiles, the last of which has to end within the type, it is half of that.
-fn everything(physical: PhysicalType, has_tiles: bool) -> (Scalar, Scalar) {
+/// The length of tiles where none was given, which have to be shorter than a type's domain.
+fn usual_extent(physical: PhysicalType) -> Option<Scalar> {
+    Some(match physical {
+        PhysicalType::I8 => Scalar::I8(16),
+        PhysicalType::U8 => Scalar::U8(16),
+        PhysicalType::I16 => Scalar::I16(1000),
+        PhysicalType::U16 => Scalar::U16(1000),
+        PhysicalType::I32 => Scalar::I32(10_000),
+        PhysicalType::U32 => Scalar::U32(10_000),
+        PhysicalType::I64 => Scalar::I64(10_000),
+        PhysicalType::U64 => Scalar::U64(10_000),
+        PhysicalType::F32 | PhysicalType::F64 => return None,
+    })
+}
+
+/// The largest domain of a type: the last tile has to end within the type too.
+fn everything(physical: PhysicalType) -> (Scalar, Scalar) {
     macro_rules! integers {
-        ($($physical:ident: $type:ty,)*) => {
+        ($($physical:ident: $type:ty, $extent:literal;)*) => {
             match physical {
                 $(PhysicalType::$physical => {
-                    let most = if has_tiles { <$type>::MAX / 2 } else { <$type>::MAX };
-                    (Scalar::$physical(<$type>::MIN), Scalar::$physical(most))
+                    (Scalar::$physical(<$type>::MIN), Scalar::$physical(<$type>::MAX - $extent))
                 })*
                 PhysicalType::F32 => (Scalar::F32(f32::MIN), Scalar::F32(f32::MAX)),
                 PhysicalType::F64 => (Scalar::F64(f64::MIN), Scalar::F64(f64::MAX)),
             }
         };
     }
-    integers! { I8: i8, U8: u8, I16: i16, U16: u16, I32: i32, U32: u32, I64: i64, U64: u64, }
+    integers! {
+        I8: i8, 16;
+        U8: u8, 16;
+        I16: i16, 1000;
+        U16: u16, 1000;
+        I32: i32, 10_000;
+        U32: u32, 10_000;
+        I64: i64, 10_000;
+        U64: u64, 10_000;
+    }
 }
 
 /// Columns without dictionaries: what values these will have isn't known before the rows come.

@@ -23,7 +23,9 @@ impl TableProviderFactory for ArrayFactory {
     async fn create(&self, _state: &dyn Session, command: &CreateExternalTable) -> Result<Arc<dyn TableProvider>> {
         let [location] = &command.locations[..] else { return Err(error::plan("an array has one LOCATION")) };
         if !command.table_partition_cols.is_empty() || !command.order_exprs.is_empty() || command.unbounded {
-            return Err(error::plan("an array has no PARTITIONED BY, no WITH ORDER, and isn't UNBOUNDED: its dimensions say how it is ordered"));
+            return Err(error::plan(
+                "an array has no PARTITIONED BY, no WITH ORDER, and isn't UNBOUNDED: its dimensions say how it is ordered",
+            ));
         }
         let mut options = command.options.clone();
         let creation = Creation::of(&mut options);
@@ -40,7 +42,9 @@ impl TableProviderFactory for ArrayFactory {
                     let fits = columns.fields().is_empty()
                         || columns.fields().iter().map(|field| field.name()).eq(known.iter().map(|field| field.name()));
                     if !fits || !creation.is_empty() {
-                        return Err(error::plan(format!("there is an array at {uri:?}: leave out its columns and how to make it")));
+                        return Err(error::plan(format!(
+                            "there is an array at {uri:?}: leave out its columns and how to make it"
+                        )));
                     }
                     Ok(opened)
                 }

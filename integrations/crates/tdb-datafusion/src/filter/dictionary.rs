@@ -10,7 +10,7 @@ use datafusion::physical_plan::PhysicalExpr;
 use tdb_array::tdb_condition::{Condition, Literal, Members};
 use tdb_array::tdb_schema::FieldRef;
 
-use super::{Pushed, columns};
+use super::pushed::Pushed;
 use crate::opened::Opened;
 
 /// Enumerations of more values aren't asked value by value.
@@ -112,4 +112,14 @@ fn evaluate(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values:
     let expr = moved.ok()?.data;
     let truth = expr.evaluate(&batch).ok()?.into_array(rows).ok()?;
     truth.as_any().downcast_ref::<BooleanArray>().cloned()
+}
+
+/// The columns that an expression names.
+fn columns(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Vec<String> {
+    let columns = datafusion::physical_expr::utils::collect_columns(expr);
+    columns
+        .into_iter()
+        .map(|column| column.name().to_owned())
+        .filter(|name| schema.field_with_name(name).is_ok())
+        .collect()
 }

@@ -2,14 +2,14 @@
 
 use datafusion::logical_expr::Operator as Sql;
 use datafusion::scalar::ScalarValue;
+use std::ops::Bound;
 use tdb_array::tdb_condition::{Condition, Literal, Members, Operator, field};
 use tdb_array::tdb_rtree::DimRange;
 use tdb_array::tdb_schema::{FieldRef, FieldType};
-use tdb_array::tdb_types::Datatype;
-use std::ops::Bound;
+use tdb_array::tdb_types::{Datatype, Scalar};
 
+use super::pushed::{Pushed, all};
 use super::value::{Kind, bytes};
-use super::{Pushed, all};
 use crate::opened::Opened;
 
 /// The field that a column is, if its cells hold its values and not positions of them.
@@ -83,7 +83,6 @@ fn float(opened: &Opened, column: &str, operator: Operator, value: &ScalarValue)
         _ => return None,
     };
     let operator = match operator {
-        // Equal are those of the same bits, as in a set.
         Operator::Equal => return member(opened, column, false, &[value]),
         Operator::NotEqual => return member(opened, column, true, &[value]),
         _ if is_nan => return None,
@@ -118,6 +117,9 @@ pub(super) fn member(opened: &Opened, column: &str, negated: bool, values: &[&Sc
             (false, false) => None,
         };
     }
+    if kind == Kind::Float {
+        return floats(opened, column, cells.datatype, negated, &values.copied().collect::<Vec<_>>());
+    }
     let mut members = Members::default();
     for value in values {
         members.push(Literal::from(bytes(cells.datatype, value)?)).ok()?;
@@ -129,6 +131,33 @@ pub(super) fn member(opened: &Opened, column: &str, negated: bool, values: &[&Sc
     if kind == Kind::IntegerOrNoTime { all([Some(found), Some(is_time(column))]) } else { Some(found) }
 }
 
+/// The column is one of these floats, or none. Whether zeros of either sign, and NaNs of any bits, are the same isn't the same everywhere
+/// in DataFusion: of these the condition holds for more.
+fn floats(opened: &Opened, column: &str, datatype: Datatype, negated: bool, values: &[&ScalarValue]) -> Option<Pushed> {
+    let (mut members, mut zero, mut has_nan) = (Members::default(), None, false);
+    for value in values {
+        let bytes = bytes(datatype, value)?;
+        match Scalar::from_le_bytes(datatype.physical(), &bytes)?.to_f64() {
+            value if value.is_nan() => has_nan = true,
+            0.0 => zero = Some(bytes),
+            _ => members.push(Literal::from(bytes)).ok()?,
+        }
+    }
+    let exact = zero.is_none() && !has_nan;
+    let mut any = Vec::new();
+    if members.iter().len() > 0 {
+        any.push(Condition::Member { field: column.to_owned(), negated, values: members });
+    } else if negated {
+        return null(opened, column, false).filter(|_| exact);
+    }
+    if !negated {
+        any.extend(zero.map(|zero| field(column).eq(zero)));
+        any.extend(has_nan.then(|| field(column).is_nan()));
+    }
+    let condition = if any.len() == 1 { any.pop()? } else { Condition::Or(any) };
+    Some(Pushed { condition, exact })
+}
+
 /// The column is null, or isn't.
 pub(super) fn null(opened: &Opened, column: &str, wanted: bool) -> Option<Pushed> {
     let (reference, cells) = opened.field(column)?;
@@ -138,7 +167,9 @@ pub(super) fn null(opened: &Opened, column: &str, wanted: bool) -> Option<Pushed
     }
     // What Arrow makes null of, or not, is its business: positions outside of enumerations, times that are none.
     let is_plain = plain(opened, column).is_some_and(|(_, _, kind)| kind != Kind::IntegerOrNoTime);
-    let is_list = cells.cell_val_num != tdb_array::tdb_types::CellValNum::ONE && !cells.datatype.is_datetime() && !cells.datatype.is_time();
+    let is_list = cells.cell_val_num != tdb_array::tdb_types::CellValNum::ONE
+        && !cells.datatype.is_datetime()
+        && !cells.datatype.is_time();
     if !cells.nullable || !(is_plain || is_list) {
         return None;
     }

@@ -44,4 +44,3 @@ pub(super) fn rows(uri: &str, array: &Array) -> Result<RecordBatch> {
     ];
     Ok(RecordBatch::try_new(self::columns(), columns)?)
 }
-

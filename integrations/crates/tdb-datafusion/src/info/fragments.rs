@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray, TimestampMillisecondArray, UInt32Array, UInt64Array};
+use datafusion::arrow::array::{
+    ArrayRef, RecordBatch, StringArray, TimestampMillisecondArray, UInt32Array, UInt64Array,
+};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use datafusion::error::Result;
 use tdb_array::Array;
@@ -39,8 +41,12 @@ pub(super) fn rows(uri: &str, array: &Array) -> Result<RecordBatch> {
     let each = |value: fn(&tdb_array::Fragment) -> u64| UInt64Array::from_iter_values(fragments.iter().map(value));
     let columns: Vec<ArrayRef> = vec![
         Arc::new(StringArray::from_iter_values(fragments.iter().map(|fragment| fragment.name().to_string()))),
-        Arc::new(TimestampMillisecondArray::from_iter_values(fragments.iter().map(|fragment| moment(fragment.time().start)))),
-        Arc::new(TimestampMillisecondArray::from_iter_values(fragments.iter().map(|fragment| moment(fragment.time().end)))),
+        Arc::new(TimestampMillisecondArray::from_iter_values(
+            fragments.iter().map(|fragment| moment(fragment.time().start)),
+        )),
+        Arc::new(TimestampMillisecondArray::from_iter_values(
+            fragments.iter().map(|fragment| moment(fragment.time().end)),
+        )),
         Arc::new(UInt32Array::from_iter_values(fragments.iter().map(|fragment| fragment.version().number()))),
         Arc::new(each(tdb_array::Fragment::cell_count)),
         Arc::new(each(tdb_array::Fragment::tile_count)),

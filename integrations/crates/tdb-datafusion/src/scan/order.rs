@@ -1,10 +1,10 @@
 //! Orders that an array gives for less than sorting.
 
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalSortExpr};
-use datafusion::physical_expr::expressions::Column;
 use datafusion::arrow::compute::SortOptions;
-use tdb_array::Order;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalSortExpr};
 use std::sync::Arc;
+use tdb_array::Order;
 
 use super::Scan;
 

@@ -5,11 +5,8 @@ use std::sync::Arc;
 use datafusion::error::{DataFusionError, Result};
 use tdb_array::{ArrayError, QueryPart};
 
-use super::{Scan, metrics};
+use super::{Parts, Scan, metrics};
 use crate::error;
-
-/// For each partition the parts of the query that it reads, one after the other.
-pub(super) type Parts = Arc<Vec<Vec<QueryPart>>>;
 
 /// So many parts has each partition where filters become narrower while the query runs: each of them looks anew.
 const PARTS_OF_DYNAMIC: usize = 8;
@@ -20,9 +17,9 @@ impl Scan {
     /// # Errors
     /// Metadata can't be read; the same each time.
     pub(super) fn parts(&self) -> Result<Parts> {
-        let divided = self.parts.get_or_init(|| {
-            self.divide().map(Arc::new).map_err(|error| Arc::new(error::of_array(self.uri(), error)))
-        });
+        let divided = self
+            .parts
+            .get_or_init(|| self.divide().map(Arc::new).map_err(|error| Arc::new(error::of_array(self.uri(), error))));
         divided.clone().map_err(DataFusionError::Shared)
     }
 

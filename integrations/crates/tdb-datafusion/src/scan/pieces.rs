@@ -81,7 +81,10 @@ impl ScanPieces {
         }
         let opened = Opened::new(&self.uri, array, options)?;
         let place = |name: &String| {
-            opened.schema.index_of(name).map_err(|_| error::plan(format!("{:?} has no column {name:?} any more", self.uri)))
+            opened
+                .schema
+                .index_of(name)
+                .map_err(|_| error::plan(format!("{:?} has no column {name:?} any more", self.uri)))
         };
         let places = self.columns.iter().map(place).collect::<Result<Vec<_>>>()?;
         Ok(Scan {

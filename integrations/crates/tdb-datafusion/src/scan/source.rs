@@ -9,10 +9,9 @@ use datafusion::config::ConfigOptions;
 use datafusion::datasource::source::DataSource;
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::expressions::{Column, DynamicFilterTracking};
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalSortExpr};
-use datafusion::physical_expr_common::physical_expr::is_dynamic_physical_expr;
 use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
@@ -116,7 +115,7 @@ impl DataSource for Scan {
         let mut scan = self.changed();
         let (mut results, mut has_changed) = (Vec::with_capacity(filters.len()), false);
         for filter in filters {
-            let pushed = if is_dynamic_physical_expr(&filter) {
+            let pushed = if DynamicFilterTracking::classify(&filter).contains_dynamic_filter() {
                 scan.dynamic.push(filter);
                 has_changed = true;
                 PushedDown::No

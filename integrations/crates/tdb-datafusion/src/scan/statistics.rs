@@ -26,7 +26,8 @@ impl Scan {
     fn found(&self) -> Result<Statistics, ArrayError> {
         let mut statistics = Statistics::new_unknown(&self.schema);
         // Rows that a condition, a limit or another part of the plan leaves out aren't told apart by metadata alone.
-        if !self.opened.options.pushdown || self.condition.is_some() || self.fetch.is_some() || !self.dynamic.is_empty() {
+        if !self.opened.options.pushdown || self.condition.is_some() || self.fetch.is_some() || !self.dynamic.is_empty()
+        {
             return Ok(statistics);
         }
         let Some((sides, _)) = self.sides()? else {
@@ -61,7 +62,8 @@ impl Scan {
             FieldRef::Dimension(_) => false,
         };
         let Ok(field) = self.schema.field_with_name(column) else { return Ok(statistics) };
-        let (false, Some(told)) = (is_enumerated, Told::of(cells.datatype, cells.cell_val_num, field.data_type())) else {
+        let (false, Some(told)) = (is_enumerated, Told::of(cells.datatype, cells.cell_val_num, field.data_type()))
+        else {
             return Ok(statistics);
         };
         let found = query.statistics(column)?;
@@ -125,7 +127,9 @@ impl Told {
             return true;
         }
         let is_zero = |value: &Stated<Option<Vec<u8>>>| match value {
-            Stated::Exact(Some(bytes)) => bytes[..].iter().rev().skip(1).all(|byte| *byte == 0) && matches!(bytes.last(), Some(0 | 0x80)),
+            Stated::Exact(Some(bytes)) => {
+                bytes[..].iter().rev().skip(1).all(|byte| *byte == 0) && matches!(bytes.last(), Some(0 | 0x80))
+            }
             _ => true,
         };
         // A sum of NaNs is one.

@@ -20,7 +20,7 @@ use futures_util::TryStreamExt;
 use tdb_array::tdb_condition::{Condition, field};
 use tdb_array::tdb_schema::FieldRef;
 use tdb_array::tdb_types::{PhysicalType, Scalar};
-use tdb_array::{Aggregate, Array, Names, Stated};
+use tdb_array::{Aggregate, Names, Stated};
 
 use super::insert::refuse_past;
 use crate::opened::{Opened, nothing};
@@ -61,7 +61,9 @@ pub(crate) fn delete(opened: &Arc<Opened>, state: &dyn Session, filters: &[Expr]
 fn everything(opened: &Opened) -> Result<Condition> {
     let dimensions = opened.array_schema().dimensions();
     let Some(dimension) = dimensions.iter().find(|dimension| !dimension.datatype().is_float()) else {
-        return Err(error::plan("DELETE without a condition: coordinates of floats can't be compared with all there is"));
+        return Err(error::plan(
+            "DELETE without a condition: coordinates of floats can't be compared with all there is",
+        ));
     };
     let least = match dimension.domain() {
         Some((low, _)) => low.to_le_bytes().to_vec(),
@@ -110,13 +112,13 @@ fn run(opened: &Opened, condition: &Condition) -> Result<u64> {
     let count = counted.value::<u64>("count").map_err(failed)?.unwrap_or(0);
     if count > 0 {
         opened.array.delete_cells(condition, &Names::new()).map_err(failed)?;
-        pass_the_moment(&opened.array);
+        pass_the_moment();
     }
     Ok(count)
 }
 
 /// A deletion counts for all that was written up to its millisecond: what a later statement writes has to be of a later one.
-fn pass_the_moment(_: &Array) {
+fn pass_the_moment() {
     std::thread::sleep(std::time::Duration::from_millis(2));
 }
 
@@ -126,9 +128,11 @@ fn check(opened: &Opened, condition: &Condition) -> Result<()> {
     let refused = |what: String| DataFusionError::Plan(format!("DELETE from {:?} can't be stored: {what}", opened.uri));
     for name in condition.fields() {
         let Some((FieldRef::Attribute(_), cells)) = opened.field(name) else { continue };
-        let lacking = opened.array.fragments().map_err(failed)?.iter().find(|fragment| fragment.schema().field(name).is_none());
+        let lacking =
+            opened.array.fragments().map_err(failed)?.iter().find(|fragment| fragment.schema().field(name).is_none());
         if let Some(fragment) = lacking {
-            let what = "was written before the array had it, and all of its cells would go; consolidate the array first";
+            let what =
+                "was written before the array had it, and all of its cells would go; consolidate the array first";
             return Err(refused(format!("column {name:?}: fragment {} {what}", fragment.name())));
         }
         if cells.nullable && !matches!(opened.array.statistics(name).map_err(failed)?.nulls, Stated::Exact(0)) {

@@ -49,13 +49,17 @@ impl Side {
     fn of(name: &str, column: &ArrayRef) -> Result<Self> {
         let refused = || {
             let what = column.data_type();
-            error::plan(format!("INSERT into a dense array takes integer and timestamp coordinates; {name:?} is {what}"))
+            error::plan(format!(
+                "INSERT into a dense array takes integer and timestamp coordinates; {name:?} is {what}"
+            ))
         };
         if column.null_count() > 0 {
             return Err(error::plan(format!("NULL is no coordinate of {name:?}")));
         }
         let values: Vec<i128> = match column.data_type() {
-            DataType::UInt64 => column.as_primitive::<UInt64Type>().values().iter().map(|value| (*value).into()).collect(),
+            DataType::UInt64 => {
+                column.as_primitive::<UInt64Type>().values().iter().map(|value| (*value).into()).collect()
+            }
             DataType::Date32 => {
                 let days = cast(&cast(column, &DataType::Int32)?, &DataType::Int64)?;
                 days.as_primitive::<Int64Type>().values().iter().map(|value| (*value).into()).collect()

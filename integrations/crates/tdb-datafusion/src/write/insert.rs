@@ -18,8 +18,8 @@ use futures_util::TryStreamExt;
 use tdb_array::{Array, Duplicates, TogetherWriter};
 
 use super::dense;
-use crate::opened::Opened;
 use crate::error;
+use crate::opened::Opened;
 
 /// About how many bytes of rows become one fragment.
 const FRAGMENT: usize = 128 << 20;
@@ -40,7 +40,10 @@ pub(crate) fn insert(
         // Cells with the same coordinates take the place of others.
         InsertOp::Replace if !schema.allows_duplicates() => {}
         InsertOp::Replace => {
-            return Err(error::plan(format!("{:?} allows cells with equal coordinates; REPLACE INTO has nothing to go by", opened.uri)));
+            return Err(error::plan(format!(
+                "{:?} allows cells with equal coordinates; REPLACE INTO has nothing to go by",
+                opened.uri
+            )));
         }
         InsertOp::Overwrite => {
             return Err(error::plan("INSERT OVERWRITE isn't there for arrays; delete the cells first"));
@@ -55,7 +58,9 @@ pub(crate) fn insert(
 pub(super) fn refuse_past(opened: &Opened, statement: &str) -> Result<()> {
     match opened.options.time {
         None => Ok(()),
-        Some(_) => Err(error::plan(format!("{statement}: {:?} was opened as it was at a time; leave that out", opened.uri))),
+        Some(_) => {
+            Err(error::plan(format!("{statement}: {:?} was opened as it was at a time; leave that out", opened.uri)))
+        }
     }
 }
 

@@ -11,7 +11,9 @@ fn a_query_sees_one_snapshot_and_the_next_one_what_came_meanwhile() {
         let folder = tempfile::tempdir().unwrap();
         let uri = folder.path().join("t").to_str().unwrap().to_owned();
         let session = local(2);
-        let create = format!("CREATE EXTERNAL TABLE t (x INT NOT NULL) STORED AS TILEDB LOCATION '{uri}' OPTIONS ('dimensions' 'x')");
+        let create = format!(
+            "CREATE EXTERNAL TABLE t (x INT NOT NULL) STORED AS TILEDB LOCATION '{uri}' OPTIONS ('dimensions' 'x')"
+        );
         rows(&session, &create).await.unwrap();
         rows(&session, "INSERT INTO t SELECT value FROM generate_series(1, 10)").await.unwrap();
         let planned = session.sql("SELECT x FROM t").await.unwrap();
@@ -51,7 +53,10 @@ fn groups_are_catalogs() {
         let session = local(1);
         let catalog = TdbCatalog::group(fixture, &Opener::local(), TableOptions::new()).await.unwrap();
         session.register_catalog("g", catalog);
-        let tables = rows(&session, "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'g' AND table_schema <> 'information_schema'");
+        let tables = rows(
+            &session,
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'g' AND table_schema <> 'information_schema'",
+        );
         let tables = tables.await.unwrap();
         assert!(!tables.is_empty());
         let mut read = 0;
@@ -73,8 +78,8 @@ fn tables_of_a_time_stay_as_they_were() {
         let path = folder.path().join("array");
         crate::support::sparse(&path, 8, true);
         let session = local_with(TableOptions::new());
-        let first = rows(&session, &format!("SELECT count(*) FROM '{}@10'", path.display())).await.unwrap();
-        let none = rows(&session, &format!("SELECT count(*) FROM '{}@9'", path.display())).await;
+        let first = rows(&session, &format!("SELECT count(*) FROM '{}@1010'", path.display())).await.unwrap();
+        let none = rows(&session, &format!("SELECT count(*) FROM '{}@1009'", path.display())).await;
         // Before the first schema there is no array at all, or an empty one.
         assert!(none.is_err() || none.unwrap() == ["0"]);
         assert_ne!(first, ["0"]);

@@ -46,7 +46,9 @@ fn a_table_of_another_session_refuses_to_delete() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("array");
         sparse(&path, 2, true);
-        let table = tdb_datafusion::TdbTable::open(path.to_str().unwrap(), &Opener::local(), TableOptions::new()).await.unwrap();
+        let table = tdb_datafusion::TdbTable::open(path.to_str().unwrap(), &Opener::local(), TableOptions::new())
+            .await
+            .unwrap();
         let plain = tdb_datafusion::datafusion::prelude::SessionContext::new();
         plain.register_table("t", table).unwrap();
         let before = rows(&plain, "SELECT count(*) FROM t").await.unwrap();

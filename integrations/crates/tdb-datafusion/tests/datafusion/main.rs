@@ -1,5 +1,7 @@
 //! Arrays as tables, held against the same cells in memory.
 
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
 mod changes;
 mod errors;
 mod pieces;

@@ -37,27 +37,42 @@ impl Asker<'_> {
 
     /// A value that a column may be compared with.
     fn value(&mut self, column: &str) -> String {
+        let is_dense = self.is_dense();
         let random = &mut *self.random;
         if random.below(25) == 0 {
             return "NULL".to_owned();
         }
         match column {
             "x" => random.one(&["-2147483648", "2147483637", "2147483647", "0", "1", "-20", "5", "-7"]).to_owned(),
-            "y" if self.is_dense() => random.one(&["-20", "-3", "0", "4", "2147483647"]).to_owned(),
+            "y" if is_dense => random.one(&["-20", "-3", "0", "4", "2147483647"]).to_owned(),
             "y" => float(random.one(&[0.0, -0.0, -1.0, 1.0, 2.5, 100.0, f64::NAN, f64::INFINITY]), "DOUBLE"),
             "name" => quoted(random.one(&["", "a", "ab", "b", "chr1", "chr10", "chr2", "~", "zz"])),
             "f" => float(f64::from(random.one(&FLOATS)), "REAL"),
             "g" => float(f64::from(random.one(&FLOATS)) / 3.0, "DOUBLE"),
-            "n" => format!("({})", random.one(&LONGS).to_string().replace("-9223372036854775808", "-9223372036854775807 - 1")),
+            "n" => format!(
+                "({})",
+                random.one(&LONGS).to_string().replace("-9223372036854775808", "-9223372036854775807 - 1")
+            ),
             "u" => random.below(256).to_string(),
             "late" => random.one(&["0", "2", "4", "-32768"]).to_owned(),
             "s" => quoted(random.one(&STRINGS)),
             "e" => quoted(random.one(&["PASS", "q10", "", "s50", "unknown"])),
             "day" => {
                 let day = random.one(&DAYS[1..5]);
-                format!("DATE '{}'", if day < 0 { "1969-12-31" } else if day == 0 { "1970-01-01" } else { "2022-01-08" })
+                format!(
+                    "DATE '{}'",
+                    if day < 0 {
+                        "1969-12-31"
+                    } else if day == 0 {
+                        "1970-01-01"
+                    } else {
+                        "2022-01-08"
+                    }
+                )
             }
-            "t" => random.one(&["TIMESTAMP '1970-01-01T00:00:00.007'", "TIMESTAMP '1970-01-01'", "TIMESTAMP '2000-01-01'"]).to_owned(),
+            "t" => random
+                .one(&["TIMESTAMP '1970-01-01T00:00:00.007'", "TIMESTAMP '1970-01-01'", "TIMESTAMP '2000-01-01'"])
+                .to_owned(),
             _ => random.one(&["true", "false"]).to_owned(),
         }
     }
@@ -66,7 +81,12 @@ impl Asker<'_> {
         let column = self.random.one(&self.columns);
         let value = self.value(column);
         if column == "b" {
-            return self.random.one(&["b".to_owned(), "NOT b".to_owned(), format!("b = {value}"), format!("b <> {value}")]);
+            return self.random.one(&[
+                "b".to_owned(),
+                "NOT b".to_owned(),
+                format!("b = {value}"),
+                format!("b <> {value}"),
+            ]);
         }
         match self.random.below(12) {
             0 => format!("{column} IS NULL"),
@@ -87,7 +107,11 @@ impl Asker<'_> {
             7 if matches!(column, "s" | "e" | "name") => format!("length({column}) > {}", self.random.below(5)),
             _ => {
                 let operator = self.random.one(&["=", "<>", "<", "<=", ">", ">="]);
-                if self.random.below(4) == 0 { format!("{value} {operator} {column}") } else { format!("{column} {operator} {value}") }
+                if self.random.below(4) == 0 {
+                    format!("{value} {operator} {column}")
+                } else {
+                    format!("{column} {operator} {value}")
+                }
             }
         }
     }
@@ -117,7 +141,9 @@ impl Asker<'_> {
             5 => format!("SELECT {other}, {column} FROM t{whether}"),
             6 => {
                 let few = self.condition(1);
-                format!("SELECT count(*) FROM t JOIN (SELECT DISTINCT {column} AS k FROM t WHERE {few}) AS o ON t.{column} = o.k{whether}")
+                format!(
+                    "SELECT count(*) FROM t JOIN (SELECT DISTINCT {column} AS k FROM t WHERE {few}) AS o ON t.{column} = o.k{whether}"
+                )
             }
             _ => format!("SELECT * FROM t{whether}"),
         }

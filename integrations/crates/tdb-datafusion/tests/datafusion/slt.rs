@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use tdb_datafusion::datafusion::prelude::SessionContext;
-use tdb_datafusion::{TableOptions, TdbTable};
+use tdb_datafusion::{Opener, TableOptions, TdbTable};
 
 use crate::support::{local, local_with, rows, run, sorted, twin};
 
@@ -50,8 +50,10 @@ async fn run_file(path: &Path, dir: &Path) -> usize {
         let place = format!("{}:{}: {}", path.display(), record.line, record.sql);
         match record.head.split_once(' ').unwrap_or((record.head, "")) {
             ("table", name) => {
-                let table = TdbTable::open(dir.join(name).to_str().unwrap(), &tdb_datafusion::Opener::local(), TableOptions::new().partitions(2));
-                session.register_table(name, table.await.unwrap()).unwrap();
+                let (path, options) = (dir.join(name), TableOptions::new().partitions(2));
+                let table = TdbTable::open(path.to_str().unwrap(), &Opener::local(), options).await.unwrap();
+                session.deregister_table(name).unwrap();
+                session.register_table(name, table).unwrap();
                 tables.push(name.to_owned());
             }
             ("statement", "ok") => {
@@ -60,7 +62,10 @@ async fn run_file(path: &Path, dir: &Path) -> usize {
             ("statement", error) => {
                 let wanted = error.strip_prefix("error ").unwrap_or_else(|| panic!("{place}: {error}"));
                 let found = rows(&session, &record.sql).await.err().map(|error| error.to_string());
-                assert!(found.as_ref().is_some_and(|found| found.contains(wanted)), "{place}: {found:?}, not {wanted:?}");
+                assert!(
+                    found.as_ref().is_some_and(|found| found.contains(wanted)),
+                    "{place}: {found:?}, not {wanted:?}"
+                );
             }
             ("query", how) => {
                 let found = rows(&session, &record.sql).await.unwrap_or_else(|error| panic!("{place}: {error}"));
@@ -100,5 +105,5 @@ fn the_files_give_what_they_say_pushed_down_and_over_memory() {
             run(run_file(file, dir.path()))
         })
         .sum();
-    assert!(compared > 40, "{compared}");
+    assert!(compared >= 40, "{compared}");
 }

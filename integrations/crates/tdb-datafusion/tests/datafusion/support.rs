@@ -1,6 +1,6 @@
 //! Arrays to be asked, and ways to ask them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tdb_datafusion::datafusion::arrow::array::RecordBatch;
@@ -13,7 +13,7 @@ use tdb_datafusion::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
 };
 use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, Names, NewCells, NewColumn};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, NewCells, NewColumn};
 use tdb_datafusion::{Opener, SessionOptions, TableOptions, session};
 
 /// Runs asynchronous code.
@@ -91,17 +91,6 @@ impl Random {
 
     pub(crate) fn one<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())].clone()
-    }
-}
-
-/// Where the arrays lie.
-pub(crate) struct Arrays {
-    pub(crate) folder: tempfile::TempDir,
-}
-
-impl Arrays {
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
     }
 }
 
@@ -233,10 +222,10 @@ pub(crate) fn sparse(path: &Path, seed: u64, duplicates: bool) {
     let y = Dimension::new("y", Datatype::Float64, Scalar::F64(-100.0), Scalar::F64(100.0));
     let builder = SchemaBuilder::sparse().dimension(x).dimension(Dimension::string("name")).dimension(y);
     let definition = with_attributes(builder.capacity(7).allows_duplicates(duplicates));
-    Array::create(path, &definition).unwrap();
+    CreateOptions::new().names(Names::new().at(1000)).create(path, &definition).unwrap();
     let fragments = 1 + random.below(4);
     for fragment in 0..fragments {
-        let time = 10 * (fragment as u64 + 1);
+        let time = 1000 + 10 * (fragment as u64 + 1);
         let count = 1 + random.below(60);
         let (xs, names, ys) = coordinates(&mut random, count);
         let array = Array::open(path).unwrap();
@@ -265,15 +254,16 @@ pub(crate) fn sparse(path: &Path, seed: u64, duplicates: bool) {
 pub(crate) fn dense(path: &Path, seed: u64) {
     let mut random = Random::new(seed);
     let side = |name: &str, extent: i32| {
-        Dimension::new(name, Datatype::Int32, Scalar::I32(-20), Scalar::I32(1_000_000)).with_tile_extent(Scalar::I32(extent))
+        Dimension::new(name, Datatype::Int32, Scalar::I32(-20), Scalar::I32(1_000_000))
+            .with_tile_extent(Scalar::I32(extent))
     };
     let definition = with_attributes(SchemaBuilder::dense().dimension(side("x", 4)).dimension(side("y", 3)));
-    Array::create(path, &definition).unwrap();
+    CreateOptions::new().names(Names::new().at(1000)).create(path, &definition).unwrap();
     for fragment in 0..random.below(4) {
         let (x, y) = (random.below(30) as i32 - 20, random.below(30) as i32 - 20);
         let (width, height) = (1 + random.below(9) as i32, 1 + random.below(9) as i32);
         let filled = Filled::new(&mut random, (width * height) as usize);
-        let write = Array::open(path).unwrap().write().names(Names::new().at(10 * (fragment as u64 + 1)));
+        let write = Array::open(path).unwrap().write().names(Names::new().at(1000 + 10 * (fragment as u64 + 1)));
         let write = write.range("x", x..x + width).unwrap().range("y", y..y + height).unwrap();
         write.cells(filled.cells()).unwrap();
     }
