@@ -61,7 +61,7 @@ impl Opener {
     ///
     /// # Errors
     /// There is no array, or it can't be opened.
-    pub(crate) fn array(&self, uri: &str, time: Option<TimeRange>) -> Result<Array> {
+    pub fn array(&self, uri: &str, time: Option<TimeRange>) -> Result<Array> {
         let opened = self.array_on(uri, self.storage(uri)?, time);
         opened.map_err(|error| error::of_array(uri, error))
     }

@@ -61,6 +61,23 @@ impl ScanPieces {
         &self.uri
     }
 
+    /// The time that the array is looked at.
+    #[must_use]
+    pub fn time(&self) -> TimeRange {
+        self.time
+    }
+
+    /// Each partition as a scan of one partition, for those who hand them to different readers.
+    pub fn each(&self) -> impl Iterator<Item = Self> {
+        self.partitions.iter().map(|parts| Self {
+            uri: self.uri.clone(),
+            columns: self.columns.clone(),
+            order: self.order.clone(),
+            partitions: vec![parts.clone()],
+            ..*self
+        })
+    }
+
     /// The scan, of the array that the opener finds at the URI, with the key that it has for it. It blocks.
     ///
     /// # Errors
