@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn errors_of_arrays_are_found_in_others() {
-        let inner = ArrayError::NotAnArray { path: "a".to_owned() };
+        let inner = ArrayError::NotAnArray { path: "a".to_owned(), hint: "" };
         let category = inner.category();
         let error = DataFusionError::External(Box::new(inner)).context("table \"a\"").context("scan");
         assert_eq!(exit(&error), Exit::from(category));

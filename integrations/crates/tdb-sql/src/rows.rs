@@ -51,7 +51,7 @@ impl<'a> BatchRows<'a> {
     /// # Errors
     /// A type has no form as text.
     pub(crate) fn new(values: &'a Values) -> Result<Self, ArrowError> {
-        let formatter = |column: &'a ArrayRef| {
+        let formatter = |column: &'a ArrayRef| -> Result<_, ArrowError> {
             Ok((ArrayFormatter::try_new(column.as_ref(), &OPTIONS)?, Form::of(column.data_type())))
         };
         let formatters = values.0.iter().map(formatter).collect::<Result<_, _>>()?;

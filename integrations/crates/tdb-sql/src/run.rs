@@ -22,7 +22,6 @@ pub(crate) struct Output {
 }
 
 /// What statements run on.
-#[derive(Debug)]
 pub(crate) struct Runner<'a> {
     pub(crate) session: SessionContext,
     pub(crate) context: &'a Context,
