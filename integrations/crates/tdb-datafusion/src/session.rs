@@ -38,7 +38,15 @@ impl SessionOptions {
     /// Arrays that an opener finds; memory without bounds, as many partitions as there are threads.
     pub fn new(opener: Opener) -> Self {
         let config = SessionConfig::new().with_information_schema(true);
-        Self { opener, table: TableOptions::new(), memory: None, temporary: None, partitions: None, files: true, config }
+        Self {
+            opener,
+            table: TableOptions::new(),
+            memory: None,
+            temporary: None,
+            partitions: None,
+            files: true,
+            config,
+        }
     }
 
     /// How arrays are told as tables, unless a statement says otherwise.

@@ -49,7 +49,18 @@ fn a_statement_gives_the_cells_that_read_gives() {
     for format in ["csv", "jsonl", "json"] {
         let select = format!("SELECT y, x, a, s FROM '{array}' WHERE y BETWEEN 0 AND 3 ORDER BY y, x");
         let by_sql = rows(&["sql", &select, "--format", format]);
-        let by_read = rows(&["read", &array, "--select", "y,x,a,s", "--range", "y=0..=3", "--order", "row-major", "--format", format]);
+        let by_read = rows(&[
+            "read",
+            &array,
+            "--select",
+            "y,x,a,s",
+            "--range",
+            "y=0..=3",
+            "--order",
+            "row-major",
+            "--format",
+            format,
+        ]);
         assert_eq!(by_sql, by_read, "{format}");
         assert!(by_sql.lines().count() > 3);
     }
@@ -107,12 +118,16 @@ fn a_file_is_named_with_the_line() {
 
 #[test]
 fn too_little_memory_is_said() {
-    // No room to sort by what is made of ten million rows, nor to write any of it elsewhere.
-    let query = "SELECT count(DISTINCT v || 'x') FROM generate_series(1, 3000000) AS t(v)";
+    // One side of such a join has to be in memory; what sorts and groups writes to files what it has no room for.
+    let series = |name: &str| format!("generate_series(1, 300000) AS {name}(v)");
+    let join = format!("SELECT count(*) AS n FROM {} JOIN {} ON a.v = b.v", series("a"), series("b"));
+    let groups = format!("SELECT count(*) AS n FROM (SELECT v || 'x' AS w FROM {} GROUP BY w)", series("a"));
     let settings = ["--memory", "1MiB", "--threads", "1"];
-    let (exit, said) = refused(&[&["sql", query][..], &settings].concat());
+    let (exit, said) = refused(&[&["sql", &join][..], &settings].concat());
     assert_eq!(exit, 5, "{said}");
     assert!(said.contains("--memory"), "{said}");
+    let spilled = rows(&[&["sql", &groups, "--format", "csv"][..], &settings].concat());
+    assert_eq!(spilled, "n\n300000\n");
 }
 
 #[test]

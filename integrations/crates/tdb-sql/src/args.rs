@@ -20,7 +20,7 @@ Tables are arrays, by their paths or URIs, and files of Parquet, CSV, JSON and A
 #[command(after_help = AFTER_HELP)]
 pub struct SqlArgs {
     /// One or more statements; without any, and on a terminal, a prompt asks for them
-    #[arg(value_name = "STATEMENTS", conflicts_with = "file")]
+    #[arg(value_name = "STATEMENTS", conflicts_with = "file", allow_hyphen_values = true, value_parser = statements)]
     pub statements: Option<String>,
 
     /// Take the statements from a file; - is standard input
@@ -65,6 +65,17 @@ pub struct SqlArgs {
     pub scheduler: Option<String>,
 }
 
+/// Statements may begin with a comment, which begins as options do. What has no space behind that is an option that there isn't.
+fn statements(text: &str) -> Result<String, String> {
+    let is_comment = text.strip_prefix("--").is_some_and(|rest| rest.starts_with(char::is_whitespace));
+    match text.starts_with('-') && !is_comment {
+        true => {
+            Err("there is no such option; a statement that begins with a comment has a space behind `--`".to_owned())
+        }
+        false => Ok(text.to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::{Args, Command};
@@ -74,5 +85,20 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         SqlArgs::augment_args(Command::new("sql")).debug_assert();
+    }
+
+    #[test]
+    fn options_are_no_statements() {
+        let given = |arguments: &[&str]| {
+            let command = SqlArgs::augment_args(Command::new("sql"));
+            command
+                .try_get_matches_from([&["sql"], arguments].concat())
+                .map(|matches| matches.get_one::<String>("statements").cloned().unwrap_or_default())
+        };
+        assert_eq!(given(&["-- a comment\nSELECT 1", "--format", "csv"]).unwrap(), "-- a comment\nSELECT 1");
+        assert_eq!(given(&["--format", "csv", "SELECT -1"]).unwrap(), "SELECT -1");
+        for wrong in ["--formt", "-x", "--formt=csv"] {
+            assert!(given(&[wrong]).is_err(), "{wrong}");
+        }
     }
 }

@@ -111,7 +111,7 @@ fn wrong(option: &str, why: &str) -> Failure {
 
 /// The name and path of a group: `NAME=PATH`, or a path whose last part is its name.
 fn named_group(text: &str) -> Result<(String, String)> {
-    let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ':', '\\', '?', '.']);
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ':', '\\', '?', '.', '=']);
     if let Some((name, path)) = text.split_once('=')
         && is_name(name)
         && !path.is_empty()

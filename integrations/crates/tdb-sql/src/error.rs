@@ -26,7 +26,8 @@ impl Place<'_> {
 
     fn byte(&self, line: u64, column: u64) -> Option<usize> {
         let statement = &self.text[self.statement.clone()];
-        let (line, column) = (usize::try_from(line.checked_sub(1)?).ok()?, usize::try_from(column.checked_sub(1)?).ok()?);
+        let (line, column) =
+            (usize::try_from(line.checked_sub(1)?).ok()?, usize::try_from(column.checked_sub(1)?).ok()?);
         let begin: usize = statement.split_inclusive('\n').take(line).map(str::len).sum();
         let within: usize = statement[begin..].chars().take(column).map(char::len_utf8).sum();
         Some(self.statement.start + begin + within)
@@ -131,7 +132,9 @@ fn exit(error: &DataFusionError) -> Exit {
 
 fn hint(error: &DataFusionError) -> Option<String> {
     if let Some(found) = of_array(error) {
-        return Exit::Key.eq(&found.category().into()).then(|| "`--key-file FILE`, TDB_KEY or TDB_KEY_FILE give a key".to_owned());
+        return Exit::Key
+            .eq(&found.category().into())
+            .then(|| "`--key-file FILE`, TDB_KEY or TDB_KEY_FILE give a key".to_owned());
     }
     if let Some(found) = error.diagnostic() {
         let helps = found.helps.iter().map(|help| help.message.as_str());

@@ -95,7 +95,7 @@ mod tests {
         BinaryArray, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int8Array, Int64Array, ListArray,
         NullArray, StringArray, StructArray, TimestampMillisecondArray,
     };
-    use datafusion::arrow::datatypes::{Int32Type, Int8Type};
+    use datafusion::arrow::datatypes::{Int8Type, Int32Type};
 
     use super::*;
 
@@ -121,23 +121,32 @@ mod tests {
 
     #[test]
     fn numbers_and_booleans_are_plain() {
-        is(Arc::new(Int64Array::from(vec![Some(i64::MIN), None])), &[("-9223372036854775808", "-9223372036854775808"), ("", "null")]);
+        is(
+            Arc::new(Int64Array::from(vec![Some(i64::MIN), None])),
+            &[("-9223372036854775808", "-9223372036854775808"), ("", "null")],
+        );
         is(Arc::new(BooleanArray::from(vec![true, false])), &[("true", "true"), ("false", "false")]);
         let floats = vec![1.5, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300];
         is(
             Arc::new(Float64Array::from(floats)),
-            &[("1.5", "1.5"), ("-0.0", "-0.0"), ("NaN", "\"NaN\""), ("inf", "\"inf\""), ("-inf", "\"-inf\""), ("1e300", "1e300")],
+            &[
+                ("1.5", "1.5"),
+                ("-0.0", "-0.0"),
+                ("NaN", "\"NaN\""),
+                ("inf", "\"inf\""),
+                ("-inf", "\"-inf\""),
+                ("1e300", "1e300"),
+            ],
         );
         is(Arc::new(Float32Array::from(vec![0.1])), &[("0.1", "0.1")]);
     }
 
     #[test]
     fn text_is_quoted() {
-        is(Arc::new(StringArray::from(vec![Some("a\"\\\n\u{1}é"), Some(""), None])), &[
-            ("a\"\\\n\u{1}é", r#""a\"\\\n\u0001é""#),
-            ("", r#""""#),
-            ("", "null"),
-        ]);
+        is(
+            Arc::new(StringArray::from(vec![Some("a\"\\\n\u{1}é"), Some(""), None])),
+            &[("a\"\\\n\u{1}é", r#""a\"\\\n\u0001é""#), ("", r#""""#), ("", "null")],
+        );
         is(Arc::new(BinaryArray::from(vec![b"\xff\x00".as_slice()])), &[("ff00", "\"ff00\"")]);
         is(Arc::new(TimestampMillisecondArray::from(vec![0])), &[("1970-01-01T00:00:00", "\"1970-01-01T00:00:00\"")]);
         is(Arc::new(NullArray::new(1)), &[("", "null")]);

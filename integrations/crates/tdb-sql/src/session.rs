@@ -46,7 +46,8 @@ pub fn session_options(settings: &Settings, opener: Opener) -> Result<SessionOpt
     if let Some((name, _)) = settings.groups.first() {
         config = config.with_default_catalog_and_schema(name, "public").with_create_default_catalog_and_schema(false);
     }
-    let mut options = SessionOptions::new(opener).table(tables(settings)).config(|_| config).partitions(settings.threads);
+    let mut options =
+        SessionOptions::new(opener).table(tables(settings)).config(|_| config).partitions(settings.threads);
     if let Some(memory) = settings.memory {
         options = options.memory(usize::try_from(memory).unwrap_or(usize::MAX));
     }

@@ -6,8 +6,8 @@ mod other_program;
 use std::env;
 use std::process::ExitCode;
 
-use tdb_cli::{Context, Exit, Failure, Result};
 use datafusion::prelude::SessionContext;
+use tdb_cli::{Context, Exit, Failure, Result};
 use tdb_sql::{Settings, SqlCommand};
 
 fn main() -> ExitCode {
@@ -17,7 +17,8 @@ fn main() -> ExitCode {
 /// A session of this process; or, if there is a scheduler, the program that knows how to speak with one.
 fn begin(settings: &Settings, context: &Context) -> Result<SessionContext> {
     if settings.scheduler.is_some() {
-        let not_found = Failure::new(Exit::Unsupported, "the program tdb-ballista, which speaks with schedulers, is not there");
+        let not_found =
+            Failure::new(Exit::Unsupported, "the program tdb-ballista, which speaks with schedulers, is not there");
         let hint = "`cargo install --path integrations/crates/tdb-ballista` installs it";
         other_program::run("tdb-ballista", env::args_os().skip(1), not_found.with_hint(hint))?;
     }
