@@ -56,6 +56,19 @@ pub enum What {
     Unconditional,
     /// The request is never answered.
     Stalled,
+    /// The request is refused with a status and these bytes.
+    Said(u16, &'static [u8]),
+    /// The answer has this status and a body without an end, and the request isn't done. The proxy
+    /// [counts](crate::Proxy::flooded) what it gives of it.
+    Flood(u16),
+    /// The answer says that its body is so long, and ends earlier.
+    Claimed(u64),
+    /// The answer says that it is of this range: `bytes FIRST-LAST/SIZE`.
+    Ranged(&'static str),
+    /// Each page of a listing says that the same page follows.
+    Circling,
+    /// Each page of a listing says that another one follows.
+    Endless,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ mod altered;
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -38,6 +38,7 @@ struct Inside {
     seen: Mutex<Seen>,
     /// Requests that wait for their answers.
     waiting: AtomicUsize,
+    flooded: Arc<AtomicU64>,
 }
 
 impl Proxy {
@@ -54,6 +55,7 @@ impl Proxy {
             delay: Mutex::default(),
             seen: Mutex::default(),
             waiting: AtomicUsize::new(0),
+            flooded: Arc::default(),
         });
         Ok(Self { serving: Serving::start(inside.clone())?, inside })
     }
@@ -89,6 +91,12 @@ impl Proxy {
     #[must_use]
     pub fn take(&self) -> Seen {
         std::mem::take(&mut *lock(&self.inside.seen))
+    }
+
+    /// How many bytes were given of [bodies without an end](What::Flood), what connections hold on the way included.
+    #[must_use]
+    pub fn flooded(&self) -> u64 {
+        self.inside.flooded.load(Ordering::SeqCst)
     }
 
     /// How many requests wait for their answers.
@@ -165,6 +173,8 @@ impl Inside {
         match &fault {
             Some(What::Refused(status, code)) => return Answer::Whole(refusal(*status, code, is_head)),
             Some(What::Echoed(status)) => return Answer::Whole(page(*status, &request)),
+            Some(What::Said(status, bytes)) => return Answer::Whole(plain(*status, Bytes::from_static(bytes))),
+            Some(What::Flood(status)) => return Answer::Flood(plain(*status, Bytes::new()), self.flooded.clone()),
             Some(What::Reset) => return Answer::Reset,
             Some(What::Stalled) => std::future::pending().await,
             Some(What::Unranged) => drop(request.headers_mut().remove(RANGE)),
@@ -176,6 +186,7 @@ impl Inside {
             Some(What::DoneAndRefused(status, code)) => Answer::Whole(refusal(status, code, is_head)),
             Some(What::DoneAndReset) => Answer::Reset,
             Some(What::Cut(after)) => Answer::Cut(response, after),
+            Some(What::Claimed(length)) => Answer::Claimed(response, length),
             Some(other) => Answer::Whole(altered::altered(response, &other)),
             None => Answer::Whole(response),
         }
@@ -193,7 +204,7 @@ impl Inside {
             let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
             Ok::<_, io::Error>(Response::from_parts(head, body))
         };
-        answered.await.unwrap_or_else(|error| plain(StatusCode::BAD_GATEWAY, format!("the proxy: {error}")))
+        answered.await.unwrap_or_else(|error| plain(502, format!("the proxy: {error}")))
     }
 }
 
@@ -201,15 +212,14 @@ fn target_of(request: &Request<Bytes>) -> &str {
     request.uri().path_and_query().map_or("/", |target| target.as_str())
 }
 
-fn plain(status: StatusCode, body: String) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from(body));
-    *response.status_mut() = status;
+fn plain(status: u16, body: impl Into<Bytes>) -> Response<Bytes> {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response
 }
 
 /// A page that repeats a request.
 fn page(status: u16, request: &Request<Bytes>) -> Response<Bytes> {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     plain(status, format!("<html>{} {}<br>{:?}</html>", request.method(), target_of(request), request.headers()))
 }
 
@@ -217,7 +227,6 @@ fn page(status: u16, request: &Request<Bytes>) -> Response<Bytes> {
 fn refusal(status: u16, code: &str, is_head: bool) -> Response<Bytes> {
     let body =
         format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>The proxy says so.</Message></Error>");
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     plain(status, if is_head { String::new() } else { body })
 }
 
