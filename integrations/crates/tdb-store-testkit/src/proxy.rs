@@ -2,6 +2,7 @@
 
 mod altered;
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -39,6 +40,20 @@ struct Inside {
     /// Requests that wait for their answers.
     waiting: AtomicUsize,
     flooded: Arc<AtomicU64>,
+    meanwhile: Mutex<Option<Meanwhile>>,
+}
+
+/// Something that is done before a request goes on.
+struct Meanwhile {
+    /// In the path of the request, or in what follows a `?`.
+    part: String,
+    job: Box<dyn FnOnce() + Send>,
+}
+
+impl fmt::Debug for Meanwhile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Meanwhile").field("part", &self.part).finish_non_exhaustive()
+    }
 }
 
 impl Proxy {
@@ -56,6 +71,7 @@ impl Proxy {
             seen: Mutex::default(),
             waiting: AtomicUsize::new(0),
             flooded: Arc::default(),
+            meanwhile: Mutex::default(),
         });
         Ok(Self { serving: Serving::start(inside.clone())?, inside })
     }
@@ -75,6 +91,12 @@ impl Proxy {
     /// From now on this happens too. Of several faults that are meant the first one happens.
     pub fn fault(&self, fault: Fault) {
         self.inside.faults.write().unwrap_or_else(PoisonError::into_inner).push(fault);
+    }
+
+    /// Before the next request goes on that has this in its path, or in what follows a `?`, this is done, once: what somebody else does
+    /// between two requests.
+    pub fn meanwhile(&self, part: &str, job: impl FnOnce() + Send + 'static) {
+        *lock(&self.inside.meanwhile) = Some(Meanwhile { part: part.to_owned(), job: Box::new(job) });
     }
 
     /// From now on nothing happens to requests.
@@ -137,6 +159,11 @@ impl Answers for Inside {
             let delay = *lock(&self.delay);
             if !delay.is_zero() {
                 tokio::time::sleep(delay).await;
+            }
+            let job = lock(&self.meanwhile).take_if(|meanwhile| target_of(&request).contains(&meanwhile.part));
+            if let Some(Meanwhile { job, .. }) = job {
+                // A job that panics is seen by what it didn't do.
+                let _ = tokio::task::spawn_blocking(job).await;
             }
             let answer = self.answered(request, fault).await;
             let mut seen = lock(&self.seen);
