@@ -21,7 +21,7 @@ use crate::said::broke_off;
 /// What a listing names directly in the folder: some stores have empty objects that stand for folders.
 pub(crate) fn entries(folder: &Path, listed: &ListResult) -> Vec<Entry> {
     let name = |path: &Path| {
-        let inside = path.as_ref().strip_prefix(folder.as_ref())?.trim_start_matches('/');
+        let inside = inside(folder, path)?;
         (!inside.is_empty() && !inside.contains('/')).then(|| inside.to_owned())
     };
     let folders = listed.common_prefixes.iter().filter_map(name).map(|name| (name.clone(), Entry::folder(name)));
@@ -32,6 +32,14 @@ pub(crate) fn entries(folder: &Path, listed: &ListResult) -> Vec<Entry> {
     // A folder wins over an empty object of its name, which only stands for it.
     let by_name: BTreeMap<String, Entry> = files.chain(folders).collect();
     by_name.into_values().collect()
+}
+
+/// Where in a folder something lies, if it does: a listing may name what isn't there.
+fn inside<'a>(folder: &Path, path: &'a Path) -> Option<&'a str> {
+    match folder.as_ref() {
+        "" => Some(path.as_ref()),
+        folder => path.as_ref().strip_prefix(folder)?.strip_prefix('/'),
+    }
 }
 
 /// What a folder lists.
@@ -116,7 +124,6 @@ pub(crate) struct Below {
 
 /// The files below a folder.
 pub(crate) async fn below(place: Arc<Place>, folder: String, location: Path) -> Result<Vec<Below>> {
-    let prefix = joined(location.as_ref(), "");
     let all = || async {
         let (mut objects, mut listed) = (Vec::new(), place.store.list(Some(&location)));
         let mut left = place.options.listing;
@@ -129,9 +136,9 @@ pub(crate) async fn below(place: Arc<Place>, folder: String, location: Path) -> 
         Ok(objects)
     };
     let objects = patiently(&place, &folder, all).await?;
-    let inside = |path: &Path| Some(path.as_ref().strip_prefix(prefix.as_str())?.trim_start_matches('/').to_owned());
     let file = |object: ObjectMeta| {
-        Some(Below { inside: inside(&object.location)?, location: object.location, size: object.size })
+        let inside = inside(&location, &object.location)?.to_owned();
+        Some(Below { inside, location: object.location, size: object.size })
     };
     let files: Vec<_> = objects.into_iter().filter_map(file).collect();
     if files.is_empty() {
@@ -189,4 +196,19 @@ async fn copy_parts(place: &Place, path: &str, from: &Path, upload: &mut dyn Mul
         start = end;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_beside_a_folder_is_not_in_it() {
+        let path = |path: &str| Path::parse(path).unwrap();
+        assert_eq!(inside(&path("a/b"), &path("a/b/c/d")), Some("c/d"));
+        assert_eq!(inside(&path(""), &path("a/b")), Some("a/b"));
+        for other in ["a/bc", "a/b", "a", "b/a/b/c"] {
+            assert_eq!(inside(&path("a/b"), &path(other)), None, "{other}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ pub(crate) struct WebConnector;
 
 impl HttpConnector for WebConnector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Web(Connector.connect(options)?)))
+        Ok(HttpClient::new(Web(Connector::default().connect(options)?)))
     }
 }
 

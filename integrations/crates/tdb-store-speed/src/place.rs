@@ -99,7 +99,7 @@ impl Place {
             .with_access_key_id(&self.key)
             .with_secret_access_key(&self.secret)
             // As URLs are opened.
-            .with_http_connector(Connector);
+            .with_http_connector(Connector::default());
         Ok(Arc::new(builder.build()?))
     }
 

@@ -204,6 +204,7 @@ impl Inside {
             Some(What::Flood(status)) => return Answer::Flood(plain(*status, Bytes::new()), self.flooded.clone()),
             Some(What::Reset) => return Answer::Reset,
             Some(What::Stalled) => std::future::pending().await,
+            Some(What::Slow(pause)) => tokio::time::sleep(*pause).await,
             Some(What::Unranged) => drop(request.headers_mut().remove(RANGE)),
             Some(What::Unconditional) => drop(request.headers_mut().remove(IF_NONE_MATCH)),
             _ => {}
@@ -213,6 +214,7 @@ impl Inside {
             Some(What::DoneAndRefused(status, code)) => Answer::Whole(refusal(status, code, is_head)),
             Some(What::DoneAndReset) => Answer::Reset,
             Some(What::Cut(after)) => Answer::Cut(response, after),
+            Some(What::Paused(after, pause)) => Answer::Paused(response, after, pause),
             Some(What::Claimed(length)) => Answer::Claimed(response, length),
             Some(other) => Answer::Whole(altered::altered(response, &other)),
             None => Answer::Whole(response),

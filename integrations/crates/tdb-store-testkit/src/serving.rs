@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -30,6 +31,8 @@ pub(crate) enum Answer {
     Whole(Response<Bytes>),
     /// So many bytes of an answer's body, and the end of the connection.
     Cut(Response<Bytes>, usize),
+    /// A body that pauses after so many bytes, for so long.
+    Paused(Response<Bytes>, usize, Duration),
     /// A body whose length is said to be this one, and the end of the connection behind it.
     Claimed(Response<Bytes>, u64),
     /// A body without an end, of which what is given is counted.
@@ -114,6 +117,7 @@ async fn serve(stream: TcpStream, answers: Arc<impl Answers>) {
                     let length = response.body().len() as u64;
                     Ok(cut(response, length, after))
                 }
+                Answer::Paused(response, after, pause) => Ok(paused(response, after, pause)),
                 Answer::Claimed(response, length) => Ok(cut(response, length, usize::MAX)),
                 Answer::Flood(response, given) => Ok(flood(response, given)),
                 Answer::Reset => {
@@ -162,6 +166,20 @@ fn cut(response: Response<Bytes>, length: u64, after: usize) -> Response<Body> {
     Response::from_parts(head, BodyExt::boxed(StreamBody::new(pieces)))
 }
 
+fn paused(response: Response<Bytes>, after: usize, pause: Duration) -> Response<Body> {
+    let (mut head, mut first) = response.into_parts();
+    head.headers.insert(CONTENT_LENGTH, first.len().into());
+    let rest = first.split_off(after.min(first.len()));
+    let pieces = stream::unfold(vec![rest, first], move |mut left| async move {
+        let piece = left.pop()?;
+        if left.is_empty() {
+            tokio::time::sleep(pause).await;
+        }
+        Some((Ok(Frame::data(piece)), left))
+    });
+    Response::from_parts(head, BodyExt::boxed(StreamBody::new(pieces)))
+}
+
 /// A body that goes on for as long as somebody reads it.
 fn flood(response: Response<Bytes>, given: Arc<AtomicU64>) -> Response<Body> {
     static WATER: [u8; 32 << 10] = [b' '; 32 << 10];
@@ -173,4 +191,4 @@ fn flood(response: Response<Bytes>, given: Arc<AtomicU64>) -> Response<Body> {
 }
 
 /// Long enough for what was written before to be on its way.
-const GAP: std::time::Duration = std::time::Duration::from_millis(2);
+const GAP: Duration = Duration::from_millis(2);

@@ -50,7 +50,7 @@ impl Watched {
             .with_secret_access_key(SECRET)
             .with_token(TOKEN)
             .with_retry(retry)
-            .with_http_connector(Connector)
+            .with_http_connector(Connector::default())
     }
 
     /// The folder `root` of the bucket, through the proxy.
