@@ -300,6 +300,56 @@ fn uploads_that_fail_are_given_up() {
     assert_eq!((watched.server.uploads(), watched.server.names().len()), (0, 0));
 }
 
+/// The first file of a fragment is written twice at once, which tells whether the store heeds conditions, or nothing.
+#[test]
+fn first_files_of_fragments() {
+    let file = |name: &str| format!("__fragments/__1_1_00000000000000000000000000000001_22/{name}");
+    let create = |watched: &Watched, storage: &dyn Storage, path: &str| {
+        let _ = watched.proxy.take();
+        let written = storage.create_new(path, b"bytes");
+        (written, watched.proxy.take().requests.len())
+    };
+    let fine = |(written, requests): (Result<(), StorageError>, usize), expected: usize| {
+        written.unwrap();
+        assert_eq!(requests, expected);
+    };
+    let watched = Watched::start();
+    let storage = watched.storage();
+    fine(create(&watched, &*storage, &file("a0.tdb")), 2);
+    fine(create(&watched, &*storage, "f"), 1);
+    // A store that does both, and heeds conditions otherwise: it is tried beside the next file.
+    let watched = Watched::start();
+    let storage = watched.storage();
+    watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT).first(2));
+    fine(create(&watched, &*storage, &file("a0.tdb")), 2);
+    fine(create(&watched, &*storage, &file("a1.tdb")), 2);
+    fine(create(&watched, &*storage, "f"), 1);
+    // One that always ignores them: nothing is committed.
+    let watched = Watched::start();
+    let storage = watched.storage();
+    watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT));
+    fine(create(&watched, &*storage, &file("a0.tdb")), 2);
+    let (refused, _) = create(&watched, &*storage, "f");
+    assert_eq!(problem(&refused.unwrap_err()), &StoreProblem::IgnoresConditions);
+    assert_eq!(watched.server.names(), [format!("root/{}", file("a0.tdb"))]);
+    // Answers that get lost, and a name that somebody else has.
+    for what in [What::DoneAndReset, What::Reset, What::DoneAndRefused(503, "SlowDown")] {
+        for nth in 0..2 {
+            let watched = Watched::start();
+            let storage = watched.storage();
+            watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).nth(nth));
+            storage.create_new(&file("a0.tdb"), b"bytes").unwrap();
+            storage.create_new("f", b"").unwrap();
+            watched.server.put(&format!("root/{}", file("theirs")), b"theirs".to_vec());
+            for storage in [&storage, &watched.storage()] {
+                let error = storage.create_new(&file("theirs"), b"ours").unwrap_err();
+                assert!(matches!(error, StorageError::AlreadyExists { .. }), "{error}");
+            }
+            assert_eq!(watched.server.object(&format!("root/{}", file("theirs"))).unwrap(), "theirs");
+        }
+    }
+}
+
 #[test]
 fn stores_that_ignore_conditions() {
     let watched = Watched::start();
