@@ -4,6 +4,7 @@ use std::collections::{TryReserveError, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
+use futures_util::join;
 use object_store::path::Path;
 use object_store::{
     Error as StoreError, MultipartUpload, ObjectStore, ObjectStoreExt, PutMultipartOptions, PutPayload,
@@ -109,22 +110,26 @@ async fn first(parts: &mut Parts) -> Result<(), StoreError> {
     }
 }
 
+async fn all_sent(parts: &mut Parts) -> Result<(), StoreError> {
+    while !parts.on_their_way.is_empty() {
+        first(parts).await?;
+    }
+    Ok(())
+}
+
 /// Completes an upload, unless something has come to have the name meanwhile: stores have no condition for this one.
 async fn complete(place: &Place, path: &str, location: &Path, mut parts: Parts) -> Result<()> {
     let of = |error: StoreError| of_store(place.describe(path), &error);
-    while !parts.on_their_way.is_empty() {
-        if let Err(error) = first(&mut parts).await {
-            give_up(&mut parts).await;
-            return Err(of(error));
-        }
-    }
-    match place.store.head(location).await {
-        Err(StoreError::NotFound { .. }) => {}
-        found => {
-            let _ = parts.upload.abort().await;
-            found.map_err(of)?;
-            return Err(StorageError::AlreadyExists { path: place.describe(path) });
-        }
+    let (sent, found) = join!(all_sent(&mut parts), place.store.head(location));
+    let refused = match (sent, found) {
+        (Err(error), _) => Some(of(error)),
+        (Ok(()), Err(StoreError::NotFound { .. })) => None,
+        (Ok(()), Err(error)) => Some(of(error)),
+        (Ok(()), Ok(_)) => Some(StorageError::AlreadyExists { path: place.describe(path) }),
+    };
+    if let Some(error) = refused {
+        give_up(&mut parts).await;
+        return Err(error);
     }
     let Err(error) = parts.upload.complete().await else { return Ok(()) };
     // Where the answer got lost, a repetition finds no upload any more.

@@ -31,6 +31,8 @@ pub(crate) enum Task {
     Write,
     /// The same on a store that is known to heed the conditions of writes, as Amazon's is.
     WriteKnown,
+    /// As many cells as the array of ten fragments has, in one more, opening included.
+    WriteAll,
     /// A large fragment more, opening included.
     WriteLarge,
     /// Opening an array of a thousand fragments, until all of them are known.
@@ -38,13 +40,14 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Open,
         Self::Point,
         Self::Box,
         Self::All,
         Self::Write,
         Self::WriteKnown,
+        Self::WriteAll,
         Self::WriteLarge,
         Self::OpenMany,
     ];
@@ -53,9 +56,15 @@ impl Task {
     pub(crate) fn written(self) -> Option<u32> {
         match self {
             Self::Write | Self::WriteKnown => Some(FEW),
+            Self::WriteAll => Some(10 * CELLS),
             Self::WriteLarge => Some(LARGE),
             _ => None,
         }
+    }
+
+    /// Whether its time is that of the bytes, which both sides send to the same server, rather than that of waiting for answers.
+    pub(crate) fn is_of_bytes(self) -> bool {
+        self == Self::WriteLarge
     }
 
     /// How often it is done, of so many times: some take long.
@@ -71,6 +80,7 @@ impl Task {
             Self::All => "all cells".to_owned(),
             Self::Write => "a small write, with its open, to an unknown store".to_owned(),
             Self::WriteKnown => "the same to a store known to heed conditions".to_owned(),
+            Self::WriteAll => format!("a write of {} cells, with its open", 10 * CELLS),
             Self::WriteLarge => format!("a large write, with its open: {LARGE} cells"),
             Self::OpenMany => format!("open, {fragments} fragments"),
         }
@@ -80,7 +90,7 @@ impl Task {
     pub(crate) fn array(self) -> &'static str {
         match self {
             Self::Open | Self::Point | Self::Box | Self::All => TEN,
-            Self::Write | Self::WriteKnown | Self::WriteLarge => WRITTEN,
+            Self::Write | Self::WriteKnown | Self::WriteAll | Self::WriteLarge => WRITTEN,
             Self::OpenMany => MANY,
         }
     }
