@@ -41,10 +41,8 @@ pub(super) fn altered(response: Response<Bytes>, what: &What) -> Response<Bytes>
             let page = PAGES.fetch_add(1, Ordering::Relaxed);
             body = followed(&body, &format!("{page:020}")).into();
         }
-        What::Ranged(range) => {
-            if head.headers.contains_key(CONTENT_RANGE) {
-                head.headers.insert(CONTENT_RANGE, HeaderValue::from_static(range));
-            }
+        What::Ranged(range) if head.headers.contains_key(CONTENT_RANGE) => {
+            head.headers.insert(CONTENT_RANGE, HeaderValue::from_static(range));
         }
         _ => {}
     }
