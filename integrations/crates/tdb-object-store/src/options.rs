@@ -34,10 +34,10 @@ pub struct StoreOptions {
 }
 
 impl Default for StoreOptions {
-    /// Reads less than 128 KiB apart are joined, larger ones than 8 MiB split, 128 at once; 16 MiB are kept. Parts of 8 MiB are written, 8 of them at once.
+    /// Reads less than 128 KiB apart are joined, larger ones than 8 MiB split, 256 at once; 16 MiB are kept. Parts of 8 MiB are written, 8 of them at once.
     fn default() -> Self {
         Self {
-            profile: ReadProfile::new(128 << 10, 8 << 20, 128),
+            profile: ReadProfile::new(128 << 10, 8 << 20, 256),
             part: 8 << 20,
             parts_in_flight: 8,
             listing: 512 << 20,
