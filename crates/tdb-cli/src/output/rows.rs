@@ -59,6 +59,12 @@ impl RowPrinter {
         Ok(Self { columns, keys, null: null.to_owned(), format, pages: Pages::new(heads, terminal), count: 0 })
     }
 
+    /// Whether rows are printed for people.
+    #[must_use]
+    pub fn is_table(&self) -> bool {
+        self.format == RowFormat::Table
+    }
+
     /// How many rows were printed.
     #[must_use]
     pub fn count(&self) -> u64 {

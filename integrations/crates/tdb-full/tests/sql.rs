@@ -96,6 +96,9 @@ fn errors_say_where() {
     let (exit, said) = refused(&["sql", "SELEC 1"]);
     assert_eq!(exit, 2);
     assert!(said.contains("  1 | SELEC 1") && said.contains("    | ^"), "{said}");
+    let (exit, said) = refused(&["sql", "SELECT 1 +"]);
+    assert_eq!(exit, 2);
+    assert!(said.contains("    |           ^"), "{said}");
     let (exit, said) = refused(&["sql", "SELECT * FROM 'no/such/array'"]);
     assert!(exit == 2 || exit == 5, "{exit} {said}");
     assert!(said.contains("no/such/array"), "{said}");
@@ -150,6 +153,16 @@ fn times_keys_and_groups() {
     }
     let shown = rows(&["sql", "SHOW TABLES", "--group", &format!("g={group}"), "--format", "jsonl"]);
     assert!(shown.contains(r#""table_catalog":"g""#) && shown.contains(r#""table_name":"calls""#), "{shown}");
+}
+
+#[test]
+fn plans_are_shown_whole() {
+    let fixture = fixtures::named(SPARSE);
+    let explain = format!("EXPLAIN SELECT max(s) FROM '{}' WHERE y > 3", uri(&fixture));
+    let plans = rows(&["sql", &explain, "--format", "table"]);
+    assert!(plans.starts_with("logical plan\n  Aggregate: "), "{plans}");
+    assert!(plans.contains("\nphysical plan\n") && plans.contains("DataSourceExec"), "{plans}");
+    assert!(rows(&["sql", &explain, "--format", "jsonl"]).starts_with(r#"{"plan_type":"logical_plan","plan":"#));
 }
 
 #[test]

@@ -74,6 +74,9 @@ fn position(error: &DataFusionError, place: &Place<'_>) -> Option<Range<usize>> 
     }
     // The parser says it in words: "… at Line: 1, Column: 8".
     let text = error.to_string();
+    if text.contains("found: EOF") {
+        return Some(place.statement.end..place.statement.end);
+    }
     let (_, rest) = text.rsplit_once("Line: ")?;
     let (line, rest) = rest.split_once(", Column: ")?;
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -83,6 +86,9 @@ fn position(error: &DataFusionError, place: &Place<'_>) -> Option<Range<usize>> 
 
 /// The error in one line, without what the excerpt says better.
 fn message(error: &DataFusionError) -> String {
+    if let Some(error) = of_array(error) {
+        return error.to_string();
+    }
     let text = match error.find_root() {
         DataFusionError::SQL(error, _) => match error.as_ref() {
             ParserError::ParserError(text) | ParserError::TokenizerError(text) => {

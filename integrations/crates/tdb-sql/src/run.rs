@@ -11,6 +11,7 @@ use tdb_cli::{Context, Result, RowFormat};
 
 use crate::error::{Place, failure};
 use crate::interrupt::Interrupts;
+use crate::plans;
 use crate::rows::{BatchRows, Values, columns};
 use crate::statements;
 
@@ -51,6 +52,7 @@ impl Runner<'_> {
             true => None,
             false => Some(self.context.row_printer(self.output.format, columns(&schema), &self.output.null)?),
         };
+        let mut plans_printed = false;
         // Not locked over an `await`: a lock belongs to a thread.
         let mut out = BufWriter::with_capacity(64 << 10, io::stdout());
         while let Some(batch) = stream.next().await {
@@ -58,10 +60,17 @@ impl Runner<'_> {
             if let Some(printer) = &mut printer {
                 let values = Values::of(&batch).map_err(|error| failed(error.into()))?;
                 let rows = BatchRows::new(&values).map_err(|error| failed(error.into()))?;
-                printer.print(&rows, &mut out)?;
+                if printer.is_table() && plans::are_in(&schema) {
+                    plans::print(&rows, &mut out)?;
+                    plans_printed = true;
+                } else {
+                    printer.print(&rows, &mut out)?;
+                }
             }
         }
-        if let Some(printer) = &mut printer {
+        if let Some(printer) = &mut printer
+            && !plans_printed
+        {
             printer.finish(&mut out)?;
         }
         out.flush()?;
