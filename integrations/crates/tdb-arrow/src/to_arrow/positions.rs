@@ -49,9 +49,14 @@ impl Keys<'_> {
         K::Native: Into<i128>,
     {
         let keys: ScalarBuffer<K::Native> = buffers::scalars(std::mem::take(&mut self.cells.values));
+        let nulls = self.cells.nulls.take();
+        // Arrow looks at each key, so that here nobody does unless one is outside.
+        let same = PrimitiveArray::<K>::try_new(keys.clone(), nulls.clone())?;
+        if let Ok(array) = DictionaryArray::try_new(same, Arc::clone(self.values)) {
+            return Ok(Arc::new(array));
+        }
         let count = self.values.len();
         let inside = |key: K::Native| usize::try_from(key.into()).is_ok_and(|key| key < count);
-        let nulls = self.cells.nulls.take();
         let is_valid = |cell: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(cell));
         let outside = keys.iter().enumerate().find(|(cell, key)| !inside(**key) && is_valid(*cell));
         let nulls = match outside {
