@@ -277,4 +277,5 @@ def main():
                 check(Path(folder))
 
 
-main()
+if __name__ == "__main__":
+    main()
