@@ -60,6 +60,7 @@ pub use files::{
 };
 pub use output::{RowColumn, RowFormat, RowPrinter, Rows};
 pub use size::parse as parse_size;
+pub use terminal::printable;
 pub use time::at as parse_time;
 
 /// Runs the command that the process's arguments ask for, and gives what the process is to end with. Once in a process.

@@ -64,8 +64,8 @@ impl TableOptions {
         self
     }
 
-    /// How many bytes each partition of a scan may hold: so many are reserved in the session's memory pool, or less where that has
-    /// less; 1 MiB at least.
+    /// How many bytes each partition of a scan may hold: so many are reserved in the session's memory pool; less where the partitions
+    /// together would have more than a quarter of it, or it has less left; 1 MiB at least.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = bytes.max(LEAST_BUDGET);
         self

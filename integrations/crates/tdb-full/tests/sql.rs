@@ -96,6 +96,9 @@ fn errors_say_where() {
     let (exit, said) = refused(&["sql", "SELEC 1"]);
     assert_eq!(exit, 2);
     assert!(said.contains("  1 | SELEC 1") && said.contains("    | ^"), "{said}");
+    let (exit, said) = refused(&["sql", "SELECT v, cluster FROM (VALUES (1, 2)) AS t(v, cluster)"]);
+    assert_eq!(exit, 2);
+    assert!(said.contains("if cluster is a name, write it in double quotes"), "{said}");
     let (exit, said) = refused(&["sql", "SELECT 1 +"]);
     assert_eq!(exit, 2);
     assert!(said.contains("    |           ^"), "{said}");
@@ -134,6 +137,19 @@ fn too_little_memory_is_said() {
 }
 
 #[test]
+fn scans_leave_memory_to_the_rest_of_a_query() {
+    let fixture = fixtures::named(SPARSE);
+    let array = uri(&fixture);
+    // Three scans of two partitions each, and what groups and sorts them.
+    let query = format!(
+        "SELECT one.y, count(*) AS n FROM '{array}' AS one JOIN '{array}' AS two ON one.s = two.s JOIN '{array}' AS three ON \
+         two.y = three.y GROUP BY one.y ORDER BY n, one.y"
+    );
+    let little = rows(&["sql", &query, "--memory", "32MiB", "--threads", "2", "--format", "csv"]);
+    assert_eq!(little, rows(&["sql", &query, "--format", "csv"]));
+}
+
+#[test]
 fn times_keys_and_groups() {
     let fixture = fixtures::named(SPARSE);
     let array = uri(&fixture);
@@ -162,6 +178,8 @@ fn plans_are_shown_whole() {
     let plans = rows(&["sql", &explain, "--format", "table"]);
     assert!(plans.starts_with("logical plan\n  Aggregate: "), "{plans}");
     assert!(plans.contains("\nphysical plan\n") && plans.contains("DataSourceExec"), "{plans}");
+    let steering = "EXPLAIN SELECT v FROM (VALUES (1)) AS t(v) WHERE v || chr(27) <> '\u{1b}[31m'";
+    assert!(!rows(&["sql", steering, "--format", "table"]).contains('\u{1b}'));
     assert!(rows(&["sql", &explain, "--format", "jsonl"]).starts_with(r#"{"plan_type":"logical_plan","plan":"#));
 }
 

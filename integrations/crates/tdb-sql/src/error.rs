@@ -148,6 +148,13 @@ fn hint(error: &DataFusionError) -> Option<String> {
         return helps.chain(notes).next().map(str::to_owned);
     }
     match error.find_root() {
+        // `SELECT a, order FROM b`: the list ends before the word, as far as the parser knows.
+        DataFusionError::SQL(error, _) => {
+            let text = error.to_string();
+            let word = text.split_once("end of statement, found: ")?.1.split(' ').next()?;
+            let is_word = word.chars().all(|c| c == '_' || c.is_alphanumeric());
+            is_word.then(|| format!("if {word} is a name, write it in double quotes: it is a word of SQL, too"))
+        }
         DataFusionError::ResourcesExhausted(_) => {
             Some("`--memory SIZE` allows more, and `--threads 1` shares it among fewer".to_owned())
         }

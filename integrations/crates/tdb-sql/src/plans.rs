@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use datafusion::arrow::datatypes::Schema;
-use tdb_cli::Rows;
+use tdb_cli::{Rows, printable};
 
 /// Whether rows of a schema are plans.
 pub(crate) fn are_in(schema: &Schema) -> bool {
@@ -16,7 +16,8 @@ pub(crate) fn print(rows: &dyn Rows, out: &mut dyn Write) -> io::Result<()> {
         let text = |column| rows.text(column, row).unwrap_or_default();
         writeln!(out, "{}", text(0).replace('_', " "))?;
         for line in text(1).lines() {
-            writeln!(out, "  {line}")?;
+            // They hold values of arrays and of statements.
+            writeln!(out, "  {}", printable(line))?;
         }
     }
     Ok(())

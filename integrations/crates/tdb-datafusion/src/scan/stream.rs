@@ -6,7 +6,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 use datafusion::physical_expr::expressions::DynamicFilterPhysicalExpr;
 use datafusion::physical_plan::PhysicalExpr;
 use datafusion::physical_plan::metrics::{BaselineMetrics, Count, MetricBuilder};
@@ -85,9 +85,10 @@ impl Run {
         if self.scan.fetch == Some(0) {
             return Ok(());
         }
-        let reservation = MemoryConsumer::new(format!("scan of {:?}", self.scan.uri())).register(&self.pool);
-        let budget = reserve(&reservation, self.scan.opened.options.budget)?;
         let parts = self.scan.parts()?;
+        let reservation = MemoryConsumer::new(format!("scan of {:?}", self.scan.uri())).register(&self.pool);
+        let wanted = self.scan.opened.options.budget.min(share(self.pool.memory_limit(), parts.len()));
+        let budget = reserve(&reservation, wanted)?;
         let conversion = self.scan.opened.conversion(&self.scan.columns)?;
         for part in parts.get(self.partition).map_or(&[][..], Vec::as_slice) {
             match self.part(part, budget, &conversion, &mut give) {
@@ -153,6 +154,15 @@ fn current(filter: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
     match filter.downcast_ref::<DynamicFilterPhysicalExpr>() {
         Some(dynamic) => dynamic.current().ok(),
         None => datafusion::physical_expr_common::physical_expr::snapshot_physical_expr(filter.clone()).ok(),
+    }
+}
+
+/// What a partition of a scan may take of a pool at most: all of them together a quarter of it, as the rest of the query needs memory
+/// that it can't do without.
+fn share(limit: MemoryLimit, partitions: usize) -> usize {
+    match limit {
+        MemoryLimit::Finite(bytes) => (bytes / 4 / partitions.max(1)).max(LEAST_BUDGET),
+        MemoryLimit::Infinite | MemoryLimit::Unknown => usize::MAX,
     }
 }
 
