@@ -145,7 +145,9 @@ fn hint(error: &DataFusionError) -> Option<String> {
     if let Some(found) = error.diagnostic() {
         let helps = found.helps.iter().map(|help| help.message.as_str());
         let notes = found.notes.iter().map(|note| note.message.as_str());
-        return helps.chain(notes).next().map(str::to_owned);
+        if let Some(more) = helps.chain(notes).next() {
+            return Some(more.to_owned());
+        }
     }
     match error.find_root() {
         // `SELECT a, order FROM b`: the list ends before the word, as far as the parser knows.
