@@ -23,7 +23,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<usize>());
     let wanted = arguments.next().transpose()?;
     let parts = arguments.next().transpose()?.unwrap_or(16);
-    println!("fragments  layout       open s  split s  parts  largest part, bytes  all parts, bytes  parsed and opened, s");
+    println!(
+        "fragments  layout       open s  split s  parts  largest part, bytes  all parts, bytes  parsed and opened, s"
+    );
     for fragments in wanted.map_or_else(|| vec![1, 100, 10_000], |wanted| vec![wanted]) {
         for overlap in [false, true] {
             measure(fragments as i64, overlap, parts)?;
@@ -35,7 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn measure(fragments: i64, overlap: bool, parts: usize) -> Result<(), Box<dyn Error>> {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let dimension = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(i64::MAX - 1));
-    let schema = SchemaBuilder::sparse().dimension(dimension).attribute(Attribute::new("a", Datatype::Int64)).capacity(100);
+    let schema =
+        SchemaBuilder::sparse().dimension(dimension).attribute(Attribute::new("a", Datatype::Int64)).capacity(100);
     CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.build()?)?)?;
     let options = ArrayOptions::new().threads(1);
     let array = options.open_on(storage.clone())?;

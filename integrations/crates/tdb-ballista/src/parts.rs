@@ -20,7 +20,9 @@ use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExp
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties as _, PlanProperties};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties as _, PlanProperties,
+};
 use futures_util::{TryStreamExt as _, stream};
 use tdb_datafusion::ScanPieces;
 
@@ -103,7 +105,8 @@ impl Opener {
         match told(&cells.schema()) == told(&schema) {
             true => Ok(cells),
             false => {
-                let message = format!("the scan has the columns {}, and not {schema}, as its plan says", cells.schema());
+                let message =
+                    format!("the scan has the columns {}, and not {schema}, as its plan says", cells.schema());
                 Err(DataFusionError::Execution(message))
             }
         }
@@ -149,10 +152,7 @@ impl ExecutionPlan for ScanPartsExec {
         Ok(TreeNodeRecursion::Continue)
     }
 
-    fn with_new_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         match (children.pop(), children.is_empty()) {
             (Some(input), true) => Ok(Self::new(self.header.clone(), input, self.arrays.clone())?),
             _ => Err(DataFusionError::Internal("a scan has one input".to_owned())),

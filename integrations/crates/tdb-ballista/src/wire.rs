@@ -79,7 +79,8 @@ impl Header {
         let mut reader = ByteReader::new(bytes);
         let read = parse(&mut reader).and_then(|parts| reader.finish("scan").map(|()| parts));
         let (query, uri, schema, orders) = read.map_err(|error| wrong(DataFusionError::External(Box::new(error))))?;
-        let schema = protobuf::Schema::decode(schema).map_err(|error| wrong(DataFusionError::External(Box::new(error))))?;
+        let schema =
+            protobuf::Schema::decode(schema).map_err(|error| wrong(DataFusionError::External(Box::new(error))))?;
         let schema = Schema::try_from(&schema).map_err(|error| wrong(error.into()))?;
         let columns = schema.fields().len();
         if let Some((column, _)) = orders.iter().flatten().find(|(column, _)| *column as usize >= columns) {

@@ -1,9 +1,12 @@
 use ballista_scheduler::state::task_builder::restrict_plan_to_partitions;
 use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::physical_plan::{ExecutionPlanProperties as _, collect_partitioned};
 use datafusion::prelude::SessionContext;
-use datafusion_proto::bytes::{physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec};
+use datafusion_proto::bytes::{
+    physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
+};
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
 use tdb_datafusion::tdb_array::{Array, NewCells};
@@ -19,7 +22,8 @@ fn array() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
     let dimension = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 40));
-    let schema = SchemaBuilder::sparse().dimension(dimension).capacity(20).attribute(Attribute::new("a", Datatype::Int64));
+    let schema =
+        SchemaBuilder::sparse().dimension(dimension).capacity(20).attribute(Attribute::new("a", Datatype::Int64));
     Array::create(&path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
     let x: Vec<i64> = (0..CELLS).collect();
     Array::open(&path).unwrap().write().cells(NewCells::new().with("x", &x).with("a", &x)).unwrap();
@@ -78,7 +82,7 @@ async fn unions_are_cut_between_their_inputs() {
             let task = sent(cut, &session, &executor);
             assert_eq!(task.output_partitioning().partition_count(), partitions.len());
             let batches = datafusion::physical_plan::collect(task, session.task_ctx()).await.unwrap();
-            rows += batches.iter().map(|batch| batch.num_rows()).sum::<usize>();
+            rows += batches.iter().map(RecordBatch::num_rows).sum::<usize>();
         }
         assert_eq!(rows, 2 * CELLS as usize + 1, "{of_task} partitions in each task");
     }
@@ -90,9 +94,11 @@ async fn orders_are_kept() {
     let (session, plan) = plan(&folder, "SELECT x FROM 'AT' ORDER BY x").await;
     let text = datafusion::physical_plan::displayable(plan.as_ref()).indent(false).to_string();
     assert!(text.contains("ScanPartsExec") && !text.contains("SortExec"), "{text}");
-    let task = sent(sent(plan, &session, &PhysicalCodec::of_plans()), &session, &PhysicalCodec::of_executors(Opener::local()));
+    let task =
+        sent(sent(plan, &session, &PhysicalCodec::of_plans()), &session, &PhysicalCodec::of_executors(Opener::local()));
     let batches = datafusion::physical_plan::collect(task, session.task_ctx()).await.unwrap();
-    let x: Vec<i64> = batches.iter().flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values().to_vec()).collect();
+    let x: Vec<i64> =
+        batches.iter().flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values().to_vec()).collect();
     assert_eq!(x, (0..CELLS).collect::<Vec<_>>());
 }
 

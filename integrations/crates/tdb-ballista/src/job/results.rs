@@ -33,8 +33,14 @@ pub(super) enum Given {
 ///
 /// # Errors
 /// An executor went away when some rows had been given.
-pub(super) async fn give(cluster: &Cluster, finished: &Finished, wanted: usize, to: &Sender<DataFusionResult<RecordBatch>>) -> Result<Given> {
-    let there = finished.partitions.iter().filter_map(|location| location.partition_id.as_ref().map(|id| id.partition_id));
+pub(super) async fn give(
+    cluster: &Cluster,
+    finished: &Finished,
+    wanted: usize,
+    to: &Sender<DataFusionResult<RecordBatch>>,
+) -> Result<Given> {
+    let there =
+        finished.partitions.iter().filter_map(|location| location.partition_id.as_ref().map(|id| id.partition_id));
     let there = there.collect::<BTreeSet<_>>().len();
     if there < wanted {
         return Ok(Given::None(Error::Incomplete { there, wanted }));
@@ -87,7 +93,9 @@ async fn one(
     let executor = location.executor_meta.clone().unwrap_or_default();
     let gone = |why: String| Error::Result { executor: executor.id.clone(), why };
     let port = u16::try_from(executor.port).map_err(|_| gone(format!("{} is no port", executor.port)))?;
-    let Some(partition) = location.partition_id.clone() else { return Err(gone("its partition has no name".to_owned())) };
+    let Some(partition) = location.partition_id.clone() else {
+        return Err(gone("its partition has no name".to_owned()));
+    };
     let (at, through) = match proxy {
         Some(FlightProxy::External(address)) => {
             let address: Address = address.parse()?;
@@ -97,11 +105,13 @@ async fn one(
         Some(FlightProxy::Local(false)) | None => (executor.host.clone(), port),
     };
     let host = if at.contains(':') { format!("[{at}]") } else { at };
-    let client = BallistaClient::try_new(&host, through, cluster.message_bytes, false, None, TRIES, PAUSE_MS, 0, 0).await;
+    let client =
+        BallistaClient::try_new(&host, through, cluster.message_bytes, false, None, TRIES, PAUSE_MS, 0, 0).await;
     let mut client = client.map_err(|error| gone(error.to_string()))?;
     let layout = location.layout();
     let partition = partition.into();
-    let batches = client.fetch_partition_proxied(&executor.id, &partition, location.file_id, layout, &executor.host, port, true);
+    let batches =
+        client.fetch_partition_proxied(&executor.id, &partition, location.file_id, layout, &executor.host, port, true);
     let mut batches = batches.await.map_err(|error| gone(error.to_string()))?;
     while let Some(batch) = batches.next().await {
         if !rows.take(batch.map_err(|error| gone(error.to_string()))?).await {

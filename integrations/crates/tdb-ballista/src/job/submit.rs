@@ -8,8 +8,8 @@ use ballista_core::serde::protobuf::get_job_status_result::FlightProxy;
 use ballista_core::serde::protobuf::job_status::Status;
 use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
 use ballista_core::serde::protobuf::{
-    CancelJobParams, CleanJobDataParams, ExecuteQueryParams, GetJobMetricsParams, GetJobMetricsResult, GetJobStatusParams, KeyValuePair,
-    PartitionLocation,
+    CancelJobParams, CleanJobDataParams, ExecuteQueryParams, GetJobMetricsParams, GetJobMetricsResult,
+    GetJobStatusParams, KeyValuePair, PartitionLocation,
 };
 use ballista_core::utils::{GrpcClientConfig, create_grpc_client_endpoint};
 use ballista_core::{BALLISTA_VERSION, version};
@@ -86,10 +86,13 @@ impl Job {
         version::insert_version_header(message.metadata_mut());
         let refused = |why: String| Error::Refused { scheduler: scheduler.to_string(), why };
         let answer = client.execute_query(message).await.map_err(|status| refused(status.message().to_owned()))?;
-        let is_fit = version::check_compatibility(Some(BALLISTA_VERSION), version::version_from_metadata(answer.metadata()));
+        let is_fit =
+            version::check_compatibility(Some(BALLISTA_VERSION), version::version_from_metadata(answer.metadata()));
         let id = match answer.into_inner().result {
             Some(Answer::Success(taken)) => taken.job_id,
-            Some(Answer::Failure(failure)) => return Err(refused(is_fit.err().unwrap_or_else(|| format!("{failure:?}")))),
+            Some(Answer::Failure(failure)) => {
+                return Err(refused(is_fit.err().unwrap_or_else(|| format!("{failure:?}"))));
+            }
             None => return Err(refused("it gave no answer".to_owned())),
         };
         let job = Self { scheduler: cluster.scheduler.clone(), client, id, wait: cluster.wait, is_over: false };
@@ -166,7 +169,10 @@ impl Job {
 
     /// Has the executors remove what they hold of it. What doesn't get to them they remove later by themselves.
     pub(super) async fn clean(&mut self) {
-        let asked = self.client.clean_job_data(CleanJobDataParams { job_id: self.id.clone(), remove_stage_ids: Vec::new() }).await;
+        let asked = self
+            .client
+            .clean_job_data(CleanJobDataParams { job_id: self.id.clone(), remove_stage_ids: Vec::new() })
+            .await;
         if let Err(status) = asked {
             log::debug!("job {} isn't removed from its executors yet: {}", self.id, status.message());
         }

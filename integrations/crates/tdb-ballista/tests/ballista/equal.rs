@@ -60,7 +60,10 @@ pub(crate) fn options() -> SessionOptions {
             tdb_ballista::tdb_datafusion::tdb_storage::StorageError::from_io(uri.to_owned(), refused)
         }),
         false => Opener::local().storage(uri).map_err(|error| {
-            tdb_ballista::tdb_datafusion::tdb_storage::StorageError::from_io(uri.to_owned(), std::io::Error::other(error))
+            tdb_ballista::tdb_datafusion::tdb_storage::StorageError::from_io(
+                uri.to_owned(),
+                std::io::Error::other(error),
+            )
         }),
     });
     SessionOptions::new(opener).table(TableOptions::new().partitions(5))
@@ -75,9 +78,11 @@ pub(crate) fn rows(runtime: &Runtime, session: &SessionContext, statement: &str)
             let options = FormatOptions::default().with_null("NULL");
             let columns = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options).unwrap());
             let columns: Vec<_> = columns.collect();
-            rows.extend((0..batch.num_rows()).map(|row| {
-                columns.iter().map(|column| column.value(row).to_string()).collect::<Vec<_>>().join(" | ")
-            }));
+            rows.extend(
+                (0..batch.num_rows()).map(|row| {
+                    columns.iter().map(|column| column.value(row).to_string()).collect::<Vec<_>>().join(" | ")
+                }),
+            );
         }
         let is_ordered = statement.rsplit(')').next().unwrap_or_default().contains("ORDER BY");
         if !is_ordered {
@@ -148,7 +153,8 @@ fn from_stores() {
                 .iter()
                 .fold((*query).to_owned(), |query, name| query.replace(&format!("AT/{name}"), &uri(name)));
             let expected = rows(&runtime, &here, &query).unwrap_or_else(|error| panic!("{query}: {error}"));
-            let found = rows(&runtime, &there, &query).unwrap_or_else(|error| panic!("{query} on the cluster: {error}"));
+            let found =
+                rows(&runtime, &there, &query).unwrap_or_else(|error| panic!("{query} on the cluster: {error}"));
             assert_eq!(found, expected, "{query}");
         }
     }

@@ -32,7 +32,9 @@ fn ask(cluster: &Cluster) -> Result<Vec<String>> {
 
 #[test]
 fn addresses() {
-    for wrong in ["", "host", ":50050", "host:", "host:0", "host:65536", "a b:1", "http://host:1", "[::1:5", "[x]:5", "é:1"] {
+    for wrong in
+        ["", "host", ":50050", "host:", "host:0", "host:65536", "a b:1", "http://host:1", "[::1:5", "[x]:5", "é:1"]
+    {
         assert!(matches!(wrong.parse::<tdb_ballista::Address>(), Err(Error::Address { .. })), "{wrong}");
     }
     for right in ["localhost:50050", "127.0.0.1:1", "[::1]:50050", "a-b.example.org:65535"] {
@@ -139,10 +141,13 @@ impl PhysicalExtensionCodec for Newer {
 #[test]
 fn another_version() {
     let runtime = Runtime::new().unwrap();
-    let scheduler = runtime.block_on(Scheduler::bind(SchedulerOptions::new(SocketAddr::from(([127, 0, 0, 1], 0))))).unwrap();
+    let scheduler =
+        runtime.block_on(Scheduler::bind(SchedulerOptions::new(SocketAddr::from(([127, 0, 0, 1], 0))))).unwrap();
     let address: tdb_ballista::Address = scheduler.address().to_string().parse().unwrap();
     runtime.spawn(scheduler.run());
-    let codec = Newer(PhysicalCodec::of_executors(Opener::local()).with_inner(Arc::new(BallistaPhysicalExtensionCodec::default())));
+    let codec = Newer(
+        PhysicalCodec::of_executors(Opener::local()).with_inner(Arc::new(BallistaPhysicalExtensionCodec::default())),
+    );
     let options = ExecutorOptions::new(address.clone(), Opener::local())
         .listen(IpAddr::from([127, 0, 0, 1]), 0, 0)
         .slots(1)

@@ -25,7 +25,12 @@ fn options() -> SessionOptions {
 }
 
 /// Runs a file in a session of its own, in a folder of its own; what each statement came to.
-fn run(runtime: &Runtime, session: &SessionContext, text: &str, folder: &Path) -> Vec<(String, Result<Vec<String>, ()>)> {
+fn run(
+    runtime: &Runtime,
+    session: &SessionContext,
+    text: &str,
+    folder: &Path,
+) -> Vec<(String, Result<Vec<String>, ()>)> {
     let mut found = Vec::new();
     for (head, sql) in statements(&text.replace("$DIR", folder.to_str().unwrap())) {
         match head.split_once(' ').unwrap_or((&head, "")) {

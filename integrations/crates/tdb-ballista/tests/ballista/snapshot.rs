@@ -57,10 +57,15 @@ fn writes_come_from_the_cluster_and_appear_at_once() {
     let left = rows(&runtime, &there, &format!("SELECT count(*) FROM '{at}/genes'")).unwrap();
     assert_eq!(left, ["12"]);
     // Tables of the session itself.
-    rows(&runtime, &there, &format!("CREATE TABLE wanted AS SELECT gene, first FROM '{at}/genes' WHERE gene < 3")).unwrap();
-    let joined = format!("SELECT w.gene, count(*) FROM wanted w JOIN '{at}/cells' c ON c.pos >= w.first GROUP BY w.gene");
+    rows(&runtime, &there, &format!("CREATE TABLE wanted AS SELECT gene, first FROM '{at}/genes' WHERE gene < 3"))
+        .unwrap();
+    let joined =
+        format!("SELECT w.gene, count(*) FROM wanted w JOIN '{at}/cells' c ON c.pos >= w.first GROUP BY w.gene");
     assert_eq!(rows(&runtime, &there, &joined).unwrap().len(), 3);
-    assert_eq!(rows(&runtime, &there, "SELECT table_name FROM information_schema.tables WHERE table_name = 'wanted'").unwrap(), ["wanted"]);
+    assert_eq!(
+        rows(&runtime, &there, "SELECT table_name FROM information_schema.tables WHERE table_name = 'wanted'").unwrap(),
+        ["wanted"]
+    );
 }
 
 #[test]
