@@ -1,6 +1,7 @@
 use ballista_scheduler::state::task_builder::restrict_plan_to_partitions;
 use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::physical_plan::{ExecutionPlanProperties as _, collect_partitioned};
 use datafusion::prelude::SessionContext;
 use datafusion_proto::bytes::{
@@ -81,7 +82,7 @@ async fn unions_are_cut_between_their_inputs() {
             let task = sent(cut, &session, &executor);
             assert_eq!(task.output_partitioning().partition_count(), partitions.len());
             let batches = datafusion::physical_plan::collect(task, session.task_ctx()).await.unwrap();
-            rows += batches.iter().map(|batch| batch.num_rows()).sum::<usize>();
+            rows += batches.iter().map(RecordBatch::num_rows).sum::<usize>();
         }
         assert_eq!(rows, 2 * CELLS as usize + 1, "{of_task} partitions in each task");
     }

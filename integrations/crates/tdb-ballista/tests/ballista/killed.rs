@@ -87,3 +87,26 @@ fn one_that_is_told_to_stop() {
     assert_eq!(asked.join().unwrap(), expected);
     assert!(processes.scheduler.stop().success());
 }
+
+/// Another scheduler at the same address: executors come to it by themselves, and the query of before is lost.
+#[test]
+fn the_scheduler() {
+    let folder = tempfile::tempdir().unwrap();
+    arrays::sparse(&arrays::local(folder.path(), "cells"), 40_000);
+    let mut processes = Processes::start(2);
+    let runtime = Runtime::new().unwrap();
+    let query = QUERY.replace("AT", folder.path().to_str().unwrap());
+    let there = session(options(), &processes.cluster().partitions(12)).unwrap();
+    let asked = {
+        let (there, query) = (there.clone(), query.clone());
+        std::thread::spawn(move || rows(&Runtime::new().unwrap(), &there, &query).map_err(|error| error.to_string()))
+    };
+    processes.executors[1].line("Execute task");
+    processes.scheduler.kill();
+    let error = asked.join().unwrap().unwrap_err();
+    assert!(error.contains("has lost the query"), "{error}");
+    let next = Processes::scheduler_at(&processes.address.port().to_string());
+    let expected = rows(&runtime, &tdb_ballista::tdb_datafusion::session(options()).unwrap(), &query).unwrap();
+    assert_eq!(rows(&runtime, &there, &query).unwrap(), expected);
+    drop(next);
+}

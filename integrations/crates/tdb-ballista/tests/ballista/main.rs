@@ -7,4 +7,5 @@ mod equal;
 mod killed;
 mod processes;
 mod refused;
+mod slt;
 mod snapshot;

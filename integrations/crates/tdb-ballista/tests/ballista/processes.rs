@@ -56,7 +56,10 @@ impl Process {
                 return line.clone();
             }
             let left = end.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "no line with {words:?} in {lines:#?}");
+            if left.is_zero() {
+                drop(lines);
+                panic!("no line with {words:?} in:\n{}", self.said());
+            }
             lines = self.said.more.wait_timeout(lines, left).unwrap().0;
         }
     }
@@ -113,7 +116,12 @@ pub(crate) struct Processes {
 impl Processes {
     /// A scheduler alone.
     pub(crate) fn scheduler() -> Self {
-        let scheduler = Process::start(&["scheduler", "--port", "0", "--executor-timeout", "3", "--log", "info"], &[]);
+        Self::scheduler_at("0")
+    }
+
+    /// The same, at a port.
+    pub(crate) fn scheduler_at(port: &str) -> Self {
+        let scheduler = Process::start(&["scheduler", "--port", port, "--executor-timeout", "8", "--log", "info"], &[]);
         let line = scheduler.line("listening at ");
         let address = line.rsplit(' ').next().unwrap().parse().unwrap();
         Self { scheduler, executors: Vec::new(), address }
