@@ -188,7 +188,7 @@ class Recipe:
         self.steps, self.kept = [], set()
         alive = list(self.attributes)
         for number in range(rng.randint(1, 6)):
-            self.step(rng, alive, 10 * (number + 1), number == 0)
+            self.step(rng, alive, 1010 + 10 * number, number == 0)
         self.alive = alive
 
     def step(self, rng, alive, time, is_first):
@@ -277,8 +277,8 @@ def make(recipe, uri, rng):
     schema = tiledb.ArraySchema(domain, fields, sparse=not recipe.is_dense, enums=[enumeration(label) for label in used], **options)
     tiledb.Array.create(uri, schema)
     for file in Path(uri, "__schema").iterdir():
-        if file.is_file():  # as if it had been made at time 1, before all that is written
-            file.rename(file.with_name("__1_1_" + file.name.rsplit("_", 1)[1]))
+        if file.is_file():  # as if it had been made before all that is written; names are sorted as texts
+            file.rename(file.with_name("__1000_1000_" + file.name.rsplit("_", 1)[1]))
     for step in list(recipe.steps):
         try:
             do(recipe, uri, *step)
