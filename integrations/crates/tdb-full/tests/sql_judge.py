@@ -240,7 +240,8 @@ class Case:
         print(f"  {'dense' if self.recipe.is_dense else 'sparse'}, columns {[(of.name, of.dtype, of.nullable, of.enumeration) for of in columns]}")
         for what, when, of in small.recipe.steps:
             print(f"  {what} at {when}: {str(of)[:1500]}")
-        print(f"  cells: {table.to_pydict() if table.num_rows < 40 else table.num_rows}", flush=True)
+        cells = {name: from_arrow(column) for name, column in zip(table.column_names, table.columns)}
+        print(f"  cells: {cells if table.num_rows < 40 else table.num_rows}", flush=True)
 
     def smallest(self, table, name, parts, why):
         for less in smaller(parts):
