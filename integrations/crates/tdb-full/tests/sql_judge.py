@@ -314,6 +314,7 @@ def rows_of(table):
 
 
 def alone(seed, statements, told):
+    SEEN.clear()  # what the parent has counted
     differing = Case(seed).run(statements)
     told.send((differing, SEEN))
 
