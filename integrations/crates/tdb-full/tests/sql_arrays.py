@@ -123,6 +123,7 @@ def places(dimension, rng, is_dense):
         return ASCII
     if dimension.kind == "float":
         dimension.domain = (-1e6, 1e6)
+        dimension.mild = False  # 0.1
         return [float(np.dtype(dimension.dtype).type(at)) for at in (-1e6, 1e6, -2.5, 0.0, 1.5, 0.1, 3.0)]
     temporal = dimension.kind != "int"
     ends = np.iinfo("i8" if temporal else dimension.dtype)
