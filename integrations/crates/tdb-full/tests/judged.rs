@@ -23,3 +23,12 @@ fn arrays_of_the_reference_library_go_to_files_and_back() {
 fn files_of_others_become_arrays_or_are_refused_by_name() {
     judge("foreign.py");
 }
+
+#[cfg(feature = "sql")]
+#[test]
+#[ignore = "needs TDB_PYTHON, a Python with tiledb, pyarrow, pandas below 3 and duckdb"]
+fn random_sql_gives_what_duckdb_gives_of_the_same_cells() {
+    // The program that `tdb sql` runs lies beside it.
+    assert!(std::path::Path::new(env!("CARGO_BIN_EXE_tdb-sql")).is_file());
+    judge("sql_judge.py");
+}
