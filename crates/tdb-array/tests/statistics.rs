@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use tdb_aggregate::Sum;
 use tdb_array::{
-    Aggregate, Array, ArrayError, ArrayOptions, Batch, CreateOptions, Names, NewCells, NewColumn, Query, Stated, WhyUnknown,
+    Aggregate, Array, ArrayError, ArrayOptions, Batch, CreateOptions, Names, NewCells, NewColumn, Query, Stated,
+    WhyUnknown,
 };
 use tdb_condition::field;
 use tdb_filters::EncryptionKey;
