@@ -68,7 +68,7 @@ fn what_was_consolidated_meanwhile_is_read_and_what_was_vacuumed_is_an_error() {
         let (consolidated, vacuumed) = (session.sql(sum).await.unwrap(), session.sql(sum).await.unwrap());
         ConsolidateFragments::new().run(&Array::open(&path).unwrap()).unwrap();
         assert_eq!(crate::support::text(&consolidated.collect().await.unwrap()), wanted);
-        assert_eq!(Vacuum::fragments().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap().steps.len(), 3);
+        assert!(Vacuum::fragments().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap().steps.len() >= 3);
         // Never fewer rows: all of them, or an error that names the array.
         let error = vacuumed.collect().await.unwrap_err().to_string();
         assert!(error.contains(&uri) && error.contains("__fragments"), "{error}");
