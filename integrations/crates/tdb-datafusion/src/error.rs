@@ -7,7 +7,7 @@ use tdb_array::{ArrayError, ErrorCategory};
 /// [`category`](ArrayError::category) says what to do.
 pub(crate) fn of_array(uri: &str, error: ArrayError) -> DataFusionError {
     let hint = match error.category() {
-        ErrorCategory::Key => "; give its key with the session's options",
+        ErrorCategory::Key => "; its key comes of the function that the opener was given (Opener::with_keys)",
         _ => "",
     };
     let table = format!("table {uri:?}{hint}");

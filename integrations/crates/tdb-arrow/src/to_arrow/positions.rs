@@ -23,6 +23,18 @@ pub(super) fn array(
     options: &ArrowOptions,
 ) -> Result<ArrayRef> {
     let keys = Keys { cells, enumeration, values, options };
+    if options.wide_keys {
+        return match keys.cells.datatype.physical() {
+            PhysicalType::I8 => keys.widened::<Int8Type, Int32Type>(),
+            PhysicalType::U8 => keys.widened::<UInt8Type, Int32Type>(),
+            PhysicalType::I16 => keys.widened::<Int16Type, Int32Type>(),
+            PhysicalType::U16 => keys.widened::<UInt16Type, Int32Type>(),
+            PhysicalType::I32 => keys.array::<Int32Type>(),
+            PhysicalType::U32 => keys.widened::<UInt32Type, Int64Type>(),
+            PhysicalType::U64 => keys.widened::<UInt64Type, Int64Type>(),
+            PhysicalType::I64 | PhysicalType::F32 | PhysicalType::F64 => keys.array::<Int64Type>(),
+        };
+    }
     match keys.cells.datatype.physical() {
         PhysicalType::I8 => keys.array::<Int8Type>(),
         PhysicalType::U8 => keys.array::<UInt8Type>(),
@@ -44,7 +56,31 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
+    /// The keys as they are.
     fn array<K: ArrowDictionaryKeyType>(mut self) -> Result<ArrayRef>
+    where
+        K::Native: Into<i128>,
+    {
+        let (keys, nulls) = self.checked::<K>()?;
+        let keys = PrimitiveArray::<K>::try_new(keys, nulls)?;
+        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
+    }
+
+    /// The keys in a type that holds more of them.
+    fn widened<K: ArrowDictionaryKeyType, W: ArrowDictionaryKeyType>(mut self) -> Result<ArrayRef>
+    where
+        K::Native: Into<i128>,
+        W::Native: TryFrom<i128> + Default,
+    {
+        let (keys, nulls) = self.checked::<K>()?;
+        // A key that the type can't hold is none of the enumeration, and null.
+        let wider = keys.iter().map(|key| W::Native::try_from((*key).into()).unwrap_or_default());
+        let keys = PrimitiveArray::<W>::try_new(wider.collect(), nulls)?;
+        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
+    }
+
+    /// The keys, and which of them are null: those that the enumeration doesn't have are.
+    fn checked<K: ArrowDictionaryKeyType>(&mut self) -> Result<(ScalarBuffer<K::Native>, Option<NullBuffer>)>
     where
         K::Native: Into<i128>,
     {
@@ -71,7 +107,6 @@ impl Keys<'_> {
                 NullBuffer::union(nulls.as_ref(), Some(&inside))
             }
         };
-        let keys = PrimitiveArray::<K>::try_new(keys, nulls)?;
-        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
+        Ok((keys, nulls))
     }
 }

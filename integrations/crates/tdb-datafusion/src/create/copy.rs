@@ -21,9 +21,10 @@ use datafusion::object_store::{ObjectMeta, ObjectStore};
 use datafusion::physical_expr::LexRequirement;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
-use futures_util::StreamExt;
-use tdb_array::CreateOptions;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use tdb_array::tdb_schema::ArrayDefinition;
+use tdb_array::{Array, CreateOptions};
+use tdb_storage::StorageError;
 
 use super::definition::{Creation, plain};
 use crate::write::InsertSink;
@@ -141,14 +142,10 @@ impl DataSink for CopySink {
         &self.schema
     }
 
-    async fn write_all(&self, data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
-        let (uri, opener, definition) = (self.uri.clone(), self.opener.clone(), self.definition.clone());
-        let made = move || {
-            let storage = opener.storage(&uri)?;
-            CreateOptions::new().create_on(&storage, &definition).map_err(|error| error::of_array(&uri, error))?;
-            opener.array(&uri, None)
-        };
-        let array = error::joined(tokio::task::spawn_blocking(made).await)?;
+    async fn write_all(&self, mut data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
+        // What fails at once makes no array.
+        let first = data.try_next().await?;
+        let array = self.create().await?;
         let order: Vec<usize> = {
             // A dense array takes dimensions first.
             let dimensions = array.schema().dimensions();
@@ -160,8 +157,48 @@ impl DataSink for CopySink {
         let schema: SchemaRef = Arc::new(plain(&self.schema.project(&order)?));
         let sink = InsertSink { array, uri: self.uri.clone(), schema: schema.clone() };
         let told = schema.clone();
-        let rows = data.map(move |batch| batch.and_then(|batch| told_plainly(&batch.project(&order)?, &told)));
-        sink.write_all(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), context).await
+        let rows = stream::iter(first.map(Ok)).chain(data);
+        let rows = rows.map(move |batch| batch.and_then(|batch| told_plainly(&batch.project(&order)?, &told)));
+        let written = sink.write_all(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), context).await;
+        if written.is_err() {
+            self.remove_empty().await;
+        }
+        written
+    }
+}
+
+impl CopySink {
+    /// Makes the array, and opens it.
+    async fn create(&self) -> Result<Array> {
+        let (uri, opener, definition) = (self.uri.clone(), self.opener.clone(), self.definition.clone());
+        let made = move || {
+            let storage = opener.storage(&uri)?;
+            CreateOptions::new().create_on(&storage, &definition).map_err(|error| error::of_array(&uri, error))?;
+            opener.array(&uri, None)
+        };
+        error::joined(tokio::task::spawn_blocking(made).await)
+    }
+
+    /// Removes the array after rows failed, unless others have written into it meanwhile. The error to report is that of the rows: what
+    /// can't be removed stays.
+    async fn remove_empty(&self) {
+        let (uri, opener) = (self.uri.clone(), self.opener.clone());
+        let removed = move || {
+            let storage = opener.storage(&uri)?;
+            let failed = |error: StorageError| error::of_array(&uri, error.into());
+            let is_empty = opener.array(&uri, None)?.fragments().is_ok_and(<[_]>::is_empty);
+            if is_empty {
+                let entries = storage.list("").map_err(failed)?;
+                // Without its schema it is no array; the other folders are empty then.
+                let own = |name: &str| name.starts_with("__");
+                let mut folders: Vec<String> =
+                    entries.into_iter().map(|entry| entry.name).filter(|name| own(name)).collect();
+                folders.sort_by_key(|name| name != "__schema");
+                folders.iter().try_for_each(|name| storage.remove_folder(name)).map_err(failed)?;
+            }
+            Ok(())
+        };
+        let _: Result<()> = error::joined(tokio::task::spawn_blocking(removed).await);
     }
 }
 

@@ -15,7 +15,11 @@ impl Scan {
             let column = sort.expr.downcast_ref::<Column>()?;
             (!sort.options.descending).then(|| column.name().to_owned())
         });
-        let names: Vec<String> = names.collect::<Option<_>>()?;
+        self.order_by(names.collect::<Option<_>>()?)
+    }
+
+    /// The same, of columns by their names.
+    pub(super) fn order_by(&self, names: Vec<String>) -> Option<(Order, Vec<String>)> {
         let dimensions = self.opened.array_schema().dimensions();
         let is_sorted = |order: &[usize]| {
             names.len() <= order.len()

@@ -104,7 +104,7 @@ impl ScanPieces {
                 .map_err(|_| error::plan(format!("{:?} has no column {name:?} any more", self.uri)))
         };
         let places = self.columns.iter().map(place).collect::<Result<Vec<_>>>()?;
-        Ok(Scan {
+        let scan = Scan {
             schema: opened.projected(Some(&places))?,
             opened,
             columns: self.columns.clone(),
@@ -116,7 +116,14 @@ impl ScanPieces {
             parts: Arc::new(std::sync::OnceLock::from(Ok(Arc::new(self.partitions.clone())))),
             statistics: Arc::default(),
             metrics: ExecutionPlanMetricsSet::new(),
-        })
+        };
+        // Plans leave out what sorts again: an order that isn't one would give wrong rows.
+        if let Some((_, names)) = &self.order
+            && scan.order_by(names.clone()) != self.order
+        {
+            return Err(error::plan(format!("{:?} has no order by {}", self.uri, names.join(", "))));
+        }
+        Ok(scan)
     }
 
     /// What [`from_bytes`](Self::from_bytes) reads.

@@ -172,7 +172,10 @@ impl InsertSink {
     /// The cells of a dense array are a box: all rows have to be there before it is known whether they are one.
     async fn write_dense(&self, mut data: SendableRecordBatchStream, mut rows: Rows) -> Result<u64> {
         while let Some(batch) = data.try_next().await? {
-            rows.make_room(&batch)?;
+            rows.make_room(&batch).map_err(|error| {
+                let what = "is dense: all rows of an INSERT have to fit in memory; write it box by box";
+                error.context(format!("table {:?} {what}", self.uri))
+            })?;
             rows.push(batch);
         }
         let batch = rows.take(&self.schema)?;

@@ -3,7 +3,11 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod changes;
+mod docs;
+mod enumerations;
 mod errors;
+mod fixtures;
+mod fuzz_replay;
 mod pieces;
 mod plans;
 mod random;

@@ -4,19 +4,9 @@ use std::sync::Arc;
 
 use tdb_datafusion::datafusion::datasource::source::DataSourceExec;
 use tdb_datafusion::datafusion::physical_plan::{ExecutionPlan, collect};
-use tdb_datafusion::{Opener, Scan, ScanPieces, TableOptions};
+use tdb_datafusion::{Opener, ScanPieces, TableOptions};
 
-use crate::support::{local_with, rows, run, sorted, sparse, text};
-
-/// The scans of a plan.
-fn scans(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Scan>) {
-    if let Some(source) = plan.downcast_ref::<DataSourceExec>()
-        && let Some(scan) = source.data_source().downcast_ref::<Scan>()
-    {
-        found.push(scan.clone());
-    }
-    plan.children().into_iter().for_each(|child| scans(child, found));
-}
+use crate::support::{local_with, rows, run, scans, sorted, sparse, text};
 
 #[test]
 fn a_scan_that_was_written_down_gives_the_same_rows_of_the_same_snapshot() {
@@ -27,8 +17,7 @@ fn a_scan_that_was_written_down_gives_the_same_rows_of_the_same_snapshot() {
         let session = local_with(TableOptions::new().partitions(3));
         let sql = format!("SELECT x, name, s, e FROM '{}' WHERE u > 40 AND x < 20", path.display());
         let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
-        let mut found = Vec::new();
-        scans(&plan, &mut found);
+        let found = scans(&plan);
         let [scan] = &found[..] else { panic!("{found:?}") };
         let pieces = scan.pieces().unwrap();
         let bytes = pieces.to_bytes();
@@ -53,8 +42,7 @@ fn damaged_bytes_are_refused() {
         let session = local_with(TableOptions::new().partitions(2));
         let sql = format!("SELECT x FROM '{}' WHERE u > 40", path.display());
         let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
-        let mut found = Vec::new();
-        scans(&plan, &mut found);
+        let found = scans(&plan);
         let bytes = found[0].pieces().unwrap().to_bytes();
         for end in 0..bytes.len() {
             assert!(ScanPieces::from_bytes(&bytes[..end]).is_err(), "{end}");

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use tdb_datafusion::datafusion::arrow::array::RecordBatch;
 use tdb_datafusion::datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use tdb_datafusion::datafusion::datasource::MemTable;
+use tdb_datafusion::datafusion::datasource::source::DataSourceExec;
 use tdb_datafusion::datafusion::error::Result;
+use tdb_datafusion::datafusion::physical_plan::ExecutionPlan;
 use tdb_datafusion::datafusion::prelude::SessionContext;
 use tdb_datafusion::tdb_array::tdb_condition::field;
 use tdb_datafusion::tdb_array::tdb_schema::{
@@ -14,7 +16,7 @@ use tdb_datafusion::tdb_array::tdb_schema::{
 };
 use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
 use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, NewCells, NewColumn};
-use tdb_datafusion::{Opener, SessionOptions, TableOptions, session};
+use tdb_datafusion::{Opener, Scan, SessionOptions, TableOptions, session};
 
 /// Runs asynchronous code.
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
@@ -68,6 +70,14 @@ pub(crate) async fn twin(context: &SessionContext, path: &Path) -> Result<Arc<Me
     let frame = context.read_table(table)?;
     let schema = Arc::new(frame.schema().as_arrow().clone());
     Ok(Arc::new(MemTable::try_new(schema, vec![frame.collect().await?])?))
+}
+
+/// The scans of a plan.
+pub(crate) fn scans(plan: &Arc<dyn ExecutionPlan>) -> Vec<Scan> {
+    let source = plan.downcast_ref::<DataSourceExec>().and_then(|exec| exec.data_source().downcast_ref::<Scan>());
+    let mut found: Vec<Scan> = source.cloned().into_iter().collect();
+    plan.children().into_iter().for_each(|child| found.extend(scans(child)));
+    found
 }
 
 /// Numbers that look random, the same on each run.
