@@ -37,7 +37,10 @@ pub struct SessionOptions {
 impl SessionOptions {
     /// Arrays that an opener finds; memory without bounds, as many partitions as there are threads.
     pub fn new(opener: Opener) -> Self {
-        let config = SessionConfig::new().with_information_schema(true);
+        let mut config = SessionConfig::new().with_information_schema(true);
+        // Joins by small numbers take an array in place of a hash table, and don't know dictionaries of numbers (DataFusion 55.2).
+        config.options_mut().execution.perfect_hash_join_small_build_threshold = 0;
+        config.options_mut().execution.perfect_hash_join_min_key_density = 2.0;
         Self {
             opener,
             table: TableOptions::new(),

@@ -172,6 +172,24 @@ fn times_keys_and_groups() {
 }
 
 #[test]
+fn arrays_by_path_are_never_dropped() {
+    let fixture = fixtures::named(SPARSE);
+    let (exit, said) = refused(&["sql", &format!("DROP TABLE '{}'", uri(&fixture))]);
+    assert_eq!(exit, 2, "{said}");
+    assert!(said.contains("`tdb remove`"), "{said}");
+    assert!(fixture.array_dir().join("__schema").is_dir());
+}
+
+#[test]
+fn what_metadata_say_of_no_rows() {
+    let fixture = fixtures::named(SPARSE);
+    let before = format!("SELECT count(*) AS n, sum(a) AS s, min(a) AS m FROM '{}@2001-01-01'", uri(&fixture));
+    assert_eq!(rows(&["sql", &before, "--format", "jsonl"]), "{\"n\":0,\"s\":null,\"m\":null}\n");
+    let alone = format!("SELECT sum(a) AS s FROM '{}@2001-01-01'", uri(&fixture));
+    assert_eq!(rows(&["sql", &alone, "--format", "jsonl"]), "{\"s\":null}\n");
+}
+
+#[test]
 fn plans_are_shown_whole() {
     let fixture = fixtures::named(SPARSE);
     let explain = format!("EXPLAIN SELECT max(s) FROM '{}' WHERE y > 3", uri(&fixture));

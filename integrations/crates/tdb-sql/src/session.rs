@@ -1,6 +1,6 @@
 //! Sessions of this process.
 
-use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::prelude::SessionContext;
 use tdb_cli::{Context, Failure, Result};
 use tdb_datafusion::{Opener, SessionOptions, TableOptions, TdbCatalog, session};
 
@@ -32,7 +32,7 @@ fn tables(settings: &Settings) -> TableOptions {
 /// # Errors
 /// A setting that DataFusion doesn't know.
 pub fn session_options(settings: &Settings, opener: Opener) -> Result<SessionOptions> {
-    let mut config = SessionConfig::new();
+    let mut options = SessionOptions::new(opener).table(tables(settings)).partitions(settings.threads);
     let own = [
         ("datafusion.catalog.information_schema", "true"),
         // Errors say where in the statement.
@@ -40,14 +40,18 @@ pub fn session_options(settings: &Settings, opener: Opener) -> Result<SessionOpt
     ];
     let given = settings.set.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     for (key, value) in own.into_iter().chain(given) {
-        let set = config.options_mut().set(key, value);
-        set.map_err(|error| Failure::usage(format!("--set {key}: {}", error.strip_backtrace())))?;
+        let mut set = Ok(());
+        options = options.config(|mut config| {
+            set = config.options_mut().set(key, value);
+            config
+        });
+        set.map_err(|error| Failure::usage(format!("--set {key}: {}", error.strip_backtrace().trim())))?;
     }
     if let Some((name, _)) = settings.groups.first() {
-        config = config.with_default_catalog_and_schema(name, "public").with_create_default_catalog_and_schema(false);
+        options = options.config(|config| {
+            config.with_default_catalog_and_schema(name, "public").with_create_default_catalog_and_schema(false)
+        });
     }
-    let mut options =
-        SessionOptions::new(opener).table(tables(settings)).config(|_| config).partitions(settings.threads);
     if let Some(memory) = settings.memory {
         options = options.memory(usize::try_from(memory).unwrap_or(usize::MAX));
     }

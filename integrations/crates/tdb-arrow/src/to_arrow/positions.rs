@@ -61,7 +61,13 @@ impl Keys<'_> {
     where
         K::Native: Into<i128>,
     {
-        let (keys, nulls) = self.checked::<K>()?;
+        let (keys, nulls) = self.taken::<K>();
+        // Arrow looks at each key, so that here nobody does unless one is outside.
+        let same = PrimitiveArray::<K>::try_new(keys.clone(), nulls.clone())?;
+        if let Ok(array) = DictionaryArray::try_new(same, Arc::clone(self.values)) {
+            return Ok(Arc::new(array));
+        }
+        let nulls = self.checked::<K>(&keys, nulls)?;
         let keys = PrimitiveArray::<K>::try_new(keys, nulls)?;
         Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
     }
@@ -72,30 +78,33 @@ impl Keys<'_> {
         K::Native: Into<i128>,
         W::Native: TryFrom<i128> + Default,
     {
-        let (keys, nulls) = self.checked::<K>()?;
+        let (keys, nulls) = self.taken::<K>();
+        let nulls = self.checked::<K>(&keys, nulls)?;
         // A key that the type can't hold is none of the enumeration, and null.
         let wider = keys.iter().map(|key| W::Native::try_from((*key).into()).unwrap_or_default());
         let keys = PrimitiveArray::<W>::try_new(wider.collect(), nulls)?;
         Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
     }
 
-    /// The keys, and which of them are null: those that the enumeration doesn't have are.
-    fn checked<K: ArrowDictionaryKeyType>(&mut self) -> Result<(ScalarBuffer<K::Native>, Option<NullBuffer>)>
+    /// The cells' keys, and which of them are null.
+    fn taken<K: ArrowDictionaryKeyType>(&mut self) -> (ScalarBuffer<K::Native>, Option<NullBuffer>) {
+        (buffers::scalars(std::mem::take(&mut self.cells.values)), self.cells.nulls.take())
+    }
+
+    /// Which keys are null: those that the enumeration doesn't have are, too.
+    fn checked<K: ArrowDictionaryKeyType>(
+        &self,
+        keys: &ScalarBuffer<K::Native>,
+        nulls: Option<NullBuffer>,
+    ) -> Result<Option<NullBuffer>>
     where
         K::Native: Into<i128>,
     {
-        let keys: ScalarBuffer<K::Native> = buffers::scalars(std::mem::take(&mut self.cells.values));
-        let nulls = self.cells.nulls.take();
-        // Arrow looks at each key, so that here nobody does unless one is outside.
-        let same = PrimitiveArray::<K>::try_new(keys.clone(), nulls.clone())?;
-        if let Ok(array) = DictionaryArray::try_new(same, Arc::clone(self.values)) {
-            return Ok(Arc::new(array));
-        }
         let count = self.values.len();
         let inside = |key: K::Native| usize::try_from(key.into()).is_ok_and(|key| key < count);
         let is_valid = |cell: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(cell));
         let outside = keys.iter().enumerate().find(|(cell, key)| !inside(**key) && is_valid(*cell));
-        let nulls = match outside {
+        Ok(match outside {
             None => nulls,
             Some((cell, key)) if !self.options.outside_is_null => {
                 let enumeration = self.enumeration.name().to_owned();
@@ -106,7 +115,6 @@ impl Keys<'_> {
                 let inside = NullBuffer::new(BooleanBuffer::collect_bool(keys.len(), |cell| inside(keys[cell])));
                 NullBuffer::union(nulls.as_ref(), Some(&inside))
             }
-        };
-        Ok((keys, nulls))
+        })
     }
 }

@@ -83,6 +83,8 @@ impl Scan {
         statistics.min_value = value(&found.min);
         statistics.max_value = value(&found.max);
         statistics.sum_value = match (&found.sum, told) {
+            // That of no values is null in SQL.
+            _ if *values == 0 => Precision::Absent,
             (Stated::Exact(Some(Sum::I64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::Int64(Some(*sum))),
             (Stated::Exact(Some(Sum::U64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::UInt64(Some(*sum))),
             _ => Precision::Absent,
