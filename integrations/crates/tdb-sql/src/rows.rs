@@ -6,10 +6,10 @@ use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::arrow::error::ArrowError;
-use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use datafusion::arrow::util::display::ArrayFormatter;
 use tdb_cli::{RowColumn, Rows};
 
-use json::Form;
+use json::{Form, OPTIONS};
 
 /// The columns of rows of a schema.
 pub(crate) fn columns(schema: &Schema) -> Vec<RowColumn> {
@@ -22,9 +22,6 @@ fn is_number(field: &Field) -> bool {
         datatype => datatype.is_numeric(),
     }
 }
-
-/// How the cells of all types look as text.
-const OPTIONS: FormatOptions<'static> = FormatOptions::new().with_display_error(true);
 
 /// The columns of a record batch, dictionaries replaced by their values.
 pub(crate) struct Values(Vec<ArrayRef>, usize);

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use datafusion::common::ScalarValue;
 use datafusion::error::DataFusionError;
+use datafusion::logical_expr::{DdlStatement, LogicalPlan};
 use datafusion::prelude::SessionContext;
 use futures_util::StreamExt;
-use tdb_cli::{Context, Result, RowFormat};
+use tdb_cli::{Context, Failure, Result, RowFormat};
 
 use crate::error::{Place, failure};
 use crate::interrupt::Interrupts;
@@ -44,7 +45,10 @@ impl Runner<'_> {
     /// Runs one statement, and gives how many rows it has printed, if it gives rows.
     pub(crate) async fn one(&self, place: &Place<'_>) -> Result<Option<u64>> {
         let failed = |error: DataFusionError| failure(&error, place);
-        let frame = self.session.sql(&place.text[place.statement.clone()]).await.map_err(failed)?;
+        let statement = &place.text[place.statement.clone()];
+        let plan = self.session.state().create_logical_plan(statement).await.map_err(failed)?;
+        self.drops_what_it_can(&plan).await?;
+        let frame = self.session.execute_logical_plan(plan).await.map_err(failed)?;
         let mut stream = frame.execute_stream().await.map_err(failed)?;
         let schema = stream.schema();
         let mut printer = match schema.fields().is_empty() {
@@ -75,6 +79,21 @@ impl Runner<'_> {
         }
         out.flush()?;
         Ok(printer.map(|printer| printer.count()))
+    }
+
+    /// Arrays and files are tables by their paths without anybody having made them so; DataFusion takes such a table for one that it
+    /// could drop, and does nothing.
+    async fn drops_what_it_can(&self, plan: &LogicalPlan) -> Result<()> {
+        let LogicalPlan::Ddl(DdlStatement::DropTable(drop)) = plan else { return Ok(()) };
+        let is_known = self.session.table_exist(drop.name.clone()).unwrap_or(true);
+        match !is_known && self.session.table_provider(drop.name.clone()).await.is_ok() {
+            true => {
+                let message =
+                    format!("{} is a table by its path, and not of the session, which alone can be dropped", drop.name);
+                Err(Failure::usage(message).with_hint("`tdb remove` removes arrays"))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Runs one statement, and says on standard error how many rows there were and how long it took.

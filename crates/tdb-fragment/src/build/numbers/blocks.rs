@@ -1,6 +1,6 @@
 //! Numbers taken several at once, where what comes of it doesn't depend on that: loops that compilers make lanes of.
 
-use super::Sum;
+use super::sums::Sum;
 
 /// Numbers of which many can be taken at once. Blocks are their little-endian bytes.
 pub(super) trait InBlocks: Copy + PartialOrd {

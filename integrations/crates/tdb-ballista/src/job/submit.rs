@@ -131,11 +131,21 @@ impl Job {
                 Some(false) => {
                     let waited = lonely.get_or_insert(probed).elapsed();
                     if waited >= self.wait {
+                        self.cancel().await;
                         return Err(Error::NoExecutors { scheduler: self.scheduler.to_string(), waited: self.wait });
                     }
                 }
                 _ => lonely = None,
             }
+        }
+    }
+
+    /// Says that nobody waits any more. Unlike where a job is dropped, somebody waits for that to arrive: a program that ends with
+    /// the error takes its runtime along.
+    async fn cancel(&mut self) {
+        self.is_over = true;
+        if let Err(status) = self.client.cancel_job(CancelJobParams { job_id: self.id.clone() }).await {
+            log::debug!("job {} isn't cancelled: {}", self.id, status.message());
         }
     }
 

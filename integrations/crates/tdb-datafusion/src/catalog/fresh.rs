@@ -7,7 +7,7 @@ use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, 
 use datafusion::error::Result;
 
 use super::UrlTables;
-use crate::{TdbTable, error};
+use crate::TdbTable;
 
 /// Catalogs as they are, but for that.
 #[derive(Debug)]
@@ -93,11 +93,6 @@ impl SchemaProvider for FreshSchema {
     }
 
     fn deregister_table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        // What is found by its path was never registered, and is no table that a session could drop.
-        if !self.inner.table_exist(name) {
-            let why = "it is found by its path, and no table of the session; `tdb remove` removes arrays";
-            return Err(error::plan(format!("can't drop {name:?}: {why}")));
-        }
         self.inner.deregister_table(name)
     }
 

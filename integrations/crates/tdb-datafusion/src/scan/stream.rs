@@ -87,7 +87,7 @@ impl Run {
         }
         let parts = self.scan.parts()?;
         let reservation = MemoryConsumer::new(format!("scan of {:?}", self.scan.uri())).register(&self.pool);
-        let wanted = self.scan.opened.options.budget.min(share(self.pool.memory_limit(), parts.len()));
+        let wanted = self.scan.opened.options.budget.min(share(&self.pool.memory_limit(), parts.len()));
         let budget = reserve(&reservation, wanted)?;
         let conversion = self.scan.opened.conversion(&self.scan.columns)?;
         for part in parts.get(self.partition).map_or(&[][..], Vec::as_slice) {
@@ -159,9 +159,9 @@ fn current(filter: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
 
 /// What a partition of a scan may take of a pool at most: all of them together a quarter of it, as the rest of the query needs memory
 /// that it can't do without.
-fn share(limit: MemoryLimit, partitions: usize) -> usize {
+fn share(limit: &MemoryLimit, partitions: usize) -> usize {
     match limit {
-        MemoryLimit::Finite(bytes) => (bytes / 4 / partitions.max(1)).max(LEAST_BUDGET),
+        MemoryLimit::Finite(bytes) => (*bytes / 4 / partitions.max(1)).max(LEAST_BUDGET),
         MemoryLimit::Infinite | MemoryLimit::Unknown => usize::MAX,
     }
 }

@@ -4,9 +4,10 @@ use std::fmt::{Debug, Write};
 
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{ArrowPrimitiveType, DataType, Float16Type, Float32Type, Float64Type};
-use datafusion::arrow::util::display::ArrayFormatter;
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use super::OPTIONS;
+/// How the cells of all types look as text.
+pub(super) const OPTIONS: FormatOptions<'static> = FormatOptions::new().with_display_error(true);
 
 /// How the cells of a type become JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
