@@ -28,9 +28,12 @@ fn open(fixture: &Fixture) -> Array {
 /// What the reader of Arrow gives: of a dense array the cells of the smallest box that holds all that was written.
 fn read(array: &Array, options: &ArrowOptions) -> Result<Vec<String>, String> {
     let schema = array.schema();
-    let names: Vec<&str> = schema.dimensions().iter().map(|dimension| dimension.name()).collect();
     let names: Vec<&str> =
-        names.into_iter().chain(schema.attributes().iter().map(|attribute| attribute.name())).collect();
+        schema.dimensions().iter().map(tdb_datafusion::tdb_array::tdb_schema::Dimension::name).collect();
+    let names: Vec<&str> = names
+        .into_iter()
+        .chain(schema.attributes().iter().map(tdb_datafusion::tdb_array::tdb_schema::Attribute::name))
+        .collect();
     let mut query = array.read().select(names).unwrap();
     if schema.is_dense() {
         let Some(ends) = array.non_empty_coordinates().unwrap() else { return Ok(Vec::new()) };
