@@ -126,8 +126,8 @@ pub use split::QueryPart;
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
 pub use write::{
-    CreateOptions, Duplicates, GlobalWriter, GroupWriter, Leftover, MetadataWriter, Names, NewCells, NewColumn, Write,
-    Written,
+    CreateOptions, Duplicates, GlobalWriter, GroupWriter, Leftover, MetadataWriter, Names, NewCells, NewColumn,
+    TogetherWriter, Write, Written,
 };
 
 /// A result whose error says which file or which part of the request is at fault.

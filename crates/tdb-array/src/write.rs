@@ -27,6 +27,7 @@ mod settings;
 mod sparse;
 mod stream;
 mod target;
+mod together;
 mod version;
 mod writer;
 
@@ -48,5 +49,6 @@ pub use settings::{Duplicates, Written};
 use settings::{Settings, commit};
 pub use stream::GlobalWriter;
 pub(crate) use target::Target;
+pub use together::TogetherWriter;
 pub(crate) use version::{chosen_version, version_of_new_fragments};
 pub use writer::Write;

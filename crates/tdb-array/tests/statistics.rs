@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use tdb_aggregate::Sum;
 use tdb_array::{
-    Aggregate, Array, ArrayError, ArrayOptions, Batch, CreateOptions, Names, NewCells, Query, Stated, WhyUnknown,
+    Aggregate, Array, ArrayError, ArrayOptions, Batch, CreateOptions, Names, NewCells, NewColumn, Query, Stated,
+    WhyUnknown,
 };
 use tdb_condition::field;
 use tdb_filters::EncryptionKey;
@@ -140,4 +141,40 @@ fn dense_cells_that_nobody_wrote_count() {
     );
     let cut = open(&storage).read().range("x", 15..40).unwrap().statistics("i").unwrap();
     assert_eq!((cut.cells, cut.sum), (Stated::Exact(25), Stated::Unknown(WhyUnknown::PartOfTile)));
+}
+
+#[test]
+fn ends_of_dimensions_are_those_of_boxes() {
+    let storage = create(SchemaBuilder::sparse().capacity(4));
+    write(&storage, &[999, 2, 3, 400, 5, 6, 7, 0], &[1.0; 8], &[5; 8]);
+    let ends = |array: &Array| {
+        let found = array.statistics("x").unwrap();
+        (found.min, found.max, found.sum)
+    };
+    let exact = |x: i32| Stated::Exact(Some(x.to_le_bytes().to_vec()));
+    assert_eq!(ends(&open(&storage)), (exact(0), exact(999), Stated::Exact(Some(Sum::I64(1422)))));
+    write(&storage, &[1000 - 2, 401], &[1.0; 2], &[5; 2]);
+    let overlap = Stated::Unknown(WhyUnknown::Overlap);
+    assert_eq!(ends(&open(&storage)).1, overlap);
+    // Of deleted cells nobody knows which they were.
+    let storage = create(SchemaBuilder::sparse());
+    write(&storage, &[1, 2, 3], &[1.0; 3], &[5, 6, 7]);
+    open(&storage).delete_cells(&field("i").eq(7), &Names::new()).unwrap();
+    assert_eq!(ends(&open(&storage)).1, Stated::Unknown(WhyUnknown::Deletes));
+    // The boxes of dense tiles are of more than was written.
+    let storage = create(SchemaBuilder::dense());
+    let cells = NewCells::new().with("f", &[1.0f64; 20]).with("i", &[3i64; 20]);
+    open(&storage).write().range("x", 10..30).unwrap().cells(cells).unwrap();
+    assert!(matches!(ends(&open(&storage)).1, Stated::Unknown(_)));
+    // Floats have NaNs and two zeros.
+    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+    let y = Dimension::new("y", Datatype::Float64, Scalar::F64(-9.0), Scalar::F64(9.0));
+    let schema = SchemaBuilder::sparse().dimension(y).dimension(Dimension::string("s"));
+    let definition = ArrayDefinition::new(schema.attribute(Attribute::new("i", Datatype::Int64)).build().unwrap());
+    CreateOptions::new().create_on(&storage, &definition.unwrap()).unwrap();
+    let cells = NewCells::new().with("y", &[1.0f64, -0.0]).with("s", NewColumn::strings(["b", ""]));
+    open(&storage).write().cells(cells.with("i", &[1i64, 2])).unwrap();
+    assert!(matches!(open(&storage).statistics("y").unwrap().min, Stated::Unknown(_)));
+    let strings = open(&storage).statistics("s").unwrap();
+    assert_eq!((strings.min, strings.max), (Stated::Exact(Some(Vec::new())), Stated::Exact(Some(b"b".to_vec()))));
 }

@@ -2,18 +2,22 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 use clap::ArgMatches;
 use tdb_array::Array;
-use tdb_storage::{Storage, StorageError};
+use tdb_filters::EncryptionKey;
+use tdb_storage::{CountingStorage, LocalStorage, Storage, StorageError};
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::files::{self, FileFormat, FolderFormat};
 use crate::key::Key;
+use crate::output::{RowColumn, RowFormat, RowPrinter};
 use crate::stores::{self, OpenStorage};
+use crate::terminal::Terminal;
 use crate::time::TimeArgs;
-use crate::{session, target};
+use crate::{interrupt, location, session, target};
 
 /// What a program adds to the commands: ways to open the arrays that URIs name, kinds of files, and further commands.
 #[derive(Default)]
@@ -85,7 +89,9 @@ pub trait FurtherCommand: Send + Sync {
 
 /// What commands have in common.
 #[derive(Clone, Copy, Debug)]
-pub struct Context(());
+pub struct Context {
+    terminal: Terminal,
+}
 
 impl Context {
     /// Opens an array as the other commands do: a path or a URI, with the key that the command line or the environment
@@ -96,6 +102,56 @@ impl Context {
     pub fn open_array(&self, argument: &OsStr) -> Result<Array> {
         let key = Key::given(session::options().key_file.as_deref())?;
         Ok(target::open_to_read(argument, 0, &TimeArgs::default(), &key)?.1)
+    }
+
+    /// The key of encrypted arrays that the command line or the environment names, if there is one.
+    ///
+    /// # Errors
+    /// What is there is no key, or can't be read.
+    pub fn key(&self) -> Result<Option<EncryptionKey>> {
+        Ok(Key::given(session::options().key_file.as_deref())?.bytes().cloned())
+    }
+
+    /// The storage that a path of this machine or a URI names. With `--stats` it says at the end what was asked of it.
+    ///
+    /// # Errors
+    /// URIs of this kind can't be opened.
+    pub fn storage(&self, argument: &str) -> Result<Arc<dyn Storage>, StorageError> {
+        let storage = match stores::open(argument.as_ref()) {
+            Some(opened) => opened?,
+            None => {
+                let refused = |failure: Failure| {
+                    let why = io::Error::new(io::ErrorKind::Unsupported, failure.message().to_owned());
+                    StorageError::from_io(argument.to_owned(), why)
+                };
+                Arc::new(LocalStorage::new(location::local(argument.as_ref()).map_err(refused)?))
+            }
+        };
+        if !session::options().stats {
+            return Ok(storage);
+        }
+        let counting = CountingStorage::new(storage);
+        session::counting(&counting);
+        Ok(Arc::new(counting))
+    }
+
+    /// Prints rows in a format, or if none was asked for in the one that the other commands would choose. `null` is what CSV
+    /// shows for a null cell.
+    ///
+    /// # Errors
+    /// The columns' names can't be printed.
+    pub fn row_printer(&self, format: Option<RowFormat>, columns: Vec<RowColumn>, null: &str) -> Result<RowPrinter> {
+        RowPrinter::new(RowFormat::or_default(format, self.terminal), columns, null, self.terminal)
+    }
+
+    /// Has Ctrl-C call a function, on a thread of its own, in place of ending the process. Once in a run.
+    pub fn on_interrupt(&self, call: impl FnMut() + Send + 'static) {
+        interrupt::calls(call);
+    }
+
+    /// Says on standard error what went wrong, for commands that go on.
+    pub fn report(&self, failure: &Failure) {
+        failure.report(self.terminal);
     }
 }
 
@@ -131,9 +187,9 @@ pub(crate) fn is_command(name: &str) -> bool {
 }
 
 /// Runs a command that was added.
-pub(crate) fn run_command(name: &str, matches: &ArgMatches) -> Result<()> {
+pub(crate) fn run_command(name: &str, matches: &ArgMatches, terminal: Terminal) -> Result<()> {
     match commands().iter().find(|further| further.command().get_name() == name) {
-        Some(command) => command.run(matches, &Context(())),
+        Some(command) => command.run(matches, &Context { terminal }),
         // The parser knows those that there are.
         None => Ok(()),
     }

@@ -4,11 +4,14 @@ mod excerpt;
 mod library;
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
+use std::ops::Range;
 
 use excerpt::Excerpt;
 use tdb_condition::ConditionTextError;
 use tdb_schema_text::SchemaTextError;
+
+use crate::terminal::{Terminal, message};
 
 /// The exit codes, as `docs/cli.md` promises them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +104,27 @@ impl Failure {
         self
     }
 
+    /// With the line of a text in which these bytes begin, and them marked.
+    #[must_use]
+    pub fn in_text(mut self, text: &str, bytes: Range<usize>) -> Self {
+        self.excerpt = Excerpt::new(text, bytes);
+        self
+    }
+
+    /// Says on standard error what went wrong, in one line, and what to do, in another; between them what it is about.
+    pub(crate) fn report(&self, terminal: Terminal) {
+        let paint = terminal.error_paint();
+        let mut stderr = io::stderr().lock();
+        // There is nowhere left to complain to.
+        let _ = writeln!(stderr, "tdb: {} {}", paint.red("error:"), message(&self.message));
+        for line in self.excerpt.iter().flat_map(Excerpt::lines) {
+            let _ = writeln!(stderr, "{line}");
+        }
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(stderr, "tdb: {} {}", paint.bold("hint:"), message(hint));
+        }
+    }
+
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }
@@ -109,11 +133,7 @@ impl Failure {
         &self.message
     }
 
-    /// Lines of what it is about.
-    pub(crate) fn excerpt(&self) -> impl Iterator<Item = String> {
-        self.excerpt.iter().flat_map(Excerpt::lines)
-    }
-
+    #[cfg(test)]
     pub(crate) fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }

@@ -12,12 +12,16 @@ use crate::failure::Exit;
 /// Once in a run. Where Ctrl-C is ignored, as in the background of a shell, it stays so.
 pub(crate) fn cancels(monitor: &Monitor) {
     let monitor = monitor.clone();
-    let handler = move || {
+    calls(move || {
         if monitor.is_cancelled() {
             process::exit(Exit::Interrupted as i32);
         }
         monitor.cancel();
-    };
+    });
+}
+
+/// Has Ctrl-C call a function, on a thread of its own. Once in a run.
+pub(crate) fn calls(handler: impl FnMut() + Send + 'static) {
     // Without a handler Ctrl-C does what it does by itself: it ends the process.
     let _ = ctrlc::try_set_handler(handler);
 }

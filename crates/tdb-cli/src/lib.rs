@@ -44,11 +44,10 @@ mod terminal;
 mod time;
 mod value;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use args::Parsed;
-use terminal::{Terminal, message};
+use terminal::Terminal;
 
 // What stands in this crate's signatures; its users needn't name them in a manifest.
 pub use {clap, tdb_array, tdb_storage};
@@ -59,6 +58,10 @@ pub use files::{
     CellObserver, ColumnBatch, ColumnFiles, Export, FileColumn, FileFormat, FileOption, FolderExport, FolderFormat,
     FolderImport, FolderImported, Import, Target, Whole,
 };
+pub use output::{RowColumn, RowFormat, RowPrinter, Rows};
+pub use size::parse as parse_size;
+pub use terminal::printable;
+pub use time::at as parse_time;
 
 /// Runs the command that the process's arguments ask for, and gives what the process is to end with. Once in a process.
 #[must_use]
@@ -71,7 +74,7 @@ pub fn run(extensions: Extensions) -> ExitCode {
         Ok(true) => ExitCode::from(failure::Exit::Finding as u8),
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            report(&failure, terminal);
+            failure.report(terminal);
             ExitCode::from(failure.exit() as u8)
         }
     }
@@ -82,7 +85,7 @@ fn outcome(parsed: Parsed, terminal: Terminal) -> Result<bool> {
     match parsed {
         Parsed::Further { name, matches, options, .. } => {
             session::begin(options);
-            let result = extensions::run_command(&name, &matches);
+            let result = extensions::run_command(&name, &matches, terminal);
             let found = session::finish(terminal);
             result.map(|()| found)
         }
@@ -101,19 +104,5 @@ fn outcome(parsed: Parsed, terminal: Terminal) -> Result<bool> {
                 _ => std::process::exit(failure::Exit::Usage as i32),
             }
         }
-    }
-}
-
-/// Says on standard error what went wrong, in one line, and what to do, in another; between them what it is about.
-fn report(failure: &Failure, terminal: Terminal) {
-    let paint = terminal.error_paint();
-    let mut stderr = io::stderr().lock();
-    // There is nowhere left to complain to.
-    let _ = writeln!(stderr, "tdb: {} {}", paint.red("error:"), message(failure.message()));
-    for line in failure.excerpt() {
-        let _ = writeln!(stderr, "{line}");
-    }
-    if let Some(hint) = failure.hint() {
-        let _ = writeln!(stderr, "tdb: {} {}", paint.bold("hint:"), message(hint));
     }
 }

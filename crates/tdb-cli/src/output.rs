@@ -1,6 +1,8 @@
 //! Ways to print rows: a table for people; JSON, JSON lines and CSV for machines.
 
 mod cells;
+mod pages;
+mod rows;
 mod sheet;
 mod table;
 
@@ -9,6 +11,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use clap::ValueEnum;
 
 pub(crate) use cells::{CellWriter, cell_writer};
+pub use rows::{RowColumn, RowPrinter, Rows};
 pub(crate) use sheet::{Entry, Sheet};
 
 use crate::failure::Result;
@@ -16,7 +19,7 @@ use crate::terminal::Terminal;
 
 /// How rows are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RowFormat {
+pub enum RowFormat {
     /// A table for people
     Table,
     /// One JSON array of objects

@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use tdb_array::{Array, Group};
-use tdb_storage::Counters;
+use tdb_storage::{Counters, CountingStorage};
 
 use crate::size::Bytes;
 use crate::terminal::{Terminal, printable};
@@ -40,6 +40,7 @@ struct Noted {
     arrays: Vec<Array>,
     groups: Vec<Group>,
     counted: Vec<Counters>,
+    counting: Vec<CountingStorage>,
     found: bool,
     cells: Option<u64>,
 }
@@ -78,6 +79,13 @@ pub(crate) fn opened_group(group: &Group) {
 pub(crate) fn counted(counters: Counters) {
     if let Ok(mut noted) = session().noted.lock() {
         noted.counted.push(counters);
+    }
+}
+
+/// Notes a storage that counts for itself.
+pub(crate) fn counting(storage: &CountingStorage) {
+    if let Ok(mut noted) = session().noted.lock() {
+        noted.counting.push(storage.clone());
     }
 }
 
@@ -120,6 +128,7 @@ pub(crate) fn finish(terminal: Terminal) -> bool {
     if session.options.stats {
         let arrays = noted.arrays.iter().map(Array::counters);
         let counters = arrays.chain(noted.groups.iter().map(Group::counters)).chain(noted.counted.iter().copied());
+        let counters = counters.chain(noted.counting.iter().map(CountingStorage::counters));
         let cells = noted.cells.map_or(String::new(), |cells| format!("{cells} cells "));
         let seconds = session.begun.elapsed().as_secs_f64();
         let _ = writeln!(stderr, "tdb: {cells}in {seconds:.3} s; {}", told(counters));

@@ -28,7 +28,10 @@ impl fmt::Display for Bytes {
 }
 
 /// Parses `64MiB`, `64 MB`, `1.5g`, `1000`. Decimal and binary units both stand for powers of 1024.
-pub(crate) fn parse(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn parse(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);

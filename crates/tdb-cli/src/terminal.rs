@@ -48,7 +48,8 @@ impl Terminal {
 }
 
 /// Text from files and paths on one line, with nothing in it that would steer the terminal.
-pub(crate) fn printable(text: &str) -> String {
+#[must_use]
+pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     text.chars().for_each(|character| push_printable(character, &mut shown));
     shown

@@ -71,7 +71,11 @@ fn moment(text: &str) -> Result<u64, String> {
     Ok(time(text)?.0)
 }
 
-pub(crate) fn at(text: &str) -> Result<TimeRange, String> {
+/// A time as people write it: milliseconds since 1970, or a date such as `2024-05-01T12:00Z`; all that was written until then.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn at(text: &str) -> Result<TimeRange, String> {
     Ok(TimeRange::until(time(text)?.1))
 }
 

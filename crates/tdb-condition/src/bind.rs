@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_schema::{ArraySchema, Enumeration, FieldRef, FieldType};
-use tdb_types::{Datatype, PhysicalType, saturating_len};
+use tdb_types::{CellValNum, Datatype, PhysicalType, saturating_len};
 
 use crate::error::{ConditionError, Result};
 use crate::literal::is_text;
@@ -42,6 +42,8 @@ pub(crate) enum Node {
 pub(crate) enum Test {
     /// Whether cells are null, or are not.
     Null(bool),
+    /// Whether cells are NaNs, or are not.
+    Nan(PhysicalType, bool),
     /// A comparison of numbers; the value has exactly their size.
     Number { physical: PhysicalType, operator: Operator, value: Vec<u8> },
     /// A comparison of bytes, in cells of a fixed number of them or of any.
@@ -122,6 +124,7 @@ impl Binder<'_> {
             Condition::Null { field, negated } => {
                 self.test(field, |_, field| Ok(Node::Test { field, test: Test::Null(!negated) }))?
             }
+            Condition::Nan { field, negated } => self.test(field, |binder, place| binder.nan(place, !negated))?,
             Condition::Constant { truth, .. } => Node::Constant(*truth),
             Condition::And(nodes) => Node::And(nodes.iter().map(|node| self.node(node)).collect::<Result<_>>()?),
             Condition::Or(nodes) => Node::Or(nodes.iter().map(|node| self.node(node)).collect::<Result<_>>()?),
@@ -182,6 +185,15 @@ impl Binder<'_> {
             false => compare(name, cells, operator, value)?,
         };
         Ok(Node::Test { field, test })
+    }
+
+    fn nan(&self, field: usize, wanted: bool) -> Result<Node> {
+        let BoundField { name, cells, .. } = &self.fields[field];
+        let FieldType { datatype, cell_val_num, .. } = *cells;
+        if cell_val_num != CellValNum::ONE || !datatype.is_float() || self.enumeration(field)?.is_some() {
+            return Err(ConditionError::NoNan { field: name.clone(), datatype });
+        }
+        Ok(Node::Test { field, test: Test::Nan(datatype.physical(), wanted) })
     }
 
     fn membership(&self, field: usize, negated: bool, values: &Members) -> Result<Node> {

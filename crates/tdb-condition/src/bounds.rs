@@ -122,6 +122,8 @@ fn of_values(test: &Test, datatype: Datatype, (low, high): (&[u8], &[u8])) -> Fu
             let at = |bound: &[u8]| compare(datatype, bound, value);
             at(low).zip(at(high)).map(|(low, high)| of_comparison(*operator, low, high))
         }
+        // Of what has bounds nothing is a NaN.
+        Test::Nan(_, wanted) => Some(if *wanted { Fulfilment::None } else { Fulfilment::All }),
         // Least and greatest value are those of unsigned bytes.
         Test::Bytes { signed: true, .. } | Test::Null(_) => None,
         Test::SmallSet { size, negated, values } => {

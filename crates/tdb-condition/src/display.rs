@@ -56,6 +56,10 @@ fn print(condition: &Condition, schema: Option<&ArraySchema>, f: &mut Formatter<
             name(field, f)?;
             f.write_str(if *negated { " is not null" } else { " is null" })
         }
+        Condition::Nan { field, negated } => {
+            name(field, f)?;
+            f.write_str(if *negated { " is not nan" } else { " is nan" })
+        }
         Condition::Constant { truth, .. } => Display::fmt(truth, f),
         Condition::And(nodes) => list(nodes, " and ", "true", schema, f),
         Condition::Or(nodes) => list(nodes, " or ", "false", schema, f),

@@ -97,6 +97,20 @@ pub enum ConditionError {
         /// How many readers take.
         most: u32,
     },
+    /// Cells of the field are no floats.
+    #[error("condition: no cell of field {field:?} can be a NaN: they are {datatype}")]
+    NoNan {
+        /// The field.
+        field: String,
+        /// What it holds.
+        datatype: Datatype,
+    },
+    /// Stored conditions can't express a test for NaN.
+    #[error("condition: a test of field {field:?} for NaN can't be stored: the format has none")]
+    NanTest {
+        /// The field.
+        field: String,
+    },
     /// Stored conditions can't express a test for null.
     #[error("condition: a test of field {field:?} for null can't be stored: releases misread it")]
     NullTest {

@@ -75,6 +75,14 @@ fn run(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
 fn run_fixed(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
     match test {
         Test::Number { physical, operator, value } => number(*physical, *operator, value, cells.values(), truth),
+        Test::Nan(PhysicalType::F32, wanted) => {
+            let (cells, _) = cells.values().as_chunks();
+            fill(truth, cells.iter(), |cell| f32::from_le_bytes(*cell).is_nan() == *wanted);
+        }
+        Test::Nan(PhysicalType::F64, wanted) => {
+            let (cells, _) = cells.values().as_chunks();
+            fill(truth, cells.iter(), |cell| f64::from_le_bytes(*cell).is_nan() == *wanted);
+        }
         Test::SmallSet { size, negated, values } => small_set(*size, *negated, values, cells.values(), truth),
         Test::Bytes { size: Some(_), signed: true, operator, value } => {
             signed_bytes(*operator, value, cells.fixed_cells(), truth);

@@ -42,6 +42,7 @@ impl Condition {
     /// # Errors
     /// [`ConditionError::NullTest`]: what the format would store for it, a comparison with no bytes, means a comparison
     /// with the empty string or, on a fixed-size field, makes the array unreadable for the reference library.
+    /// [`ConditionError::NanTest`]: the format has nothing for it.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
         match self {
             Self::Compare { field, operator, value } => write_leaf(writer, operator.code(), field, value.bytes()),
@@ -51,6 +52,7 @@ impl Condition {
                 writer.u64_list(values.offsets());
             }
             Self::Null { field, .. } => return Err(ConditionError::NullTest { field: field.clone() }),
+            Self::Nan { field, .. } => return Err(ConditionError::NanTest { field: field.clone() }),
             Self::Constant { field, truth, value } => {
                 write_leaf(writer, if *truth { ALWAYS_TRUE } else { ALWAYS_FALSE }, field, value);
             }

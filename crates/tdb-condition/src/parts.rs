@@ -41,6 +41,7 @@ fn cost(node: &Node) -> u32 {
         Node::Constant(_) => 0,
         Node::Test { test, .. } => match test {
             Test::Null(_) => 1,
+            Test::Nan(physical, _) => 2 + u32::try_from(physical.size()).unwrap_or(8),
             Test::Number { physical, .. } => 2 + u32::try_from(physical.size()).unwrap_or(8),
             Test::SmallSet { size, .. } => 12 + u32::try_from(*size).unwrap_or(8),
             Test::Bytes { size: Some(_), .. } => 30,

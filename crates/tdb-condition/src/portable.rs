@@ -10,6 +10,7 @@
 //!          u8 3 constant   | u8 truth | field | bytes
 //!          u8 4 and, 5 or  | u32 count | count × node
 //!          u8 6 not        | node
+//!          u8 7 NaN        | u8 negated | field
 //! value:   u8 kind | bytes
 //! field, bytes: u32 length | bytes
 //! ```
@@ -26,6 +27,7 @@ const CONSTANT: u8 = 3;
 const AND: u8 = 4;
 const OR: u8 = 5;
 const NOT: u8 = 6;
+const NAN: u8 = 7;
 
 /// As deep as a condition may nest to be bound.
 const DEEPEST: u32 = 1000;
@@ -70,6 +72,11 @@ impl Condition {
             }
             Self::Null { field, negated } => {
                 writer.u8(NULL);
+                writer.bool(*negated);
+                writer.string_u32(field);
+            }
+            Self::Nan { field, negated } => {
+                writer.u8(NAN);
                 writer.bool(*negated);
                 writer.string_u32(field);
             }
@@ -158,12 +165,13 @@ fn parse_leaf(reader: &mut ByteReader<'_>, code: u8, offset: u64) -> Result<Cond
             Condition::Member { field, negated, values: parse_members(reader)? }
         }
         NULL => Condition::Null { negated: reader.bool("negated")?, field: reader.string_u32("field")? },
+        NAN => Condition::Nan { negated: reader.bool("negated")?, field: reader.string_u32("field")? },
         CONSTANT => {
             let truth = reader.bool("truth")?;
             let field = reader.string_u32("field")?;
             Condition::Constant { field, truth, value: parse_value(reader, LiteralKind::Cell)? }
         }
-        other => return Err(DecodeError::invalid("node", offset, other, "a code from 0 to 6")),
+        other => return Err(DecodeError::invalid("node", offset, other, "a code from 0 to 7")),
     })
 }
 
@@ -230,6 +238,7 @@ mod tests {
             field("f").eq(f32::from_bits(0x7fc0_0123)) | field("b").eq(true) & field("n").ne(u64::MAX),
             field("raw").eq(&b"\xff\0"[..]),
             field("none").is_in(Vec::<i64>::new()),
+            field("f").is_nan() | field("g").is_not_nan(),
             Condition::And(vec![]),
             Condition::Or(vec![Condition::Not(Box::new(Condition::And(vec![field("a").ge(i8::MIN)])))]),
             Condition::Constant { field: "q".to_owned(), truth: true, value: vec![1, 2] },

@@ -108,7 +108,7 @@ impl Resolver<'_> {
                 resolved
             }
             // What the values of an enumeration are doesn't matter.
-            Condition::Null { field, .. } | Condition::Constant { field, .. } => {
+            Condition::Null { field, .. } | Condition::Nan { field, .. } | Condition::Constant { field, .. } => {
                 self.reference(field)?;
                 self.next_test();
                 condition.clone()

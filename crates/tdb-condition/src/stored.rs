@@ -54,7 +54,7 @@ impl Storer<'_> {
                 };
                 Condition::Member { field: field.clone(), negated: *negated, values }
             }
-            Condition::Null { .. } | Condition::Constant { .. } => condition.clone(),
+            Condition::Null { .. } | Condition::Nan { .. } | Condition::Constant { .. } => condition.clone(),
         })
     }
 

@@ -7,7 +7,7 @@
 //! test      := field operator value | value operator field
 //!            | field [NOT] IN '(' [ value { ',' value } ] ')'
 //!            | field [NOT] BETWEEN value AND value
-//!            | field IS [NOT] NULL
+//!            | field IS [NOT] NULL | field IS [NOT] NAN
 //! operator  := '<' | '<=' | '>' | '>=' | '=' | '==' | '!=' | '<>'
 //! field     := word | "quoted" | `quoted`
 //! value     := word | 'quoted' | "quoted" | x'hexadecimal digits'

@@ -36,6 +36,13 @@ pub enum Condition {
         /// Whether it must not be null.
         negated: bool,
     },
+    /// The cell is a NaN, of any bits. It is false for null cells, negated or not.
+    Nan {
+        /// The field's name; it holds floats.
+        field: String,
+        /// Whether it must not be a NaN.
+        negated: bool,
+    },
     /// A comparison whose result the writer knew. The format has codes for it; no release is known to store them.
     Constant {
         /// The field's name.
@@ -251,6 +258,18 @@ impl Field {
         Condition::Null { field: self.0, negated: false }
     }
 
+    /// It is a NaN, which equals nothing.
+    #[must_use]
+    pub fn is_nan(self) -> Condition {
+        Condition::Nan { field: self.0, negated: false }
+    }
+
+    /// It is a number, and neither a NaN nor null.
+    #[must_use]
+    pub fn is_not_nan(self) -> Condition {
+        Condition::Nan { field: self.0, negated: true }
+    }
+
     /// It is not null.
     #[must_use]
     pub fn is_not_null(self) -> Condition {
@@ -393,6 +412,7 @@ impl Condition {
                 Self::Member { field: field.clone(), negated: *negated != negate, values: values.clone() }
             }
             Self::Null { field, negated } => Self::Null { field: field.clone(), negated: *negated != negate },
+            Self::Nan { field, negated } => Self::Nan { field: field.clone(), negated: *negated != negate },
             Self::Constant { field, truth, value } => {
                 Self::Constant { field: field.clone(), truth: *truth != negate, value: value.clone() }
             }
@@ -410,7 +430,11 @@ impl Condition {
         let within = match self {
             Self::And(nodes) | Self::Or(nodes) => nodes.iter().map(Self::node_count).fold(0, u32::saturating_add),
             Self::Not(node) => node.node_count(),
-            Self::Compare { .. } | Self::Member { .. } | Self::Null { .. } | Self::Constant { .. } => 0,
+            Self::Compare { .. }
+            | Self::Member { .. }
+            | Self::Null { .. }
+            | Self::Nan { .. }
+            | Self::Constant { .. } => 0,
         };
         within.saturating_add(1)
     }
@@ -432,7 +456,11 @@ impl Condition {
         match self {
             Self::And(nodes) | Self::Or(nodes) => nodes,
             Self::Not(node) => std::slice::from_ref(node),
-            Self::Compare { .. } | Self::Member { .. } | Self::Null { .. } | Self::Constant { .. } => &[],
+            Self::Compare { .. }
+            | Self::Member { .. }
+            | Self::Null { .. }
+            | Self::Nan { .. }
+            | Self::Constant { .. } => &[],
         }
     }
 
@@ -445,6 +473,7 @@ impl Condition {
             if let Self::Compare { field, .. }
             | Self::Member { field, .. }
             | Self::Null { field, .. }
+            | Self::Nan { field, .. }
             | Self::Constant { field, .. } = node
                 && known.insert(field.as_str())
             {

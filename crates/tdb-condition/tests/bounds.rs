@@ -84,6 +84,11 @@ fn zeros_are_equal_and_not_the_same() {
         assert_eq!(within(field("a").not_in([0.0]), zero, zero), Fulfilment::Unknown);
     }
     assert_eq!(within(field("a").is_in([f64::NAN]), 0.0, 1.0), Fulfilment::None);
+    assert_eq!(within(field("a").is_nan(), 0.0, 1.0), Fulfilment::None);
+    assert_eq!(within(field("a").gt(1.0) | field("a").is_nan(), 0.0, 1.0), Fulfilment::None);
+    assert_eq!(within(field("a").is_not_nan(), 0.0, 1.0), Fulfilment::All);
+    let unknown = bind(&field("a").is_nan(), Datatype::Float64).over_bounds(|_| CellBounds::default());
+    assert_eq!(unknown, Fulfilment::Unknown);
 }
 
 /// They are compared as signed ones, and their bounds are those of unsigned bytes.

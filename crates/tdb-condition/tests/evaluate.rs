@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tdb_condition::{Condition, ConditionError, Operator, Value};
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
-use tdb_types::{CellValNum, Cells, Datatype, Offsets, Scalar, Validity};
+use tdb_types::{CellValNum, Cells, Datatype, FormatVersion, Offsets, Scalar, Validity};
 
 fn schema(attributes: impl IntoIterator<Item = Attribute>) -> ArraySchema {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
@@ -53,6 +53,22 @@ fn a() -> tdb_condition::Field {
 
 fn s() -> tdb_condition::Field {
     Condition::field("s")
+}
+
+#[test]
+fn nans_are_told_apart_by_their_own_test_alone() {
+    let attribute = || Attribute::new("a", Datatype::Float32).nullable(false);
+    let (cells, validity) = (fixed([f32::NAN, -f32::NAN, f32::INFINITY, f32::NAN]), Some(&[1_u8, 1, 1, 0][..]));
+    let truth = |condition: Condition| over(attribute(), &condition, &cells, validity);
+    assert_eq!(truth(a().is_nan()), [1, 1, 0, 0]);
+    assert_eq!(truth(a().is_nan().not()), [0, 0, 1, 0]);
+    assert_eq!(truth(a().is_not_nan()), [0, 0, 1, 0]);
+    assert_eq!(truth(a().gt(1.0) | a().is_nan()), [1, 1, 1, 0]);
+    assert_eq!(truth("a is not nan or a is null".parse().unwrap()), [0, 0, 1, 1]);
+    let error = a().is_nan().bind(&schema([Attribute::new("a", Datatype::Int32)]), |_| None).unwrap_err();
+    assert_eq!(error.to_string(), "condition: no cell of field \"a\" can be a NaN: they are int32");
+    let error = a().is_nan().to_file(FormatVersion::DEFAULT).unwrap_err();
+    assert!(matches!(error, ConditionError::NanTest { .. }), "{error}");
 }
 
 #[test]
@@ -261,6 +277,7 @@ fn model(condition: &Condition, number: Option<i32>, string: Option<&[u8]>) -> O
             let is_null = if field == "a" { number.is_none() } else { string.is_none() };
             Some(is_null != *negated)
         }
+        Condition::Nan { .. } => panic!("no integer or string is a NaN"),
         Condition::Constant { truth, .. } => Some(*truth),
         // Three-valued logic, as in SQL.
         Condition::And(nodes) => {

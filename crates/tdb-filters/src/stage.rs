@@ -8,6 +8,7 @@
 
 #[cfg(feature = "aes")]
 pub(crate) mod aes;
+pub(crate) mod ahead;
 pub(crate) mod bit_width_reduction;
 pub(crate) mod bitshuffle;
 pub(crate) mod byteshuffle;
@@ -152,7 +153,7 @@ impl Stage {
             Self::WebP(images) => images.encode(meta, data, out)?,
             #[cfg(feature = "checksum")]
             Self::Checksum(algorithm) => {
-                algorithm.encode(meta, data)?;
+                algorithm.encode(meta, data, contexts.digest.take())?;
                 return Ok(Effect::Kept);
             }
             #[cfg(feature = "aes")]

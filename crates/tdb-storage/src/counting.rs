@@ -51,6 +51,8 @@ pub struct Counters {
     /// Requests to a storage [whose answers take long](ReadProfile::is_remote): lists, reads, files that were made. What removing and
     /// renaming folders takes, and parts of large files, are more than is counted.
     pub requests: u64,
+    /// Reads that a storage answered from what it had [kept](Fetched::is_cached) of earlier ones; they are in no other number.
+    pub kept: u64,
     /// How long at least one of these waited for its answer. Not known on WebAssembly.
     pub waiting: Duration,
 }
@@ -64,6 +66,7 @@ struct Counts {
     writes: AtomicU64,
     bytes_written: AtomicU64,
     requests: AtomicU64,
+    kept: AtomicU64,
     waiting: Waiting,
 }
 
@@ -83,7 +86,7 @@ impl CountingStorage {
     /// The counts so far. Requests that fail are counted too, bytes only when they arrive.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, waiting } = &*self.counts;
+        let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, kept, waiting } = &*self.counts;
         Counters {
             lists: lists.load(Relaxed),
             opens: opens.load(Relaxed),
@@ -92,13 +95,14 @@ impl CountingStorage {
             writes: writes.load(Relaxed),
             bytes_written: bytes_written.load(Relaxed),
             requests: requests.load(Relaxed),
+            kept: kept.load(Relaxed),
             waiting: waiting.so_far(),
         }
     }
 
     /// Gives the counts so far and starts again from zero.
     pub fn take(&self) -> Counters {
-        let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, waiting } = &*self.counts;
+        let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, kept, waiting } = &*self.counts;
         Counters {
             lists: lists.swap(0, Relaxed),
             opens: opens.swap(0, Relaxed),
@@ -107,13 +111,16 @@ impl CountingStorage {
             writes: writes.swap(0, Relaxed),
             bytes_written: bytes_written.swap(0, Relaxed),
             requests: requests.swap(0, Relaxed),
+            kept: kept.swap(0, Relaxed),
             waiting: waiting.take(),
         }
     }
 
     /// Counts an answer that was asked for. A request opens a file and reads from it; one whose size is known needn't be opened.
     fn counted(&self, request: &Request, answer: Result<Fetched>) -> Result<Fetched> {
-        if !answer.as_ref().is_ok_and(|fetched| fetched.is_cached) {
+        if answer.as_ref().is_ok_and(|fetched| fetched.is_cached) {
+            self.counts.kept.fetch_add(1, Relaxed);
+        } else {
             let opens = !matches!(request.part, Part::Range { .. });
             self.counts.opens.fetch_add(u64::from(opens), Relaxed);
             self.counts.reads.fetch_add(1, Relaxed);

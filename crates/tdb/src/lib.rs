@@ -104,7 +104,8 @@ pub use tdb_array::{
     Histogram, Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor, Names,
     NewCells, NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress, PrunedBy,
     PrunedTiles, Query, QueryBox, QueryPart, Randomness, Result, SmallFiles, Stated, Statistics, StoredTiles,
-    TileCells, TileCounts, TileReader, TileWorkers, TimeRange, TreeNode, Value, WhyUnknown, Write, Written,
+    TileCells, TileCounts, TileReader, TileWorkers, TimeRange, TogetherWriter, TreeNode, Value, WhyUnknown, Write,
+    Written,
 };
 
 pub use tdb_condition as condition;

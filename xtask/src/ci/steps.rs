@@ -1,10 +1,7 @@
 //! The steps.
 
 use std::env;
-use std::process::{Command, Stdio};
-
-use tdb_speed as speed;
-use tdb_speed::count::Counted;
+use std::process::Command;
 
 use super::packages;
 use super::report::Outcome;
@@ -50,7 +47,6 @@ pub const STEPS: &[Step] = &[
     step("maintenance", "arrays that both libraries maintain in turn, short form", || {
         own(&["conformance", "maintain", "--short"]).into()
     }),
-    step("counts", "how many instructions key paths take, by callgrind (xtask/speed/counts.txt)", counts),
     step("browser", "pages of tdb-report in a real browser", browser),
     step("integrations", "the second workspace: formatting, lints, documentation, tests on servers", integrations),
     step("stores", "arrays on servers of stores, by the reference library and by ours, short form", stores),
@@ -170,24 +166,6 @@ fn target_arguments(target: &str, packages: &[&str]) -> Vec<String> {
     let features = with_codecs.flat_map(|package| PURE_CODECS.map(|codec| format!("{package}/{codec}")));
     arguments.extend(["--features".to_owned(), features.collect::<Vec<_>>().join(",")]);
     arguments
-}
-
-/// Counts instructions, with a valgrind that is there or that the system's packages have.
-fn counts() -> Outcome {
-    let has_valgrind =
-        || Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !has_valgrind() {
-        // Whether or not that works, what counts is whether it is there then.
-        let _ = Command::new("apt-get").args(["install", "--yes", "--quiet", "valgrind"]).stdin(Stdio::null()).output();
-    }
-    match speed::count::compare(None) {
-        Ok(Counted::Passed) => Outcome::Passed,
-        Ok(Counted::Skipped(why)) => {
-            println!("NOTHING WAS COMPARED: {why}");
-            Outcome::Skipped(why)
-        }
-        Err(error) => Outcome::Failed(error.to_string()),
-    }
 }
 
 /// Has Chromium look at pages. The tests have done so already where there is one; here it has to be there.

@@ -118,6 +118,8 @@ fn seaweedfs(data: &Path, first: u16) -> Result<Command> {
     fs::write(&config, identities)?;
     let mut command = Command::new(python("weed"));
     command.args(["server", "-s3", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-volume.max=100"]);
+    // Catalogs that nobody asks, on ports that another one may have.
+    command.args(["-s3.port.iceberg=0", "-s3.port.lance=0"]);
     // Volumes are made at once as large as they may become.
     command.arg("-master.volumeSizeLimitMB=32").arg(format!("-s3.port={}", Server::Seaweedfs.port(first)));
     let inner = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc"];

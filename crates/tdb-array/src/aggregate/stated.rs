@@ -77,12 +77,7 @@ impl Query {
     /// # Errors
     /// The field is unknown; metadata can't be read.
     pub fn statistics(&self, field: &str) -> Result<Statistics> {
-        let number = |found: Stated<Option<Vec<u8>>>| match found {
-            Stated::Exact(Some(bytes)) => word(&bytes).map_or(NONE, |word| Stated::Exact(u64::from_le_bytes(word))),
-            Stated::Exact(None) => NONE,
-            Stated::Unknown(why) => Stated::Unknown(why),
-        };
-        let cells = number(self.stated(Aggregate::count())?.0);
+        let cells = self.cell_count()?;
         let count = number(self.stated(Aggregate::count_of(field))?.0);
         let nulls = number(self.stated(Aggregate::null_count(field))?.0);
         let min = self.stated(Aggregate::min(field))?.0;
@@ -99,6 +94,15 @@ impl Query {
             })),
         };
         Ok(Statistics { cells, count, nulls, min, max, sum })
+    }
+
+    /// What metadata alone says of how many cells the query has, as the `cells` of its [`statistics`](Self::statistics): it takes no
+    /// field's statistics.
+    ///
+    /// # Errors
+    /// Metadata can't be read.
+    pub fn cell_count(&self) -> Result<Stated<u64>> {
+        Ok(number(self.stated(Aggregate::count())?.0))
     }
 
     /// One aggregate, if metadata says it, in the bytes of its column, and the column's type.
@@ -128,6 +132,14 @@ impl Query {
 type StatedCell = (Stated<Option<Vec<u8>>>, Option<tdb_types::Datatype>);
 
 const NONE: Stated<u64> = Stated::Unknown(WhyUnknown::NoStatistics);
+
+fn number(found: Stated<Option<Vec<u8>>>) -> Stated<u64> {
+    match found {
+        Stated::Exact(Some(bytes)) => word(&bytes).map_or(NONE, |word| Stated::Exact(u64::from_le_bytes(word))),
+        Stated::Exact(None) => NONE,
+        Stated::Unknown(why) => Stated::Unknown(why),
+    }
+}
 
 fn word(bytes: &[u8]) -> Option<[u8; 8]> {
     bytes.try_into().ok()

@@ -1,11 +1,13 @@
 //! What fragments' metadata says of the cells of their tiles.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use tdb_aggregate::{CellStatistics, Measured, Summary, Total};
 use tdb_fragment::{Distrust, FragmentField, Statistic, Sum, ValueStatistics};
+use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Attribute, FieldRef};
-use tdb_types::ArrayType;
+use tdb_types::{ArrayType, Scalar};
 
 use super::measure::Measures;
 use crate::Fragment;
@@ -25,6 +27,8 @@ enum KnownField {
     /// How many cells a tile has is all that is asked.
     Count,
     Statistics(Arc<FieldStatistics>),
+    /// A dimension of a sparse fragment: the boxes of its tiles say its least and greatest coordinates.
+    Coordinates(usize),
     /// The fragment doesn't have the field: all cells have the same value.
     Missing(OutputField),
     /// The fragment doesn't have the field, and so no value of it.
@@ -41,6 +45,9 @@ impl KnownTiles {
             None if array.array_type() == ArrayType::Dense => KnownField::NoValues,
             None => KnownField::Missing(output.clone()),
             Some(_) if *measured == Measured::COUNT && !output.nullable => KnownField::Count,
+            Some(FragmentField::Dimension(index)) if has_exact_boxes(fragment, index) && !measured.sum => {
+                KnownField::Coordinates(index)
+            }
             // A field of another nullability counts other cells as null.
             Some(own) if is_nullable(fragment, own) != output.nullable => KnownField::Nothing,
             Some(own) => fragment.statistics_of(own).map_or(KnownField::Nothing, KnownField::Statistics),
@@ -85,6 +92,20 @@ impl KnownTiles {
         why.map_or(WhyUnknown::NoStatistics, WhyUnknown::Distrusted)
     }
 
+    /// The least and greatest coordinate in a tile, in the bytes of cells.
+    fn ends(&self, dimension: usize, tile: u64) -> Option<(Vec<u8>, Vec<u8>)> {
+        let physical = self.fragment.schema().dimensions().get(dimension)?.physical();
+        match self.fragment.tile_box(tile)?.0.into_iter().nth(dimension)? {
+            DimRange::Fixed { lo, hi } => {
+                let bytes = |key| Scalar::from_key(physical, key).to_le_bytes().to_vec();
+                Some((bytes(lo), bytes(hi)))
+            }
+            DimRange::Var { lo, hi: Bound::Included(hi) } => Some((lo, hi)),
+            // Old releases wrote boxes of strings whose ends aren't known.
+            DimRange::Var { .. } => None,
+        }
+    }
+
     fn add_field(&self, known: &KnownField, tile: KnownTile, summary: &mut Summary) -> bool {
         match known {
             KnownField::Nothing => false,
@@ -94,12 +115,23 @@ impl KnownTiles {
                 summary.add_repeated(output.fill_cell(), tile.cells);
                 true
             }
+            KnownField::Coordinates(dimension) => {
+                let Some((least, greatest)) = self.ends(*dimension, tile.tile) else { return false };
+                summary.add_statistics(&CellStatistics { bounds: Some((&least, &greatest)), ..counted(tile.cells, 0) })
+            }
             KnownField::Statistics(statistics) => {
                 let statistics = self.fragment.tile_statistics(statistics, tile.tile);
                 of_tile(&statistics, tile.cells).is_some_and(|known| summary.add_statistics(&known))
             }
         }
     }
+}
+
+/// Whether the boxes of tiles end at cells. Boxes of floats may have been made of NaNs, and zeros of either sign are one coordinate; those
+/// of dense tiles are of all cells, whoever wrote them.
+fn has_exact_boxes(fragment: &Fragment, dimension: usize) -> bool {
+    let datatype = fragment.schema().dimensions().get(dimension).map(tdb_schema::Dimension::datatype);
+    fragment.array_type() == ArrayType::Sparse && datatype.is_some_and(|datatype| !datatype.is_float())
 }
 
 fn distrust_of<T: Copy>(statistic: Statistic<T>) -> Option<Distrust> {

@@ -16,7 +16,8 @@ use crate::{Environment, Result};
 ///
 /// 1. [`begin`](Self::begin) makes the fragment's folder (and those that it and its commit lie in).
 /// 2. [`create`](Self::create) gives data files; each is to be [finished](WriteFile::finish).
-/// 3. [`seal`](Self::seal): the names of the data files become durable, then the metadata file is written.
+/// 3. [`seal`](Self::seal): the names of the data files become durable, then the metadata file is written. Where answers take long
+///    they are [written at once](Self::seal_at_once): the commit waits for all of them.
 /// 4. [`SealedFragment::commit`]: `__commits/<name>.wrt`; in formats 5 to 11 `<name>.ok` next to the folder. Before format
 ///    5 there is no such file, and the metadata file commits: it is written in this step.
 ///
@@ -86,6 +87,31 @@ impl NewFragment {
         let mut file = self.create(FRAGMENT_METADATA)?;
         file.append(&metadata)?;
         file.finish()?;
+        self.storage.sync_folder(&self.place.folder)?;
+        Ok(SealedFragment { fragment: self, metadata: None })
+    }
+}
+
+impl NewFragment {
+    /// As [`seal`](Self::seal), with the data files that aren't finished yet: `finish` finishes files, all at once, and the metadata file is one of them
+    /// if another file commits.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn seal_at_once(
+        self,
+        metadata: Vec<u8>,
+        mut files: Vec<Box<dyn WriteFile>>,
+        finish: impl FnOnce(Vec<Box<dyn WriteFile>>) -> Result<()>,
+    ) -> Result<SealedFragment> {
+        if self.place.commit.is_none() {
+            finish(files)?;
+            return self.seal(metadata);
+        }
+        let mut file = self.create(FRAGMENT_METADATA)?;
+        file.append(&metadata)?;
+        files.push(file);
+        finish(files)?;
         self.storage.sync_folder(&self.place.folder)?;
         Ok(SealedFragment { fragment: self, metadata: None })
     }

@@ -132,9 +132,13 @@ impl FragmentWriter {
     pub(crate) fn seal(self) -> Result<SealedFragment> {
         let Self { target, fragment, builder, files } = self;
         let files: Vec<_> = files.into_iter().flat_map(|files| files.0).flatten().collect();
-        target.array.workers().finish(target.array.storage().profile(), files)?;
         let mut encoder = target.array.access().encoder(library_version(target.version))?;
         let metadata = builder.write(&mut encoder).map_err(|source| error(&target, source))?;
+        let (workers, profile) = (target.array.workers(), target.array.storage().profile());
+        if profile.is_remote() {
+            return fragment.seal_at_once(metadata, files, |files| workers.finish(profile, files));
+        }
+        workers.finish(profile, files)?;
         fragment.seal(metadata)
     }
 }

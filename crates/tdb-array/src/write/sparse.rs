@@ -10,17 +10,39 @@ use super::fragment::FragmentWriter;
 use super::order::sorted;
 use super::promises::Promises;
 use super::target::Target;
-use super::{NewCells, Settings, Written, commit};
+use super::{NewCells, SealedFragment, Settings, Written, commit};
 use crate::Result;
 
 /// Writes cells, in any order, as one fragment.
 pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<'_>) -> Result<Written> {
-    let cells = check(&target.schema, cells, 0, settings.any_utf8)?;
-    Promises::default().follow(&target.schema, &cells, 0)?;
-    if cells.len == 0 {
-        return Ok(Written::default());
+    match seal(target, settings, cells, 0)? {
+        Some(Sealed { fragment, kept, .. }) => commit(target, vec![fragment], &settings.names, kept),
+        None => Ok(Written::default()),
     }
-    let (columns, ranges) = coordinates(&target.schema, &cells, 0)?;
+}
+
+/// A fragment that isn't committed.
+pub(super) struct Sealed {
+    pub(super) fragment: SealedFragment,
+    /// How many cells were given.
+    pub(super) given: u64,
+    /// How many of them it has.
+    pub(super) kept: u64,
+}
+
+/// Writes cells, in any order, as one fragment that isn't committed; none of no cells. Errors count cells from `first` on.
+pub(super) fn seal(
+    target: &Arc<Target>,
+    settings: &Settings,
+    cells: &NewCells<'_>,
+    first: u64,
+) -> Result<Option<Sealed>> {
+    let cells = check(&target.schema, cells, first, settings.any_utf8)?;
+    Promises::default().follow(&target.schema, &cells, first)?;
+    if cells.len == 0 {
+        return Ok(None);
+    }
+    let (columns, ranges) = coordinates(&target.schema, &cells, first)?;
     let duplicates = settings.duplicates(&target.schema);
     let workers = target.array.workers();
     let sorted = sorted(&target.schema, workers, columns, &ranges, duplicates, cells.len)?;
@@ -32,7 +54,7 @@ pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<
         let lens: Vec<usize> = window.iter().map(|tile| tile.len()).collect();
         writer.append(encoded, &lens)?;
     }
-    commit(target, vec![writer.seal()?], &settings.names, sorted.len() as u64)
+    Ok(Some(Sealed { fragment: writer.seal()?, given: cells.len as u64, kept: sorted.len() as u64 }))
 }
 
 /// For each field the tiles with these cells.

@@ -8,7 +8,7 @@ use tdb_types::FormatVersion;
 
 use super::settings::{Duplicates, Settings, Written};
 use super::target::Target;
-use super::{GlobalWriter, Names, NewCells, dense, sparse};
+use super::{GlobalWriter, Names, NewCells, TogetherWriter, dense, sparse};
 use crate::query::range_on;
 use crate::{Array, ArrayError, Coordinate, Order, Result};
 
@@ -158,6 +158,31 @@ impl Write {
             region,
             self.max_fragment_size,
         )
+    }
+
+    /// Begins a write of a sparse array in batches of any size, each in any order: each becomes a fragment, and all of them part of the
+    /// array at once.
+    ///
+    /// ```
+    /// # use tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
+    /// # use tdb_array::tdb_types::{Datatype, Scalar};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("array");
+    /// # let x = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(99));
+    /// # tdb_array::Array::create(&path, &ArrayDefinition::new(SchemaBuilder::sparse().dimension(x).build()?)?)?;
+    /// let mut writer = tdb_array::Array::open(&path)?.write().together()?;
+    /// writer.push([("x", &[7u32, 3])])?;
+    /// writer.push([("x", &[5u32, 1, 9])])?;
+    /// assert_eq!(tdb_array::Array::open(&path)?.fragments()?.len(), 0);
+    /// assert_eq!(writer.commit()?.cells, 5);
+    /// assert_eq!(tdb_array::Array::open(&path)?.fragments()?.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The array is dense.
+    pub fn together(self) -> Result<TogetherWriter> {
+        TogetherWriter::new(Arc::new(Target::new(&self.array, self.version)?), self.settings)
     }
 
     /// For writes in global order: begin another fragment before the data files of one take more bytes than this. In dense

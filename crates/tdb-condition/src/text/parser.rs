@@ -100,10 +100,13 @@ impl Parser<'_> {
             return Err(self.expected("IN or BETWEEN"));
         } else if self.accept_word("is")? {
             let negated = self.accept(&TokenKind::Not, "not")?;
-            if !self.accept_word("null")? {
-                return Err(self.expected(if negated { "NULL" } else { "NULL or NOT NULL" }));
+            if self.accept_word("nan")? {
+                if negated { field.is_not_nan() } else { field.is_nan() }
+            } else if self.accept_word("null")? {
+                if negated { field.is_not_null() } else { field.is_null() }
+            } else {
+                return Err(self.expected(if negated { "NULL or NAN" } else { "NULL, NAN, NOT NULL or NOT NAN" }));
             }
-            if negated { field.is_not_null() } else { field.is_null() }
         } else {
             let operator = self.operator()?;
             place.values.push(self.token.at.clone());

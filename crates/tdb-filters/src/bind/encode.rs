@@ -3,6 +3,7 @@
 use super::BoundPipeline;
 use crate::chunking::Cuts;
 use crate::driver::{self, Unfiltered};
+use crate::stage::ahead::Ahead;
 use crate::stage::string_codec::StringCodec;
 use crate::stage::strings::Cells;
 use crate::{FilterError, Scratch};
@@ -62,9 +63,14 @@ impl BoundPipeline {
         scratch: &mut Scratch,
     ) -> Result<(), FilterError> {
         out.extend_from_slice(&(cuts.len() as u64).to_le_bytes());
-        for (chunk, range) in (0..).zip(cuts.ranges()) {
+        let mut ahead = Ahead::default();
+        for (chunk, range) in cuts.ranges().enumerate() {
+            scratch.between.contexts.digest = match self.stages.first() {
+                Some(first) => ahead.digest(first, chunk, || cuts.ranges().skip(chunk).map(|range| &tile[range])),
+                None => None,
+            };
             driver::encode(&self.stages, Unfiltered::Bytes(&tile[range]), out, &mut scratch.between)
-                .map_err(|source| FilterError::Chunk { chunk, source: Box::new(source) })?;
+                .map_err(|source| FilterError::Chunk { chunk: chunk as u64, source: Box::new(source) })?;
         }
         Ok(())
     }

@@ -9,12 +9,15 @@
 //!
 //! Earlier metadata follow.
 
+mod md5_lanes;
+
 use md5::{Digest, Md5};
 use sha2::Sha256;
 use tdb_types::ByteReader;
 
 use crate::FilterError;
 use crate::flow::{Metadata, finish, put_u32, split};
+pub(crate) use md5_lanes::{LANES, digests};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
@@ -81,13 +84,26 @@ impl Algorithm {
         if self.matches(part_bytes, digest) { Ok(()) } else { Err(FilterError::ChecksumMismatch { filter, part }) }
     }
 
-    pub(crate) fn encode(self, meta: &mut Metadata<'_>, data: Option<&[u8]>) -> Result<(), FilterError> {
+    /// Adds the digests of the metadata so far and of the data; that of the data may be `known`.
+    pub(crate) fn encode(
+        self,
+        meta: &mut Metadata<'_>,
+        data: Option<&[u8]>,
+        known: Option<[u8; 16]>,
+    ) -> Result<(), FilterError> {
         let mut header = Vec::new();
         put_u32(&mut header, "number of metadata parts", meta.parts())?;
         put_u32(&mut header, "number of data parts", data.iter().len())?;
-        for part in meta.latest_first().chain(data) {
+        for part in meta.latest_first() {
             header.extend_from_slice(&(part.len() as u64).to_le_bytes());
             self.put(part, &mut header);
+        }
+        if let Some(data) = data {
+            header.extend_from_slice(&(data.len() as u64).to_le_bytes());
+            match known {
+                Some(digest) => header.extend_from_slice(&digest),
+                None => self.put(data, &mut header),
+            }
         }
         meta.add(|bytes| {
             bytes.extend_from_slice(&header);

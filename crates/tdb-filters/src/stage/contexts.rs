@@ -14,6 +14,9 @@ pub(crate) struct Contexts {
     #[cfg(feature = "lz4")]
     pub(super) lz4: super::lz4::Context,
     pub(crate) ivs: IvSource,
+    /// The MD5 digest of the chunk that comes next, if it is known before.
+    #[cfg_attr(not(feature = "checksum"), allow(dead_code))]
+    pub(crate) digest: Option<[u8; 16]>,
 }
 
 impl fmt::Debug for Contexts {

@@ -37,6 +37,9 @@ pub(crate) struct Cells<'a> {
     pub(crate) offsets: &'a [u64],
 }
 
+/// Most strings of dictionaries are no longer than so many bytes.
+const SHORT: usize = 16;
+
 /// The metadata that both have.
 #[derive(Debug)]
 pub(crate) struct Header {
@@ -59,28 +62,65 @@ impl<'a> Strings<'a> {
         Self { values, written: 0, base, offsets, cells_left }
     }
 
+    /// Takes `count` of the strings that may still come.
+    pub(crate) fn expect(&mut self, count: u64, filter: &'static str) -> Result<(), FilterError> {
+        match self.cells_left.checked_sub(count) {
+            Some(left) => self.cells_left = left,
+            None => return Err(FilterError::Corrupt { filter, what: "there are more strings than cells" }),
+        }
+        // Bounded by the number of cells, which the caller has checked.
+        self.offsets.reserve(saturating_len(count));
+        Ok(())
+    }
+
     /// Appends `count` times the same string.
     pub(crate) fn push(&mut self, string: &[u8], count: u64, filter: &'static str) -> Result<(), FilterError> {
-        self.cells_left = self
-            .cells_left
-            .checked_sub(count)
-            .ok_or(FilterError::Corrupt { filter, what: "there are more strings than cells" })?;
-        let too_long = FilterError::Corrupt { filter, what: "strings are longer than stated" };
-        // Bounded by the number of cells, which the caller has checked.
-        let count = usize::try_from(count).map_err(|_| too_long.clone())?;
-        let rest = self.values.get_mut(self.written..).unwrap_or_default();
-        let run = string.len().checked_mul(count).and_then(|len| rest.get_mut(..len)).ok_or(too_long)?;
+        self.expect(count, filter)?;
+        let Ok(count) = usize::try_from(count) else { return Err(too_long(filter)) };
         let start = self.base + self.written as u64;
         if string.is_empty() {
             self.offsets.extend(std::iter::repeat_n(start, count));
             return Ok(());
         }
+        let rest = self.values.get_mut(self.written..).unwrap_or_default();
+        let run = string.len().checked_mul(count).and_then(|len| rest.get_mut(..len));
+        let Some(run) = run else { return Err(too_long(filter)) };
         for to in run.chunks_exact_mut(string.len()) {
             to.copy_from_slice(string);
         }
         self.written += run.len();
-        let step = string.len();
-        self.offsets.extend((start..).step_by(step).take(count));
+        let step = string.len() as u64;
+        // `step_by` would divide to know how many there are.
+        let mut next = start;
+        let places = std::iter::repeat_with(|| {
+            let place = next;
+            next += step;
+            place
+        });
+        self.offsets.extend(places.take(count));
+        Ok(())
+    }
+
+    /// Appends a string of those that [`expect`](Self::expect) took: the `len` bytes of `bytes` from `start` on.
+    #[inline]
+    pub(crate) fn push_part(
+        &mut self,
+        bytes: &[u8],
+        (start, len): (usize, usize),
+        filter: &'static str,
+    ) -> Result<(), FilterError> {
+        let room = self.values.get_mut(self.written..).unwrap_or_default();
+        let from = bytes.get(start..).unwrap_or_default();
+        match (from.first_chunk::<SHORT>(), room.first_chunk_mut::<SHORT>()) {
+            // A copy of a known length is short; the next string comes over what it has written too much.
+            (Some(from), Some(room)) if len <= SHORT => *room = *from,
+            _ => match (from.get(..len), room.get_mut(..len)) {
+                (Some(from), Some(room)) => room.copy_from_slice(from),
+                _ => return Err(too_long(filter)),
+            },
+        }
+        self.offsets.push(self.base + self.written as u64);
+        self.written += len;
         Ok(())
     }
 
@@ -92,6 +132,11 @@ impl<'a> Strings<'a> {
             Err(FilterError::Corrupt { filter, what: "strings end before the data do" })
         }
     }
+}
+
+#[cold]
+fn too_long(filter: &'static str) -> FilterError {
+    FilterError::Corrupt { filter, what: "strings are longer than stated" }
 }
 
 impl<'a> Cells<'a> {

@@ -80,6 +80,14 @@ impl StatisticsKind {
         Self { bounds: kind.bounds.map(|_| zeros), ..kind }
     }
 
+    /// The type of the cells, if they are numbers of which something is computed.
+    pub(super) fn numbers(self) -> Option<PhysicalType> {
+        match self.bounds {
+            Some(Bounds::Number(physical)) => Some(physical),
+            _ => self.sum,
+        }
+    }
+
     fn nullable(self, nullable: bool) -> Self {
         Self { nullable, ..self }
     }

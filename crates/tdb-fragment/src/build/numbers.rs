@@ -1,89 +1,30 @@
 //! Least and greatest numbers, and sums that stop at the ends of their range.
 
+mod blocks;
+mod sums;
+
 use std::ops::Range;
 
 use tdb_types::{Cells, PhysicalType, Validity};
 
+use blocks::InBlocks;
+use sums::Sum;
+
 /// A number as the reference library treats it in statistics.
-trait Number: Copy + PartialOrd {
+trait Number: InBlocks {
     /// Greater than, or as great as, every other.
     const GREATEST: Self;
     /// Less than, or as little as, every other.
     const LEAST: Self;
-    /// The type of sums.
-    type Sum: Sum;
-
     fn read(bytes: &[u8]) -> Self;
     fn write(self) -> [u8; 8];
-    fn widen(self) -> Self::Sum;
-}
-
-/// A sum of numbers.
-pub(super) trait Sum: Copy {
-    fn from_bits(bits: u64) -> Self;
-    fn bits(self) -> u64;
-    /// The sum of both; an error is the end of the range, which lies before it.
-    fn plus(self, other: Self) -> Result<Self, Self>;
-}
-
-impl Sum for i64 {
-    fn from_bits(bits: u64) -> Self {
-        bits.cast_signed()
-    }
-    fn bits(self) -> u64 {
-        self.cast_unsigned()
-    }
-    fn plus(self, other: Self) -> Result<Self, Self> {
-        self.checked_add(other).ok_or(if self < 0 { Self::MIN } else { Self::MAX })
-    }
-}
-
-impl Sum for u64 {
-    fn from_bits(bits: u64) -> Self {
-        bits
-    }
-    fn bits(self) -> u64 {
-        self
-    }
-    fn plus(self, other: Self) -> Result<Self, Self> {
-        self.checked_add(other).ok_or(Self::MAX)
-    }
-}
-
-impl Sum for f64 {
-    fn from_bits(bits: u64) -> Self {
-        Self::from_bits(bits)
-    }
-    fn bits(self) -> u64 {
-        self.to_bits()
-    }
-    fn plus(self, other: Self) -> Result<Self, Self> {
-        // A NaN compares as nothing, and so is added.
-        if (self < 0.0) == (other < 0.0) && self.abs() > Self::MAX - other.abs() {
-            return Err(if self < 0.0 { Self::MIN } else { Self::MAX });
-        }
-        let sum = self + other;
-        Ok(if sum.is_nan() { nan_of(self, other, sum) } else { sum })
-    }
-}
-
-/// Which of many NaNs a sum is: the first one met, as x86 processors have it; compilers may swap the operands.
-#[cold]
-fn nan_of(a: f64, b: f64, sum: f64) -> f64 {
-    const QUIET: u64 = 1 << 51;
-    match (a.is_nan(), b.is_nan()) {
-        (true, _) => f64::from_bits(a.to_bits() | QUIET),
-        (false, true) => f64::from_bits(b.to_bits() | QUIET),
-        (false, false) => sum,
-    }
 }
 
 macro_rules! number {
-    ($($type:ident as $sum:ident;)*) => {$(
+    ($($type:ident)*) => {$(
         impl Number for $type {
             const GREATEST: Self = $type::MAX;
             const LEAST: Self = $type::MIN;
-            type Sum = $sum;
 
             fn read(bytes: &[u8]) -> Self {
                 bytes.try_into().map_or(Self::default(), Self::from_le_bytes)
@@ -93,25 +34,11 @@ macro_rules! number {
                 bytes[..size_of::<Self>()].copy_from_slice(&self.to_le_bytes());
                 bytes
             }
-            fn widen(self) -> $sum {
-                self.into()
-            }
         }
     )*};
 }
 
-number! {
-    i8 as i64;
-    u8 as u64;
-    i16 as i64;
-    u16 as u64;
-    i32 as i64;
-    u32 as u64;
-    i64 as i64;
-    u64 as u64;
-    f32 as f64;
-    f64 as f64;
-}
+number!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
 
 /// What becomes of a sum that has left its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,26 +75,19 @@ pub(super) fn no_bounds(physical: PhysicalType) -> ([u8; 8], [u8; 8]) {
     for_type!(physical, of())
 }
 
-/// The least and the greatest of these two and the valid cells of a run.
-pub(super) fn bounds(
-    physical: PhysicalType,
-    cells: &Cells<'_>,
-    run: Range<usize>,
-    min: [u8; 8],
-    max: [u8; 8],
-) -> ([u8; 8], [u8; 8]) {
-    for_type!(physical, bounds_of(cells, run, min, max))
+/// What is known of numbers so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Numbers {
+    /// The bytes of the least and of the greatest one.
+    pub(super) min: [u8; 8],
+    pub(super) max: [u8; 8],
+    /// The bits of the sum.
+    pub(super) sum: u64,
 }
 
-/// The sum of the valid cells of a run, added to the bits of another.
-pub(super) fn sum(
-    physical: PhysicalType,
-    cells: &Cells<'_>,
-    run: Range<usize>,
-    before: u64,
-    overflow: Overflow,
-) -> u64 {
-    for_type!(physical, sum_of(cells, run, before, overflow))
+/// Adds the valid cells of a run.
+pub(super) fn add(physical: PhysicalType, cells: &Cells<'_>, run: Range<usize>, to: &mut Numbers, overflow: Overflow) {
+    for_type!(physical, add_of(cells, run, to, overflow));
 }
 
 /// The sum of two sums' bits; an error is the end of the range.
@@ -231,66 +151,77 @@ macro_rules! for_valid {
 }
 pub(super) use for_valid;
 
-fn bounds_of<T: Number>(cells: &Cells<'_>, run: Range<usize>, min: [u8; 8], max: [u8; 8]) -> ([u8; 8], [u8; 8]) {
+fn add_of<T: Number>(cells: &Cells<'_>, run: Range<usize>, to: &mut Numbers, overflow: Overflow) {
     let size = size_of::<T>();
-    let (mut min, mut max) = (T::read(&min[..size]), T::read(&max[..size]));
-    let (values, validity) = run_of::<T>(cells, run);
-    for_valid!(values, validity, |valid| for value in valid {
-        min = less(min, value);
-        max = greater(max, value);
-    });
-    (min.write(), max.write())
+    let (values, validity) = run_of::<T>(cells, run.clone());
+    let mut so_far = SoFar {
+        min: T::read(&to.min[..size]),
+        max: T::read(&to.max[..size]),
+        sum: T::Sum::from_bits(to.sum),
+        overflow,
+        stopped: false,
+    };
+    match validity.filter(|validity| validity.null_count(run.len()) > 0) {
+        None => {
+            let bytes = cells.values().get(run.start.saturating_mul(size)..run.end.saturating_mul(size));
+            bytes.unwrap_or_default().chunks(BLOCK * size).for_each(|block| so_far.add_block(block));
+        }
+        some => for_valid!(values, some, |valid| so_far.add_each(valid)),
+    }
+    *to = Numbers { min: so_far.min.write(), max: so_far.max.write(), sum: so_far.sum.bits() };
 }
 
-fn sum_of<T: Number>(cells: &Cells<'_>, run: Range<usize>, before: u64, overflow: Overflow) -> u64 {
-    let (values, validity) = run_of::<T>(cells, run);
-    let start = T::Sum::from_bits(before);
-    let sum = for_valid!(values, validity, |valid| add_all(start, valid.map(T::widen), overflow));
-    sum.bits()
+/// So many numbers stay in the fastest cache while they are gone over twice.
+const BLOCK: usize = 512;
+
+/// What is known of the numbers of a run, and of those before it.
+struct SoFar<T: Number> {
+    min: T,
+    max: T,
+    sum: T::Sum,
+    overflow: Overflow,
+    /// Whether the sum stays at the end of its range for the rest of the run.
+    stopped: bool,
 }
 
-fn add_all<S: Sum>(start: S, values: impl Iterator<Item = S>, overflow: Overflow) -> S {
-    let mut sum = start;
-    for value in values {
-        match sum.plus(value) {
-            Ok(more) => sum = more,
-            Err(end) if overflow == Overflow::Stops => return end,
-            Err(end) => sum = end,
+impl<T: Number> SoFar<T> {
+    /// Adds the numbers of a block, several at once as far as nobody can tell.
+    fn add_block(&mut self, block: &[u8]) {
+        let values = block.chunks_exact(size_of::<T>()).map(T::read);
+        let Some((min, max)) = T::bounds(block) else { return self.add_each(values) };
+        self.min = less(self.min, min);
+        self.max = greater(self.max, max);
+        if self.stopped {
+            return;
+        }
+        match T::sum(self.sum, block, (min, max)) {
+            Some(sum) => self.sum = sum,
+            None => values.for_each(|value| self.add_to_sum(value)),
         }
     }
-    sum
+
+    /// Adds numbers one after the other.
+    fn add_each(&mut self, values: impl Iterator<Item = T>) {
+        for value in values {
+            self.min = less(self.min, value);
+            self.max = greater(self.max, value);
+            self.add_to_sum(value);
+        }
+    }
+
+    fn add_to_sum(&mut self, value: T) {
+        if self.stopped {
+            return;
+        }
+        match self.sum.plus(value.widen()) {
+            Ok(sum) => self.sum = sum,
+            Err(end) => {
+                self.sum = end;
+                self.stopped = self.overflow == Overflow::Stops;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cells(values: &[u8]) -> Cells<'_> {
-        Cells::fixed(values, 8)
-    }
-
-    fn f64s(values: &[f64]) -> Vec<u8> {
-        values.iter().flat_map(|value| value.to_le_bytes()).collect()
-    }
-
-    #[test]
-    fn sums_stop_at_the_end() {
-        let values: Vec<u8> = [i64::MAX - 1, 5, -10].iter().flat_map(|value: &i64| value.to_le_bytes()).collect();
-        assert_eq!(sum(PhysicalType::I64, &cells(&values), 0..3, 0, Overflow::Stops).cast_signed(), i64::MAX);
-        assert_eq!(sum(PhysicalType::I64, &cells(&values), 1..3, 0, Overflow::Stops).cast_signed(), -5);
-        let each = sum(PhysicalType::I64, &cells(&values), 0..3, 0, Overflow::GoesOn);
-        assert_eq!(each.cast_signed(), i64::MAX - 10);
-        assert_eq!(sum(PhysicalType::U64, &cells(&[0xff; 16]), 0..2, 0, Overflow::Stops), u64::MAX);
-        let values = f64s(&[f64::MAX, f64::MAX, f64::MIN]);
-        assert_eq!(f64::from_bits(sum(PhysicalType::F64, &cells(&values), 0..3, 0, Overflow::Stops)), f64::MAX);
-        assert_eq!(sum(PhysicalType::I8, &Cells::fixed(&[0xff, 0xfe], 1), 0..2, 0, Overflow::Stops).cast_signed(), -3);
-    }
-
-    #[test]
-    fn a_nan_takes_the_place_of_what_was_before_and_the_next_number_takes_its() {
-        let values = f64s(&[1.0, 9.0, f64::NAN, 4.0, 5.0]);
-        let (min, max) = no_bounds(PhysicalType::F64);
-        let (min, max) = bounds(PhysicalType::F64, &cells(&values), 0..5, min, max);
-        assert_eq!((f64::from_le_bytes(min), f64::from_le_bytes(max)), (4.0, 5.0));
-    }
-}
+mod tests;

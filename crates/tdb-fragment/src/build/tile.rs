@@ -6,7 +6,7 @@ use std::ops::Range;
 use tdb_types::{Cells, PhysicalType, Validity};
 
 use super::kind::{Bounds, StatisticsKind};
-use super::numbers::{self, Overflow, for_valid};
+use super::numbers::{self, Numbers, Overflow, for_valid};
 use super::strings;
 use crate::sections::TileStatistics;
 
@@ -122,27 +122,32 @@ impl TileSummariser {
             self.null_count += nulls(cells, &run);
         }
         match self.kind.bounds {
-            Some(Bounds::Number(physical)) => self.add_numbers(physical, cells, run.clone()),
             Some(Bounds::FixedString(_)) => {
                 self.add_strings(cells, run.clone(), cells.slice(run.clone()).fixed_cells(), strings::compare_fixed);
             }
             Some(Bounds::VarString) => {
                 self.add_strings(cells, run.clone(), cells.slice(run.clone()).var_cells(), strings::compare_var);
             }
-            Some(Bounds::Zeros { .. }) | None => {}
+            Some(Bounds::Number(_) | Bounds::Zeros { .. }) | None => {}
         }
-        if let Some(physical) = self.kind.sum {
-            self.sum = numbers::sum(physical, cells, run, self.sum, overflow);
+        if let Some(physical) = self.kind.numbers() {
+            self.add_numbers(physical, cells, run, overflow);
         }
     }
 
-    fn add_numbers(&mut self, physical: PhysicalType, cells: &Cells<'_>, run: Range<usize>) {
+    fn add_numbers(&mut self, physical: PhysicalType, cells: &Cells<'_>, run: Range<usize>, overflow: Overflow) {
         let (min, max) = match self.bounds {
             Found::Numbers { min, max } => (min, max),
             _ => numbers::no_bounds(physical),
         };
-        let (min, max) = numbers::bounds(physical, cells, run, min, max);
-        self.bounds = Found::Numbers { min, max };
+        let mut found = Numbers { min, max, sum: self.sum };
+        numbers::add(physical, cells, run, &mut found, overflow);
+        if matches!(self.kind.bounds, Some(Bounds::Number(_))) {
+            self.bounds = Found::Numbers { min: found.min, max: found.max };
+        }
+        if self.kind.sum.is_some() {
+            self.sum = found.sum;
+        }
     }
 
     /// `strings` are those of the run.

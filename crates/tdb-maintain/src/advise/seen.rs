@@ -61,9 +61,9 @@ impl Seen {
         self.array.schema()
     }
 
-    /// How many requests opening takes: lists of folders, and reads.
+    /// How many requests opening takes for who hasn't read any of it yet: lists of folders, and reads.
     pub(super) fn opening_requests(&self) -> u64 {
-        self.opening.lists + self.opening.reads
+        self.opening.lists + self.opening.reads + self.opening.kept
     }
 
     /// Tiles and cells of all fragments.

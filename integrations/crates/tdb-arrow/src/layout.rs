@@ -66,8 +66,7 @@ impl Layout {
             Self::List(_, item) if options.large => DataType::LargeList(Arc::clone(item)),
             Self::List(_, item) => DataType::List(Arc::clone(item)),
             Self::Positions(_, values) => {
-                let key = Element::Same(integer(datatype));
-                let key = key.data_type().cloned().unwrap_or(DataType::Int32);
+                let key = if options.wide_keys { wide(datatype) } else { integer(datatype) };
                 DataType::Dictionary(Box::new(key), Box::new(values.data_type().clone()))
             }
         }
@@ -96,5 +95,14 @@ pub(crate) fn integer(datatype: Datatype) -> DataType {
         P::U64 => DataType::UInt64,
         P::F32 => DataType::Float32,
         P::F64 => DataType::Float64,
+    }
+}
+
+/// Integers that hold positions of a datatype, and have room for more.
+fn wide(datatype: Datatype) -> DataType {
+    use tdb_array::tdb_types::PhysicalType as P;
+    match datatype.physical() {
+        P::I8 | P::U8 | P::I16 | P::U16 | P::I32 => DataType::Int32,
+        P::U32 | P::I64 | P::U64 | P::F32 | P::F64 => DataType::Int64,
     }
 }

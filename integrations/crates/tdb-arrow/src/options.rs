@@ -10,6 +10,7 @@ pub struct ArrowOptions {
     pub(crate) seconds: bool,
     pub(crate) outside_is_null: bool,
     pub(crate) definition: bool,
+    pub(crate) wide_keys: bool,
 }
 
 impl Default for ArrowOptions {
@@ -22,7 +23,15 @@ impl ArrowOptions {
     /// Strings as `LargeUtf8`, dates as dates, positions outside of their enumeration null, and the whole definition of the
     /// array in the schema's metadata.
     pub fn new() -> Self {
-        Self { strings: true, large: true, dates: true, seconds: true, outside_is_null: true, definition: true }
+        Self {
+            strings: true,
+            large: true,
+            dates: true,
+            seconds: true,
+            outside_is_null: true,
+            definition: true,
+            wide_keys: false,
+        }
     }
 
     /// Strings as binary: of no cell it is asked whether it is UTF-8, and none is refused.
@@ -60,6 +69,14 @@ impl ArrowOptions {
     /// them and the arrays of labels. Without it, no array can be made from the schema alone.
     pub fn without_definition(mut self) -> Self {
         self.definition = false;
+        self
+    }
+
+    /// Keys of dictionaries as `Int32`, or `Int64` where positions are unsigned with 32 bits or have 64, instead of the positions' own
+    /// type. Who merges batches with different dictionaries puts their values one after the other: keys of 8 bits are too small
+    /// for those of two enumerations with 127 values.
+    pub fn wide_keys(mut self) -> Self {
+        self.wide_keys = true;
         self
     }
 }

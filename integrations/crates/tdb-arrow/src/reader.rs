@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use tdb_array::{Array, Batch, Batches, Query};
 
 use crate::field::ArrowField;
 use crate::keys::SCHEMA_KEY;
+use crate::layout::Layout;
 use crate::{ArrowOptions, Error, Result};
 
 /// How batches of some fields of an array become record batches: the schema in Arrow's terms, and the values of enumerations.
@@ -67,6 +68,29 @@ impl Conversion {
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// For batches with some of these fields, by their places, in this order. What enumerations became is shared with this one, so that
+    /// Arrow knows dictionaries of both to be the same.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    #[must_use]
+    pub fn project(&self, places: &[usize]) -> Self {
+        let fields: Arc<[ArrowField]> = places.iter().map(|place| self.fields[*place].clone()).collect();
+        let arrow: Vec<_> = fields.iter().map(|field| Arc::clone(&field.field)).collect();
+        let schema = Arc::new(Schema::new_with_metadata(arrow, self.schema.metadata().clone()));
+        Self { fields, schema, options: self.options.clone() }
+    }
+
+    /// The values of the dictionary that the field at a place has: those of its enumeration, in their order. None if it has no
+    /// dictionary, or there is no such field.
+    #[must_use]
+    pub fn dictionary(&self, place: usize) -> Option<&ArrayRef> {
+        match &self.fields.get(place)?.layout {
+            Layout::Positions(_, values) => Some(values),
+            _ => None,
+        }
     }
 
     /// A batch as a record batch, sharing its memory wherever the types agree.

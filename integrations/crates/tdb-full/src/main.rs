@@ -1,25 +1,33 @@
 //! The command `tdb` with all that the core leaves out.
 
-mod formats;
+mod other_program;
 
-use std::io::{Error, ErrorKind};
+use std::env;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use formats::{ArrowFiles, ArrowStreams, ParquetFiles, ZarrFolders};
-use tdb_cli::Extensions;
-use tdb_object_store::{SCHEMES, Stores};
-use tdb_storage::StorageError;
+use tdb_cli::clap::{self, Arg, ArgAction, ArgMatches};
+use tdb_cli::{Context, Exit, Failure, FurtherCommand, Result};
 
 fn main() -> ExitCode {
-    let columns = Extensions::new().format(ParquetFiles).format(ArrowFiles).format(ArrowStreams);
-    let local = columns.folder_format(ZarrFolders);
-    let stores = Arc::new(Stores::default());
-    let open = move |uri: &str| {
-        // The error itself names the URI, without what may be secret in it.
-        let scheme = uri.split("://").next().unwrap_or_default().to_owned();
-        let refused = |error| StorageError::from_io(scheme, Error::new(ErrorKind::InvalidInput, error));
-        stores.open(uri).map_err(refused)
-    };
-    tdb_cli::run(SCHEMES.iter().fold(local, |all, scheme| all.storage(scheme, open.clone())))
+    tdb_cli::run(tdb_full::extensions().command(Sql))
+}
+
+/// `tdb sql`, which is a program of its own: DataFusion makes it three times as large, and no other command is to start later for that.
+struct Sql;
+
+impl FurtherCommand for Sql {
+    fn command(&self) -> clap::Command {
+        let arguments = Arg::new("arguments").num_args(0..).action(ArgAction::Append).trailing_var_arg(true);
+        clap::Command::new("sql")
+            .about("SQL over arrays: a statement, a file of them, or a prompt")
+            .disable_help_flag(true)
+            .arg(arguments.allow_hyphen_values(true).value_name("ARGUMENTS"))
+    }
+
+    fn run(&self, _: &ArgMatches, _: &Context) -> Result<()> {
+        // The whole line once more, with the options that stand before the command.
+        let not_found = Failure::new(Exit::Unsupported, "the program tdb-sql, which has SQL, is not there");
+        let hint = "`cargo install --path integrations/crates/tdb-full` installs it beside tdb";
+        other_program::run("tdb-sql", env::args_os().skip(1), not_found.with_hint(hint))
+    }
 }

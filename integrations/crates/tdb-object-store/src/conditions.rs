@@ -15,7 +15,12 @@ pub(crate) struct Conditions {
     are_heeded: AtomicBool,
     /// A file that we have written, and that may be written once more to see whether the store refuses it.
     sample: Mutex<Option<Put>>,
+    /// Whether a file was written twice at once.
+    is_doubled: AtomicBool,
 }
+
+/// Larger files aren't sent twice where smaller ones may come.
+const DOUBLED: usize = 256 << 10;
 
 /// What a store did when a file was written that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +43,7 @@ pub(crate) struct Put {
 
 impl Conditions {
     pub(crate) fn new(are_heeded: bool) -> Self {
-        Self { are_heeded: AtomicBool::new(are_heeded), sample: Mutex::default() }
+        Self { are_heeded: AtomicBool::new(are_heeded), sample: Mutex::default(), is_doubled: AtomicBool::new(false) }
     }
 
     pub(crate) fn are_heeded(&self) -> bool {
@@ -51,6 +56,11 @@ impl Conditions {
             self.are_heeded.store(true, Ordering::Relaxed);
             *self.sample() = None;
         }
+    }
+
+    /// Whether a file of so many bytes may be written twice at once to see whether the store refuses one: one file, and no large one.
+    pub(crate) fn may_double(&self, bytes: usize) -> bool {
+        bytes <= DOUBLED && !self.are_heeded() && !self.is_doubled.swap(true, Ordering::Relaxed)
     }
 
     /// Keeps a file to be written once more; of several the smallest.

@@ -1,6 +1,5 @@
 //! What stores say, as errors of storages.
 
-use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
@@ -88,6 +87,12 @@ pub enum StoreProblem {
         /// How many came.
         got: u64,
     },
+    /// The store answers with more than there may be of such an answer, or with a listing that has no end.
+    #[error("the store answers with too much, or without end ({said})")]
+    TooMuch {
+        /// What it answers with.
+        said: String,
+    },
     /// Anything else.
     #[error("{said}")]
     Other {
@@ -119,6 +124,7 @@ impl StoreProblem {
                 io::ErrorKind::Unsupported
             }
             Self::WrongLength { .. } => io::ErrorKind::UnexpectedEof,
+            Self::TooMuch { .. } => io::ErrorKind::InvalidData,
             Self::WrongRegion { .. } | Self::OtherPart { .. } | Self::Other { .. } => io::ErrorKind::Other,
         };
         StorageError::Io { path, source: Arc::new(io::Error::new(kind, self)) }
@@ -179,9 +185,12 @@ pub(crate) fn of_store(path: String, error: &StoreError) -> StorageError {
     }
 }
 
-/// How stores say that they don't know who asks.
+/// How stores say that there is no such bucket.
+const NO_BUCKET: &[&str] = &["NoSuchBucket", "ContainerNotFound", "ContainerBeingDeleted"];
+/// How they say that they don't know who asks.
 const REFUSED: &[&str] = &[
     "ExpiredToken",
+    "ExpiredTokenException",
     "TokenRefreshRequired",
     "InvalidAccessKeyId",
     "SignatureDoesNotMatch",
@@ -189,53 +198,58 @@ const REFUSED: &[&str] = &[
     "InvalidClientTokenId",
     "AuthenticationFailed",
 ];
+/// How they say that they know who asks, where no status says so.
+const DENIED: &[&str] = &["AccessDenied", "AuthorizationFailure", "AuthorizationPermissionMismatch"];
 /// How they say that they were too busy, or failed, whatever the status.
 const BUSY: &[&str] = &["SlowDown", "ServerBusy", "InternalError", "ServiceUnavailable"];
-/// How they say that a bucket is somewhere else. The first one is what an answer is called that doesn't say where.
-const ELSEWHERE: &[&str] = &[
-    "Received redirect without LOCATION",
-    "PermanentRedirect",
-    "AuthorizationHeaderMalformed",
-    "IllegalLocationConstraintException",
-];
+/// How they say that a bucket is somewhere else.
+const ELSEWHERE: &[&str] = &["PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"];
+/// What an answer is called that says so without saying where.
+const REDIRECTED: &str = "Received redirect without LOCATION";
+/// What an answer is called that has a whole file instead of a part.
+const NOT_PARTIAL: &str = "Received non-partial response";
 
-/// Whether a server refused to list a folder, or answered with something else.
-fn lists_nothing(source: &(dyn Error + 'static)) -> bool {
-    let text = source.to_string();
-    let refused = ["status code: 400", "status code: 405", "status code: 501"];
-    text.contains("PROPFIND") && (text.contains("decoding") || refused.iter().any(|status| text.contains(status)))
+/// Whether a server of the web refused to list a folder, or answered with something else.
+fn lists_nothing(said: &Said) -> bool {
+    let is_refused = said.begins("Error performing PROPFIND ") && matches!(said.status, Some(400 | 405 | 501));
+    is_refused || said.begins("Error decoding PROPFIND response")
 }
 
 /// The problem behind an error; none if it is only that nothing has the name.
 fn problem(error: &StoreError) -> Option<StoreProblem> {
     let said = Said::of(error);
-    if said.word(&["NoSuchBucket", "ContainerNotFound"]).is_some() {
+    if let Some(excess) = said.excess {
+        return Some(StoreProblem::TooMuch { said: excess.to_string() });
+    }
+    if said.code(NO_BUCKET).is_some() {
         return Some(StoreProblem::NoBucket);
     }
     // Some repeat in words what they were sent: the code says enough.
-    if let Some(word) = said.word(REFUSED) {
-        return Some(StoreProblem::Unauthenticated { said: word.to_owned() });
+    if let Some(code) = said.code(REFUSED) {
+        return Some(StoreProblem::Unauthenticated { said: code.to_owned() });
     }
-    if said.word(ELSEWHERE).is_some() {
+    if said.code(ELSEWHERE).is_some() || said.begins(REDIRECTED) {
         return Some(StoreProblem::WrongRegion { region: said.region });
     }
     // Listings that are refused have no variant of their own.
-    let is_denied = matches!(error, StoreError::PermissionDenied { .. }) || said.status == Some(403);
+    let is_denied = matches!(error, StoreError::PermissionDenied { .. })
+        || said.status == Some(403)
+        || (said.status.is_none() && said.code(DENIED).is_some());
     let is_unknown = matches!(error, StoreError::Unauthenticated { .. }) || said.status == Some(401);
-    let is_busy = said.word(BUSY).is_some() || said.status.is_some_and(|status| status == 429 || status >= 500);
+    let is_busy = said.code(BUSY).is_some() || said.status.is_some_and(|status| matches!(status, 408 | 429 | 500..));
     Some(match error {
         StoreError::NotFound { .. } => return None,
         StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
             StoreProblem::NotSupported { said: said.shown() }
         }
-        StoreError::Generic { store: "HTTP", source } if lists_nothing(source.as_ref()) => StoreProblem::ListsNothing,
+        StoreError::Generic { store: "HTTP", .. } if lists_nothing(&said) => StoreProblem::ListsNothing,
         _ if (is_denied || is_unknown) && is_unsigned(error) => StoreProblem::Unsigned { said: said.shown() },
         _ if is_denied => StoreProblem::Denied { said: said.shown() },
         _ if is_unknown => StoreProblem::Unauthenticated { said: said.shown() },
         _ if is_busy => StoreProblem::Busy { said: said.shown() },
         _ if said.is_cut_off => StoreProblem::CutOff { said: said.shown() },
-        _ if said.word(&["Received non-partial response"]).is_some() => StoreProblem::IgnoresRanges,
-        _ if said.word(&["error: Requested "]).is_some() => StoreProblem::OtherPart { said: said.shown() },
+        _ if said.begins(NOT_PARTIAL) => StoreProblem::IgnoresRanges,
+        _ if said.begins("Requested ") => StoreProblem::OtherPart { said: said.shown() },
         _ => StoreProblem::Other { said: said.shown() },
     })
 }
@@ -250,12 +264,6 @@ pub(crate) fn is_in_doubt(error: &StoreError) -> bool {
     }
 }
 
-/// Whether an answer began and didn't come to its end.
-pub(crate) fn broke_off(error: &StoreError) -> bool {
-    let said = Said::of(error);
-    said.is_cut_off && said.word(&["response body"]).is_some()
-}
-
 /// Whether an error says that the part of a file that was asked for isn't there, or can't be asked for like that.
 pub(crate) fn is_about_ranges(error: &StoreError) -> bool {
     let said = Said::of(error);
@@ -263,7 +271,9 @@ pub(crate) fn is_about_ranges(error: &StoreError) -> bool {
         StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => true,
         StoreError::Generic { .. } => {
             said.status == Some(416)
-                || said.word(&["Wanted range", "InvalidRange", "Received non-partial response"]).is_some()
+                || said.code(&["InvalidRange"]).is_some()
+                || said.begins("Wanted range")
+                || said.begins(NOT_PARTIAL)
         }
         _ => false,
     }
@@ -291,9 +301,17 @@ mod tests {
             .cloned()
         };
         assert_eq!(of("Received redirect without LOCATION, this"), Some(StoreProblem::WrongRegion { region: None }));
-        assert!(matches!(of("503 Slow Down: SlowDown"), Some(StoreProblem::Busy { .. })));
-        assert!(matches!(of("ExpiredToken: the token"), Some(StoreProblem::Unauthenticated { .. })));
-        let gone = StoreError::NotFound { path: "f".to_owned(), source: "<Code>NoSuchBucket</Code>".into() };
+        let answer = |rest: &str| format!("Server returned non-2xx status code: {rest}").leak() as &'static str;
+        let slow = of(answer("503 Slow Down: <Error><Code>SlowDown</Code></Error>"));
+        assert!(matches!(slow, Some(StoreProblem::Busy { .. })));
+        let expired = of(answer("400 Bad Request: <Code>ExpiredToken</Code>"));
+        assert_eq!(expired, Some(StoreProblem::Unauthenticated { said: "ExpiredToken".to_owned() }));
+        // Words that stand somewhere else are no codes.
+        assert!(matches!(of("503 SlowDown: ExpiredToken"), Some(StoreProblem::Other { .. })));
+        let gone = StoreError::NotFound {
+            path: "f".to_owned(),
+            source: answer("404 Not Found: <Code>NoSuchBucket</Code>").into(),
+        };
         assert_eq!(StoreProblem::of(&of_store("s3://b/f".to_owned(), &gone)), Some(&StoreProblem::NoBucket));
     }
 }

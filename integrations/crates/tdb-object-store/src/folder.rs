@@ -11,14 +11,17 @@ use object_store::{
 };
 use tdb_storage::{Entry, EntryKind, Result, StorageError};
 
-use crate::error::{StoreProblem, broke_off, of_store};
+use crate::error::{StoreProblem, of_store};
+use crate::excess::{Excess, Listing};
 use crate::pause::pause;
 use crate::place::{Place, joined};
+use crate::range::read_range;
+use crate::said::broke_off;
 
 /// What a listing names directly in the folder: some stores have empty objects that stand for folders.
 pub(crate) fn entries(folder: &Path, listed: &ListResult) -> Vec<Entry> {
     let name = |path: &Path| {
-        let inside = path.as_ref().strip_prefix(folder.as_ref())?.trim_start_matches('/');
+        let inside = inside(folder, path)?;
         (!inside.is_empty() && !inside.contains('/')).then(|| inside.to_owned())
     };
     let folders = listed.common_prefixes.iter().filter_map(name).map(|name| (name.clone(), Entry::folder(name)));
@@ -29,6 +32,14 @@ pub(crate) fn entries(folder: &Path, listed: &ListResult) -> Vec<Entry> {
     // A folder wins over an empty object of its name, which only stands for it.
     let by_name: BTreeMap<String, Entry> = files.chain(folders).collect();
     by_name.into_values().collect()
+}
+
+/// Where in a folder something lies, if it does: a listing may name what isn't there.
+fn inside<'a>(folder: &Path, path: &'a Path) -> Option<&'a str> {
+    match folder.as_ref() {
+        "" => Some(path.as_ref()),
+        folder => path.as_ref().strip_prefix(folder)?.strip_prefix('/'),
+    }
 }
 
 /// What a folder lists.
@@ -44,7 +55,7 @@ where
     let begun = Instant::now();
     let mut repetition = 0;
     loop {
-        let error = match list().await {
+        let error = match Listing::new(place.options.listing).of(list()).await {
             Ok(listed) => return Ok(listed),
             Err(error) => error,
         };
@@ -113,18 +124,31 @@ pub(crate) struct Below {
 
 /// The files below a folder.
 pub(crate) async fn below(place: Arc<Place>, folder: String, location: Path) -> Result<Vec<Below>> {
-    let prefix = joined(location.as_ref(), "");
-    let all = || place.store.list(Some(&location)).try_collect::<Vec<_>>();
+    let all = || async {
+        let (mut objects, mut listed) = (Vec::new(), place.store.list(Some(&location)));
+        let mut left = place.options.listing;
+        while let Some(object) = listed.try_next().await? {
+            // Also of stores whose connections aren't ours.
+            let size = (size_of::<ObjectMeta>() + object.location.as_ref().len()) as u64;
+            left = left.checked_sub(size).ok_or_else(|| too_long(place.options.listing))?;
+            objects.push(object);
+        }
+        Ok(objects)
+    };
     let objects = patiently(&place, &folder, all).await?;
-    let inside = |path: &Path| Some(path.as_ref().strip_prefix(prefix.as_str())?.trim_start_matches('/').to_owned());
     let file = |object: ObjectMeta| {
-        Some(Below { inside: inside(&object.location)?, location: object.location, size: object.size })
+        let inside = inside(&location, &object.location)?.to_owned();
+        Some(Below { inside, location: object.location, size: object.size })
     };
     let files: Vec<_> = objects.into_iter().filter_map(file).collect();
     if files.is_empty() {
         return Err(StorageError::NotFound { path: place.describe(&folder) });
     }
     Ok(files)
+}
+
+fn too_long(most: u64) -> StoreError {
+    StoreError::Generic { store: "listing", source: Box::new(Excess::Listing(most)) }
 }
 
 /// Stores copy a file by themselves up to this size.
@@ -137,21 +161,21 @@ pub(crate) async fn move_all(place: &Arc<Place>, (from, to): (&str, &str), files
     for file in &files {
         copies.push((file.location.clone(), place.location(&joined(to, &file.inside))?, file.size));
     }
-    let copy = |(location, target, size)| copy_one(place.clone(), location, target, size);
-    let of = |error: StoreError| of_store(place.describe(from), &error);
-    stream::iter(copies).map(copy).buffer_unordered(at_once).try_for_each(|()| async { Ok(()) }).await.map_err(of)?;
+    let copy = |(location, target, size)| copy_one(place.clone(), from.to_owned(), location, target, size);
+    stream::iter(copies).map(copy).buffer_unordered(at_once).try_for_each(|()| async { Ok(()) }).await?;
     let files: Vec<Path> = files.into_iter().map(|file| file.location).collect();
     delete_all(place, from, &files).await
 }
 
-async fn copy_one(place: Arc<Place>, from: Path, to: Path, size: u64) -> object_store::Result<()> {
+async fn copy_one(place: Arc<Place>, path: String, from: Path, to: Path, size: u64) -> Result<()> {
+    let of = |error: StoreError| of_store(place.describe(&path), &error);
     if size <= MOST_COPIED {
-        return place.store.copy(&from, &to).await;
+        return place.store.copy(&from, &to).await.map_err(of);
     }
-    let mut upload = place.store.put_multipart(&to).await?;
-    let copied = copy_parts(&place, &from, &mut *upload, size).await;
+    let mut upload = place.store.put_multipart(&to).await.map_err(of)?;
+    let copied = copy_parts(&place, &path, &from, &mut *upload, size).await;
     match copied {
-        Ok(()) => upload.complete().await.map(|_| ()),
+        Ok(()) => upload.complete().await.map(|_| ()).map_err(of),
         Err(error) => {
             let _ = upload.abort().await;
             Err(error)
@@ -160,19 +184,31 @@ async fn copy_one(place: Arc<Place>, from: Path, to: Path, size: u64) -> object_
 }
 
 /// Brings a file here, part by part, and sends it back: S3 has 10,000 parts of a file at most.
-async fn copy_parts(
-    place: &Place,
-    from: &Path,
-    upload: &mut dyn MultipartUpload,
-    size: u64,
-) -> object_store::Result<()> {
+async fn copy_parts(place: &Place, path: &str, from: &Path, upload: &mut dyn MultipartUpload, size: u64) -> Result<()> {
     let part = (place.options.part as u64).max(size.div_ceil(10_000));
     let mut start = 0;
     while start < size {
         let end = size.min(start + part);
-        let bytes = place.store.get_range(from, start..end).await?;
-        upload.put_part(PutPayload::from_bytes(bytes)).await?;
+        let _room = place.parts.acquire().await;
+        let bytes = read_range(place, path, from, start..end).await?;
+        let sent = upload.put_part(PutPayload::from(bytes)).await;
+        sent.map_err(|error| of_store(place.describe(path), &error))?;
         start = end;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_beside_a_folder_is_not_in_it() {
+        let path = |path: &str| Path::parse(path).unwrap();
+        assert_eq!(inside(&path("a/b"), &path("a/b/c/d")), Some("c/d"));
+        assert_eq!(inside(&path(""), &path("a/b")), Some("a/b"));
+        for other in ["a/bc", "a/b", "a", "b/a/b/c"] {
+            assert_eq!(inside(&path("a/b"), &path(other)), None, "{other}");
+        }
+    }
 }

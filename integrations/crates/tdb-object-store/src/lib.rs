@@ -35,8 +35,10 @@
 
 mod cache;
 mod conditions;
+mod connector;
 mod credentials;
 mod error;
+mod excess;
 mod fetch;
 mod file;
 mod folder;
@@ -55,6 +57,7 @@ mod unsigned;
 mod web;
 mod write;
 
+pub use connector::Connector;
 pub use error::{SCHEMES, StoreProblem, UrlError};
 pub use location::{Stores, open, open_with};
 pub use object_store;

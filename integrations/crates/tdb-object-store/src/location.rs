@@ -18,7 +18,7 @@ use crate::said::without_queries;
 use crate::settings::Settings;
 use crate::unsigned::Unsigned;
 use crate::web::WebConnector;
-use crate::{ObjectStorage, SCHEMES, StoreOptions, UrlError};
+use crate::{Connector, ObjectStorage, SCHEMES, StoreOptions, UrlError};
 
 /// The storage at a URL: `s3://bucket/folder`, `gs://bucket/folder`, `az://container/folder`, or a WebDAV server's `http(s)://…`.
 ///
@@ -114,7 +114,7 @@ fn open_bucket(url: &Url, options: &StoreOptions) -> Result<ObjectStorage, UrlEr
             // Amazon's own heeds them.
             heeds_conditions = server(&builder).is_none();
             let skips = builder.get_config_value(&AmazonS3ConfigKey::SkipSignature);
-            let store = builder.with_retry(retry).build();
+            let store = builder.with_retry(retry).with_http_connector(Connector::default()).build();
             match skips.is_some_and(|skips| skips == "true") {
                 true => store.map(|store| Arc::new(Unsigned(store)) as _),
                 false => store.map(|store| Arc::new(store) as _),
@@ -126,14 +126,22 @@ fn open_bucket(url: &Url, options: &StoreOptions) -> Result<ObjectStorage, UrlEr
                 builder = builder.with_base_url(endpoint);
             }
             heeds_conditions = builder.get_config_value(&GoogleConfigKey::BaseUrl).is_none();
-            builder.with_retry(retry).build().map(|store| Arc::new(store) as _)
+            builder
+                .with_retry(retry)
+                .with_http_connector(Connector::default())
+                .build()
+                .map(|store| Arc::new(store) as _)
         }
         "az" | "azure" | "abfs" | "abfss" => {
             let mut builder = MicrosoftAzureBuilder::from_env().with_url(url.as_str());
             if let Some(endpoint) = settings.endpoint {
                 builder = builder.with_allow_http(endpoint.starts_with("http:")).with_endpoint(endpoint);
             }
-            builder.with_retry(retry).build().map(|store| Arc::new(store) as _)
+            builder
+                .with_retry(retry)
+                .with_http_connector(Connector::default())
+                .build()
+                .map(|store| Arc::new(store) as _)
         }
         "http" | "https" => {
             let server = url.origin().ascii_serialization();

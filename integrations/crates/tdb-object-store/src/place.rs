@@ -6,6 +6,7 @@ use std::sync::Arc;
 use object_store::ObjectStore;
 use object_store::path::Path;
 use tdb_storage::{Result, StorageError, check_path};
+use tokio::sync::Semaphore;
 
 use crate::StoreOptions;
 use crate::cache::ReadCache;
@@ -22,6 +23,8 @@ pub(crate) struct Place {
     /// What was read of files that never change, if any is kept.
     pub(crate) cache: Option<Arc<ReadCache>>,
     pub(crate) conditions: Arc<Conditions>,
+    /// Parts of files that may be on their way at once, of all files together.
+    pub(crate) parts: Arc<Semaphore>,
 }
 
 impl fmt::Debug for Place {

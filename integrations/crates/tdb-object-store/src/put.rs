@@ -23,8 +23,8 @@ use crate::place::Place;
 /// Puts a file there, in one request.
 ///
 /// Files of a fragment that isn't committed yet have names that nobody else chooses, and nobody sees them: they are written without more
-/// ado, and one of them is what the store is tried with beside the next file of the fragment. So that takes a request more, and
-/// nobody waits for it. Before any other file is written the store has to have shown that it heeds conditions.
+/// ado. The store is tried with one of them, which is written twice at once, or else, where that tells nothing, once more beside the next file. So that takes a
+/// request more, and nobody waits for it. Before any other file is written the store has to have shown that it heeds conditions.
 pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: Bytes) -> Result<()> {
     let conditions = &*place.conditions;
     let put = Put { location: location.clone(), bytes, mark: Mark::new() };
@@ -50,7 +50,10 @@ pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: B
             Shown::Nothing => put.trying(place, path).await,
         },
         None if is_uncommitted(location) => {
-            put.surely(place, path).await?;
+            match conditions.may_double(put.bytes.len()) {
+                true => conditions.learn(put.doubled(place, path).await?),
+                false => put.surely(place, path).await?,
+            }
             conditions.keep(put);
             Ok(())
         }
@@ -82,6 +85,18 @@ impl Put {
             Shown::Ignores => Err(self.refuse(place, path, true).await),
             // Where nothing was shown, the next file will be tried with: this one is there.
             Shown::Heeds | Shown::Nothing => Ok(()),
+        }
+    }
+
+    /// Makes the request twice at once: a store that heeds conditions refuses one of the two. Some look for the file before they write it, and do
+    /// both where requests meet: that nothing was refused says nothing yet.
+    async fn doubled(&self, place: &Place, path: &str) -> Result<Shown> {
+        match join!(self.once(place), self.once(place)) {
+            (Ok(_), other) | (other, Ok(_)) => Ok(match shown(&other) {
+                Shown::Heeds => Shown::Heeds,
+                Shown::Ignores | Shown::Nothing => Shown::Nothing,
+            }),
+            _ => self.surely(place, path).await.map(|()| Shown::Nothing),
         }
     }
 

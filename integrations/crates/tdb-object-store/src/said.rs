@@ -1,12 +1,21 @@
 //! What a store said when it refused something: what of it tells the reason, and what of it may be passed on.
 
 use std::error::Error;
+use std::iter::successors;
 
 use object_store::Error as StoreError;
 use object_store::client::HttpError;
 
+use crate::excess::Excess;
+
 /// Most characters of what a store says that are passed on: some answer with pages.
 const TOLD: usize = 400;
+
+/// What `object_store` writes before what a store has answered. A URL has no spaces, and what it writes of paths stands elsewhere: so no
+/// name of a bucket or file can look like an answer.
+const ANSWERED: [&str; 2] = ["Server returned non-2xx status code: ", "Server returned error response: "];
+/// What it writes where one of many files couldn't be deleted: the key, and at the end the code.
+const NOT_DELETED: &str = "DeleteObjects request failed for key ";
 
 /// What a store said.
 #[derive(Debug)]
@@ -17,35 +26,50 @@ pub(crate) struct Said {
     pub(crate) region: Option<String>,
     /// There was no answer: it can't be reached, or the connection broke.
     pub(crate) is_cut_off: bool,
-    /// All of it, which may hold secrets: to search in, not to be shown.
-    all: String,
+    /// It answers with more than it may.
+    pub(crate) excess: Option<Excess>,
+    /// The code of the error.
+    code: Option<String>,
+    /// The error and what has led to it, each in its words, which may hold secrets: to look at, not to be shown.
+    chain: Vec<String>,
     /// The part that may be shown.
     shown: String,
 }
 
 impl Said {
     pub(crate) fn of(error: &StoreError) -> Self {
-        let all = chain(error);
+        let chain = chain(error);
+        let answer = chain.iter().find_map(|link| ANSWERED.iter().find_map(|before| link.strip_prefix(before)));
         let element = |name: &str| {
-            let (_, rest) = all.split_once(&format!("<{name}>"))?;
+            let (_, rest) = answer?.split_once(&format!("<{name}>"))?;
             rest.split('<').next().map(str::trim).filter(|inside| !inside.is_empty()).map(short)
         };
-        let (code, message, region) = (element("Code"), element("Message"), element("Region"));
-        let line = all.split_once("status code: ").map(|(_, rest)| rest.split([':', '\n']).next().unwrap_or_default());
+        let code = element("Code").or_else(|| {
+            let refused = chain.iter().find(|link| link.starts_with(NOT_DELETED))?;
+            refused.rsplit_once("(code: ")?.1.strip_suffix(')').map(short)
+        });
+        let line = chain.iter().find_map(|link| link.strip_prefix(ANSWERED[0])?.split([':', '\n']).next());
         let status = line.and_then(|line| line.split(' ').next()?.parse().ok());
-        let shown = match (&code, message, line) {
+        let shown = match (&code, element("Message"), line) {
             (Some(code), Some(message), _) => format!("{code}: {message}"),
             (Some(code), None, _) => code.clone(),
             // Pages of servers in between may repeat what they were sent.
             (None, _, Some(status)) => status.to_owned(),
             (None, _, None) => error.to_string(),
         };
-        Self { status, region, is_cut_off: is_cut_off(error), shown: short(&without_queries(&shown)), all }
+        let (shown, region) = (short(&without_queries(&shown)), element("Region"));
+        Self { status, region, is_cut_off: is_cut_off(error), excess: excess(error), code, chain, shown }
     }
 
-    /// The first of these words that is in it.
-    pub(crate) fn word(&self, words: &[&'static str]) -> Option<&'static str> {
-        words.iter().copied().find(|word| self.all.contains(word))
+    /// The one of these codes that it gave.
+    pub(crate) fn code(&self, codes: &[&'static str]) -> Option<&'static str> {
+        let said = self.code.as_deref()?;
+        codes.iter().copied().find(|code| *code == said)
+    }
+
+    /// Whether an error in the chain begins with these words: those are `object_store`'s own.
+    pub(crate) fn begins(&self, words: &str) -> bool {
+        self.chain.iter().any(|link| link.starts_with(words))
     }
 
     /// What may be shown of it.
@@ -54,27 +78,29 @@ impl Said {
     }
 }
 
-/// Whether there was no answer to a request, or not all of one.
-fn is_cut_off(error: &StoreError) -> bool {
-    let mut source: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        if error.is::<HttpError>() {
-            return true;
-        }
-        source = error.source();
-    }
-    false
+/// An error and all that have led to it.
+fn sources<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    successors(Some(error), |error| (*error).source())
 }
 
-/// An error and all that have led to it.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text = format!("{text}: {error}");
-        source = error.source();
-    }
-    text
+/// Whether there was no answer to a request, or not all of one.
+fn is_cut_off(error: &StoreError) -> bool {
+    sources(error).any(<dyn Error>::is::<HttpError>)
+}
+
+fn excess(error: &StoreError) -> Option<Excess> {
+    sources(error).find_map(|error| error.downcast_ref::<Excess>().copied())
+}
+
+/// Whether an answer began and didn't come to its end.
+pub(crate) fn broke_off(error: &StoreError) -> bool {
+    let broken = sources(error).skip_while(|error| !error.is::<HttpError>());
+    excess(error).is_none() && broken.into_iter().any(|error| error.to_string().contains("response body"))
+}
+
+/// The words of an error and of all that have led to it.
+fn chain(error: &(dyn Error + 'static)) -> Vec<String> {
+    sources(error).map(ToString::to_string).collect()
 }
 
 fn short(text: &str) -> String {
@@ -111,10 +137,40 @@ mod tests {
         }
     }
 
+    /// As `object_store` wraps what a store has answered to a request for a file.
+    fn answered(url: &'static str, answer: &'static str) -> StoreError {
+        #[derive(Debug, thiserror::Error)]
+        #[error("Error performing GET {0} in 1ms - {1}")]
+        struct Failed(&'static str, #[source] Answer);
+        #[derive(Debug, thiserror::Error)]
+        #[error("{0}")]
+        struct Answer(&'static str);
+        StoreError::Generic { store: "S3", source: Box::new(Failed(url, Answer(answer))) }
+    }
+
     #[test]
     fn pages_are_not_shown() {
         let page = "Server returned non-2xx status code: 403 Forbidden: <html>Authorization: SECRET</html>";
-        let said = Said::of(&StoreError::Generic { store: "S3", source: page.into() });
+        let said = Said::of(&answered("https://host/b/f", page));
         assert_eq!((said.status, said.shown().as_str()), (Some(403), "403 Forbidden"));
+    }
+
+    /// Names are none of what a store says, whatever they are.
+    #[test]
+    fn names_are_no_codes() {
+        let url = "https://host/NoSuchBucket/%3CCode%3ESlowDown%3C/Code%3E/AccessDenied";
+        let not_found = "Server returned non-2xx status code: 404 Not Found: <Error><Code>NoSuchKey</Code>\
+                         <Message>No</Message><Key>ExpiredToken</Key><BucketName>NoSuchBucket</BucketName></Error>";
+        let said = Said::of(&answered(url, not_found));
+        assert_eq!(said.code(&["NoSuchBucket", "SlowDown", "AccessDenied", "ExpiredToken"]), None);
+        assert_eq!((said.code(&["NoSuchKey"]), said.status), (Some("NoSuchKey"), Some(404)));
+        let path = "Server returned non-2xx status code: 403: <Code>NoSuchBucket</Code>".to_owned();
+        let error = StoreError::NotFound { path: path.clone(), source: "none".into() };
+        let said = Said::of(&error);
+        assert_eq!((said.code(&["NoSuchBucket"]), said.status), (None, None));
+        let not_deleted = "DeleteObjects request failed for key a (code: SlowDown): Access Denied (code: AccessDenied)";
+        let error = StoreError::Generic { store: "S3", source: not_deleted.into() };
+        let said = Said::of(&error);
+        assert_eq!((said.code(&["SlowDown", "AccessDenied"]), said.status), (Some("AccessDenied"), None));
     }
 }

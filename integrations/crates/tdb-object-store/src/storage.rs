@@ -10,6 +10,7 @@ use tdb_storage::{
     CancelToken, Entry, EntryKind, Fetched, ReadAt, ReadProfile, Request, Result, Storage, StorageError, WriteFile,
     check_path,
 };
+use tokio::sync::Semaphore;
 
 use crate::StoreOptions;
 use crate::cache::ReadCache;
@@ -49,7 +50,8 @@ impl ObjectStorage {
         let conditions = Arc::new(Conditions::new(!options.try_conditions));
         let url = joined(url.trim_end_matches('/'), &root);
         let cache = (options.cache > 0).then(|| Arc::new(ReadCache::new(options.cache)));
-        Ok(Self { place: Arc::new(Place { store, root, url, options, cache, conditions }) })
+        let parts = Arc::new(Semaphore::new(options.parts_in_flight.clamp(1, Semaphore::MAX_PERMITS)));
+        Ok(Self { place: Arc::new(Place { store, root, url, options, cache, conditions, parts }) })
     }
 
     /// Whether the store has shown already that it refuses to overwrite.
@@ -139,7 +141,7 @@ impl Storage for ObjectStorage {
 
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         check_path(folder)?;
-        let Place { store, root, options, cache, conditions, .. } = &*self.place;
+        let Place { store, root, options, cache, conditions, parts, .. } = &*self.place;
         Ok(Arc::new(Self {
             place: Arc::new(Place {
                 store: store.clone(),
@@ -148,6 +150,7 @@ impl Storage for ObjectStorage {
                 options: options.clone(),
                 cache: cache.clone(),
                 conditions: conditions.clone(),
+                parts: parts.clone(),
             }),
         }))
     }

@@ -1,9 +1,9 @@
 //! Servers of the web: what of them is asked otherwise than `object_store` asks.
 
 use object_store::ClientOptions;
-use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
-};
+use object_store::client::{HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService};
+
+use crate::Connector;
 
 const NOT_IMPLEMENTED: u16 = 501;
 const METHOD_NOT_ALLOWED: u16 = 405;
@@ -14,7 +14,7 @@ pub(crate) struct WebConnector;
 
 impl HttpConnector for WebConnector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Web(ReqwestConnector::default().connect(options)?)))
+        Ok(HttpClient::new(Web(Connector::default().connect(options)?)))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Files that are written piece by piece.
 
-use std::collections::VecDeque;
+use std::collections::{TryReserveError, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
+use futures_util::join;
 use object_store::path::Path;
 use object_store::{
     Error as StoreError, MultipartUpload, ObjectStore, ObjectStoreExt, PutMultipartOptions, PutPayload,
@@ -67,10 +68,18 @@ impl ObjectWriter {
                     Parts { upload, mark, on_their_way: VecDeque::new() }
                 }
             };
-            parts.on_their_way.push_back(tokio::spawn(parts.upload.put_part(PutPayload::from(part))));
-            while parts.on_their_way.len() > place.options.parts_in_flight.max(1) {
+            // Parts of other files may have to end first, which they do by themselves.
+            let room = place.parts.clone().acquire_owned().await;
+            let sent = parts.upload.put_part(PutPayload::from(part));
+            parts.on_their_way.push_back(tokio::spawn(async move {
+                let sent = sent.await;
+                drop(room);
+                sent
+            }));
+            // Who fails is told early, and what has arrived isn't remembered.
+            while parts.on_their_way.front().is_some_and(JoinHandle::is_finished) {
                 if let Err(error) = first(&mut parts).await {
-                    let _ = parts.upload.abort().await;
+                    give_up(&mut parts).await;
                     return Err(of(error));
                 }
             }
@@ -81,6 +90,18 @@ impl ObjectWriter {
     }
 }
 
+/// Ends what is on its way, and has the store forget what has come.
+async fn give_up(parts: &mut Parts) {
+    for part in &parts.on_their_way {
+        part.abort();
+    }
+    while let Some(part) = parts.on_their_way.pop_front() {
+        let _ = part.await;
+    }
+    // Stores remove such uploads by themselves in time; nobody sees them.
+    let _ = parts.upload.abort().await;
+}
+
 /// Waits for the part that was sent first.
 async fn first(parts: &mut Parts) -> Result<(), StoreError> {
     match parts.on_their_way.pop_front() {
@@ -89,22 +110,26 @@ async fn first(parts: &mut Parts) -> Result<(), StoreError> {
     }
 }
 
+async fn all_sent(parts: &mut Parts) -> Result<(), StoreError> {
+    while !parts.on_their_way.is_empty() {
+        first(parts).await?;
+    }
+    Ok(())
+}
+
 /// Completes an upload, unless something has come to have the name meanwhile: stores have no condition for this one.
 async fn complete(place: &Place, path: &str, location: &Path, mut parts: Parts) -> Result<()> {
     let of = |error: StoreError| of_store(place.describe(path), &error);
-    while !parts.on_their_way.is_empty() {
-        if let Err(error) = first(&mut parts).await {
-            let _ = parts.upload.abort().await;
-            return Err(of(error));
-        }
-    }
-    match place.store.head(location).await {
-        Err(StoreError::NotFound { .. }) => {}
-        found => {
-            let _ = parts.upload.abort().await;
-            found.map_err(of)?;
-            return Err(StorageError::AlreadyExists { path: place.describe(path) });
-        }
+    let (sent, found) = join!(all_sent(&mut parts), place.store.head(location));
+    let refused = match (sent, found) {
+        (Err(error), _) => Some(of(error)),
+        (Ok(()), Err(StoreError::NotFound { .. })) => None,
+        (Ok(()), Err(error)) => Some(of(error)),
+        (Ok(()), Ok(_)) => Some(StorageError::AlreadyExists { path: place.describe(path) }),
+    };
+    if let Some(error) = refused {
+        give_up(&mut parts).await;
+        return Err(error);
     }
     let Err(error) = parts.upload.complete().await else { return Ok(()) };
     // Where the answer got lost, a repetition finds no upload any more.
@@ -115,12 +140,20 @@ async fn complete(place: &Place, path: &str, location: &Path, mut parts: Parts) 
     Err(of(error))
 }
 
+/// Makes room for more bytes, and for no more than a part.
+fn room(bytes: &mut Vec<u8>, more: usize, part: usize) -> std::result::Result<(), TryReserveError> {
+    match bytes.capacity().saturating_mul(2) >= part {
+        true => bytes.try_reserve_exact(part - bytes.len()),
+        false => bytes.try_reserve(more),
+    }
+}
+
 impl WriteFile for ObjectWriter {
     fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
         let part = self.place.options.part.max(1);
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(part - self.bytes.len()));
-            if self.bytes.try_reserve(now.len()).is_err() {
+            if room(&mut self.bytes, now.len(), part).is_err() {
                 return Err(StorageError::TooLarge { path: self.place.describe(&self.path), size: part as u64 });
             }
             self.bytes.extend_from_slice(now);
@@ -152,13 +185,7 @@ impl WriteFile for ObjectWriter {
 
 impl Drop for ObjectWriter {
     fn drop(&mut self) {
-        let Some(Parts { mut upload, on_their_way, .. }) = self.parts.take().filter(|_| !self.finished) else { return };
-        leave(async move {
-            for part in on_their_way {
-                part.abort();
-            }
-            // Stores remove such uploads by themselves in time; nobody sees them.
-            let _ = upload.abort().await;
-        });
+        let Some(mut parts) = self.parts.take().filter(|_| !self.finished) else { return };
+        leave(async move { give_up(&mut parts).await });
     }
 }

@@ -9,13 +9,13 @@ use tdb_store_testkit::Seen;
 
 use crate::outcome::Result;
 use crate::place::Place;
-use crate::task::{FEW, Measured, Task, median};
+use crate::task::{Measured, Task, median};
 
 /// Does a task so many times, each time with a store of its own, whose connections begin with it. The requests of the last time can be
 /// shown.
 pub(crate) fn measure(place: &Place, task: Task, repeats: usize, shows: bool) -> Result<Measured> {
     let (mut seconds, mut last) = (Vec::new(), Seen::default());
-    for _ in 0..repeats.max(1) {
+    for _ in 0..task.repeats(repeats).max(1) {
         let storage = place.storage(task.array(), task == Task::WriteKnown)?;
         let begun = Begun::of(&storage, task)?;
         let _ = place.proxy().take();
@@ -39,16 +39,16 @@ enum Begun {
 impl Begun {
     fn of(storage: &Arc<dyn Storage>, task: Task) -> Result<Self> {
         Ok(match task {
-            Task::Open | Task::OpenMany | Task::Write | Task::WriteKnown => Self::Nothing,
             Task::Point | Task::Box | Task::All => Self::Open(Box::new(opened(storage)?)),
+            _ => Self::Nothing,
         })
     }
 
     fn done(self, storage: &Arc<dyn Storage>, task: Task) -> Result<()> {
-        match self {
-            Self::Nothing if task.is_write() => write(storage),
-            Self::Nothing => opened(storage).map(drop),
-            Self::Open(array) => read(&array, task),
+        match (self, task.written()) {
+            (Self::Nothing, Some(cells)) => write(storage, cells),
+            (Self::Nothing, None) => opened(storage).map(drop),
+            (Self::Open(array), _) => read(&array, task),
         }
     }
 }
@@ -75,8 +75,8 @@ fn read(array: &Array, task: Task) -> Result<()> {
     }
 }
 
-fn write(storage: &Arc<dyn Storage>) -> Result<()> {
-    let positions: Vec<u32> = (0..FEW).collect();
+fn write(storage: &Arc<dyn Storage>, cells: u32) -> Result<()> {
+    let positions: Vec<u32> = (0..cells).collect();
     let depths: Vec<f64> = positions.iter().map(|position| f64::from(*position)).collect();
     let cells = NewCells::new()
         .with("position", &positions)

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tdb_object_store::object_store::ObjectStore;
 use tdb_object_store::object_store::aws::AmazonS3Builder;
-use tdb_object_store::{ObjectStorage, StoreOptions};
+use tdb_object_store::{Connector, ObjectStorage, StoreOptions};
 use tdb_storage::Storage;
 use tdb_store_testkit::{Proxy, Server};
 
@@ -97,7 +97,9 @@ impl Place {
             .with_region(&self.region)
             .with_bucket_name(&self.bucket)
             .with_access_key_id(&self.key)
-            .with_secret_access_key(&self.secret);
+            .with_secret_access_key(&self.secret)
+            // As URLs are opened.
+            .with_http_connector(Connector::default());
         Ok(Arc::new(builder.build()?))
     }
 

@@ -11,8 +11,10 @@ pub(crate) const MANY: &str = "many";
 pub(crate) const CELLS: u32 = 10_000;
 /// Cells of a fragment of the array of many.
 pub(crate) const FEW: u32 = 100;
+/// Cells of a large write: some columns have several parts of an upload.
+pub(crate) const LARGE: u32 = 2_000_000;
 /// Coordinates are below this.
-pub(crate) const DOMAIN: u32 = 1_000_000;
+pub(crate) const DOMAIN: u32 = 3_000_000;
 
 /// Something that both sides do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,16 +31,45 @@ pub(crate) enum Task {
     Write,
     /// The same on a store that is known to heed the conditions of writes, as Amazon's is.
     WriteKnown,
+    /// As many cells as the array of ten fragments has, in one more, opening included.
+    WriteAll,
+    /// A large fragment more, opening included.
+    WriteLarge,
     /// Opening an array of a thousand fragments, until all of them are known.
     OpenMany,
 }
 
 impl Task {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Open, Self::Point, Self::Box, Self::All, Self::Write, Self::WriteKnown, Self::OpenMany];
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Open,
+        Self::Point,
+        Self::Box,
+        Self::All,
+        Self::Write,
+        Self::WriteKnown,
+        Self::WriteAll,
+        Self::WriteLarge,
+        Self::OpenMany,
+    ];
 
-    pub(crate) fn is_write(self) -> bool {
-        matches!(self, Self::Write | Self::WriteKnown)
+    /// How many cells it writes, if it writes any.
+    pub(crate) fn written(self) -> Option<u32> {
+        match self {
+            Self::Write | Self::WriteKnown => Some(FEW),
+            Self::WriteAll => Some(10 * CELLS),
+            Self::WriteLarge => Some(LARGE),
+            _ => None,
+        }
+    }
+
+    /// Whether its time is that of the bytes, which both sides send to the same server, rather than that of waiting for answers.
+    pub(crate) fn is_of_bytes(self) -> bool {
+        self == Self::WriteLarge
+    }
+
+    /// How often it is done, of so many times: some take long.
+    pub(crate) fn repeats(self, repeats: usize) -> usize {
+        if self == Self::WriteLarge { repeats.min(3) } else { repeats }
     }
 
     pub(crate) fn name(self, fragments: u32) -> String {
@@ -49,6 +80,8 @@ impl Task {
             Self::All => "all cells".to_owned(),
             Self::Write => "a small write, with its open, to an unknown store".to_owned(),
             Self::WriteKnown => "the same to a store known to heed conditions".to_owned(),
+            Self::WriteAll => format!("a write of {} cells, with its open", 10 * CELLS),
+            Self::WriteLarge => format!("a large write, with its open: {LARGE} cells"),
             Self::OpenMany => format!("open, {fragments} fragments"),
         }
     }
@@ -57,7 +90,7 @@ impl Task {
     pub(crate) fn array(self) -> &'static str {
         match self {
             Self::Open | Self::Point | Self::Box | Self::All => TEN,
-            Self::Write | Self::WriteKnown => WRITTEN,
+            Self::Write | Self::WriteKnown | Self::WriteAll | Self::WriteLarge => WRITTEN,
             Self::OpenMany => MANY,
         }
     }

@@ -10,7 +10,7 @@ use tdb_types::Layout;
 use crate::cells::write_of;
 use crate::outcome::Result;
 use crate::place::Place;
-use crate::task::{FEW, Measured, Task, median};
+use crate::task::{Measured, Task, median};
 
 /// Room for the columns of any result.
 const ROOM: usize = 8 << 20;
@@ -38,20 +38,20 @@ impl Theirs {
         let uri = place.uri(task.array());
         self.reference.config().extend(self.settings.iter().cloned());
         // What is done before the clock runs is counted by itself, and taken off.
-        let apart = self.seen(place, |reference| match task {
-            Task::Open | Task::OpenMany => Ok(()),
-            Task::Point | Task::Box | Task::All => Ok(reference.open(&uri)?),
-            Task::Write | Task::WriteKnown => written(reference, &uri, 1),
+        let apart = self.seen(place, |reference| match (task, task.written()) {
+            (_, Some(cells)) => written(reference, &uri, cells, 1),
+            (Task::Point | Task::Box | Task::All, None) => Ok(reference.open(&uri)?),
+            _ => Ok(()),
         })?;
         let (mut seconds, mut last) = (Vec::new(), Seen::default());
-        for _ in 0..repeats.max(1) {
+        for _ in 0..task.repeats(repeats).max(1) {
             last = self.seen(place, |reference| {
                 seconds.push(timed(reference, &uri, task)?);
                 Ok(())
             })?;
         }
-        if task.is_write() {
-            last = self.seen(place, |reference| written(reference, &uri, 2))?;
+        if let Some(cells) = task.written() {
+            last = self.seen(place, |reference| written(reference, &uri, cells, 2))?;
         }
         let seen = less(&last, &apart);
         Ok(Measured { requests: seen.requests.len(), round_trips: seen.round_trips, seconds: median(seconds) })
@@ -68,15 +68,15 @@ impl Theirs {
     }
 }
 
-fn written(reference: &mut Reference, uri: &str, repeats: usize) -> Result<()> {
-    reference.time_writes(uri, &write_of(0, FEW), repeats)?;
+fn written(reference: &mut Reference, uri: &str, cells: u32, repeats: usize) -> Result<()> {
+    reference.time_writes(uri, &write_of(0, cells), repeats)?;
     Ok(())
 }
 
 /// What a task took.
 fn timed(reference: &mut Reference, uri: &str, task: Task) -> Result<f64> {
-    if task.is_write() {
-        let timed = reference.time_writes(uri, &write_of(0, FEW), 1)?;
+    if let Some(cells) = task.written() {
+        let timed = reference.time_writes(uri, &write_of(0, cells), 1)?;
         return timed.reads.first().map(|write| write.seconds).ok_or_else(|| "no write was timed".into());
     }
     if matches!(task, Task::Open | Task::OpenMany) {

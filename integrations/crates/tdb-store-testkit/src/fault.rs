@@ -1,6 +1,7 @@
 //! What can happen to requests.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use hyper::Method;
 
@@ -56,6 +57,23 @@ pub enum What {
     Unconditional,
     /// The request is never answered.
     Stalled,
+    /// The answer takes so much longer.
+    Slow(Duration),
+    /// The answer's body takes so much longer after this many bytes.
+    Paused(usize, Duration),
+    /// The request is refused with a status and these bytes.
+    Said(u16, &'static [u8]),
+    /// The answer has this status and a body without an end, and the request isn't done. The proxy
+    /// [counts](crate::Proxy::flooded) what it gives of it.
+    Flood(u16),
+    /// The answer says that its body is so long, and ends earlier.
+    Claimed(u64),
+    /// The answer says that it is of this range: `bytes FIRST-LAST/SIZE`.
+    Ranged(&'static str),
+    /// Each page of a listing says that the same page follows.
+    Circling,
+    /// Each page of a listing says that another one follows.
+    Endless,
 }
 
 #[derive(Clone, Copy, Debug)]

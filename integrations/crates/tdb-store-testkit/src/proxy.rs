@@ -2,9 +2,10 @@
 
 mod altered;
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -38,6 +39,21 @@ struct Inside {
     seen: Mutex<Seen>,
     /// Requests that wait for their answers.
     waiting: AtomicUsize,
+    flooded: Arc<AtomicU64>,
+    meanwhile: Mutex<Option<Meanwhile>>,
+}
+
+/// Something that is done before a request goes on.
+struct Meanwhile {
+    /// In the path of the request, or in what follows a `?`.
+    part: String,
+    job: Box<dyn FnOnce() + Send>,
+}
+
+impl fmt::Debug for Meanwhile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Meanwhile").field("part", &self.part).finish_non_exhaustive()
+    }
 }
 
 impl Proxy {
@@ -54,6 +70,8 @@ impl Proxy {
             delay: Mutex::default(),
             seen: Mutex::default(),
             waiting: AtomicUsize::new(0),
+            flooded: Arc::default(),
+            meanwhile: Mutex::default(),
         });
         Ok(Self { serving: Serving::start(inside.clone())?, inside })
     }
@@ -75,6 +93,12 @@ impl Proxy {
         self.inside.faults.write().unwrap_or_else(PoisonError::into_inner).push(fault);
     }
 
+    /// Before the next request goes on that has this in its path, or in what follows a `?`, this is done, once: what somebody else does
+    /// between two requests.
+    pub fn meanwhile(&self, part: &str, job: impl FnOnce() + Send + 'static) {
+        *lock(&self.inside.meanwhile) = Some(Meanwhile { part: part.to_owned(), job: Box::new(job) });
+    }
+
     /// From now on nothing happens to requests.
     pub fn calm(&self) {
         self.inside.faults.write().unwrap_or_else(PoisonError::into_inner).clear();
@@ -89,6 +113,12 @@ impl Proxy {
     #[must_use]
     pub fn take(&self) -> Seen {
         std::mem::take(&mut *lock(&self.inside.seen))
+    }
+
+    /// How many bytes were given of [bodies without an end](What::Flood), what connections hold on the way included.
+    #[must_use]
+    pub fn flooded(&self) -> u64 {
+        self.inside.flooded.load(Ordering::SeqCst)
     }
 
     /// How many requests wait for their answers.
@@ -130,6 +160,11 @@ impl Answers for Inside {
             if !delay.is_zero() {
                 tokio::time::sleep(delay).await;
             }
+            let job = lock(&self.meanwhile).take_if(|meanwhile| target_of(&request).contains(&meanwhile.part));
+            if let Some(Meanwhile { job, .. }) = job {
+                // A job that panics is seen by what it didn't do.
+                let _ = tokio::task::spawn_blocking(job).await;
+            }
             let answer = self.answered(request, fault).await;
             let mut seen = lock(&self.seen);
             seen.round_trips = seen.round_trips.max(depth);
@@ -165,8 +200,11 @@ impl Inside {
         match &fault {
             Some(What::Refused(status, code)) => return Answer::Whole(refusal(*status, code, is_head)),
             Some(What::Echoed(status)) => return Answer::Whole(page(*status, &request)),
+            Some(What::Said(status, bytes)) => return Answer::Whole(plain(*status, Bytes::from_static(bytes))),
+            Some(What::Flood(status)) => return Answer::Flood(plain(*status, Bytes::new()), self.flooded.clone()),
             Some(What::Reset) => return Answer::Reset,
             Some(What::Stalled) => std::future::pending().await,
+            Some(What::Slow(pause)) => tokio::time::sleep(*pause).await,
             Some(What::Unranged) => drop(request.headers_mut().remove(RANGE)),
             Some(What::Unconditional) => drop(request.headers_mut().remove(IF_NONE_MATCH)),
             _ => {}
@@ -176,6 +214,8 @@ impl Inside {
             Some(What::DoneAndRefused(status, code)) => Answer::Whole(refusal(status, code, is_head)),
             Some(What::DoneAndReset) => Answer::Reset,
             Some(What::Cut(after)) => Answer::Cut(response, after),
+            Some(What::Paused(after, pause)) => Answer::Paused(response, after, pause),
+            Some(What::Claimed(length)) => Answer::Claimed(response, length),
             Some(other) => Answer::Whole(altered::altered(response, &other)),
             None => Answer::Whole(response),
         }
@@ -193,7 +233,7 @@ impl Inside {
             let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
             Ok::<_, io::Error>(Response::from_parts(head, body))
         };
-        answered.await.unwrap_or_else(|error| plain(StatusCode::BAD_GATEWAY, format!("the proxy: {error}")))
+        answered.await.unwrap_or_else(|error| plain(502, format!("the proxy: {error}")))
     }
 }
 
@@ -201,15 +241,14 @@ fn target_of(request: &Request<Bytes>) -> &str {
     request.uri().path_and_query().map_or("/", |target| target.as_str())
 }
 
-fn plain(status: StatusCode, body: String) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from(body));
-    *response.status_mut() = status;
+fn plain(status: u16, body: impl Into<Bytes>) -> Response<Bytes> {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response
 }
 
 /// A page that repeats a request.
 fn page(status: u16, request: &Request<Bytes>) -> Response<Bytes> {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     plain(status, format!("<html>{} {}<br>{:?}</html>", request.method(), target_of(request), request.headers()))
 }
 
@@ -217,7 +256,6 @@ fn page(status: u16, request: &Request<Bytes>) -> Response<Bytes> {
 fn refusal(status: u16, code: &str, is_head: bool) -> Response<Bytes> {
     let body =
         format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>The proxy says so.</Message></Error>");
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     plain(status, if is_head { String::new() } else { body })
 }
 

@@ -4,8 +4,9 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -30,6 +31,12 @@ pub(crate) enum Answer {
     Whole(Response<Bytes>),
     /// So many bytes of an answer's body, and the end of the connection.
     Cut(Response<Bytes>, usize),
+    /// A body that pauses after so many bytes, for so long.
+    Paused(Response<Bytes>, usize, Duration),
+    /// A body whose length is said to be this one, and the end of the connection behind it.
+    Claimed(Response<Bytes>, u64),
+    /// A body without an end, of which what is given is counted.
+    Flood(Response<Bytes>, Arc<AtomicU64>),
     /// A reset of the connection.
     Reset,
 }
@@ -106,7 +113,13 @@ async fn serve(stream: TcpStream, answers: Arc<impl Answers>) {
                 Answer::Whole(response) => Ok(whole(response)),
                 // What has no body, as an answer to HEAD, is whole without one.
                 Answer::Cut(response, _) if response.body().is_empty() => Ok(whole(response)),
-                Answer::Cut(response, after) => Ok(cut(response, after)),
+                Answer::Cut(response, after) => {
+                    let length = response.body().len() as u64;
+                    Ok(cut(response, length, after))
+                }
+                Answer::Paused(response, after, pause) => Ok(paused(response, after, pause)),
+                Answer::Claimed(response, length) => Ok(cut(response, length, usize::MAX)),
+                Answer::Flood(response, given) => Ok(flood(response, given)),
                 Answer::Reset => {
                     resets.store(true, Ordering::Relaxed);
                     Err(io::Error::from(io::ErrorKind::ConnectionReset))
@@ -135,16 +148,17 @@ fn whole(response: Response<Bytes>) -> Response<Body> {
     Response::from_parts(head, body)
 }
 
-/// The beginning of a body, and then the end of the connection.
-fn cut(response: Response<Bytes>, after: usize) -> Response<Body> {
+/// The beginning of a body in two pieces, as if it had so many bytes, and then the end of the connection.
+fn cut(response: Response<Bytes>, length: u64, after: usize) -> Response<Body> {
     let (mut head, mut bytes) = response.into_parts();
-    head.headers.insert(CONTENT_LENGTH, bytes.len().into());
+    head.headers.insert(CONTENT_LENGTH, length.into());
     bytes.truncate(after);
+    let rest = bytes.split_off(bytes.len() / 2);
     let end = Err(io::Error::from(io::ErrorKind::BrokenPipe));
-    // The bytes before the end are sent by themselves: otherwise it would overtake them.
-    let pieces = stream::unfold(vec![end, Ok(Frame::data(bytes))], |mut left| async move {
+    // Each is sent by itself: otherwise the end would overtake the bytes before it.
+    let pieces = stream::unfold(vec![end, Ok(Frame::data(rest)), Ok(Frame::data(bytes))], |mut left| async move {
         let piece = left.pop()?;
-        if piece.is_err() {
+        if left.len() < 2 {
             tokio::time::sleep(GAP).await;
         }
         Some((piece, left))
@@ -152,5 +166,29 @@ fn cut(response: Response<Bytes>, after: usize) -> Response<Body> {
     Response::from_parts(head, BodyExt::boxed(StreamBody::new(pieces)))
 }
 
+fn paused(response: Response<Bytes>, after: usize, pause: Duration) -> Response<Body> {
+    let (mut head, mut first) = response.into_parts();
+    head.headers.insert(CONTENT_LENGTH, first.len().into());
+    let rest = first.split_off(after.min(first.len()));
+    let pieces = stream::unfold(vec![rest, first], move |mut left| async move {
+        let piece = left.pop()?;
+        if left.is_empty() {
+            tokio::time::sleep(pause).await;
+        }
+        Some((Ok(Frame::data(piece)), left))
+    });
+    Response::from_parts(head, BodyExt::boxed(StreamBody::new(pieces)))
+}
+
+/// A body that goes on for as long as somebody reads it.
+fn flood(response: Response<Bytes>, given: Arc<AtomicU64>) -> Response<Body> {
+    static WATER: [u8; 32 << 10] = [b' '; 32 << 10];
+    let pieces = stream::repeat_with(move || {
+        given.fetch_add(WATER.len() as u64, Ordering::SeqCst);
+        Ok(Frame::data(Bytes::from_static(&WATER)))
+    });
+    response.map(|_| BodyExt::boxed(StreamBody::new(pieces)))
+}
+
 /// Long enough for what was written before to be on its way.
-const GAP: std::time::Duration = std::time::Duration::from_millis(2);
+const GAP: Duration = Duration::from_millis(2);

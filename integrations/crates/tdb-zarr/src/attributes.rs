@@ -12,6 +12,9 @@ use crate::object::Attributes;
 /// What keys of metadata begin with whose values are attributes that metadata have no type for, as JSON.
 const JSON_PREFIX: &str = "zarr.json:";
 
+/// Longer lists of numbers stand in the mark, as bytes: each number takes much memory where it is parsed.
+const MAX_NUMBERS: usize = 1 << 14;
+
 /// The attributes for metadata. What JSON can't say, or wouldn't say again, goes into the mark.
 pub(crate) fn of_metadata(metadata: &Metadata, mark: &mut Mark) -> Attributes {
     let mut attributes = Attributes::new();
@@ -46,6 +49,7 @@ fn told(key: &str, value: &MetadataValue) -> Option<(String, Value, bool)> {
     let json = match value.view() {
         MetadataView::Text(text) => json!(text),
         MetadataView::Number(number) => of_scalar(value.datatype(), number)?,
+        MetadataView::Numbers(numbers) if numbers.len() > MAX_NUMBERS => return None,
         MetadataView::Numbers(numbers) => {
             numbers.into_iter().map(|number| of_scalar(value.datatype(), number)).collect::<Option<Value>>()?
         }

@@ -110,15 +110,44 @@ fn name(codec: &Value) -> Option<&str> {
     codec.as_str().or_else(|| codec.get("name")?.as_str())
 }
 
-/// The shape of the chunks within shards, if shards are all that the codecs are.
-pub(crate) fn shape_in_shards(codecs: &[Value]) -> Option<Vec<u64>> {
-    match codecs {
-        [codec] if name(codec) == Some("sharding_indexed") => {
-            let shape = codec.get("configuration")?.get("chunk_shape")?;
-            shape.as_array()?.iter().map(Value::as_u64).collect()
-        }
-        _ => None,
+/// What metadata say of shards.
+#[derive(Clone, Debug)]
+pub(crate) struct Sharding {
+    /// Of the chunks within.
+    pub(crate) shape: Vec<u64>,
+    /// Of the chunks within.
+    pub(crate) codecs: Vec<Value>,
+    pub(crate) index_codecs: Vec<Value>,
+    /// Whether the index lies in front of the chunks, and not behind them.
+    pub(crate) is_at_start: bool,
+}
+
+/// The shards, if shards are all that the codecs are.
+///
+/// # Errors
+/// What is said of them isn't what there is to say.
+pub(crate) fn sharding(codecs: &[Value]) -> Result<Option<Sharding>, String> {
+    let [codec] = codecs else { return Ok(None) };
+    if name(codec) != Some("sharding_indexed") {
+        return Ok(None);
     }
+    let configured = |key: &str| codec.get("configuration").and_then(|all| all.get(key));
+    let list = |key: &str| {
+        let list = configured(key).and_then(Value::as_array);
+        list.ok_or_else(|| format!("{key} of its shards are no list"))
+    };
+    let is_at_start = match configured("index_location").map(Value::as_str) {
+        None | Some(Some("end")) => false,
+        Some(Some("start")) => true,
+        Some(_) => return Err("index_location of its shards is neither start nor end".to_owned()),
+    };
+    let shape: Option<Vec<u64>> = list("chunk_shape")?.iter().map(Value::as_u64).collect();
+    Ok(Some(Sharding {
+        shape: shape.ok_or("chunk_shape of its shards is no list of lengths")?,
+        codecs: list("codecs")?.clone(),
+        index_codecs: list("index_codecs")?.clone(),
+        is_at_start,
+    }))
 }
 
 /// The filters of an attribute whose cells were packed by these codecs.

@@ -81,6 +81,14 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// It can't be read which chunks a shard has.
+    #[error("{path}: the shard can't be read: {why}")]
+    Shard {
+        /// The file of the shard.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
     /// A cell can't be told in the other's terms.
     #[error("field {field:?}, in the box of cells that begins at {near:?}: {why}")]
     Cell {

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -21,6 +22,42 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
         return Err(io::Error::new(ErrorKind::InvalidData, "it is no file"));
     }
     Ok(Some((File::open(path)?, metadata.len())))
+}
+
+/// All bytes of a file; nothing if it isn't there.
+///
+/// # Errors
+/// It can't be read, or has more bytes than `limit`.
+pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let Some((file, size)) = open(path)? else { return Ok(None) };
+    read_from(file, 0..size, size, limit).map(Some)
+}
+
+/// A part of a file; nothing if the file isn't there.
+///
+/// # Errors
+/// It can't be read, has more bytes than `limit`, or the file is shorter.
+pub(crate) fn read_part(path: &Path, part: Range<u64>, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let Some((file, size)) = open(path)? else { return Ok(None) };
+    read_from(file, part, size, limit).map(Some)
+}
+
+/// Memory grows with what is really there.
+fn read_from(mut file: File, part: Range<u64>, size: u64, limit: u64) -> io::Result<Vec<u8>> {
+    let invalid = |why: String| io::Error::new(ErrorKind::InvalidData, why);
+    let len = part.end.saturating_sub(part.start);
+    if len > limit {
+        return Err(invalid(format!("{len} bytes are more than the {limit} that there may be")));
+    }
+    if part.start > 0 {
+        file.seek(SeekFrom::Start(part.start))?;
+    }
+    let mut bytes = Vec::new();
+    file.take(len).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == len {
+        return Ok(bytes);
+    }
+    Err(invalid(format!("bytes {} to {} lie outside of its {size}", part.start, part.end)))
 }
 
 /// The folders that links have led to.

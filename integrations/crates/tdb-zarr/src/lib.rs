@@ -29,6 +29,7 @@ mod cells;
 mod chunks;
 mod codec;
 mod codecs;
+mod coder;
 mod element;
 mod error;
 mod export;
@@ -42,14 +43,14 @@ mod new_folder;
 mod node;
 mod object;
 mod options;
-mod store;
+mod shards;
 mod version_2;
 
 // Types of this crate stand in this one's signatures; its users needn't name it in a manifest.
 pub use tdb_array;
 
-pub use chunks::is_caught;
 pub use codecs::Compression;
+pub use coder::is_caught;
 pub use error::{Error, Result};
 pub use export::{Export, Exported};
 pub use import::{Import, Imported};

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::error::{Error, Result};
 use crate::node::METADATA;
-use crate::object::Attributes;
+use crate::object::{self, Attributes};
 
 /// A folder that is made under another name first. It goes if it isn't finished.
 pub(crate) struct NewFolder {
@@ -55,11 +55,13 @@ fn check_free(path: &Path) -> Result<()> {
 /// Writes the metadata of an array or group.
 ///
 /// # Errors
-/// The file can't be written.
+/// The file can't be written, or is more than would be read again.
 pub(crate) fn write_metadata(folder: &Path, metadata: &Value) -> Result<()> {
     let path = folder.join(METADATA);
+    let text = format!("{metadata:#}\n");
+    object::check(&text).map_err(|why| Error::refused(METADATA, why))?;
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
-    fs::write(&path, format!("{metadata:#}\n")).map_err(Error::io(&path))
+    fs::write(&path, text).map_err(Error::io(&path))
 }
 
 /// The metadata of a group.

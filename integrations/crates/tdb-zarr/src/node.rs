@@ -1,24 +1,22 @@
 //! The metadata of Zarr's arrays and groups, of version 3 and what version 2 says in its words.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::files;
 use crate::fill;
 use crate::keys::Keys;
-use crate::object::Attributes;
+use crate::object::{self, Attributes};
 use crate::version_2;
 
-/// Metadata aren't read that are longer.
-const MAX_METADATA: u64 = 1 << 26;
 /// Arrays of more dimensions aren't read: nobody has them, and each folder of chunks lies in that of the dimension before.
 const MAX_DIMENSIONS: usize = 255;
 /// The file of an array's or group's metadata.
 pub(crate) const METADATA: &str = "zarr.json";
+/// Those of version 2.
+const OF_VERSION_2: [&str; 2] = [".zarray", ".zgroup"];
 
 /// What is in a folder.
 #[derive(Debug)]
@@ -51,20 +49,25 @@ impl Node {
     /// The metadata can't be read, or say what an array can't hold.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
         let file = path.join(METADATA);
-        if let Some(metadata) = read_object(&file)? {
+        if let Some(metadata) = object::read(&file)? {
             return Self::of_version_3(path, &file, metadata).map(Some);
         }
-        let attributes = || read_object(&path.join(".zattrs")).map(Option::unwrap_or_default);
-        let file = path.join(".zarray");
-        if let Some(metadata) = read_object(&file)? {
+        let attributes = || object::read(&path.join(".zattrs")).map(Option::unwrap_or_default);
+        let file = path.join(OF_VERSION_2[0]);
+        if let Some(metadata) = object::read(&file)? {
             let metadata =
                 version_2::converted(&metadata, attributes()?).map_err(|why| Error::unsupported(&file, why))?;
             return Self::of_version_3(path, &file, metadata).map(Some);
         }
-        match read_object(&path.join(".zgroup"))? {
+        match object::read(&path.join(OF_VERSION_2[1]))? {
             Some(_) => Ok(Some(Self::Group(attributes()?))),
             None => Ok(None),
         }
+    }
+
+    /// Whether a folder has metadata, whatever they say.
+    pub(crate) fn is_there(path: &Path) -> bool {
+        std::iter::once(METADATA).chain(OF_VERSION_2).any(|name| path.join(name).exists())
     }
 
     fn of_version_3(path: &Path, file: &Path, mut metadata: Attributes) -> Result<Self> {
@@ -130,19 +133,4 @@ fn names(value: Option<&Value>, count: usize) -> Result<Vec<Option<String>>, Str
     };
     let names = names.and_then(|names| names.iter().map(name).collect());
     names.ok_or_else(|| format!("dimension_names are no names of {count} dimensions"))
-}
-
-/// The object that a file holds, if the file is there.
-fn read_object(file: &Path) -> Result<Option<Attributes>> {
-    let Some((opened, _)) = files::open(file).map_err(Error::io(file))? else { return Ok(None) };
-    let mut text = String::new();
-    opened.take(MAX_METADATA + 1).read_to_string(&mut text).map_err(Error::io(file))?;
-    if text.len() as u64 > MAX_METADATA {
-        return Err(Error::metadata(file, format!("it is longer than the {MAX_METADATA} bytes that are read")));
-    }
-    match serde_json::from_str(&text) {
-        Ok(Value::Object(object)) => Ok(Some(object)),
-        Ok(_) => Err(Error::metadata(file, "it holds no JSON object")),
-        Err(error) => Err(Error::metadata(file, format!("it is no JSON: {error}"))),
-    }
 }

@@ -1,6 +1,186 @@
-//! Objects of JSON, which metadata and attributes of Zarr are.
+//! Objects of JSON, which metadata and attributes of Zarr are, parsed within bounds.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::error::{Error, Result};
+use crate::files;
+
 /// What is in the attributes of Zarr.
 pub(crate) type Attributes = Map<String, Value>;
+
+/// Metadata of more bytes aren't read or written.
+const MAX_BYTES: u64 = 1 << 26;
+/// Metadata of more values aren't read or written: a list of single digits would take forty times its bytes, an object of one member
+/// hundreds of them.
+const MAX_VALUES: usize = 1 << 18;
+/// What version 3 says in a group of all that is in it. That stands in their own files too, and is passed over.
+const CONSOLIDATED: &str = "consolidated_metadata";
+
+/// The object that a file holds, if the file is there.
+///
+/// # Errors
+/// It can't be read, holds no object, or more than is read.
+pub(crate) fn read(file: &Path) -> Result<Option<Attributes>> {
+    let wrong = |why: String| Error::metadata(file, why);
+    let Some(bytes) = files::read(file, MAX_BYTES).map_err(Error::io(file))? else { return Ok(None) };
+    let text = String::from_utf8(bytes).map_err(|_| wrong("it is no JSON: it isn't UTF-8".to_owned()))?;
+    let scanned = Scanned::of(&text);
+    if scanned.values > MAX_VALUES {
+        return Err(wrong(format!("it holds {} values, more than the {MAX_VALUES} that are read", scanned.values)));
+    }
+    match serde_json::from_str(&scanned.without_passed_over(&text)) {
+        Ok(Value::Object(object)) => Ok(Some(object)),
+        Ok(_) => Err(wrong("it holds no JSON object".to_owned())),
+        Err(error) => Err(wrong(format!("it is no JSON: {error}"))),
+    }
+}
+
+/// Checks that metadata would be read again.
+///
+/// # Errors
+/// Why they wouldn't.
+pub(crate) fn check(text: &str) -> Result<(), String> {
+    let values = Scanned::of(text).values;
+    match text.len() as u64 <= MAX_BYTES && values <= MAX_VALUES {
+        true => Ok(()),
+        false => Err(format!(
+            "its metadata are {} bytes and {values} values of JSON; {MAX_BYTES} and {MAX_VALUES} are read",
+            text.len()
+        )),
+    }
+}
+
+/// What a text of JSON holds, told without parsing it. Of a text that is no JSON this is something or other.
+struct Scanned {
+    /// No fewer values than there are, names of members left out.
+    values: usize,
+    /// Values that needn't be parsed.
+    passed_over: Vec<Range<usize>>,
+}
+
+impl Scanned {
+    fn of(text: &str) -> Self {
+        let mut scanned = Self { values: 1, passed_over: Vec::new() };
+        let (mut depth, mut in_text, mut is_escaped) = (0_usize, false, false);
+        // The last text at the top, which is the name of a member if a colon comes behind it.
+        let mut last = 0..0;
+        // Where a value began that isn't wanted, and how many values there were before.
+        let mut unwanted: Option<(usize, usize)> = None;
+        for (at, byte) in text.bytes().enumerate() {
+            if in_text {
+                match byte {
+                    _ if is_escaped => is_escaped = false,
+                    b'\\' => is_escaped = true,
+                    b'"' => {
+                        in_text = false;
+                        last.end = at;
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            if depth == 1
+                && matches!(byte, b',' | b'}')
+                && let Some((start, before)) = unwanted.take()
+            {
+                scanned.values = before;
+                scanned.passed_over.push(start..at);
+            }
+            match byte {
+                b'"' => {
+                    in_text = true;
+                    last = at + 1..at + 1;
+                }
+                b'{' | b'[' => {
+                    depth += 1;
+                    scanned.values += 1;
+                }
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                b',' => scanned.values += 1,
+                b':' if depth == 1 && text.get(last.clone()) == Some(CONSOLIDATED) => {
+                    unwanted = Some((at + 1, scanned.values));
+                }
+                _ => {}
+            }
+        }
+        scanned
+    }
+
+    /// The text with nulls in place of what is passed over.
+    fn without_passed_over<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.passed_over.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let (mut kept, mut from) = (String::new(), 0);
+        for range in &self.passed_over {
+            kept.push_str(text.get(from..range.start).unwrap_or_default());
+            kept.push_str("null");
+            from = range.end;
+        }
+        kept.push_str(text.get(from..).unwrap_or_default());
+        Cow::Owned(kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn count(value: &Value) -> usize {
+        1 + match value {
+            Value::Array(values) => values.iter().map(count).sum(),
+            Value::Object(members) => members.values().map(count).sum(),
+            _ => 0,
+        }
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaves = prop_oneof![
+            Just(Value::Null),
+            any::<i64>().prop_map(Value::from),
+            "[a\"\\\\,:{}\\[\\]é]{0,6}".prop_map(Value::from),
+        ];
+        leaves.prop_recursive(4, 40, 6, |inner| {
+            let names = prop_oneof![Just(CONSOLIDATED.to_owned()), "[a\"\\\\,:{}]{0,4}"];
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                proptest::collection::vec((names, inner), 0..6)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_counted_and_what_is_unwanted_is_null(mut value in values(), pretty in any::<bool>()) {
+            let text = if pretty { format!("{value:#}") } else { value.to_string() };
+            let scanned = Scanned::of(&text);
+            let kept: Value = serde_json::from_str(&scanned.without_passed_over(&text)).unwrap();
+            if let Some(unwanted) = value.as_object_mut().and_then(|members| members.get_mut(CONSOLIDATED)) {
+                *unwanted = Value::Null;
+            }
+            prop_assert_eq!(&kept, &value);
+            // An empty list or object counts as if something were in it.
+            prop_assert!((count(&value)..=2 * count(&value)).contains(&scanned.values), "{} {text}", scanned.values);
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_scanned_all_the_same() {
+        for text in
+            ["", "\"", "]]]}", "{\"consolidated_metadata\":", "{\"consolidated_metadata\":1", "\\", "é:é,", "{:,:"]
+        {
+            let scanned = Scanned::of(text);
+            assert!(serde_json::from_str::<Value>(&scanned.without_passed_over(text)).is_err(), "{text}");
+        }
+        assert!(check(&json!(vec![0; MAX_VALUES - 2]).to_string()).is_ok());
+        assert!(check(&json!(vec![0; MAX_VALUES]).to_string()).is_err());
+    }
+}

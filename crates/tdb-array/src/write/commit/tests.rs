@@ -10,14 +10,35 @@ const DATA: [(&str, &[u8]); 2] = [("a0.tdb", b"01234567"), ("a1.tdb", b"89")];
 /// Writes a fragment of two data files.
 fn write(storage: &Arc<dyn Storage>, version: FormatVersion) -> Result<TimestampedName> {
     let fragment = NewFragment::begin(storage, version, (&Names::new().at(5).seeded(1), &Environment::system()))?;
+    let mut files = Vec::new();
     for (name, bytes) in DATA {
         let mut file = fragment.create(name)?;
         for piece in bytes.chunks(4) {
             file.append(piece)?;
         }
-        file.finish()?;
+        files.push(file);
     }
-    fragment.seal(b"metadata".to_vec())?.commit()
+    let metadata = b"metadata".to_vec();
+    // In any order, where they are written at once: here the metadata first.
+    let finish = |files: Vec<Box<dyn WriteFile>>| files.into_iter().rev().try_for_each(|file| Ok(file.finish()?));
+    if storage.profile().is_remote() {
+        return fragment.seal_at_once(metadata, files, finish)?.commit();
+    }
+    finish(files)?;
+    fragment.seal(metadata)?.commit()
+}
+
+/// A storage whose answers take long.
+#[derive(Debug)]
+struct Remote(Arc<dyn Storage>);
+
+impl Storage for Remote {
+    tdb_storage::forward_storage!(|this| this.0 => list, open, open_sized, kind, sub, describe, uri);
+    tdb_storage::forward_storage!(|this| this.0 => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder);
+
+    fn profile(&self) -> tdb_storage::ReadProfile {
+        tdb_storage::ReadProfile::new(0, u64::MAX, 64)
+    }
 }
 
 /// The committed fragments, each checked to be whole.
@@ -75,29 +96,35 @@ fn a_fragment_is_committed_in_every_version() {
 #[test]
 fn what_breaks_at_any_moment_leaves_all_or_nothing() {
     for version in [2, 4, 5, 11, 12, 22].map(|version| FormatVersion::new(version).unwrap()) {
-        let sound = FaultyStorage::sound(Arc::new(MemoryStorage::new()));
-        write(&(Arc::new(sound.clone()) as Arc<dyn Storage>), version).unwrap();
-        for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
-            for n in 0..sound.changes() {
-                let disk = MemoryStorage::new();
-                let faulty: Arc<dyn Storage> = Arc::new(FaultyStorage::new(Arc::new(disk.clone()), fault, n));
-                write(&faulty, version).unwrap_err();
-                assert_eq!(committed(&disk), [""; 0], "{version} {fault:?} {n}");
-                if fault == Fault::Fails {
-                    assert_eq!(rest(&disk), [""; 0], "{version} {n}");
-                    // The same name can be used again.
-                    write(&faulty, version).unwrap();
-                    assert_eq!(committed(&disk).len(), 1);
-                }
+        breaks_at_any_moment(version, |storage| storage);
+        breaks_at_any_moment(version, |storage| Arc::new(Remote(storage)));
+    }
+}
+
+/// Writes a fragment to a storage that is made of another one, which fails at each change once, in each way.
+fn breaks_at_any_moment(version: FormatVersion, of: impl Fn(Arc<dyn Storage>) -> Arc<dyn Storage>) {
+    let sound = FaultyStorage::sound(Arc::new(MemoryStorage::new()));
+    write(&of(Arc::new(sound.clone())), version).unwrap();
+    for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
+        for n in 0..sound.changes() {
+            let disk = MemoryStorage::new();
+            let faulty = of(Arc::new(FaultyStorage::new(Arc::new(disk.clone()), fault, n)));
+            write(&faulty, version).unwrap_err();
+            assert_eq!(committed(&disk), [""; 0], "{version} {fault:?} {n}");
+            if fault == Fault::Fails {
+                assert_eq!(rest(&disk), [""; 0], "{version} {n}");
+                // The same name can be used again.
+                write(&faulty, version).unwrap();
+                assert_eq!(committed(&disk).len(), 1);
             }
         }
-        // Once it is committed, no loss of power takes anything of it.
-        let disk = MemoryStorage::new();
-        let faulty = FaultyStorage::new(Arc::new(disk.clone()), Fault::LosesPower, sound.changes());
-        write(&(Arc::new(faulty.clone()) as Arc<dyn Storage>), version).unwrap();
-        faulty.create_folder("more").unwrap_err();
-        assert_eq!(committed(&disk).len(), 1, "{version}");
     }
+    // Once it is committed, no loss of power takes anything of it.
+    let disk = MemoryStorage::new();
+    let faulty = FaultyStorage::new(Arc::new(disk.clone()), Fault::LosesPower, sound.changes());
+    write(&of(Arc::new(faulty.clone())), version).unwrap();
+    faulty.create_folder("more").unwrap_err();
+    assert_eq!(committed(&disk).len(), 1, "{version}");
 }
 
 #[test]

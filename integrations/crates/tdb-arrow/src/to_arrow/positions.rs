@@ -23,6 +23,18 @@ pub(super) fn array(
     options: &ArrowOptions,
 ) -> Result<ArrayRef> {
     let keys = Keys { cells, enumeration, values, options };
+    if options.wide_keys {
+        return match keys.cells.datatype.physical() {
+            PhysicalType::I8 => keys.widened::<Int8Type, Int32Type>(),
+            PhysicalType::U8 => keys.widened::<UInt8Type, Int32Type>(),
+            PhysicalType::I16 => keys.widened::<Int16Type, Int32Type>(),
+            PhysicalType::U16 => keys.widened::<UInt16Type, Int32Type>(),
+            PhysicalType::I32 => keys.array::<Int32Type>(),
+            PhysicalType::U32 => keys.widened::<UInt32Type, Int64Type>(),
+            PhysicalType::U64 => keys.widened::<UInt64Type, Int64Type>(),
+            PhysicalType::I64 | PhysicalType::F32 | PhysicalType::F64 => keys.array::<Int64Type>(),
+        };
+    }
     match keys.cells.datatype.physical() {
         PhysicalType::I8 => keys.array::<Int8Type>(),
         PhysicalType::U8 => keys.array::<UInt8Type>(),
@@ -44,17 +56,55 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
+    /// The keys as they are.
     fn array<K: ArrowDictionaryKeyType>(mut self) -> Result<ArrayRef>
     where
         K::Native: Into<i128>,
     {
-        let keys: ScalarBuffer<K::Native> = buffers::scalars(std::mem::take(&mut self.cells.values));
+        let (keys, nulls) = self.taken::<K>();
+        // Arrow looks at each key, so that here nobody does unless one is outside.
+        let same = PrimitiveArray::<K>::try_new(keys.clone(), nulls.clone())?;
+        if let Ok(array) = DictionaryArray::try_new(same, Arc::clone(self.values)) {
+            return Ok(Arc::new(array));
+        }
+        let nulls = self.checked::<K>(&keys, nulls)?;
+        let keys = PrimitiveArray::<K>::try_new(keys, nulls)?;
+        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
+    }
+
+    /// The keys in a type that holds more of them.
+    fn widened<K: ArrowDictionaryKeyType, W: ArrowDictionaryKeyType>(mut self) -> Result<ArrayRef>
+    where
+        K::Native: Into<i128>,
+        W::Native: TryFrom<i128> + Default,
+    {
+        let (keys, nulls) = self.taken::<K>();
+        let nulls = self.checked::<K>(&keys, nulls)?;
+        // A key that the type can't hold is none of the enumeration, and null.
+        let wider = keys.iter().map(|key| W::Native::try_from((*key).into()).unwrap_or_default());
+        let keys = PrimitiveArray::<W>::try_new(wider.collect(), nulls)?;
+        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
+    }
+
+    /// The cells' keys, and which of them are null.
+    fn taken<K: ArrowDictionaryKeyType>(&mut self) -> (ScalarBuffer<K::Native>, Option<NullBuffer>) {
+        (buffers::scalars(std::mem::take(&mut self.cells.values)), self.cells.nulls.take())
+    }
+
+    /// Which keys are null: those that the enumeration doesn't have are, too.
+    fn checked<K: ArrowDictionaryKeyType>(
+        &self,
+        keys: &ScalarBuffer<K::Native>,
+        nulls: Option<NullBuffer>,
+    ) -> Result<Option<NullBuffer>>
+    where
+        K::Native: Into<i128>,
+    {
         let count = self.values.len();
         let inside = |key: K::Native| usize::try_from(key.into()).is_ok_and(|key| key < count);
-        let nulls = self.cells.nulls.take();
         let is_valid = |cell: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(cell));
         let outside = keys.iter().enumerate().find(|(cell, key)| !inside(**key) && is_valid(*cell));
-        let nulls = match outside {
+        Ok(match outside {
             None => nulls,
             Some((cell, key)) if !self.options.outside_is_null => {
                 let enumeration = self.enumeration.name().to_owned();
@@ -65,8 +115,6 @@ impl Keys<'_> {
                 let inside = NullBuffer::new(BooleanBuffer::collect_bool(keys.len(), |cell| inside(keys[cell])));
                 NullBuffer::union(nulls.as_ref(), Some(&inside))
             }
-        };
-        let keys = PrimitiveArray::<K>::try_new(keys, nulls)?;
-        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
+        })
     }
 }

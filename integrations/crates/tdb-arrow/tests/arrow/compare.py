@@ -116,8 +116,10 @@ def in_child(results):
 
 
 def fields_of(folder):
-    """The dimensions and the attributes of our file, which is valid."""
+    """The dimensions and the attributes of our file, which is valid; pyarrow writes it again as `back.arrow`."""
     ours = read_ours(folder)
+    with pa.ipc.new_file(folder / "back.arrow", ours.schema) as file:
+        file.write_table(ours)
     dims = [f.name for f in ours.schema if f.metadata[b"tdb.role"] == b"dimension"]
     return dims, [name for name in ours.schema.names if name and name not in dims]
 

@@ -8,3 +8,4 @@ mod properties;
 mod pyarrow;
 mod refused;
 mod support;
+mod values;

@@ -66,3 +66,24 @@ fn rows_within(metadata: &ParquetMetaData, budget: usize) -> usize {
     let rows = (budget as u64).checked_div((bytes / rows).max(1)).unwrap_or(1);
     usize::try_from(rows).unwrap_or(usize::MAX).clamp(1, MAX_ROWS)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // helpers of tests are tests
+mod tests {
+    use parquet::arrow::ArrowWriter;
+    use tdb_arrow::arrow_array::{ArrayRef, RecordBatch, StringArray};
+
+    use super::*;
+
+    #[test]
+    fn batches_have_as_many_rows_as_fit() {
+        // Each of a thousand bytes; the file has the one that there is once.
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(1000); 5000]));
+        let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        let metadata = writer.close().unwrap();
+        assert!((990..=1010).contains(&rows_within(&metadata, 1_000_000)), "{}", rows_within(&metadata, 1_000_000));
+        assert_eq!((rows_within(&metadata, 0), rows_within(&metadata, usize::MAX)), (1, MAX_ROWS));
+    }
+}

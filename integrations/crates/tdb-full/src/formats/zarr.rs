@@ -101,7 +101,7 @@ fn failure(error: Error) -> Failure {
     let told = error.to_string();
     match error {
         Error::Array(error) => error.into(),
-        Error::Metadata { .. } | Error::Chunk { .. } => Failure::new(Exit::Corrupt, told),
+        Error::Metadata { .. } | Error::Chunk { .. } | Error::Shard { .. } => Failure::new(Exit::Corrupt, told),
         Error::Unsupported { .. } | Error::Refused { .. } | Error::Cell { .. } | Error::Schema { .. } => {
             Failure::new(Exit::Unsupported, told).with_hint("docs/zarr.md says what becomes of what")
         }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tdb_array::{ArrayOptions, MetadataValue, Monitor, Order};
+use tdb_array::{ArrayError, ArrayOptions, MetadataValue, Monitor, Order};
+use tdb_maintain::{Consolidate, ConsolidateFragments, Vacuum};
 use tdb_storage::Storage;
 use tdb_store_testkit::{Fault, Method, What};
 
@@ -105,15 +106,17 @@ fn trials_with_data_files_that_fail() {
     create(&watched.storage());
     let storage = watched.storage();
     let names = || watched.server.names().len();
-    // The trial is the second write of a data file of the fragment.
+    // One of six requests for the fragment's files is the trial.
     for what in [What::Reset, What::Refused(403, "AccessDenied"), What::DoneAndReset] {
-        let storage = watched.storage();
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).of("__fragments").nth(5));
-        let _ = try_write(&storage, 0);
-        assert_eq!(watched.proxy.take().faults, 1, "{what:?}");
-        watched.proxy.calm();
-        try_write(&storage, 1).unwrap();
+        for request in 0..6 {
+            let storage = watched.storage();
+            watched.proxy.calm();
+            watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).of("__fragments").nth(request));
+            let _ = try_write(&storage, 0);
+            assert_eq!(watched.proxy.take().faults, 1, "{what:?}");
+            watched.proxy.calm();
+            try_write(&storage, 1).unwrap();
+        }
     }
     // The fragment fails at one of its data files, and its folder goes: so does the file that was kept of it.
     watched.proxy.fault(Fault::new(What::Refused(403, "AccessDenied")).on(Method::PUT).of("a1_var"));
@@ -173,6 +176,43 @@ fn files_that_vanish() {
         watched.server.put(&name, bytes);
     }
     assert_eq!(array.read().batches().unwrap().map(|batch| batch.unwrap().len()).sum::<usize>(), CELLS as usize);
+}
+
+/// Joins all that can be joined, and removes what that replaced.
+fn consolidate_and_vacuum(storage: &Arc<dyn Storage>) {
+    let open = || ArrayOptions::new().open_on(storage.clone()).unwrap();
+    ConsolidateFragments::new().run(&open()).unwrap();
+    Vacuum::all().plan(&open()).unwrap().run().unwrap();
+}
+
+/// Somebody consolidates and vacuums an array after another one has listed it, and before he reads what was listed.
+#[test]
+fn files_that_vanish_behind_a_listing() {
+    // A list of commits, which is read while the array is opened; footers, which come with it; cells, which come later.
+    for (wanted, fails) in [(".con", false), ("__fragment_metadata.tdb", true), ("a0.tdb", true)] {
+        let watched = Watched::start();
+        let storage = watched.storage();
+        create(&storage);
+        (0..3).for_each(|fragment| write(&storage, fragment));
+        Consolidate::commits().plan(&ArrayOptions::new().open_on(storage).unwrap()).unwrap().run().unwrap();
+        let (before, other, reader) = (watched.server.names(), watched.storage(), watched.storage());
+        watched.proxy.meanwhile(wanted, move || consolidate_and_vacuum(&other));
+        let outcome = ArrayOptions::new().with_footers().open_on(reader.clone()).and_then(|array| {
+            let batches = array.read().batches()?;
+            batches.map(|batch| Ok(batch?.len() as u64)).sum::<Result<u64, ArrayError>>()
+        });
+        match outcome {
+            Ok(read) => assert_eq!(read, cells(3), "{wanted}"),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(fails && error.contains("s3://bucket/root/__fragments/"), "{wanted}: {error}");
+            }
+        }
+        let after = watched.server.names();
+        assert!(before.iter().any(|name| name.contains(wanted) && !after.contains(name)), "{wanted}: {after:#?}");
+        // Who asks again is told what there is now.
+        assert_eq!(read(&reader).0, cells(3), "{wanted}");
+    }
 }
 
 /// Sizes that aren't so: errors, or the right cells, and no memory for what isn't there.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tdb_object_store::{StoreProblem, object_store};
+use tdb_object_store::{Connector, StoreProblem, object_store};
 use tdb_storage::{EntryKind, Request, Storage, StorageError};
 use tdb_store_testkit::{Fault, Method, What};
 
@@ -93,6 +93,45 @@ fn what_does_not_pass_is_an_error() {
     assert!(matches!(problem(&error), StoreProblem::CutOff { .. }), "{error}");
     let error = failed(What::Short(1000));
     assert!(matches!(problem(&error), StoreProblem::WrongLength { asked: 1000, got: 0 }), "{error}");
+}
+
+/// What counts is how long nothing comes, not how long a request takes: many bytes take long on a slow line.
+#[test]
+fn slow_lines() {
+    let watched = Watched::start();
+    let silence = Duration::from_millis(300);
+    let storage = watched.storage_by(watched.builder().with_http_connector(Connector::default().silence(silence)));
+    let expected = bytes(300_000);
+    watched.server.put("root/f", expected.clone());
+    // A body that pauses is waited for; one that pauses for long is asked for from there on.
+    for (pause, requests) in [(silence / 2, 1), (silence * 4, 2)] {
+        watched.proxy.fault(Fault::new(What::Paused(200_000, pause)).on(Method::GET).first(1));
+        let _ = watched.proxy.take();
+        assert!(storage.fetch_one(&Request::range("f", 0..300_000, 300_000)).unwrap().bytes == expected);
+        assert_eq!(watched.proxy.take().requests.len(), requests, "{pause:?}");
+        watched.proxy.calm();
+        watched.proxy.fault(Fault::new(What::Paused(50, pause)).on(Method::GET).first(1));
+        assert_eq!(storage.list("").unwrap().len(), 1);
+        assert_eq!(watched.proxy.take().requests.len(), requests, "{pause:?}");
+        watched.proxy.calm();
+    }
+    // The answer to many bytes may come later than that to few.
+    let slow = What::Slow(silence * 2);
+    watched.proxy.fault(Fault::new(slow.clone()).on(Method::PUT).of("partNumber"));
+    let mut file = storage.create_file("large").unwrap();
+    file.append(&bytes(10 << 20)).unwrap();
+    let _ = watched.proxy.take();
+    file.finish().unwrap();
+    assert!(watched.server.object("root/large").unwrap() == bytes(10 << 20));
+    let begun = Instant::now();
+    watched.proxy.fault(Fault::new(slow));
+    let error = storage.list("").unwrap_err();
+    assert!(matches!(problem(&error), StoreProblem::CutOff { .. }), "{error}");
+    assert!(begun.elapsed() < silence * 2 * (RETRIES as u32 + 1), "{:?}", begun.elapsed());
+    // A timeout that somebody has chosen is one of the whole request.
+    let options = object_store::ClientOptions::new().with_allow_http(true).with_timeout(silence * 10);
+    let patient = watched.storage_by(watched.builder().with_client_options(options));
+    assert_eq!(patient.list("").unwrap().len(), 2);
 }
 
 /// Each repetition waits longer than the one before.
@@ -259,6 +298,56 @@ fn uploads_that_fail_are_given_up() {
     assert!(matches!(problem(&error), StoreProblem::Denied { .. }), "{error}");
     assert!(error.to_string().starts_with("s3://bucket/root/f: "), "{error}");
     assert_eq!((watched.server.uploads(), watched.server.names().len()), (0, 0));
+}
+
+/// The first file of a fragment is written twice at once, which tells whether the store heeds conditions, or nothing.
+#[test]
+fn first_files_of_fragments() {
+    let file = |name: &str| format!("__fragments/__1_1_00000000000000000000000000000001_22/{name}");
+    let create = |watched: &Watched, storage: &dyn Storage, path: &str| {
+        let _ = watched.proxy.take();
+        let written = storage.create_new(path, b"bytes");
+        (written, watched.proxy.take().requests.len())
+    };
+    let fine = |(written, requests): (Result<(), StorageError>, usize), expected: usize| {
+        written.unwrap();
+        assert_eq!(requests, expected);
+    };
+    let watched = Watched::start();
+    let storage = watched.storage();
+    fine(create(&watched, &*storage, &file("a0.tdb")), 2);
+    fine(create(&watched, &*storage, "f"), 1);
+    // A store that does both, and heeds conditions otherwise: it is tried beside the next file.
+    let watched = Watched::start();
+    let storage = watched.storage();
+    watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT).first(2));
+    fine(create(&watched, &*storage, &file("a0.tdb")), 2);
+    fine(create(&watched, &*storage, &file("a1.tdb")), 2);
+    fine(create(&watched, &*storage, "f"), 1);
+    // One that always ignores them: nothing is committed.
+    let watched = Watched::start();
+    let storage = watched.storage();
+    watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT));
+    fine(create(&watched, &*storage, &file("a0.tdb")), 2);
+    let (refused, _) = create(&watched, &*storage, "f");
+    assert_eq!(problem(&refused.unwrap_err()), &StoreProblem::IgnoresConditions);
+    assert_eq!(watched.server.names(), [format!("root/{}", file("a0.tdb"))]);
+    // Answers that get lost, and a name that somebody else has.
+    for what in [What::DoneAndReset, What::Reset, What::DoneAndRefused(503, "SlowDown")] {
+        for nth in 0..2 {
+            let watched = Watched::start();
+            let storage = watched.storage();
+            watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).nth(nth));
+            storage.create_new(&file("a0.tdb"), b"bytes").unwrap();
+            storage.create_new("f", b"").unwrap();
+            watched.server.put(&format!("root/{}", file("theirs")), b"theirs".to_vec());
+            for storage in [&storage, &watched.storage()] {
+                let error = storage.create_new(&file("theirs"), b"ours").unwrap_err();
+                assert!(matches!(error, StorageError::AlreadyExists { .. }), "{error}");
+            }
+            assert_eq!(watched.server.object(&format!("root/{}", file("theirs"))).unwrap(), "theirs");
+        }
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod arrays;
 mod broken_arrays;
 mod counted;
+mod excess;
 mod faults;
 mod promises;
 mod refused;
@@ -13,3 +14,4 @@ mod requests;
 mod stores;
 mod watched;
 mod web;
+mod writes;

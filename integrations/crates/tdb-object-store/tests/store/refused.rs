@@ -6,7 +6,7 @@ use object_store::aws::AmazonS3Builder;
 use tdb_array::{ArrayOptions, NewCells};
 use tdb_object_store::{ObjectStorage, StoreProblem, object_store, open};
 use tdb_storage::{Request, Storage, StorageError};
-use tdb_store_testkit::{Access, Fault, What};
+use tdb_store_testkit::{Access, Fault, Method, What};
 
 use crate::watched::{BUCKET, KEY, SECRET, TOKEN, Watched, bytes};
 
@@ -122,6 +122,63 @@ fn unsigned(watched: &Watched) -> StorageError {
         .with_skip_signature(true);
     let storage = ObjectStorage::new(Arc::new(builder.build().unwrap()), "s3://bucket", "root").unwrap();
     storage.list("a").unwrap_err()
+}
+
+/// Names of files and folders say nothing of why something was refused.
+#[test]
+fn names_like_codes() {
+    let watched = Watched::start();
+    for name in [
+        "NoSuchBucket",
+        "ExpiredToken",
+        "PermanentRedirect",
+        "SlowDown",
+        "AccessDenied",
+        "status code: 403 response body",
+        "Server returned non-2xx status code: 503: <Code>NoSuchBucket<",
+    ] {
+        let storage = watched.storage().sub(name).unwrap();
+        let errors = |storage: &dyn Storage| {
+            let mut file = storage.create_file("large").unwrap();
+            let errors = [
+                storage.list("InternalError").unwrap_err(),
+                storage.read("InternalError").unwrap_err(),
+                storage.fetch_one(&Request::range("InternalError", 0..5, 10)).unwrap_err(),
+                storage.rename("InternalError", "x").unwrap_err(),
+            ];
+            (errors, file.append(&bytes(6 << 20)).and_then(|()| file.finish()))
+        };
+        watched.server.allow(Access::default());
+        let (missing, written) = errors(&*storage);
+        for error in missing {
+            assert!(matches!(error, StorageError::NotFound { .. }), "{error:?}");
+        }
+        written.unwrap();
+        storage.remove_file("large").unwrap();
+        watched.server.allow(Access::default().denied(""));
+        let (refused, written) = errors(&*storage);
+        for error in refused.into_iter().chain([written.unwrap_err()]) {
+            assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Denied { .. })), "{error:?}");
+        }
+        watched.proxy.fault(Fault::new(What::Said(400, b"<Error><Code>Weird</Code></Error>")));
+        let (failed, written) = errors(&*storage);
+        for error in failed.into_iter().chain([written.unwrap_err()]) {
+            assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Other { .. })), "{error:?}");
+        }
+        watched.proxy.calm();
+    }
+}
+
+/// A file that can't be removed among others that can: the answer as a whole is none that refuses.
+#[test]
+fn removals_that_are_denied() {
+    let watched = Watched::start();
+    watched.server.put("root/a/f", bytes(10));
+    let answer = b"<DeleteResult><Error><Key>root/a/f</Key><Code>AccessDenied</Code><Message>No</Message></Error></DeleteResult>";
+    watched.proxy.fault(Fault::new(What::Said(200, answer)).on(Method::POST));
+    let error = watched.storage().remove_folder("a").unwrap_err();
+    assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Denied { .. })), "{error:?}");
+    assert!(error.to_string().starts_with("s3://bucket/root/a: "), "{error}");
 }
 
 /// Nobody is there at all.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use object_store::aws::AmazonS3Builder;
 use object_store::{BackoffConfig, RetryConfig};
-use tdb_object_store::{ObjectStorage, StoreOptions, object_store};
+use tdb_object_store::{Connector, ObjectStorage, StoreOptions, object_store};
 use tdb_storage::Storage;
 use tdb_store_testkit::{Proxy, Server};
 
@@ -22,6 +22,9 @@ pub(crate) struct Watched {
 
 /// How often requests are made again in these tests.
 pub(crate) const RETRIES: usize = 4;
+
+/// How many bytes a listing may have in these tests.
+pub(crate) const LISTING: u64 = 4 << 20;
 
 impl Watched {
     pub(crate) fn start() -> Self {
@@ -47,6 +50,7 @@ impl Watched {
             .with_secret_access_key(SECRET)
             .with_token(TOKEN)
             .with_retry(retry)
+            .with_http_connector(Connector::default())
     }
 
     /// The folder `root` of the bucket, through the proxy.
@@ -55,13 +59,23 @@ impl Watched {
     }
 
     pub(crate) fn storage_by(&self, builder: AmazonS3Builder) -> Arc<dyn Storage> {
+        self.storage_as(builder, options())
+    }
+
+    pub(crate) fn storage_as(&self, builder: AmazonS3Builder, options: StoreOptions) -> Arc<dyn Storage> {
         let store = Arc::new(builder.build().unwrap());
-        let mut options = StoreOptions::default();
-        options.mark_writes = true;
-        options.retries = RETRIES;
-        options.part = 5 << 20;
         Arc::new(ObjectStorage::with_options(store, "s3://bucket", "root", options).unwrap())
     }
+}
+
+/// As stores are asked in these tests.
+pub(crate) fn options() -> StoreOptions {
+    let mut options = StoreOptions::default();
+    options.mark_writes = true;
+    options.retries = RETRIES;
+    options.part = 5 << 20;
+    options.listing = LISTING;
+    options
 }
 
 /// Bytes that aren't the same anywhere.

@@ -1,10 +1,15 @@
 //! Answers that say what isn't so.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use bytes::{Bytes, BytesMut};
 use hyper::Response;
 use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderValue};
 
 use crate::What;
+
+/// How many pages were said to have another one behind them.
+static PAGES: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn altered(response: Response<Bytes>, what: &What) -> Response<Bytes> {
     let (mut head, mut body) = response.into_parts();
@@ -31,6 +36,14 @@ pub(super) fn altered(response: Response<Bytes>, what: &What) -> Response<Bytes>
             None => {}
         },
         What::Hidden(name) if is_listing(&body) => body = without(&body, name).into(),
+        What::Circling if is_listing(&body) => body = followed(&body, "again").into(),
+        What::Endless if is_listing(&body) => {
+            let page = PAGES.fetch_add(1, Ordering::Relaxed);
+            body = followed(&body, &format!("{page:020}")).into();
+        }
+        What::Ranged(range) if head.headers.contains_key(CONTENT_RANGE) => {
+            head.headers.insert(CONTENT_RANGE, HeaderValue::from_static(range));
+        }
         _ => {}
     }
     // The length of a body that was altered is that of the new one.
@@ -81,6 +94,14 @@ fn without(body: &Bytes, name: &str) -> String {
         listing = kept;
     }
     listing
+}
+
+/// A listing that is followed by another page.
+fn followed(body: &Bytes, token: &str) -> String {
+    let listing = String::from_utf8_lossy(body);
+    let begin = format!("<ListBucketResult><NextContinuationToken>{token}</NextContinuationToken>");
+    let listing = listing.replacen("<ListBucketResult>", &begin, 1);
+    listing.replacen("<IsTruncated>false<", "<IsTruncated>true<", 1)
 }
 
 /// A listing all of whose files have this size.

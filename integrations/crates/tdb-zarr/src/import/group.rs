@@ -24,7 +24,7 @@ const MAX_DEPTH: usize = 64;
 pub(super) fn import(
     import: &Import,
     path: &Path,
-    told: &Attributes,
+    told: Attributes,
     storage: &Arc<dyn Storage>,
     imported: &mut Imported,
     (depth, links): (usize, &mut Links),
@@ -32,11 +32,11 @@ pub(super) fn import(
     if depth > MAX_DEPTH {
         return Err(Error::unsupported(path, format!("groups lie in one another more than {MAX_DEPTH} deep")));
     }
-    let mark = Mark::of(told);
+    let mark = Mark::of(&told);
     let children = children(path, links, &mut imported.notes)?;
     if mark.schema.is_some() {
         match whole_array(&mark, path, &children) {
-            Ok(plan) => return array::make(import, path, &plan, (told, &mark), storage, imported),
+            Ok(plan) => return array::make(import, path, &plan, (&told, &mark), storage, imported),
             Err(why) => imported.notes.push(misfit(path, &why)),
         }
     }
@@ -48,22 +48,25 @@ pub(super) fn import(
     }
     .open_on(Arc::clone(storage))?;
     let mut metadata = group.write_metadata().names(import.names.clone());
-    for (key, value) in attributes::to_metadata(told, &mark) {
+    for (key, value) in attributes::to_metadata(&told, &mark) {
         metadata = metadata.put(key, value);
     }
     metadata.commit()?;
+    // What strangers say of one group needn't be in memory with what they say of those within.
+    let members = mark.members;
+    drop(told);
     imported.groups += 1;
     let mut change = group.change().names(import.names.clone());
     let mut names = BTreeSet::new();
-    for (node_name, node) in children {
+    for node_name in children {
+        let folder = path.join(&node_name);
         let inner = storage.sub(&node_name).map_err(tdb_array::ArrayError::from)?;
-        match node {
-            Node::Array(node) => array::import(import, *node, &inner, imported)?,
-            Node::Group(told) => {
-                self::import(import, &path.join(&node_name), &told, &inner, imported, (depth + 1, links))?;
-            }
+        match Node::read(&folder)? {
+            Some(Node::Array(node)) => array::import(import, *node, &inner, imported)?,
+            Some(Node::Group(told)) => self::import(import, &folder, told, &inner, imported, (depth + 1, links))?,
+            None => return Err(Error::NotZarr { path: folder }),
         }
-        let name = mark.members.get(&node_name).and_then(|name| name.as_str());
+        let name = members.get(&node_name).and_then(|name| name.as_str());
         let mut name = name.unwrap_or(&node_name).to_owned();
         // A mark that somebody has changed may say a name twice, or that of another node.
         while names.contains(&name) {
@@ -76,18 +79,18 @@ pub(super) fn import(
     Ok(())
 }
 
-fn whole_array(mark: &Mark, path: &Path, children: &[(String, Node)]) -> Result<super::foreign::Plan, String> {
+fn whole_array(mark: &Mark, path: &Path, children: &[String]) -> Result<super::foreign::Plan, String> {
     let fields = mark.fields.iter();
     let marked: BTreeSet<&str> =
         fields.flat_map(|field| field.array.iter().chain(&field.validity)).map(String::as_str).collect();
-    match children.iter().find(|(name, _)| !marked.contains(name.as_str())) {
-        Some((other, _)) => Err(format!("{other} isn't of that array")),
+    match children.iter().find(|name| !marked.contains(name.as_str())) {
+        Some(other) => Err(format!("{other} isn't of that array")),
         None => marked::plan(mark, path, None),
     }
 }
 
-/// The arrays and groups in a group, in the order of their names. Of other folders there is a note.
-fn children(path: &Path, links: &mut Links, notes: &mut Vec<String>) -> Result<Vec<(String, Node)>> {
+/// The names of the arrays and groups in a group, in order. Of other folders there is a note.
+fn children(path: &Path, links: &mut Links, notes: &mut Vec<String>) -> Result<Vec<String>> {
     let (mut children, mut others) = (Vec::new(), 0_u64);
     for entry in fs::read_dir(path).map_err(Error::io(path))? {
         let entry = entry.map_err(Error::io(path))?;
@@ -96,14 +99,14 @@ fn children(path: &Path, links: &mut Links, notes: &mut Vec<String>) -> Result<V
             continue;
         }
         let name = entry.file_name();
-        let Some(node) = Node::read(&folder)? else {
+        if !Node::is_there(&folder) {
             others += u64::from(!name.as_encoded_bytes().starts_with(b"."));
             continue;
-        };
+        }
         links.follow(&folder)?;
         match name.to_str() {
             // Which are names of arrays' and groups' own files.
-            Some(name) if !name.starts_with("__") => children.push((name.to_owned(), node)),
+            Some(name) if !name.starts_with("__") => children.push(name.to_owned()),
             _ => return Err(Error::unsupported(&folder, "the name of a node begins with __, or is no text")),
         }
     }
@@ -111,6 +114,6 @@ fn children(path: &Path, links: &mut Links, notes: &mut Vec<String>) -> Result<V
         let told = format!("{}: folders that are neither arrays nor groups are passed over: {others}", path.display());
         notes.push(told);
     }
-    children.sort_by(|(a, _), (b, _)| a.cmp(b));
+    children.sort();
     Ok(children)
 }

@@ -35,7 +35,7 @@ impl Import {
             None => return Err(Error::NotZarr { path: path.to_owned() }),
             Some(Node::Array(node)) => array::import(self, *node, storage, &mut imported)?,
             Some(Node::Group(attributes)) => {
-                group::import(self, path, &attributes, storage, &mut imported, (0, &mut Links::default()))?;
+                group::import(self, path, attributes, storage, &mut imported, (0, &mut Links::default()))?;
             }
         }
         Ok(imported)

@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tdb_array::Array;
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_array::{Array, MetadataValue};
 use tdb_zarr::{Error, Export, Import};
+
+use tdb_testkit::allocations::peak_while;
 
 use crate::support::{change, counted};
 
@@ -37,7 +39,7 @@ fn zarr(folder: &Path, changes: &[(&str, Value)], chunks: &[(&str, &[u8])]) -> P
 #[test]
 fn dimensions_are_as_many_as_anybody_has() {
     let folder = tempfile::tempdir().unwrap();
-    for (dimensions, is_read) in [(255, true), (256, false), (300_000, false)] {
+    for (dimensions, is_read) in [(255, true), (256, false), (50_000, false)] {
         let names: Vec<String> = (0..dimensions).map(|number| format!("x{number}")).collect();
         let changes = [
             ("/shape", json!(vec![1; dimensions])),
@@ -93,7 +95,9 @@ fn boxes_are_as_many_as_can_be_remembered() {
         ("/chunk_grid/configuration/chunk_shape", json!([1_u64 << 42])),
         ("/codecs", json!([{ "name": "sharding_indexed", "configuration": configuration }])),
     ];
-    let zarr = zarr(folder.path(), &changes, &[("0", &[])]);
+    let zarr = zarr(folder.path(), &changes, &[]);
+    // An index of zeros: of each chunk it says that it is there.
+    fs::File::create(zarr.join("c/0")).unwrap().set_len(16 << 22).unwrap();
     let error = Import::new().budget(1 << 20).to_folder(zarr, folder.path().join("copy")).unwrap_err();
     assert!(matches!(&error, Error::Unsupported { why, .. } if why.contains("larger one")), "{error}");
 }
@@ -134,4 +138,76 @@ fn tiles_of_a_mark_are_no_larger_than_arrays_have_them() {
         Ok(imported) => assert_eq!(imported.cells, 5),
         Err(error) => assert!(matches!(error, Error::Array(_) | Error::Unsupported { .. }), "{error:?}"),
     }
+}
+
+/// What the import of an array holds at most while its metadata are read, in this thread, which is all there are.
+fn peak_of(zarr: &Path, copy: &Path) -> (u64, Result<tdb_zarr::Imported, Error>) {
+    let mut made = None;
+    let peak = peak_while(|| made = Some(Import::new().threads(1).to_folder(zarr, copy)));
+    (peak, made.unwrap())
+}
+
+#[test]
+fn metadata_take_no_more_memory_than_there_may_be() {
+    const MIB: u64 = 1 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let zarr = zarr(folder.path(), &[], &[]);
+    let told = fs::read_to_string(zarr.join("zarr.json")).unwrap();
+    let with = |name: &str, value: &str| {
+        let text = told.trim_end().strip_suffix('}').unwrap();
+        fs::write(zarr.join("zarr.json"), format!("{text},\"{name}\":{value}}}")).unwrap();
+    };
+    let of_many = |one: &str, count: usize| format!("[{}{one}]", format!("{one},").repeat(count - 1));
+    // Tens of mebibytes of the smallest values there are, which would be gigabytes.
+    for one in ["1", "{}", "[]", r#"{"":0}"#, r#"[[""]]"#] {
+        let count = (60 << 20) / (one.len() + 1);
+        with("attributes", &format!(r#"{{"a":{}}}"#, of_many(one, count)));
+        let (peak, made) = peak_of(&zarr, &folder.path().join("copy"));
+        let why = made.unwrap_err().to_string();
+        assert!(why.contains("values, more than the 262144 that are read") && peak < 128 * MIB, "{one}: {peak} {why}");
+    }
+    // As many as are read.
+    for (one, count) in [("1", 250_000), (r#"{"":0}"#, 87_000), ("[]", 120_000)] {
+        with("attributes", &format!(r#"{{"a":{}}}"#, of_many(one, count)));
+        let copy = folder.path().join(format!("copy-{count}"));
+        let (peak, made) = peak_of(&zarr, &copy);
+        assert!(made.is_ok() && peak < 128 * MIB, "{one}: {peak} {made:?}");
+    }
+    // One text that fills what there may be, and one byte more than that.
+    let room = (64 << 20) - told.trim_end().len() - r#","attributes":{"a":""}"#.len();
+    for (len, is_read) in [(room, true), (room + 1, false)] {
+        with("attributes", &format!(r#"{{"a":"{}"}}"#, "x".repeat(len)));
+        let (peak, made) = peak_of(&zarr, &folder.path().join(format!("text-{len}")));
+        assert!(made.is_ok() == is_read && peak < 512 * MIB, "{len}: {peak} {made:?}");
+    }
+    // What is said in front of all that is in a group isn't parsed.
+    with("consolidated_metadata", &of_many("1", 20 << 20));
+    let (peak, made) = peak_of(&zarr, &folder.path().join("consolidated"));
+    assert!(made.is_ok() && peak < 128 * MIB, "{peak} {made:?}");
+}
+
+#[test]
+fn what_would_not_be_read_again_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, out, copy] = ["array", "array.zarr", "copy"].map(|name| folder.path().join(name));
+    let array = counted(&path, &[4], &[2]);
+    let numbers = |count: i64| {
+        let bytes = (0..count).flat_map(i64::to_le_bytes).collect();
+        MetadataValue::new(Datatype::Int64, bytes).unwrap()
+    };
+    // So many numbers are bytes in the mark.
+    let long = numbers(300_000);
+    array.write_metadata().put("long", long.clone()).commit().unwrap();
+    Export::new().array(&Array::open(&path).unwrap(), &out).unwrap();
+    Import::new().to_folder(&out, &copy).unwrap();
+    assert_eq!(Array::open(&copy).unwrap().metadata().unwrap().get("long"), Some(&long));
+    let mut metadata = array.write_metadata();
+    for number in 0..20 {
+        metadata = metadata.put(format!("{number}"), numbers(16_000));
+    }
+    metadata.commit().unwrap();
+    let refused = folder.path().join("refused.zarr");
+    let error = Export::new().array(&Array::open(&path).unwrap(), &refused).unwrap_err();
+    assert!(matches!(&error, Error::Refused { why, .. } if why.contains("values of JSON")), "{error}");
+    assert!(!refused.exists());
 }

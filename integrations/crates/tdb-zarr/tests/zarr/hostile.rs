@@ -126,7 +126,7 @@ fn damaged_chunks_are_errors_that_name_them() {
                     fs::remove_dir_all(target).unwrap();
                     read += 1;
                 }
-                Err(Error::Chunk { .. }) => errors += 1,
+                Err(Error::Chunk { .. } | Error::Shard { .. }) => errors += 1,
                 Err(other) => panic!("{name}: {other:?}"),
             }
         }

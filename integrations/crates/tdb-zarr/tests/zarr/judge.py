@@ -2,6 +2,8 @@
 
 judge.py make FOLDER        arrays of many types, codecs and shapes, written by zarr-python
 judge.py imported FOLDER    what became of them, read by TileDB-Py, is what zarr-python reads
+judge.py arrays FOLDER      dense arrays of many types, filters and shapes, written by TileDB-Py
+judge.py exported FOLDER    what became of them, read by zarr-python, is what TileDB-Py reads
 """
 
 import random
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import numcodecs
 import numpy as np
+import pyarrow as pa
 import tiledb
 import zarr
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, TransposeCodec, ZstdCodec
@@ -107,5 +110,80 @@ def imported(folder):
     assert count == 200, count
 
 
+def one_attribute(rng, name, dims):
+    """An attribute, and its cells for a shape."""
+    dtype = rng.choice("bool i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 M8[s] M8[D] m8[ms] S5 U0 S0".split())
+    filters = [tiledb.GzipFilter(4), tiledb.ZstdFilter(3), tiledb.LZ4Filter(), tiledb.Bzip2Filter(), tiledb.ChecksumMD5Filter()]
+    filters = tiledb.FilterList(rng.sample(filters, rng.randint(0, 2)))
+    nullable = dtype in ("i4", "f8", "u1", "bool") and rng.random() < 0.6
+    if dtype == "S0":
+        make = lambda shape: np.array([bytes(rng.choices(b"ab\xff\0", k=rng.randint(0, 4))) for _ in range(int(np.prod(shape)))], dtype=object).reshape(shape)
+        return tiledb.Attr(name, dtype=np.dtype("S0"), filters=filters), make
+    of = np.dtype("U0") if dtype == "U0" else np.dtype(dtype)
+    label = {"enum_label": "words"} if dtype == "u1" and rng.random() < 0.5 else {}
+    make = lambda shape: cells(rng, "str" if dtype == "U0" else dtype, shape) if not label else np.resize(np.array([0, 2, 1], "u1"), shape)
+    return tiledb.Attr(name, dtype=of, filters=filters, nullable=nullable, **label), make
+
+
+def nullable(attribute, values, rng):
+    if not attribute.isnullable:
+        return values
+    mask = np.array([rng.random() < 0.3 for _ in range(values.size)])
+    return pa.array(values.ravel(), mask=mask)
+
+
+def arrays(folder):
+    rng = random.Random(2)
+    for number in range(120):
+        dims = rng.choice([1, 2, 3])
+        order, start = rng.choice(["row-major", "col-major"]), rng.choice([0, 3, 10])
+        ends = [rng.randint(2, {1: 200, 2: 25, 3: 10}[dims]) for _ in range(dims)]
+        tiles = [rng.randint(1, end) for end in ends]
+        names = [f"d{at}" for at in range(dims)]
+        domain = tiledb.Domain(*(tiledb.Dim(name, (start, start + end - 1), tile, dtype="i4") for name, end, tile in zip(names, ends, tiles)))
+        attributes = [one_attribute(rng, f"a{at}", dims) for at in range(rng.choice([1, 1, 2, 3]))]
+        words = tiledb.Enumeration("words", False, np.array(["x", "y", "z"], dtype="U1"))
+        uses = [words] if any(attribute.enum_label for attribute, _ in attributes) else []
+        schema = tiledb.ArraySchema(domain, [attribute for attribute, _ in attributes], cell_order=order, tile_order=rng.choice(["row-major", "col-major"]), enums=uses)
+        path = folder / str(number)
+        tiledb.Array.create(str(path), schema)
+        with tiledb.open(str(path), "w") as array:
+            array.meta["n"] = number
+            # Of some nothing is written, or the first rows.
+            rows = ends[0] if rng.random() < 0.6 else rng.randint(0, ends[0])
+            if rows > 1:
+                part = slice(start, start + rows)
+                array[part] = {attribute.name: nullable(attribute, make((rows, *ends[1:])), rng) for attribute, make in attributes}
+
+
+def exported(folder):
+    fields = 0
+    for path in sorted(path for path in folder.iterdir() if path.suffix == ""):
+        node = zarr.open(path.with_suffix(".zarr"), mode="r")
+        assert node.attrs["n"] == int(path.name), path
+        with tiledb.open(str(path)) as array:
+            read = array.query(order="C")[:]
+            for at in range(array.schema.nattr):
+                attribute = array.attr(at)
+                ours = node if isinstance(node, zarr.Array) else node[attribute.name]
+                theirs = read[attribute.name] if isinstance(read, dict) else read
+                assert list(ours.metadata.dimension_names[: array.ndim]) == [array.dim(d).name for d in range(array.ndim)]
+                ours = np.asarray(ours[...])
+                if attribute.isnullable:
+                    valid = np.asarray(node[f"{attribute.name}.validity"][...])
+                    assert np.array_equal(~valid, np.ma.getmaskarray(theirs)), path
+                    # What a null hides may be anything.
+                    ours, theirs = ours[valid], np.asarray(theirs.data)[valid]
+                theirs = np.asarray(theirs)
+                if theirs.dtype == object:
+                    plain = lambda cell: (cell.encode() if isinstance(cell, str) else bytes(cell)).rstrip(b"\0")
+                    assert [plain(cell) for cell in ours.ravel()] == [plain(cell) for cell in theirs.ravel()], (path, attribute)
+                else:
+                    assert is_same(ours, theirs), (path, attribute, ours.ravel()[:5], theirs.ravel()[:5])
+                fields += 1
+    assert fields > 150, fields
+    print(f"{fields} fields")
+
+
 if __name__ == "__main__":
-    {"make": make, "imported": imported}[sys.argv[1]](Path(sys.argv[2]))
+    {"make": make, "imported": imported, "arrays": arrays, "exported": exported}[sys.argv[1]](Path(sys.argv[2]))

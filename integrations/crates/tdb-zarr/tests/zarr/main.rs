@@ -11,4 +11,5 @@ mod hostile;
 mod marks;
 mod properties;
 mod python;
+mod shards;
 mod support;

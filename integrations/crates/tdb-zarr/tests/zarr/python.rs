@@ -1,9 +1,10 @@
-//! Beside zarr-python and the reference library: what the one wrote is imported here, and read by the other.
+//! Beside zarr-python and the reference library: what the one wrote is imported or exported here, and read by the other.
 
 use std::ffi::OsStr;
 use std::process::Command;
 
-use tdb_zarr::Import;
+use tdb_array::Array;
+use tdb_zarr::{Export, Import};
 
 fn judge(arguments: &[&OsStr]) {
     let python = std::env::var("TDB_PYTHON").expect("TDB_PYTHON: a Python with zarr 3 and tiledb");
@@ -23,4 +24,19 @@ fn what_zarr_python_wrote_is_read() {
         Import::new().budget(budget).to_folder(&zarr, zarr.with_extension("")).unwrap();
     }
     judge(&["imported".as_ref(), place.as_ref()]);
+}
+
+#[test]
+#[ignore = "needs TDB_PYTHON, a Python with zarr 3 and tiledb"]
+fn zarr_python_reads_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    judge(&["arrays".as_ref(), place.as_ref()]);
+    let paths: Vec<_> = std::fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for (number, path) in paths.iter().enumerate() {
+        let budget = if number % 2 == 0 { 4096 } else { 1 << 26 };
+        let exported = Export::new().budget(budget).array(&Array::open(path).unwrap(), path.with_extension("zarr"));
+        exported.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+    judge(&["exported".as_ref(), place.as_ref()]);
 }

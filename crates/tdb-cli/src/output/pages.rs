@@ -1,0 +1,101 @@
+//! A table that is printed in pages, each laid out for its own rows but never narrower than the page before.
+
+use std::io::{self, Write};
+
+use comfy_table::{Attribute, Cell, ColumnConstraint, Width};
+
+use super::table::{cell, lines, new_table};
+use crate::terminal::{Terminal, push_printable};
+
+/// Rows that are laid out together.
+pub(crate) const PAGE: usize = 500;
+/// Characters of a cell that are shown.
+const CELL: usize = 48;
+/// What stands for a null cell.
+const NULL: &str = "null";
+/// What heads the column of an attribute without a name.
+const ANONYMOUS: &str = "(unnamed)";
+
+/// A table that grows: a header, and one line per row.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    terminal: Terminal,
+    /// The columns' names, and whether they are numbers, which stand at the right.
+    columns: Vec<(String, bool)>,
+    /// How wide the columns were so far; empty before the first page.
+    widths: Vec<u16>,
+    begun: bool,
+}
+
+impl Pages {
+    pub(crate) fn new(columns: Vec<(String, bool)>, terminal: Terminal) -> Self {
+        Self { terminal, columns, widths: Vec::new(), begun: false }
+    }
+
+    /// Whether a page was printed.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Prints up to [`PAGE`] rows, whose cells are given column by column; none stands for a null.
+    pub(crate) fn page<R>(&mut self, rows: impl IntoIterator<Item = R>, out: &mut dyn Write) -> io::Result<()>
+    where
+        R: IntoIterator<Item = Option<String>>,
+    {
+        let mut table = new_table(self.terminal);
+        table.set_header(self.columns.iter().map(|(name, is_number)| {
+            let name = if name.is_empty() { ANONYMOUS } else { name };
+            cell(printable(name), *is_number).add_attribute(Attribute::Bold)
+        }));
+        for row in rows {
+            let columns = self.columns.iter().zip(row);
+            table.add_row(columns.map(|((_, is_number), text)| table_cell(text.as_deref(), *is_number)));
+        }
+        for (column, width) in table.column_iter_mut().zip(&self.widths) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(*width)));
+        }
+        let widths = table.column_max_content_widths();
+        // Room for the space on either side.
+        let widths = widths.iter().map(|width| width.saturating_add(2));
+        let before = self.widths.iter().copied().chain(std::iter::repeat(0));
+        self.widths = widths.zip(before).map(|(width, before)| width.max(before)).collect();
+        // Every page is laid out under the header, but only the first one shows it, and the line below.
+        let skip = if std::mem::replace(&mut self.begun, true) { 2 } else { 0 };
+        for line in lines(&table).skip(skip) {
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+fn table_cell(text: Option<&str>, is_number: bool) -> Cell {
+    match text {
+        Some(text) => cell(printable(text), is_number),
+        None => cell(NULL.to_owned(), is_number).add_attribute(Attribute::Dim),
+    }
+}
+
+/// The beginning of the text on one line, with nothing in it that would steer the terminal.
+fn printable(text: &str) -> String {
+    let mut shown = String::new();
+    for (index, character) in text.chars().enumerate() {
+        if index == CELL {
+            shown.push('…');
+            break;
+        }
+        push_printable(character, &mut shown);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_stay_on_one_line_and_cannot_steer_the_terminal() {
+        assert_eq!(printable("a\nb\u{1b}[31m\0"), "a\\nb\\u{1b}[31m\\u{0}");
+        assert_eq!(printable(&"x".repeat(CELL)), "x".repeat(CELL));
+        assert_eq!(printable(&"x".repeat(CELL + 1)), format!("{}…", "x".repeat(CELL)));
+    }
+}

@@ -1,0 +1,148 @@
+//! Values by the number: there and back, a mistake that both ways share would not show.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{FixedSizeListBuilder, Int16Builder, ListBuilder};
+use arrow_array::types::Int8Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Date32Array, DictionaryArray, Int8Array, Int16Array, Int32Array, RecordBatch,
+    StringArray, StringViewArray, Time32MillisecondArray, Time32SecondArray, Time64MicrosecondArray,
+    Time64NanosecondArray, TimestampMillisecondArray, TimestampSecondArray, UInt64Array,
+};
+use tdb_arrow::tdb_array::tdb_schema::Attribute;
+use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
+use tdb_arrow::tdb_array::{NewColumn, Order};
+use tdb_arrow::{ArrowOptions, Error, Problem, Reader};
+
+use crate::support::{InMemory, of_attribute, write};
+
+/// The attribute `a` in Arrow, in order.
+fn read(array: &InMemory, options: &ArrowOptions) -> ArrayRef {
+    let query = array.open().read().select(["a"]).unwrap().order(Order::RowMajor);
+    Reader::new(query, options).unwrap().next().unwrap().unwrap().column(0).clone()
+}
+
+/// Writes a column as the attribute `a`.
+fn take(array: &InMemory, column: ArrayRef) -> Result<(), Error> {
+    let places: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..column.len() as u64));
+    let batch = RecordBatch::try_from_iter([("d", places), ("a", column)]).unwrap();
+    let open = array.open();
+    open.write().cells(tdb_arrow::cells(&batch, &open)?)?;
+    Ok(())
+}
+
+fn nullable(datatype: Datatype, number: CellValNum) -> InMemory {
+    of_attribute(Attribute::new("a", datatype).with_cell_val_num(number).nullable(false), None)
+}
+
+#[test]
+fn units_are_those_that_arrow_says() {
+    let second = ArrowOptions::new();
+    let milli = ArrowOptions::new().milliseconds_for_seconds();
+    let rows: [(Datatype, &ArrowOptions, ArrayRef); 16] = [
+        (Datatype::DatetimeYear, &second, Arc::new(Date32Array::from(vec![1096, -731]))),
+        (Datatype::DatetimeMonth, &second, Arc::new(Date32Array::from(vec![90, -61]))),
+        (Datatype::DatetimeWeek, &second, Arc::new(Date32Array::from(vec![21, -14]))),
+        (Datatype::DatetimeDay, &milli, Arc::new(Date32Array::from(vec![3, -2]))),
+        (Datatype::DatetimeHr, &second, Arc::new(TimestampSecondArray::from(vec![10_800, -7200]))),
+        (Datatype::DatetimeMin, &second, Arc::new(TimestampSecondArray::from(vec![180, -120]))),
+        (Datatype::DatetimeSec, &second, Arc::new(TimestampSecondArray::from(vec![3, -2]))),
+        (Datatype::DatetimeHr, &milli, Arc::new(TimestampMillisecondArray::from(vec![10_800_000, -7_200_000]))),
+        (Datatype::DatetimeSec, &milli, Arc::new(TimestampMillisecondArray::from(vec![3000, -2000]))),
+        (Datatype::TimeHr, &second, Arc::new(Time32SecondArray::from(vec![10_800, -7200]))),
+        (Datatype::TimeSec, &second, Arc::new(Time32SecondArray::from(vec![3, -2]))),
+        (Datatype::TimeMin, &milli, Arc::new(Time32MillisecondArray::from(vec![180_000, -120_000]))),
+        (Datatype::TimeSec, &milli, Arc::new(Time32MillisecondArray::from(vec![3000, -2000]))),
+        (Datatype::TimeMs, &milli, Arc::new(Time32MillisecondArray::from(vec![3, -2]))),
+        (Datatype::TimeUs, &second, Arc::new(Time64MicrosecondArray::from(vec![3, -2]))),
+        (Datatype::TimeNs, &second, Arc::new(Time64NanosecondArray::from(vec![3, -2]))),
+    ];
+    for (datatype, options, expected) in rows {
+        let array = of_attribute(Attribute::new("a", datatype), None);
+        write(&array, 2, NewColumn::values(&[3i64, -2]));
+        assert_eq!(&read(&array, options), &expected, "{datatype}");
+        let back = of_attribute(Attribute::new("a", datatype), None);
+        take(&back, expected).unwrap();
+        let batch = back.open().read().select(["a"]).unwrap().order(Order::RowMajor).batches().unwrap().next();
+        assert_eq!(batch.unwrap().unwrap().columns()[0].values::<i64>().unwrap(), [3, -2], "{datatype}");
+    }
+}
+
+#[test]
+fn slices_of_lists_bits_and_views_are_taken() {
+    let mut lists = ListBuilder::new(Int16Builder::new());
+    let mut pairs = FixedSizeListBuilder::new(Int16Builder::new(), 2);
+    for first in 0..4i16 {
+        lists.append_value((0..first + 1).map(|value| Some(first * 10 + value)));
+        pairs.values().append_slice(&[first, first + 100]);
+        pairs.append(first != 2);
+    }
+    let two = CellValNum::Fixed(2.try_into().unwrap());
+    let bits = (0..20).map(|cell| (cell % 3 > 0).then_some(cell % 2 == 0));
+    let columns: [(Datatype, CellValNum, ArrayRef); 5] = [
+        (Datatype::Int16, CellValNum::Var, Arc::new(lists.finish())),
+        (Datatype::Int16, two, Arc::new(pairs.finish())),
+        (Datatype::Bool, CellValNum::ONE, Arc::new(bits.collect::<BooleanArray>())),
+        (
+            Datatype::Int32,
+            CellValNum::ONE,
+            Arc::new((0..20).map(|cell| (cell % 7 > 1).then_some(cell)).collect::<Int32Array>()),
+        ),
+        (
+            Datatype::StringUtf8,
+            CellValNum::Var,
+            Arc::new(StringViewArray::from(vec![Some("no"), Some("longer than a view by itself"), None, Some("ä")])),
+        ),
+    ];
+    for (datatype, number, column) in columns {
+        // Within a byte of validity, and at the beginning of one that isn't the first.
+        for start in [1, 8, 9] {
+            let Some(len) = column.len().checked_sub(start) else { continue };
+            let column = column.slice(start, len);
+            let array = nullable(datatype, number);
+            take(&array, column.clone()).unwrap();
+            let found = read(&array, &ArrowOptions::new().small_offsets());
+            match column.as_any().downcast_ref::<StringViewArray>() {
+                Some(texts) => assert_eq!(found.as_ref(), &StringArray::from_iter(texts) as &dyn Array),
+                // Whether values of lists may be null is a matter of their type.
+                None if !number.is_var() && number != CellValNum::ONE || datatype == Datatype::Int16 => {
+                    assert_eq!(format!("{found:?}"), format!("{column:?}"));
+                }
+                None => assert_eq!(&found, &column),
+            }
+        }
+    }
+}
+
+#[test]
+fn nulls_within_lists_of_one_size_are_refused() {
+    let mut pairs = FixedSizeListBuilder::new(Int16Builder::new(), 2);
+    for (values, is_there) in [([None, None], false), ([Some(1), Some(2)], true), ([Some(3), None], true)] {
+        pairs.values().append_value(values[0].unwrap_or(0));
+        pairs.values().append_option(values[1]);
+        pairs.append(is_there);
+    }
+    let pairs = pairs.finish();
+    let array = nullable(Datatype::Int16, CellValNum::Fixed(2.try_into().unwrap()));
+    let error = take(&array, Arc::new(pairs.clone())).unwrap_err();
+    assert!(matches!(error, Error::Cell { cell: 2, problem: Problem::NullInList, .. }), "{error}");
+    // What a null cell hides may be null.
+    take(&array, Arc::new(pairs.slice(0, 2))).unwrap();
+}
+
+#[test]
+fn null_values_of_dictionaries_are_null() {
+    let values = Arc::new(StringArray::from(vec![Some("red"), None]));
+    let keys = Int8Array::from(vec![Some(0), Some(1), None]);
+    let column: ArrayRef = Arc::new(DictionaryArray::<Int8Type>::new(keys, values));
+    let array = nullable(Datatype::StringUtf8, CellValNum::Var);
+    take(&array, Arc::clone(&column)).unwrap();
+    let expected = StringArray::from(vec![Some("red"), None, None]);
+    assert_eq!(read(&array, &ArrowOptions::new().small_offsets()).as_ref(), &expected as &dyn Array);
+
+    let values = Arc::new(Int16Array::from(vec![None, Some(7)]));
+    let column = DictionaryArray::<Int8Type>::new(Int8Array::from(vec![0, 1]), values);
+    let array = nullable(Datatype::Int16, CellValNum::ONE);
+    take(&array, Arc::new(column)).unwrap();
+    assert_eq!(read(&array, &ArrowOptions::new()).as_ref(), &Int16Array::from(vec![None, Some(7)]) as &dyn Array);
+}

@@ -1,0 +1,208 @@
+//! The process that runs tasks.
+
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ballista_core::config::TaskSchedulingPolicy;
+use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use datafusion_proto::physical_plan::PhysicalExtensionCodec;
+use tdb_datafusion::Opener;
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+
+use crate::cluster::{Address, MESSAGE_BYTES};
+use crate::codec::PhysicalCodec;
+use crate::{Error, Result};
+
+/// Between two tries to reach the scheduler.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// How an executor runs.
+#[derive(Clone, Debug)]
+#[must_use = "options do nothing until an executor runs by them"]
+pub struct ExecutorOptions {
+    scheduler: Address,
+    listen: IpAddr,
+    ports: [u16; 2],
+    host: Option<String>,
+    slots: usize,
+    memory: Option<u64>,
+    folder: Option<PathBuf>,
+    heartbeat: Duration,
+    connect: Duration,
+    codec: Arc<dyn PhysicalExtensionCodec>,
+}
+
+impl ExecutorOptions {
+    /// One that takes its tasks from a scheduler, and reads arrays by an opener. It listens on this machine alone, on two free ports, has
+    /// as many slots as the machine has processors, and takes seven tenths of its memory.
+    pub fn new(scheduler: Address, opener: Opener) -> Self {
+        Self {
+            scheduler,
+            listen: IpAddr::from([127, 0, 0, 1]),
+            ports: [0, 0],
+            host: None,
+            slots: std::thread::available_parallelism().map_or(1, usize::from),
+            memory: None,
+            folder: None,
+            heartbeat: Duration::from_secs(5),
+            connect: Duration::from_secs(30),
+            codec: Arc::new(PhysicalCodec::of_executors(opener)),
+        }
+    }
+
+    /// Listens at this address, on two ports: one that results and intermediate rows are fetched from, and one for the scheduler. 0 stands
+    /// for one that is free.
+    pub fn listen(mut self, address: IpAddr, rows: u16, tasks: u16) -> Self {
+        self.listen = address;
+        self.ports = [rows, tasks];
+        self
+    }
+
+    /// The name or address that scheduler, other executors and clients reach it by; by default the one that the scheduler sees.
+    pub fn host(mut self, host: impl Into<String>) -> Self {
+        self.host = Some(host.into());
+        self
+    }
+
+    /// How many partitions it works on at once.
+    pub fn slots(mut self, slots: usize) -> Self {
+        self.slots = slots.max(1);
+        self
+    }
+
+    /// How many bytes the operators of all its tasks may take together; each slot has its share. Operators that need more spill, or fail.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// The folder where it keeps intermediate rows, in a folder of its own that it removes when it stops; by default that for temporary
+    /// files.
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// How often it says that it is there. In whole seconds, one at least.
+    pub fn heartbeat(mut self, interval: Duration) -> Self {
+        self.heartbeat = interval.max(Duration::from_secs(1));
+        self
+    }
+
+    /// For how long it tries to reach the scheduler at first.
+    pub fn connect(mut self, patience: Duration) -> Self {
+        self.connect = patience.max(Duration::from_secs(1));
+        self
+    }
+
+    /// With this codec, as for plans with nodes of somebody's own: around [`PhysicalCodec::of_executors`], or that around another one.
+    pub fn codec(mut self, codec: Arc<dyn PhysicalExtensionCodec>) -> Self {
+        self.codec = codec;
+        self
+    }
+}
+
+/// An executor that is about to run.
+#[derive(Debug)]
+pub struct Executor {
+    options: ExecutorOptions,
+    folder: TempDir,
+}
+
+impl Executor {
+    /// Makes its folder, and finds its ports.
+    ///
+    /// # Errors
+    /// [`Error::Folder`], [`Error::Listen`].
+    pub fn new(mut options: ExecutorOptions) -> Result<Self> {
+        let within = options.folder.clone().unwrap_or_else(std::env::temp_dir);
+        let failed = |source| Error::Folder { folder: within.display().to_string(), source };
+        std::fs::create_dir_all(&within).map_err(failed)?;
+        let folder = tempfile::Builder::new().prefix("tdb-executor-").tempdir_in(&within).map_err(failed)?;
+        options.ports = free(options.listen, options.ports)?;
+        Ok(Self { options, folder })
+    }
+
+    /// Where rows are fetched from.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::new(self.options.listen, self.options.ports[0])
+    }
+
+    /// Runs tasks until the process is told to stop (by Ctrl-C or SIGTERM): then it takes none any more, and ends those that it has. Dropping
+    /// the future stops it at once.
+    ///
+    /// # Errors
+    /// [`Error::NoScheduler`]; [`Error::Process`]: a port is taken.
+    pub async fn run(self) -> Result<()> {
+        let Self { options, folder } = self;
+        reach(&options.scheduler, options.connect).await?;
+        let listen = match options.listen {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => format!("[{address}]"),
+        };
+        let config = ExecutorProcessConfig {
+            bind_host: listen,
+            external_host: options.host,
+            port: options.ports[0],
+            grpc_port: options.ports[1],
+            scheduler_host: options.scheduler.host().to_owned(),
+            scheduler_port: options.scheduler.port(),
+            // It has been waited for already; Ballista would wait without end.
+            scheduler_connect_timeout_seconds: 0,
+            vcores: options.slots,
+            task_scheduling_policy: TaskSchedulingPolicy::PushStaged,
+            work_dir: Some(folder.path().display().to_string()),
+            memory_pool_size: options.memory,
+            grpc_max_decoding_message_size: MESSAGE_BYTES as u32,
+            grpc_max_encoding_message_size: MESSAGE_BYTES as u32,
+            executor_heartbeat_interval_seconds: options.heartbeat.as_secs(),
+            override_physical_codec: Some(options.codec),
+            ..ExecutorProcessConfig::default()
+        };
+        let ended = start_executor_process(Arc::new(config)).await;
+        ended.map_err(|source| Error::Process { process: "the executor", source })
+    }
+}
+
+/// Waits until somebody listens where the scheduler should be.
+async fn reach(scheduler: &Address, patience: Duration) -> Result<()> {
+    let end = Instant::now() + patience;
+    loop {
+        let connected = TcpStream::connect((scheduler.host(), scheduler.port()));
+        let why = match tokio::time::timeout_at(end.into(), connected).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "it takes too long".to_owned(),
+        };
+        if Instant::now() + PAUSE >= end {
+            return Err(Error::NoScheduler { scheduler: scheduler.to_string(), why });
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// The ports, with free ones in the place of zeros. They are found by listening there for a moment: another process may take them before
+/// the executor does, which then fails.
+fn free(address: IpAddr, ports: [u16; 2]) -> Result<[u16; 2]> {
+    let mut listeners = Vec::new();
+    for port in ports {
+        let at = SocketAddr::new(address, port);
+        let failed = |source| Error::Listen { address: at, source };
+        let listener = TcpListener::bind(at).map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        listeners.push((listener, port));
+    }
+    Ok([listeners[0].1, listeners[1].1])
+}
+
+/// Ends when the process gets SIGTERM, or on Windows Ctrl-Break.
+pub async fn terminated() {
+    if ballista_executor::terminate::sig_term().await.is_err() {
+        // Nobody can tell it: it goes on until it is ended otherwise.
+        std::future::pending::<()>().await;
+    }
+}

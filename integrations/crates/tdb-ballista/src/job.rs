@@ -1,0 +1,175 @@
+//! A plan that runs on a cluster, as a plan of the client.
+
+mod results;
+mod submit;
+
+use std::fmt;
+use std::sync::Arc;
+
+use ballista_core::serde::protobuf::{GetJobMetricsResult, KeyValuePair};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties as _, PlanProperties,
+};
+use datafusion_proto::bytes::physical_plan_to_bytes_with_extension_codec;
+use datafusion_proto::physical_plan::PhysicalExtensionCodec;
+use tokio::sync::mpsc::Sender;
+
+use crate::Error;
+use crate::cluster::Cluster;
+use crate::divide::divided;
+use results::Given;
+use submit::{Job, Request};
+
+/// So often a query runs whose result was lost with an executor.
+const RUNS: usize = 3;
+/// So many batches wait for who reads them.
+const AHEAD: usize = 2;
+
+/// A plan that the executors of a cluster run; its rows come in one partition.
+#[derive(Debug)]
+pub(crate) struct JobExec {
+    cluster: Cluster,
+    plan: Arc<dyn ExecutionPlan>,
+    codec: Arc<dyn PhysicalExtensionCodec>,
+    properties: Arc<PlanProperties>,
+}
+
+impl JobExec {
+    pub(crate) fn new(cluster: Cluster, plan: Arc<dyn ExecutionPlan>, codec: Arc<dyn PhysicalExtensionCodec>) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(plan.schema()),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Final,
+            Boundedness::Bounded,
+        );
+        Self { cluster, plan, codec, properties: Arc::new(properties) }
+    }
+
+    /// What it takes to run the plan.
+    fn run(&self, context: &TaskContext) -> Run {
+        Run {
+            cluster: self.cluster.clone(),
+            plan: self.plan.clone(),
+            codec: self.codec.clone(),
+            settings: settings(context),
+            session: context.session_id(),
+        }
+    }
+
+    /// Runs the plan, drops its rows, and says what its operators did.
+    ///
+    /// # Errors
+    /// As those of running it.
+    pub(crate) async fn metrics(&self, context: &TaskContext) -> Result<GetJobMetricsResult> {
+        let run = self.run(context);
+        let request = run.request().await?;
+        let mut job = Job::submit(&run.cluster, request).await.map_err(external)?;
+        job.finish().await.map_err(external)?;
+        let metrics = job.metrics().await.map_err(external)?;
+        job.clean().await;
+        Ok(metrics)
+    }
+}
+
+/// The settings of a session that count on a cluster: those of DataFusion and of Ballista. Others may be anything, and stay here.
+fn settings(context: &TaskContext) -> Vec<KeyValuePair> {
+    let all = context.session_config().options().entries().into_iter();
+    let known = all.filter(|entry| entry.key.starts_with("datafusion.") || entry.key.starts_with("ballista."));
+    known.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect()
+}
+
+fn external(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+struct Run {
+    cluster: Cluster,
+    plan: Arc<dyn ExecutionPlan>,
+    codec: Arc<dyn PhysicalExtensionCodec>,
+    settings: Vec<KeyValuePair>,
+    session: String,
+}
+
+impl Run {
+    /// The plan with its scans divided, as bytes.
+    async fn request(&self) -> Result<Request> {
+        let (plan, codec) = (self.plan.clone(), self.codec.clone());
+        let written = move || {
+            let plan = divided(plan)?;
+            let partitions = plan.output_partitioning().partition_count();
+            Ok::<_, DataFusionError>((physical_plan_to_bytes_with_extension_codec(plan, codec.as_ref())?, partitions))
+        };
+        let plan = tokio::task::spawn_blocking(written).await;
+        let (plan, partitions) = plan.map_err(|error| DataFusionError::ExecutionJoin(Box::new(error)))??;
+        Ok(Request { plan: plan.to_vec(), partitions, settings: self.settings.clone(), session: self.session.clone() })
+    }
+
+    /// Runs the plan, and again if its result goes away with an executor before any of it is given.
+    async fn run(self, to: Sender<Result<RecordBatch>>) -> Result<()> {
+        let request = self.request().await?;
+        let mut runs = 1;
+        loop {
+            let mut job = Job::submit(&self.cluster, request.clone()).await.map_err(external)?;
+            let finished = job.finish().await.map_err(external)?;
+            match results::give(&self.cluster, &finished, request.partitions, &to).await.map_err(external)? {
+                Given::All => {
+                    job.clean().await;
+                    return Ok(());
+                }
+                Given::None(error) if runs == RUNS => return Err(external(error)),
+                Given::None(error) => {
+                    log::warn!("job {} runs again: {error}", job.id());
+                    runs += 1;
+                }
+            }
+        }
+    }
+}
+
+impl DisplayAs for JobExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JobExec: scheduler={}", self.cluster.scheduler)
+    }
+}
+
+impl ExecutionPlan for JobExec {
+    fn name(&self) -> &'static str {
+        "JobExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    /// None that the client could do anything with.
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match children.is_empty() {
+            true => Ok(self),
+            false => Err(DataFusionError::Internal("a job has no inputs".to_owned())),
+        }
+    }
+
+    fn execute(&self, _partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let mut builder = RecordBatchReceiverStreamBuilder::new(self.plan.schema(), AHEAD);
+        builder.spawn(self.run(&context).run(builder.tx()));
+        Ok(builder.build())
+    }
+}

@@ -1,0 +1,250 @@
+//! A plan is handed to the scheduler, which says how far it is.
+
+use std::time::{Duration, Instant};
+
+use ballista_core::serde::protobuf::execute_query_params::Query;
+use ballista_core::serde::protobuf::execute_query_result::Result as Answer;
+use ballista_core::serde::protobuf::get_job_status_result::FlightProxy;
+use ballista_core::serde::protobuf::job_status::Status;
+use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
+use ballista_core::serde::protobuf::{
+    CancelJobParams, CleanJobDataParams, ExecuteQueryParams, GetJobMetricsParams, GetJobMetricsResult,
+    GetJobStatusParams, KeyValuePair, PartitionLocation,
+};
+use ballista_core::utils::{GrpcClientConfig, create_grpc_client_endpoint};
+use ballista_core::{BALLISTA_VERSION, version};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tonic::transport::Channel;
+
+use crate::cluster::{Address, Cluster};
+use crate::{Error, Result};
+
+/// For so long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(10);
+/// For so long the scheduler may take for an answer.
+const ANSWER: Duration = Duration::from_secs(120);
+/// How often it is asked: soon at first, then less.
+const SOONEST: Duration = Duration::from_millis(5);
+const LATEST: Duration = Duration::from_millis(100);
+/// How often it is asked for its executors.
+const PROBE: Duration = Duration::from_secs(1);
+/// For so long it may not know a job that it has just taken.
+const UNKNOWN: Duration = Duration::from_secs(10);
+
+/// A plan as bytes, and the settings that it was made by.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) plan: Vec<u8>,
+    /// How many partitions its rows have.
+    pub(super) partitions: usize,
+    pub(super) settings: Vec<KeyValuePair>,
+    pub(super) session: String,
+}
+
+/// Where the result lies.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub(super) partitions: Vec<PartitionLocation>,
+    /// Whether, and where, results are asked for in the place of the executors.
+    pub(super) proxy: Option<FlightProxy>,
+}
+
+/// What the scheduler says of a job.
+enum Look {
+    Finished(Finished),
+    Running,
+    /// Nothing: it hasn't looked at it yet, or has forgotten it.
+    Unknown,
+}
+
+/// A plan that the scheduler has taken. It is cancelled if this is dropped before its end.
+pub(super) struct Job {
+    scheduler: Address,
+    client: SchedulerGrpcClient<Channel>,
+    id: String,
+    wait: Duration,
+    is_over: bool,
+}
+
+impl Job {
+    /// Hands in a plan.
+    ///
+    /// # Errors
+    /// No scheduler answers; it is of another version; it can't read the plan.
+    pub(super) async fn submit(cluster: &Cluster, request: Request) -> Result<Self> {
+        let scheduler = cluster.scheduler.clone();
+        let mut client = connect(cluster).await?;
+        let params = ExecuteQueryParams {
+            query: Some(Query::PhysicalPlan(request.plan)),
+            settings: request.settings,
+            session_id: request.session,
+            operation_id: String::new(),
+        };
+        let mut message = tonic::Request::new(params);
+        version::insert_version_header(message.metadata_mut());
+        let refused = |why: String| Error::Refused { scheduler: scheduler.to_string(), why };
+        let answer = client.execute_query(message).await.map_err(|status| refused(status.message().to_owned()))?;
+        let is_fit =
+            version::check_compatibility(Some(BALLISTA_VERSION), version::version_from_metadata(answer.metadata()));
+        let id = match answer.into_inner().result {
+            Some(Answer::Success(taken)) => taken.job_id,
+            Some(Answer::Failure(failure)) => {
+                return Err(refused(is_fit.err().unwrap_or_else(|| format!("{failure:?}"))));
+            }
+            None => return Err(refused("it gave no answer".to_owned())),
+        };
+        let job = Self { scheduler: cluster.scheduler.clone(), client, id, wait: cluster.wait, is_over: false };
+        // One that is too old to look at versions has begun by now, and is told to stop.
+        is_fit.map(|()| job).map_err(refused)
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// It has failed; there are no executors; the scheduler has gone.
+    pub(super) async fn finish(&mut self) -> Result<Finished> {
+        let (mut pause, mut probed) = (SOONEST, Instant::now());
+        let (mut lonely, mut unknown) = (None, None);
+        loop {
+            match self.look().await? {
+                Look::Finished(finished) => return Ok(finished),
+                Look::Running => unknown = None,
+                Look::Unknown if unknown.get_or_insert_with(Instant::now).elapsed() < UNKNOWN => {}
+                Look::Unknown => {
+                    let why = format!("it doesn't know job {}", self.id);
+                    return Err(Error::Lost { scheduler: self.scheduler.to_string(), why });
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LATEST);
+            if probed.elapsed() < PROBE {
+                continue;
+            }
+            probed = Instant::now();
+            match has_executors(&self.scheduler).await {
+                Some(false) => {
+                    let waited = lonely.get_or_insert(probed).elapsed();
+                    if waited >= self.wait {
+                        self.cancel().await;
+                        return Err(Error::NoExecutors { scheduler: self.scheduler.to_string(), waited: self.wait });
+                    }
+                }
+                _ => lonely = None,
+            }
+        }
+    }
+
+    /// Says that nobody waits any more. Unlike where a job is dropped, somebody waits for that to arrive: a program that ends with
+    /// the error takes its runtime along.
+    async fn cancel(&mut self) {
+        self.is_over = true;
+        if let Err(status) = self.client.cancel_job(CancelJobParams { job_id: self.id.clone() }).await {
+            log::debug!("job {} isn't cancelled: {}", self.id, status.message());
+        }
+    }
+
+    async fn look(&mut self) -> Result<Look> {
+        let params = GetJobStatusParams { job_id: self.id.clone() };
+        let answer = self.client.get_job_status(params).await.map_err(|status| self.lost(&status))?.into_inner();
+        match answer.status.map(|status| status.status) {
+            None => Ok(Look::Unknown),
+            Some(None | Some(Status::Queued(_) | Status::Running(_))) => Ok(Look::Running),
+            Some(Some(Status::Failed(failed))) => {
+                self.is_over = true;
+                let why = plainly(&failed.error);
+                Err(Error::Failed { scheduler: self.scheduler.to_string(), job: self.id.clone(), why })
+            }
+            Some(Some(Status::Successful(done))) => {
+                self.is_over = true;
+                Ok(Look::Finished(Finished { partitions: done.partition_location, proxy: answer.flight_proxy }))
+            }
+        }
+    }
+
+    /// What its operators did, stage by stage.
+    ///
+    /// # Errors
+    /// The scheduler has gone.
+    pub(super) async fn metrics(&mut self) -> Result<GetJobMetricsResult> {
+        let params = GetJobMetricsParams { job_id: self.id.clone() };
+        let answer = self.client.get_job_metrics(params).await;
+        answer.map(tonic::Response::into_inner).map_err(|status| self.lost(&status))
+    }
+
+    /// Has the executors remove what they hold of it. What doesn't get to them they remove later by themselves.
+    pub(super) async fn clean(&mut self) {
+        let asked = self
+            .client
+            .clean_job_data(CleanJobDataParams { job_id: self.id.clone(), remove_stage_ids: Vec::new() })
+            .await;
+        if let Err(status) = asked {
+            log::debug!("job {} isn't removed from its executors yet: {}", self.id, status.message());
+        }
+    }
+
+    fn lost(&self, status: &tonic::Status) -> Error {
+        Error::Lost { scheduler: self.scheduler.to_string(), why: status.message().to_owned() }
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let (mut client, job_id) = (self.client.clone(), std::mem::take(&mut self.id));
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move { client.cancel_job(CancelJobParams { job_id }).await });
+        }
+    }
+}
+
+/// What a scheduler says of a failure, without where it was noticed, and with what to do about what only an executor knows.
+fn plainly(error: &str) -> String {
+    let what = error.rsplit("Task failed due to runtime execution error: ").next().unwrap_or(error);
+    match what.contains("rejected by executor") {
+        true => format!("{what}; the log of the executor says why: it may be of another version"),
+        false => what.to_owned(),
+    }
+}
+
+async fn connect(cluster: &Cluster) -> Result<SchedulerGrpcClient<Channel>> {
+    let scheduler = &cluster.scheduler;
+    let config = GrpcClientConfig {
+        connect_timeout_seconds: CONNECT.as_secs(),
+        timeout_seconds: ANSWER.as_secs(),
+        max_message_size: cluster.message_bytes,
+        ..GrpcClientConfig::default()
+    };
+    let failed = |error: tonic::transport::Error| {
+        let why = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+        Error::NoScheduler { scheduler: scheduler.to_string(), why }
+    };
+    let endpoint = create_grpc_client_endpoint(format!("http://{scheduler}"), Some(&config)).map_err(failed)?;
+    let channel = endpoint.connect().await.map_err(failed)?;
+    let client = SchedulerGrpcClient::new(channel);
+    Ok(client.max_encoding_message_size(cluster.message_bytes).max_decoding_message_size(cluster.message_bytes))
+}
+
+/// Whether the scheduler has executors; nothing if it doesn't say.
+async fn has_executors(scheduler: &Address) -> Option<bool> {
+    let asked = async {
+        let mut connection = TcpStream::connect((scheduler.host(), scheduler.port())).await.ok()?;
+        let request = format!("GET /readyz HTTP/1.1\r\nHost: {scheduler}\r\nConnection: close\r\n\r\n");
+        connection.write_all(request.as_bytes()).await.ok()?;
+        let mut answer = [0; 12];
+        connection.read_exact(&mut answer).await.ok()?;
+        match &answer {
+            b"HTTP/1.1 200" => Some(true),
+            b"HTTP/1.1 503" => Some(false),
+            _ => None,
+        }
+    };
+    tokio::time::timeout(CONNECT, asked).await.ok()?
+}

@@ -1,0 +1,83 @@
+//! Which part of a plan runs where.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::datasource::sink::DataSinkExec;
+use datafusion::error::Result;
+use datafusion::execution::context::QueryPlanner;
+use datafusion::execution::{SessionState, SessionStateBuilder};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::analyze::AnalyzeExec;
+use datafusion::physical_plan::{ChildrenPropertiesMode, ExecutionPlan, ReplaceChildrenOptions};
+use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner as _};
+
+use crate::analyze::AnalyzeJobExec;
+use crate::cluster::Cluster;
+use crate::codec::PhysicalCodec;
+use crate::divide::reads;
+use crate::job::JobExec;
+
+/// Plans as the session does without a cluster, and then has the cluster run what reads arrays or files.
+///
+/// What doesn't read any runs in this process, where the catalogs, tables in memory and settings are. So do writes: what they write comes
+/// from the cluster, and appears at once or not at all, as all that one process writes.
+pub(crate) struct ClusterPlanner {
+    cluster: Cluster,
+    /// What plans without a cluster; DataFusion's planner if there is none.
+    inner: Option<Arc<dyn QueryPlanner + Send + Sync>>,
+}
+
+impl ClusterPlanner {
+    pub(crate) fn new(cluster: Cluster, inner: Option<Arc<dyn QueryPlanner + Send + Sync>>) -> Self {
+        Self { cluster, inner }
+    }
+
+    /// The plan as it would be without a cluster. Tables may look which planner the session has.
+    async fn alone(&self, plan: &LogicalPlan, session: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(inner) = &self.inner else {
+            return DefaultPhysicalPlanner::default().create_physical_plan(plan, session).await;
+        };
+        match session.as_any().downcast_ref::<SessionState>() {
+            Some(state) => {
+                let builder = SessionStateBuilder::new_from_existing(state.clone());
+                inner.create_physical_plan(plan, &builder.with_query_planner(inner.clone()).build()).await
+            }
+            None => inner.create_physical_plan(plan, session).await,
+        }
+    }
+
+    fn placed(&self, plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        if !reads(&plan)? {
+            return Ok(plan);
+        }
+        if let Some(analyze) = plan.downcast_ref::<AnalyzeExec>() {
+            return Ok(Arc::new(AnalyzeJobExec::new(self.job(analyze.input()), plan.schema())));
+        }
+        if plan.is::<DataSinkExec>() {
+            let children = plan.children().into_iter().map(|child| self.placed(child.clone()));
+            let children = children.collect::<Result<Vec<_>>>()?;
+            return plan.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute));
+        }
+        Ok(Arc::new(self.job(&plan)))
+    }
+
+    fn job(&self, plan: &Arc<dyn ExecutionPlan>) -> JobExec {
+        JobExec::new(self.cluster.clone(), plan.clone(), Arc::new(PhysicalCodec::of_plans()))
+    }
+}
+
+impl fmt::Debug for ClusterPlanner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClusterPlanner").field("cluster", &self.cluster).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl QueryPlanner for ClusterPlanner {
+    async fn create_physical_plan(&self, plan: &LogicalPlan, session: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+        self.placed(self.alone(plan, session).await?)
+    }
+}

@@ -1,0 +1,141 @@
+//! What is sent of a scan: all that a plan needs to know of it without opening the array. Its parts are the rows of its input.
+//!
+//! ```text
+//! "tdb scan" | u8 version, 1 | u64 query | URI | u32 length | the columns' schema, as DataFusion writes it
+//!            | u32 count | count × order: u32 count | count × (u32 column | u8: 1 descending, 2 nulls first)
+//! URI: u32 length | bytes in UTF-8
+//! ```
+
+use std::sync::Arc;
+
+use datafusion::arrow::compute::SortOptions;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::error::{DataFusionError, Result};
+use datafusion_proto::protobuf;
+use prost::Message;
+use tdb_datafusion::tdb_array::tdb_types::{ByteReader, ByteWriter, DecodeError, DecodeErrorKind};
+
+const MAGIC: &[u8] = b"tdb scan";
+/// The version of the form above, and of what it stands for.
+pub(crate) const VERSION: u8 = 1;
+/// Where the version lies.
+#[cfg(test)]
+pub(crate) const VERSION_AT: usize = MAGIC.len();
+const DESCENDING: u8 = 1;
+const NULLS_FIRST: u8 = 2;
+
+/// The place of a column, and how rows ascend by it.
+pub(crate) type SortColumn = (u32, SortOptions);
+
+/// A scan without its parts.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Header {
+    /// A number that scans of the same query share, and those of others don't.
+    pub(crate) query: u64,
+    /// Where the array lies.
+    pub(crate) uri: String,
+    pub(crate) schema: SchemaRef,
+    /// The orders that the rows of each partition are in.
+    pub(crate) orders: Vec<Vec<SortColumn>>,
+}
+
+/// Whether bytes are those of a scan, of whatever version. No message of Ballista's begins like them: their first byte would be the end
+/// of a group.
+pub(crate) fn is_scan(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+impl Header {
+    /// What [`from_bytes`](Self::from_bytes) reads.
+    ///
+    /// # Errors
+    /// The schema has a type that DataFusion can't write.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
+        let schema = protobuf::Schema::try_from(self.schema.as_ref())?.encode_to_vec();
+        let mut writer = ByteWriter::new();
+        writer.bytes(MAGIC);
+        writer.u8(VERSION);
+        writer.u64(self.query);
+        writer.string_u32(&self.uri);
+        writer.u32(schema.len() as u32);
+        writer.bytes(&schema);
+        writer.u32(self.orders.len() as u32);
+        for order in &self.orders {
+            writer.u32(order.len() as u32);
+            for (column, options) in order {
+                writer.u32(*column);
+                let descending = if options.descending { DESCENDING } else { 0 };
+                writer.u8(descending | if options.nulls_first { NULLS_FIRST } else { 0 });
+            }
+        }
+        Ok(writer.into_bytes())
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote. What is allocated is in proportion to the bytes.
+    ///
+    /// # Errors
+    /// Another version, or bytes that are damaged.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut reader = ByteReader::new(bytes);
+        let read = parse(&mut reader).and_then(|parts| reader.finish("scan").map(|()| parts));
+        let (query, uri, schema, orders) = read.map_err(|error| wrong(DataFusionError::External(Box::new(error))))?;
+        let schema =
+            protobuf::Schema::decode(schema).map_err(|error| wrong(DataFusionError::External(Box::new(error))))?;
+        let schema = Schema::try_from(&schema).map_err(|error| wrong(error.into()))?;
+        let columns = schema.fields().len();
+        if let Some((column, _)) = orders.iter().flatten().find(|(column, _)| *column as usize >= columns) {
+            let message = format!("an order is by column {column} of {columns}");
+            return Err(wrong(DataFusionError::Execution(message)));
+        }
+        Ok(Self { query, uri, schema: Arc::new(schema), orders })
+    }
+}
+
+fn wrong(error: DataFusionError) -> DataFusionError {
+    error.context("a scan of an array that was sent here")
+}
+
+type Parts<'a> = (u64, String, &'a [u8], Vec<Vec<SortColumn>>);
+
+fn parse<'a>(reader: &mut ByteReader<'a>) -> Result<Parts<'a>, DecodeError> {
+    let offset = reader.offset();
+    let magic = reader.bytes("magic", MAGIC.len() as u64)?;
+    if magic != MAGIC {
+        return Err(DecodeError::invalid("magic", offset, magic.escape_ascii(), "\"tdb scan\""));
+    }
+    let offset = reader.offset();
+    let found = u32::from(reader.u8("version")?);
+    if found != u32::from(VERSION) {
+        let (min, max) = (u32::from(VERSION), u32::from(VERSION));
+        return Err(DecodeError::new(DecodeErrorKind::UnsupportedVersion { found, min, max }, "version", offset));
+    }
+    let query = reader.u64("query")?;
+    let uri = reader.string_u32("URI")?;
+    let len = reader.u32("length")?;
+    let schema = reader.bytes("schema", len.into())?;
+    let count = reader.u32("orders")?;
+    let mut orders = Vec::new();
+    for _ in 0..reader.count("orders", count.into(), 4)? {
+        orders.push(parse_order(reader)?);
+    }
+    Ok((query, uri, schema, orders))
+}
+
+fn parse_order(reader: &mut ByteReader<'_>) -> Result<Vec<SortColumn>, DecodeError> {
+    let count = reader.u32("columns")?;
+    let mut order = Vec::new();
+    for _ in 0..reader.count("columns", count.into(), 5)? {
+        let column = reader.u32("column")?;
+        let offset = reader.offset();
+        let flags = reader.u8("flags")?;
+        if flags & !(DESCENDING | NULLS_FIRST) != 0 {
+            return Err(DecodeError::invalid("flags", offset, flags, "0 to 3"));
+        }
+        let options = SortOptions { descending: flags & DESCENDING != 0, nulls_first: flags & NULLS_FIRST != 0 };
+        order.push((column, options));
+    }
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests;

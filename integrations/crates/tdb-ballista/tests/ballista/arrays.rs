@@ -1,0 +1,134 @@
+//! The arrays that the queries are about.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_ballista::tdb_datafusion::tdb_array::tdb_condition::field;
+use tdb_ballista::tdb_datafusion::tdb_array::tdb_filters::EncryptionKey;
+use tdb_ballista::tdb_datafusion::tdb_array::tdb_schema::{
+    ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
+};
+use tdb_ballista::tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_ballista::tdb_datafusion::tdb_array::{Array, ArrayOptions, CreateOptions, Names, NewCells, NewColumn};
+use tdb_ballista::tdb_datafusion::tdb_storage::{LocalStorage, Storage};
+use tempfile::TempDir;
+
+/// A folder with a sparse array (`cells`), a small one (`genes`) and a dense one (`grid`).
+pub(crate) fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fill(|name| local(folder.path(), name));
+    folder
+}
+
+/// The same arrays in storages.
+pub(crate) fn fill(at: impl Fn(&str) -> Arc<dyn Storage>) {
+    sparse(&at("cells"), 600);
+    genes(&at("genes"));
+    dense(&at("grid"));
+}
+
+pub(crate) fn local(folder: &Path, name: &str) -> Arc<dyn Storage> {
+    Arc::new(LocalStorage::new(folder.join(name)))
+}
+
+fn open(storage: &Arc<dyn Storage>) -> Array {
+    ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap()
+}
+
+fn text(name: &str) -> Attribute {
+    Attribute::new(name, Datatype::StringUtf8).with_cell_val_num(CellValNum::Var)
+}
+
+/// Five fragments of so many cells each, which overlap, and of which newer ones hide older ones; then some cells are deleted. Among the
+/// values are nulls, NaNs, zeros of either sign and empty strings.
+pub(crate) fn sparse(storage: &Arc<dyn Storage>, cells: i64) {
+    let schema = SchemaBuilder::sparse()
+        .dimension(Dimension::string("chrom"))
+        .dimension(Dimension::new("pos", Datatype::Int64, Scalar::I64(0), Scalar::I64(i64::MAX)))
+        .capacity(50)
+        .attribute(Attribute::new("qual", Datatype::Float64))
+        .attribute(Attribute::new("depth", Datatype::Int32).nullable(false))
+        .attribute(text("alt").nullable(false))
+        .attribute(Attribute::new("kind", Datatype::UInt8).with_enumeration("kinds"))
+        .enumeration(EnumerationRef::unplaced("kinds"));
+    let kinds = Enumeration::strings("kinds", "", Datatype::StringUtf8, ["SNP", "indel", ""]).unwrap();
+    let definition = ArrayDefinition::new(schema.build().unwrap()).unwrap().with_enumeration(kinds).unwrap();
+    CreateOptions::new().create_on(storage, &definition).unwrap();
+    for fragment in 0..5 {
+        let pos: Vec<i64> = (0..cells).map(|cell| cell * (2 + fragment % 2) + fragment).collect();
+        let qual = |pos: i64| match pos % 11 {
+            0 => f64::NAN,
+            1 => -0.0,
+            2 => 0.0,
+            _ => pos as f64 / 7.0,
+        };
+        let qual: Vec<f64> = pos.iter().map(|pos| qual(*pos)).collect();
+        let kind: Vec<u8> = pos.iter().map(|pos| (pos % 3) as u8).collect();
+        let alts = ["A", "", "CCG", "ü"];
+        let cells = NewCells::new()
+            .with("chrom", NewColumn::strings(pos.iter().map(|pos| format!("chr{}", pos % 4))))
+            .with("pos", NewColumn::values(&pos))
+            .with("qual", NewColumn::values(&qual))
+            .with("depth", NewColumn::options(pos.iter().map(|pos| (pos % 5 != 3).then_some((pos * 13 % 97) as i32))))
+            .with("alt", NewColumn::optional_strings(pos.iter().map(|pos| alts.get((pos % 5) as usize))))
+            .with("kind", NewColumn::values(&kind));
+        open(storage).write().names(Names::new().at(1000 + fragment as u64)).cells(cells).unwrap();
+    }
+    let deleted = field("pos").ge(100).and(field("pos").lt(150));
+    open(storage).delete_cells(&deleted, &Names::new().at(2000)).unwrap();
+}
+
+/// A few cells, by which others are looked up.
+fn genes(storage: &Arc<dyn Storage>) {
+    let schema = SchemaBuilder::sparse()
+        .dimension(Dimension::new("gene", Datatype::Int32, Scalar::I32(0), Scalar::I32(1000)))
+        .attribute(text("chrom"))
+        .attribute(Attribute::new("first", Datatype::Int64))
+        .attribute(Attribute::new("last", Datatype::Int64));
+    CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    let genes: Vec<i32> = (0..12).collect();
+    let first: Vec<i64> = genes.iter().map(|gene| i64::from(*gene) * 150).collect();
+    let last: Vec<i64> = first.iter().map(|first| first + 60).collect();
+    let cells = NewCells::new()
+        .with("gene", &genes)
+        .with("chrom", NewColumn::strings(genes.iter().map(|gene| format!("chr{}", gene % 4))))
+        .with("first", &first)
+        .with("last", &last);
+    open(storage).write().cells(cells).unwrap();
+}
+
+/// Two boxes that overlap, in a domain that is much larger.
+fn dense(storage: &Arc<dyn Storage>) {
+    let side = |name: &str| {
+        Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(9999)).with_tile_extent(Scalar::I32(10))
+    };
+    let schema = SchemaBuilder::dense().dimension(side("y")).dimension(side("x"));
+    let schema = schema.attribute(Attribute::new("value", Datatype::Int32)).attribute(text("name").nullable(false));
+    CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    for (number, rows, columns) in [(1, 0..=39, 0..=29), (2, 25..=44, 20..=49)] {
+        let cells = (rows.end() - rows.start() + 1) * (columns.end() - columns.start() + 1);
+        let values: Vec<i32> = (0..cells).map(|cell| number * 10_000 + cell).collect();
+        let names = values.iter().map(|value| (value % 4 != 0).then(|| "n".repeat(*value as usize % 5)));
+        let cells = NewCells::new().with("value", &values).with("name", NewColumn::optional_strings(names));
+        let write = open(storage).write().range("y", rows).unwrap().range("x", columns).unwrap();
+        write.cells(cells).unwrap();
+    }
+}
+
+/// 64 hexadecimal digits, and the key that they stand for.
+pub(crate) fn key() -> (String, EncryptionKey) {
+    let digits = "0f".repeat(32);
+    (digits, EncryptionKey::try_from(&[0x0f; 32][..]).unwrap())
+}
+
+/// An encrypted array.
+pub(crate) fn encrypted(storage: &Arc<dyn Storage>) {
+    let schema = SchemaBuilder::sparse()
+        .dimension(Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(1000)))
+        .attribute(Attribute::new("a", Datatype::Int32));
+    let definition = ArrayDefinition::new(schema.build().unwrap()).unwrap();
+    CreateOptions::new().key(key().1).create_on(storage, &definition).unwrap();
+    let array = ArrayOptions::new().key(key().1).open_on(storage.clone()).unwrap();
+    let x: Vec<i32> = (0..300).collect();
+    array.write().cells(NewCells::new().with("x", &x).with("a", &x)).unwrap();
+}

@@ -1,0 +1,148 @@
+//! Schedulers and executors as processes, on ports that are free, for as long as a test runs.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tdb_ballista::{Address, Cluster};
+
+/// No test waits longer for anything.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A process that is killed when it is dropped, with what it has said.
+pub(crate) struct Process {
+    child: Child,
+    said: Arc<Said>,
+}
+
+#[derive(Default)]
+struct Said {
+    lines: Mutex<Vec<String>>,
+    more: Condvar,
+}
+
+impl Said {
+    fn listen(self: &Arc<Self>, from: impl Read + Send + 'static) {
+        let said = self.clone();
+        thread::spawn(move || {
+            for line in BufReader::new(from).lines().map_while(Result::ok) {
+                said.lines.lock().unwrap().push(line);
+                said.more.notify_all();
+            }
+        });
+    }
+}
+
+impl Process {
+    /// The program with these arguments, and environment.
+    pub(crate) fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tdb-ballista"));
+        command.args(arguments).envs(environment.iter().copied());
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let said = Arc::<Said>::default();
+        said.listen(child.stdout.take().unwrap());
+        said.listen(child.stderr.take().unwrap());
+        Self { child, said }
+    }
+
+    /// The first line that has these words in it.
+    pub(crate) fn line(&self, words: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        let mut lines = self.said.lines.lock().unwrap();
+        loop {
+            if let Some(line) = lines.iter().find(|line| line.contains(words)) {
+                return line.clone();
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                drop(lines);
+                panic!("no line with {words:?} in:\n{}", self.said());
+            }
+            lines = self.said.more.wait_timeout(lines, left).unwrap().0;
+        }
+    }
+
+    /// All that it has said.
+    pub(crate) fn said(&self) -> String {
+        self.said.lines.lock().unwrap().join("\n")
+    }
+
+    /// Ends it without a warning.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Tells it to stop, and gives how it ended.
+    pub(crate) fn stop(&mut self) -> std::process::ExitStatus {
+        let told = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(told.success());
+        self.end()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(&mut self) -> std::process::ExitStatus {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < end, "it goes on: {}", self.said());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            println!("--- {}:\n{}", self.child.id(), self.said());
+        }
+    }
+}
+
+/// A scheduler and its executors.
+pub(crate) struct Processes {
+    pub(crate) scheduler: Process,
+    pub(crate) executors: Vec<Process>,
+    pub(crate) address: Address,
+}
+
+impl Processes {
+    /// A scheduler alone.
+    pub(crate) fn scheduler() -> Self {
+        Self::scheduler_at("0")
+    }
+
+    /// The same, at a port.
+    pub(crate) fn scheduler_at(port: &str) -> Self {
+        let scheduler = Process::start(&["scheduler", "--port", port, "--executor-timeout", "8", "--log", "info"], &[]);
+        let line = scheduler.line("listening at ");
+        let address = line.rsplit(' ').next().unwrap().parse().unwrap();
+        Self { scheduler, executors: Vec::new(), address }
+    }
+
+    /// A scheduler, and so many executors with two slots each.
+    pub(crate) fn start(executors: usize) -> Self {
+        (0..executors).fold(Self::scheduler(), |all, _| all.executor(&[], &[]))
+    }
+
+    /// With one more executor, which has told the scheduler that it is there.
+    pub(crate) fn executor(mut self, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let scheduler = self.address.to_string();
+        let own = ["executor", "--scheduler", &scheduler, "--slots", "2", "--heartbeat", "1", "--log", "info"];
+        let executor = Process::start(&[&own[..], arguments].concat(), environment);
+        executor.line("Executor registration succeed");
+        self.executors.push(executor);
+        self
+    }
+
+    pub(crate) fn cluster(&self) -> Cluster {
+        Cluster::new(self.address.clone()).partitions(5).wait(Duration::from_secs(20))
+    }
+}

@@ -1,0 +1,9 @@
+//! Catalogs: where names of tables lead to.
+
+mod fresh;
+mod group;
+mod url;
+
+pub(crate) use fresh::FreshCatalogs;
+pub use group::TdbCatalog;
+pub(crate) use url::UrlTables;

@@ -1,0 +1,132 @@
+//! Groups as catalogs: their groups are schemas, their arrays are tables.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
+use datafusion::error::Result;
+use tdb_array::{Group, MemberKind};
+
+use crate::{Opener, TableOptions, TdbTable, error};
+
+/// The schema of the arrays that lie in the group itself.
+const OWN: &str = "public";
+
+/// A group as a catalog: the arrays in it are tables of the schema `public`; each group in it is a schema, and one below that is called by
+/// both names, `outer/inner`. Members of groups are looked up anew for each statement.
+#[derive(Clone, Debug)]
+pub struct TdbCatalog {
+    place: Place,
+}
+
+/// A group.
+#[derive(Clone, Debug)]
+struct Place {
+    uri: String,
+    /// The names of the groups that lead from there to it.
+    path: Vec<String>,
+    opener: Opener,
+    options: TableOptions,
+}
+
+impl TdbCatalog {
+    /// The group at a URI.
+    ///
+    /// # Errors
+    /// There is no group, or it can't be opened.
+    pub async fn group(uri: &str, opener: &Opener, options: TableOptions) -> Result<Arc<Self>> {
+        let place = Place { uri: uri.to_owned(), path: Vec::new(), opener: opener.clone(), options };
+        let known = place.clone();
+        error::joined(tokio::task::spawn_blocking(move || known.open().map(drop)).await)?;
+        Ok(Arc::new(Self { place }))
+    }
+}
+
+impl Place {
+    /// The group as it is now. It blocks.
+    fn open(&self) -> Result<Group> {
+        let failed = |error| error::of_array(&self.uri, error);
+        let mut group = self.opener.group(&self.uri, self.options.time)?;
+        for name in &self.path {
+            let member = group.member(name).filter(|member| member.kind == MemberKind::Group);
+            let Some(member) = member.cloned() else {
+                return Err(error::plan(format!("group {:?} has no group {name:?} any more", self.uri)));
+            };
+            group = group.member_group(&member).map_err(failed)?;
+        }
+        Ok(group)
+    }
+
+    /// The groups in it, by their paths, not deeper than this.
+    fn groups(&self, group: &Group, depth: usize, found: &mut Vec<Vec<String>>) {
+        for member in group.members().iter().filter(|member| member.kind == MemberKind::Group) {
+            let path: Vec<String> = self.path.iter().cloned().chain([member.key().to_owned()]).collect();
+            found.push(path.clone());
+            // What can't be opened has nothing to be listed; who names it is told why.
+            if depth > 0
+                && let Ok(inner) = group.member_group(member)
+            {
+                Self { path, ..self.clone() }.groups(&inner, depth - 1, found);
+            }
+        }
+    }
+
+    /// The table of an array in it. It blocks.
+    fn table(&self, name: &str) -> Result<Option<Arc<TdbTable>>> {
+        let group = self.open()?;
+        let Some(member) = group.member(name).filter(|member| member.kind == MemberKind::Array) else {
+            return Ok(None);
+        };
+        let storage = group.member_storage(member).map_err(|error| error::of_array(&self.uri, error))?;
+        let uri = storage.uri("").unwrap_or_else(|| storage.describe(""));
+        TdbTable::open_blocking(&uri, &self.opener, self.options.clone()).map(Some)
+    }
+}
+
+/// How deep groups are listed.
+const DEEPEST: usize = 8;
+
+impl CatalogProvider for TdbCatalog {
+    fn schema_names(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if let Ok(group) = self.place.open() {
+            self.place.groups(&group, DEEPEST, &mut found);
+        }
+        [OWN.to_owned()].into_iter().chain(found.iter().map(|path| path.join("/"))).collect()
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        if name == OWN {
+            return Some(Arc::new(GroupSchema { place: self.place.clone() }));
+        }
+        let path = name.split('/').map(str::to_owned).collect();
+        let place = Place { path, ..self.place.clone() };
+        place.open().ok()?;
+        Some(Arc::new(GroupSchema { place }))
+    }
+}
+
+/// The arrays of a group.
+#[derive(Debug)]
+struct GroupSchema {
+    place: Place,
+}
+
+#[async_trait]
+impl SchemaProvider for GroupSchema {
+    fn table_names(&self) -> Vec<String> {
+        let Ok(group) = self.place.open() else { return Vec::new() };
+        let arrays = group.members().iter().filter(|member| member.kind == MemberKind::Array);
+        arrays.map(|member| member.key().to_owned()).collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let (place, name) = (self.place.clone(), name.to_owned());
+        let table = error::joined(tokio::task::spawn_blocking(move || place.table(&name)).await)?;
+        Ok(table.map(|table| table as Arc<dyn TableProvider>))
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.table_names().iter().any(|known| known == name)
+    }
+}

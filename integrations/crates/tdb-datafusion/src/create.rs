@@ -1,0 +1,8 @@
+//! Statements that make arrays: CREATE EXTERNAL TABLE … STORED AS TILEDB, and COPY … TO.
+
+mod copy;
+mod definition;
+mod factory;
+
+pub(crate) use copy::ArrayFormatFactory;
+pub(crate) use factory::ArrayFactory;

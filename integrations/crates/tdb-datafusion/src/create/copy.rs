@@ -1,0 +1,210 @@
+//! COPY … TO 'array' STORED AS TILEDB.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::Session;
+use datafusion::common::{GetExt, Statistics};
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
+use datafusion::datasource::physical_plan::{FileScanConfig, FileSinkConfig, FileSource};
+use datafusion::datasource::sink::{DataSink, DataSinkExec};
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::object_store::{ObjectMeta, ObjectStore};
+use datafusion::physical_expr::LexRequirement;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use tdb_array::tdb_schema::ArrayDefinition;
+use tdb_array::{Array, CreateOptions};
+use tdb_storage::StorageError;
+
+use super::definition::{Creation, plain};
+use crate::write::InsertSink;
+use crate::{Opener, error};
+
+/// What STORED AS TILEDB means to COPY.
+#[derive(Debug)]
+pub(crate) struct ArrayFormatFactory {
+    pub(crate) opener: Opener,
+}
+
+#[derive(Debug)]
+struct ArrayFormat {
+    opener: Opener,
+    options: HashMap<String, String>,
+}
+
+impl GetExt for ArrayFormatFactory {
+    fn get_ext(&self) -> String {
+        "tiledb".to_owned()
+    }
+}
+
+impl FileFormatFactory for ArrayFormatFactory {
+    fn create(&self, _: &dyn Session, options: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
+        Ok(Arc::new(ArrayFormat { opener: self.opener.clone(), options: options.clone() }))
+    }
+
+    fn default(&self) -> Arc<dyn FileFormat> {
+        Arc::new(ArrayFormat { opener: self.opener.clone(), options: HashMap::new() })
+    }
+}
+
+/// Arrays are no files that could be read one by one.
+fn no_file() -> DataFusionError {
+    error::plan("an array is read as a table, by its URI, and not as a file")
+}
+
+#[async_trait]
+impl FileFormat for ArrayFormat {
+    fn get_ext(&self) -> String {
+        "tiledb".to_owned()
+    }
+
+    fn get_ext_with_compression(&self, _: &FileCompressionType) -> Result<String> {
+        Ok(self.get_ext())
+    }
+
+    fn compression_type(&self) -> Option<FileCompressionType> {
+        None
+    }
+
+    async fn infer_schema(&self, _: &dyn Session, _: &Arc<dyn ObjectStore>, _: &[ObjectMeta]) -> Result<SchemaRef> {
+        Err(no_file())
+    }
+
+    async fn infer_stats(
+        &self,
+        _: &dyn Session,
+        _: &Arc<dyn ObjectStore>,
+        _: SchemaRef,
+        _: &ObjectMeta,
+    ) -> Result<Statistics> {
+        Err(no_file())
+    }
+
+    async fn create_physical_plan(&self, _: &dyn Session, _: FileScanConfig) -> Result<Arc<dyn ExecutionPlan>> {
+        Err(no_file())
+    }
+
+    async fn create_writer_physical_plan(
+        &self,
+        input: Arc<dyn ExecutionPlan>,
+        _: &dyn Session,
+        config: FileSinkConfig,
+        _: Option<LexRequirement>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if !config.table_partition_cols.is_empty() {
+            return Err(error::plan("COPY TO an array has no PARTITIONED BY: its dimensions say where cells are"));
+        }
+        let mut options = self.options.clone();
+        let definition = Creation::of(&mut options).definition(&config.output_schema)?;
+        if let Some(unknown) = options.keys().next() {
+            return Err(error::plan(format!("COPY TO an array has no option '{unknown}'")));
+        }
+        let schema = input.schema();
+        let sink = CopySink { uri: config.original_url, definition, opener: self.opener.clone(), schema };
+        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
+    }
+
+    fn file_source(&self, table: TableSchema) -> Arc<dyn FileSource> {
+        // Nothing asks for it: plans of reading are refused.
+        Arc::new(datafusion::datasource::physical_plan::ArrowSource::new_file_source(table))
+    }
+}
+
+/// Makes an array, and writes rows into it.
+#[derive(Debug)]
+struct CopySink {
+    uri: String,
+    definition: ArrayDefinition,
+    opener: Opener,
+    schema: SchemaRef,
+}
+
+impl DisplayAs for CopySink {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "new array={}", self.uri)
+    }
+}
+
+#[async_trait]
+impl DataSink for CopySink {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    async fn write_all(&self, mut data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
+        // What fails at once makes no array.
+        let first = data.try_next().await?;
+        let array = self.create().await?;
+        let order: Vec<usize> = {
+            // A dense array takes dimensions first.
+            let dimensions = array.schema().dimensions();
+            let place = |name: &str| self.schema.index_of(name);
+            let first = dimensions.iter().map(|dimension| place(dimension.name())).collect::<Result<Vec<_>, _>>()?;
+            let rest = (0..self.schema.fields().len()).filter(|place| !first.contains(place));
+            first.iter().copied().chain(rest).collect()
+        };
+        let schema: SchemaRef = Arc::new(plain(&self.schema.project(&order)?));
+        let sink = InsertSink { array, uri: self.uri.clone(), schema: schema.clone() };
+        let told = schema.clone();
+        let rows = stream::iter(first.map(Ok)).chain(data);
+        let rows = rows.map(move |batch| batch.and_then(|batch| told_plainly(&batch.project(&order)?, &told)));
+        let written = sink.write_all(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), context).await;
+        if written.is_err() {
+            self.remove_empty().await;
+        }
+        written
+    }
+}
+
+impl CopySink {
+    /// Makes the array, and opens it.
+    async fn create(&self) -> Result<Array> {
+        let (uri, opener, definition) = (self.uri.clone(), self.opener.clone(), self.definition.clone());
+        let made = move || {
+            let storage = opener.storage(&uri)?;
+            CreateOptions::new().create_on(&storage, &definition).map_err(|error| error::of_array(&uri, error))?;
+            opener.array(&uri, None)
+        };
+        error::joined(tokio::task::spawn_blocking(made).await)
+    }
+
+    /// Removes the array after rows failed, unless others have written into it meanwhile. The error to report is that of the rows: what
+    /// can't be removed stays.
+    async fn remove_empty(&self) {
+        let (uri, opener) = (self.uri.clone(), self.opener.clone());
+        let removed = move || {
+            let storage = opener.storage(&uri)?;
+            let failed = |error: StorageError| error::of_array(&uri, error.into());
+            let is_empty = opener.array(&uri, None)?.fragments().is_ok_and(<[_]>::is_empty);
+            if is_empty {
+                let entries = storage.list("").map_err(failed)?;
+                // Without its schema it is no array; the other folders are empty then.
+                let own = |name: &str| name.starts_with("__");
+                let mut folders: Vec<String> =
+                    entries.into_iter().map(|entry| entry.name).filter(|name| own(name)).collect();
+                folders.sort_by_key(|name| name != "__schema");
+                folders.iter().try_for_each(|name| storage.remove_folder(name)).map_err(failed)?;
+            }
+            Ok(())
+        };
+        let _: Result<()> = error::joined(tokio::task::spawn_blocking(removed).await);
+    }
+}
+
+/// A batch whose dictionaries have become their values.
+fn told_plainly(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    let columns = batch.columns().iter().zip(schema.fields());
+    let columns = columns.map(|(column, field)| cast(column, field.data_type())).collect::<Result<_, _>>()?;
+    Ok(RecordBatch::try_new(schema.clone(), columns)?)
+}

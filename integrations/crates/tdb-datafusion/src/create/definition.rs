@@ -1,0 +1,215 @@
+//! From columns and options to what an array is made from.
+
+use std::collections::HashMap;
+
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::error::Result;
+use tdb_array::tdb_filters::{Filter, FilterPipeline};
+use tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
+use tdb_array::tdb_types::datetime::{self, Written};
+use tdb_array::tdb_types::{Datatype, PhysicalType, Scalar};
+use tdb_arrow::NewArray;
+
+use crate::error;
+
+/// The options of statements that are about the array to be made, by their names, and the others.
+#[derive(Debug, Default)]
+pub(super) struct Creation {
+    options: HashMap<String, String>,
+}
+
+const KNOWN: [&str; 5] = ["dimensions", "array", "duplicates", "capacity", "filters"];
+
+impl Creation {
+    /// Takes its options out of those of a statement.
+    pub(super) fn of(options: &mut HashMap<String, String>) -> Self {
+        let mut taken = HashMap::new();
+        options.retain(|key, value| {
+            let name = key.strip_prefix("format.").unwrap_or(key);
+            let is_of_dimension = name.starts_with("domain.") || name.starts_with("tile.");
+            let is_known = KNOWN.contains(&name) || is_of_dimension;
+            if is_known {
+                taken.insert(name.to_owned(), value.clone());
+            }
+            !is_known
+        });
+        Self { options: taken }
+    }
+
+    /// Whether nothing was said.
+    pub(super) fn is_empty(&self) -> bool {
+        self.options.is_empty()
+    }
+
+    /// What the array of some columns is made from.
+    ///
+    /// # Errors
+    /// No dimensions, or columns that can't be one; values that are none; columns that an array can't hold.
+    pub(super) fn definition(&self, columns: &Schema) -> Result<ArrayDefinition> {
+        let is_dense = match self.options.get("array").map(String::as_str) {
+            None | Some("sparse") => false,
+            Some("dense") => true,
+            Some(other) => {
+                return Err(error::plan(format!("option 'array' is '{other}', and not 'sparse' or 'dense'")));
+            }
+        };
+        let Some(dimensions) = self.options.get("dimensions") else {
+            return Err(error::plan(
+                "a new array takes OPTIONS ('dimensions' 'COLUMN,…'): the columns that say where a cell is",
+            ));
+        };
+        let mut builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
+        if let Some(duplicates) = self.number("duplicates", |text| text.parse::<bool>().ok())? {
+            builder = builder.allows_duplicates(duplicates);
+        }
+        if let Some(capacity) = self.number("capacity", |text| text.parse().ok())? {
+            builder = builder.capacity(capacity);
+        }
+        let mut array = NewArray::new(builder).filters(self.filters()?);
+        let names: Vec<&str> = dimensions.split(',').map(str::trim).collect();
+        for key in self.options.keys() {
+            if let Some(name) = key.strip_prefix("domain.").or_else(|| key.strip_prefix("tile."))
+                && !names.contains(&name)
+            {
+                return Err(error::plan(format!("option '{key}': {name:?} is none of the dimensions {dimensions}")));
+            }
+        }
+        for name in names {
+            let field = columns.field_with_name(name);
+            let field = field.map_err(|_| error::plan(format!("there is no column {name:?} to be a dimension")))?;
+            array = array.dimension(self.dimension(field, is_dense)?);
+        }
+        // In a dense array coordinates aren't stored.
+        array.definition(&plain(columns)).map_err(|error| error::of_arrow("new array", error))
+    }
+
+    fn number<T>(&self, key: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+        let Some(text) = self.options.get(key) else { return Ok(None) };
+        parse(text)
+            .map(Some)
+            .ok_or_else(|| error::plan(format!("option '{key}' is '{text}', which is none of its values")))
+    }
+
+    fn filters(&self) -> Result<FilterPipeline> {
+        let level = Filter::DEFAULT_LEVEL;
+        let filters = match self.options.get("filters").map(String::as_str) {
+            None | Some("zstd") => vec![Filter::Zstd { level }],
+            Some("gzip") => vec![Filter::Gzip { level }],
+            Some("lz4") => vec![Filter::Lz4 { level }],
+            Some("none") => Vec::new(),
+            Some(other) => {
+                return Err(error::plan(format!(
+                    "option 'filters' is '{other}', and not 'zstd', 'gzip', 'lz4' or 'none'"
+                )));
+            }
+        };
+        Ok(FilterPipeline::new(filters))
+    }
+
+    fn dimension(&self, field: &Field, is_dense: bool) -> Result<Dimension> {
+        let name = field.name();
+        let (datatype, _) = tdb_arrow::cells_of(field).map_err(|error| error::of_arrow("new array", error))?;
+        let (domain, tile) = (self.options.get(&format!("domain.{name}")), self.options.get(&format!("tile.{name}")));
+        if matches!(datatype, Datatype::StringUtf8 | Datatype::StringAscii) {
+            if domain.is_some() || tile.is_some() || is_dense {
+                return Err(error::plan(format!(
+                    "column {name:?} holds strings: they have no domain, no tiles, and are no dimension of a dense array"
+                )));
+            }
+            return Ok(Dimension::string(name));
+        }
+        if !datatype.may_be_dimension() {
+            return Err(error::plan(format!("column {name:?} can't be a dimension: its cells are {datatype}")));
+        }
+        let (low, high) = match domain {
+            Some(text) => {
+                let ends = text.split_once("..").map(|(low, high)| (low, high.strip_prefix('=').unwrap_or(high)));
+                let ends = ends.and_then(|(low, high)| Some((value(datatype, low)?, value(datatype, high)?)));
+                ends.ok_or_else(|| {
+                    error::plan(format!("option 'domain.{name}' is '{text}', and not FIRST..LAST of {datatype}"))
+                })?
+            }
+            None if is_dense => {
+                return Err(error::plan(format!(
+                    "a dense array takes the domain of each dimension: 'domain.{name}' 'FIRST..LAST'"
+                )));
+            }
+            None => everything(datatype.physical()),
+        };
+        let dimension = Dimension::new(name, datatype, low, high);
+        match tile {
+            None if is_dense => {
+                Err(error::plan(format!("a dense array takes the length of tiles: 'tile.{name}' 'NUMBER'")))
+            }
+            None if domain.is_none() => Ok(match usual_extent(datatype.physical()) {
+                Some(extent) => dimension.with_tile_extent(extent),
+                None => dimension,
+            }),
+            None => Ok(dimension),
+            Some(text) => {
+                let extent = Scalar::parse(datatype.physical(), text);
+                let extent = extent.ok_or_else(|| {
+                    error::plan(format!("option 'tile.{name}' is '{text}', and no number of {datatype}"))
+                })?;
+                Ok(dimension.with_tile_extent(extent))
+            }
+        }
+    }
+}
+
+/// A value of a domain as it is written: a number, or a date.
+fn value(datatype: Datatype, text: &str) -> Option<Scalar> {
+    match datetime::written(datatype, text.trim())? {
+        Written::One(scalar) => Some(scalar),
+        Written::Period(first, last) => (first == last).then_some(Scalar::I64(first)),
+    }
+}
+
+/// The length of tiles where none was given, which have to be shorter than a type's domain.
+fn usual_extent(physical: PhysicalType) -> Option<Scalar> {
+    Some(match physical {
+        PhysicalType::I8 => Scalar::I8(16),
+        PhysicalType::U8 => Scalar::U8(16),
+        PhysicalType::I16 => Scalar::I16(1000),
+        PhysicalType::U16 => Scalar::U16(1000),
+        PhysicalType::I32 => Scalar::I32(10_000),
+        PhysicalType::U32 => Scalar::U32(10_000),
+        PhysicalType::I64 => Scalar::I64(10_000),
+        PhysicalType::U64 => Scalar::U64(10_000),
+        PhysicalType::F32 | PhysicalType::F64 => return None,
+    })
+}
+
+/// The largest domain of a type: the last tile has to end within the type too.
+fn everything(physical: PhysicalType) -> (Scalar, Scalar) {
+    macro_rules! integers {
+        ($($physical:ident: $type:ty, $extent:literal;)*) => {
+            match physical {
+                $(PhysicalType::$physical => {
+                    (Scalar::$physical(<$type>::MIN), Scalar::$physical(<$type>::MAX - $extent))
+                })*
+                PhysicalType::F32 => (Scalar::F32(f32::MIN), Scalar::F32(f32::MAX)),
+                PhysicalType::F64 => (Scalar::F64(f64::MIN), Scalar::F64(f64::MAX)),
+            }
+        };
+    }
+    integers! {
+        I8: i8, 16;
+        U8: u8, 16;
+        I16: i16, 1000;
+        U16: u16, 1000;
+        I32: i32, 10_000;
+        U32: u32, 10_000;
+        I64: i64, 10_000;
+        U64: u64, 10_000;
+    }
+}
+
+/// Columns without dictionaries: what values these will have isn't known before the rows come.
+pub(super) fn plain(columns: &Schema) -> Schema {
+    let fields = columns.fields().iter().map(|field| match field.data_type() {
+        DataType::Dictionary(_, values) => field.as_ref().clone().with_data_type((**values).clone()),
+        _ => field.as_ref().clone(),
+    });
+    Schema::new(fields.collect::<Vec<_>>())
+}

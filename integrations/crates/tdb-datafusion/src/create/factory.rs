@@ -1,0 +1,61 @@
+//! CREATE EXTERNAL TABLE … STORED AS TILEDB LOCATION '…'.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider, TableProviderFactory};
+use datafusion::error::Result;
+use datafusion::logical_expr::CreateExternalTable;
+use tdb_array::{ArrayError, CreateOptions};
+
+use super::definition::Creation;
+use crate::{Opener, TableOptions, TdbTable, error};
+
+/// Opens the array at the location, or makes one of the statement's columns if there is none.
+#[derive(Debug)]
+pub(crate) struct ArrayFactory {
+    pub(crate) opener: Opener,
+    pub(crate) options: TableOptions,
+}
+
+#[async_trait]
+impl TableProviderFactory for ArrayFactory {
+    async fn create(&self, _state: &dyn Session, command: &CreateExternalTable) -> Result<Arc<dyn TableProvider>> {
+        let [location] = &command.locations[..] else { return Err(error::plan("an array has one LOCATION")) };
+        if !command.table_partition_cols.is_empty() || !command.order_exprs.is_empty() || command.unbounded {
+            return Err(error::plan(
+                "an array has no PARTITIONED BY, no WITH ORDER, and isn't UNBOUNDED: its dimensions say how it is ordered",
+            ));
+        }
+        let mut options = command.options.clone();
+        let creation = Creation::of(&mut options);
+        let table = self.options.clone().with_sql(&options)?;
+        let (uri, opener) = (location.clone(), self.opener.clone());
+        let columns = command.schema.as_arrow().clone();
+        let made = move || {
+            let storage = opener.storage(&uri)?;
+            let failed = |error| error::of_array(&uri, error);
+            match opener.array_on(&uri, storage.clone(), table.time) {
+                Ok(array) => {
+                    let opened = TdbTable::opened(&uri, array, &opener, table)?;
+                    let known = opened.opened.schema.fields();
+                    let fits = columns.fields().is_empty()
+                        || columns.fields().iter().map(|field| field.name()).eq(known.iter().map(|field| field.name()));
+                    if !fits || !creation.is_empty() {
+                        return Err(error::plan(format!(
+                            "there is an array at {uri:?}: leave out its columns and how to make it"
+                        )));
+                    }
+                    Ok(opened)
+                }
+                Err(ArrayError::NotFound { .. } | ArrayError::NotAnArray { .. }) if !columns.fields().is_empty() => {
+                    let definition = creation.definition(&columns)?;
+                    CreateOptions::new().create_on(&storage, &definition).map_err(failed)?;
+                    TdbTable::open_blocking(&uri, &opener, table)
+                }
+                Err(error) => Err(failed(error)),
+            }
+        };
+        Ok(error::joined(tokio::task::spawn_blocking(made).await)?)
+    }
+}

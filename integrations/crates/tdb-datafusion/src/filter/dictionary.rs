@@ -1,0 +1,125 @@
+//! Tests of columns with an enumeration: whatever is asked of the column is asked of the enumeration's values, once.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, RecordBatch, new_null_array};
+use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::PhysicalExpr;
+use tdb_array::tdb_condition::{Condition, Literal, Members};
+use tdb_array::tdb_schema::FieldRef;
+
+use super::pushed::Pushed;
+use crate::opened::Opened;
+
+/// Enumerations of more values aren't asked value by value.
+const MOST_VALUES: usize = 1 << 20;
+
+/// The values of the enumeration for which an expression of one enumerated column is true: none of it is another expression; and
+/// nothing of nothing if it can't be said.
+pub(super) fn members(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, negate: bool) -> Option<Option<Pushed>> {
+    let named = columns(expr, &opened.schema);
+    let [column] = &named[..] else { return None };
+    let (FieldRef::Attribute(index), _) = opened.field(column)? else { return None };
+    opened.array_schema().attributes().get(index)?.enumeration()?;
+    Some(evaluated(opened, expr, column, negate))
+}
+
+fn evaluated(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate: bool) -> Option<Pushed> {
+    let (FieldRef::Attribute(index), cells) = opened.field(column)? else { return None };
+    let name = opened.array_schema().attributes().get(index)?.enumeration()?;
+    let enumeration = opened.array.enumeration(name).ok()?;
+    if enumeration.len() > MOST_VALUES {
+        return None;
+    }
+    // What a cell can't hold the position of is no value of the column.
+    let most = usize::try_from(cells.datatype.physical().max_integer()?).unwrap_or(usize::MAX);
+    let values = dictionary_values(opened, column)?;
+    if values.len() != enumeration.len() || values.len() > most.saturating_add(1) {
+        return None;
+    }
+    if is_true_of_null(opened, expr, column, negate)? {
+        return None;
+    }
+    let truths = truths(opened, expr, column, values)?;
+    let mut members = Members::default();
+    for (place, value) in enumeration.values().enumerate() {
+        if truths.is_valid(place) && truths.value(place) != negate {
+            members.push(Literal::from(value.to_vec())).ok()?;
+        }
+    }
+    if members.iter().len() == 0 {
+        return Some(Pushed::constant(false));
+    }
+    Some(Pushed::exact(Condition::Member { field: column.to_owned(), negated: false, values: members }))
+}
+
+/// The values of an enumeration as those of the dictionary that the column has.
+fn dictionary_values(opened: &Opened, column: &str) -> Option<ArrayRef> {
+    let conversion = opened.conversion(&[column.to_owned()]).ok()?;
+    conversion.dictionary(0).cloned()
+}
+
+/// Whether the expression, or its negation, is true where the column is null.
+fn is_true_of_null(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate: bool) -> Option<bool> {
+    let data_type = opened.schema.field_with_name(column).ok()?.data_type();
+    let truth = evaluate(opened, expr, column, new_null_array(data_type, 1))?;
+    Some(truth.is_valid(0) && truth.value(0) != negate)
+}
+
+/// What the expression says of each value.
+fn truths(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values: ArrayRef) -> Option<BooleanArray> {
+    use datafusion::arrow::array::types::{
+        Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    };
+    use datafusion::arrow::array::{ArrowPrimitiveType, PrimitiveArray};
+    fn keyed<K: datafusion::arrow::datatypes::ArrowDictionaryKeyType>(values: ArrayRef) -> Option<ArrayRef>
+    where
+        <K as ArrowPrimitiveType>::Native: TryFrom<usize>,
+    {
+        let keys = (0..values.len()).map(|place| K::Native::try_from(place).ok());
+        let keys: Vec<K::Native> = keys.collect::<Option<_>>()?;
+        let keys = PrimitiveArray::<K>::from_iter_values(keys);
+        Some(Arc::new(DictionaryArray::try_new(keys, values).ok()?))
+    }
+    let DataType::Dictionary(key, _) = opened.schema.field_with_name(column).ok()?.data_type() else { return None };
+    let array = match **key {
+        DataType::Int8 => keyed::<Int8Type>(values)?,
+        DataType::Int16 => keyed::<Int16Type>(values)?,
+        DataType::Int32 => keyed::<Int32Type>(values)?,
+        DataType::Int64 => keyed::<Int64Type>(values)?,
+        DataType::UInt8 => keyed::<UInt8Type>(values)?,
+        DataType::UInt16 => keyed::<UInt16Type>(values)?,
+        DataType::UInt32 => keyed::<UInt32Type>(values)?,
+        DataType::UInt64 => keyed::<UInt64Type>(values)?,
+        _ => return None,
+    };
+    evaluate(opened, expr, column, array)
+}
+
+/// What the expression says of a column.
+fn evaluate(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values: ArrayRef) -> Option<BooleanArray> {
+    let field = opened.schema.field_with_name(column).ok()?.clone().with_nullable(true);
+    let schema = Arc::new(Schema::new(vec![field]));
+    let rows = values.len();
+    let batch = RecordBatch::try_new(schema.clone(), vec![values]).ok()?;
+    let only = Arc::new(Column::new(column, 0));
+    let moved = expr.clone().transform_up(|node| match node.downcast_ref::<Column>() {
+        Some(_) => Ok(Transformed::yes(only.clone() as Arc<dyn PhysicalExpr>)),
+        None => Ok(Transformed::no(node)),
+    });
+    let expr = moved.ok()?.data;
+    let truth = expr.evaluate(&batch).ok()?.into_array(rows).ok()?;
+    truth.as_any().downcast_ref::<BooleanArray>().cloned()
+}
+
+/// The columns that an expression names.
+fn columns(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Vec<String> {
+    let columns = datafusion::physical_expr::utils::collect_columns(expr);
+    columns
+        .into_iter()
+        .map(|column| column.name().to_owned())
+        .filter(|name| schema.field_with_name(name).is_ok())
+        .collect()
+}

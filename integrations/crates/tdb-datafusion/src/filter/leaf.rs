@@ -1,0 +1,200 @@
+//! Single tests of a column.
+
+use datafusion::logical_expr::Operator as Sql;
+use datafusion::scalar::ScalarValue;
+use std::ops::Bound;
+use tdb_array::tdb_condition::{Condition, Literal, Members, Operator, field};
+use tdb_array::tdb_rtree::DimRange;
+use tdb_array::tdb_schema::{FieldRef, FieldType};
+use tdb_array::tdb_types::{Datatype, Scalar};
+
+use super::pushed::{Pushed, all};
+use super::value::{Kind, bytes};
+use crate::opened::Opened;
+
+/// The field that a column is, if its cells hold its values and not positions of them.
+fn plain(opened: &Opened, column: &str) -> Option<(FieldRef, FieldType, Kind)> {
+    let (reference, cells) = opened.field(column)?;
+    if let FieldRef::Attribute(index) = reference
+        && opened.array_schema().attributes().get(index)?.enumeration().is_some()
+    {
+        return None;
+    }
+    let kind = match (Kind::of(cells)?, reference) {
+        // Coordinates always are somewhere.
+        (Kind::IntegerOrNoTime, FieldRef::Dimension(_)) => Kind::Integer,
+        (kind, _) => kind,
+    };
+    Some((reference, cells, kind))
+}
+
+/// The column stands in this relation to a value.
+pub(super) fn compare(opened: &Opened, column: &str, operator: Sql, value: &ScalarValue) -> Option<Pushed> {
+    let operator = match operator {
+        Sql::Eq => Operator::Equal,
+        Sql::NotEq => Operator::NotEqual,
+        Sql::Lt => Operator::Less,
+        Sql::LtEq => Operator::LessOrEqual,
+        Sql::Gt => Operator::Greater,
+        Sql::GtEq => Operator::GreaterOrEqual,
+        _ => return None,
+    };
+    let (_, cells, kind) = plain(opened, column)?;
+    if value.is_null() {
+        return Some(Pushed::constant(false));
+    }
+    match kind {
+        Kind::Boolean => boolean(column, operator, value),
+        Kind::Float => float(opened, column, operator, value),
+        Kind::Integer | Kind::Bytes => {
+            let value = Literal::from(bytes(cells.datatype, value)?);
+            Some(Pushed::exact(Condition::Compare { field: column.to_owned(), operator, value }))
+        }
+        Kind::IntegerOrNoTime => {
+            let value = Literal::from(bytes(cells.datatype, value)?);
+            let compared = Pushed::exact(Condition::Compare { field: column.to_owned(), operator, value });
+            all([Some(compared), Some(is_time(column))])
+        }
+    }
+}
+
+/// It isn't "no time", which SQL sees as null.
+fn is_time(column: &str) -> Pushed {
+    Pushed::exact(field(column).ne(i64::MIN.to_le_bytes().to_vec()))
+}
+
+fn boolean(column: &str, operator: Operator, value: &ScalarValue) -> Option<Pushed> {
+    let ScalarValue::Boolean(Some(wanted)) = value else { return None };
+    let wanted = match operator {
+        Operator::Equal => *wanted,
+        Operator::NotEqual => !wanted,
+        _ => return None,
+    };
+    let operator = if wanted { Operator::NotEqual } else { Operator::Equal };
+    Some(Pushed::exact(field(column).compare(operator, vec![0u8])))
+}
+
+/// SQL compares floats in their total order: -NaN, -inf, …, -0.0, 0.0, …, inf, NaN.
+/// A condition that holds for all of them holds for some more: for both zeros, and for every NaN.
+fn float(opened: &Opened, column: &str, operator: Operator, value: &ScalarValue) -> Option<Pushed> {
+    let (is_nan, is_zero) = match value {
+        ScalarValue::Float32(Some(value)) => (value.is_nan(), *value == 0.0),
+        ScalarValue::Float64(Some(value)) => (value.is_nan(), *value == 0.0),
+        _ => return None,
+    };
+    let operator = match operator {
+        Operator::Equal => return member(opened, column, false, &[value]),
+        Operator::NotEqual => return member(opened, column, true, &[value]),
+        _ if is_nan => return None,
+        Operator::Less if is_zero => Operator::LessOrEqual,
+        Operator::Greater if is_zero => Operator::GreaterOrEqual,
+        operator => operator,
+    };
+    let (reference, cells, _) = plain(opened, column)?;
+    let compared = field(column).compare(operator, bytes(cells.datatype, value)?);
+    Some(Pushed::wider(match reference {
+        // No domain has a NaN.
+        FieldRef::Dimension(_) => compared,
+        FieldRef::Attribute(_) => compared.or(field(column).is_nan()),
+    }))
+}
+
+/// The column is one of these values, or none.
+pub(super) fn member(opened: &Opened, column: &str, negated: bool, values: &[&ScalarValue]) -> Option<Pushed> {
+    let (_, cells, kind) = plain(opened, column)?;
+    // Of what isn't equal to a null, nobody knows whether it is the same.
+    if negated && values.iter().any(|value| value.is_null()) {
+        return Some(Pushed::constant(false));
+    }
+    let values = values.iter().filter(|value| !value.is_null());
+    if kind == Kind::Boolean {
+        let each: Vec<bool> = values.map(|value| matches!(value, ScalarValue::Boolean(Some(true)))).collect();
+        return match (each.contains(&true), each.contains(&false)) {
+            (true, true) if !negated => null(opened, column, false),
+            (true, true) => Some(Pushed::constant(false)),
+            (true, false) => boolean(column, Operator::Equal, &ScalarValue::Boolean(Some(!negated))),
+            (false, true) => boolean(column, Operator::Equal, &ScalarValue::Boolean(Some(negated))),
+            (false, false) => None,
+        };
+    }
+    if kind == Kind::Float {
+        return floats(opened, column, cells.datatype, negated, &values.copied().collect::<Vec<_>>());
+    }
+    let mut members = Members::default();
+    for value in values {
+        members.push(Literal::from(bytes(cells.datatype, value)?)).ok()?;
+    }
+    if members.iter().len() == 0 {
+        return if negated { null(opened, column, false) } else { Some(Pushed::constant(false)) };
+    }
+    let found = Pushed::exact(Condition::Member { field: column.to_owned(), negated, values: members });
+    if kind == Kind::IntegerOrNoTime { all([Some(found), Some(is_time(column))]) } else { Some(found) }
+}
+
+/// The column is one of these floats, or none. Whether zeros of either sign, and NaNs of any bits, are the same isn't the same everywhere
+/// in DataFusion: of these the condition holds for more.
+fn floats(opened: &Opened, column: &str, datatype: Datatype, negated: bool, values: &[&ScalarValue]) -> Option<Pushed> {
+    let (mut members, mut zero, mut has_nan) = (Members::default(), None, false);
+    for value in values {
+        let bytes = bytes(datatype, value)?;
+        match Scalar::from_le_bytes(datatype.physical(), &bytes)?.to_f64() {
+            value if value.is_nan() => has_nan = true,
+            0.0 => zero = Some(bytes),
+            _ => members.push(Literal::from(bytes)).ok()?,
+        }
+    }
+    let exact = zero.is_none() && !has_nan;
+    let mut any = Vec::new();
+    if members.iter().len() > 0 {
+        any.push(Condition::Member { field: column.to_owned(), negated, values: members });
+    } else if negated {
+        return null(opened, column, false).filter(|_| exact);
+    }
+    if !negated {
+        any.extend(zero.map(|zero| field(column).eq(zero)));
+        any.extend(has_nan.then(|| field(column).is_nan()));
+    }
+    let condition = if any.len() == 1 { any.pop()? } else { Condition::Or(any) };
+    Some(Pushed { condition, exact })
+}
+
+/// The column is null, or isn't.
+pub(super) fn null(opened: &Opened, column: &str, wanted: bool) -> Option<Pushed> {
+    let (reference, cells) = opened.field(column)?;
+    let arrow = opened.schema.field_with_name(column).ok()?;
+    if !arrow.is_nullable() || matches!(reference, FieldRef::Dimension(_)) {
+        return Some(Pushed::constant(!wanted));
+    }
+    // What Arrow makes null of, or not, is its business: positions outside of enumerations, times that are none.
+    let is_plain = plain(opened, column).is_some_and(|(_, _, kind)| kind != Kind::IntegerOrNoTime);
+    let is_list = cells.cell_val_num != tdb_array::tdb_types::CellValNum::ONE
+        && !cells.datatype.is_datetime()
+        && !cells.datatype.is_time();
+    if !cells.nullable || !(is_plain || is_list) {
+        return None;
+    }
+    Some(Pushed::exact(Condition::Null { field: column.to_owned(), negated: !wanted }))
+}
+
+/// The column is like a pattern: it begins as that does.
+pub(super) fn like(opened: &Opened, column: &str, pattern: &str) -> Option<Pushed> {
+    let (_, cells, kind) = plain(opened, column)?;
+    if kind != Kind::Bytes || cells.datatype == Datatype::Char {
+        return None;
+    }
+    let end = pattern.find(['%', '_', '\\']).unwrap_or(pattern.len());
+    let (prefix, rest) = pattern.split_at(end);
+    if rest.is_empty() {
+        return Some(Pushed::exact(field(column).eq(prefix.as_bytes().to_vec())));
+    }
+    if prefix.is_empty() {
+        return None;
+    }
+    let from = field(column).ge(prefix.as_bytes().to_vec());
+    let condition = match DimRange::prefix(prefix) {
+        DimRange::Var { hi: Bound::Excluded(end), .. } => from.and(field(column).lt(end)),
+        _ => from,
+    };
+    // A line break is nothing that % stops at.
+    Some(if rest == "%" { Pushed::exact(condition) } else { Pushed::wider(condition) })
+}

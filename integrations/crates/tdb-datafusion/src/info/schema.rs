@@ -1,0 +1,68 @@
+//! The fields of an array.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::error::Result;
+use tdb_array::Array;
+use tdb_array::tdb_schema::FieldRef;
+
+use crate::opened;
+
+pub(super) fn columns() -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        Field::new("name", DataType::Utf8, false),
+        Field::new("role", DataType::Utf8, false),
+        Field::new("datatype", DataType::Utf8, false),
+        Field::new("values_per_cell", DataType::Utf8, false),
+        Field::new("nullable", DataType::Boolean, false),
+        Field::new("enumeration", DataType::Utf8, true),
+        Field::new("domain", DataType::Utf8, true),
+        Field::new("tile", DataType::Utf8, true),
+        Field::new("filters", DataType::Utf8, false),
+    ]))
+}
+
+/// A row for each dimension and attribute.
+pub(super) fn rows(array: &Array) -> Result<RecordBatch> {
+    let schema = array.schema();
+    let (mut names, mut roles, mut datatypes, mut numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut nullable, mut enumerations) = (Vec::new(), Vec::new());
+    let (mut domains, mut tiles, mut filters) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, field) in opened::fields(schema) {
+        let Some(cells) = schema.field_type(field) else { continue };
+        names.push(name.to_owned());
+        datatypes.push(cells.datatype.name());
+        numbers.push(cells.cell_val_num.fixed().map_or_else(|| "var".to_owned(), |number| number.to_string()));
+        nullable.push(cells.nullable);
+        filters.push(schema.filters_of(field).to_string());
+        match field {
+            FieldRef::Dimension(index) => {
+                let dimension = &schema.dimensions()[index];
+                roles.push("dimension");
+                enumerations.push(None);
+                domains.push(dimension.domain().map(|(low, high)| format!("{low}..={high}")));
+                tiles.push(dimension.tile_extent().map(|extent| extent.to_string()));
+            }
+            FieldRef::Attribute(index) => {
+                roles.push("attribute");
+                enumerations.push(schema.attributes()[index].enumeration().map(str::to_owned));
+                domains.push(None);
+                tiles.push(None);
+            }
+        }
+    }
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(StringArray::from(names)),
+        Arc::new(StringArray::from(roles)),
+        Arc::new(StringArray::from(datatypes)),
+        Arc::new(StringArray::from(numbers)),
+        Arc::new(BooleanArray::from(nullable)),
+        Arc::new(StringArray::from(enumerations)),
+        Arc::new(StringArray::from(domains)),
+        Arc::new(StringArray::from(tiles)),
+        Arc::new(StringArray::from(filters)),
+    ];
+    Ok(RecordBatch::try_new(self::columns(), columns)?)
+}

@@ -1,0 +1,106 @@
+//! An array as it was at one time, and the columns that SQL sees of it.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::error::Result;
+use tdb_array::tdb_rtree::DimRange;
+use tdb_array::tdb_schema::{ArraySchema, FieldRef, FieldType};
+use tdb_array::{Array, ArrayError, Query};
+use tdb_arrow::Conversion;
+
+use crate::options::DenseCells;
+use crate::ranges::Sides;
+use crate::{TableOptions, error};
+
+/// One snapshot of an array, with its columns: the dimensions, and then the attributes.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) uri: String,
+    pub(crate) array: Array,
+    pub(crate) options: TableOptions,
+    pub(crate) schema: SchemaRef,
+    /// How batches of all columns become record batches. All scans share the dictionaries: those that aren't the same have to be merged,
+    /// for which their keys may be too small.
+    conversion: Conversion,
+}
+
+impl Opened {
+    /// Reads the enumerations, whose values' types are those of columns, and the fragments' metadata. It blocks.
+    ///
+    /// # Errors
+    /// They can't be read; a column has no counterpart in Arrow.
+    pub(crate) fn new(uri: &str, array: Array, options: TableOptions) -> Result<Arc<Self>> {
+        let names: Vec<&str> = fields(array.schema()).map(|(name, _)| name).collect();
+        let conversion = Conversion::of_fields(&array, &names, &options.arrow());
+        let conversion = conversion.map_err(|error| error::of_arrow(uri, error))?;
+        let schema = conversion.schema().clone();
+        array.fragments().map_err(|error| error::of_array(uri, error))?;
+        Ok(Arc::new(Self { uri: uri.to_owned(), array, options, schema, conversion }))
+    }
+
+    /// How batches of some of its columns become record batches.
+    pub(crate) fn conversion(&self, columns: &[String]) -> Result<Conversion> {
+        let places = columns.iter().map(|name| self.schema.index_of(name)).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.conversion.project(&places))
+    }
+
+    /// The columns at these places of the schema.
+    pub(crate) fn projected(&self, places: Option<&Vec<usize>>) -> Result<SchemaRef> {
+        match places {
+            None => Ok(self.schema.clone()),
+            Some(places) => Ok(Arc::new(self.schema.project(places)?)),
+        }
+    }
+
+    pub(crate) fn array_schema(&self) -> &Arc<ArraySchema> {
+        self.array.schema()
+    }
+
+    /// What a column holds in the array.
+    pub(crate) fn field(&self, name: &str) -> Option<(FieldRef, FieldType)> {
+        let field = self.array_schema().field(name)?;
+        Some((field, self.array_schema().field_type(field)?))
+    }
+
+    /// For each dimension what rows lie in; none if there can't be any.
+    ///
+    /// # Errors
+    /// Metadata of fragments can't be read.
+    pub(crate) fn whole(&self) -> Result<Option<Sides>, ArrayError> {
+        let schema = self.array_schema();
+        let limits: Vec<DimRange> = (0..schema.dim_count()).map(|index| schema.limits(index)).collect();
+        if !schema.is_dense() || self.options.dense == DenseCells::Domain {
+            return Ok(Some(Sides::of(limits)));
+        }
+        let Some(written) = self.array.non_empty_domain()? else { return Ok(None) };
+        let sides = limits.iter().zip(&written.0).map(|(limits, written)| limits.intersection(written));
+        Ok(sides.collect::<Option<Vec<_>>>().map(Sides::of))
+    }
+
+    /// A query of some columns of all rows within some sides.
+    pub(crate) fn query(&self, columns: &[String], sides: Option<&Sides>) -> Result<Query, ArrayError> {
+        let query = self.array.read().select(columns)?;
+        match sides {
+            Some(sides) => sides.narrow(query.only_matching(), self.array_schema()),
+            None => query.boxes([]),
+        }
+    }
+
+    /// About how many cells were written.
+    pub(crate) fn cells(&self) -> Result<u64, ArrayError> {
+        Ok(self.array.fragments()?.iter().map(tdb_array::Fragment::cell_count).fold(0, u64::saturating_add))
+    }
+}
+
+/// The columns: dimensions, and then attributes.
+pub(crate) fn fields(schema: &ArraySchema) -> impl Iterator<Item = (&str, FieldRef)> {
+    let dimensions = (0..schema.dim_count()).map(FieldRef::Dimension);
+    let all = dimensions.chain((0..schema.attributes().len()).map(FieldRef::Attribute));
+    all.filter_map(|field| Some((schema.field_name(field)?, field)))
+}
+
+/// No columns.
+pub(crate) fn nothing() -> SchemaRef {
+    Arc::new(Schema::empty())
+}

@@ -1,0 +1,66 @@
+//! Plans of statements that delete, which mustn't delete more than they say.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::datasource::{DefaultTableSource, provider_as_source};
+use datafusion::error::Result;
+use datafusion::execution::context::QueryPlanner;
+use datafusion::logical_expr::{DmlStatement, LogicalPlan, LogicalPlanBuilder, WriteOp, lit};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
+
+use crate::array_planner::ArrayPlanner;
+use crate::{TdbTable, error};
+
+#[async_trait]
+impl QueryPlanner for ArrayPlanner {
+    async fn create_physical_plan(&self, plan: &LogicalPlan, session: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+        let checked = match plan {
+            LogicalPlan::Dml(delete) if delete.op == WriteOp::Delete && is_of_array(delete) => Some(checked(delete)?),
+            _ => None,
+        };
+        DefaultPhysicalPlanner::default().create_physical_plan(checked.as_ref().unwrap_or(plan), session).await
+    }
+}
+
+fn is_of_array(delete: &DmlStatement) -> bool {
+    let source = delete.target.downcast_ref::<DefaultTableSource>();
+    source.is_some_and(|source| source.table_provider.is::<TdbTable>())
+}
+
+/// The statement, if its condition is about the table alone.
+fn checked(delete: &DmlStatement) -> Result<LogicalPlan> {
+    let mut is_nothing = false;
+    delete.input.apply(|node| {
+        match node {
+            LogicalPlan::Projection(_) | LogicalPlan::TableScan(_) | LogicalPlan::SubqueryAlias(_) => {}
+            LogicalPlan::Filter(filter) if !has_subquery(filter)? => {}
+            LogicalPlan::EmptyRelation(empty) if !empty.produce_one_row => is_nothing = true,
+            _ => {
+                let what =
+                    "compare its columns with constants, not with other tables, and leave out ORDER BY and LIMIT";
+                return Err(error::plan(format!("DELETE from array {:?}: {what}", delete.table_name.to_string())));
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    if !is_nothing {
+        return Ok(LogicalPlan::Dml(delete.clone()));
+    }
+    let Some(source) = delete.target.downcast_ref::<DefaultTableSource>() else {
+        return Err(error::plan("DELETE from a table that isn't one"));
+    };
+    let source = provider_as_source(source.table_provider.clone());
+    let input = LogicalPlanBuilder::scan(delete.table_name.clone(), source, None)?.filter(lit(false))?.build()?;
+    Ok(LogicalPlan::Dml(DmlStatement { input: Arc::new(input), ..delete.clone() }))
+}
+
+fn has_subquery(filter: &datafusion::logical_expr::Filter) -> Result<bool> {
+    use datafusion::logical_expr::Expr;
+    filter.predicate.exists(|expr| {
+        Ok(matches!(expr, Expr::ScalarSubquery(_) | Expr::InSubquery(_) | Expr::Exists(_) | Expr::SetComparison(_)))
+    })
+}

@@ -1,0 +1,58 @@
+//! Orders that an array gives for less than sorting.
+
+use datafusion::arrow::compute::SortOptions;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalSortExpr};
+use std::sync::Arc;
+use tdb_array::Order;
+
+use super::Scan;
+
+impl Scan {
+    /// The order in which rows come sorted so: by leading dimensions, or by trailing ones, ascending. Not by floats, which SQL sorts otherwise.
+    pub(super) fn order_of(&self, wanted: &[PhysicalSortExpr]) -> Option<(Order, Vec<String>)> {
+        let names = wanted.iter().map(|sort| {
+            let column = sort.expr.downcast_ref::<Column>()?;
+            (!sort.options.descending).then(|| column.name().to_owned())
+        });
+        self.order_by(names.collect::<Option<_>>()?)
+    }
+
+    /// The same, of columns by their names.
+    pub(super) fn order_by(&self, names: Vec<String>) -> Option<(Order, Vec<String>)> {
+        let dimensions = self.opened.array_schema().dimensions();
+        let is_sorted = |order: &[usize]| {
+            names.len() <= order.len()
+                && names.iter().zip(order).all(|(name, place)| {
+                    let dimension = &dimensions[*place];
+                    dimension.name() == name && !dimension.datatype().is_float()
+                })
+        };
+        let rows: Vec<usize> = (0..dimensions.len()).collect();
+        let columns: Vec<usize> = rows.iter().rev().copied().collect();
+        if names.is_empty() {
+            None
+        } else if is_sorted(&rows) {
+            Some((Order::RowMajor, names))
+        } else if is_sorted(&columns) {
+            Some((Order::ColMajor, names))
+        } else {
+            None
+        }
+    }
+
+    /// The order of each partition's rows, as plans know it.
+    pub(super) fn properties(&self) -> EquivalenceProperties {
+        let sorted = |name: &String| {
+            let column = Column::new_with_schema(name, &self.schema).ok()?;
+            Some(PhysicalSortExpr::new(Arc::new(column), SortOptions { descending: false, nulls_first: false }))
+        };
+        let Some((_, names)) = &self.order else { return EquivalenceProperties::new(self.schema.clone()) };
+        // What follows a column that isn't there is no order.
+        let order: Vec<PhysicalSortExpr> = names.iter().map_while(sorted).collect();
+        if order.is_empty() {
+            return EquivalenceProperties::new(self.schema.clone());
+        }
+        EquivalenceProperties::new_with_orderings(self.schema.clone(), [order])
+    }
+}

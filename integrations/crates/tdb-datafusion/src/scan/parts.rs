@@ -1,0 +1,43 @@
+//! What each partition reads.
+
+use std::sync::Arc;
+
+use datafusion::error::{DataFusionError, Result};
+use tdb_array::{ArrayError, QueryPart};
+
+use super::{Parts, Scan, metrics};
+use crate::error;
+
+/// So many parts has each partition where filters become narrower while the query runs: each of them looks anew.
+const PARTS_OF_DYNAMIC: usize = 8;
+
+impl Scan {
+    /// Divides the scan into partitions, once. It reads metadata, and blocks.
+    ///
+    /// # Errors
+    /// Metadata can't be read; the same each time.
+    pub(super) fn parts(&self) -> Result<Parts> {
+        let divided = self
+            .parts
+            .get_or_init(|| self.divide().map(Arc::new).map_err(|error| Arc::new(error::of_array(self.uri(), error))));
+        divided.clone().map_err(DataFusionError::Shared)
+    }
+
+    fn divide(&self) -> Result<Vec<Vec<QueryPart>>, ArrayError> {
+        let query = self.query()?;
+        metrics::planned(&self.metrics, &query.plan()?);
+        let each = if self.dynamic.is_empty() || self.order.is_some() { 1 } else { PARTS_OF_DYNAMIC };
+        let mut parts = query.split(self.partitions * each)?;
+        // The heaviest first, each to who has least so far.
+        parts.sort_by_key(|part| std::cmp::Reverse(part.weight()));
+        let mut partitions = vec![(0u64, Vec::new()); self.partitions];
+        for part in parts {
+            let least = partitions.iter_mut().min_by_key(|(weight, parts): &&mut (u64, Vec<_>)| (*weight, parts.len()));
+            if let Some((weight, parts)) = least {
+                *weight = weight.saturating_add(part.weight());
+                parts.push(part);
+            }
+        }
+        Ok(partitions.into_iter().map(|(_, parts)| parts).collect())
+    }
+}

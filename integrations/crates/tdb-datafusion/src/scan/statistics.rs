@@ -1,0 +1,170 @@
+//! What metadata says of a scan's rows, where it is exact.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::stats::Precision;
+use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+use tdb_array::tdb_aggregate::Sum;
+use tdb_array::tdb_schema::FieldRef;
+use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_array::{ArrayError, Query, Stated, Statistics as Found};
+
+use super::Scan;
+
+/// Statistics of more columns cost more than they may be worth: each reads those of all tiles.
+const MOST_COLUMNS: usize = 8;
+
+impl Scan {
+    /// Of all partitions together. It reads metadata, and blocks.
+    pub(super) fn whole_statistics(&self) -> Arc<Statistics> {
+        // Statistics are never worth an error: what can't be read now can't be read by the query either, which says so.
+        let found = || self.found().unwrap_or_else(|_| Statistics::new_unknown(&self.schema));
+        self.statistics.get_or_init(|| Arc::new(found())).clone()
+    }
+
+    fn found(&self) -> Result<Statistics, ArrayError> {
+        let mut statistics = Statistics::new_unknown(&self.schema);
+        // Rows that a condition, a limit or another part of the plan leaves out aren't told apart by metadata alone.
+        if !self.opened.options.pushdown || self.condition.is_some() || self.fetch.is_some() || !self.dynamic.is_empty()
+        {
+            return Ok(statistics);
+        }
+        let Some((sides, _)) = self.sides()? else {
+            statistics.num_rows = Precision::Exact(0);
+            return Ok(statistics);
+        };
+        if self.opened.array_schema().is_dense() {
+            statistics.num_rows = sides.cells().and_then(size).map_or(Precision::Absent, Precision::Exact);
+        } else {
+            statistics.num_rows = match self.query()?.cell_count()? {
+                Stated::Exact(cells) => size(cells).map_or(Precision::Absent, Precision::Exact),
+                Stated::Unknown(_) => size(self.opened.cells()?).map_or(Precision::Absent, Precision::Inexact),
+            };
+        }
+        if self.columns.len() <= MOST_COLUMNS
+            && let Precision::Exact(rows) = statistics.num_rows
+        {
+            let query = self.query()?;
+            let columns = self.columns.iter().map(|column| self.of_column(&query, column, rows));
+            statistics.column_statistics = columns.collect::<Result<_, _>>()?;
+        }
+        Ok(statistics)
+    }
+
+    fn of_column(&self, query: &Query, column: &str, rows: usize) -> Result<ColumnStatistics, ArrayError> {
+        let mut statistics = ColumnStatistics::new_unknown();
+        let Some((reference, cells)) = self.opened.field(column) else { return Ok(statistics) };
+        let is_enumerated = match reference {
+            FieldRef::Attribute(index) => {
+                self.opened.array_schema().attributes().get(index).is_some_and(|known| known.enumeration().is_some())
+            }
+            FieldRef::Dimension(_) => false,
+        };
+        let Ok(field) = self.schema.field_with_name(column) else { return Ok(statistics) };
+        let (false, Some(told)) = (is_enumerated, Told::of(cells.datatype, cells.cell_val_num, field.data_type()))
+        else {
+            return Ok(statistics);
+        };
+        let found = query.statistics(column)?;
+        // Cells that nobody wrote are rows with the fill value, and no values of the array.
+        let (Stated::Exact(values), Stated::Exact(nulls)) = (&found.count, &found.nulls) else { return Ok(statistics) };
+        if size(values.saturating_add(*nulls)) != Some(rows) {
+            return Ok(statistics);
+        }
+        statistics.null_count = size(*nulls).map_or(Precision::Absent, Precision::Exact);
+        if !told.has_order(&found) {
+            return Ok(statistics);
+        }
+        let value = |bytes: &Stated<Option<Vec<u8>>>| match bytes {
+            Stated::Exact(Some(bytes)) => told.scalar(bytes).map_or(Precision::Absent, Precision::Exact),
+            _ => Precision::Absent,
+        };
+        statistics.min_value = value(&found.min);
+        statistics.max_value = value(&found.max);
+        statistics.sum_value = match (&found.sum, told) {
+            // That of no values is null in SQL.
+            _ if *values == 0 => Precision::Absent,
+            (Stated::Exact(Some(Sum::I64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::Int64(Some(*sum))),
+            (Stated::Exact(Some(Sum::U64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::UInt64(Some(*sum))),
+            _ => Precision::Absent,
+        };
+        Ok(statistics)
+    }
+}
+
+fn size(count: u64) -> Option<usize> {
+    usize::try_from(count).ok()
+}
+
+/// How values of a field are those of SQL.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    Integer(Datatype),
+    Float(Datatype),
+    /// Timestamps of the same unit.
+    Time(Datatype),
+    Text,
+}
+
+impl Told {
+    fn of(datatype: Datatype, number: CellValNum, arrow: &DataType) -> Option<Self> {
+        let is_one = number == CellValNum::ONE;
+        Some(match datatype {
+            Datatype::StringAscii | Datatype::StringUtf8 if number == CellValNum::Var => {
+                (*arrow == DataType::LargeUtf8).then_some(Self::Text)?
+            }
+            Datatype::Float32 | Datatype::Float64 if is_one => Self::Float(datatype),
+            Datatype::DatetimeSec | Datatype::DatetimeMs | Datatype::DatetimeUs | Datatype::DatetimeNs if is_one => {
+                Self::Time(datatype)
+            }
+            _ if is_one && datatype.is_integer() && arrow.is_integer() => Self::Integer(datatype),
+            _ => return None,
+        })
+    }
+
+    /// Whether the array's least and greatest value are those of SQL, which knows NaNs as values and zeros of either sign as two.
+    fn has_order(self, found: &Found) -> bool {
+        if !matches!(self, Self::Float(_)) {
+            return true;
+        }
+        let is_zero = |value: &Stated<Option<Vec<u8>>>| match value {
+            Stated::Exact(Some(bytes)) => {
+                bytes[..].iter().rev().skip(1).all(|byte| *byte == 0) && matches!(bytes.last(), Some(0 | 0x80))
+            }
+            _ => true,
+        };
+        // A sum of NaNs is one.
+        let has_no_nan = matches!(&found.sum, Stated::Exact(Some(Sum::F64(sum))) if sum.is_finite());
+        has_no_nan && !is_zero(&found.min) && !is_zero(&found.max)
+    }
+
+    fn scalar(self, bytes: &[u8]) -> Option<ScalarValue> {
+        use ScalarValue as S;
+        let number = |datatype: Datatype| Scalar::from_le_bytes(datatype.physical(), bytes);
+        Some(match self {
+            Self::Text => S::LargeUtf8(Some(String::from_utf8(bytes.to_vec()).ok()?)),
+            Self::Time(datatype) => {
+                let Scalar::I64(value) = number(datatype)? else { return None };
+                match datatype {
+                    Datatype::DatetimeSec => S::TimestampSecond(Some(value), None),
+                    Datatype::DatetimeMs => S::TimestampMillisecond(Some(value), None),
+                    Datatype::DatetimeUs => S::TimestampMicrosecond(Some(value), None),
+                    _ => S::TimestampNanosecond(Some(value), None),
+                }
+            }
+            Self::Integer(datatype) | Self::Float(datatype) => match number(datatype)? {
+                Scalar::I8(value) => S::Int8(Some(value)),
+                Scalar::U8(value) => S::UInt8(Some(value)),
+                Scalar::I16(value) => S::Int16(Some(value)),
+                Scalar::U16(value) => S::UInt16(Some(value)),
+                Scalar::I32(value) => S::Int32(Some(value)),
+                Scalar::U32(value) => S::UInt32(Some(value)),
+                Scalar::I64(value) => S::Int64(Some(value)),
+                Scalar::U64(value) => S::UInt64(Some(value)),
+                Scalar::F32(value) => S::Float32(Some(value)),
+                Scalar::F64(value) => S::Float64(Some(value)),
+            },
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! The rows of one partition, as they come.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::physical_expr::expressions::DynamicFilterPhysicalExpr;
+use datafusion::physical_plan::PhysicalExpr;
+use datafusion::physical_plan::metrics::{BaselineMetrics, Count, MetricBuilder};
+use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use tdb_array::{ArrayError, Monitor, Query, QueryPart};
+use tdb_arrow::Conversion;
+
+use super::Scan;
+use crate::options::LEAST_BUDGET;
+use crate::{error, filter};
+
+/// So many batches wait to be taken.
+const AHEAD: usize = 1;
+
+/// What runs on a thread of its own, where blocking is allowed.
+struct Run {
+    scan: Scan,
+    partition: usize,
+    pool: Arc<dyn MemoryPool>,
+    monitor: Monitor,
+    baseline: BaselineMetrics,
+    /// Tiles that filters have ruled out which became narrower meanwhile.
+    pruned: Count,
+}
+
+/// Cancels the query when nobody waits for rows any more.
+struct CancelOnDrop(Monitor);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// The rows of a partition. Nothing is read before the first of them are asked for: by then filters that other parts of the plan find
+/// are there.
+pub(super) fn open(scan: &Scan, partition: usize, pool: Arc<dyn MemoryPool>) -> SendableRecordBatchStream {
+    let monitor = Monitor::only_cancelling();
+    let run = Run {
+        scan: scan.clone(),
+        partition,
+        pool,
+        monitor: monitor.clone(),
+        baseline: BaselineMetrics::new(&scan.metrics, partition),
+        pruned: MetricBuilder::new(&scan.metrics).counter("tiles_pruned_by_dynamic_filters", partition),
+    };
+    let schema = scan.schema.clone();
+    let rows = stream::once(async move { Ok::<_, DataFusionError>(run.begin()) }).try_flatten();
+    let guard = CancelOnDrop(monitor);
+    let rows = rows.inspect(move |_| {
+        // It goes with the stream.
+        let _ = &guard;
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, rows))
+}
+
+impl Run {
+    fn begin(self) -> SendableRecordBatchStream {
+        let schema: SchemaRef = self.scan.schema.clone();
+        let mut builder = RecordBatchReceiverStreamBuilder::new(schema, AHEAD);
+        let sender = builder.tx();
+        builder.spawn_blocking(move || {
+            let mut left = self.scan.fetch.unwrap_or(usize::MAX);
+            self.read(|batch| {
+                let batch = if batch.num_rows() > left { batch.slice(0, left) } else { batch };
+                left -= batch.num_rows();
+                sender.blocking_send(Ok(batch)).is_ok() && left > 0
+            })
+        });
+        builder.build()
+    }
+
+    /// Gives batches until there are no more, or nobody takes them.
+    fn read(&self, mut give: impl FnMut(RecordBatch) -> bool) -> Result<()> {
+        if self.scan.fetch == Some(0) {
+            return Ok(());
+        }
+        let parts = self.scan.parts()?;
+        let reservation = MemoryConsumer::new(format!("scan of {:?}", self.scan.uri())).register(&self.pool);
+        let wanted = self.scan.opened.options.budget.min(share(&self.pool.memory_limit(), parts.len()));
+        let budget = reserve(&reservation, wanted)?;
+        let conversion = self.scan.opened.conversion(&self.scan.columns)?;
+        for part in parts.get(self.partition).map_or(&[][..], Vec::as_slice) {
+            match self.part(part, budget, &conversion, &mut give) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                // Nobody listens.
+                Err(_) if self.monitor.is_cancelled() => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        self.baseline.done();
+        Ok(())
+    }
+
+    /// Whether more is wanted.
+    fn part(
+        &self,
+        part: &QueryPart,
+        budget: usize,
+        conversion: &Conversion,
+        give: &mut impl FnMut(RecordBatch) -> bool,
+    ) -> Result<bool> {
+        let failed = |error: ArrayError| error::of_array(self.scan.uri(), error);
+        let timer = self.baseline.elapsed_compute().timer();
+        let query = part.query(&self.scan.opened.array).map_err(failed)?.monitor(&self.monitor).budget(budget);
+        let Some(query) = self.narrowed(query).map_err(failed)? else { return Ok(true) };
+        let mut batches = query.batches().map_err(failed)?;
+        drop(timer);
+        loop {
+            let timer = self.baseline.elapsed_compute().timer();
+            let Some(batch) = batches.next() else { return Ok(true) };
+            let batch = conversion.record_batch(batch.map_err(failed)?);
+            let batch = batch.map_err(|error| error::of_arrow(self.scan.uri(), error))?;
+            drop(timer);
+            self.baseline.record_output(batch.num_rows());
+            if !give(batch) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The query with what filters say by now that become narrower; none if no row is left.
+    fn narrowed(&self, query: Query) -> Result<Option<Query>, ArrayError> {
+        if self.scan.dynamic.is_empty() {
+            return Ok(Some(query));
+        }
+        let now = self.scan.dynamic.iter().filter_map(current);
+        let now = filter::all(now.map(|filter| filter::condition(&self.scan.opened, &filter)));
+        let Some(pushed) = now.filter(|pushed| !filter::is_always(&pushed.condition)) else { return Ok(Some(query)) };
+        let before = query.plan()?.tile_count();
+        if filter::is_never(&pushed.condition) {
+            self.pruned.add(before);
+            return Ok(None);
+        }
+        let query = query.filter(pushed.condition);
+        self.pruned.add(before.saturating_sub(query.plan()?.tile_count()));
+        Ok(Some(query))
+    }
+}
+
+/// What a filter says at the moment.
+fn current(filter: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
+    match filter.downcast_ref::<DynamicFilterPhysicalExpr>() {
+        Some(dynamic) => dynamic.current().ok(),
+        None => datafusion::physical_expr_common::physical_expr::snapshot_physical_expr(filter.clone()).ok(),
+    }
+}
+
+/// What a partition of a scan may take of a pool at most: all of them together a quarter of it, as the rest of the query needs memory
+/// that it can't do without.
+fn share(limit: &MemoryLimit, partitions: usize) -> usize {
+    match limit {
+        MemoryLimit::Finite(bytes) => (*bytes / 4 / partitions.max(1)).max(LEAST_BUDGET),
+        MemoryLimit::Infinite | MemoryLimit::Unknown => usize::MAX,
+    }
+}
+
+/// Reserves what a partition may take, or less if the pool has less, and gives how much it is.
+fn reserve(reservation: &MemoryReservation, wanted: usize) -> Result<usize> {
+    let mut budget = wanted;
+    loop {
+        match reservation.try_grow(budget) {
+            Ok(()) => return Ok(budget),
+            Err(error) if budget <= LEAST_BUDGET => return Err(error),
+            Err(_) => budget = (budget / 2).max(LEAST_BUDGET),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A session that knows arrays.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use datafusion::catalog::UrlTableFactory;
+use datafusion::datasource::dynamic_file::DynamicListTableFactory;
+use datafusion::error::Result;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_session::SessionStore;
+
+use crate::array_planner::ArrayPlanner;
+use crate::catalog::{FreshCatalogs, UrlTables};
+use crate::create::{ArrayFactory, ArrayFormatFactory};
+use crate::info::{Info, InfoFunction};
+use crate::{Opener, TableOptions};
+
+/// What arrays are called in `STORED AS`.
+const STORED_AS: &str = "TILEDB";
+
+/// What a [`session`] is made of.
+#[derive(Clone, Debug)]
+#[must_use = "options do nothing until a session is made of them"]
+pub struct SessionOptions {
+    opener: Opener,
+    table: TableOptions,
+    memory: Option<usize>,
+    temporary: Option<PathBuf>,
+    partitions: Option<usize>,
+    files: bool,
+    config: SessionConfig,
+}
+
+impl SessionOptions {
+    /// Arrays that an opener finds; memory without bounds, as many partitions as there are threads.
+    pub fn new(opener: Opener) -> Self {
+        let mut config = SessionConfig::new().with_information_schema(true);
+        // Joins by small numbers take an array in place of a hash table, and don't know dictionaries of numbers (DataFusion 55.2).
+        config.options_mut().execution.perfect_hash_join_small_build_threshold = 0;
+        config.options_mut().execution.perfect_hash_join_min_key_density = 2.0;
+        Self {
+            opener,
+            table: TableOptions::new(),
+            memory: None,
+            temporary: None,
+            partitions: None,
+            files: true,
+            config,
+        }
+    }
+
+    /// How arrays are told as tables, unless a statement says otherwise.
+    pub fn table(mut self, options: TableOptions) -> Self {
+        self.table = options;
+        self
+    }
+
+    /// How many bytes the queries of the session may hold together. What sorts, groups and joins then writes to temporary files what it
+    /// has no room for; a query that can't do with so little ends with an error.
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// The folder that temporary files go to, in place of the system's.
+    pub fn temporary(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.temporary = Some(folder.into());
+        self
+    }
+
+    /// How many threads a query may use.
+    pub fn partitions(mut self, count: usize) -> Self {
+        self.partitions = Some(count.max(1));
+        self
+    }
+
+    /// Whether files of other formats (Parquet, CSV, JSON) are tables by their paths too, as they are unless told otherwise.
+    pub fn files(mut self, files: bool) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// All else that DataFusion can be told.
+    pub fn config(mut self, change: impl FnOnce(SessionConfig) -> SessionConfig) -> Self {
+        self.config = change(self.config);
+        self
+    }
+}
+
+/// A session whose tables are arrays, by their URIs: `SELECT * FROM 'path/to/array'`.
+///
+/// # Errors
+/// The temporary folder can't be used.
+pub fn session(options: SessionOptions) -> Result<SessionContext> {
+    session_with(options, |builder| builder)
+}
+
+/// The same, with more that is told to DataFusion before the session is made: another planner, further functions.
+///
+/// # Errors
+/// The temporary folder can't be used.
+pub fn session_with(
+    options: SessionOptions,
+    change: impl FnOnce(SessionStateBuilder) -> SessionStateBuilder,
+) -> Result<SessionContext> {
+    let SessionOptions { opener, table, memory, temporary, partitions, files, mut config } = options;
+    if let Some(partitions) = partitions {
+        config = config.with_target_partitions(partitions);
+    }
+    let mut runtime = RuntimeEnvBuilder::new();
+    if let Some(memory) = memory {
+        runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(memory)));
+    }
+    if let Some(folder) = temporary {
+        runtime = runtime.with_temp_file_path(folder);
+    }
+    let builder = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(runtime.build_arc()?)
+        .with_default_features()
+        .with_query_planner(Arc::new(ArrayPlanner))
+        .with_table_factory(
+            STORED_AS.to_owned(),
+            Arc::new(ArrayFactory { opener: opener.clone(), options: table.clone() }),
+        );
+    let mut state = change(builder).build();
+    let listed = Arc::new(DynamicListTableFactory::new(SessionStore::new()));
+    let others = files.then(|| listed.clone() as Arc<dyn UrlTableFactory>);
+    state.register_file_format(Arc::new(ArrayFormatFactory { opener: opener.clone() }), true)?;
+    for info in Info::ALL {
+        let function = InfoFunction { info, opener: opener.clone() };
+        state.register_udtf(info.name(), Arc::new(function));
+    }
+    let urls = Arc::new(UrlTables::new(opener, table, others));
+    let catalogs = Arc::new(FreshCatalogs::new(state.catalog_list().clone(), urls));
+    state.register_catalog_list(catalogs);
+    let context = SessionContext::new_with_state(state);
+    listed.session_store().with_state(context.state_weak_ref());
+    Ok(context)
+}

@@ -1,0 +1,186 @@
+//! INSERT INTO: rows become cells, all of them at once or none.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::SchemaExt;
+use datafusion::datasource::sink::{DataSink, DataSinkExec};
+use datafusion::error::Result;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::dml::InsertOp;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
+use futures_util::TryStreamExt;
+use tdb_array::{Array, Duplicates, TogetherWriter};
+
+use super::dense;
+use crate::error;
+use crate::opened::Opened;
+
+/// About how many bytes of rows become one fragment.
+const FRAGMENT: usize = 128 << 20;
+
+/// The plan that writes the rows of another into an array.
+///
+/// # Errors
+/// The rows have other columns; what the array can't do.
+pub(crate) fn insert(
+    opened: &Arc<Opened>,
+    input: Arc<dyn ExecutionPlan>,
+    operation: InsertOp,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    opened.schema.logically_equivalent_names_and_types(&input.schema())?;
+    let schema = opened.array_schema();
+    match operation {
+        InsertOp::Append => {}
+        // Cells with the same coordinates take the place of others.
+        InsertOp::Replace if !schema.allows_duplicates() => {}
+        InsertOp::Replace => {
+            return Err(error::plan(format!(
+                "{:?} allows cells with equal coordinates; REPLACE INTO has nothing to go by",
+                opened.uri
+            )));
+        }
+        InsertOp::Overwrite => {
+            return Err(error::plan("INSERT OVERWRITE isn't there for arrays; delete the cells first"));
+        }
+    }
+    refuse_past(opened, "INSERT")?;
+    let sink = InsertSink { array: opened.array.clone(), uri: opened.uri.clone(), schema: opened.schema.clone() };
+    Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
+}
+
+/// Nothing is changed in what was opened as it was.
+pub(super) fn refuse_past(opened: &Opened, statement: &str) -> Result<()> {
+    match opened.options.time {
+        None => Ok(()),
+        Some(_) => {
+            Err(error::plan(format!("{statement}: {:?} was opened as it was at a time; leave that out", opened.uri)))
+        }
+    }
+}
+
+/// Writes rows into an array.
+#[derive(Debug)]
+pub(crate) struct InsertSink {
+    pub(crate) array: Array,
+    pub(crate) uri: String,
+    pub(crate) schema: SchemaRef,
+}
+
+impl DisplayAs for InsertSink {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "insert into array={}", self.uri)
+    }
+}
+
+#[async_trait]
+impl DataSink for InsertSink {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    async fn write_all(&self, data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
+        let consumer = MemoryConsumer::new(format!("INSERT INTO {:?}", self.uri));
+        let rows = Rows { held: Vec::new(), bytes: 0, reservation: consumer.register(context.memory_pool()) };
+        if self.array.schema().is_dense() {
+            return self.write_dense(data, rows).await;
+        }
+        self.write_sparse(data, rows).await
+    }
+}
+
+/// Rows that wait to be written.
+struct Rows {
+    held: Vec<RecordBatch>,
+    bytes: usize,
+    reservation: MemoryReservation,
+}
+
+impl Rows {
+    /// Whether there is room for more rows. They are there twice while they are written.
+    fn make_room(&self, batch: &RecordBatch) -> Result<()> {
+        self.reservation.try_grow(batch.get_array_memory_size().saturating_mul(2))
+    }
+
+    fn push(&mut self, batch: RecordBatch) {
+        self.bytes += batch.get_array_memory_size();
+        self.held.push(batch);
+    }
+
+    /// All of them as one batch.
+    fn take(&mut self, schema: &SchemaRef) -> Result<RecordBatch> {
+        let held = std::mem::take(&mut self.held);
+        self.bytes = 0;
+        Ok(concat_batches(schema, &held)?)
+    }
+}
+
+impl InsertSink {
+    async fn write_sparse(&self, mut data: SendableRecordBatchStream, mut rows: Rows) -> Result<u64> {
+        let mut write = self.array.write();
+        if !self.array.schema().allows_duplicates() {
+            write = write.duplicates(Duplicates::KeepLast);
+        }
+        let mut writer = write.together().map_err(|error| error::of_array(&self.uri, error))?;
+        let mut count = 0;
+        while let Some(batch) = data.try_next().await? {
+            if batch.num_rows() == 0 {
+                continue;
+            }
+            count += batch.num_rows() as u64;
+            if let Err(error) = rows.make_room(&batch) {
+                // What is there is written first, and its room used again.
+                if rows.held.is_empty() {
+                    return Err(error);
+                }
+                writer = self.flush(writer, &mut rows).await?;
+                rows.make_room(&batch)?;
+            }
+            rows.push(batch);
+            if rows.bytes >= FRAGMENT {
+                writer = self.flush(writer, &mut rows).await?;
+            }
+        }
+        if !rows.held.is_empty() {
+            writer = self.flush(writer, &mut rows).await?;
+        }
+        let uri = self.uri.clone();
+        let committed = move || writer.commit().map_err(|error| error::of_array(&uri, error));
+        error::joined(tokio::task::spawn_blocking(committed).await)?;
+        Ok(count)
+    }
+
+    /// Writes what waits, as a fragment that nobody sees yet.
+    async fn flush(&self, mut writer: TogetherWriter, rows: &mut Rows) -> Result<TogetherWriter> {
+        let batch = rows.take(&self.schema)?;
+        let (array, uri) = (self.array.clone(), self.uri.clone());
+        let write = move || {
+            let cells = tdb_arrow::cells(&batch, &array).map_err(|error| error::of_arrow(&uri, error))?;
+            writer.push(cells).map_err(|error| error::of_array(&uri, error))?;
+            Ok(writer)
+        };
+        let writer = error::joined(tokio::task::spawn_blocking(write).await)?;
+        rows.reservation.free();
+        Ok(writer)
+    }
+
+    /// The cells of a dense array are a box: all rows have to be there before it is known whether they are one.
+    async fn write_dense(&self, mut data: SendableRecordBatchStream, mut rows: Rows) -> Result<u64> {
+        while let Some(batch) = data.try_next().await? {
+            rows.make_room(&batch).map_err(|error| {
+                let what = "is dense: all rows of an INSERT have to fit in memory; write it box by box";
+                error.context(format!("table {:?} {what}", self.uri))
+            })?;
+            rows.push(batch);
+        }
+        let batch = rows.take(&self.schema)?;
+        let (array, uri, count) = (self.array.clone(), self.uri.clone(), batch.num_rows() as u64);
+        error::joined(tokio::task::spawn_blocking(move || dense::write(&array, &uri, &batch)).await)?;
+        Ok(count)
+    }
+}

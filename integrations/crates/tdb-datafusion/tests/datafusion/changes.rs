@@ -1,0 +1,185 @@
+//! Arrays that change while they are asked, and changes that are there as a whole or not at all.
+
+use tdb_datafusion::datafusion::error::DataFusionError;
+use tdb_datafusion::tdb_array::Array;
+use tdb_datafusion::{Opener, TableOptions, TdbCatalog};
+use tdb_maintain::{ConsolidateFragments, Vacuum};
+
+use crate::support::{local, local_with, rows, run};
+
+#[test]
+fn a_query_sees_one_snapshot_and_the_next_one_what_came_meanwhile() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let uri = folder.path().join("t").to_str().unwrap().to_owned();
+        let session = local(2);
+        let create = format!(
+            "CREATE EXTERNAL TABLE t (x INT NOT NULL) STORED AS TILEDB LOCATION '{uri}' OPTIONS ('dimensions' 'x')"
+        );
+        rows(&session, &create).await.unwrap();
+        rows(&session, "INSERT INTO t SELECT value FROM generate_series(1, 10)").await.unwrap();
+        let planned = session.sql("SELECT x FROM t").await.unwrap();
+        rows(&session, "INSERT INTO t VALUES (11)").await.unwrap();
+        assert_eq!(planned.count().await.unwrap(), 10);
+        assert_eq!(rows(&session, "SELECT count(*) FROM t").await.unwrap(), ["11"]);
+        // An array can be written from itself.
+        rows(&session, "INSERT INTO t SELECT x + 100 FROM t").await.unwrap();
+        assert_eq!(rows(&session, "SELECT count(*) FROM t").await.unwrap(), ["22"]);
+    });
+}
+
+#[test]
+fn a_statement_that_names_an_array_twice_sees_one_snapshot() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let uri = folder.path().join("t").to_str().unwrap().to_owned();
+        crate::support::sparse(folder.path().join("t").as_path(), 4, true);
+        let session = local(2);
+        let before: usize = rows(&session, &format!("SELECT count(*) FROM '{uri}'")).await.unwrap()[0].parse().unwrap();
+        let sql = format!(
+            "SELECT (SELECT count(*) FROM '{uri}') AS a, count(*) AS b, (SELECT count(*) FROM '{uri}' WHERE x < 0) AS c FROM '{uri}' AS again"
+        );
+        let planned = session.sql(&sql).await.unwrap();
+        rows(&session, &format!("DELETE FROM '{uri}' WHERE u >= 0")).await.unwrap();
+        let found = crate::support::text(&planned.collect().await.unwrap());
+        assert!(found[0].starts_with(&format!("{before} | {before} | ")), "{found:?}");
+        assert!(!found[0].ends_with(" | 0"), "{found:?}");
+        assert!(rows(&session, &sql).await.unwrap()[0].starts_with("0 | 0 | 0"));
+    });
+}
+
+#[test]
+fn what_was_consolidated_meanwhile_is_read_and_what_was_vacuumed_is_an_error() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let uri = path.to_str().unwrap().to_owned();
+        let session = local(2);
+        let create = format!(
+            "CREATE EXTERNAL TABLE t (x INT NOT NULL, a INT NOT NULL) STORED AS TILEDB LOCATION '{uri}' OPTIONS ('dimensions' 'x')"
+        );
+        rows(&session, &create).await.unwrap();
+        for first in [1, 11, 21] {
+            let insert = format!("INSERT INTO t SELECT value, value AS a FROM generate_series({first}, {first} + 9)");
+            rows(&session, &insert).await.unwrap();
+        }
+        let sum = "SELECT sum(a) FROM t WHERE a % 2 = 0";
+        let wanted = rows(&session, sum).await.unwrap();
+        let (consolidated, vacuumed) = (session.sql(sum).await.unwrap(), session.sql(sum).await.unwrap());
+        ConsolidateFragments::new().run(&Array::open(&path).unwrap()).unwrap();
+        assert_eq!(crate::support::text(&consolidated.collect().await.unwrap()), wanted);
+        assert!(Vacuum::fragments().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap().steps.len() >= 3);
+        // Never fewer rows: all of them, or an error that names the array.
+        let error = vacuumed.collect().await.unwrap_err().to_string();
+        assert!(error.contains(&uri) && error.contains("__fragments"), "{error}");
+        assert_eq!(rows(&session, sum).await.unwrap(), wanted);
+    });
+}
+
+#[test]
+fn an_insert_that_fails_leaves_nothing() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let session = local(1);
+        let create = format!(
+            "CREATE EXTERNAL TABLE t (x INT NOT NULL, a INT NOT NULL) STORED AS TILEDB LOCATION '{}' OPTIONS ('dimensions' 'x', 'domain.x' '0..=99')",
+            path.display()
+        );
+        rows(&session, &create).await.unwrap();
+        let outside = rows(&session, "INSERT INTO t SELECT value, 1 FROM generate_series(0, 100)").await.unwrap_err();
+        assert!(outside.to_string().contains("domain"), "{outside}");
+        let division = rows(&session, "INSERT INTO t SELECT value, 1 / (50 - value) FROM generate_series(0, 99)").await;
+        assert!(division.is_err());
+        assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
+        assert_eq!(std::fs::read_dir(path.join("__fragments")).unwrap().count(), 0);
+    });
+}
+
+#[test]
+fn a_copy_that_fails_leaves_no_array() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let session = local(1);
+        // In the first rows, and in later ones.
+        for failing in [5, 90_000] {
+            let copy = |failing: i64| {
+                format!(
+                    "COPY (SELECT value AS x, 1 / ({failing} - value) AS a FROM generate_series(0, 99999)) TO '{}' STORED AS TILEDB OPTIONS ('dimensions' 'x')",
+                    path.display()
+                )
+            };
+            assert!(rows(&session, &copy(failing)).await.is_err());
+            let left = std::fs::read_dir(&path).map_or(0, Iterator::count);
+            assert_eq!(left, 0, "{failing}");
+        }
+        // Nothing is in the way of the next one, and what is there stays.
+        let copy = format!("COPY (SELECT 1 AS x) TO '{}' STORED AS TILEDB OPTIONS ('dimensions' 'x')", path.display());
+        let other =
+            format!("COPY (SELECT 1 / 0 AS x) TO '{}' STORED AS TILEDB OPTIONS ('dimensions' 'x')", path.display());
+        rows(&session, &copy).await.unwrap();
+        assert!(rows(&session, &copy).await.is_err() && rows(&session, &other).await.is_err());
+        assert_eq!(rows(&session, &format!("SELECT x FROM '{}'", path.display())).await.unwrap(), ["1"]);
+    });
+}
+
+#[test]
+fn a_dense_insert_that_doesnt_fit_says_so() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let session =
+            tdb_datafusion::session(tdb_datafusion::SessionOptions::new(Opener::local()).memory(4 << 20)).unwrap();
+        let create = format!(
+            "CREATE EXTERNAL TABLE t (x BIGINT NOT NULL, a BIGINT NOT NULL) STORED AS TILEDB LOCATION '{}' OPTIONS ('array' 'dense', 'dimensions' 'x', 'domain.x' '0..=9999999', 'tile.x' '1000')",
+            path.display()
+        );
+        rows(&session, &create).await.unwrap();
+        let insert = "INSERT INTO t SELECT value, value AS a FROM generate_series(0, 999999)";
+        let error = rows(&session, insert).await.unwrap_err();
+        assert!(matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)), "{error}");
+        assert!(error.to_string().contains("have to fit in memory"), "{error}");
+        assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn groups_are_catalogs() {
+    run(async {
+        let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../fixtures/v22-by-2.30.0-group/group");
+        let session = local(1);
+        let catalog = TdbCatalog::group(fixture, &Opener::local(), TableOptions::new()).await.unwrap();
+        session.register_catalog("g", catalog);
+        let tables = rows(
+            &session,
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'g' AND table_schema <> 'information_schema'",
+        );
+        let tables = tables.await.unwrap();
+        assert!(!tables.is_empty());
+        let mut read = 0;
+        for table in &tables {
+            let (schema, name) = table.split_once(" | ").unwrap();
+            let sql = format!("SELECT count(*) FROM g.\"{schema}\".\"{name}\"");
+            read += usize::from(rows(&session, &sql).await.is_ok());
+        }
+        assert!(read > 0, "{tables:?}");
+        let error = rows(&session, &format!("SELECT * FROM '{fixture}'")).await.unwrap_err().to_string();
+        assert!(error.contains("is a group and no table"), "{error}");
+    });
+}
+
+#[test]
+fn tables_of_a_time_stay_as_they_were() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("array");
+        crate::support::sparse(&path, 8, true);
+        let session = local_with(TableOptions::new());
+        let first = rows(&session, &format!("SELECT count(*) FROM '{}@1010'", path.display())).await.unwrap();
+        let none = rows(&session, &format!("SELECT count(*) FROM '{}@1009'", path.display())).await;
+        // Before the first schema there is no array at all, or an empty one.
+        assert!(none.is_err() || none.unwrap() == ["0"]);
+        assert_ne!(first, ["0"]);
+    });
+}

@@ -1,0 +1,59 @@
+//! What can't be done is said in the terms of SQL.
+
+use tdb_datafusion::datafusion::error::DataFusionError;
+use tdb_datafusion::{Opener, SessionOptions, TableOptions, session};
+
+use crate::support::{local, rows, run, sparse};
+
+#[test]
+fn a_pool_that_is_too_small_says_so() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("array");
+        sparse(&path, 1, true);
+        let asked = |memory: usize| {
+            let session = session(SessionOptions::new(Opener::local()).memory(memory)).unwrap();
+            let sql = format!("SELECT count(DISTINCT s) FROM '{}'", path.display());
+            async move { rows(&session, &sql).await }
+        };
+        let error = asked(1 << 10).await.unwrap_err();
+        assert!(matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)), "{error}");
+        assert!(error.to_string().contains("scan of"), "{error}");
+        // With less than it would take, but enough, it is content.
+        assert_eq!(asked(64 << 20).await.unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn names_that_lead_nowhere_are_named() {
+    run(async {
+        let session = local(1);
+        for (sql, wanted) in [
+            ("SELECT * FROM 'no/such/array'", "not found"),
+            ("SELECT * FROM 'wrong://bucket/array'", "not found"),
+            ("SELECT * FROM tdb_schema('wrong://bucket/array')", "only local folders"),
+            ("SELECT * FROM tdb_schema('a', 'never')", "is no time"),
+        ] {
+            let error = rows(&session, sql).await.unwrap_err().to_string();
+            assert!(error.contains(wanted), "{sql}: {error}");
+        }
+    });
+}
+
+#[test]
+fn a_table_of_another_session_refuses_to_delete() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("array");
+        sparse(&path, 2, true);
+        let table = tdb_datafusion::TdbTable::open(path.to_str().unwrap(), &Opener::local(), TableOptions::new())
+            .await
+            .unwrap();
+        let plain = tdb_datafusion::datafusion::prelude::SessionContext::new();
+        plain.register_table("t", table).unwrap();
+        let before = rows(&plain, "SELECT count(*) FROM t").await.unwrap();
+        let error = rows(&plain, "DELETE FROM t WHERE u IN (SELECT u FROM t WHERE u > 250)").await.unwrap_err();
+        assert!(error.to_string().contains("takes a session of tdb-datafusion"), "{error}");
+        assert_eq!(rows(&plain, "SELECT count(*) FROM t").await.unwrap(), before);
+    });
+}

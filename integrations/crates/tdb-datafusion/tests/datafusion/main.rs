@@ -1,0 +1,15 @@
+//! Arrays as tables, held against the same cells in memory.
+
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod changes;
+mod docs;
+mod enumerations;
+mod errors;
+mod fixtures;
+mod fuzz_replay;
+mod pieces;
+mod plans;
+mod random;
+mod slt;
+mod support;

@@ -1,0 +1,280 @@
+//! Arrays to be asked, and ways to ask them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_datafusion::datafusion::arrow::array::RecordBatch;
+use tdb_datafusion::datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use tdb_datafusion::datafusion::datasource::MemTable;
+use tdb_datafusion::datafusion::datasource::source::DataSourceExec;
+use tdb_datafusion::datafusion::error::Result;
+use tdb_datafusion::datafusion::physical_plan::ExecutionPlan;
+use tdb_datafusion::datafusion::prelude::SessionContext;
+use tdb_datafusion::tdb_array::tdb_condition::field;
+use tdb_datafusion::tdb_array::tdb_schema::{
+    ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
+};
+use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, NewCells, NewColumn};
+use tdb_datafusion::{Opener, Scan, SessionOptions, TableOptions, session};
+
+/// Runs asynchronous code.
+pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap().block_on(future)
+}
+
+/// A session that opens local folders, with some partitions.
+pub(crate) fn local(partitions: usize) -> SessionContext {
+    local_with(TableOptions::new().partitions(partitions))
+}
+
+pub(crate) fn local_with(table: TableOptions) -> SessionContext {
+    session(SessionOptions::new(Opener::local()).partitions(3).table(table)).unwrap()
+}
+
+/// The rows of a statement as text, in their order.
+pub(crate) async fn rows(context: &SessionContext, sql: &str) -> Result<Vec<String>> {
+    Ok(text(&context.sql(sql).await?.collect().await?))
+}
+
+pub(crate) fn text(batches: &[RecordBatch]) -> Vec<String> {
+    let options = FormatOptions::new().with_null("NULL");
+    let mut lines = Vec::new();
+    for batch in batches {
+        let columns: Vec<_> =
+            batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options).unwrap()).collect();
+        for row in 0..batch.num_rows() {
+            let cells = columns.iter().map(|column| match column.value(row).to_string() {
+                empty if empty.is_empty() => "(empty)".to_owned(),
+                text => text,
+            });
+            lines.push(cells.collect::<Vec<_>>().join(" | "));
+        }
+    }
+    lines
+}
+
+pub(crate) fn sorted(mut lines: Vec<String>) -> Vec<String> {
+    lines.sort();
+    lines
+}
+
+/// The cells of an array in memory, read without anything that is pushed down.
+pub(crate) async fn twin(context: &SessionContext, path: &Path) -> Result<Arc<MemTable>> {
+    let table = tdb_datafusion::TdbTable::open(
+        path.to_str().unwrap(),
+        &Opener::local(),
+        TableOptions::new().without_pushdown().partitions(1),
+    )
+    .await?;
+    let frame = context.read_table(table)?;
+    let schema = Arc::new(frame.schema().as_arrow().clone());
+    Ok(Arc::new(MemTable::try_new(schema, vec![frame.collect().await?])?))
+}
+
+/// The scans of a plan.
+pub(crate) fn scans(plan: &Arc<dyn ExecutionPlan>) -> Vec<Scan> {
+    let source = plan.downcast_ref::<DataSourceExec>().and_then(|exec| exec.data_source().downcast_ref::<Scan>());
+    let mut found: Vec<Scan> = source.cloned().into_iter().collect();
+    plan.children().into_iter().for_each(|child| found.extend(scans(child)));
+    found
+}
+
+/// Numbers that look random, the same on each run.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    pub(crate) fn one<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())].clone()
+    }
+}
+
+fn string(name: &str) -> Attribute {
+    Attribute::new(name, Datatype::StringUtf8).with_cell_val_num(CellValNum::Var)
+}
+
+pub(crate) const FLOATS: [f32; 12] = [
+    f32::NEG_INFINITY,
+    f32::INFINITY,
+    f32::NAN,
+    -f32::NAN,
+    0.0,
+    -0.0,
+    1.5,
+    -1.5,
+    30.0,
+    f32::MIN,
+    f32::MAX,
+    f32::MIN_POSITIVE,
+];
+pub(crate) const LONGS: [i64; 8] = [i64::MIN, i64::MAX, 0, -1, 1, 7, 100, -100];
+pub(crate) const STRINGS: [&str; 9] = ["", "A", "a", "AC", "ACGT", "é", "z\u{10ffff}", "A%", "A_\\"];
+pub(crate) const VALUES: [&str; 4] = ["PASS", "q10", "", "s50"];
+pub(crate) const DAYS: [i64; 6] = [i64::MIN, 0, -1, 19_000, 19_001, 2_000_000_000];
+
+/// Attributes of every kind, of some cells.
+struct Filled {
+    floats: Vec<f32>,
+    doubles: Vec<Option<f64>>,
+    longs: Vec<Option<i64>>,
+    times: Vec<i64>,
+    small: Vec<u8>,
+    strings: Vec<Option<&'static str>>,
+    positions: Vec<Option<u8>>,
+    days: Vec<i64>,
+    flags: Vec<u8>,
+}
+
+impl Filled {
+    fn new(random: &mut Random, count: usize) -> Self {
+        let mut filled = Self {
+            floats: Vec::new(),
+            doubles: Vec::new(),
+            longs: Vec::new(),
+            times: Vec::new(),
+            small: Vec::new(),
+            strings: Vec::new(),
+            positions: Vec::new(),
+            days: Vec::new(),
+            flags: Vec::new(),
+        };
+        // Some fragments have tame values, so that statistics say something of them.
+        let is_tame = random.below(2) == 0;
+        for _ in 0..count {
+            let some = |random: &mut Random| is_tame || random.below(4) > 0;
+            let float = if is_tame { random.below(40) as f32 } else { random.one(&FLOATS) };
+            filled.floats.push(float);
+            filled.doubles.push(some(random).then_some(f64::from(float) / 3.0));
+            let long = if is_tame { random.below(20) as i64 } else { random.one(&LONGS) };
+            filled.longs.push(some(random).then_some(long));
+            filled.times.push(long);
+            filled.small.push(random.below(256) as u8);
+            let string = random.one(&STRINGS);
+            filled.strings.push(some(random).then_some(string));
+            // Not every position is one of a value.
+            let position = if is_tame { random.below(4) as u8 } else { random.one(&[0, 1, 2, 3, 4, 255]) };
+            filled.positions.push(some(random).then_some(position));
+            filled.days.push(random.one(if is_tame { &DAYS[1..] } else { &DAYS }));
+            filled.flags.push(random.below(3) as u8);
+        }
+        filled
+    }
+
+    fn cells(&self) -> NewCells<'_> {
+        NewCells::new()
+            .with("f", &self.floats)
+            .with("g", NewColumn::options(self.doubles.iter().copied()))
+            .with("n", NewColumn::options(self.longs.iter().copied()))
+            .with("u", &self.small)
+            .with("s", NewColumn::optional_strings(self.strings.iter().copied()))
+            .with("e", NewColumn::options(self.positions.iter().copied()))
+            .with("day", &self.days)
+            .with("t", &self.times)
+            .with("b", &self.flags)
+    }
+}
+
+fn with_attributes(builder: SchemaBuilder) -> ArrayDefinition {
+    let schema = builder
+        .attribute(Attribute::new("f", Datatype::Float32))
+        .attribute(Attribute::new("g", Datatype::Float64).nullable(false))
+        .attribute(Attribute::new("n", Datatype::Int64).nullable(true))
+        .attribute(Attribute::new("u", Datatype::UInt8))
+        .attribute(string("s").nullable(false))
+        .attribute(Attribute::new("e", Datatype::UInt8).with_enumeration("filters").nullable(false))
+        .attribute(Attribute::new("day", Datatype::DatetimeDay))
+        .attribute(Attribute::new("t", Datatype::DatetimeMs))
+        .attribute(Attribute::new("b", Datatype::Bool))
+        .enumeration(EnumerationRef::unplaced("filters"))
+        .build()
+        .unwrap();
+    let filters = Enumeration::strings("filters", "", Datatype::StringUtf8, VALUES).unwrap();
+    ArrayDefinition::new(schema).unwrap().with_enumeration(filters).unwrap()
+}
+
+/// The coordinates of one fragment of an array with dimensions x (int32, all of the type), name (string) and y (float64).
+fn coordinates(random: &mut Random, count: usize) -> (Vec<i32>, Vec<&'static str>, Vec<f64>) {
+    const XS: [i32; 6] = [i32::MIN, i32::MAX - 10, 0, -1, 1, 5];
+    let mut all: Vec<(i32, &'static str, u64)> = (0..count)
+        .map(|_| {
+            let x = if random.below(3) == 0 { random.one(&XS) } else { random.below(50) as i32 - 25 };
+            let y = random.one(&[0.0f64, -1.0, 1.0, 2.5, 100.0, -100.0]);
+            (x, random.one(&["", "a", "ab", "b", "chr1", "chr10", "~"]), y.to_bits())
+        })
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    let x = all.iter().map(|cell| cell.0).collect();
+    let name = all.iter().map(|cell| cell.1).collect();
+    (x, name, all.iter().map(|cell| f64::from_bits(cell.2)).collect())
+}
+
+/// A sparse array of several fragments that overlap, with deletes and an attribute that came later.
+pub(crate) fn sparse(path: &Path, seed: u64, duplicates: bool) {
+    let mut random = Random::new(seed);
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(i32::MIN), Scalar::I32(i32::MAX - 10))
+        .with_tile_extent(Scalar::I32(10));
+    let y = Dimension::new("y", Datatype::Float64, Scalar::F64(-100.0), Scalar::F64(100.0));
+    let builder = SchemaBuilder::sparse().dimension(x).dimension(Dimension::string("name")).dimension(y);
+    let definition = with_attributes(builder.capacity(7).allows_duplicates(duplicates));
+    CreateOptions::new().names(Names::new().at(1000)).create(path, &definition).unwrap();
+    let fragments = 1 + random.below(4);
+    for fragment in 0..fragments {
+        let time = 1000 + 10 * (fragment as u64 + 1);
+        let count = 1 + random.below(60);
+        let (xs, names, ys) = coordinates(&mut random, count);
+        let array = Array::open(path).unwrap();
+        let has_late = array.schema().field("late").is_some();
+        let late: Vec<i16> = (0..xs.len()).map(|_| random.below(5) as i16).collect();
+        let filled = Filled::new(&mut random, xs.len());
+        let names = NewColumn::strings(names);
+        let mut cells = filled.cells().with("x", &xs).with("name", names).with("y", &ys);
+        if has_late {
+            cells = cells.with("late", &late);
+        }
+        array.write().names(Names::new().at(time)).cells(cells).unwrap();
+        if random.below(3) == 0 {
+            let condition = field("u").lt(random.below(80) as u8);
+            Array::open(path).unwrap().delete_cells(&condition, &Names::new().at(time + 1)).unwrap();
+        }
+        if !has_late && random.below(2) == 0 {
+            let array = Array::open(path).unwrap();
+            let evolution = SchemaEvolution::new().add_attribute(Attribute::new("late", Datatype::Int16));
+            array.evolve(&evolution, &Names::new().at(time + 2)).unwrap();
+        }
+    }
+}
+
+/// A dense array of which some boxes were written.
+pub(crate) fn dense(path: &Path, seed: u64) {
+    let mut random = Random::new(seed);
+    let side = |name: &str, extent: i32| {
+        Dimension::new(name, Datatype::Int32, Scalar::I32(-20), Scalar::I32(1_000_000))
+            .with_tile_extent(Scalar::I32(extent))
+    };
+    let definition = with_attributes(SchemaBuilder::dense().dimension(side("x", 4)).dimension(side("y", 3)));
+    CreateOptions::new().names(Names::new().at(1000)).create(path, &definition).unwrap();
+    for fragment in 0..random.below(4) {
+        let (x, y) = (random.below(30) as i32 - 20, random.below(30) as i32 - 20);
+        let (width, height) = (1 + random.below(9) as i32, 1 + random.below(9) as i32);
+        let filled = Filled::new(&mut random, (width * height) as usize);
+        let write = Array::open(path).unwrap().write().names(Names::new().at(1000 + 10 * (fragment as u64 + 1)));
+        let write = write.range("x", x..x + width).unwrap().range("y", y..y + height).unwrap();
+        write.cells(filled.cells()).unwrap();
+    }
+}

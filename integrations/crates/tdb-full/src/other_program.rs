@@ -1,0 +1,40 @@
+//! Programs that do for this one what makes them large.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{Error, ErrorKind};
+use std::path::PathBuf;
+use std::process::Command;
+
+use tdb_cli::{Failure, Result};
+
+/// Goes on as another program, which lies beside this one or where the system looks for programs. Comes back only if it can't be
+/// started; on systems other than Unix, ends with it.
+pub(crate) fn run(name: &str, arguments: impl IntoIterator<Item = OsString>, not_found: Failure) -> Result<()> {
+    let mut program = Command::new(beside(name).unwrap_or_else(|| name.into()));
+    let error = become_it(program.args(arguments));
+    match error.kind() {
+        ErrorKind::NotFound => Err(not_found),
+        _ => Err(Failure::io(name, &error)),
+    }
+}
+
+/// The program in the folder of this one.
+fn beside(name: &str) -> Option<PathBuf> {
+    let path = env::current_exe().ok()?.with_file_name(format!("{name}{}", env::consts::EXE_SUFFIX));
+    path.is_file().then_some(path)
+}
+
+#[cfg(unix)]
+fn become_it(program: &mut Command) -> Error {
+    // Ctrl-C is that one's from here on.
+    std::os::unix::process::CommandExt::exec(program)
+}
+
+#[cfg(not(unix))]
+fn become_it(program: &mut Command) -> Error {
+    match program.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(error) => error,
+    }
+}

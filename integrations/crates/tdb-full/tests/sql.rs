@@ -1,0 +1,211 @@
+//! `tdb sql`, run.
+#![cfg(feature = "sql")]
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod command;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use command::{tdb, text};
+use tdb_testkit::fixtures::{self, Fixture};
+
+/// An array of two integer dimensions, an `int32` attribute `a` and a string `s`.
+const SPARSE: &str = "v22-by-2.30.0-sparse-2d";
+
+fn uri(fixture: &Fixture) -> String {
+    fixture.array_dir().to_str().unwrap().to_owned()
+}
+
+fn with_input(arguments: &[&str], input: &str) -> Output {
+    // The program that `tdb sql` runs lies beside it.
+    assert!(Path::new(env!("CARGO_BIN_EXE_tdb-sql")).is_file());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tdb"));
+    let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn rows(arguments: &[&str]) -> String {
+    let output = tdb(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The exit code and what was said.
+fn refused(arguments: &[&str]) -> (i32, String) {
+    let output = tdb(arguments);
+    assert_eq!(text(&output.stdout), "");
+    (output.status.code().unwrap(), text(&output.stderr))
+}
+
+#[test]
+fn a_statement_gives_the_cells_that_read_gives() {
+    let fixture = fixtures::named(SPARSE);
+    let array = uri(&fixture);
+    for format in ["csv", "jsonl", "json"] {
+        let select = format!("SELECT y, x, a, s FROM '{array}' WHERE y BETWEEN 0 AND 3 ORDER BY y, x");
+        let by_sql = rows(&["sql", &select, "--format", format]);
+        let by_read = rows(&[
+            "read",
+            &array,
+            "--select",
+            "y,x,a,s",
+            "--range",
+            "y=0..=3",
+            "--order",
+            "row-major",
+            "--format",
+            format,
+        ]);
+        assert_eq!(by_sql, by_read, "{format}");
+        assert!(by_sql.lines().count() > 3);
+    }
+}
+
+#[test]
+fn statements_come_from_files_and_pipes() {
+    let fixture = fixtures::named(SPARSE);
+    let array = uri(&fixture);
+    let statements = format!("-- two of them\nSELECT count(*) AS n FROM '{array}'; SELECT ';' AS s;");
+    let expected = "n\n68\ns\n;\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("queries.sql");
+    fs::write(&file, &statements).unwrap();
+    assert_eq!(rows(&["sql", "-f", file.to_str().unwrap(), "--format", "csv"]), expected);
+    for arguments in [&["sql", "--format", "csv"][..], &["sql", "--format", "csv", "-f", "-"]] {
+        assert_eq!(text(&with_input(arguments, &statements).stdout), expected);
+    }
+    assert_eq!(rows(&["sql", &statements, "--format", "csv"]), expected);
+    // The first that fails is the last.
+    let output = with_input(&["sql", "--format", "csv"], "SELECT 1 AS a; SELECT b; SELECT 2");
+    assert_eq!(text(&output.stdout), "a\n1\n");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn errors_say_where() {
+    let fixture = fixtures::named(SPARSE);
+    let array = uri(&fixture);
+    let (exit, said) = refused(&["sql", &format!("SELECT y,\n  z\nFROM '{array}'")]);
+    assert_eq!(exit, 2);
+    assert!(said.contains("  2 |   z") && said.contains("    |   ^"), "{said}");
+    let (exit, said) = refused(&["sql", "SELEC 1"]);
+    assert_eq!(exit, 2);
+    assert!(said.contains("  1 | SELEC 1") && said.contains("    | ^"), "{said}");
+    let (exit, said) = refused(&["sql", "SELECT v, cluster FROM (VALUES (1, 2)) AS t(v, cluster)"]);
+    assert_eq!(exit, 2);
+    assert!(said.contains("if cluster is a name, write it in double quotes"), "{said}");
+    let (exit, said) = refused(&["sql", "SELECT 1 +"]);
+    assert_eq!(exit, 2);
+    assert!(said.contains("    |           ^"), "{said}");
+    let (exit, said) = refused(&["sql", "SELECT * FROM 'no/such/array'"]);
+    assert!(exit == 2 || exit == 5, "{exit} {said}");
+    assert!(said.contains("no/such/array"), "{said}");
+    let (exit, said) = refused(&["sql", "SELECT 1", "--set", "datafusion.no.such=1"]);
+    assert_eq!(exit, 2, "{said}");
+    let (exit, said) = refused(&["sql", "SELECT 1", "--memory", "much"]);
+    assert_eq!(exit, 2, "{said}");
+}
+
+#[test]
+fn a_file_is_named_with_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("q.sql");
+    fs::write(&file, "SELECT 1;\n\nSELECT no_column FROM (VALUES (1)) AS t(a);\n").unwrap();
+    let output = tdb(&["sql", "-f", file.to_str().unwrap(), "--format", "csv"]);
+    let said = text(&output.stderr);
+    assert!(said.contains("q.sql:3: "), "{said}");
+    assert!(said.contains("  3 | SELECT no_column"), "{said}");
+}
+
+#[test]
+fn too_little_memory_is_said() {
+    // One side of such a join has to be in memory; what sorts and groups writes to files what it has no room for.
+    let series = |name: &str| format!("generate_series(1, 300000) AS {name}(v)");
+    let join = format!("SELECT count(*) AS n FROM {} JOIN {} ON a.v = b.v", series("a"), series("b"));
+    let groups = format!("SELECT count(*) AS n FROM (SELECT v || 'x' AS w FROM {} GROUP BY w)", series("a"));
+    let settings = ["--memory", "1MiB", "--threads", "1"];
+    let (exit, said) = refused(&[&["sql", &join][..], &settings].concat());
+    assert_eq!(exit, 5, "{said}");
+    assert!(said.contains("--memory"), "{said}");
+    let spilled = rows(&[&["sql", &groups, "--format", "csv"][..], &settings].concat());
+    assert_eq!(spilled, "n\n300000\n");
+}
+
+#[test]
+fn scans_leave_memory_to_the_rest_of_a_query() {
+    let fixture = fixtures::named(SPARSE);
+    let array = uri(&fixture);
+    // Three scans of two partitions each, and what groups and sorts them.
+    let query = format!(
+        "SELECT one.y, count(*) AS n FROM '{array}' AS one JOIN '{array}' AS two ON one.s = two.s JOIN '{array}' AS three ON \
+         two.y = three.y GROUP BY one.y ORDER BY n, one.y"
+    );
+    let little = rows(&["sql", &query, "--memory", "32MiB", "--threads", "2", "--format", "csv"]);
+    assert_eq!(little, rows(&["sql", &query, "--format", "csv"]));
+}
+
+#[test]
+fn times_keys_and_groups() {
+    let fixture = fixtures::named(SPARSE);
+    let array = uri(&fixture);
+    let count = format!("SELECT count(*) AS n FROM '{array}'");
+    // The second fragment was written a second later.
+    let early = rows(&["sql", &count, "--at", "2023-11-14T22:13:20Z", "--format", "csv"]);
+    assert_ne!(early, rows(&["sql", &count, "--format", "csv"]));
+    let folder = tempfile::tempdir().unwrap();
+    let group = folder.path().join("cohort");
+    let group = group.to_str().unwrap();
+    rows(&["group", "create", group]);
+    rows(&["copy", &array, &format!("{group}/calls")]);
+    rows(&["group", "add", group, "calls"]);
+    for table in ["calls", "cohort.public.calls"] {
+        let found = rows(&["sql", &format!("SELECT count(*) AS n FROM {table}"), "--group", group, "--format", "csv"]);
+        assert_eq!(found, "n\n68\n");
+    }
+    let shown = rows(&["sql", "SHOW TABLES", "--group", &format!("g={group}"), "--format", "jsonl"]);
+    assert!(shown.contains(r#""table_catalog":"g""#) && shown.contains(r#""table_name":"calls""#), "{shown}");
+}
+
+#[test]
+fn arrays_by_path_are_never_dropped() {
+    let fixture = fixtures::named(SPARSE);
+    let (exit, said) = refused(&["sql", &format!("DROP TABLE '{}'", uri(&fixture))]);
+    assert_eq!(exit, 2, "{said}");
+    assert!(said.contains("`tdb remove`"), "{said}");
+    assert!(fixture.array_dir().join("__schema").is_dir());
+}
+
+#[test]
+fn what_metadata_say_of_no_rows() {
+    let fixture = fixtures::named(SPARSE);
+    let before = format!("SELECT count(*) AS n, sum(a) AS s, min(a) AS m FROM '{}@2001-01-01'", uri(&fixture));
+    assert_eq!(rows(&["sql", &before, "--format", "jsonl"]), "{\"n\":0,\"s\":null,\"m\":null}\n");
+    let alone = format!("SELECT sum(a) AS s FROM '{}@2001-01-01'", uri(&fixture));
+    assert_eq!(rows(&["sql", &alone, "--format", "jsonl"]), "{\"s\":null}\n");
+}
+
+#[test]
+fn plans_are_shown_whole() {
+    let fixture = fixtures::named(SPARSE);
+    let explain = format!("EXPLAIN SELECT max(s) FROM '{}' WHERE y > 3", uri(&fixture));
+    let plans = rows(&["sql", &explain, "--format", "table"]);
+    assert!(plans.starts_with("logical plan\n  Aggregate: "), "{plans}");
+    assert!(plans.contains("\nphysical plan\n") && plans.contains("DataSourceExec"), "{plans}");
+    let steering = "EXPLAIN SELECT v FROM (VALUES (1)) AS t(v) WHERE v || chr(27) <> '\u{1b}[31m'";
+    assert!(!rows(&["sql", steering, "--format", "table"]).contains('\u{1b}'));
+    assert!(rows(&["sql", &explain, "--format", "jsonl"]).starts_with(r#"{"plan_type":"logical_plan","plan":"#));
+}
+
+#[test]
+fn help_and_stats() {
+    let help = rows(&["sql", "--help"]);
+    assert!(help.contains("--scheduler") && help.contains("tdb_fragments"), "{help}");
+    let fixture = fixtures::named(SPARSE);
+    let output = tdb(&["--stats", "sql", &format!("SELECT sum(a) FROM '{}'", uri(&fixture))]);
+    assert!(text(&output.stderr).contains("files opened"), "{}", text(&output.stderr));
+}

@@ -1,0 +1,104 @@
+//! The command line of `tdb sql`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use tdb_cli::RowFormat;
+
+const AFTER_HELP: &str = "\
+Tables are arrays, by their paths or URIs, and files of Parquet, CSV, JSON and Arrow:
+  tdb sql \"SELECT chrom, count(*), avg(qual) FROM 'variants.tdb' WHERE pos BETWEEN 10000 AND 20000 GROUP BY chrom\"
+  tdb sql \"SELECT * FROM 'variants.tdb@2024-05-01' LIMIT 10\"     the array as it was on a day
+  tdb sql \"SELECT * FROM tdb_fragments('variants.tdb')\"          as also tdb_metadata, tdb_schema, tdb_enumerations
+  tdb sql -f queries.sql --format csv                            statements of a file, each ended by ;
+  tdb sql --group s3://bucket/cohort                             a prompt, where the group's arrays are tables
+  tdb sql \"EXPLAIN ANALYZE SELECT …\"                             what was read, and what was left out by what";
+
+/// SQL over arrays: a statement, a file of them, or a prompt
+#[derive(Clone, Debug, Default, Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct SqlArgs {
+    /// One or more statements; without any, and on a terminal, a prompt asks for them
+    #[arg(value_name = "STATEMENTS", conflicts_with = "file", allow_hyphen_values = true, value_parser = statements)]
+    pub statements: Option<String>,
+
+    /// Take the statements from a file; - is standard input
+    #[arg(long, short, value_name = "FILE")]
+    pub file: Option<OsString>,
+
+    /// How rows are printed: by default as a table on a terminal, as JSON lines elsewhere
+    #[arg(long, value_enum)]
+    pub format: Option<RowFormat>,
+
+    /// What stands for null in CSV
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub null: String,
+
+    /// Groups whose arrays are tables: NAME.public.ARRAY, or NAME.GROUP.ARRAY for groups within. NAME is the last part of the path,
+    /// unless it is given as NAME=PATH. The first one's need no prefix: ARRAY, GROUP.ARRAY
+    #[arg(long = "group", value_name = "[NAME=]PATH")]
+    pub groups: Vec<String>,
+
+    /// Look at arrays as they were at a time: milliseconds since 1970, or a date such as 2024-05-01T12:00Z
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+
+    /// How many threads a query may use; by default as many as there are processors
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+
+    /// How much memory queries may use, such as 4GiB: what needs more goes to temporary files where it can, and fails elsewhere
+    #[arg(long, value_name = "SIZE", value_parser = tdb_cli::parse_size)]
+    pub memory: Option<u64>,
+
+    /// Where temporary files go
+    #[arg(long, value_name = "FOLDER")]
+    pub temporary: Option<PathBuf>,
+
+    /// A setting of DataFusion, such as datafusion.execution.batch_size=1024
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+
+    /// Run the statements on many machines: on the scheduler at this address (docs/scale.md)
+    #[arg(long, value_name = "HOST:PORT")]
+    pub scheduler: Option<String>,
+}
+
+/// Statements may begin with a comment, which begins as options do. What has no space behind that is an option that there isn't.
+fn statements(text: &str) -> Result<String, String> {
+    let is_comment = text.strip_prefix("--").is_some_and(|rest| rest.starts_with(char::is_whitespace));
+    match text.starts_with('-') && !is_comment {
+        true => {
+            Err("there is no such option; a statement that begins with a comment has a space behind `--`".to_owned())
+        }
+        false => Ok(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, Command};
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        SqlArgs::augment_args(Command::new("sql")).debug_assert();
+    }
+
+    #[test]
+    fn options_are_no_statements() {
+        let given = |arguments: &[&str]| {
+            let command = SqlArgs::augment_args(Command::new("sql"));
+            command
+                .try_get_matches_from([&["sql"], arguments].concat())
+                .map(|matches| matches.get_one::<String>("statements").cloned().unwrap_or_default())
+        };
+        assert_eq!(given(&["-- a comment\nSELECT 1", "--format", "csv"]).unwrap(), "-- a comment\nSELECT 1");
+        assert_eq!(given(&["--format", "csv", "SELECT -1"]).unwrap(), "SELECT -1");
+        for wrong in ["--formt", "-x", "--formt=csv"] {
+            assert!(given(&[wrong]).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The command, and what it runs statements on.
+
+use std::fs;
+use std::io::{self, IsTerminal, Read};
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, FromArgMatches};
+use datafusion::prelude::SessionContext;
+use tdb_cli::tdb_array::TimeRange;
+use tdb_cli::{Context, Exit, Failure, FurtherCommand, Result};
+
+use crate::args::SqlArgs;
+use crate::interrupt::Interrupts;
+use crate::prompt;
+use crate::run::{Output, Runner};
+
+/// What a session is to be like, as the command line says it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Groups whose arrays are tables: the name of each, and its path or URI.
+    pub groups: Vec<(String, String)>,
+    /// The time that arrays are looked at; none for now.
+    pub at: Option<TimeRange>,
+    /// How many threads a query may use.
+    pub threads: usize,
+    /// Bytes that queries may use together; none for no limit.
+    pub memory: Option<u64>,
+    /// Where temporary files go; none for where the system has them.
+    pub temporary: Option<PathBuf>,
+    /// Settings of DataFusion: keys and values.
+    pub set: Vec<(String, String)>,
+    /// The address of a scheduler; none for this process.
+    pub scheduler: Option<String>,
+}
+
+type Begin = dyn Fn(&Settings, &Context) -> Result<SessionContext> + Send + Sync;
+
+/// `tdb sql`. Not `Debug`-printed in any useful way: it is a function with a name.
+pub struct SqlCommand {
+    begin: Box<Begin>,
+}
+
+impl std::fmt::Debug for SqlCommand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SqlCommand")
+    }
+}
+
+impl SqlCommand {
+    /// Statements run on the session that a function makes, on a runtime of this command's own.
+    pub fn new(begin: impl Fn(&Settings, &Context) -> Result<SessionContext> + Send + Sync + 'static) -> Self {
+        Self { begin: Box::new(begin) }
+    }
+}
+
+impl FurtherCommand for SqlCommand {
+    fn command(&self) -> clap::Command {
+        SqlArgs::augment_args(clap::Command::new("sql"))
+    }
+
+    fn run(&self, matches: &ArgMatches, context: &Context) -> Result<()> {
+        let args = SqlArgs::from_arg_matches(matches).map_err(Failure::usage)?;
+        let settings = Settings::of(&args)?;
+        let statements = given(&args)?;
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(settings.threads).enable_all().build();
+        let runtime = runtime.map_err(|error| Failure::new(Exit::Unavailable, format!("threads: {error}")))?;
+        // The session may start tasks of its own while it is made.
+        let session = {
+            let _inside = runtime.enter();
+            (self.begin)(&settings, context)?
+        };
+        let output = Output { format: args.format, null: args.null };
+        let runner = Runner { session, context, interrupts: Interrupts::new(context), output };
+        let result = match statements {
+            Some((name, text)) => runtime.block_on(runner.all(&name, &text)),
+            None => prompt::ask(&runtime, &runner),
+        };
+        // A thread that reads on for a query that nobody wants any more is not waited for.
+        runtime.shutdown_background();
+        result
+    }
+}
+
+impl Settings {
+    fn of(args: &SqlArgs) -> Result<Self> {
+        let at = args.at.as_deref().map(|text| tdb_cli::parse_time(text).map_err(|why| wrong("--at", &why)));
+        let pair = |text: &String| match text.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
+            _ => Err(wrong("--set", "a setting is KEY=VALUE")),
+        };
+        Ok(Self {
+            groups: args.groups.iter().map(|text| named_group(text)).collect::<Result<_>>()?,
+            at: at.transpose()?,
+            threads: match args.threads {
+                Some(count) => usize::from(count),
+                None => std::thread::available_parallelism().map_or(1, usize::from),
+            },
+            memory: args.memory,
+            temporary: args.temporary.clone(),
+            set: args.set.iter().map(pair).collect::<Result<_>>()?,
+            scheduler: args.scheduler.clone(),
+        })
+    }
+}
+
+fn wrong(option: &str, why: &str) -> Failure {
+    Failure::usage(format!("{option}: {why}"))
+}
+
+/// The name and path of a group: `NAME=PATH`, or a path whose last part is its name.
+fn named_group(text: &str) -> Result<(String, String)> {
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ':', '\\', '?', '.', '=']);
+    if let Some((name, path)) = text.split_once('=')
+        && is_name(name)
+        && !path.is_empty()
+    {
+        return Ok((name.to_owned(), path.to_owned()));
+    }
+    let path = text.split('?').next().unwrap_or(text).trim_end_matches(['/', '\\']);
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    // `cohort.tdb` is the schema `cohort`.
+    let name = name.split('.').next().unwrap_or(name);
+    match is_name(name) {
+        true => Ok((name.to_owned(), text.to_owned())),
+        false => Err(wrong("--group", &format!("{text} has no name that tables could have; give one as NAME={text}"))),
+    }
+}
+
+/// What the statements are called in messages, and their text; none if a prompt is to ask for them.
+fn given(args: &SqlArgs) -> Result<Option<(String, String)>> {
+    if let Some(text) = &args.statements {
+        return Ok(Some((String::new(), text.clone())));
+    }
+    let from_input = match &args.file {
+        Some(file) if file == "-" => true,
+        Some(file) => {
+            let name = file.to_string_lossy().into_owned();
+            let text = fs::read_to_string(file).map_err(|error| Failure::io(&name, &error))?;
+            return Ok(Some((name, text)));
+        }
+        None => !io::stdin().is_terminal(),
+    };
+    if !from_input {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text).map_err(|error| Failure::io("standard input", &error))?;
+    Ok(Some(("standard input".to_owned(), text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_names() {
+        let named = |text: &str| named_group(text).ok().map(|(name, path)| format!("{name} {path}"));
+        assert_eq!(named("cohort").as_deref(), Some("cohort cohort"));
+        assert_eq!(named("/data/cohort.tdb/").as_deref(), Some("cohort /data/cohort.tdb/"));
+        assert_eq!(named("s3://bucket/a?profile=b/c").as_deref(), Some("a s3://bucket/a?profile=b/c"));
+        assert_eq!(named("g=s3://bucket/a?profile=b").as_deref(), Some("g s3://bucket/a?profile=b"));
+        assert_eq!(named("s3://bucket/a?x=y").as_deref(), Some("a s3://bucket/a?x=y"));
+        assert_eq!(named(".."), None);
+        assert_eq!(named("g="), None);
+    }
+}

@@ -1,0 +1,194 @@
+//! From DataFusion's errors to what the command says.
+
+use std::error::Error;
+use std::ops::Range;
+
+use datafusion::common::Span;
+use datafusion::error::DataFusionError;
+use datafusion::sql::sqlparser::parser::ParserError;
+use tdb_cli::tdb_array::ArrayError;
+use tdb_cli::{Exit, Failure};
+
+/// Which statement it is about: its text within all of the text, and what that is called.
+#[derive(Clone, Debug)]
+pub(crate) struct Place<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) statement: Range<usize>,
+}
+
+impl Place<'_> {
+    /// The bytes of the text at a span of the statement, in which lines and columns count from 1.
+    fn bytes(&self, span: Span) -> Option<Range<usize>> {
+        let at = |line: u64, column: u64| self.byte(line, column);
+        Some(at(span.start.line, span.start.column)?..at(span.end.line, span.end.column)?)
+    }
+
+    fn byte(&self, line: u64, column: u64) -> Option<usize> {
+        let statement = &self.text[self.statement.clone()];
+        let (line, column) =
+            (usize::try_from(line.checked_sub(1)?).ok()?, usize::try_from(column.checked_sub(1)?).ok()?);
+        let begin: usize = statement.split_inclusive('\n').take(line).map(str::len).sum();
+        let within: usize = statement[begin..].chars().take(column).map(char::len_utf8).sum();
+        Some(self.statement.start + begin + within)
+    }
+
+    /// A failure with the place in the text, if it is known.
+    fn mark(&self, failure: Failure, at: Option<Range<usize>>) -> Failure {
+        match at {
+            Some(at) => failure.in_text(self.text, at),
+            None => failure,
+        }
+    }
+
+    fn named(&self, message: &str, at: Option<&Range<usize>>) -> String {
+        match (self.name, at) {
+            ("", _) => message.to_owned(),
+            (name, Some(at)) => format!("{name}:{}: {message}", self.text[..at.start].matches('\n').count() + 1),
+            (name, None) => format!("{name}: {message}"),
+        }
+    }
+}
+
+/// What the command says of an error.
+pub(crate) fn failure(error: &DataFusionError, place: &Place<'_>) -> Failure {
+    let at = position(error, place);
+    let exit = exit(error);
+    let failure = Failure::new(exit, place.named(&message(error), at.as_ref()));
+    let failure = place.mark(failure, at);
+    match hint(error) {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
+
+/// What the command says of an error that is no statement's.
+pub(crate) fn of_session(error: &DataFusionError) -> Failure {
+    failure(error, &Place { name: "", text: "", statement: 0..0 })
+}
+
+/// Where in the text it is, if that is said anywhere.
+fn position(error: &DataFusionError, place: &Place<'_>) -> Option<Range<usize>> {
+    if let Some(span) = error.diagnostic().and_then(|found| found.span) {
+        return place.bytes(span);
+    }
+    // The parser says it in words: "… at Line: 1, Column: 8".
+    let text = error.to_string();
+    if text.contains("found: EOF") {
+        return Some(place.statement.end..place.statement.end);
+    }
+    let (_, rest) = text.rsplit_once("Line: ")?;
+    let (line, rest) = rest.split_once(", Column: ")?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let start = place.byte(line.parse().ok()?, rest[..digits].parse().ok()?)?;
+    Some(start..start)
+}
+
+/// The error in one line, without what the excerpt says better.
+fn message(error: &DataFusionError) -> String {
+    if let Some(error) = of_array(error) {
+        return error.to_string();
+    }
+    let text = match error.find_root() {
+        DataFusionError::SQL(error, _) => match error.as_ref() {
+            ParserError::ParserError(text) | ParserError::TokenizerError(text) => {
+                let place = text.find(" at Line: ").unwrap_or(text.len());
+                format!("SQL: {}", &text[..place])
+            }
+            ParserError::RecursionLimitExceeded => "SQL: the statement nests too deeply".to_owned(),
+        },
+        _ => error.strip_backtrace(),
+    };
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The error of an array that is at the root of it.
+fn of_array(error: &DataFusionError) -> Option<&ArrayError> {
+    let mut source: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = source {
+        if let Some(found) = error.downcast_ref::<ArrayError>() {
+            return Some(found);
+        }
+        // These hold errors that their `source` passes over.
+        source = match error.downcast_ref::<DataFusionError>() {
+            Some(DataFusionError::External(inner)) => Some(inner.as_ref()),
+            _ => error.source(),
+        };
+    }
+    None
+}
+
+fn exit(error: &DataFusionError) -> Exit {
+    if let Some(error) = of_array(error) {
+        return error.category().into();
+    }
+    match error.find_root() {
+        DataFusionError::SQL(..)
+        | DataFusionError::Plan(_)
+        | DataFusionError::SchemaError(..)
+        | DataFusionError::Configuration(_)
+        | DataFusionError::Diagnostic(..)
+        | DataFusionError::Execution(_)
+        | DataFusionError::ArrowError(..) => Exit::Usage,
+        DataFusionError::NotImplemented(_) => Exit::Unsupported,
+        DataFusionError::ParquetError(_) => Exit::Corrupt,
+        _ => Exit::Unavailable,
+    }
+}
+
+fn hint(error: &DataFusionError) -> Option<String> {
+    if let Some(found) = of_array(error) {
+        return Exit::Key
+            .eq(&found.category().into())
+            .then(|| "`--key-file FILE`, TDB_KEY or TDB_KEY_FILE give a key".to_owned());
+    }
+    if let Some(found) = error.diagnostic() {
+        let helps = found.helps.iter().map(|help| help.message.as_str());
+        let notes = found.notes.iter().map(|note| note.message.as_str());
+        if let Some(more) = helps.chain(notes).next() {
+            return Some(more.to_owned());
+        }
+    }
+    match error.find_root() {
+        // `SELECT a, order FROM b`: the list ends before the word, as far as the parser knows.
+        DataFusionError::SQL(error, _) => {
+            let text = error.to_string();
+            let word = text.split_once("end of statement, found: ")?.1.split(' ').next()?;
+            let is_word = word.chars().all(|c| c == '_' || c.is_alphanumeric());
+            is_word.then(|| format!("if {word} is a name, write it in double quotes: it is a word of SQL, too"))
+        }
+        DataFusionError::ResourcesExhausted(_) => {
+            Some("`--memory SIZE` allows more, and `--threads 1` shares it among fewer".to_owned())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::common::Location;
+
+    use super::*;
+
+    #[test]
+    fn places_are_found() {
+        let text = "SELECT 1;\n SELECT é,\n  b FROM c";
+        let place = Place { name: "", text, statement: 11..text.len() };
+        let location = |line, column| Location { line, column };
+        let bytes = place.bytes(Span::new(location(2, 3), location(2, 4))).unwrap();
+        assert_eq!(&text[bytes], "b");
+        let bytes = place.bytes(Span::new(location(1, 8), location(1, 9))).unwrap();
+        assert_eq!(&text[bytes], "é");
+        // Beyond the end of the text is its end.
+        assert_eq!(place.byte(9, 9), Some(text.len()));
+        assert_eq!(place.byte(0, 0), None);
+    }
+
+    #[test]
+    fn errors_of_arrays_are_found_in_others() {
+        let inner = ArrayError::NotAnArray { path: "a".to_owned(), hint: "" };
+        let category = inner.category();
+        let error = DataFusionError::External(Box::new(inner)).context("table \"a\"").context("scan");
+        assert_eq!(exit(&error), Exit::from(category));
+    }
+}
