@@ -214,8 +214,8 @@ fn random_queries_of_dense_arrays_give_what_they_give_in_memory() {
     }
 }
 
-/// The least and greatest floats: which zero or NaN comes of several depends on the order of rows, which DataFusion's own top-k shows too;
-/// but nothing is lost.
+/// The least and greatest floats. Which zero or NaN comes of several isn't compared: the two ways give others, and whether that is DataFusion's
+/// alone was not settled. Nothing is lost.
 #[test]
 fn top_k_of_floats_loses_no_row() {
     for seed in 0..rounds() {
