@@ -94,7 +94,7 @@ impl ChunkHeader {
         unfiltered.saturating_add(MOST_EMPTY)
     }
 
-    fn read(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn read(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             original: reader.u32("original length of the chunk")?,
             filtered: reader.u32("filtered length of the chunk")?,

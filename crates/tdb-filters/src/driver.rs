@@ -42,6 +42,9 @@ pub(crate) struct Decoding<'a> {
     pub(crate) verify: bool,
     /// Most bytes between two filters.
     pub(crate) budget: u64,
+    /// The MD5 digest of the chunk's data as they lie in the file, if somebody has it.
+    #[cfg_attr(not(feature = "checksum"), allow(dead_code))]
+    pub(crate) known: Option<[u8; 16]>,
 }
 
 impl Decoding<'_> {
@@ -124,7 +127,8 @@ impl<'f, 'b> Unwinding<'f, 'b> {
                 (Place::Front(len), _) => &front[..len],
                 _ => self.file,
             };
-            algorithm.decode(&mut metadata, data, self.decoding.verify)?;
+            let known = self.decoding.known.filter(|_| self.place == Place::File);
+            algorithm.decode(&mut metadata, data, self.decoding.verify, known)?;
             let left = metadata.remaining();
             self.keep_metadata(left);
             return Ok(());

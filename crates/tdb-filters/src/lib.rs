@@ -77,6 +77,7 @@ pub use key_problem::KeyProblem;
 pub use kind::{ElementTypes, TileKind, TileRole};
 pub use scratch::Scratch;
 pub use spec::{Filter, FilterPipeline, WebPFormat, WebPOptions};
+pub use stage::ahead::ChunksAhead;
 
 pub(crate) use error::length_u32;
 

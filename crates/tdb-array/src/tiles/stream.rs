@@ -8,7 +8,7 @@ mod window;
 
 use std::ops::Range;
 
-use tdb_filters::{Chunk, ChunkHeader, FilterError};
+use tdb_filters::{ChunkHeader, FilterError};
 use tdb_types::Buffer;
 
 use super::part::{PartTiles, tile_len};
@@ -117,7 +117,7 @@ impl<'a> TileStream<'a> {
                     match share {
                         Share::Nothing | Share::Straddling => {}
                         Share::Whole(to) => self.whole(&mut walk, header, result, to, until)?,
-                        Share::Part(part) => self.part_of(&walk, header, part, until, wanted, result)?,
+                        Share::Part(part) => self.part_of(&mut walk, header, part, until, wanted, result)?,
                     }
                 }
             }
@@ -175,7 +175,7 @@ impl<'a> TileStream<'a> {
     /// Takes what is wanted out of a chunk.
     fn part_of(
         &mut self,
-        walk: &Walk,
+        walk: &mut Walk,
         header: ChunkHeader,
         part: Range<u64>,
         until: u64,
@@ -202,9 +202,9 @@ impl<'a> TileStream<'a> {
         let data = walk.at + ChunkHeader::LEN as u64;
         let next = (data + header.payload()).saturating_add(ChunkHeader::LEN as u64);
         if !self.is_verbatim(header) {
-            let filtered = self.headers.window.bytes(walk.at..data + header.payload(), until)?;
-            let chunk = Chunk::locate(header, 0, walk.start);
-            self.headers.part.pipeline.decode_chunk(filtered, &chunk, &mut self.chunk[start..end], self.filters)?;
+            let filtered = self.headers.window.bytes_from(walk.at..data + header.payload(), until)?;
+            let to = &mut self.chunk[start..end];
+            self.headers.part.pipeline.decode_next(filtered, walk.at, to, self.filters, &mut walk.ahead)?;
         } else if self.headers.window.holds(&(data..data + header.payload())) {
             let bytes = self.headers.window.bytes(data..data + header.payload(), until)?;
             self.chunk[start..end].copy_from_slice(bytes);
@@ -227,10 +227,15 @@ impl<'a> TileStream<'a> {
     }
 
     /// Unfilters a chunk into `to`, or into the buffer for chunks.
-    fn decode(&mut self, walk: &Walk, header: ChunkHeader, until: u64, to: Option<&mut [u8]>) -> Result<(), Trouble> {
+    fn decode(
+        &mut self,
+        walk: &mut Walk,
+        header: ChunkHeader,
+        until: u64,
+        to: Option<&mut [u8]>,
+    ) -> Result<(), Trouble> {
         let end = walk.at + ChunkHeader::LEN as u64 + header.payload();
-        let filtered = self.headers.window.bytes(walk.at..end, until)?;
-        let chunk = Chunk::locate(header, 0, walk.start);
+        let filtered = self.headers.window.bytes_from(walk.at..end, until)?;
         let to = match to {
             Some(to) => to,
             None => {
@@ -238,7 +243,7 @@ impl<'a> TileStream<'a> {
                 &mut *self.chunk
             }
         };
-        Ok(self.headers.part.pipeline.decode_chunk(filtered, &chunk, to, self.filters)?)
+        Ok(self.headers.part.pipeline.decode_next(filtered, walk.at, to, self.filters, &mut walk.ahead)?)
     }
 
     /// Reads all of a tile, to take what is wanted of it then.

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use tdb_types::ByteReader;
+use tdb_types::{ByteReader, saturating_len};
 
 use super::BoundPipeline;
-use crate::chunk::{Chunk, Walk};
+use crate::chunk::{Chunk, ChunkHeader, Walk};
 use crate::driver::{Decoding, Filtered};
 use crate::scratch::Between;
+use crate::stage::ahead::ChunksAhead;
 use crate::stage::strings::Strings;
 use crate::{FilterError, Scratch};
 
@@ -46,13 +47,15 @@ impl BoundPipeline {
         let mut rest = tile;
         let mut walk = Walk::new(filtered)?;
         let mut chunk = 0;
-        while let Some((_, header, metadata, data)) = walk.next()? {
+        let mut ahead = ChunksAhead::default();
+        while let Some((offset, header, metadata, data)) = walk.next()? {
             let len = u64::from(header.original);
             let out = usize::try_from(len).ok().and_then(|len| rest.split_off_mut(..len));
             let Some(out) = out else {
                 return Err(wrong_size((expected - rest.len() as u64).saturating_add(len)));
             };
-            self.decode_one(Filtered { metadata, data }, out, scratch).map_err(in_chunk(chunk))?;
+            let known = self.digest_ahead(&filtered[saturating_len(offset)..], offset, &mut ahead);
+            self.decode_one(Filtered { metadata, data }, known, out, scratch).map_err(in_chunk(chunk))?;
             chunk += 1;
         }
         if rest.is_empty() { Ok(()) } else { Err(wrong_size(expected - rest.len() as u64)) }
@@ -76,13 +79,46 @@ impl BoundPipeline {
             return Err(FilterError::WrongSize { what: "room for the chunk", expected: len, found: out.len() as u64 });
         }
         check_limit("the chunk", len, scratch)?;
-        let metadata = ByteReader::at(slice(filtered, &chunk.metadata)?, chunk.metadata.start);
-        self.decode_one(Filtered { metadata, data: slice(filtered, &chunk.data)? }, out, scratch)
+        self.decode_one(chunk.of(filtered)?, None, out, scratch)
     }
 
-    fn decode_one(&self, chunk: Filtered<'_>, out: &mut [u8], scratch: &mut Scratch) -> Result<(), FilterError> {
+    /// The same for a reader that goes through the chunks of a tile: `filtered` begins with the chunk's header, which lies at `at` of
+    /// the tile or of its file, and may go on with the chunks that follow, as far as they are in memory. `ahead` is the reader's, made
+    /// anew for each tile.
+    ///
+    /// # Errors
+    /// As [`decode_tile`](Self::decode_tile).
+    pub fn decode_next(
+        &self,
+        filtered: &[u8],
+        at: u64,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+        ahead: &mut ChunksAhead,
+    ) -> Result<(), FilterError> {
+        let chunk = Chunk::locate(ChunkHeader::read(&mut ByteReader::new(filtered))?, 0, 0);
+        let len = chunk.unfiltered.end;
+        if len != out.len() as u64 {
+            return Err(FilterError::WrongSize { what: "room for the chunk", expected: len, found: out.len() as u64 });
+        }
+        check_limit("the chunk", len, scratch)?;
+        let known = self.digest_ahead(filtered, at, ahead);
+        self.decode_one(chunk.of(filtered)?, known, out, scratch)
+    }
+
+    fn digest_ahead(&self, filtered: &[u8], at: u64, ahead: &mut ChunksAhead) -> Option<[u8; 16]> {
+        if self.verify { ahead.digest(self.stages.last(), filtered, at) } else { None }
+    }
+
+    fn decode_one(
+        &self,
+        chunk: Filtered<'_>,
+        known: Option<[u8; 16]>,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<(), FilterError> {
         let budget = budget(out.len() as u64, 0, scratch);
-        Decoding { stages: &self.stages, verify: self.verify, budget }.bytes(chunk, out, &mut scratch.between)
+        Decoding { stages: &self.stages, verify: self.verify, budget, known }.bytes(chunk, out, &mut scratch.between)
     }
 
     /// Decodes a whole filtered tile of `cells` strings that carries their offsets: their bytes into `values`, the
@@ -108,7 +144,7 @@ impl BoundPipeline {
         offsets.clear();
         let budget = budget(values.len() as u64, cells, scratch);
         let stages = self.stages.get(1..).unwrap_or_default();
-        let decoding = Decoding { stages, verify: self.verify, budget };
+        let decoding = Decoding { stages, verify: self.verify, budget, known: None };
         let mut walk = Walk::new(filtered)?;
         let (mut rest, mut base, mut cells_left, mut chunk) = (values, 0, cells, 0);
         while let Some((_, header, metadata, data)) = walk.next()? {
@@ -151,6 +187,14 @@ fn check_limit(what: &'static str, asked: u64, scratch: &Scratch) -> Result<(), 
 
 fn in_chunk(chunk: u64) -> impl FnOnce(FilterError) -> FilterError {
     move |source| FilterError::Chunk { chunk, source: Box::new(source) }
+}
+
+impl Chunk {
+    /// The chunk as it lies in these bytes.
+    fn of<'a>(&self, filtered: &'a [u8]) -> Result<Filtered<'a>, FilterError> {
+        let metadata = ByteReader::at(slice(filtered, &self.metadata)?, self.metadata.start);
+        Ok(Filtered { metadata, data: slice(filtered, &self.data)? })
+    }
 }
 
 fn slice<'a>(filtered: &'a [u8], range: &Range<u64>) -> Result<&'a [u8], FilterError> {

@@ -3,6 +3,8 @@
 use super::Stage;
 #[cfg(feature = "checksum")]
 use super::checksum::{Algorithm, LANES, digests};
+#[cfg(feature = "checksum")]
+use crate::ChunkHeader;
 
 /// The MD5 digests of some chunks: several are computed at once, before the first of them goes through the filters.
 #[derive(Debug, Default)]
@@ -36,5 +38,128 @@ impl Ahead {
     #[cfg(not(feature = "checksum"))]
     pub(crate) fn digest<I>(&mut self, _: &Stage, _: usize, _: impl FnOnce() -> I) -> Option<[u8; 16]> {
         None
+    }
+}
+
+/// Digests of chunks that a reader will probably decode next: it keeps one of these while it goes from chunk to chunk of a tile
+/// ([`decode_next`](crate::BoundPipeline::decode_next)).
+///
+/// A chunk that is stored with an MD5 digest has to be compared with it, and one after the other that takes most of the time.
+#[derive(Debug, Default)]
+pub struct ChunksAhead {
+    /// Where a chunk's header lies, and the digest of its data.
+    #[cfg(feature = "checksum")]
+    known: Vec<(u64, [u8; 16])>,
+}
+
+impl ChunksAhead {
+    /// The digest of the chunk whose header lies at `at`, and with which `filtered` begins, if the pipeline's `last` filter wants it
+    /// and chunks follow with as many bytes.
+    #[cfg(feature = "checksum")]
+    pub(crate) fn digest(&mut self, last: Option<&Stage>, filtered: &[u8], at: u64) -> Option<[u8; 16]> {
+        if !matches!(last, Some(Stage::Checksum(Algorithm::Md5))) {
+            return None;
+        }
+        if self.known.iter().all(|(known, _)| *known != at) {
+            self.look(filtered, at);
+        }
+        self.known.iter().find(|(known, _)| *known == at).map(|(_, digest)| *digest)
+    }
+
+    /// Computes the digests of as many chunks as are there and have the length of the first.
+    #[cfg(feature = "checksum")]
+    fn look(&mut self, filtered: &[u8], at: u64) {
+        /// Half of the lanes take more than half of the time, but a reader often has no more chunks in memory.
+        const HALF: usize = LANES / 2;
+        self.known.clear();
+        let mut chunks: Vec<(u64, &[u8])> = Vec::with_capacity(LANES);
+        let (mut rest, mut place) = (filtered, at);
+        while chunks.len() < LANES
+            && let Some((header, behind)) = rest.split_first_chunk()
+        {
+            let header = ChunkHeader::parse(header);
+            let parts = behind.split_at_checked(header.metadata as usize);
+            let Some((data, next)) = parts.and_then(|(_, data)| data.split_at_checked(header.filtered as usize)) else {
+                break;
+            };
+            if chunks.first().is_some_and(|(_, first)| first.len() != data.len()) {
+                break;
+            }
+            chunks.push((place, data));
+            place += ChunkHeader::LEN as u64 + header.payload();
+            rest = next;
+        }
+        let found = match chunks.len() {
+            0 | 1 => return,
+            LANES => digests::<LANES>(lanes(&chunks)).map(Vec::from),
+            _ => {
+                chunks.truncate(HALF);
+                digests::<HALF>(lanes(&chunks)).map(Vec::from)
+            }
+        };
+        self.known.extend(chunks.iter().map(|(place, _)| *place).zip(found.into_iter().flatten()));
+    }
+
+    /// Without checksums nobody wants any.
+    #[cfg(not(feature = "checksum"))]
+    pub(crate) fn digest(&mut self, _: Option<&Stage>, _: &[u8], _: u64) -> Option<[u8; 16]> {
+        None
+    }
+}
+
+/// A chunk for each lane; those that are left have the first one's, which is no work more.
+#[cfg(feature = "checksum")]
+fn lanes<'a, const N: usize>(chunks: &[(u64, &'a [u8])]) -> [&'a [u8]; N] {
+    std::array::from_fn(|lane| chunks.get(lane).or(chunks.first()).map_or(&[][..], |(_, data)| *data))
+}
+
+#[cfg(all(test, feature = "checksum"))]
+mod tests {
+    use tdb_types::{Datatype, FormatVersion};
+
+    use crate::{BoundPipeline, ChunkIndex, ChunksAhead, Filter, FilterError, FilterPipeline, Scratch, TileKind};
+
+    /// Decodes a tile chunk by chunk, with all that follows each.
+    fn decode(bound: &BoundPipeline, filtered: &[u8], len: usize) -> Result<Vec<u8>, FilterError> {
+        let (mut tile, mut scratch, mut ahead) = (vec![0; len], Scratch::new(), ChunksAhead::default());
+        for chunk in ChunkIndex::parse(filtered)?.chunks() {
+            let (at, range) =
+                (chunk.metadata.start - 12, chunk.unfiltered.start as usize..chunk.unfiltered.end as usize);
+            bound.decode_next(&filtered[at as usize..], at, &mut tile[range], &mut scratch, &mut ahead)?;
+        }
+        Ok(tile)
+    }
+
+    #[test]
+    fn chunks_are_held_against_their_own_digests() {
+        let kind = TileKind::fixed(Datatype::UInt8, 1, FormatVersion::DEFAULT);
+        for filters in [vec![Filter::Md5], vec![Filter::Byteshuffle, Filter::Md5], vec![Filter::Md5, Filter::Md5]] {
+            let bound = BoundPipeline::bind(&FilterPipeline::new(filters), kind).expect("it works on bytes");
+            for chunks in [1, 2, 5, 8, 13] {
+                // The last one is shorter.
+                let tile: Vec<u8> =
+                    (0..chunks * 65_536 - 7_u32).map(|byte| (byte % 251 + byte / 65_536) as u8).collect();
+                let mut filtered = Vec::new();
+                bound.encode_tile(&tile, None, &mut filtered, &mut Scratch::new()).expect("it is encoded");
+                assert!(decode(&bound, &filtered, tile.len()).expect("it comes back") == tile);
+                let index = ChunkIndex::parse(&filtered).expect("chunks");
+                for (number, chunk) in index.chunks().iter().enumerate() {
+                    let place = (chunk.data.start as usize + number * 999) % (chunk.data.end as usize - 1);
+                    let place = place.max(chunk.data.start as usize);
+                    filtered[place] ^= 1;
+                    for error in [
+                        decode(&bound, &filtered, tile.len()).expect_err("a byte is wrong"),
+                        bound.decode_tile(&filtered, &mut tile.clone(), &mut Scratch::new()).expect_err("here too"),
+                    ] {
+                        let error = match error {
+                            FilterError::Chunk { chunk, source } if chunk == number as u64 => *source,
+                            other => other,
+                        };
+                        assert!(matches!(error, FilterError::ChecksumMismatch { part: "data", .. }), "{error}");
+                    }
+                    filtered[place] ^= 1;
+                }
+            }
+        }
     }
 }

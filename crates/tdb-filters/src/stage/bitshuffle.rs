@@ -6,7 +6,9 @@
 //!
 //! Transposing bits is done in three steps that each work on whole vectors or words: bytes of values into planes
 //! ([byteshuffle](super::byteshuffle)), bits within each 8 bytes of a plane, and the bytes of those words into rows,
-//! which is a byteshuffle of 8-byte words.
+//! which is a byteshuffle of 8-byte words. Values of 8 bytes take [fewer](square).
+
+mod square;
 
 use tdb_types::ByteReader;
 
@@ -88,6 +90,9 @@ fn encode_block(size: usize, block: &[u8], out: &mut [u8], room: &mut Room) {
     let whole = block.len() / (GROUP * size) * GROUP * size;
     let ((values, rest), (rows, rest_out)) = (block.split_at(whole), out.split_at_mut(whole));
     rest_out.copy_from_slice(rest);
+    if size == 8 && square::fits(whole) {
+        return square::encode(values, rows);
+    }
     let Room { planes, halves } = room;
     let planes = &mut planes[..whole];
     shuffle(size, values, planes, halves);
@@ -103,6 +108,9 @@ fn decode_block(size: usize, block: &[u8], out: &mut [u8], room: &mut Room) {
     let whole = block.len() / (GROUP * size) * GROUP * size;
     let ((rows, rest), (values, rest_out)) = (block.split_at(whole), out.split_at_mut(whole));
     rest_out.copy_from_slice(rest);
+    if size == 8 && square::fits(whole) {
+        return square::decode(rows, values);
+    }
     let Room { planes, halves } = room;
     let planes = &mut planes[..whole];
     let plane_len = (whole / size).max(1);

@@ -40,9 +40,9 @@ impl Algorithm {
         }
     }
 
-    fn matches(self, bytes: &[u8], digest: &[u8]) -> bool {
+    fn matches(self, bytes: &[u8], digest: &[u8], known: Option<[u8; 16]>) -> bool {
         match self {
-            Self::Md5 => Md5::digest(bytes).as_slice() == digest,
+            Self::Md5 => known.unwrap_or_else(|| Md5::digest(bytes).into()) == digest,
             Self::Sha256 => Sha256::digest(bytes).as_slice() == digest,
         }
     }
@@ -55,8 +55,14 @@ impl Algorithm {
     }
 
     /// Takes the header from the front of `meta`, and compares the digests of what follows it and of `data`, unless
-    /// they are not to be verified.
-    pub(crate) fn decode(self, meta: &mut ByteReader<'_>, mut data: &[u8], verify: bool) -> Result<(), FilterError> {
+    /// they are not to be verified. The digest of all of `data` may be `known`.
+    pub(crate) fn decode(
+        self,
+        meta: &mut ByteReader<'_>,
+        mut data: &[u8],
+        verify: bool,
+        known: Option<[u8; 16]>,
+    ) -> Result<(), FilterError> {
         let metadata_parts = meta.u32("number of metadata digests")?;
         let data_parts = meta.u32("number of data digests")?;
         let parts = u64::from(metadata_parts) + u64::from(data_parts);
@@ -66,22 +72,35 @@ impl Algorithm {
         }
         let mut metadata = meta.rest();
         for _ in 0..metadata_parts {
-            self.verify(&mut digests, &mut metadata, "metadata")?;
+            self.verify(&mut digests, &mut metadata, "metadata", None)?;
         }
         for _ in 0..data_parts {
-            self.verify(&mut digests, &mut data, "data")?;
+            let known = known.filter(|_| data_parts == 1);
+            self.verify(&mut digests, &mut data, "data", known)?;
         }
         // What has no digest could be anything.
         finish(metadata, self.filter())?;
         finish(data, self.filter())
     }
 
-    fn verify(self, digests: &mut ByteReader<'_>, bytes: &mut &[u8], part: &'static str) -> Result<(), FilterError> {
+    fn verify(
+        self,
+        digests: &mut ByteReader<'_>,
+        bytes: &mut &[u8],
+        part: &'static str,
+        known: Option<[u8; 16]>,
+    ) -> Result<(), FilterError> {
         let len = digests.u64("length of a part")?;
         let digest = digests.bytes("digest", self.digest_len())?;
         let filter = self.filter();
+        // What is known is the digest of all that there is.
+        let known = known.filter(|_| bytes.len() as u64 == len);
         let part_bytes = split(bytes, filter, len)?;
-        if self.matches(part_bytes, digest) { Ok(()) } else { Err(FilterError::ChecksumMismatch { filter, part }) }
+        if self.matches(part_bytes, digest, known) {
+            Ok(())
+        } else {
+            Err(FilterError::ChecksumMismatch { filter, part })
+        }
     }
 
     /// Adds the digests of the metadata so far and of the data; that of the data may be `known`.

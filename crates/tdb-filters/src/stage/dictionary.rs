@@ -3,57 +3,48 @@
 //! After the [common metadata](super::strings) come a `u32` length in bytes, and the distinct strings in the order of
 //! their first appearance, each with its length before it.
 
-use std::collections::HashMap;
+mod distinct;
 
 use tdb_types::ByteReader;
 
 use crate::FilterError;
-use crate::flow::{Metadata, put_u32, split};
-use crate::stage::strings::{Cells, Header, Strings, Width};
+use crate::flow::{Metadata, put_u32};
+use crate::stage::strings::{Cells, Entry, Header, Strings, Width};
+use distinct::Distinct;
 
 pub(crate) const FILTER: &str = "dictionary";
 
 /// The distinct strings.
-struct Dictionary<'a> {
-    bytes: &'a [u8],
-    /// Where each begins in these, and how long it is.
-    places: Vec<(u32, u32)>,
+fn read<'a>(meta: &mut ByteReader<'a>, length_width: Width) -> Result<Vec<Entry<'a>>, FilterError> {
+    let len = meta.u32("bytes of the dictionary")?;
+    let mut rest = meta.bytes("dictionary", u64::from(len))?;
+    let mut entries = Vec::new();
+    while !rest.is_empty() {
+        let Some(length) = length_width.take(&mut rest) else { return corrupt("the dictionary is cut off") };
+        let entry = usize::try_from(length).ok().and_then(|length| Entry::at_start(rest, length));
+        let Some(entry) = entry else { return corrupt("parts are longer than the data") };
+        rest = &rest[entry.len()..];
+        entries.push(entry);
+    }
+    Ok(entries)
 }
 
-impl<'a> Dictionary<'a> {
-    fn read(meta: &mut ByteReader<'a>, length_width: Width) -> Result<Self, FilterError> {
-        let len = meta.u32("bytes of the dictionary")?;
-        let bytes = meta.bytes("dictionary", u64::from(len))?;
-        let mut rest = bytes;
-        let mut places = Vec::new();
-        while !rest.is_empty() {
-            let Some(length) = length_width.take(&mut rest) else { return corrupt("the dictionary is cut off") };
-            let start = bytes.len() - rest.len();
-            let string = split(&mut rest, FILTER, length)?;
-            // The whole has no more bytes than 32 bits can count.
-            places.push((
-                crate::length_u32("a place in the dictionary", start)?,
-                crate::length_u32("a string", string.len())?,
-            ));
-        }
-        Ok(Self { bytes, places })
+/// Puts the strings of these numbers, each of `WIDTH` bytes.
+fn put<'a, const WIDTH: usize>(
+    entries: &[Entry<'a>],
+    data: &[u8],
+    strings: &mut Strings<'_>,
+) -> Result<(), FilterError> {
+    let (numbers, rest) = data.as_chunks::<WIDTH>();
+    if !rest.is_empty() {
+        return corrupt("the last number is cut off");
     }
-
-    /// Puts the strings of these numbers, each of `WIDTH` bytes.
-    fn put<const WIDTH: usize>(&self, data: &[u8], strings: &mut Strings<'_>) -> Result<(), FilterError> {
-        let (numbers, rest) = data.as_chunks::<WIDTH>();
-        if !rest.is_empty() {
-            return corrupt("the last number is cut off");
-        }
-        strings.expect(numbers.len() as u64, FILTER)?;
-        for number in numbers {
-            let number = number.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
-            let place = usize::try_from(number).ok().and_then(|number| self.places.get(number));
-            let Some((start, len)) = place else { return corrupt("a number is not in the dictionary") };
-            strings.push_part(self.bytes, (*start as usize, *len as usize), FILTER)?;
-        }
-        Ok(())
-    }
+    strings.expect(numbers.len() as u64, FILTER)?;
+    strings.push_each(numbers, FILTER, |number| {
+        let number = number.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+        let entry = usize::try_from(number).ok().and_then(|number| entries.get(number));
+        entry.copied().map_or_else(|| corrupt("a number is not in the dictionary"), Ok)
+    })
 }
 
 #[cold]
@@ -67,39 +58,48 @@ pub(crate) fn decode(
     data: &[u8],
     strings: &mut Strings<'_>,
 ) -> Result<(), FilterError> {
-    let dictionary = Dictionary::read(meta, header.length_width)?;
+    let entries = read(meta, header.length_width)?;
     match header.count_width {
-        Width::One => dictionary.put::<1>(data, strings),
-        Width::Two => dictionary.put::<2>(data, strings),
-        Width::Four => dictionary.put::<4>(data, strings),
-        Width::Eight => dictionary.put::<8>(data, strings),
+        Width::One => put::<1>(&entries, data, strings),
+        Width::Two => put::<2>(&entries, data, strings),
+        Width::Four => put::<4>(&entries, data, strings),
+        Width::Eight => put::<8>(&entries, data, strings),
     }
 }
 
 pub(crate) fn encode(cells: Cells<'_>, meta: &mut Metadata<'_>, out: &mut Vec<u8>) -> Result<(), FilterError> {
-    let mut numbers = HashMap::new();
-    let mut entries = Vec::new();
     // As wide as the number of cells needs, however few strings are distinct.
     let count_width = Width::of(cells.len());
     let start = out.len();
-    for string in cells.iter() {
-        let number = *numbers.entry(string).or_insert_with(|| {
-            entries.push(string);
-            entries.len() - 1
-        });
-        count_width.put(number, out);
-    }
-    let longest = entries.iter().map(|entry| entry.len()).max().unwrap_or(0);
+    out.resize(start + cells.len() * count_width as usize, 0);
+    let numbers = &mut out[start..];
+    let entries = match count_width {
+        Width::One => number::<1>(cells, numbers),
+        Width::Two => number::<2>(cells, numbers),
+        Width::Four => number::<4>(cells, numbers),
+        Width::Eight => number::<8>(cells, numbers),
+    };
+    let longest = entries.iter().map(Entry::len).max().unwrap_or(0);
     let header = Header { count_width, length_width: Width::of(longest) };
     meta.clear();
     meta.add(|bytes| {
         header.write(bytes, cells, out.len() - start)?;
-        let entry_bytes = |entry: &&[u8]| header.length_width as usize + entry.len();
+        let entry_bytes = |entry: &Entry<'_>| header.length_width as usize + entry.len();
         put_u32(bytes, "bytes of the dictionary", entries.iter().map(entry_bytes).sum())?;
         for entry in &entries {
             header.length_width.put(entry.len(), bytes);
-            bytes.extend_from_slice(entry);
+            bytes.extend_from_slice(entry.string);
         }
         Ok(())
     })
+}
+
+/// Writes the number of each cell, of `WIDTH` bytes, and gives the distinct strings in their order.
+fn number<'a, const WIDTH: usize>(cells: Cells<'a>, numbers: &mut [u8]) -> Vec<Entry<'a>> {
+    let mut distinct = Distinct::default();
+    for (to, cell) in numbers.as_chunks_mut::<WIDTH>().0.iter_mut().zip(cells.entries()) {
+        let number = (distinct.number(cell) as u64).to_be_bytes();
+        to.copy_from_slice(&number[8 - WIDTH..]);
+    }
+    distinct.into_entries()
 }

@@ -16,6 +16,8 @@ use crate::word::{Integer, Word, with_integer, with_unsigned};
 const FILTER: &str = "double_delta";
 /// Bits and number of values.
 const HEADER: usize = 9;
+/// Values that end with a word, whatever their bits.
+const GROUP: usize = 64;
 
 fn corrupt(what: &'static str) -> FilterError {
     FilterError::Corrupt { filter: FILTER, what }
@@ -123,14 +125,18 @@ pub(crate) fn encode(integer: Integer, input: &[u8], out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// The exact difference of two values, if 64 bits can hold it.
+/// The difference of two values, and a number that is negative if 64 bits don't hold it.
 #[inline(always)]
-fn difference<T: Word<N>, const N: usize>(value: T, before: T) -> Option<i64> {
-    if N < 8 {
-        return Some((value.widen() as i64).wrapping_sub(before.widen() as i64));
-    }
-    let difference = value.widen().wrapping_sub(before.widen()) as i64;
-    ((difference >= 0) == (value >= before)).then_some(difference)
+fn difference<T: Word<N>, const N: usize>(value: T, before: T) -> (i64, i64) {
+    let (value, before) = (value.widen(), before.widen());
+    let difference = value.wrapping_sub(before);
+    let wrong = match (N, T::SIGNED) {
+        (8, true) => (value ^ before) & (value ^ difference),
+        // It must be negative just if something had to be borrowed.
+        (8, false) => ((!value & before) | ((!value | before) & difference)) ^ difference,
+        _ => 0,
+    };
+    (difference as i64, wrong as i64)
 }
 
 /// Bits of the largest magnitude of the first difference and all differences of differences. (Releases of the
@@ -138,48 +144,67 @@ fn difference<T: Word<N>, const N: usize>(value: T, before: T) -> Option<i64> {
 /// them needs more than 64 bits with its sign.
 fn bits_needed<T: Word<N>, const N: usize>(input: &[u8]) -> Option<u8> {
     let values = input.as_chunks::<N>().0;
-    if values.len() <= 2 {
+    let [first, second, rest @ ..] = values else { return Some(0) };
+    if rest.is_empty() {
         return Some(0);
     }
-    let mut before = T::load(values[0]);
-    let mut last_difference = 0;
-    // All magnitudes have no more bits than their union.
-    let mut union = 0;
-    for value in &values[1..] {
-        let value = T::load(*value);
-        let difference = difference(value, before)?;
-        union |= difference.checked_sub(last_difference)?.unsigned_abs();
-        (before, last_difference) = (value, difference);
+    let (difference_of_first, mut wrong) = difference(T::load(*second), T::load(*first));
+    // All magnitudes have no more bits than their union. There is no way out of the loop, so that it goes over several at once.
+    let mut union = difference_of_first.unsigned_abs();
+    for ((value, last), before) in rest.iter().zip(&values[1..]).zip(values) {
+        let (value, last, before) = (T::load(*value), T::load(*last), T::load(*before));
+        let ((new, new_wrong), (old, _)) = (difference(value, last), difference(last, before));
+        let second = new.wrapping_sub(old);
+        wrong |= new_wrong | ((new ^ old) & (new ^ second));
+        union |= second.unsigned_abs();
     }
-    u8::try_from((64 - union.leading_zeros()).max(1)).ok()
+    let bits = (64 - union.leading_zeros()).max(1);
+    if wrong < 0 { None } else { u8::try_from(bits).ok() }
 }
 
 fn pack<T: Word<N>, const N: usize>(width: u32, input: &[u8], out: &mut Vec<u8>) {
     let values = input.as_chunks::<N>().0;
     let (firsts, rest) = values.split_at(values.len().min(2));
     out.extend_from_slice(firsts.as_flattened());
-    let [mut before, mut last] = match firsts {
-        [a, b] => [T::load(*a), T::load(*b)],
-        _ => return,
+    let start = out.len();
+    out.resize(start + (rest.len() * width as usize).div_ceil(64) * 8, 0);
+    let words = out[start..].as_chunks_mut::<8>().0;
+    let mut fields = [0; GROUP];
+    for (group, words) in words.chunks_mut(width as usize).enumerate() {
+        let values = &values[GROUP * group..];
+        let pairs = values.iter().skip(2).zip(values.iter().skip(1)).zip(values);
+        let mut count = 0;
+        for (field, ((value, last), before)) in fields.iter_mut().zip(pairs) {
+            let magnitude = second_difference(T::load(*value), T::load(*last), T::load(*before));
+            *field = (u64::from(magnitude < 0) << (width - 1)) | magnitude.unsigned_abs();
+            count += 1;
+        }
+        pack_group(width, &fields[..count], words);
+    }
+}
+
+/// Packs fields of `width` bits, from the highest bit of the first word down.
+fn pack_group(width: u32, fields: &[u64], words: &mut [[u8; 8]]) {
+    let mut words = words.iter_mut();
+    let mut put = |word: u64| {
+        if let Some(to) = words.next() {
+            *to = word.to_le_bytes();
+        }
     };
     let (mut word, mut free) = (0u64, 64);
-    for value in rest {
-        let value = T::load(*value);
-        let magnitude = second_difference(value, last, before);
-        let field = (u64::from(magnitude < 0) << (width - 1)) | magnitude.unsigned_abs();
-        (before, last) = (last, value);
+    for field in fields {
         if width <= free {
             free -= width;
             word |= field << free;
         } else {
             let over = width - free;
-            out.extend_from_slice(&(word | (field >> over)).to_le_bytes());
+            put(word | (field >> over));
             free = 64 - over;
             word = field << free;
         }
     }
     if free < 64 {
-        out.extend_from_slice(&word.to_le_bytes());
+        put(word);
     }
 }
 
@@ -188,4 +213,69 @@ fn pack<T: Word<N>, const N: usize>(width: u32, input: &[u8], out: &mut Vec<u8>)
 fn second_difference<T: Word<N>, const N: usize>(value: T, last: T, before: T) -> i64 {
     let (value, last, before) = (value.widen(), last.widen(), before.widen());
     value.wrapping_sub(last).wrapping_sub(last.wrapping_sub(before)) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{bits_needed, pack};
+    use crate::word::Word;
+
+    /// The bits of the largest magnitude, and the packed words, value by value with room for everything.
+    fn plain<T: Word<N> + Into<i128>, const N: usize>(values: &[T]) -> (Option<u8>, Vec<u8>) {
+        let exact: Vec<i128> = values.iter().map(|value| (*value).into()).collect();
+        let firsts = exact.windows(2).take(1).map(|pair| pair[1] - pair[0]);
+        let seconds: Vec<i128> = exact.windows(3).map(|three| three[2] - 2 * three[1] + three[0]).collect();
+        let fits = |number: i128| i64::try_from(number).is_ok();
+        let all_fit =
+            exact.windows(2).all(|pair| fits(pair[1] - pair[0])) && seconds.iter().all(|second| fits(*second));
+        let bits = |number: i128| (128 - number.unsigned_abs().leading_zeros()) as u8;
+        let needed = match values.len() {
+            0..=2 => Some(0),
+            _ => all_fit.then(|| firsts.chain(seconds.iter().copied()).map(bits).max().unwrap_or(0).max(1)),
+        };
+        let mut packed: Vec<u8> = values.iter().take(2).flat_map(|value| value.store()).collect();
+        let Some(width) = needed.map(|bits| u32::from(bits) + 1).filter(|width| *width < 64) else {
+            return (needed, packed);
+        };
+        let ones = seconds.iter().flat_map(|second| {
+            let field = (i128::from(*second < 0) << (width - 1)) | second.abs();
+            (0..width).rev().map(move |bit| field >> bit & 1)
+        });
+        let ones: Vec<i128> = ones.collect();
+        for word in ones.chunks(64) {
+            let word = word.iter().enumerate().fold(0_u64, |word, (place, bit)| word | (*bit as u64) << (63 - place));
+            packed.extend_from_slice(&word.to_le_bytes());
+        }
+        (needed, packed)
+    }
+
+    fn compare<T: Word<N> + Into<i128>, const N: usize>(values: &[T]) -> Result<(), TestCaseError> {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.store()).collect();
+        let (needed, packed) = plain::<T, N>(values);
+        prop_assert_eq!(bits_needed::<T, N>(&bytes), needed);
+        if let Some(width) = needed.map(|bits| u32::from(bits) + 1).filter(|width| *width < 64) {
+            let mut out = Vec::new();
+            pack::<T, N>(width, &bytes, &mut out);
+            prop_assert_eq!(out, packed);
+        }
+        Ok(())
+    }
+
+    /// Numbers that lie near each other, near the ends of the type, or anywhere.
+    fn numbers() -> impl Strategy<Value = Vec<u64>> {
+        let near = (any::<u64>(), 0..64_u32, prop::collection::vec(any::<u64>(), 0..200));
+        near.prop_map(|(start, shift, steps)| steps.iter().map(|step| start.wrapping_add(step >> shift)).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn packed_values_are_those_of_the_plain_way(numbers in numbers()) {
+            compare::<u64, 8>(&numbers)?;
+            compare::<i64, 8>(&numbers.iter().map(|number| number.cast_signed()).collect::<Vec<_>>())?;
+            compare::<u16, 2>(&numbers.iter().map(|number| *number as u16).collect::<Vec<_>>())?;
+            compare::<i32, 4>(&numbers.iter().map(|number| *number as i32).collect::<Vec<_>>())?;
+        }
+    }
 }

@@ -126,24 +126,24 @@ impl FloatScale {
             Width::One => self.reduce(part, to.as_chunks_mut().0, |value| i8::to_le_bytes(low_bits(value) as i8)),
             Width::Two => self.reduce(part, to.as_chunks_mut().0, |value| i16::to_le_bytes(low_bits(value) as i16)),
             Width::Four => self.reduce(part, to.as_chunks_mut().0, |value| low_bits(value).to_le_bytes()),
-            Width::Eight => self.reduce(part, to.as_chunks_mut().0, |value| value.unwrap_or(i64::MIN).to_le_bytes()),
+            Width::Eight => self.reduce(part, to.as_chunks_mut().0, |value| nearest(value).to_le_bytes()),
         }
         parts::write(meta, &[out.len() - start])
     }
 
-    fn reduce<const N: usize>(self, part: &[u8], out: &mut [[u8; N]], store: impl Fn(Option<i64>) -> [u8; N]) {
+    fn reduce<const N: usize>(self, part: &[u8], out: &mut [[u8; N]], store: impl Fn(f64) -> [u8; N]) {
         match self.float {
             Float::F32 => {
                 // All arithmetic is done in the float's own type.
                 let (scale, offset) = (self.scale as f32, self.offset as f32);
                 for (to, from) in out.iter_mut().zip(part.as_chunks().0) {
-                    *to = store(round_f32((f32::from_le_bytes(*from) - offset) / scale));
+                    *to = store(f64::from((f32::from_le_bytes(*from) - offset) / scale));
                 }
             }
             Float::F64 => {
                 let Self { scale, offset, .. } = self;
                 for (to, from) in out.iter_mut().zip(part.as_chunks().0) {
-                    *to = store(round_f64((f64::from_le_bytes(*from) - offset) / scale));
+                    *to = store((f64::from_le_bytes(*from) - offset) / scale);
                 }
             }
         }
@@ -194,30 +194,36 @@ macro_rules! integers {
 
 integers!(i8 i16 i32 i64);
 
-macro_rules! round {
-    ($name:ident, $float:ty) => {
-        /// Rounds to the nearest integer, halves away from zero; none for what `i64` doesn't hold. The library
-        /// function of that name is a call per value.
-        #[inline(always)]
-        fn $name(value: $float) -> Option<i64> {
-            let truncated = value as i64;
-            let rest = value - truncated as $float;
-            let rounded = truncated.wrapping_add(i64::from(rest >= 0.5)).wrapping_sub(i64::from(rest <= -0.5));
-            // i64::MAX itself is not a float; the bound is the next one up.
-            const BOUND: $float = 9_223_372_036_854_775_808.0;
-            (-BOUND..BOUND).contains(&value).then_some(rounded)
-        }
-    };
+/// The nearest integer, halves away from zero; the smallest for what `i64` doesn't hold. The library function that rounds is a call per
+/// value.
+#[inline(always)]
+fn nearest(value: f64) -> i64 {
+    let truncated = value as i64;
+    let rest = value - truncated as f64;
+    let rounded = truncated.wrapping_add(i64::from(rest >= 0.5)).wrapping_sub(i64::from(rest <= -0.5));
+    // i64::MAX itself is not a float; the bound is the next one up.
+    const BOUND: f64 = 9_223_372_036_854_775_808.0;
+    if (-BOUND..BOUND).contains(&value) { rounded } else { i64::MIN }
 }
 
-round!(round_f32, f32);
-round!(round_f64, f64);
-
-/// What x86 makes of a float that `i32` doesn't hold, the reference library with it: the smallest `i32`. Narrower
-/// integers are its low bits.
+/// The nearest integer, halves away from zero; for what `i32` doesn't hold what x86 makes of it, the reference library with it: the
+/// smallest `i32`. Narrower integers are its low bits.
+///
+/// It goes without a conversion to integers, of which old processors have none for vectors of `f64`: where 1 is the last bit of a
+/// float, addition rounds, and the integer stands in the lowest bits.
 #[inline(always)]
-fn low_bits(value: Option<i64>) -> i32 {
-    value.and_then(|value| i32::try_from(value).ok()).unwrap_or(i32::MIN)
+fn low_bits(value: f64) -> i32 {
+    // With half of it more, negative numbers are in the same range of floats.
+    const LAST_BIT_IS_ONE: f64 = 6_755_399_441_055_744.0; // 2^52 + 2^51
+    let even = (value + LAST_BIT_IS_ONE) - LAST_BIT_IS_ONE;
+    // Halves were rounded to the even neighbour.
+    let rest = value - even;
+    let up = if (rest == 0.5) & (value > 0.0) { 1.0 } else { 0.0 };
+    let down = if (rest == -0.5) & (value < 0.0) { 1.0 } else { 0.0 };
+    let rounded = even + up - down;
+    let fits = (rounded >= f64::from(i32::MIN)) & (rounded <= f64::from(i32::MAX));
+    let bits = (rounded + LAST_BIT_IS_ONE).to_bits() as i32;
+    if fits { bits } else { i32::MIN }
 }
 
 #[cfg(test)]

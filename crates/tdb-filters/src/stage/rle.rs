@@ -88,11 +88,24 @@ pub(crate) fn encode(unit: usize, input: &[u8], out: &mut Vec<u8>) -> Result<(),
 }
 
 fn encode_cells<const N: usize>(mut cells: &[[u8; N]], out: &mut Vec<u8>) {
-    while let Some(cell) = cells.first() {
-        let length = run_length(cell, &cells[..cells.len().min(usize::from(u16::MAX))]);
-        push_run(cell, length, out);
+    let start = out.len();
+    // As much as there is if no two cells are equal.
+    out.resize(start + cells.len() * (N + LENGTH), 0);
+    let mut runs = 0;
+    let mut room = out[start..].chunks_exact_mut(N + LENGTH);
+    while let ([cell, rest @ ..], Some(run)) = (cells, room.next()) {
+        let length = match rest.first() {
+            Some(next) if next == cell => run_length(cell, &cells[..cells.len().min(usize::from(u16::MAX))]),
+            _ => 1,
+        };
+        let (to, count) = run.split_at_mut(N);
+        to.copy_from_slice(cell);
+        // Runs are cut at the largest `u16`.
+        count.copy_from_slice(&u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
         cells = &cells[length..];
+        runs += 1;
     }
+    out.truncate(start + runs * (N + LENGTH));
 }
 
 /// How many of `cells` equal `cell` from the start. Blocks are compared whole, which the compiler turns into vectors.
@@ -123,4 +136,25 @@ fn push_run(cell: &[u8], length: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(cell);
     // Runs are cut at the largest `u16`.
     out.extend_from_slice(&u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{encode, encode_wide};
+
+    proptest! {
+        #[test]
+        fn runs_of_any_width_are_those_of_the_plain_way(
+            runs in prop::collection::vec((0..3_u8, prop_oneof![1..4_usize, 1..300_usize, 65_000..66_000_usize]), 0..6),
+            unit in prop::sample::select(vec![1_usize, 2, 4, 8]),
+        ) {
+            let cells: Vec<u8> = runs.iter().flat_map(|(byte, length)| vec![*byte; length * unit]).collect();
+            let (mut out, mut plain) = (vec![9], vec![9]);
+            encode(unit, &cells, &mut out)?;
+            encode_wide(unit, &cells, &mut plain);
+            prop_assert_eq!(out, plain);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::FilterError;
 use crate::flow::Metadata;
-use crate::stage::strings::{Cells, Header, Strings, Width};
+use crate::stage::strings::{Cells, Entry, Header, Strings, Width};
 
 pub(crate) const FILTER: &str = "rle";
 
@@ -18,32 +18,47 @@ pub(crate) fn decode(header: &Header, mut data: &[u8], strings: &mut Strings<'_>
 }
 
 pub(crate) fn encode(cells: Cells<'_>, meta: &mut Metadata<'_>, out: &mut Vec<u8>) -> Result<(), FilterError> {
-    let (mut longest_run, mut longest_string) = (0, 0);
-    for (string, run) in runs(cells) {
-        longest_run = run.max(longest_run);
-        // The reference library forgets the last run here, and can then not read what it wrote.
-        longest_string = string.len().max(longest_string);
-    }
-    let header = Header { count_width: Width::of(longest_run), length_width: Width::of(longest_string) };
     let start = out.len();
-    for (string, run) in runs(cells) {
-        header.count_width.put(run, out);
-        header.length_width.put(string.len(), out);
-        out.extend_from_slice(string);
+    // Most runs and strings are short: it is tried with a byte for each length, and done again if that was too little.
+    let mut header = Header { count_width: Width::One, length_width: Width::One };
+    let needed = put_runs(cells, &header, out);
+    if needed != header {
+        out.truncate(start);
+        header = needed;
+        put_runs(cells, &header, out);
     }
     meta.clear();
     meta.add(|bytes| header.write(bytes, cells, out.len() - start))
 }
 
+/// Appends all runs, with lengths as wide as `header` says, and says how wide they need to be.
+fn put_runs(cells: Cells<'_>, header: &Header, out: &mut Vec<u8>) -> Header {
+    let (mut longest_run, mut longest_string) = (0, 0);
+    for (string, run) in runs(cells) {
+        longest_run = longest_run.max(run);
+        // The reference library forgets the last run here, and can then not read what it wrote.
+        longest_string = longest_string.max(string.len());
+        header.count_width.put(run, out);
+        header.length_width.put(string.len(), out);
+        out.extend_from_slice(string);
+    }
+    Header { count_width: Width::of(longest_run), length_width: Width::of(longest_string) }
+}
+
 /// Each string that differs from the one before, and how many times it comes.
 fn runs<'a>(cells: Cells<'a>) -> impl Iterator<Item = (&'a [u8], usize)> {
-    let mut strings = cells.iter().peekable();
+    let mut strings = cells.entries();
+    let mut next: Option<Entry<'a>> = strings.next();
     std::iter::from_fn(move || {
-        let string = strings.next()?;
+        let string = next.take()?;
         let mut run = 1;
-        while strings.next_if(|&next| next == string).is_some() {
+        for other in strings.by_ref() {
+            if other != string {
+                next = Some(other);
+                break;
+            }
             run += 1;
         }
-        Some((string, run))
+        Some((string.string, run))
     })
 }

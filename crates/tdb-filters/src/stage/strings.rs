@@ -37,11 +37,19 @@ pub(crate) struct Cells<'a> {
     pub(crate) offsets: &'a [u64],
 }
 
-/// Most strings of dictionaries are no longer than so many bytes.
-const SHORT: usize = 16;
+/// Most strings are no longer than so many bytes.
+pub(crate) const SHORT: usize = 16;
+
+/// A string, and its first bytes as a number: short strings are copied and compared by it, without a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<'a> {
+    /// The first [`SHORT`] bytes, the first one lowest, zeros behind the string's end.
+    pub(crate) head: u128,
+    pub(crate) string: &'a [u8],
+}
 
 /// The metadata that both have.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Of a run length, or of a string's number.
     pub(crate) count_width: Width,
@@ -83,12 +91,11 @@ impl<'a> Strings<'a> {
             return Ok(());
         }
         let rest = self.values.get_mut(self.written..).unwrap_or_default();
-        let run = string.len().checked_mul(count).and_then(|len| rest.get_mut(..len));
-        let Some(run) = run else { return Err(too_long(filter)) };
-        for to in run.chunks_exact_mut(string.len()) {
-            to.copy_from_slice(string);
-        }
-        self.written += run.len();
+        let Some(run) = string.len().checked_mul(count).filter(|len| *len <= rest.len()) else {
+            return Err(too_long(filter));
+        };
+        fill(rest, string, run);
+        self.written += run;
         let step = string.len() as u64;
         // `step_by` would divide to know how many there are.
         let mut next = start;
@@ -101,26 +108,28 @@ impl<'a> Strings<'a> {
         Ok(())
     }
 
-    /// Appends a string of those that [`expect`](Self::expect) took: the `len` bytes of `bytes` from `start` on.
-    #[inline]
-    pub(crate) fn push_part(
+    /// Appends the strings that `entry` gives for each of `numbers`, and that [`expect`](Self::expect) has taken.
+    pub(crate) fn push_each<'e, T>(
         &mut self,
-        bytes: &[u8],
-        (start, len): (usize, usize),
+        numbers: &[T],
         filter: &'static str,
+        mut entry: impl FnMut(&T) -> Result<Entry<'e>, FilterError>,
     ) -> Result<(), FilterError> {
-        let room = self.values.get_mut(self.written..).unwrap_or_default();
-        let from = bytes.get(start..).unwrap_or_default();
-        match (from.first_chunk::<SHORT>(), room.first_chunk_mut::<SHORT>()) {
-            // A copy of a known length is short; the next string comes over what it has written too much.
-            (Some(from), Some(room)) if len <= SHORT => *room = *from,
-            _ => match (from.get(..len), room.get_mut(..len)) {
-                (Some(from), Some(room)) => room.copy_from_slice(from),
-                _ => return Err(too_long(filter)),
-            },
+        let first = self.offsets.len();
+        self.offsets.resize(first + numbers.len(), 0);
+        let mut written = self.written;
+        for (number, offset) in numbers.iter().zip(&mut self.offsets[first..]) {
+            let entry = entry(number)?;
+            *offset = self.base + written as u64;
+            let room = self.values.get_mut(written..).unwrap_or_default();
+            match room.first_chunk_mut::<SHORT>() {
+                // A copy of a known length is short; the next string comes over what it has written too much.
+                Some(room) if entry.len() <= SHORT => *room = entry.head.to_le_bytes(),
+                _ => room.get_mut(..entry.len()).ok_or_else(|| too_long(filter))?.copy_from_slice(entry.string),
+            }
+            written += entry.len();
         }
-        self.offsets.push(self.base + self.written as u64);
-        self.written += len;
+        self.written = written;
         Ok(())
     }
 
@@ -131,6 +140,56 @@ impl<'a> Strings<'a> {
         } else {
             Err(FilterError::Corrupt { filter, what: "strings end before the data do" })
         }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// The string at the start of `bytes`, which has `len` bytes; none if they aren't there.
+    #[inline(always)]
+    pub(crate) fn at_start(bytes: &'a [u8], len: usize) -> Option<Self> {
+        let string = bytes.get(..len)?;
+        let head = match bytes.first_chunk::<SHORT>() {
+            Some(head) if len > 0 => u128::from_le_bytes(*head) & (u128::MAX >> (8 * SHORT.saturating_sub(len))),
+            _ => {
+                let mut head = [0; SHORT];
+                let short = len.min(SHORT);
+                head[..short].copy_from_slice(&string[..short]);
+                u128::from_le_bytes(head)
+            }
+        };
+        Some(Self { head, string })
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.string.len()
+    }
+}
+
+impl PartialEq for Entry<'_> {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.head == other.head
+            && self.len() == other.len()
+            && (self.len() <= SHORT || self.string[SHORT..] == other.string[SHORT..])
+    }
+}
+
+/// Writes a string that isn't empty over and over into the first `run` bytes, a multiple of its length. What follows these may be
+/// written over, too.
+fn fill(bytes: &mut [u8], string: &[u8], run: usize) {
+    let mut at = 0;
+    if let (Some(entry), true) = (Entry::at_start(string, string.len()), string.len() <= SHORT) {
+        let head = entry.head.to_le_bytes();
+        while at < run
+            && let Some(room) = bytes[at..].first_chunk_mut::<SHORT>()
+        {
+            *room = head;
+            at += string.len();
+        }
+    }
+    for to in bytes[at.min(run)..run].chunks_exact_mut(string.len()) {
+        to.copy_from_slice(string);
     }
 }
 
@@ -162,11 +221,18 @@ impl<'a> Cells<'a> {
 
     /// The cells in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        self.entries().map(|entry| entry.string)
+    }
+
+    /// The cells in order, with their first bytes.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a> {
         let values = self.values;
         let ends = self.offsets.iter().skip(1).copied().chain([values.len() as u64]);
-        // Checked to lie within the values.
-        let place = |offset: u64| saturating_len(offset);
-        self.offsets.iter().zip(ends).map(move |(&start, end)| values.get(place(start)..place(end)).unwrap_or_default())
+        self.offsets.iter().zip(ends).map(move |(&start, end)| {
+            let bytes = values.get(saturating_len(start)..).unwrap_or_default();
+            // Checked to lie within the values.
+            Entry::at_start(bytes, saturating_len(end - start)).unwrap_or(Entry { head: 0, string: &[] })
+        })
     }
 }
 

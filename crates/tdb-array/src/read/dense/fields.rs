@@ -9,6 +9,7 @@ use super::work::{Origin, Source, Work};
 use crate::fragment::prefetch;
 use crate::query::CheckedQuery;
 use crate::read::{FieldSet, OutputField, Relevant};
+use crate::spare::Pool;
 use crate::tiles::FieldTiles;
 use crate::workers::WEIGHT_OF_A_READ;
 use crate::{Array, Result};
@@ -23,6 +24,8 @@ pub(super) struct Fields {
     visible: usize,
     /// For each field and fragment: not asked for yet, or what the fragment has of the field.
     tiles: Vec<Vec<Option<Found>>>,
+    /// Memory for strings that had to be unfiltered to know how long they are: each batch needs as much as the one before.
+    spares: Pool<Vec<u8>>,
 }
 
 /// What a fragment has of a field: nothing if its schema lacks it, in which case it reads as the fill value.
@@ -46,7 +49,7 @@ impl Fields {
         // Which cells hide others is found out from footers alone.
         let relevant = Relevant::of(&array, query.region.ranges(), filter, false)?.fragments;
         prefetch((&**array.storage(), array.workers()), array.schema(), &relevant, &attributes)?;
-        Ok(Self { array, outputs, visible, tiles })
+        Ok(Self { array, outputs, visible, tiles, spares: Pool::default() })
     }
 
     pub(super) fn outputs(&self) -> &[OutputField] {
@@ -60,7 +63,7 @@ impl Fields {
 
     /// A field, with the tiles that were loaded for it.
     pub(super) fn field(&self, index: usize) -> Field<'_> {
-        Field { output: &self.outputs[index], tiles: &self.tiles[index] }
+        Field { output: &self.outputs[index], tiles: &self.tiles[index], spares: &self.spares }
     }
 
     /// Whether a fragment has tiles of one of the fields, once it was [loaded](Self::load_fragments).
@@ -131,6 +134,8 @@ impl Fields {
 pub(super) struct Field<'a> {
     pub(super) output: &'a OutputField,
     tiles: &'a [Option<Found>],
+    /// Memory for strings.
+    pub(super) spares: &'a Pool<Vec<u8>>,
 }
 
 impl<'a> Field<'a> {

@@ -7,6 +7,7 @@ use super::copy::BoxCopy;
 use super::fields::Field;
 use super::fixed::{Reach, each_file, repeat};
 use super::work::{Origin, Source, Work};
+use crate::spare::Pool;
 use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
 use crate::tiles::{FieldTiles, TileScratch, tile_len};
 use crate::{ArrayError, Result};
@@ -35,7 +36,7 @@ pub(super) fn lengths(field: Field<'_>, work: &Work, lengths: &mut [u64], scratc
     each_file(field, work, |sources, tiles| {
         match tiles {
             Some(tiles) => {
-                let mut finder = Finder { tiles, cells: 0, lengths, offsets: Vec::new() };
+                let mut finder = Finder { tiles, spares: field.spares, cells: 0, lengths, offsets: Vec::new() };
                 finder.find(sources, first, &mut found, scratch)?;
             }
             None => {
@@ -69,17 +70,18 @@ pub(super) fn values(
     for found in &mut found {
         found.runs.iter_mut().for_each(|run| run.to = offsets(run.to));
     }
-    for group in found.chunk_by(|a, b| work.sources[a.source].fragment() == work.sources[b.source].fragment()) {
+    for group in found.chunk_by_mut(|a, b| work.sources[a.source].fragment() == work.sources[b.source].fragment()) {
         let sources: Vec<&Source> = group.iter().map(|found| &work.sources[found.source]).collect();
         let Some(tiles) = sources.first().and_then(|source| field.tiles(source)) else { continue };
         let Some((part, _)) = &tiles.var else { continue };
         let mut stream = TileStream::new(part, &tiles.name, tiles.tile_limit, scratch);
-        for (found, source) in group.iter().zip(sources) {
-            if let Some(bytes) = &found.bytes {
+        for (found, source) in group.iter_mut().zip(sources) {
+            if let Some(bytes) = found.bytes.take() {
                 for run in &found.runs {
                     let len = run.len as usize;
                     result[run.to..][..len].copy_from_slice(&bytes[run.from as usize..][..len]);
                 }
+                field.spares.give(bytes);
                 continue;
             }
             let Origin::Tile { tile, .. } = source.origin else { continue };
@@ -93,6 +95,7 @@ pub(super) fn values(
 /// Finds cells of variable length in the tiles of one field of one fragment.
 struct Finder<'a, 'l> {
     tiles: &'a FieldTiles,
+    spares: &'a Pool<Vec<u8>>,
     /// Of the tile that is looked into.
     cells: u64,
     /// Of the cells of the work.
@@ -164,7 +167,11 @@ impl Finder<'_, '_> {
         let result = decoded.map(|()| {
             std::mem::swap(&mut self.offsets, &mut strings.offsets);
             let mut runs = self.runs(copies, 0);
-            let mut bytes = Vec::with_capacity(runs.iter().map(|run| run.len as usize).sum());
+            // Another tile's offsets go into the same memory.
+            std::mem::swap(&mut self.offsets, &mut strings.offsets);
+            let mut bytes = self.spares.take();
+            bytes.clear();
+            bytes.reserve(runs.iter().map(|run| run.len as usize).sum());
             for run in &mut runs {
                 let start = bytes.len() as u64;
                 bytes.extend_from_slice(&strings.values[run.from as usize..][..run.len as usize]);

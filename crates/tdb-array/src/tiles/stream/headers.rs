@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use tdb_filters::{ChunkHeader, FilterError};
+use tdb_filters::{ChunkHeader, ChunksAhead, FilterError};
 
 use super::request::TileRequest;
 use super::trouble::{Trouble, wrong_size};
@@ -28,13 +28,15 @@ pub(super) struct Walk {
     pub(super) start: u64,
     /// Bytes of the tile, ending with that byte, that lie in the buffer for chunks and were not taken yet.
     pub(super) waiting: usize,
+    /// What is known of the chunks that follow.
+    pub(super) ahead: ChunksAhead,
 }
 
 impl Walk {
     /// Before the first chunk of the tile in these bytes of the file, in which the number of chunks was found.
     pub(super) fn new(range: &Range<u64>) -> Self {
         let at = range.start + ChunkHeader::COUNT_LEN as u64;
-        Self { at, end: range.end, header: None, start: 0, waiting: 0 }
+        Self { at, end: range.end, header: None, start: 0, waiting: 0, ahead: ChunksAhead::default() }
     }
 }
 

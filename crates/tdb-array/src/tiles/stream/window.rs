@@ -7,8 +7,8 @@ use tdb_storage::{ReadAt, read_behind};
 use crate::Result;
 
 /// Most bytes that are read ahead: few enough to stay in a core's own cache until they are used, enough to make what a
-/// read costs apart from its bytes disappear.
-const WINDOW: u64 = 256 << 10;
+/// read costs apart from its bytes disappear. Four chunks of the usual length, with what stands before each.
+const WINDOW: u64 = (256 << 10) + 4096;
 
 /// The bytes of a data file around a reader's place in it.
 #[derive(Debug)]
@@ -42,6 +42,13 @@ impl<'a> Window<'a> {
         }
         let start = (range.start - self.start) as usize;
         Ok(&self.buffer[start..start + (range.end - range.start) as usize])
+    }
+
+    /// The same with all that was read behind them.
+    pub(super) fn bytes_from(&mut self, range: Range<u64>, until: u64) -> Result<&[u8]> {
+        let start = range.start;
+        self.bytes(range, until)?;
+        Ok(&self.buffer[(start - self.start) as usize..self.len])
     }
 
     fn advance(&mut self, range: &Range<u64>, until: u64) -> Result<()> {
@@ -83,6 +90,8 @@ mod tests {
         for (start, end, until) in [(0, 8, 8), (8, 20, 100), (50, 120, 120), (115, 119, 0), (118, 256, 999), (0, 3, 0)]
         {
             assert_eq!(window.bytes(start..end, until).unwrap(), &bytes[start as usize..end as usize]);
+            let all = window.bytes_from(start..end, until).unwrap();
+            assert!(all.len() >= (end - start) as usize && bytes[start as usize..].starts_with(all));
         }
         assert!(window.bytes(250..257, 0).is_err());
         assert_eq!(window.bytes(250..256, 0).unwrap(), &bytes[250..]);

@@ -1,18 +1,18 @@
 //! MD5 (RFC 1321) of several parts of one length at once: each step waits for the one before it, so that one part alone leaves most of the
 //! processor idle.
 
-/// Parts that are digested side by side.
+/// Parts that are digested side by side, if there are as many.
 pub(crate) const LANES: usize = 8;
 
 /// A word of each part.
-type Words = [u32; LANES];
+type Words<const LANES: usize> = [u32; LANES];
 
 const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
 /// Bytes that are digested together.
 const BLOCK: usize = 64;
 
 /// The digests of parts of the same length; none if they differ in it.
-pub(crate) fn digests(parts: [&[u8]; LANES]) -> Option<[[u8; 16]; LANES]> {
+pub(crate) fn digests<const LANES: usize>(parts: [&[u8]; LANES]) -> Option<[[u8; 16]; LANES]> {
     let len = parts[0].len();
     if parts.iter().any(|part| part.len() != len) {
         return None;
@@ -53,7 +53,7 @@ fn tail(rest: &[u8], len: u64) -> [[u8; BLOCK]; 2] {
 }
 
 /// The sixteen words of a block of each part.
-fn words(blocks: [&[u8; BLOCK]; LANES]) -> [Words; 16] {
+fn words<const LANES: usize>(blocks: [&[u8; BLOCK]; LANES]) -> [Words<LANES>; 16] {
     let mut words = [[0; LANES]; 16];
     for (lane, block) in blocks.iter().enumerate() {
         for (words, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
@@ -87,7 +87,7 @@ macro_rules! round {
 
 /// Takes in a block of each part. The lanes are the outer loop, and what is within it has neither a branch nor a loop, so that
 /// compilers run several of them at once.
-fn compress(state: &mut [Words; 4], words: &[Words; 16]) {
+fn compress<const LANES: usize>(state: &mut [Words<LANES>; 4], words: &[Words<LANES>; 16]) {
     let [first, second, third, fourth] = state;
     for lane in 0..LANES {
         let (mut a, mut b, mut c, mut d) = (first[lane], second[lane], third[lane], fourth[lane]);
@@ -191,6 +191,7 @@ mod tests {
             let parts: [&[u8]; LANES] = std::array::from_fn(|lane| &bytes[lane * 1000..][..len]);
             let wanted = parts.map(|part| Md5::digest(part).into());
             assert_eq!(digests(parts), Some(wanted), "{len}");
+            assert_eq!(digests([parts[1], parts[0]]), Some([wanted[1], wanted[0]]), "{len}");
         }
         let mut parts: [&[u8]; LANES] = [&bytes[..100]; LANES];
         parts[3] = &bytes[..99];

@@ -39,6 +39,23 @@ fn what_does_not_fit_becomes_what_x86_makes_of_it() {
 }
 
 #[test]
+fn the_low_bits_are_those_of_the_plain_way() {
+    let plain = |value: f64| {
+        let rounded = value.round();
+        if (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&rounded) { rounded as i32 } else { i32::MIN }
+    };
+    let wide = [0.0, 0.5, 1.0, 1.5, 2.5, 0.49999999999999994, 2147483647.0, 2147483648.0, 2147483647.49, 2147483647.5];
+    let wider = [2147483648.49, 2147483648.5, 1e15, 2251799813685248.0, 4503599627370497.5, 9e18, 1e300, f64::INFINITY];
+    let steps = (0..4000).map(|step| f64::from(step) * 0.25 - 500.0);
+    for value in wide.into_iter().chain(wider).chain(steps) {
+        for value in [value, -value, value.next_up(), value.next_down(), -value.next_up()] {
+            assert_eq!(low_bits(value), plain(value), "{value:?}");
+        }
+    }
+    assert_eq!(low_bits(f64::NAN), i32::MIN);
+}
+
+#[test]
 fn floats_of_4_bytes_are_reduced_in_their_own_precision() {
     // 0.1 as f32 is a little more than 0.1: in f64, 0.25 / 0.1 is 2.5 and would round to 3; in f32 it does too, but
     // 16777217 is not an f32 at all.
