@@ -2,6 +2,7 @@
 //!
 //! What a machine lacks for a step is no failure: the step is skipped, and the summary says how to get it.
 
+mod counts;
 mod packages;
 mod report;
 mod steps;

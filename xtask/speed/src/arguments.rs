@@ -15,7 +15,7 @@ pub struct Arguments {
     /// Only cases whose name contains this
     #[arg(long)]
     pub(crate) only: Option<String>,
-    /// How often each is done; the median counts
+    /// How often each is done; the median counts. What takes seconds is done twice
     #[arg(long, default_value_t = 5)]
     pub(crate) repeats: usize,
     /// The arrays' size: 1 for those of the documented figures

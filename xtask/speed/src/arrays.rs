@@ -28,6 +28,7 @@ pub enum Codec {
     Gzip,
     Lz4,
     Bzip2,
+    Sha256,
 }
 
 impl SpeedArray {
@@ -39,6 +40,7 @@ impl SpeedArray {
             FilterSpec::Gzip { .. } => Some(Codec::Gzip),
             FilterSpec::Lz4 { .. } => Some(Codec::Lz4),
             FilterSpec::Bzip2 { .. } => Some(Codec::Bzip2),
+            FilterSpec::ChecksumSha256 => Some(Codec::Sha256),
             _ => None,
         })
     }

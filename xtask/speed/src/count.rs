@@ -55,6 +55,11 @@ pub fn names() -> Vec<String> {
 ///
 /// If a path takes over 3 % more instructions than the record says, is missing in it, or fails.
 pub fn compare(only: Option<&str>) -> Result<Counted> {
+    if cfg!(debug_assertions) {
+        return Ok(Counted::Skipped(
+            "this program was built without optimisations; `cargo xtask` builds it with them".to_owned(),
+        ));
+    }
     let here = match tools::Tools::here() {
         Ok(here) => here,
         Err(missing) => return Ok(Counted::Skipped(missing)),
@@ -94,6 +99,9 @@ pub fn compare(only: Option<&str>) -> Result<Counted> {
 ///
 /// If a path fails, or this machine lacks what counts.
 pub fn update(only: Option<&str>) -> Result<()> {
+    if cfg!(debug_assertions) {
+        return Err("this program was built without optimisations: its counts are no use".into());
+    }
     let here = tools::Tools::here()?;
     let old = Record::read(&record_file()).ok();
     let kept = old.filter(|old| only.is_some() && old.tools.differences(&here).is_empty());

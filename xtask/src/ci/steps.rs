@@ -3,8 +3,8 @@
 use std::env;
 use std::process::Command;
 
-use super::packages;
 use super::report::Outcome;
+use super::{counts, packages};
 use crate::Result;
 use crate::cargo::{has_subcommand, rustup, show, show_with, workspace};
 use crate::servers::Running;
@@ -34,6 +34,7 @@ pub const STEPS: &[Step] = &[
     }),
     step("check", "dependencies, builds without codecs, examples, fixtures", || check::run().into()),
     step("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),
+    step("counts", "instructions that key paths take, by callgrind, against xtask/speed/counts.txt", counts::run),
     step("msrv", "the oldest Rust that the workspace promises to build with", oldest_rust),
     step("wasm", "the library crates for wasm32-unknown-unknown", || {
         other_target("wasm32-unknown-unknown", &[FORMAT, WITH_FILES].concat())

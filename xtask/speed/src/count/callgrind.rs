@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::path::{CountedPath, Work};
+use super::tools;
 use crate::outcome::Result;
 use crate::tdb;
 
@@ -21,11 +22,14 @@ pub fn prepare(folder: &Path) -> Result<()> {
 /// How many instructions the counted part of a path takes; `folder` has the inputs.
 pub fn count(path: &CountedPath, folder: &Path) -> Result<u64> {
     let out = tempfile::NamedTempFile::new()?;
-    let mut command = Command::new("valgrind");
+    let mut command = Command::new(tools::program("valgrind").ok_or("there is no valgrind")?);
     command
         // What stands in the environment would move the stack, and with it a few instructions.
         .env_clear()
-        .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+        .env("PATH", "/usr/bin:/bin")
+        // Buffers begin at a page, wherever the heap has come to: how memory is copied depends on how far apart both places are
+        // modulo a page, by up to a quarter of what a read takes.
+        .env("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=32768")
         // Symbols of shared libraries are looked up before anything counts.
         .env("LD_BIND_NOW", "1")
         .args(["--tool=callgrind", "--quiet", "--toggle-collect=*counted_part*"])

@@ -1,6 +1,6 @@
 //! What counts depend on beside the code.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The tools that a program was built and counted with.
@@ -37,6 +37,12 @@ impl Tools {
         let different = others.0.iter().filter(|(tool, version)| of(self, tool) != *version);
         different.map(|(tool, version)| format!("{tool} {:?} there, {version:?} here", of(self, tool))).collect()
     }
+}
+
+/// Where a program lies that the user can run.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
 fn first_line(program: &str) -> Option<String> {

@@ -30,10 +30,12 @@ pub fn summary(rows: &[Row], threads: usize) -> String {
     let slower = rows.iter().filter(|row| clock(row, 1) > NOISE * clock(row, 0));
     let slower = slower.map(|row| format!("{}: {:.2} times as long", row.name, clock(row, 1) / clock(row, 0)));
     list(&mut text, &format!("Slower with {threads} threads than with one"), slower);
-    let memory = rows.iter().filter(|row| row.ours[0].peak_memory > row.theirs[0].peak_memory);
-    let memory = memory.map(|row| {
-        format!("{}: {} MB, {} MB", row.name, row.ours[0].peak_memory >> 20, row.theirs[0].peak_memory >> 20)
-    });
+    let more_memory = |row: &Row, place: usize| {
+        let (ours, theirs) = (row.ours[place].peak_memory, row.theirs[place].peak_memory);
+        let of = if place == 0 { 1 } else { threads };
+        (ours > theirs).then(|| format!("{}: {} MB, {} MB ({of} threads)", row.name, ours >> 20, theirs >> 20))
+    };
+    let memory = rows.iter().filter_map(|row| more_memory(row, 0).or_else(|| more_memory(row, 1)));
     list(&mut text, "More memory than the reference", memory);
     let short = rows.iter().filter_map(|row| Some((row, row.part_of_limit()?, row.limit?)));
     let short = short.filter(|(_, part, _)| *part < PART_OF_LIMIT);

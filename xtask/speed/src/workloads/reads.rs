@@ -79,6 +79,7 @@ pub(super) fn of_array(
                 Codec::Gzip => "zlib",
                 Codec::Lz4 => "LZ4",
                 Codec::Bzip2 => "bzip2",
+                Codec::Sha256 => "SHA-256",
             };
             Limit { what, seconds: bytes / limits::codec(codec, array, direction)?, is_codec: true }
         }

@@ -1,0 +1,42 @@
+//! Instruction counts of key paths, held against those that are kept in the repository.
+
+use std::process::{Command, Stdio};
+
+use tdb_speed::count::{self, Counted};
+
+use super::report::Outcome;
+
+/// Counts and compares. Where nothing can be compared, that is said aloud: a guard that is off must not look like one that is on.
+pub fn run() -> Outcome {
+    if !has_valgrind() {
+        install_valgrind();
+    }
+    match count::compare(None) {
+        Ok(Counted::Passed) => Outcome::Passed,
+        Ok(Counted::Skipped(why)) => {
+            println!("NOTHING WAS COMPARED: {why}");
+            Outcome::Skipped(format!("NOTHING WAS COMPARED: {why}"))
+        }
+        Err(error) => Outcome::Failed(error.to_string()),
+    }
+}
+
+fn has_valgrind() -> bool {
+    let mut valgrind = Command::new("valgrind");
+    valgrind.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    valgrind.status().is_ok_and(|status| status.success())
+}
+
+/// Tries to, which takes Debian or one of its kin and its administrator; whether it worked shows when it is needed.
+fn install_valgrind() {
+    for arguments in
+        [&["update", "--quiet"][..], &["install", "--quiet", "--yes", "--no-install-recommends", "valgrind"]]
+    {
+        let mut apt = Command::new("apt-get");
+        apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
+        println!("apt-get {}", arguments.join(" "));
+        if !apt.status().is_ok_and(|status| status.success()) {
+            println!("that failed");
+        }
+    }
+}
