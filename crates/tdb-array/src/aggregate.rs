@@ -2,11 +2,14 @@
 
 mod columns;
 mod distribution;
+mod fragmentwise;
 mod function;
 mod grouped;
 mod histogram;
 mod measure;
+mod neighbours;
 mod stated;
+mod stating;
 mod statistics;
 mod whole;
 

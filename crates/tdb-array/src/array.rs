@@ -1,5 +1,6 @@
 //! An array, open at a time.
 
+mod again;
 mod deletes;
 mod early;
 mod footers;
@@ -22,6 +23,7 @@ use tdb_schema::{ArraySchema, Enumeration};
 use tdb_storage::{AheadStorage, Counters, CountingStorage, Storage};
 use tdb_types::Limits;
 
+use again::Seen;
 use deletes::Delete;
 use early::{AtOpening, Sources};
 use footers::FooterFiles;
@@ -73,6 +75,11 @@ struct Inner {
     fragments: OnceLock<Loaded>,
     /// Fragments whose footers were read before, by their folders: they needn't be read again, for fragments never change.
     known: HashMap<String, Fragment>,
+    /// Fragments of the same array when it was open before, by their folders: with all that was read of them, if their files are still the
+    /// same.
+    kept: HashMap<String, Fragment>,
+    /// What opening it once more is told by.
+    seen: Arc<Seen>,
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
     metadata: OnceLock<Metadata>,
     deletes: OnceLock<Arc<[Delete]>>,
@@ -168,6 +175,12 @@ impl Array {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.inner.access.limits
+    }
+
+    /// Whether it was opened with this key, or, of none, without one.
+    #[must_use]
+    pub fn is_opened_with(&self, key: Option<&tdb_filters::EncryptionKey>) -> bool {
+        self.inner.access.key.as_ref() == key
     }
 
     /// The storage, if bytes of it are worth to be fetched before they are wanted.

@@ -3,6 +3,7 @@
 mod cell_order;
 mod facts;
 mod fields;
+mod folded;
 mod metadata;
 mod metadata_file;
 mod open;
@@ -27,6 +28,8 @@ use crate::directory::FragmentEntry;
 use crate::tiles::FieldTiles;
 use crate::{ArrayError, Result};
 pub use cell_order::CellOrderCheck;
+use folded::Folded;
+pub(crate) use folded::{distrust, relied_on};
 use metadata::Metadata;
 pub(crate) use open::UnparsedFragment;
 pub(crate) use own_footer::has_reliable_copies;
@@ -53,6 +56,8 @@ struct Inner {
     fields: Mutex<HashMap<FragmentField, Arc<FieldTiles>>>,
     /// Nothing where there are none.
     statistics: Mutex<HashMap<FragmentField, Option<Arc<FieldStatistics>>>>,
+    /// What the statistics of all tiles say together.
+    folded: Mutex<HashMap<FragmentField, Arc<Folded>>>,
     /// Nothing if they can't be read.
     totals: OnceLock<Option<Arc<FragmentStatistics>>>,
 }
@@ -144,6 +149,11 @@ impl Fragment {
         // Two threads may both load; the first one's value stays.
         let value = Arc::new(load()?);
         Ok(cell.get_or_init(|| value).clone())
+    }
+
+    /// The path of the file of its metadata, and the bytes that it had when it was opened; `None` if nobody has opened it.
+    pub(crate) fn metadata_size(&self) -> Option<(&str, u64)> {
+        self.inner.metadata.file.if_open()
     }
 
     #[cold]

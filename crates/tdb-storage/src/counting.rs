@@ -214,6 +214,11 @@ impl Storage for CountingStorage {
         self.request(|| self.inner.kind(path))
     }
 
+    fn file_size(&self, path: &str) -> Result<Option<u64>> {
+        self.counts.opens.fetch_add(1, Relaxed);
+        self.request(|| self.inner.file_size(path))
+    }
+
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         Ok(Arc::new(Self { inner: self.inner.sub(folder)?, counts: Arc::clone(&self.counts) }))
     }

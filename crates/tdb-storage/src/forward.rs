@@ -75,6 +75,9 @@ macro_rules! forward_storage {
     (@kind $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, kind(path: &str) -> $crate::Result<Option<$crate::EntryKind>>);
     };
+    (@file_size $this:ident $inner:expr) => {
+        $crate::forward_storage!(@one $this $inner, file_size(path: &str) -> $crate::Result<Option<u64>>);
+    };
     (@sub $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner,
             sub(folder: &str) -> $crate::Result<::std::sync::Arc<dyn $crate::Storage>>);

@@ -138,6 +138,15 @@ impl Storage for LocalStorage {
         }
     }
 
+    fn file_size(&self, path: &str) -> Result<Option<u64>> {
+        check_path(path)?;
+        match fs::metadata(self.place(path)) {
+            Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(error) => Err(self.error(path, error)),
+        }
+    }
+
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         check_path(folder)?;
         Ok(Arc::new(Self::new(self.place(folder))))

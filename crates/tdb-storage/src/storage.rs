@@ -82,6 +82,18 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Bad path, permission denied, I/O.
     fn kind(&self, path: &str) -> Result<Option<EntryKind>>;
 
+    /// Bytes of the file at `path`, links followed; `None` if nothing is there, or no file.
+    ///
+    /// # Errors
+    /// What there is can't be told.
+    fn file_size(&self, path: &str) -> Result<Option<u64>> {
+        match self.open(path) {
+            Ok(file) => Ok(Some(file.size())),
+            Err(StorageError::NotFound { .. } | StorageError::NotAFile { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The storage rooted at `folder`, which need not exist yet.
     ///
     /// # Errors

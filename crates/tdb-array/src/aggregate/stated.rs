@@ -1,13 +1,16 @@
 //! What metadata alone says of a field's cells, exactly.
 
-use tdb_aggregate::Sum;
+use std::sync::Arc;
 
-use super::columns::ResultColumns;
-use super::function::Aggregate;
-use super::measure::Measures;
-use super::whole::{StatedWhole, state};
-use crate::read::WhyUnknown;
-use crate::{Array, ArrayError, Query, Result};
+use tdb_aggregate::{Sum, Summary};
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_types::ArrayType;
+
+use super::fragmentwise;
+use super::stating::{Asked, Stating, Thing};
+use crate::query::unknown_field;
+use crate::read::{OutputField, WhyUnknown, scan};
+use crate::{Array, Query, Result};
 
 /// A value that metadata says, or why it doesn't.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,29 +74,29 @@ impl Array {
 }
 
 impl Query {
-    /// What metadata alone says of the query's cells and of the values of a field in them. No tile is read, but of the sparse fragments
-    /// that old releases wrote into dense arrays. Selected fields and the order don't matter, as in [`aggregate`](Self::aggregate).
+    /// What metadata alone says of the query's cells and of the values of a field in them, as [`statistics_of`](Self::statistics_of) several.
     ///
     /// # Errors
     /// The field is unknown; metadata can't be read.
     pub fn statistics(&self, field: &str) -> Result<Statistics> {
-        let cells = self.cell_count()?;
-        let count = number(self.stated(Aggregate::count_of(field))?.0);
-        let nulls = number(self.stated(Aggregate::null_count(field))?.0);
-        let min = self.stated(Aggregate::min(field))?.0;
-        let max = self.stated(Aggregate::max(field))?.0;
-        let sum = match self.stated(Aggregate::sum(field))? {
-            (Stated::Unknown(why), _) => Stated::Unknown(why),
-            (Stated::Exact(bytes), datatype) => Stated::Exact(bytes.and_then(|bytes| {
-                let word = word(&bytes)?;
-                Some(match datatype {
-                    Some(tdb_types::Datatype::Float64) => Sum::F64(f64::from_le_bytes(word)),
-                    Some(tdb_types::Datatype::Int64) => Sum::I64(i64::from_le_bytes(word)),
-                    _ => Sum::U64(u64::from_le_bytes(word)),
-                })
-            })),
-        };
-        Ok(Statistics { cells, count, nulls, min, max, sum })
+        let mut all = self.stated(&[field])?;
+        // There is one for each field.
+        Ok(all.1.pop().unwrap_or_else(|| Statistics::unknown(all.0, WhyUnknown::NoStatistics)))
+    }
+
+    /// What metadata alone says of the query's cells and of the values of each of some fields in them, in the order of the fields: all of
+    /// them at once. No tile is read, but of the sparse fragments that old releases wrote into dense arrays. Selected fields and the
+    /// order don't matter, as in [`aggregate`](Self::aggregate).
+    ///
+    /// Of fragments that the query wants as a whole, which without ranges are all, it takes the totals where these can be relied on, and
+    /// the statistics of their tiles elsewhere. What these say together is worked out once and kept as long as the array is open.
+    ///
+    /// # Errors
+    /// A field is unknown; metadata can't be read.
+    pub fn statistics_of<S: AsRef<str>>(&self, fields: impl IntoIterator<Item = S>) -> Result<Vec<Statistics>> {
+        let fields: Vec<S> = fields.into_iter().collect();
+        let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
+        Ok(self.stated(&names)?.1)
     }
 
     /// What metadata alone says of how many cells the query has, as the `cells` of its [`statistics`](Self::statistics): it takes no
@@ -102,45 +105,80 @@ impl Query {
     /// # Errors
     /// Metadata can't be read.
     pub fn cell_count(&self) -> Result<Stated<u64>> {
-        Ok(number(self.stated(Aggregate::count())?.0))
+        Ok(self.stated(&[])?.0)
     }
 
-    /// One aggregate, if metadata says it, in the bytes of its column, and the column's type.
-    fn stated(&self, aggregate: Aggregate) -> Result<StatedCell> {
-        let aggregates = [aggregate];
-        let measures = match Measures::new(self.schema(), &[], &aggregates) {
-            Err(ArrayError::Aggregate { .. }) => return Ok((Stated::Unknown(WhyUnknown::NotOfThisType), None)),
-            measures => measures?,
+    /// How many cells there are, and what is known of fields.
+    fn stated(&self, names: &[&str]) -> Result<(Stated<u64>, Vec<Statistics>)> {
+        let schema = self.schema();
+        let asked = Asked::of(schema, names)?;
+        let mut query = self.for_scan(asked.fields())?;
+        let mut stating = Stating::new(schema, &asked);
+        let has_ranges_only = query.filter.is_none() && query.boxes.is_none();
+        let cells = match schema.array_type() {
+            ArrayType::Sparse if has_ranges_only => {
+                fragmentwise::sparse(&query, &mut stating)?;
+                stating.cells()
+            }
+            ArrayType::Sparse => {
+                // No cell is read, so no file of a field needs to be open.
+                query.fields = Arc::new([]);
+                scan(query, &mut stating)?;
+                stating.cells()
+            }
+            ArrayType::Dense if has_ranges_only => {
+                let all = query.region.cells();
+                if !(query.region.is_single() && fragmentwise::dense(&query, &mut stating)?) && !names.is_empty() {
+                    scan(query, &mut stating)?;
+                }
+                Ok(all)
+            }
+            ArrayType::Dense => {
+                scan(query, &mut stating)?;
+                stating.cells()
+            }
         };
-        let mut columns = ResultColumns::new(self.schema(), &[], &aggregates)?;
-        let row = match state(self.for_scan(measures.fields())?, &measures)? {
-            StatedWhole::Known(row) => row,
-            StatedWhole::Unknown(why) => return Ok((Stated::Unknown(why), None)),
+        let cells = cells.into();
+        let of = |name: &&str| {
+            let field = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;
+            Ok(Statistics::of(schema, field, &cells, &stating))
         };
-        columns.push(&row, &[super::distribution::Found::Elsewhere], &measures);
-        if !columns.saturated().is_empty() {
-            return Ok((Stated::Unknown(WhyUnknown::TooLarge), None));
+        Ok((cells.clone(), names.iter().map(of).collect::<Result<_>>()?))
+    }
+}
+
+impl Statistics {
+    /// What was found of a field.
+    fn of(schema: &ArraySchema, field: FieldRef, cells: &Stated<u64>, stating: &Stating<'_>) -> Self {
+        let nullable = OutputField::of(schema, field).nullable;
+        let counts = stating.found(field, Thing::Counts);
+        let bounds = stating.found(field, Thing::Bounds);
+        let bound = |of: fn((&[u8], &[u8])) -> Vec<u8>| bounds.map(|summary| summary.bounds().map(of)).into();
+        let sum = stating.found(field, Thing::Sum).and_then(|summary| match summary.total().sum() {
+            (_, false) => Err(WhyUnknown::TooLarge),
+            // As in the reference library: of a field that may be null a sum of nothing is null.
+            (sum, true) => Ok((!nullable || summary.values() > 0).then_some(sum)),
+        });
+        Self {
+            cells: cells.clone(),
+            count: counts.map(Summary::values).into(),
+            nulls: counts.map(Summary::nulls).into(),
+            min: bound(|(min, _)| min.to_vec()),
+            max: bound(|(_, max)| max.to_vec()),
+            sum: sum.into(),
         }
-        let batch = columns.finish();
-        let column = batch.columns().first();
-        let value = column.and_then(|column| column.cell(0).map(<[u8]>::to_vec));
-        Ok((Stated::Exact(value), column.map(crate::Column::datatype)))
+    }
+
+    /// Nothing but how many cells there are.
+    fn unknown(cells: Stated<u64>, why: WhyUnknown) -> Self {
+        let (count, nulls) = (Stated::Unknown(why), Stated::Unknown(why));
+        let (min, max, sum) = (Stated::Unknown(why), Stated::Unknown(why), Stated::Unknown(why));
+        Self { cells, count, nulls, min, max, sum }
     }
 }
 
-/// The bytes of a value, none if it is null, and its type, if there is a value of it.
-type StatedCell = (Stated<Option<Vec<u8>>>, Option<tdb_types::Datatype>);
-
-const NONE: Stated<u64> = Stated::Unknown(WhyUnknown::NoStatistics);
-
-fn number(found: Stated<Option<Vec<u8>>>) -> Stated<u64> {
-    match found {
-        Stated::Exact(Some(bytes)) => word(&bytes).map_or(NONE, |word| Stated::Exact(u64::from_le_bytes(word))),
-        Stated::Exact(None) => NONE,
-        Stated::Unknown(why) => Stated::Unknown(why),
+impl<T> From<Result<T, WhyUnknown>> for Stated<T> {
+    fn from(found: Result<T, WhyUnknown>) -> Self {
+        found.map_or_else(Self::Unknown, Self::Exact)
     }
-}
-
-fn word(bytes: &[u8]) -> Option<[u8; 8]> {
-    bytes.try_into().ok()
 }

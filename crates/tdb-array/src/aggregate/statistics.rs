@@ -1,20 +1,21 @@
-//! What fragments' metadata says of the cells of their tiles.
+//! What fragments' metadata says of the cells of their tiles, and of all of them together.
 
+use std::cell::OnceCell;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use tdb_aggregate::{CellStatistics, Measured, Summary, Total};
-use tdb_fragment::{Distrust, FragmentField, Statistic, Sum, ValueStatistics};
+use tdb_aggregate::{CellStatistics, Measured, Summary, ValueKind};
+use tdb_fragment::{Distrust, FragmentField};
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Attribute, FieldRef};
 use tdb_types::{ArrayType, Scalar};
 
 use super::measure::Measures;
 use crate::Fragment;
-use crate::fragment::FieldStatistics;
+use crate::fragment::{FieldStatistics, distrust, relied_on};
 use crate::read::{FieldSet, KnownTile, OutputField, WhyUnknown};
 
-/// What is known of the tiles of a fragment.
+/// What is known of a fragment.
 #[derive(Debug)]
 pub(super) struct KnownTiles {
     fragment: Fragment,
@@ -24,9 +25,9 @@ pub(super) struct KnownTiles {
 #[derive(Debug)]
 enum KnownField {
     Nothing,
-    /// How many cells a tile has is all that is asked.
+    /// How many cells there are is all that is asked.
     Count,
-    Statistics(Arc<FieldStatistics>),
+    Statistics(StoredField),
     /// A dimension of a sparse fragment: the boxes of its tiles say its least and greatest coordinates.
     Coordinates(usize),
     /// The fragment doesn't have the field: all cells have the same value.
@@ -35,22 +36,31 @@ enum KnownField {
     NoValues,
 }
 
+/// A field of the fragment that may have statistics.
+#[derive(Debug)]
+struct StoredField {
+    field: FragmentField,
+    kind: ValueKind,
+    /// Those of tiles, read on first use.
+    tiles: OnceCell<Option<Arc<FieldStatistics>>>,
+}
+
 impl KnownTiles {
-    /// What a fragment's metadata says of the measured fields.
+    /// What a fragment's metadata says of the measured fields. Nothing is read for it yet.
     pub(super) fn of(fragment: &Fragment, array: &ArraySchema, measures: &Measures) -> Self {
         let fields = measures.places().iter().map(|place| (&measures.fields()[*place], &measures.outputs()[*place]));
-        let known = |((field, output), (_, measured)): ((&FieldRef, &OutputField), &(_, Measured))| match fragment
-            .own_field(array, *field)
-        {
-            None if array.array_type() == ArrayType::Dense => KnownField::NoValues,
-            None => KnownField::Missing(output.clone()),
-            Some(_) if *measured == Measured::COUNT && !output.nullable => KnownField::Count,
-            Some(FragmentField::Dimension(index)) if has_exact_boxes(fragment, index) && !measured.sum => {
-                KnownField::Coordinates(index)
+        let known = |((field, output), (kind, measured)): ((&FieldRef, &OutputField), &(ValueKind, Measured))| {
+            match fragment.own_field(array, *field) {
+                None if array.array_type() == ArrayType::Dense => KnownField::NoValues,
+                None => KnownField::Missing(output.clone()),
+                Some(_) if *measured == Measured::COUNT && !output.nullable => KnownField::Count,
+                Some(FragmentField::Dimension(index)) if has_exact_boxes(fragment, index) && !measured.sum => {
+                    KnownField::Coordinates(index)
+                }
+                // A field of another nullability counts other cells as null.
+                Some(own) if is_nullable(fragment, own) != output.nullable => KnownField::Nothing,
+                Some(field) => KnownField::Statistics(StoredField { field, kind: *kind, tiles: OnceCell::new() }),
             }
-            // A field of another nullability counts other cells as null.
-            Some(own) if is_nullable(fragment, own) != output.nullable => KnownField::Nothing,
-            Some(own) => fragment.statistics_of(own).map_or(KnownField::Nothing, KnownField::Statistics),
         };
         let fields = fields.zip(measures.measured()).map(known).collect();
         Self { fragment: fragment.clone(), fields }
@@ -78,24 +88,66 @@ impl KnownTiles {
         if all { FieldSet::ALL } else { added }
     }
 
-    /// Why a tile isn't known.
-    pub(super) fn why_unknown(&self, tile: u64, measures: &Measures) -> WhyUnknown {
-        let distrust = |(known, (_, measured)): (&KnownField, &(_, Measured))| {
-            let KnownField::Statistics(statistics) = known else { return None };
-            let found = self.fragment.tile_statistics(statistics, tile);
-            let by_sum = measured.sum.then_some(found.sum).and_then(distrust_of);
-            let by_bounds =
-                measured.bounds.then(|| distrust_of(found.min).or_else(|| distrust_of(found.max))).flatten();
-            distrust_of(found.null_count).or(by_sum).or(by_bounds)
-        };
-        let why = self.fields.iter().zip(measures.measured()).find_map(distrust);
-        why.map_or(WhyUnknown::NoStatistics, WhyUnknown::Distrusted)
+    /// Adds all cells of a tile to the summary of one of the measured fields.
+    pub(super) fn add_tile(&self, field: usize, tile: KnownTile, summary: &mut Summary) -> Result<(), WhyUnknown> {
+        let Some(known) = self.fields.get(field) else { return Err(WhyUnknown::NoStatistics) };
+        if self.add_field(known, tile, summary) {
+            return Ok(());
+        }
+        let KnownField::Statistics(stored) = known else { return Err(WhyUnknown::NoStatistics) };
+        let Some(statistics) = self.statistics(stored) else { return Err(WhyUnknown::NoStatistics) };
+        Err(unknown(distrust(&self.fragment.tile_statistics(statistics, tile.tile), summary.measured())))
     }
 
-    /// The least and greatest coordinate in a tile, in the bytes of cells.
-    fn ends(&self, dimension: usize, tile: u64) -> Option<(Vec<u8>, Vec<u8>)> {
+    /// Adds all cells of the fragment to the summary of one of the measured fields: by the fragment's totals if they can be relied
+    /// on, else by the statistics of all of its tiles.
+    pub(super) fn add_all(&self, field: usize, summary: &mut Summary) -> Result<(), WhyUnknown> {
+        let cells = self.fragment.cell_count();
+        match self.fields.get(field).unwrap_or(&KnownField::Nothing) {
+            KnownField::Nothing => Err(WhyUnknown::NoStatistics),
+            KnownField::NoValues => Ok(()),
+            KnownField::Count => added(summary.add_statistics(&counted(cells, 0))),
+            KnownField::Missing(output) => {
+                summary.add_repeated(output.fill_cell(), cells);
+                Ok(())
+            }
+            KnownField::Coordinates(dimension) => {
+                if self.add_totals(FragmentField::Dimension(*dimension), summary).is_ok() {
+                    return Ok(());
+                }
+                let hull = self.fragment.rtree().ok().and_then(|rtree| rtree.hull());
+                let ends = hull.and_then(|hull| self.ends(*dimension, hull.0.into_iter().nth(*dimension)?));
+                let Some((least, greatest)) = ends else { return Err(WhyUnknown::NoStatistics) };
+                added(summary.add_statistics(&between(cells, (&least, &greatest))))
+            }
+            KnownField::Statistics(stored) => match self.add_totals(stored.field, summary) {
+                Ok(()) => Ok(()),
+                // Then it is so of a tile as well.
+                Err(Some(why @ Distrust::EdgeTile)) => Err(WhyUnknown::Distrusted(why)),
+                Err(_) => {
+                    let folded = self.fragment.folded(stored.field, stored.kind);
+                    let known = folded.of(summary.measured()).as_ref();
+                    known.map(|known| summary.merge(known)).map_err(|why| unknown(*why))
+                }
+            },
+        }
+    }
+
+    /// Adds all cells by the fragment's totals; or else nothing, and why these aren't relied on, if there are any.
+    fn add_totals(&self, field: FragmentField, summary: &mut Summary) -> Result<(), Option<Distrust>> {
+        let totals = self.fragment.totals_of(field).ok_or(None)?;
+        let found = self.fragment.judged(&totals).ok_or(None)?;
+        let known = relied_on(&found, self.fragment.cell_count());
+        match known.is_some_and(|known| summary.add_statistics(&known)) {
+            true => Ok(()),
+            false => Err(distrust(&found, summary.measured())),
+        }
+    }
+
+    /// The ends of a range of coordinates, in the bytes of cells.
+    fn ends(&self, dimension: usize, range: DimRange) -> Option<(Vec<u8>, Vec<u8>)> {
         let physical = self.fragment.schema().dimensions().get(dimension)?.physical();
-        match self.fragment.tile_box(tile)?.0.into_iter().nth(dimension)? {
+        match range {
             DimRange::Fixed { lo, hi } => {
                 let bytes = |key| Scalar::from_key(physical, key).to_le_bytes().to_vec();
                 Some((bytes(lo), bytes(hi)))
@@ -104,6 +156,10 @@ impl KnownTiles {
             // Old releases wrote boxes of strings whose ends aren't known.
             DimRange::Var { .. } => None,
         }
+    }
+
+    fn statistics<'s>(&self, stored: &'s StoredField) -> Option<&'s FieldStatistics> {
+        stored.tiles.get_or_init(|| self.fragment.statistics_of(stored.field)).as_deref()
     }
 
     fn add_field(&self, known: &KnownField, tile: KnownTile, summary: &mut Summary) -> bool {
@@ -116,13 +172,14 @@ impl KnownTiles {
                 true
             }
             KnownField::Coordinates(dimension) => {
-                let Some((least, greatest)) = self.ends(*dimension, tile.tile) else { return false };
-                summary.add_statistics(&CellStatistics { bounds: Some((&least, &greatest)), ..counted(tile.cells, 0) })
+                let side = self.fragment.tile_box(tile.tile).and_then(|all| all.0.into_iter().nth(*dimension));
+                let Some((least, greatest)) = side.and_then(|side| self.ends(*dimension, side)) else { return false };
+                summary.add_statistics(&between(tile.cells, (&least, &greatest)))
             }
-            KnownField::Statistics(statistics) => {
+            KnownField::Statistics(stored) => self.statistics(stored).is_some_and(|statistics| {
                 let statistics = self.fragment.tile_statistics(statistics, tile.tile);
-                of_tile(&statistics, tile.cells).is_some_and(|known| summary.add_statistics(&known))
-            }
+                relied_on(&statistics, tile.cells).is_some_and(|known| summary.add_statistics(&known))
+            }),
         }
     }
 }
@@ -134,13 +191,6 @@ fn has_exact_boxes(fragment: &Fragment, dimension: usize) -> bool {
     fragment.array_type() == ArrayType::Sparse && datatype.is_some_and(|datatype| !datatype.is_float())
 }
 
-fn distrust_of<T: Copy>(statistic: Statistic<T>) -> Option<Distrust> {
-    match statistic {
-        Statistic::Untrustworthy(_, why) => Some(why),
-        _ => None,
-    }
-}
-
 fn is_nullable(fragment: &Fragment, field: FragmentField) -> bool {
     match field {
         FragmentField::Attribute(index) => {
@@ -150,18 +200,18 @@ fn is_nullable(fragment: &Fragment, field: FragmentField) -> bool {
     }
 }
 
+fn unknown(why: Option<Distrust>) -> WhyUnknown {
+    why.map_or(WhyUnknown::NoStatistics, WhyUnknown::Distrusted)
+}
+
+fn added(is_added: bool) -> Result<(), WhyUnknown> {
+    is_added.then_some(()).ok_or(WhyUnknown::NoStatistics)
+}
+
 fn counted(cells: u64, nulls: u64) -> CellStatistics<'static> {
     CellStatistics { cells, nulls, total: None, bounds: None }
 }
 
-/// The statistics that can be relied on; `None` if nulls can't be counted.
-fn of_tile<'a>(statistics: &ValueStatistics<'a>, cells: u64) -> Option<CellStatistics<'a>> {
-    let nulls = statistics.null_count.trusted()?;
-    let total = statistics.sum.trusted().map(|sum| match sum {
-        Sum::I64(sum) => Total::Signed(sum.into()),
-        Sum::U64(sum) => Total::Unsigned(sum.into()),
-        Sum::F64(sum) => Total::Float { sum, overflowed: false },
-    });
-    let bounds = statistics.min.trusted().zip(statistics.max.trusted());
-    Some(CellStatistics { total, bounds, ..counted(cells, nulls) })
+fn between<'a>(cells: u64, bounds: (&'a [u8], &'a [u8])) -> CellStatistics<'a> {
+    CellStatistics { cells, nulls: 0, total: None, bounds: Some(bounds) }
 }

@@ -1,12 +1,12 @@
 //! Summaries of all cells of a query.
 
-use tdb_aggregate::{GroupRow, Summary};
+use tdb_aggregate::Summary;
 use tdb_schema::ArraySchema;
 
 use super::measure::Measures;
 use super::statistics::KnownTiles;
 use crate::query::CheckedQuery;
-use crate::read::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, WhyUnknown, scan};
+use crate::read::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, scan};
 use crate::{Fragment, Result};
 
 /// Summaries of the measured fields, and how many cells there are.
@@ -17,41 +17,18 @@ pub(super) fn summarise(query: CheckedQuery, measures: &Measures) -> Result<(Vec
     Ok((whole.summaries, whole.cells, cost))
 }
 
-/// What metadata alone says.
-pub(super) enum StatedWhole {
-    Known(GroupRow),
-    Unknown(WhyUnknown),
-}
-
-/// Summaries of the measured fields, if no cell has to be read for them.
-pub(super) fn state(query: CheckedQuery, measures: &Measures) -> Result<StatedWhole> {
-    let array = query.array.clone();
-    let mut whole = Whole { reads: false, ..Whole::new(measures, array.schema()) };
-    scan(query, &mut whole)?;
-    Ok(match whole.ended {
-        Some(why) => StatedWhole::Unknown(why),
-        None => StatedWhole::Known(GroupRow { key: Vec::new(), cells: whole.cells, summaries: whole.summaries }),
-    })
-}
-
 #[derive(Debug)]
 struct Whole<'a> {
     measures: &'a Measures,
     array: &'a ArraySchema,
     summaries: Vec<Summary>,
     cells: u64,
-    /// Whether cells are read of which nothing is known.
-    reads: bool,
-    /// Why a tile wasn't known.
-    unknown: Option<WhyUnknown>,
-    /// Why it ended where cells would have been read.
-    ended: Option<WhyUnknown>,
 }
 
 impl<'a> Whole<'a> {
     fn new(measures: &'a Measures, array: &'a ArraySchema) -> Self {
         let summaries = measures.summaries();
-        Self { measures, array, summaries, cells: 0, reads: true, unknown: None, ended: None }
+        Self { measures, array, summaries, cells: 0 }
     }
 }
 
@@ -87,8 +64,6 @@ impl Scan for Whole<'_> {
         let added = known.add(tile, &mut self.summaries);
         if added.is_all() {
             self.cells = self.cells.saturating_add(tile.cells);
-        } else if !self.reads && self.unknown.is_none() {
-            self.unknown = Some(known.why_unknown(tile.tile, self.measures));
         }
         added
     }
@@ -96,12 +71,5 @@ impl Scan for Whole<'_> {
     fn add_unwritten(&mut self, cells: u128) -> bool {
         self.cells = self.cells.saturating_add(u64::try_from(cells).unwrap_or(u64::MAX));
         true
-    }
-
-    fn may_read(&mut self, why: WhyUnknown) -> bool {
-        if !self.reads {
-            self.ended = Some(self.unknown.unwrap_or(why));
-        }
-        self.reads
     }
 }

@@ -35,8 +35,12 @@ impl Loaded {
 
     /// These of an array. Of those that are known already nothing is read.
     pub(super) fn of_entries(array: &Array, entries: &[FragmentEntry]) -> Result<Self> {
+        let inner = &*array.inner;
         let known = |entry: &FragmentEntry| {
-            array.inner.known.get(&entry.folder).filter(|known| known.entry() == entry).map(Fragment::afresh)
+            let is_it = |known: &&Fragment| known.entry() == entry;
+            let is_kept = |kept: &&Fragment| is_it(kept) && kept.is_unchanged(&*inner.storage);
+            let kept = inner.kept.get(&entry.folder).filter(is_kept).cloned();
+            kept.or_else(|| inner.known.get(&entry.folder).filter(is_it).map(Fragment::afresh))
         };
         let mut all: Vec<Option<Fragment>> = entries.iter().map(known).collect();
         if all.iter().all(Option::is_none) {
@@ -187,7 +191,7 @@ impl Loader<'_> {
 }
 
 /// In what two schemas of an array differ that decides where its cells lie; reading relies on their agreement.
-fn differs_in_space(schema: &ArraySchema, current: &ArraySchema) -> Option<String> {
+pub(super) fn differs_in_space(schema: &ArraySchema, current: &ArraySchema) -> Option<String> {
     let orders = |schema: &ArraySchema| (schema.array_type(), schema.tile_order(), schema.cell_order());
     if orders(schema) != orders(current) {
         return Some("array type or orders are not those of the current schema".to_owned());

@@ -1,6 +1,7 @@
 //! Opening: one listing per folder, and one read of the schema. Fragments are known by name; what they are is read when somebody
 //! asks.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +13,7 @@ use tdb_storage::{AheadStorage, CountingStorage, Entry, LocalStorage, Storage, S
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA, SCHEMA_FOLDER};
 use tdb_types::{ArrayType, ByteReader, Limits};
 
+use super::again::Seen;
 use super::early::{AtOpening, EarlyReads, Sources, both};
 use super::footers::FooterFiles;
 use super::schema_file::load_schema;
@@ -41,15 +43,77 @@ impl ArrayOptions {
     /// # Errors
     /// See [`Array::open`].
     pub fn open_on(&self, storage: Arc<dyn Storage>) -> Result<Array> {
-        for _ in 1..ATTEMPTS {
-            match load_once(self, storage.clone()) {
-                // A vacuum has removed it meanwhile: what stands in its place is listed now.
-                Err(ArrayError::Storage(StorageError::NotFound { path })) if !is_there(&*storage, &path)? => {}
-                loaded => return loaded,
-            }
-        }
-        load_once(self, storage)
+        load(&*storage, || {
+            let counting = CountingStorage::new(storage.clone());
+            let counted: Arc<dyn Storage> = Arc::new(counting.clone());
+            let ahead = counted.profile().is_remote().then(|| AheadStorage::new(counted.clone()));
+            let access = Access { blocks: BlockRoom::default(), ..self.access.clone() };
+            let workers = Workers::new(self.threads, access.limits);
+            let storage = ahead.clone().map_or(counted, |ahead| Arc::new(ahead));
+            load_once(self, Place { counting, storage, ahead, access, workers }, None)
+        })
     }
+}
+
+impl Array {
+    /// The array as it is now, or of a range of time, opened once more: on the same storage, with the same key, limits and number of
+    /// threads. Its folders are listed again. Of schemas, fragments, enumerations and commits that are still there nothing is read again, and
+    /// what was read and found out about them since is shared by both: this costs what listing does, and what has come since.
+    ///
+    /// Both are snapshots: neither changes by what is written later. [`counters`](Self::counters) count for both together.
+    ///
+    /// A file counts as the same if its name is, and its size: names of these files are never used twice. Only of a storage [whose answers take
+    /// long](tdb_storage::ReadProfile::is_remote) the sizes of fragments' metadata aren't asked for.
+    ///
+    /// ```
+    /// use tdb_array::Array;
+    ///
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
+    /// let array = Array::open(folder)?;
+    /// let before = array.fragments()?.len();
+    /// // Somebody may have written meanwhile.
+    /// let now = array.opened_again(None)?;
+    /// assert!(now.fragments()?.len() >= before);
+    /// # Ok::<(), tdb_array::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Array::open`].
+    pub fn opened_again(&self, time: Option<TimeRange>) -> Result<Self> {
+        let own = &*self.inner;
+        let options = ArrayOptions { time, skip_damaged: own.skip_damaged, ..ArrayOptions::new() };
+        load(&*own.storage, || {
+            let place = Place {
+                counting: own.counting.clone(),
+                storage: own.storage.clone(),
+                ahead: own.ahead.clone(),
+                access: own.access.clone(),
+                workers: own.workers.clone(),
+            };
+            load_once(&options, place, Some(self))
+        })
+    }
+}
+
+/// Loads, again if files were removed meanwhile.
+fn load(storage: &dyn Storage, once: impl Fn() -> Result<Array>) -> Result<Array> {
+    for _ in 1..ATTEMPTS {
+        match once() {
+            // A vacuum has removed it meanwhile: what stands in its place is listed now.
+            Err(ArrayError::Storage(StorageError::NotFound { path })) if !is_there(storage, &path)? => {}
+            loaded => return loaded,
+        }
+    }
+    once()
+}
+
+/// Where an array is read, and what that takes.
+struct Place {
+    counting: CountingStorage,
+    storage: Arc<dyn Storage>,
+    ahead: Option<AheadStorage>,
+    access: Access,
+    workers: Workers,
 }
 
 /// Whether a file is still listed where commits are, or belongs to what never goes.
@@ -71,14 +135,10 @@ fn is_there(storage: &dyn Storage, described: &str) -> Result<bool> {
     Ok(false)
 }
 
-fn load_once(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array> {
-    let counting = CountingStorage::new(storage);
-    let counted: Arc<dyn Storage> = Arc::new(counting.clone());
-    let ahead = counted.profile().is_remote().then(|| AheadStorage::new(counted.clone()));
-    let storage = ahead.clone().map_or(counted, |ahead| Arc::new(ahead));
-    let (access, time) =
-        (Access { blocks: BlockRoom::default(), ..options.access.clone() }, options.access.time(options.time)?);
-    let workers = Workers::new(options.threads, access.limits);
+/// Loads an array, of which what `last` knows needn't be read again.
+fn load_once(options: &ArrayOptions, place: Place, last: Option<&Array>) -> Result<Array> {
+    let Place { counting, storage, ahead, access, workers } = place;
+    let time = access.time(options.time)?;
     let mut findings = Findings::new(options.skip_damaged);
     let mut listing = list(&*storage, &workers, options.with_footers)?;
     let schema_paths = listing.schemas();
@@ -91,29 +151,33 @@ fn load_once(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array>
     let footers = FooterFiles::of(&listing);
     let skip_damaged = options.skip_damaged;
     let sources = Sources { footers: &footers, schema_paths: &schema_paths, schema_path: &schema_path, skip_damaged };
+    let known = last.and_then(|last| last.same_schema(&schema_path, &listing));
+    if let Some(last) = last {
+        listing.commit_files = last.inner.seen.files_of(&listing);
+    }
+    let wanted_small = WantedSmall { schema: known.is_none().then_some(&*schema_path), footers: last.is_none() };
     let small = (&mut listing, &mut findings);
-    let read_schema = || read_small(&*storage, &workers, &access, Some(&schema_path), small);
+    let read_schema = || read_small(&*storage, &workers, &access, wanted_small, small);
     let (early, schema) = match wanted {
         // What goes wrong here does once more when fragments are wanted.
         Some(wanted) => both(|| Ok(EarlyReads::of(&storage, &workers, &access, &sources, &wanted).ok()), read_schema)?,
         None => (None, read_schema()?),
     };
-    let schema = schema.unwrap_or_else(|| load_schema(&*storage, &schema_path, &access));
-    // The first file that the key is tried on: if it doesn't fit, it is the wrong one.
-    let schema = schema.map_err(|error| {
-        let needless = error.key_problem() == Some(KeyProblem::NotNeeded);
-        match needless.then(|| encrypted_file(&*storage, &listing)).flatten() {
-            Some(encrypted) => ArrayError::PartlyEncrypted { clear: storage.describe(&schema_path), encrypted },
-            None => error.into_key_error(),
+    let schema = match known {
+        Some(known) => known,
+        None => {
+            let schema = schema.unwrap_or_else(|| load_schema(&*storage, &schema_path, &access));
+            Arc::new(schema.map_err(|error| first_file_error(error, &*storage, &listing, &schema_path))?)
         }
-    })?;
-    let schema = Arc::new(schema);
+    };
     let resolved = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings);
     // A listing knows no more than paths below the array's folder.
     findings.locate(&*storage);
     let directory = resolved.map_err(|error| error.located(&*storage))?;
     // The folder may have been listed since.
     let footers = FooterFiles::of(&listing);
+    let seen = Arc::new(Seen::of(&listing, &schema_path, &directory));
+    let mut kept = last.map(|last| last.kept(&directory, &schema, &seen)).unwrap_or_default();
     Ok(Array {
         inner: Arc::new(Inner {
             counting,
@@ -132,12 +196,24 @@ fn load_once(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Array>
             early: AtOpening::new(early),
             fragments: std::sync::OnceLock::new(),
             known: std::collections::HashMap::new(),
-            enumerations: std::sync::Mutex::default(),
+            enumerations: kept.take_enumerations(),
             metadata: std::sync::OnceLock::new(),
-            deletes: std::sync::OnceLock::new(),
+            deletes: kept.deletes,
+            kept: kept.fragments,
+            seen,
         }),
         watched: None,
     })
+}
+
+/// The error of a schema that can't be read. It is the first file that the key is tried on: if it doesn't fit, it is the wrong one.
+#[cold]
+fn first_file_error(error: ArrayError, storage: &dyn Storage, listing: &Listing, path: &str) -> ArrayError {
+    let needless = error.key_problem() == Some(KeyProblem::NotNeeded);
+    match needless.then(|| encrypted_file(storage, listing)).flatten() {
+        Some(encrypted) => ArrayError::PartlyEncrypted { clear: storage.describe(path), encrypted },
+        None => error.into_key_error(),
+    }
 }
 
 /// The folders that say what the array consists of, next to its root.
@@ -224,20 +300,35 @@ enum Found {
     Schema(Box<Result<ArraySchema>>),
 }
 
-/// Reads the small files that name others, the folders that may be fragments, and the schema at `path`.
+/// What is read beside the files that name others.
+#[derive(Clone, Copy, Default)]
+struct WantedSmall<'a> {
+    /// The path of a schema.
+    schema: Option<&'a str>,
+    /// The folder of footers, where answers take long.
+    footers: bool,
+}
+
+/// Reads the small files that name others, but for those that are known, the folders that may be fragments, and what else is wanted.
 fn read_small(
     storage: &dyn Storage,
     workers: &Workers,
     access: &Access,
-    path: Option<&str>,
+    wanted: WantedSmall<'_>,
     (listing, findings): (&mut Listing, &mut Findings),
 ) -> Result<Option<Result<ArraySchema>>> {
-    let files = listing.wanted_files().into_iter().map(Small::File);
+    let known: HashSet<&str> = listing.commit_files.iter().map(|(path, _)| path.as_str()).collect();
+    let files: Vec<String> = listing.wanted_files().into_iter().filter(|path| !known.contains(path.as_str())).collect();
+    let held = listing.commit_files.iter().map(|(_, bytes)| bytes.len() as u64).fold(0, u64::saturating_add);
+    let files = files.into_iter().map(Small::File);
     let folders = listing.legacy_candidates().into_iter().map(Small::Folder);
     // Locally it is listed when fragments are wanted.
-    let footers = storage.profile().is_remote() && listing.footers.is_none() && has(listing, FRAGMENT_META_FOLDER);
-    let schema = path.map(|path| Small::Schema(path.to_owned()));
-    let left = AtomicU64::new(access.limits.commit_bytes);
+    let footers = wanted.footers
+        && storage.profile().is_remote()
+        && listing.footers.is_none()
+        && has(listing, FRAGMENT_META_FOLDER);
+    let schema = wanted.schema.map(|path| Small::Schema(path.to_owned()));
+    let left = AtomicU64::new(access.limits.commit_bytes.saturating_sub(held));
     let read_file = |path: &str| {
         let bytes = storage.read_up_to(path, left.load(Ordering::Relaxed)).map_err(ArrayError::from)?;
         let size = bytes.len() as u64;
@@ -271,8 +362,15 @@ fn read_small(
             Found::Schema(schema) => schema_found = Some(*schema),
         }
     }
+    if held > 0 {
+        // As if all of them had been read.
+        let order: HashMap<String, usize> = listing.wanted_files().into_iter().zip(0..).collect();
+        listing.commit_files.sort_by_key(|(path, _)| order.get(path).copied());
+    }
     Ok(schema_found)
 }
+
+const ALL_BUT_SCHEMA: WantedSmall<'static> = WantedSmall { schema: None, footers: true };
 
 impl Array {
     /// What lies in the array's folders now, whatever lay there when it was opened.
@@ -283,7 +381,7 @@ impl Array {
     pub fn listing(&self) -> Result<Listing> {
         let (storage, mut findings) = (&**self.storage(), Findings::strict());
         let mut listing = list(storage, self.workers(), false)?;
-        read_small(storage, self.workers(), self.access(), None, (&mut listing, &mut findings))?;
+        read_small(storage, self.workers(), self.access(), ALL_BUT_SCHEMA, (&mut listing, &mut findings))?;
         if listing.footers.is_none() && has(&listing, FRAGMENT_META_FOLDER) {
             listing.footers = Some(list_named(storage, FRAGMENT_META_FOLDER)?);
         }
@@ -302,7 +400,7 @@ impl Array {
     pub(crate) fn fragment_files(&self) -> Result<Vec<FragmentFiles>> {
         let (storage, mut findings) = (&**self.storage(), Findings::strict());
         let mut listing = list(storage, self.workers(), false)?;
-        read_small(storage, self.workers(), self.access(), None, (&mut listing, &mut findings))?;
+        read_small(storage, self.workers(), self.access(), ALL_BUT_SCHEMA, (&mut listing, &mut findings))?;
         FragmentFiles::of(&listing).map_err(|error| error.located(&**self.storage()))
     }
 }

@@ -49,7 +49,11 @@ impl Array {
         let own = &*self.inner;
         let loaded = own.fragments.get().map_or(&[][..], |loaded| &loaded.fragments);
         let wanted: HashSet<&str> = entries.iter().map(|entry| entry.folder.as_str()).collect();
-        let all = loaded.iter().chain(own.known.values()).filter(|fragment| wanted.contains(fragment.folder()));
+        let all = loaded
+            .iter()
+            .chain(own.kept.values())
+            .chain(own.known.values())
+            .filter(|fragment| wanted.contains(fragment.folder()));
         all.map(|fragment| (fragment.folder().to_owned(), fragment.afresh())).collect()
     }
 
@@ -141,6 +145,8 @@ impl Array {
             early: AtOpening::default(),
             fragments: OnceLock::new(),
             known,
+            kept: HashMap::new(),
+            seen: own.seen.clone(),
             enumerations: Mutex::default(),
             metadata: OnceLock::new(),
             deletes: own.deletes.clone(),

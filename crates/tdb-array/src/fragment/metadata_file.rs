@@ -94,6 +94,11 @@ impl MetadataFile {
         Ok(self.opened()?.size)
     }
 
+    /// The path below the array's folder, and the size, if the file was opened.
+    pub(super) fn if_open(&self) -> Option<(&str, u64)> {
+        self.open.get().map(|open| (self.path.as_str(), open.size))
+    }
+
     /// The path for messages.
     pub(super) fn described(&self) -> &str {
         &self.described

@@ -40,9 +40,9 @@ struct ConsolidatedFooter {
 
 impl Fragment {
     fn of(storage: Arc<dyn Storage>, entry: FragmentEntry, metadata: Arc<Metadata>, access: Access) -> Self {
-        let (rtree, fields, statistics, totals) =
-            (OnceLock::new(), Mutex::default(), Mutex::default(), OnceLock::new());
-        Self { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields, statistics, totals }) }
+        let (rtree, totals) = (OnceLock::new(), OnceLock::new());
+        let (fields, statistics, folded) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields, statistics, folded, totals }) }
     }
 
     /// The same fragment with the footer that was read, and nothing else: no data file is open, no section is kept.

@@ -50,6 +50,16 @@ impl Region {
         self.dimensions.iter().map(|ranges| DimRange::union_of(ranges)).collect()
     }
 
+    /// How many cells a dense array has in ranges that don't overlap, or the greatest number if they are more.
+    pub(crate) fn cells(&self) -> u64 {
+        let along = |range: &DimRange| match range {
+            DimRange::Fixed { lo, hi } => hi.saturating_sub(*lo).saturating_add(1),
+            DimRange::Var { .. } => 0,
+        };
+        let sides = self.dimensions.iter().map(|ranges| ranges.iter().map(along).fold(0, u64::saturating_add));
+        sides.fold(1, u64::saturating_mul)
+    }
+
     /// The same cells, each of them once.
     pub(crate) fn distinct(&self) -> Self {
         Self { dimensions: self.merged() }

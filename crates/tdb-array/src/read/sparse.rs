@@ -40,6 +40,7 @@ use table::{Run, RunQueue, TileTable};
 
 pub(crate) use plan::plan;
 pub(crate) use scan::scan;
+pub(crate) use source::may_intersect;
 
 /// Reads the cells of a sparse array, batch by batch.
 #[derive(Debug)]

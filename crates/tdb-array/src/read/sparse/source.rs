@@ -142,16 +142,9 @@ impl Source {
         self.rtree.bounds(tile).unwrap_or(NdRange(Vec::new()))
     }
 
-    /// Whether the tree may have a tile with a cell in one of the ranges of every dimension. `left` is how many nodes of
-    /// trees may still be compared; when there are none left, it may.
+    /// Whether the tree may have a tile with a cell in one of the ranges of every dimension; as [`may_intersect`].
     pub(super) fn may_intersect(&self, query: &[Vec<DimRange>], left: &mut u64) -> bool {
-        // Starting a search costs something, too.
-        *left = left.saturating_sub(32);
-        let Ok(search) = self.rtree.search(query) else { return true };
-        let mut search = search.limited_to(*left);
-        let found = search.next().is_some();
-        *left = search.left();
-        found || *left == 0
+        may_intersect(&self.rtree, query, left)
     }
 
     /// Whether cells of a tile have to be looked at one by one even where it lies in the region.
@@ -175,4 +168,16 @@ impl Source {
         let boxes = boxes.and_then(|(boxes, boxed)| Some((boxes, boxed.of(tile.tile, &bounds, boxes)?)));
         Compared::of(&bounds, regions, boxes)
     }
+}
+
+/// Whether a tree may have a tile with a cell in one of the ranges of every dimension. `left` is how many nodes of
+/// trees may still be compared; when there are none left, it may.
+pub(crate) fn may_intersect(rtree: &RTree, query: &[Vec<DimRange>], left: &mut u64) -> bool {
+    // Starting a search costs something, too.
+    *left = left.saturating_sub(32);
+    let Ok(search) = rtree.search(query) else { return true };
+    let mut search = search.limited_to(*left);
+    let found = search.next().is_some();
+    *left = search.left();
+    found || *left == 0
 }

@@ -8,12 +8,9 @@ use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use tdb_array::tdb_aggregate::Sum;
 use tdb_array::tdb_schema::FieldRef;
 use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_array::{ArrayError, Query, Stated, Statistics as Found};
+use tdb_array::{ArrayError, Stated, Statistics as Found};
 
 use super::Scan;
-
-/// Statistics of more columns cost more than they may be worth: each reads those of all tiles.
-const MOST_COLUMNS: usize = 8;
 
 impl Scan {
     /// Of all partitions together. It reads metadata, and blocks.
@@ -34,63 +31,72 @@ impl Scan {
             statistics.num_rows = Precision::Exact(0);
             return Ok(statistics);
         };
-        if self.opened.array_schema().is_dense() {
-            statistics.num_rows = sides.cells().and_then(size).map_or(Precision::Absent, Precision::Exact);
-        } else {
-            statistics.num_rows = match self.query()?.cell_count()? {
-                Stated::Exact(cells) => size(cells).map_or(Precision::Absent, Precision::Exact),
-                Stated::Unknown(_) => size(self.opened.cells()?).map_or(Precision::Absent, Precision::Inexact),
+        let told: Vec<Option<Told>> = self.columns.iter().map(|column| self.told(column)).collect();
+        let asked = self.columns.iter().zip(&told).filter(|(_, told)| told.is_some()).map(|(column, _)| column);
+        let query = self.query()?;
+        let found = query.statistics_of(asked)?;
+        let cells = match found.first() {
+            Some(first) => first.cells.clone(),
+            None => query.cell_count()?,
+        };
+        statistics.num_rows = match cells {
+            _ if self.opened.array_schema().is_dense() => {
+                sides.cells().and_then(size).map_or(Precision::Absent, Precision::Exact)
+            }
+            Stated::Exact(cells) => size(cells).map_or(Precision::Absent, Precision::Exact),
+            Stated::Unknown(_) => size(self.opened.cells()?).map_or(Precision::Absent, Precision::Inexact),
+        };
+        if let Precision::Exact(rows) = statistics.num_rows {
+            let mut found = found.iter();
+            let of_column = |told: &Option<Told>| match told.zip(told.and_then(|_| found.next())) {
+                Some((told, found)) => of_column(told, found, rows),
+                None => ColumnStatistics::new_unknown(),
             };
-        }
-        if self.columns.len() <= MOST_COLUMNS
-            && let Precision::Exact(rows) = statistics.num_rows
-        {
-            let query = self.query()?;
-            let columns = self.columns.iter().map(|column| self.of_column(&query, column, rows));
-            statistics.column_statistics = columns.collect::<Result<_, _>>()?;
+            statistics.column_statistics = told.iter().map(of_column).collect();
         }
         Ok(statistics)
     }
 
-    fn of_column(&self, query: &Query, column: &str, rows: usize) -> Result<ColumnStatistics, ArrayError> {
-        let mut statistics = ColumnStatistics::new_unknown();
-        let Some((reference, cells)) = self.opened.field(column) else { return Ok(statistics) };
+    /// How the values of a column are those of SQL, if they are.
+    fn told(&self, column: &str) -> Option<Told> {
+        let (reference, cells) = self.opened.field(column)?;
         let is_enumerated = match reference {
             FieldRef::Attribute(index) => {
                 self.opened.array_schema().attributes().get(index).is_some_and(|known| known.enumeration().is_some())
             }
             FieldRef::Dimension(_) => false,
         };
-        let Ok(field) = self.schema.field_with_name(column) else { return Ok(statistics) };
-        let (false, Some(told)) = (is_enumerated, Told::of(cells.datatype, cells.cell_val_num, field.data_type()))
-        else {
-            return Ok(statistics);
-        };
-        let found = query.statistics(column)?;
-        // Cells that nobody wrote are rows with the fill value, and no values of the array.
-        let (Stated::Exact(values), Stated::Exact(nulls)) = (&found.count, &found.nulls) else { return Ok(statistics) };
-        if size(values.saturating_add(*nulls)) != Some(rows) {
-            return Ok(statistics);
-        }
-        statistics.null_count = size(*nulls).map_or(Precision::Absent, Precision::Exact);
-        if !told.has_order(&found) {
-            return Ok(statistics);
-        }
-        let value = |bytes: &Stated<Option<Vec<u8>>>| match bytes {
-            Stated::Exact(Some(bytes)) => told.scalar(bytes).map_or(Precision::Absent, Precision::Exact),
-            _ => Precision::Absent,
-        };
-        statistics.min_value = value(&found.min);
-        statistics.max_value = value(&found.max);
-        statistics.sum_value = match (&found.sum, told) {
-            // That of no values is null in SQL.
-            _ if *values == 0 => Precision::Absent,
-            (Stated::Exact(Some(Sum::I64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::Int64(Some(*sum))),
-            (Stated::Exact(Some(Sum::U64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::UInt64(Some(*sum))),
-            _ => Precision::Absent,
-        };
-        Ok(statistics)
+        let field = self.schema.field_with_name(column).ok()?;
+        if is_enumerated { None } else { Told::of(cells.datatype, cells.cell_val_num, field.data_type()) }
     }
+}
+
+/// What SQL may know of a column of so many rows.
+fn of_column(told: Told, found: &Found, rows: usize) -> ColumnStatistics {
+    let mut statistics = ColumnStatistics::new_unknown();
+    // Cells that nobody wrote are rows with the fill value, and no values of the array.
+    let (Stated::Exact(values), Stated::Exact(nulls)) = (&found.count, &found.nulls) else { return statistics };
+    if size(values.saturating_add(*nulls)) != Some(rows) {
+        return statistics;
+    }
+    statistics.null_count = size(*nulls).map_or(Precision::Absent, Precision::Exact);
+    if !told.has_order(found) {
+        return statistics;
+    }
+    let value = |bytes: &Stated<Option<Vec<u8>>>| match bytes {
+        Stated::Exact(Some(bytes)) => told.scalar(bytes).map_or(Precision::Absent, Precision::Exact),
+        _ => Precision::Absent,
+    };
+    statistics.min_value = value(&found.min);
+    statistics.max_value = value(&found.max);
+    statistics.sum_value = match (&found.sum, told) {
+        // That of no values is null in SQL.
+        _ if *values == 0 => Precision::Absent,
+        (Stated::Exact(Some(Sum::I64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::Int64(Some(*sum))),
+        (Stated::Exact(Some(Sum::U64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::UInt64(Some(*sum))),
+        _ => Precision::Absent,
+    };
+    statistics
 }
 
 fn size(count: u64) -> Option<usize> {

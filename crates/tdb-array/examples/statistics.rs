@@ -1,0 +1,80 @@
+//! What metadata costs: opening an array, opening it once more, and its count, least and greatest values.
+//!
+//! ```console
+//! $ cargo run --release -p tdb-array --example statistics
+//! ```
+//!
+//! Arrays are sparse, in local files of a temporary folder, and read on one thread. Times are the best of several, in milliseconds.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tdb_array::{Array, ArrayOptions, CreateOptions, NewCells};
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_storage::{LocalStorage, Storage};
+use tdb_types::{Datatype, Scalar};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> Result<()> {
+    let folder = std::env::temp_dir().join(format!("tdb-statistics-{}", std::process::id()));
+    for (name, fragments, cells, capacity) in
+        [("1,000 fragments", 1000, 20, 10_000), ("100,000 tiles in one fragment", 1, 1_000_000, 10)]
+    {
+        let path = folder.join(name);
+        std::fs::create_dir_all(&path)?;
+        fill(&(Arc::new(LocalStorage::new(&path)) as Arc<dyn Storage>), fragments, cells, capacity)?;
+        println!("{name}");
+        measure(&path)?;
+    }
+    std::fs::remove_dir_all(&folder)?;
+    Ok(())
+}
+
+fn measure(path: &std::path::Path) -> Result<()> {
+    let open = || -> Result<Array> {
+        let array = ArrayOptions::new().threads(1).open(path)?;
+        array.fragments()?;
+        Ok(array)
+    };
+    println!("  open, with footers           {:8.2}", best(5, || open().map(drop))?);
+    let array = open()?;
+    for fields in [&["i"][..], &["f"], &["x"], &["i", "f", "x"]] {
+        let fresh = open()?;
+        let first = best(1, || Ok(fresh.read().statistics_of(fields).map(drop)?))?;
+        let then = best(9, || Ok(array.read().statistics_of(fields).map(drop)?))?;
+        println!("  statistics of {:<14} {first:8.2} at first, {then:8.2} then", fields.join(", "));
+    }
+    println!("  count                        {:8.2}", best(9, || Ok(array.read().cell_count().map(drop)?))?);
+    let again = best(9, || Ok(array.opened_again(None)?.fragments().map(drop)?))?;
+    println!("  open again, with footers     {again:8.2}");
+    Ok(())
+}
+
+/// The shortest time of several runs, in milliseconds.
+fn best(runs: usize, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut best = f64::INFINITY;
+    for _ in 0..runs {
+        let begin = Instant::now();
+        run()?;
+        best = best.min(begin.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(best)
+}
+
+fn fill(storage: &Arc<dyn Storage>, fragments: i64, cells: i64, capacity: u64) -> Result<()> {
+    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 40));
+    let schema = SchemaBuilder::sparse().capacity(capacity).dimension(x.with_tile_extent(Scalar::I64(1 << 20)));
+    let schema =
+        schema.attribute(Attribute::new("i", Datatype::Int32)).attribute(Attribute::new("f", Datatype::Float64));
+    CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema.build()?)?)?;
+    let array = ArrayOptions::new().threads(1).open_on(storage.clone())?;
+    for fragment in 0..fragments {
+        let x: Vec<i64> = (fragment * cells..(fragment + 1) * cells).collect();
+        let i: Vec<i32> = x.iter().map(|x| (x * 7919 % 1_000_003) as i32).collect();
+        let f: Vec<f64> = x.iter().map(|x| *x as f64 / 3.0).collect();
+        array.write().cells(NewCells::new().with("x", &x[..]).with("i", &i[..]).with("f", &f[..]))?;
+    }
+    Ok(())
+}
