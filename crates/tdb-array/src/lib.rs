@@ -122,7 +122,7 @@ pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, Pru
 pub use query::{Coordinate, Order, Query, QueryBox};
 pub use read::{Batches, WhyUnknown};
 pub use small_files::SmallFiles;
-pub use split::QueryPart;
+pub use split::{FirstValues, QueryPart};
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
 pub use write::{

@@ -1,5 +1,6 @@
 //! Dividing a query into parts that others read, in other processes or on other machines.
 
+mod by_value;
 mod cut;
 mod part;
 mod weigh;
@@ -7,6 +8,7 @@ mod wire;
 
 use tdb_rtree::NdRange;
 
+pub use by_value::FirstValues;
 pub use part::QueryPart;
 
 use crate::query::CheckedQuery;
