@@ -42,9 +42,11 @@
 mod decode;
 mod encode;
 mod error;
+mod filtered;
 mod header;
 mod kind;
 mod tile;
+mod work;
 
 // Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {tdb_filters, tdb_types};

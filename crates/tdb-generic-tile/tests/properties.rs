@@ -80,6 +80,22 @@ proptest! {
     }
 
     #[test]
+    fn an_encoder_used_again_writes_what_a_new_one_writes(
+        payloads in prop::collection::vec(prop::collection::vec(0u8..2, 0..12), 1..60),
+        version in 1u32..24,
+    ) {
+        let version = FormatVersion::new(version).unwrap();
+        let mut encoder = GenericTileEncoder::new(version);
+        for payload in &payloads {
+            let mut writer = ByteWriter::new();
+            encoder.encode(payload, &mut writer).unwrap();
+            // Of another key, and so with nothing that was kept.
+            let new = encoded(payload, version, &FilterPipeline::new(vec![Filter::Gzip { level: 1 }]));
+            prop_assert_eq!(writer.as_slice(), new);
+        }
+    }
+
+    #[test]
     fn a_tile_cut_short_or_a_byte_too_long_is_refused(payload in prop::collection::vec(any::<u8>(), 0..300), cut in any::<prop::sample::Index>()) {
         let mut bytes = encoded(&payload, FormatVersion::DEFAULT, &FilterPipeline::generic_tile());
         let refused = |bytes: &[u8]| GenericTile::parse_file(bytes, &Limits::default(), None).is_err();
