@@ -103,6 +103,9 @@ macro_rules! forward_storage {
     (@remove_file $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, remove_file(path: &str) -> $crate::Result<()>);
     };
+    (@remove_files $this:ident $inner:expr) => {
+        $crate::forward_storage!(@one $this $inner, remove_files(paths: &[&str]) -> Vec<$crate::Result<()>>);
+    };
     (@remove_folder $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, remove_folder(folder: &str) -> $crate::Result<()>);
     };

@@ -80,6 +80,41 @@ impl LocalStorage {
         Ok(())
     }
 
+    /// Deletes a file, not durably yet.
+    fn unlink(&self, path: &str) -> Result<()> {
+        let place = self.place(path);
+        fs::remove_file(&place).map_err(|error| {
+            // Systems disagree on what deleting a folder as a file reports.
+            match fs::symlink_metadata(&place) {
+                Ok(metadata) if metadata.is_dir() => StorageError::NotAFile { path: self.describe(path) },
+                _ => self.error(path, error),
+            }
+        })
+    }
+
+    /// Deletes files of one folder.
+    fn remove_of_folder(&self, paths: &[&str], removed: &mut Vec<Result<()>>) {
+        let Some(first) = paths.first() else { return };
+        // Where the path to one leads through a link, the paths to all do.
+        let leads_through_link = check_below_root(first).and_then(|()| self.check_no_links_above(first)).is_err();
+        let start = removed.len();
+        removed.extend(paths.iter().map(|path| {
+            check_below_root(path)?;
+            if leads_through_link {
+                self.check_no_links_above(path)?;
+            }
+            self.unlink(path)
+        }));
+        if !removed[start..].iter().any(Result::is_ok) {
+            return;
+        }
+        if let Err(error) = sync_parent(&self.place(first)) {
+            let kind = error.kind();
+            let undone = removed[start..].iter_mut().zip(paths).filter(|(removed, _)| removed.is_ok());
+            undone.for_each(|(removed, path)| *removed = Err(self.error(path, kind.into())));
+        }
+    }
+
     /// What an error means for a file that was to be made.
     #[cold]
     fn error_of_new(&self, path: &str, error: io::Error) -> StorageError {
@@ -208,12 +243,16 @@ impl Storage for LocalStorage {
     fn remove_file(&self, path: &str) -> Result<()> {
         check_below_root(path)?;
         self.check_no_links_above(path)?;
-        let place = self.place(path);
-        // Systems disagree on what deleting a folder as a file reports.
-        if fs::symlink_metadata(&place).map_err(|error| self.error(path, error))?.is_dir() {
-            return Err(StorageError::NotAFile { path: self.describe(path) });
+        self.unlink(path)?;
+        sync_parent(&self.place(path)).map_err(|error| self.error(path, error))
+    }
+
+    fn remove_files(&self, paths: &[&str]) -> Vec<Result<()>> {
+        let mut removed = Vec::with_capacity(paths.len());
+        for some in paths.chunk_by(|one, next| parent(one) == parent(next)) {
+            self.remove_of_folder(some, &mut removed);
         }
-        fs::remove_file(&place).and_then(|()| sync_parent(&place)).map_err(|error| self.error(path, error))
+        removed
     }
 
     fn remove_folder(&self, folder: &str) -> Result<()> {

@@ -158,6 +158,23 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Not found, not a file, bad path, permission denied, I/O.
     fn remove_file(&self, path: &str) -> Result<()>;
 
+    /// Deletes files, durably, in any order: of a crash, or an error, any of them may be left. A local disk makes what is gone of a
+    /// folder durable once, and not for each file. Gives what came of each.
+    ///
+    /// ```
+    /// use tdb_storage::{MemoryStorage, Storage};
+    ///
+    /// let storage = MemoryStorage::new();
+    /// storage.insert("a/f", *b"bytes")?;
+    /// let removed = storage.remove_files(&["a/f", "a/g"]);
+    /// assert!(removed[0].is_ok() && removed[1].as_ref().is_err_and(|error| error.is_not_found()));
+    /// # Ok::<(), tdb_storage::StorageError>(())
+    /// ```
+    fn remove_files(&self, paths: &[&str]) -> Vec<Result<()>> {
+        let profile = self.profile();
+        at_once(if profile.is_remote() { profile.in_flight } else { 1 }, paths, |path| self.remove_file(path))
+    }
+
     /// Deletes a folder with all that it holds, durably. Symbolic links in it are deleted, not followed.
     ///
     /// # Errors
@@ -251,7 +268,7 @@ pub enum EntryKind {
 macro_rules! forward_all {
     () => {
         forward_storage!(|this| (**this) => list, open, open_sized, profile, fetch_one, fetch, fetch_each, kind, sub, describe, uri, create_folder, create_new,
-            create_file, sync_folder, remove_file, remove_folder, rename, read, read_up_to, exists);
+            create_file, sync_folder, remove_file, remove_files, remove_folder, rename, read, read_up_to, exists);
     };
 }
 

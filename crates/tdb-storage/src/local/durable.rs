@@ -81,6 +81,17 @@ mod tests {
         assert_eq!(synced(|storage| storage.create_folder("d/e/g")), ["root/d", "root/d/e"]);
         assert_eq!(synced(|storage| storage.create_folder("d")), [""; 0]);
         assert_eq!(synced(|storage| storage.remove_file("d/f")), ["root/d"]);
+        let many = |storage: &LocalStorage| {
+            ["d/g", "d/h", "d/i"].iter().try_for_each(|path| storage.create_new(path, b"1"))?;
+            SYNCED.take();
+            storage.remove_files(&["d/f", "d/g", "d/none", "d/h"]).into_iter().filter(|one| !one.is_err()).collect()
+        };
+        assert_eq!(synced(many), ["root/d"], "names that go from one folder are gone for good together");
+        let none = |storage: &LocalStorage| {
+            assert!(storage.remove_files(&["d/none", "d"]).iter().all(std::result::Result::is_err));
+            Ok(())
+        };
+        assert_eq!(synced(none), [""; 0]);
         assert_eq!(synced(|storage| storage.remove_folder("d")), ["root"]);
     }
 
