@@ -50,6 +50,10 @@ macro_rules! forward_storage {
     (@list $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, list(folder: &str) -> $crate::Result<Vec<$crate::Entry>>);
     };
+    (@names $this:ident $inner:expr) => {
+        $crate::forward_storage!(@one $this $inner,
+            names(folder: &str) -> $crate::Result<Vec<(String, $crate::EntryKind)>>);
+    };
     (@open $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, open(path: &str) -> $crate::Result<::std::sync::Arc<dyn $crate::ReadAt>>);
     };

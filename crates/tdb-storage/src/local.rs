@@ -105,10 +105,9 @@ impl LocalStorage {
             }
             self.unlink(path)
         }));
-        if !removed[start..].iter().any(Result::is_ok) {
-            return;
-        }
-        if let Err(error) = sync_parent(&self.place(first)) {
+        let mut done = removed[start..].iter().zip(paths).filter(|(removed, _)| removed.is_ok());
+        let Some((_, path)) = done.next() else { return };
+        if let Err(error) = sync_parent(&self.place(path)) {
             let kind = error.kind();
             let undone = removed[start..].iter_mut().zip(paths).filter(|(removed, _)| removed.is_ok());
             undone.for_each(|(removed, path)| *removed = Err(self.error(path, kind.into())));
@@ -140,9 +139,17 @@ impl LocalStorage {
 impl Storage for LocalStorage {
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         check_path(folder)?;
-        let mut entries = listing::list(&self.place(folder)).map_err(|error| self.error_in(folder, error))?;
+        let mut entries = listing::list(&self.place(folder), true).map_err(|error| self.error_in(folder, error))?;
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)
+    }
+
+    fn names(&self, folder: &str) -> Result<Vec<(String, EntryKind)>> {
+        check_path(folder)?;
+        let entries = listing::list(&self.place(folder), false).map_err(|error| self.error_in(folder, error))?;
+        let mut names: Vec<_> = entries.into_iter().map(|entry| (entry.name, entry.kind)).collect();
+        names.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(names)
     }
 
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {

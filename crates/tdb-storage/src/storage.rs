@@ -21,6 +21,15 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath), I/O.
     fn list(&self, folder: &str) -> Result<Vec<Entry>>;
 
+    /// The names of the files and folders directly in `folder`, as [`list`](Self::list) has them, for those who want no sizes: a
+    /// local disk need not be asked for each file then.
+    ///
+    /// # Errors
+    /// As there.
+    fn names(&self, folder: &str) -> Result<Vec<(String, EntryKind)>> {
+        Ok(self.list(folder)?.into_iter().map(|entry| (entry.name, entry.kind)).collect())
+    }
+
     /// Opens a file for positional reads. Keep the handle for many reads: opening costs a request or a system call.
     ///
     /// # Errors
@@ -267,7 +276,7 @@ pub enum EntryKind {
 /// What points to a storage is one.
 macro_rules! forward_all {
     () => {
-        forward_storage!(|this| (**this) => list, open, open_sized, profile, fetch_one, fetch, fetch_each, kind, sub, describe, uri, create_folder, create_new,
+        forward_storage!(|this| (**this) => list, names, open, open_sized, profile, fetch_one, fetch, fetch_each, kind, sub, describe, uri, create_folder, create_new,
             create_file, sync_folder, remove_file, remove_files, remove_folder, rename, read, read_up_to, exists);
     };
 }

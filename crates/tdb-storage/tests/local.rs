@@ -162,6 +162,7 @@ fn nothing_is_removed_through_links() {
     let through = |result: Result<(), StorageError>| matches!(result, Err(StorageError::ThroughLink { .. }));
     assert!(through(storage.remove_folder("link/documents")));
     assert!(through(storage.remove_file("link/documents/letter")));
+    assert!(storage.remove_files(&["link/documents/letter", "link/documents/none"]).into_iter().all(through));
     assert_eq!(std::fs::read(elsewhere.path().join("documents/letter")).unwrap(), b"dear");
     // The link itself may go.
     storage.remove_file("link").unwrap();

@@ -12,6 +12,7 @@ enum Step {
     CreateFile(String, Vec<u8>, bool),
     SyncFolder(String),
     RemoveFile(String),
+    RemoveFiles(Vec<String>),
     RemoveFolder(String),
     List(String),
     Read(String),
@@ -34,6 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(path, bytes, finish)| Step::CreateFile(path, bytes, finish)),
         1 => path().prop_map(Step::SyncFolder),
         1 => path().prop_map(Step::RemoveFile),
+        1 => prop::collection::vec(path(), 0..4).prop_map(Step::RemoveFiles),
         1 => path().prop_map(Step::RemoveFolder),
         2 => path().prop_map(Step::List),
         2 => path().prop_map(Step::Read),
@@ -64,8 +66,16 @@ fn outcome(storage: &dyn Storage, step: &Step) -> String {
         })),
         Step::SyncFolder(path) => show(storage.sync_folder(path)),
         Step::RemoveFile(path) => show(storage.remove_file(path)),
+        Step::RemoveFiles(paths) => {
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            storage.remove_files(&paths).into_iter().map(show).collect()
+        }
         Step::RemoveFolder(path) => show(storage.remove_folder(path)),
-        Step::List(path) => show(storage.list(path)),
+        Step::List(path) => {
+            let names = storage.list(path).map(|all| all.into_iter().map(|entry| (entry.name, entry.kind)).collect());
+            assert_eq!(show(storage.names(path)), show::<Vec<(String, tdb_storage::EntryKind)>>(names));
+            show(storage.list(path))
+        }
         Step::Read(path) => show(storage.read(path)),
         Step::Kind(path) => show(storage.kind(path)),
         Step::ReadPart(path, offset, len) => {

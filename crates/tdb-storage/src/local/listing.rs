@@ -16,16 +16,16 @@ const ONE_PIECE: usize = 100;
 /// vanished from it.
 const ATTEMPTS: usize = 100;
 
-/// The entries of a folder, in no order.
-pub(super) fn list(folder: &Path) -> io::Result<Vec<Entry>> {
+/// The entries of a folder, in no order. Without `sizes` files are said to be empty.
+pub(super) fn list(folder: &Path, sizes: bool) -> io::Result<Vec<Entry>> {
     for _ in 0..ATTEMPTS {
         let before = changed(folder);
-        let Some(entries) = read(folder)? else { continue };
+        let Some(entries) = read(folder, sizes)? else { continue };
         if entries.len() <= ONE_PIECE || changed(folder) == before {
             return Ok(entries);
         }
     }
-    match read(folder)? {
+    match read(folder, sizes)? {
         Some(entries) => Ok(entries),
         None => Err(io::Error::other("files vanish faster than the folder can be listed")),
     }
@@ -37,10 +37,10 @@ fn changed(folder: &Path) -> Option<std::time::SystemTime> {
 }
 
 /// The entries, as they come; none if one was removed after its name was read.
-fn read(folder: &Path) -> io::Result<Option<Vec<Entry>>> {
+fn read(folder: &Path, sizes: bool) -> io::Result<Option<Vec<Entry>>> {
     let mut entries = Vec::new();
     for item in fs::read_dir(folder)? {
-        match entry(&item?)? {
+        match entry(&item?, sizes)? {
             Shown::Entry(entry) => entries.push(entry),
             Shown::Nothing => {}
             Shown::Gone => return Ok(None),
@@ -56,12 +56,15 @@ enum Shown {
     Gone,
 }
 
-fn entry(item: &fs::DirEntry) -> io::Result<Shown> {
+fn entry(item: &fs::DirEntry, sizes: bool) -> io::Result<Shown> {
     let Ok(name) = item.file_name().into_string() else { return Ok(Shown::Nothing) };
     let file_type = item.file_type()?;
     if file_type.is_dir() {
         // No look at the folder itself: arrays with many fragments have many, and their sizes mean nothing.
         return Ok(Shown::Entry(Entry::folder(name)));
+    }
+    if !sizes && file_type.is_file() {
+        return Ok(Shown::Entry(Entry::file(name, 0)));
     }
     let metadata = if file_type.is_symlink() { fs::metadata(item.path()) } else { item.metadata() };
     let metadata = match metadata {
