@@ -5,6 +5,8 @@
 //! A date is a number of units since 1970-01-01 00:00, without a time zone. The least `i64` is no date at all ("NaT", as
 //! NumPy has it); it is also the fill value of these types.
 
+mod plain;
+
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -66,19 +68,21 @@ pub fn format(datatype: Datatype, value: i64) -> Option<String> {
             let months = value.checked_add(1970 * 12).filter(|months| (0..12 * 10_000).contains(months))?;
             Some(format!("{:04}-{:02}", months / 12, months % 12 + 1))
         }
-        Unit::Days(seconds) => civil(value.checked_mul(seconds)?).map(|datetime| datetime.date().to_string()),
-        Unit::Seconds(seconds) => civil(value.checked_mul(seconds)?).map(|datetime| datetime.to_string()),
+        Unit::Days(seconds) => text(value.checked_mul(seconds)?, false),
+        Unit::Seconds(seconds) => text(value.checked_mul(seconds)?, true),
         Unit::Fraction(digits) => {
             let per_second = 10i64.pow(digits);
-            let datetime = civil(value.div_euclid(per_second))?;
+            let moment = text(value.div_euclid(per_second), true)?;
             let width = digits as usize;
-            Some(format!("{datetime}.{:0width$}", value.rem_euclid(per_second)))
+            Some(format!("{moment}.{:0width$}", value.rem_euclid(per_second)))
         }
     }
 }
 
-fn civil(seconds: i64) -> Option<DateTime> {
-    civil_any(seconds).filter(|datetime| datetime.year() >= 0)
+/// A second from 1970 in ISO form, as a date and a time of day or as the date alone.
+fn text(second: i64, has_time: bool) -> Option<String> {
+    let mut text = String::with_capacity("2024-05-01T12:00:00".len());
+    plain::push(second, has_time, &mut text).then_some(text)
 }
 
 /// Milliseconds since 1970 in UTC, as the names of fragments hold them: `2024-05-01T12:00:00.123Z`.
@@ -95,6 +99,21 @@ pub fn timestamp(milliseconds: u64) -> Option<String> {
 #[must_use]
 pub fn parse(datatype: Datatype, text: &str) -> Option<(i64, i64)> {
     let unit = unit(datatype)?;
+    if let Some(span) = plain::Span::parse(text) {
+        let units = match unit {
+            Unit::Days(seconds) | Unit::Seconds(seconds) => Some(span.in_units_of(seconds)),
+            Unit::Fraction(digits) => span.in_parts(10i64.pow(digits)),
+            Unit::Years | Unit::Months => None,
+        };
+        if units.is_some() {
+            return units;
+        }
+    }
+    parse_any(unit, text)
+}
+
+/// As [`parse`], of whatever is a date.
+fn parse_any(unit: Unit, text: &str) -> Option<(i64, i64)> {
     let (first, last) = period(text)?;
     // The first unit to begin at or after an instant follows the one that has begun just before it.
     Some((unit_at(unit, first - 1)?.checked_add(1)?, unit_at(unit, last)?))

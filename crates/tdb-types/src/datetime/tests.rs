@@ -94,3 +94,42 @@ fn timestamps() {
     assert_eq!(timestamp(1_700_000_000_123).as_deref(), Some("2023-11-14T22:13:20.123Z"));
     assert_eq!(timestamp(u64::MAX), None);
 }
+
+/// Texts of dates as nearly all are written, and such that look like it.
+fn plain_texts() -> impl Iterator<Item = String> {
+    let years = [
+        "0000", "0001", "0004", "0100", "0400", "1900", "1969", "1970", "2000", "2023", "2024", "9999", "+123", "20a4",
+    ];
+    let days = years.into_iter().flat_map(|year| {
+        (0..14).flat_map(move |month| [0, 1, 28, 29, 30, 31, 32].map(|day| format!("{year}-{month:02}-{day:02}")))
+    });
+    let times =
+        ["", "T00:00:00", " 23:59:59", "T24:00:00", "T12:60:00", "T12:00:60", "T12:3 :00", "t01:02:03", "T01:02:03Z"];
+    days.flat_map(move |day| times.map(|time| format!("{day}{time}")))
+}
+
+#[test]
+fn arithmetic_reads_what_the_calendar_reads() {
+    for text in plain_texts() {
+        for datatype in UNITS {
+            let unit = unit(datatype).unwrap();
+            assert_eq!(parse(datatype, &text), parse_any(unit, &text), "{datatype} {text}");
+        }
+    }
+}
+
+#[test]
+fn arithmetic_prints_what_the_calendar_prints() {
+    let first = seconds(Date::new(0, 1, 1).unwrap()) as i64;
+    let last = seconds(Date::new(9999, 12, 31).unwrap()) as i64 + 86_399;
+    let some = (first..=last).step_by(100 * 86_400 + 3_661).chain([first, last, -1, 0]);
+    for second in some {
+        let calendar = civil_any(second).unwrap();
+        assert_eq!(format(Datatype::DatetimeSec, second), Some(calendar.to_string()));
+        let day = second.div_euclid(86_400);
+        assert_eq!(format(Datatype::DatetimeDay, day), Some(calendar.date().to_string()));
+    }
+    for second in [first - 1, last + 1] {
+        assert_eq!(format(Datatype::DatetimeSec, second), None);
+    }
+}

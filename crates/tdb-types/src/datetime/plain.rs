@@ -1,0 +1,113 @@
+//! Days, and moments to the second, as nearly all dates are written: read and printed without more than arithmetic.
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// A day or a second: the second from 1970 that it begins with, and how many it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    start: i64,
+    len: i64,
+}
+
+impl Span {
+    /// What `text` names, if it is a day (`2024-05-01`) or a second (`2024-05-01T12:00:00`) in ISO form; none if it is anything
+    /// else, which may be a date nevertheless.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (date, time) = match text.as_bytes() {
+            text @ [_, _, _, _, b'-', _, _, b'-', _, _] => (text, None),
+            [date @ .., b'T' | b' ', h, g, b':', m, n, b':', s, t] if date.len() == 10 => {
+                (date, Some([[*h, *g], [*m, *n], [*s, *t]]))
+            }
+            _ => return None,
+        };
+        let &[a, b, c, d, b'-', e, f, b'-', g, h] = date else { return None };
+        let day = day_number(100 * number([a, b])? + number([c, d])?, number([e, f])?, number([g, h])?)?;
+        let Some([hour, minute, second]) = time else { return Some(Self { start: day * DAY, len: DAY }) };
+        let [hour, minute, second] = [number(hour)?, number(minute)?, number(second)?];
+        let is_time = hour < 24 && minute < 60 && second < 60;
+        is_time.then(|| Self { start: day * DAY + hour * 3_600 + minute * 60 + second, len: 1 })
+    }
+
+    /// The first and the last unit of so many seconds that lie in it; the first is after the last if none do.
+    pub(super) fn in_units_of(self, seconds: i64) -> (i64, i64) {
+        ((self.start - 1).div_euclid(seconds) + 1, (self.start + self.len - 1).div_euclid(seconds))
+    }
+
+    /// The first and the last part of a second, of which there are so many in one; none if they are beyond 64 bits.
+    pub(super) fn in_parts(self, per_second: i64) -> Option<(i64, i64)> {
+        Some((self.start.checked_mul(per_second)?, (self.start + self.len).checked_mul(per_second)? - 1))
+    }
+}
+
+/// Appends the second from 1970 as a date and a time of day in ISO form, or as the date alone; false if its year has no four digits.
+pub(super) fn push(second: i64, has_time: bool, out: &mut String) -> bool {
+    let Some((year, month, day)) = date_of(second.div_euclid(DAY)) else { return false };
+    let of_day = second.rem_euclid(DAY);
+    push_two(year / 100, out);
+    push_two(year % 100, out);
+    let mut push = |before: char, number: i64| {
+        out.push(before);
+        push_two(number, out);
+    };
+    push('-', month);
+    push('-', day);
+    if has_time {
+        push('T', of_day / 3_600);
+        push(':', of_day / 60 % 60);
+        push(':', of_day % 60);
+    }
+    true
+}
+
+fn push_two(number: i64, out: &mut String) {
+    for digit in [number / 10, number % 10] {
+        out.push(char::from(b'0' + (digit % 10) as u8));
+    }
+}
+
+/// The number that two digits are.
+fn number(digits: [u8; 2]) -> Option<i64> {
+    let [tens, ones] = digits.map(|digit| digit.wrapping_sub(b'0'));
+    (tens <= 9 && ones <= 9).then(|| i64::from(10 * tens + ones))
+}
+
+/// Days of the months before each, in a year that begins in March.
+fn days_before(month: i64) -> i64 {
+    (153 * month + 2) / 5
+}
+
+/// The days from 1970 to a date of a year from 0 to 9999; none if there is no such date.
+fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if !(1..=days).contains(&day) {
+        return None;
+    }
+    // With years that begin in March the day of February that some have is the last one.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    Some(365 * year + leap_days + days_before(month) + day - 1 - TO_1970)
+}
+
+/// Days from the 1st of March of the year 0 to 1970.
+const TO_1970: i64 = 719_468;
+/// Days of 400 years.
+const CYCLE: i64 = 146_097;
+
+/// The year, month and day of a day from 1970; none if the year isn't from 0 to 9999.
+fn date_of(day: i64) -> Option<(i64, i64, i64)> {
+    let day = day.checked_add(TO_1970)?;
+    let (cycle, day) = (day.div_euclid(CYCLE), day.rem_euclid(CYCLE));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (day, year) = (day - days_before(month) + 1, cycle * 400 + year);
+    let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
+    (0..=9999).contains(&year).then_some((year, month, day))
+}
