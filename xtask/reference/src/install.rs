@@ -38,7 +38,8 @@ pub fn install(release: Release) -> Result<PathBuf> {
     })
 }
 
-fn cache_folder() -> PathBuf {
+/// Where releases lie, and all else that is fetched once.
+pub(super) fn cache_folder() -> PathBuf {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.reference");
     env::var_os(CACHE_VARIABLE).map_or_else(default, PathBuf::from)
 }

@@ -3,7 +3,7 @@
 //! * `releases`: which releases there are, and in which wheel;
 //! * `model`: arrays, cells and queries as plain data, which jobs are described in;
 //! * `abilities`: what each of them can do;
-//! * `install`: fetches a release;
+//! * `install`: fetches a release; `python`: a Python with other packages, beside them;
 //! * `capi`: the library's C interface, in safe Rust;
 //! * `protocol`: the jobs that it can be given, as plain data;
 //! * `worker`: the process that loads one release and does jobs (one release per process, and it may crash);
@@ -23,6 +23,7 @@ mod install;
 mod memory;
 pub mod model;
 mod protocol;
+mod python;
 mod releases;
 mod stopwatch;
 mod worker;
@@ -35,6 +36,7 @@ pub use check::{check, check_all};
 pub use client::Reference;
 pub use memory::{peak_memory, reset_peak_memory};
 pub use protocol::{Job, TimedRead, TimedReads};
+pub use python::python;
 pub use releases::{NEWEST, RELEASES, Release, release};
 pub use stopwatch::{Stopwatch, cpu_seconds};
 pub use worker::serve;
@@ -52,6 +54,14 @@ pub enum Error {
         /// The release wanted.
         release: String,
         /// What happened, and what to do.
+        reason: String,
+    },
+    /// A Python with packages couldn't be made.
+    #[error("can't make a Python with {packages}: {reason}")]
+    Python {
+        /// What it should have.
+        packages: String,
+        /// What happened.
         reason: String,
     },
     /// The shared library couldn't be loaded.

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
-use super::stores::StoresArguments;
+use super::elsewhere::Elsewhere;
 use super::workload::Group;
 
 /// What to measure.
@@ -42,12 +42,4 @@ pub struct Arguments {
     /// Lists the cases and measures nothing
     #[arg(long)]
     pub(crate) list: bool,
-}
-
-/// What is measured elsewhere than on the disk.
-#[derive(Subcommand)]
-pub(crate) enum Elsewhere {
-    /// Opens, reads and writes on an object store, with more and more delay
-    #[command(disable_help_flag = true)]
-    Stores(StoresArguments),
 }

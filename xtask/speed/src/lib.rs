@@ -12,6 +12,7 @@ mod cells;
 pub mod count;
 mod curves;
 mod digest;
+mod elsewhere;
 mod folders;
 mod latency;
 mod limits;
@@ -19,7 +20,6 @@ mod maintenance;
 mod ours;
 mod outcome;
 mod side;
-mod stores;
 mod table;
 mod task;
 pub mod tdb;
@@ -30,11 +30,9 @@ use std::error::Error;
 
 pub use arguments::Arguments;
 
-use arguments::Elsewhere;
-
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    if let Some(Elsewhere::Stores(arguments)) = &arguments.elsewhere {
-        return stores::run(arguments);
+    if let Some(elsewhere) = &arguments.elsewhere {
+        return elsewhere.run();
     }
     if arguments.latency {
         return latency::run();

@@ -132,7 +132,7 @@ impl Workload for Files {
     }
 
     fn prepare(&mut self, bench: &mut Bench) -> Result<()> {
-        self.python = python_with_duckdb()?;
+        self.python = tdb_reference::python("duckdb", &["duckdb"])?;
         self.array = bench.in_memory("table");
         make(&self.array, self.rows)?;
         let csv = bench.in_memory("rows.csv");
@@ -224,25 +224,6 @@ fn make(path: &str, rows: u64) -> Result<()> {
     ];
     ArrayOptions::new().open(path)?.write().cells(new_cells(&columns(&rules, rows)))?;
     Ok(())
-}
-
-/// A python that has DuckDB, made beside the reference library the first time.
-fn python_with_duckdb() -> Result<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.reference/duckdb");
-    let python = folder.join("bin/python");
-    let has_duckdb = |python: &Path| {
-        let imported = Command::new(python).args(["-c", "import duckdb"]).stderr(Stdio::null()).status();
-        imported.is_ok_and(|status| status.success())
-    };
-    if !has_duckdb(&python) {
-        let run = |command: &mut Command| -> Result<()> {
-            let status = command.status()?;
-            if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}").into()) }
-        };
-        run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-        run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "duckdb"]))?;
-    }
-    Ok(python)
 }
 
 /// The command with Parquet, of the second workspace.

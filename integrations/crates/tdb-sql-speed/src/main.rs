@@ -1,0 +1,140 @@
+//! The same SQL over an array and over Parquet, side by side: `cargo xtask speed sql`.
+//!
+//! The rows are a sparse array that TileDB-Py writes, and a file of Parquet that pyarrow writes. Sides are processes, each of which answers
+//! the same query when it is its turn; all of them have to give the same rows.
+//!
+//! * `data`, `sides.py`: the rows;
+//! * `queries`: what is asked, and the marks;
+//! * `side`: a process of a side; `answer`: what it does, if it is one of DataFusion's; `sides.py`: the others;
+//! * `measure`: all sides in turns; `answers`: whether they gave the same;
+//! * `table`: the result.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod answer;
+mod answers;
+mod data;
+mod measure;
+mod outcome;
+mod queries;
+mod side;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use outcome::Result;
+use side::{Place, Side};
+use table::Row;
+
+/// Scans, boxes, filters and top-k in SQL over an array and over Parquet, by DataFusion, DuckDB, and TileDB-Py with pandas.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask speed sql")]
+struct Arguments {
+    #[command(flatten)]
+    shape: data::Shape,
+    /// How often each query is answered; the median counts
+    #[arg(long, default_value_t = 7)]
+    repeats: usize,
+    /// With how many threads
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Only queries whose name contains this
+    #[arg(long)]
+    only: Option<String>,
+    /// Which sides, besides the array
+    #[arg(long, value_delimiter = ',', default_values = ["parquet", "duckdb", "tiledb"])]
+    sides: Vec<String>,
+    /// Where the rows lie; they are made if they aren't there
+    #[arg(long)]
+    folder: Option<PathBuf>,
+    /// Lists the queries and asks none
+    #[arg(long)]
+    list: bool,
+    /// Is the process of a side instead
+    #[arg(long, hide = true)]
+    answer: Option<String>,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    let folder = arguments.folder.clone().unwrap_or_else(|| {
+        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/sql-speed");
+        target.join(arguments.shape.name())
+    });
+    if let Some(side) = &arguments.answer {
+        return answer::serve(side_called(side)?, &folder, arguments.threads);
+    }
+    let mut queries = queries::all(arguments.shape.rows);
+    queries.retain(|query| arguments.only.as_ref().is_none_or(|only| query.name.contains(only.as_str())));
+    if arguments.list {
+        queries.iter().for_each(|query| println!("{}: {}", query.name, query.sql));
+        return Ok(());
+    }
+    let mut sides = vec![Side::Array];
+    for side in &arguments.sides {
+        let side = side_called(side)?;
+        if !sides.contains(&side) {
+            sides.push(side);
+        }
+    }
+    let python = tdb_reference::python("sql", &data::PACKAGES)?;
+    data::make(&folder, &python, arguments.shape)?;
+    let place = Place { folder: &folder, python: &python, threads: arguments.threads };
+    println!("{}", about(arguments, place)?);
+    println!("{}", table::HEADING);
+    let mut missed = Vec::new();
+    for query in &queries {
+        let taken = measure::measure(query, &sides, place, arguments.repeats)?;
+        let row = Row { query, taken: sides.iter().copied().zip(taken).collect() };
+        println!("{}", row.line());
+        missed.extend(row.missed().into_iter().map(|missed| format!("{}: {missed}", query.name)));
+    }
+    if !missed.is_empty() {
+        println!("\nFalls short of the mark:\n\n- {}", missed.join("\n- "));
+    }
+    Ok(())
+}
+
+/// What stands above the table.
+fn about(arguments: &Arguments, place: Place<'_>) -> Result<String> {
+    let bytes = |name: &str| bytes_below(&place.folder.join(name));
+    Ok(format!(
+        "{} rows: an array of {} MB, Parquet of {} MB in row groups of {} rows, {} index of pages; {} thread{}, {} repeats.\n",
+        arguments.shape.rows,
+        bytes("array")? / 1_000_000,
+        bytes("rows.parquet")? / 1_000_000,
+        arguments.shape.row_group,
+        if arguments.shape.page_index { "with an" } else { "without an" },
+        arguments.threads,
+        if arguments.threads == 1 { "" } else { "s" },
+        arguments.repeats,
+    ))
+}
+
+fn bytes_below(path: &Path) -> Result<u64> {
+    if !path.is_dir() {
+        return Ok(path.metadata()?.len());
+    }
+    let mut bytes = 0;
+    for entry in path.read_dir()? {
+        bytes += bytes_below(&entry?.path())?;
+    }
+    Ok(bytes)
+}
+
+fn side_called(word: &str) -> Result<Side> {
+    let side = Side::ALL.into_iter().find(|side| side.word() == word);
+    side.ok_or_else(|| format!("there is no side {word:?}").into())
+}

@@ -1,0 +1,203 @@
+//! The queries, and which mark each has.
+
+use serde_json::{Value, json};
+
+/// How fast a query has to be beside Parquet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Mark {
+    /// At most so many times the time of Parquet.
+    AtMost(f64),
+    /// So many times as fast as Parquet.
+    Faster(f64),
+    /// At most so many seconds, whatever the size.
+    Within(f64),
+}
+
+/// All of it is read.
+const SCAN: Mark = Mark::AtMost(1.3);
+/// What is read is found without reading the rest.
+const SELECTIVE: Mark = Mark::Faster(5.0);
+/// Metadata alone.
+const METADATA: Mark = Mark::Within(0.005);
+
+/// A query, in SQL and as one would ask it of a frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Query {
+    pub(crate) name: &'static str,
+    pub(crate) sql: String,
+    pub(crate) mark: Mark,
+    /// What TileDB-Py and pandas are asked: see `sides.py`.
+    pub(crate) frame: Value,
+}
+
+/// Chromosomes, as in `sides.py`.
+const CHROMS: u64 = 22;
+/// How far apart positions are on average, as in `sides.py`.
+const SPACING: u64 = 10;
+/// A time in the middle, and how many milliseconds after 1970 it is.
+const HOUR: (&str, &str, i64) = ("2026-01-14 09:00:00", "2026-01-14 10:00:00", 1_768_381_200_000);
+
+/// All queries of a table `t` with so many rows.
+pub(crate) fn all(rows: u64) -> Vec<Query> {
+    let per_chrom = rows.div_ceil(CHROMS);
+    let place = |part: f64| (per_chrom as f64 * part) as u64 / 10 * 10 * SPACING;
+    let mut queries = scans();
+    queries.extend(boxes(&place, per_chrom));
+    queries.extend(filters());
+    queries.extend(tops());
+    queries.push(Query {
+        name: "count, least and greatest, without a scan",
+        sql: "SELECT count(*), min(pos), max(pos), min(qual), max(qual), min(depth), max(depth), max(time) FROM t"
+            .to_owned(),
+        mark: METADATA,
+        frame: aggregates(
+            &["pos", "qual", "depth", "time"],
+            &[
+                ("count", "pos"),
+                ("min", "pos"),
+                ("max", "pos"),
+                ("min", "qual"),
+                ("max", "qual"),
+                ("min", "depth"),
+                ("max", "depth"),
+                ("max", "time"),
+            ],
+        ),
+    });
+    queries
+}
+
+/// All rows, in groups.
+fn scans() -> Vec<Query> {
+    let grouped = |name, by: &str| Query {
+        name,
+        sql: format!("SELECT {by}, count(*), avg(qual) FROM t GROUP BY {by}"),
+        mark: SCAN,
+        frame: with(aggregates(&[by, "qual"], &[("count", "qual"), ("mean", "qual")]), "groups", json!([by])),
+    };
+    let numbers = Query {
+        name: "scan: all numbers, by chromosome",
+        sql: "SELECT chrom, count(*), sum(pos), avg(qual), avg(score), sum(depth), max(time) FROM t GROUP BY chrom"
+            .to_owned(),
+        mark: SCAN,
+        frame: with(
+            aggregates(
+                &["chrom", "pos", "qual", "score", "depth", "time"],
+                &[
+                    ("count", "pos"),
+                    ("sum", "pos"),
+                    ("mean", "qual"),
+                    ("mean", "score"),
+                    ("sum", "depth"),
+                    ("max", "time"),
+                ],
+            ),
+            "groups",
+            json!(["chrom"]),
+        ),
+    };
+    vec![
+        grouped("scan: GROUP BY an enumeration", "kind"),
+        grouped("scan: GROUP BY a plain string", "kind_text"),
+        numbers,
+    ]
+}
+
+/// Boxes, by their sides.
+fn boxes(place: &dyn Fn(f64) -> u64, per_chrom: u64) -> Vec<Query> {
+    let measured = |name, chroms: (u64, u64), positions: (u64, u64)| {
+        let ((first_chrom, last_chrom), (first, last)) = (chroms, positions);
+        Query {
+            name,
+            sql: format!(
+                "SELECT count(*), avg(qual), sum(depth) FROM t \
+                 WHERE chrom BETWEEN {first_chrom} AND {last_chrom} AND pos BETWEEN {first} AND {last}"
+            ),
+            mark: SELECTIVE,
+            frame: with(
+                aggregates(&["qual", "depth"], &[("count", "qual"), ("mean", "qual"), ("sum", "depth")]),
+                "box",
+                json!([[first_chrom, last_chrom], [first, last]]),
+            ),
+        }
+    };
+    let point = place(0.37);
+    let columns = ["chrom", "pos", "qual", "depth", "kind"];
+    // Half of a tile's 10,000 rows.
+    let tile = 5_000.min(per_chrom / 4) * SPACING;
+    vec![
+        measured("box: about a tile", (7, 7), (place(0.4), place(0.4) + tile)),
+        measured("box: 9 %", (5, 10), (place(0.33), place(0.66))),
+        measured("box: long and thin", (1, CHROMS), (place(0.5), place(0.501))),
+        Query {
+            name: "a point",
+            sql: format!("SELECT {} FROM t WHERE chrom = 7 AND pos = {point}", columns.join(", ")),
+            mark: SELECTIVE,
+            frame: with(frame(&columns), "box", json!([[7, 7], [point, point]])),
+        },
+    ]
+}
+
+/// Few of the rows, wherever they are.
+fn filters() -> Vec<Query> {
+    let (from, to, milliseconds) = HOUR;
+    let columns = ["chrom", "pos", "qual", "depth"];
+    let filtered = |name, sql: String, condition: String| Query {
+        name,
+        sql: format!("SELECT count(*), avg(qual), sum(depth) FROM t WHERE {sql}"),
+        mark: SELECTIVE,
+        frame: with(
+            aggregates(&["qual", "depth"], &[("count", "qual"), ("mean", "qual"), ("sum", "depth")]),
+            "condition",
+            json!(condition),
+        ),
+    };
+    vec![
+        Query {
+            name: "filter: few rows",
+            sql: format!("SELECT {} FROM t WHERE qual >= 99.9998", columns.join(", ")),
+            mark: SELECTIVE,
+            frame: with(frame(&columns), "condition", json!("qual >= 99.9998")),
+        },
+        filtered("filter: a rare kind", "kind = 'promoter_flank'".to_owned(), "kind == 'promoter_flank'".to_owned()),
+        filtered(
+            "filter: an hour",
+            format!("time >= TIMESTAMP '{from}' AND time < TIMESTAMP '{to}'"),
+            format!("time >= {milliseconds} and time < {}", milliseconds + 3_600_000),
+        ),
+    ]
+}
+
+/// The first rows by something.
+fn tops() -> Vec<Query> {
+    let columns = ["chrom", "pos", "qual", "depth"];
+    let selected = columns.join(", ");
+    vec![
+        Query {
+            name: "top 10 by a value",
+            sql: format!("SELECT {selected} FROM t ORDER BY qual DESC LIMIT 10"),
+            mark: SELECTIVE,
+            frame: with(frame(&columns), "top", json!(["qual", false, 10])),
+        },
+        Query {
+            name: "top 10 by place",
+            sql: format!("SELECT {selected} FROM t ORDER BY chrom, pos LIMIT 10"),
+            mark: SELECTIVE,
+            frame: with(frame(&columns), "top", json!(["place", true, 10])),
+        },
+    ]
+}
+
+/// Rows as they are.
+fn frame(columns: &[&str]) -> Value {
+    json!({"columns": columns, "condition": null, "groups": null, "box": null, "top": null, "aggregates": []})
+}
+
+fn aggregates(columns: &[&str], of: &[(&str, &str)]) -> Value {
+    with(frame(columns), "aggregates", json!(of))
+}
+
+fn with(mut frame: Value, key: &str, value: Value) -> Value {
+    frame[key] = value;
+    frame
+}

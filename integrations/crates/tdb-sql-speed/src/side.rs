@@ -1,0 +1,121 @@
+//! The sides, each a process that answers one query as often as it is asked.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::outcome::Result;
+use crate::queries::Query;
+
+/// Who answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// DataFusion over the array.
+    Array,
+    /// DataFusion over Parquet.
+    Parquet,
+    /// DuckDB over Parquet.
+    Duckdb,
+    /// TileDB-Py's `df[]`, and pandas.
+    Pandas,
+}
+
+impl Side {
+    pub(crate) const ALL: [Self; 4] = [Self::Array, Self::Parquet, Self::Duckdb, Self::Pandas];
+
+    /// How it is told to the program or script.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Parquet => "parquet",
+            Self::Duckdb => "duckdb",
+            Self::Pandas => "tiledb",
+        }
+    }
+}
+
+/// What one answer took.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) rows: Vec<Vec<Value>>,
+    /// Of all processors together.
+    pub(crate) cpu_seconds: f64,
+    pub(crate) seconds: f64,
+}
+
+/// Where the rows are, and what answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) python: &'a Path,
+    pub(crate) threads: usize,
+}
+
+/// A process of a side.
+#[derive(Debug)]
+pub(crate) struct Running {
+    side: Side,
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Running {
+    pub(crate) fn start(side: Side, place: Place<'_>) -> Result<Self> {
+        let mut command = match side {
+            Side::Array | Side::Parquet => {
+                let mut command = Command::new(std::env::current_exe()?);
+                command.arg("--answer").arg(side.word());
+                command.arg("--folder").arg(place.folder).arg("--threads").arg(place.threads.to_string());
+                command
+            }
+            Side::Duckdb | Side::Pandas => {
+                let mut command = Command::new(place.python);
+                command.args(["-W", "ignore", "-c", crate::data::SCRIPT, side.word()]);
+                command.arg(place.folder).arg(place.threads.to_string());
+                command
+            }
+        };
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let input = child.stdin.take().ok_or("a side has no input")?;
+        let output = BufReader::new(child.stdout.take().ok_or("a side has no output")?);
+        Ok(Self { side, child, input, output })
+    }
+
+    pub(crate) fn ask(&mut self, query: &Query) -> Result<Answer> {
+        let mut asked = query.frame.clone();
+        asked["sql"] = json!(query.sql);
+        writeln!(self.input, "{asked}")?;
+        self.input.flush()?;
+        let mut line = String::new();
+        if self.output.read_line(&mut line)? == 0 {
+            return Err(format!("{} ended: {}", self.side.word(), self.child.wait()?).into());
+        }
+        let said: Value = serde_json::from_str(&line)?;
+        let seconds = |name: &str| said[name].as_f64().ok_or_else(|| format!("{} gave no {name}", self.side.word()));
+        let rows = said["rows"].as_array().ok_or("no rows")?.iter();
+        Ok(Answer {
+            cpu_seconds: seconds("cpu_seconds")?,
+            seconds: seconds("seconds")?,
+            rows: rows.map(|row| row.as_array().cloned().ok_or("a row is none")).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The most memory that the process has held so far, in bytes; zero where the system doesn't say.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        line.and_then(|rest| rest.trim().strip_suffix(" kB")).and_then(|kib| kib.parse().ok()).unwrap_or(0) * 1024
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It is idle, or of no use any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
