@@ -16,7 +16,7 @@ use super::promises::Promises;
 use super::region::check_count;
 use super::stream::GlobalWriter;
 use super::target::Target;
-use super::{NewCells, Settings, Written, commit};
+use super::{NewCells, SealedFragment, Settings, Written, commit};
 use crate::tiles::CellBuffers;
 use crate::{ArrayError, Order, Result};
 use slabs::{Slab, TileSlabs};
@@ -42,8 +42,22 @@ pub(super) fn write(
             return Err(ArrayError::Write(what.to_owned()));
         }
     };
-    let cells = check(&target.schema, cells, 0, settings.any_utf8)?;
-    Promises::default().follow(&target.schema, &cells, 0)?;
+    let (fragment, count) = seal(target, settings, region, layout, cells, 0)?;
+    commit(target, vec![fragment], &settings.names, count)
+}
+
+/// Writes the cells of a region, given row by row or column by column, as a fragment that isn't committed; gives how many there are, too.
+/// Errors count cells from `first` on.
+pub(super) fn seal(
+    target: &Arc<Target>,
+    settings: &Settings,
+    region: NdRange,
+    layout: Layout,
+    cells: &NewCells<'_>,
+    first: u64,
+) -> Result<(SealedFragment, u64)> {
+    let cells = check(&target.schema, cells, first, settings.any_utf8)?;
+    Promises::default().follow(&target.schema, &cells, first)?;
     check_count(&region, cells.len as u128)?;
     let mut writer = FragmentWriter::dense(target, &settings.names, region)?;
     let Tiles::Dense(grid) = writer.tiles()? else {
@@ -59,7 +73,7 @@ pub(super) fn write(
         writer.append(encoded, &vec![tile_cells; saturating_len(end - tile)])?;
         tile = end;
     }
-    commit(target, vec![writer.seal()?], &settings.names, cells.len as u64)
+    Ok((writer.seal()?, cells.len as u64))
 }
 
 /// Filters all tiles that a box touches, whose cells are given in the order of cells in tiles. Gives for each field each of

@@ -160,8 +160,8 @@ impl Write {
         )
     }
 
-    /// Begins a write of a sparse array in batches of any size, each in any order: each becomes a fragment, and all of them part of the
-    /// array at once.
+    /// Begins a write in several fragments, which become part of the array at once: of a sparse array in batches of any size, each in
+    /// any order; of a dense one box by box ([`TogetherWriter::push_box`]).
     ///
     /// ```
     /// # use tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
@@ -180,7 +180,7 @@ impl Write {
     /// ```
     ///
     /// # Errors
-    /// The array is dense.
+    /// The clock has no time.
     pub fn together(self) -> Result<TogetherWriter> {
         TogetherWriter::new(Arc::new(Target::new(&self.array, self.version)?), self.settings)
     }
