@@ -29,6 +29,7 @@ mod stream;
 mod target;
 mod together;
 mod version;
+mod windows;
 mod writer;
 
 pub(crate) use check::check_column;

@@ -16,6 +16,7 @@ use super::promises::Promises;
 use super::region::check_count;
 use super::stream::GlobalWriter;
 use super::target::Target;
+use super::windows::{EncodedWindow, append_all};
 use super::{NewCells, SealedFragment, Settings, Written, commit};
 use crate::tiles::CellBuffers;
 use crate::{ArrayError, Order, Result};
@@ -65,14 +66,13 @@ pub(super) fn seal(
     };
     let slabs = TileSlabs::new(&target.schema, &grid, layout);
     let tile_cells = saturating_len(grid.cells_per_tile());
-    let window = settings.window(target, &cells, tile_cells) as u64;
-    let mut tile = 0;
-    while tile < grid.tile_count() {
-        let end = grid.tile_count().min(tile + window);
-        let encoded = encode(target, &cells, &slabs, &grid, tile..end)?;
-        writer.append(encoded, &vec![tile_cells; saturating_len(end - tile)])?;
-        tile = end;
-    }
+    let window = settings.window(target, &cells, tile_cells);
+    let ends = |start: u64| start..grid.tile_count().min(start + window.tiles as u64);
+    let parts = (0..grid.tile_count()).step_by(window.tiles).map(ends);
+    append_all(target, &mut writer, (window, parts), |part| {
+        let lens = vec![tile_cells; saturating_len(part.end - part.start)];
+        Ok(EncodedWindow { tiles: encode(target, &cells, &slabs, &grid, part)?, lens })
+    })?;
     Ok((writer.seal()?, cells.len as u64))
 }
 

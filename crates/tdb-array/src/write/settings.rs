@@ -5,6 +5,7 @@ use tdb_types::TimestampedName;
 
 use super::check::CheckedCells;
 use super::target::Target;
+use super::windows::Window;
 use super::{Names, SealedFragment};
 use crate::Result;
 
@@ -50,18 +51,16 @@ impl Settings {
     }
 
     /// How many tiles of so many cells to have in memory at once.
-    pub(super) fn window(&self, target: &Target, cells: &CheckedCells<'_>, tile_cells: usize) -> usize {
+    pub(super) fn window(&self, target: &Target, cells: &CheckedCells<'_>, tile_cells: usize) -> Window {
         let bytes: usize =
             cells.fields.iter().map(|field| field.cells.values().len()).sum::<usize>() / cells.len.max(1);
-        self.window_of(target, bytes.max(target.cell_size()), tile_cells)
+        // A tile is there twice, before and after the filters; or after them twice, in two windows.
+        self.window_of(target, bytes.max(target.cell_size()).saturating_mul(2), tile_cells)
     }
 
-    pub(super) fn window_of(&self, target: &Target, cell_bytes: usize, tile_cells: usize) -> usize {
-        // A tile is there twice, before and after the filters.
-        let tile = cell_bytes.saturating_mul(tile_cells).saturating_mul(2).max(1);
-        // One thread is fastest with what has just been in the caches.
-        let most = if target.array.workers().threads() > 1 { usize::MAX } else { 4 << 20 };
-        (self.budget.min(most) / tile).clamp(target.array.workers().threads().min(2), 1 << 16)
+    /// The same for cells that take so many bytes, with all that is there of them at once.
+    pub(super) fn window_of(&self, target: &Target, cell_bytes: usize, tile_cells: usize) -> Window {
+        Window::new(self.budget, cell_bytes.saturating_mul(tile_cells), target.array.workers().threads())
     }
 }
 

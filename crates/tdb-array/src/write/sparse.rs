@@ -1,6 +1,8 @@
 //! Cells of a sparse array in any order: sorted, cut into tiles, written.
 
+use std::ops::Range;
 use std::sync::Arc;
+
 use tdb_types::saturating_len;
 
 use super::check::{CheckedCells, check};
@@ -10,6 +12,7 @@ use super::fragment::FragmentWriter;
 use super::order::sorted;
 use super::promises::Promises;
 use super::target::Target;
+use super::windows::{EncodedWindow, append_all};
 use super::{NewCells, SealedFragment, Settings, Written, commit};
 use crate::Result;
 
@@ -49,11 +52,10 @@ pub(super) fn seal(
     let mut writer = FragmentWriter::sparse(target, &settings.names)?;
     let capacity = saturating_len(target.schema.capacity());
     let tiles: Vec<&[u32]> = sorted.chunks(capacity).collect();
-    for window in tiles.chunks(settings.window(target, &cells, capacity.min(cells.len))) {
-        let encoded = encode(target, &cells, window)?;
-        let lens: Vec<usize> = window.iter().map(|tile| tile.len()).collect();
-        writer.append(encoded, &lens)?;
-    }
+    let window = settings.window(target, &cells, capacity.min(cells.len));
+    append_all(target, &mut writer, (window, tiles.chunks(window.tiles)), |part| {
+        Ok(EncodedWindow { tiles: encode(target, &cells, part)?, lens: part.iter().map(|tile| tile.len()).collect() })
+    })?;
     Ok(Some(Sealed { fragment: writer.seal()?, given: cells.len as u64, kept: sorted.len() as u64 }))
 }
 
@@ -63,6 +65,9 @@ fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]]) -> Result
     let bytes = (count * target.cell_size()) as u64;
     target.encode_tiles(bytes, tiles, |field, tile, scratch| {
         let encoder = &target.fields[field];
+        if let Some(range) = consecutive(tile) {
+            return encoder.encode(&cells.fields[field].cells.slice(range), Run::whole(tile.len()), scratch);
+        }
         let mut gathered = std::mem::take(&mut scratch.cells);
         gathered.clear();
         gathered.push_some(&cells.fields[field].cells, tile, encoder.nullable);
@@ -70,4 +75,26 @@ fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]]) -> Result
         scratch.cells = gathered;
         encoded
     })
+}
+
+/// The cells that a tile has, if these are neighbours in the order in which they were given: they need not be gathered.
+fn consecutive(tile: &[u32]) -> Option<Range<usize>> {
+    let first = *tile.first()?;
+    let is_next = |(cell, number): (&u32, u32)| first.checked_add(number) == Some(*cell);
+    tile.iter().zip(0..).all(is_next).then(|| first as usize..first as usize + tile.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::consecutive;
+
+    #[test]
+    fn neighbours_are_told() {
+        assert_eq!(consecutive(&[7, 8, 9]), Some(7..10));
+        assert_eq!(consecutive(&[7, 8, 10]), None);
+        assert_eq!(consecutive(&[8, 7]), None);
+        assert_eq!(consecutive(&[u32::MAX]), Some(u32::MAX as usize..u32::MAX as usize + 1));
+        assert_eq!(consecutive(&[u32::MAX, 0]), None);
+        assert_eq!(consecutive(&[]), None);
+    }
 }

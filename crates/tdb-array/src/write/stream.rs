@@ -1,5 +1,6 @@
 //! Cells in the order in which an array stores them, in batches of any size.
 
+mod output;
 mod pending;
 mod sequence;
 mod slices;
@@ -12,13 +13,14 @@ use tdb_types::saturating_len;
 
 use super::check::{CheckedCells, check};
 use super::coordinates::coordinates;
-use super::encoder::{EncodedTile, Run};
-use super::fragment::FragmentWriter;
+use super::encoder::Run;
 use super::promises::Promises;
 use super::region::{cells_in, check_count};
 use super::target::Target;
-use super::{Duplicates, NewCells, SealedFragment, Settings, Written, commit};
+use super::windows::{EncodedWindow, next};
+use super::{Duplicates, NewCells, Settings, Written, commit};
 use crate::{ArrayError, Result};
+use output::Output;
 use pending::Pending;
 use sequence::{Kept, Sequence};
 use slices::Slices;
@@ -31,12 +33,14 @@ use slices::Slices;
 pub struct GlobalWriter {
     target: Arc<Target>,
     settings: Settings,
-    shape: Shape,
+    /// Whether cells of a sparse array come in its order.
+    sequence: Option<Sequence>,
     tile_cells: usize,
     /// How many cells to gather before they are filtered: whole tiles.
     window: usize,
+    /// Whether encoded tiles wait until the next ones are encoded.
+    overlaps: bool,
     promises: Promises,
-    max_fragment_size: Option<u64>,
     /// How many cells always stay until all are there: one, if the next may take its place.
     held_back: usize,
     pending: Vec<Pending>,
@@ -46,17 +50,11 @@ pub struct GlobalWriter {
     received: u64,
     /// Cells that stay.
     kept: u64,
-    writer: Option<FragmentWriter>,
-    sealed: Vec<SealedFragment>,
+    /// Encoded tiles that are written while the next ones are encoded.
+    encoded: Option<EncodedWindow>,
+    output: Output,
     /// After an error nothing more is taken.
     failed: bool,
-}
-
-/// How it is decided where cells belong.
-#[derive(Debug)]
-enum Shape {
-    Sparse(Box<Sequence>),
-    Dense(Box<Slices>),
 }
 
 impl GlobalWriter {
@@ -67,32 +65,35 @@ impl GlobalWriter {
         max_fragment_size: Option<u64>,
     ) -> Result<Self> {
         let schema = &target.schema;
-        let (shape, tile_cells) = if schema.is_dense() {
+        let (sequence, slices, tile_cells) = if schema.is_dense() {
             let cells = schema.cells_per_tile().map_err(|error| ArrayError::Write(error.to_string()))?;
-            (Shape::Dense(Box::new(Slices::new(&target, region)?)), cells)
+            (None, Some(Box::new(Slices::new(&target, region)?)), cells)
         } else {
             let duplicates = settings.duplicates(schema);
-            (Shape::Sparse(Box::new(Sequence::new(schema, duplicates)?)), schema.capacity())
+            (Some(Sequence::new(schema, duplicates)?), None, schema.capacity())
         };
         let held_back = usize::from(!schema.is_dense() && settings.duplicates(schema) == Duplicates::KeepLast);
         let tile_cells = saturating_len(tile_cells);
-        let window = settings.window_of(&target, target.cell_size(), tile_cells).saturating_mul(tile_cells);
+        // Cells are there as they wait, behind the filters, and there once more if another thread writes them.
+        let times = if target.array.workers().threads() > 1 { 3 } else { 2 };
+        let window = settings.window_of(&target, target.cell_size().saturating_mul(times), tile_cells);
+        let output = Output::new(&target, &settings.names, slices, max_fragment_size);
         let pending = target.fields.iter().map(|_| Pending::default()).collect();
         Ok(Self {
             target,
             settings,
-            shape,
+            sequence,
             tile_cells,
-            window,
+            window: window.tiles.saturating_mul(tile_cells),
+            overlaps: window.overlaps,
             promises: Promises::default(),
-            max_fragment_size,
             held_back,
             pending,
             waiting: 0,
             received: 0,
             kept: 0,
-            writer: None,
-            sealed: Vec::new(),
+            encoded: None,
+            output,
             failed: false,
         })
     }
@@ -119,19 +120,19 @@ impl GlobalWriter {
             return Ok(());
         }
         self.promises.follow(&target.schema, &cells, self.received)?;
-        let kept = match &mut self.shape {
-            Shape::Sparse(sequence) => {
+        let kept = match &mut self.sequence {
+            Some(sequence) => {
                 let (columns, _) = coordinates(&target.schema, &cells, self.received)?;
                 sequence.follow(&target.schema, &columns, cells.len, self.received)?
             }
-            Shape::Dense(slices) => {
-                let given = u128::from(self.received) + cells.len as u128;
-                if given > cells_in(&slices.region) {
-                    check_count(&slices.region, given)?;
-                }
-                Kept::default()
-            }
+            None => Kept::default(),
         };
+        if let Some(slices) = &self.output.slices {
+            let given = u128::from(self.received) + cells.len as u128;
+            if given > cells_in(&slices.region) {
+                check_count(&slices.region, given)?;
+            }
+        }
         self.received += cells.len as u64;
         if kept.replaces_last {
             self.target.fields.iter().zip(&mut self.pending).for_each(|(field, pending)| pending.pop(field));
@@ -180,13 +181,18 @@ impl GlobalWriter {
         let tiles: Vec<Range<usize>> =
             range.clone().step_by(tile_cells).map(|start| start..start + tile_cells).collect();
         let bytes = range.len().saturating_mul(self.target.cell_size()) as u64;
-        let fields = &self.target.fields;
-        let encoded = self.target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
-            let run = Run::whole(tile.len());
-            fields[field].encode(&cells.fields[field].cells.slice(tile.clone()), run, scratch)
-        })?;
+        let target = Arc::clone(&self.target);
         self.kept += range.len() as u64;
-        self.write(encoded, &vec![tile_cells; tiles.len()])
+        let (before, output) = (self.encoded.take(), &mut self.output);
+        let encode = || {
+            let encoded = target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
+                let run = Run::whole(tile.len());
+                target.fields[field].encode(&cells.fields[field].cells.slice(tile.clone()), run, scratch)
+            })?;
+            Ok(EncodedWindow { tiles: encoded, lens: vec![tile_cells; tiles.len()] })
+        };
+        let encoded = next(target.array.workers(), encode, before, |before| output.write(before))?;
+        self.hand_over(encoded)
     }
 
     fn append(&mut self, cells: &CheckedCells<'_>, kept: Option<&[u32]>, range: Range<usize>) {
@@ -210,86 +216,29 @@ impl GlobalWriter {
         let tile = |start: usize| start..cells.min(start + self.tile_cells);
         let tiles: Vec<Range<usize>> = (0..cells).step_by(self.tile_cells).map(tile).collect();
         let bytes: usize = self.pending.iter().map(Pending::memory).sum();
-        let (pending, fields) = (&self.pending, &self.target.fields);
-        let encoded = self.target.encode_tiles(bytes as u64, &tiles, |field, tile, scratch| {
-            pending[field].encode(&fields[field], tile.clone(), scratch)
-        })?;
-        let lens: Vec<usize> = tiles.iter().map(Range::len).collect();
-        for (field, pending) in self.target.fields.iter().zip(&mut self.pending) {
+        let target = Arc::clone(&self.target);
+        let (before, pending, output) = (self.encoded.take(), &self.pending, &mut self.output);
+        let encode = || {
+            let encoded = target.encode_tiles(bytes as u64, &tiles, |field, tile, scratch| {
+                pending[field].encode(&target.fields[field], tile.clone(), scratch)
+            })?;
+            Ok(EncodedWindow { tiles: encoded, lens: tiles.iter().map(Range::len).collect() })
+        };
+        let encoded = next(target.array.workers(), encode, before, |before| output.write(before))?;
+        for (field, pending) in target.fields.iter().zip(&mut self.pending) {
             pending.drop_front(field, cells);
         }
         self.waiting -= cells;
-        self.write(encoded, &lens)
+        self.hand_over(encoded)
     }
 
-    /// Writes tiles, to as many fragments as it takes.
-    fn write(&mut self, mut tiles: Vec<Vec<EncodedTile>>, lens: &[usize]) -> Result<()> {
-        let sizes: Vec<u64> = (0..lens.len()).map(|tile| tiles.iter().map(|field| field[tile].size()).sum()).collect();
-        let mut start = 0;
-        while start < lens.len() {
-            let end = self.end_of_fragment(&sizes, start)?;
-            let some = tiles.iter_mut().map(|field| field.drain(..end - start).collect()).collect();
-            self.writer()?.append(some, &lens[start..end])?;
-            if let Shape::Dense(slices) = &mut self.shape {
-                slices.written += (end - start) as u64;
-            }
-            start = end;
+    /// Writes encoded tiles, or keeps them until the next ones are encoded.
+    fn hand_over(&mut self, encoded: EncodedWindow) -> Result<()> {
+        if self.overlaps {
+            self.encoded = Some(encoded);
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Which of the tiles from `start` on still belong to the current fragment: at least one, since a full fragment is
-    /// ended here.
-    fn end_of_fragment(&mut self, sizes: &[u64], start: usize) -> Result<usize> {
-        let Some(max) = self.max_fragment_size else { return Ok(sizes.len()) };
-        let mut size = self.writer.as_ref().map_or(0, FragmentWriter::data_size);
-        if let Shape::Dense(slices) = &mut self.shape {
-            if slices.written.is_multiple_of(slices.tiles) {
-                // The next slice will be about as large as the last.
-                let last = size - slices.size_before.min(size);
-                if size > 0 && size + last > max {
-                    self.end_fragment()?;
-                    size = 0;
-                }
-                if let Shape::Dense(slices) = &mut self.shape {
-                    slices.size_before = size;
-                }
-            }
-            let Shape::Dense(slices) = &self.shape else { return Ok(sizes.len()) };
-            let left = slices.tiles - slices.written % slices.tiles;
-            return Ok(sizes.len().min(start + saturating_len(left)));
-        }
-        if size > 0 && size + sizes[start] > max {
-            self.end_fragment()?;
-            size = 0;
-        }
-        let mut end = start;
-        while end < sizes.len() && (end == start || size + sizes[end] <= max) {
-            size += sizes[end];
-            end += 1;
-        }
-        Ok(end)
-    }
-
-    fn writer(&mut self) -> Result<&mut FragmentWriter> {
-        if self.writer.is_none() {
-            self.writer = Some(match &self.shape {
-                Shape::Sparse(_) => FragmentWriter::sparse(&self.target, &self.settings.names)?,
-                Shape::Dense(slices) => {
-                    FragmentWriter::dense(&self.target, &self.settings.names, slices.region.clone())?
-                }
-            });
-        }
-        self.writer.as_mut().ok_or_else(|| ArrayError::Write("no fragment".to_owned()))
-    }
-
-    fn end_fragment(&mut self) -> Result<()> {
-        let Some(mut writer) = self.writer.take() else { return Ok(()) };
-        if let Shape::Dense(slices) = &mut self.shape {
-            writer = writer.with_domain(slices.end(&self.target))?;
-        }
-        self.sealed.push(writer.seal()?);
-        Ok(())
+        self.output.write(encoded)
     }
 
     /// Writes what is left, and makes all of it part of the array at once.
@@ -300,11 +249,12 @@ impl GlobalWriter {
         if self.failed {
             return Err(ArrayError::Write("the write has failed before; nothing is committed".to_owned()));
         }
-        if let Shape::Dense(slices) = &self.shape {
+        if let Some(slices) = &self.output.slices {
             check_count(&slices.region, u128::from(self.received))?;
         }
         self.flush(true)?;
-        self.end_fragment()?;
-        commit(&self.target, std::mem::take(&mut self.sealed), &self.settings.names, self.kept)
+        let Self { target, settings, encoded, mut output, kept, .. } = self;
+        encoded.map_or(Ok(()), |last| output.write(last))?;
+        commit(&target, output.finish()?, &settings.names, kept)
     }
 }

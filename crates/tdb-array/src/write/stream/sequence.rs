@@ -1,5 +1,6 @@
 //! Whether cells come in the order in which an array stores them.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use tdb_schema::ArraySchema;
@@ -7,6 +8,7 @@ use tdb_schema::global_order::{Coordinate, GlobalOrder, make_comparable};
 
 use crate::order::cell_order::global_order;
 use crate::order::coordinates::Coordinates;
+use crate::tiles::CellBuffers;
 use crate::write::Duplicates;
 use crate::write::order::duplicate;
 use crate::{ArrayError, CellProblem, Result};
@@ -54,7 +56,7 @@ impl Sequence {
         let columns = Comparable::new(schema, &self.order, coordinates);
         let mut dropped = Vec::new();
         for cell in 1..len {
-            let ordering = columns.compare(&self.order, coordinates, cell);
+            let ordering = columns.compare(coordinates, cell);
             if ordering != Step::Forward && self.judge(schema, ordering, first + cell as u64)? {
                 dropped.push(cell - 1);
             }
@@ -123,42 +125,51 @@ fn owned(column: &Coordinates, cell: usize) -> Owned {
     }
 }
 
-/// What cells are compared by, column by column.
-struct Comparable {
-    words: Vec<Vec<u64>>,
-    /// The keys of dimensions whose keys differ from what is compared: floats.
-    floats: Vec<Option<Vec<u64>>>,
+/// What cells are compared by, column by column: the first that differs decides.
+struct Comparable<'a> {
+    columns: Vec<ComparableColumn<'a>>,
 }
 
-impl Comparable {
-    fn new(schema: &ArraySchema, order: &GlobalOrder, coordinates: &[Coordinates]) -> Self {
-        let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
+enum ComparableColumn<'a> {
+    /// Words of the order, or keys of coordinates; of floats those that compare as they do.
+    Keys(Cow<'a, [u64]>),
+    Strings(&'a CellBuffers),
+}
+
+impl<'a> Comparable<'a> {
+    fn new(schema: &ArraySchema, order: &GlobalOrder, coordinates: &'a [Coordinates]) -> Self {
+        let all: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
         let words = (0..order.leading_word_count()).map(|word| {
             let mut words = Vec::new();
-            order.leading_word(word, &columns, &mut words);
-            words
+            order.leading_word(word, &all, &mut words);
+            ComparableColumn::Keys(words.into())
         });
-        let floats = coordinates.iter().zip(schema.dimensions()).map(|(column, dimension)| match column {
-            Coordinates::Keys(keys) if dimension.datatype().is_float() => {
-                let mut keys = keys.clone();
-                make_comparable(dimension.physical(), &mut keys);
-                Some(keys)
+        let keys = order.cell_dimensions().iter().map(|&index| match &coordinates[index] {
+            Coordinates::Keys(keys) => {
+                let dimension = &schema.dimensions()[index];
+                let mut keys = Cow::Borrowed(&keys[..]);
+                if dimension.datatype().is_float() {
+                    make_comparable(dimension.physical(), keys.to_mut());
+                }
+                ComparableColumn::Keys(keys)
             }
-            _ => None,
+            Coordinates::Strings(strings) => ComparableColumn::Strings(strings),
         });
-        Self { words: words.collect(), floats: floats.collect() }
+        Self { columns: words.chain(keys).collect() }
     }
 
     /// How a cell follows the one before it.
-    fn compare(&self, order: &GlobalOrder, coordinates: &[Coordinates], cell: usize) -> Step {
-        let words = self.words.iter().map(|words| words[cell - 1].cmp(&words[cell]));
-        let ordered =
-            order.cell_dimensions().iter().map(|&dimension| match (&coordinates[dimension], &self.floats[dimension]) {
-                (Coordinates::Keys(_), Some(keys)) | (Coordinates::Keys(keys), None) => keys[cell - 1].cmp(&keys[cell]),
-                (Coordinates::Strings(strings), _) => strings.string(cell - 1).cmp(strings.string(cell)),
-            });
-        let ordering = words.chain(ordered).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal);
-        Step::of(ordering, || {
+    fn compare(&self, coordinates: &[Coordinates], cell: usize) -> Step {
+        for column in &self.columns {
+            let ordering = match column {
+                ComparableColumn::Keys(keys) => keys[cell - 1].cmp(&keys[cell]),
+                ComparableColumn::Strings(strings) => strings.string(cell - 1).cmp(strings.string(cell)),
+            };
+            if ordering.is_ne() {
+                return Step::of(ordering, || false);
+            }
+        }
+        Step::of(Ordering::Equal, || {
             coordinates.iter().all(|column| match column {
                 Coordinates::Keys(keys) => keys[cell - 1] == keys[cell],
                 Coordinates::Strings(_) => true,
