@@ -128,18 +128,21 @@ impl Field {
 
     /// The cell as text; none if it is null.
     pub(crate) fn text(&self, column: &Column, cell: usize) -> Option<String> {
-        let bytes = column.cell(cell)?;
-        Some(match &self.values {
-            None => self.kind.text(bytes),
+        let mut text = Vec::new();
+        self.push_text(column, cell, &mut text).then(|| String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Appends the cell as text; false if it is null.
+    pub(crate) fn push_text(&self, column: &Column, cell: usize, out: &mut Vec<u8>) -> bool {
+        let Some(bytes) = column.cell(cell) else { return false };
+        match &self.values {
+            None => self.kind.push_text(bytes, out),
             Some(values) if !values.many => match self.value(values, bytes) {
-                Ok(value) => values.kind.text(value),
-                Err(index) => format!("#{index}"),
+                Ok(value) => values.kind.push_text(value, out),
+                Err(index) => out.extend_from_slice(format!("#{index}").as_bytes()),
             },
-            Some(_) => {
-                let mut json = Vec::new();
-                self.json(bytes, &mut json);
-                String::from_utf8_lossy(&json).into_owned()
-            }
-        })
+            Some(_) => self.json(bytes, out),
+        }
+        true
     }
 }

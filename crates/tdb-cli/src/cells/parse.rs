@@ -63,14 +63,17 @@ impl CellParser {
         }
         let start = out.len();
         match self.kind {
-            Kind::Number { many: false, physical } => push_number(physical, self.datatype, text.trim(), out)?,
-            Kind::Bool { many: false } => out.push(truth(text.trim())?),
-            Kind::Date { many: false, .. } => self.date(text.trim(), out)?,
+            Kind::Number { many: false, physical } => push_number(physical, self.datatype, trim(text), out)?,
+            Kind::Bool { many: false } => out.push(truth(trim(text))?),
+            Kind::Date { many: false, .. } => self.date(trim(text), out)?,
             Kind::Text { unit } => {
                 self.characters(text, unit, out)?;
+                if self.is_len(out.len() - start) {
+                    return Ok(());
+                }
                 // Cells that aren't text are printed as their bytes. Where the length of a cell is known, that shows.
                 let mut bytes = Vec::new();
-                if !self.is_len(out.len() - start) && unhex(text, &mut bytes).is_ok() && self.is_len(bytes.len()) {
+                if unhex(text, &mut bytes).is_ok() && self.is_len(bytes.len()) {
                     out.truncate(start);
                     out.append(&mut bytes);
                 }
@@ -191,18 +194,28 @@ impl CellParser {
         }
     }
 
+    /// Whether cells may have so many bytes.
     fn is_len(&self, len: usize) -> bool {
-        self.check_len(len).is_ok()
+        self.number.fixed().is_none_or(|number| len == self.datatype.size() * number as usize)
     }
 
     fn check_len(&self, len: usize) -> Result<(), String> {
-        let size = self.datatype.size();
         match self.number.fixed() {
-            Some(number) if len != size * number as usize => {
-                Err(format!("a cell has {number} values of {}, and not {}", self.datatype, len / size))
+            Some(number) if !self.is_len(len) => {
+                let values = len / self.datatype.size();
+                Err(format!("a cell has {number} values of {}, and not {values}", self.datatype))
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// The text without white space around it.
+fn trim(text: &str) -> &str {
+    match text.as_bytes() {
+        // Mostly there is none, and no need to decode characters.
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => text,
+        _ => text.trim(),
     }
 }
 

@@ -89,21 +89,33 @@ impl Kind {
 
     /// The cell as text for CSV: all of it, as a person would write it.
     pub(crate) fn text(self, bytes: &[u8]) -> String {
+        let mut text = Vec::new();
+        self.push_text(bytes, &mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Appends the cell as [`text`](Self::text) has it.
+    pub(crate) fn push_text(self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Date { datatype, many: false } => match date(datatype, bytes) {
-                Ok(text) => text,
-                Err(value) => value.to_string(),
+                Ok(text) => out.extend_from_slice(text.as_bytes()),
+                Err(value) => push(out, format_args!("{value}")),
             },
-            Self::Number { physical, many: false } => {
-                Scalar::from_le_bytes(physical, bytes).map_or_else(|| hex(bytes), number)
-            }
-            Self::Text { unit } => decode(bytes, unit).unwrap_or_else(|| hex(bytes)),
-            Self::Bytes => hex(bytes),
-            Self::Number { .. } | Self::Date { .. } | Self::Bool { .. } => {
-                let mut json = Vec::new();
-                self.json(bytes, &mut json);
-                String::from_utf8_lossy(&json).into_owned()
-            }
+            Self::Number { physical, many: false } => match Scalar::from_le_bytes(physical, bytes) {
+                // `Debug` prints the fewest digits that are read back as the same float, and an exponent where that is shorter.
+                Some(Scalar::F32(value)) => push(out, format_args!("{value:?}")),
+                Some(Scalar::F64(value)) => push(out, format_args!("{value:?}")),
+                Some(Scalar::I64(value)) => push(out, format_args!("{value}")),
+                Some(value) => push(out, format_args!("{value}")),
+                None => push_digits(bytes, out),
+            },
+            Self::Text { unit: 1 } if std::str::from_utf8(bytes).is_ok() => out.extend_from_slice(bytes),
+            Self::Text { unit } => match decode(bytes, unit) {
+                Some(text) => out.extend_from_slice(text.as_bytes()),
+                None => push_digits(bytes, out),
+            },
+            Self::Bytes => push_digits(bytes, out),
+            Self::Number { .. } | Self::Date { .. } | Self::Bool { .. } => self.json(bytes, out),
         }
     }
 }
@@ -129,16 +141,6 @@ fn date(datatype: Datatype, bytes: &[u8]) -> Result<String, i64> {
     datetime::format(datatype, value).ok_or(value)
 }
 
-/// A number with as many digits as it takes to read the same one back.
-fn number(value: Scalar) -> String {
-    match value {
-        // `Debug` prints the fewest digits that are read back as the same float, and an exponent where that is shorter.
-        Scalar::F32(value) => format!("{value:?}"),
-        Scalar::F64(value) => format!("{value:?}"),
-        other => other.to_string(),
-    }
-}
-
 fn push_number(physical: PhysicalType, bytes: &[u8], out: &mut Vec<u8>) {
     match Scalar::from_le_bytes(physical, bytes) {
         Some(Scalar::F32(value)) if !value.is_finite() => push(out, format_args!("\"{value:?}\"")),
@@ -162,6 +164,10 @@ pub(super) fn push_string(text: &str, out: &mut Vec<u8>) {
 
 fn push_hex(bytes: &[u8], out: &mut Vec<u8>) {
     push(out, format_args!("{{\"hex\":\"{}\"}}", hex(bytes)));
+}
+
+fn push_digits(bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(hex(bytes).as_bytes());
 }
 
 /// Bytes in hexadecimal.

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     }
     let open = || target::open_array(&args.array, args.threads, &TimeArgs::default(), key);
     let mut imported = Imported::default();
-    let checked;
+    let mut checked;
     if is_new {
         let definition = definition(args, &reading)?;
         checked = import::check(&reading, &definition, &writing, terminal)?;
@@ -60,7 +60,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         if !args.dry_run {
             key.create_options().names(writing.names.clone()).create_on(&storage, &definition)?;
             let array = open()?.1;
-            let written = import::write(&reading, &array, &definition, (&checked, &writing), &mut imported, terminal);
+            let written =
+                import::write(&reading, &array, &definition, (&mut checked, &writing), &mut imported, terminal);
             written.map_err(|failure| failure.and(imported.so_far()).and("the array was made, and stays"))?;
         }
     } else {
@@ -68,7 +69,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         let definition = defined(&array)?;
         checked = import::check(&reading, &definition, &writing, terminal)?;
         if !args.dry_run {
-            let written = import::write(&reading, &array, &definition, (&checked, &writing), &mut imported, terminal);
+            let written =
+                import::write(&reading, &array, &definition, (&mut checked, &writing), &mut imported, terminal);
             written.map_err(|failure| failure.and(imported.so_far()))?;
         }
     }

@@ -22,7 +22,17 @@ pub(crate) struct Cells {
     known: HashSet<String>,
     /// Whether columns that the array has no field for are passed over.
     ignore: bool,
+    /// Whether the coordinates of a cell fit into one number.
+    are_places_numbers: bool,
     pub(super) len: usize,
+}
+
+/// Where a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place<'a> {
+    /// The ordered keys of all coordinates, side by side.
+    Number(u128),
+    Bytes(&'a [u8]),
 }
 
 #[derive(Debug)]
@@ -56,7 +66,10 @@ impl Cells {
             fields.push(Field::new(schema, &enumeration, field)?);
         }
         let known = fields.iter().map(|field| field.name.clone()).collect();
-        Ok(Self { fields, known, ignore, len: 0 })
+        let mut dimensions = fields.iter().filter(|field| field.is_dimension);
+        let size = dimensions.try_fold(0, |sum, field| Some(sum + field.column.cell_size()?));
+        let are_places_numbers = size.is_some_and(|size| size <= size_of::<u128>());
+        Ok(Self { fields, known, ignore, are_places_numbers, len: 0 })
     }
 
     /// Whether there is a field of this name.
@@ -141,23 +154,27 @@ impl Cells {
         }
     }
 
-    /// The coordinates of a cell as bytes that no other coordinates have.
-    pub(crate) fn place(&self, cell: usize, place: &mut Vec<u8>) {
-        place.clear();
-        let mut keys = Vec::new();
-        for field in self.fields.iter().filter(|field| field.is_dimension) {
-            let coordinate = field.column.cell(cell);
+    /// The coordinates of a cell as what no other coordinates have; `bytes` is memory for those that are no number.
+    pub(super) fn place<'a>(&self, cell: usize, bytes: &'a mut Vec<u8>) -> Place<'a> {
+        let dimensions = self.fields.iter().filter(|field| field.is_dimension);
+        if self.are_places_numbers {
+            let number = dimensions.fold(0, |number, field| {
+                let bits = 8 * field.datatype.size();
+                number << bits | u128::from(field.comparable_key(cell))
+            });
+            return Place::Number(number);
+        }
+        bytes.clear();
+        for field in dimensions {
             if field.column.is_var() {
-                place.extend_from_slice(&coordinate.len().to_le_bytes());
-                place.extend_from_slice(coordinate);
+                let coordinate = field.column.cell(cell);
+                bytes.extend_from_slice(&coordinate.len().to_le_bytes());
+                bytes.extend_from_slice(coordinate);
             } else {
-                keys.clear();
-                tdb_types::ordered_keys(field.datatype.physical(), coordinate, &mut keys);
-                // Zeros of either sign are one place.
-                make_comparable(field.datatype.physical(), &mut keys);
-                place.extend(keys.iter().flat_map(|key| key.to_le_bytes()));
+                bytes.extend_from_slice(&field.comparable_key(cell).to_le_bytes());
             }
         }
+        Place::Bytes(bytes)
     }
 
     /// The first `count` cells as columns, of attributes only if it's for a dense array; or all of them in this order, if it
@@ -242,6 +259,14 @@ impl Field {
         self.is_dimension
     }
 
+    /// The ordered key of a cell's coordinate, of which zeros of either sign have one.
+    fn comparable_key(&self, cell: usize) -> u64 {
+        let physical = self.datatype.physical();
+        let mut key = [tdb_types::ordered_key(physical, self.column.cell(cell))];
+        make_comparable(physical, &mut key);
+        key[0]
+    }
+
     /// Checks that a coordinate lies where coordinates may lie.
     ///
     /// # Errors
@@ -254,12 +279,10 @@ impl Field {
 fn check(bounds: &Option<(DimensionKind, DimRange)>, datatype: Datatype, coordinate: &[u8]) -> StdResult<(), String> {
     match bounds {
         Some((kind, DimRange::Fixed { lo, hi })) => {
-            let mut keys = Vec::new();
-            tdb_types::ordered_keys(datatype.physical(), coordinate, &mut keys);
-            if keys.iter().any(|key| !(lo..=hi).contains(&key)) {
-                let show = |key| range::coordinate(*kind, key);
-                let value = keys.first().map_or_else(String::new, |key| show(*key));
-                return Err(format!("{value} is outside of the domain, {}..{}", show(*lo), show(*hi)));
+            let key = tdb_types::ordered_key(datatype.physical(), coordinate);
+            if !(*lo..=*hi).contains(&key) {
+                let [value, lo, hi] = [key, *lo, *hi].map(|key| range::coordinate(*kind, key));
+                return Err(format!("{value} is outside of the domain, {lo}..{hi}"));
             }
             Ok(())
         }

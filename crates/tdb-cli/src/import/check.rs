@@ -22,6 +22,15 @@ pub(crate) struct Checked {
     pub(super) bounds: Bounds,
     /// The rows in whose place later ones stand.
     pub(super) replaced: Replaced,
+    /// All rows that can be imported, unless they are too many for the budget.
+    pub(super) kept: Option<Kept>,
+}
+
+/// Rows that need not be read again to be written.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) cells: Cells,
+    pub(super) rows: Vec<At>,
 }
 
 /// Looks at all rows for those that an array made from this can't take, and reports them.
@@ -40,13 +49,17 @@ pub(crate) fn check(
     let mut pass = Pass {
         source: &reading.source,
         is_dense: schema.is_dense(),
-        places: is_unique.then(|| Places::new(writing.budget)),
+        // Rows that are kept may take half of the budget, and their places the other.
+        places: is_unique.then(|| Places::new(writing.budget / 2)),
+        kept: Some(Vec::new()),
+        budget: writing.budget,
         checked: Checked::default(),
         keys: Vec::new(),
         place: Vec::new(),
     };
-    reading.source.walk(reading.target(definition), &mut pass, ("checking", terminal.stderr))?;
-    let Pass { mut checked, places, .. } = pass;
+    let cells = reading.source.walk(reading.target(definition), &mut pass, ("checking", terminal.stderr))?;
+    let Pass { mut checked, places, kept, .. } = pass;
+    checked.kept = kept.map(|rows| Kept { cells, rows });
     if checked.rejected > MAX_REPORTED {
         eprintln!("and {} more rows", checked.rejected - MAX_REPORTED);
     }
@@ -68,6 +81,9 @@ struct Pass<'a> {
     source: &'a Source,
     is_dense: bool,
     places: Option<Places>,
+    /// The rows so far, if all of them are among the cells.
+    kept: Option<Vec<At>>,
+    budget: usize,
     checked: Checked,
     keys: Vec<u64>,
     place: Vec<u8>,
@@ -80,17 +96,17 @@ impl Visitor for Pass<'_> {
 
     fn pushed(&mut self, cells: &mut Cells, rows: &[At]) -> Result<()> {
         self.checked.rows += rows.len() as u64;
-        for (cell, at) in rows.iter().enumerate() {
+        let first = cells.len() - rows.len();
+        for (cell, at) in (first..).zip(rows) {
             if self.is_dense {
                 cells.keys(cell, &mut self.keys);
                 self.checked.bounds.add(&self.keys);
             }
             if let Some(places) = &mut self.places {
-                cells.place(cell, &mut self.place);
-                places.add(&self.place, *at)?;
+                places.add(cells.place(cell, &mut self.place), *at)?;
             }
         }
-        cells.clear();
+        self.keep(cells, rows);
         Ok(())
     }
 
@@ -99,6 +115,21 @@ impl Visitor for Pass<'_> {
         if self.checked.rejected <= MAX_REPORTED {
             eprintln!("{}: {}", self.source.place(at.line), message(why));
         }
+    }
+}
+
+impl Pass<'_> {
+    /// Keeps the last rows with those before, unless they are too many.
+    fn keep(&mut self, cells: &mut Cells, rows: &[At]) {
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(rows);
+            if cells.bytes() + size_of_val(&**kept) < self.budget / 2 {
+                return;
+            }
+            self.kept = None;
+            self.places.iter_mut().for_each(|places| places.may_take(self.budget));
+        }
+        cells.clear();
     }
 }
 
@@ -125,6 +156,9 @@ fn check_unique(
     if keep_last {
         checked.rows -= count;
         checked.bounds.leave_out(count);
+        if count > 0 {
+            checked.kept = None;
+        }
         return Ok(());
     }
     for (line, first) in told.values() {

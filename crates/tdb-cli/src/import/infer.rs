@@ -23,6 +23,8 @@ pub(crate) struct Guesses {
     rows: u64,
     /// Whether cells are text whatever they hold, as in CSV.
     is_text: bool,
+    /// The places in the list of the columns of the file that is looked at, if all of its rows have the same.
+    in_file: Vec<usize>,
 }
 
 /// What was seen of a column.
@@ -40,9 +42,7 @@ impl Guesses {
     /// Goes on with a file with these columns, if all of its rows have the same.
     pub(crate) fn begin(&mut self, columns: Option<&[String]>) {
         self.is_text = columns.is_some();
-        for name in columns.unwrap_or_default() {
-            self.place(name);
-        }
+        self.in_file = columns.unwrap_or_default().iter().map(|name| self.place(name)).collect();
     }
 
     /// The place of the column of this name, which is new perhaps.
@@ -64,10 +64,18 @@ impl Guesses {
     /// Looks at a row.
     pub(crate) fn add(&mut self, row: Row<'_>, null: &str) {
         self.rows += 1;
-        let is_text = self.is_text;
-        for (name, entry) in row.entries() {
-            let place = self.place(name);
-            self.columns[place].1.add(entry, null, is_text);
+        match row {
+            Row::Csv { record } => {
+                for (place, text) in self.in_file.iter().zip(record) {
+                    self.columns[*place].1.add(Entry::Text(text), null, self.is_text);
+                }
+            }
+            Row::Jsonl(members) => {
+                for (name, value) in members {
+                    let place = self.place(name);
+                    self.columns[place].1.add(Entry::Json(value), null, self.is_text);
+                }
+            }
         }
     }
 

@@ -1,17 +1,13 @@
 //! On which line the bytes of a file of CSV stand, whatever ends its lines, and whether it ends within quotes.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use super::quotes::Quotes;
 
 /// Counts lines of what passes. The reader of CSV says where a row begins, but for it a row ends at the first byte of
 /// `\r\n`, and lines end at `\n` alone; and it takes a quote that is never closed for one that ends with the file.
-#[derive(Clone, Debug)]
-pub(crate) struct Lines(Arc<Mutex<State>>);
-
 #[derive(Debug)]
-struct State {
+pub(crate) struct Lines {
     quotes: Quotes,
     /// Whether the last byte has passed.
     is_end: bool,
@@ -29,40 +25,36 @@ impl Lines {
     /// Of CSV with this delimiter.
     pub(super) fn new(delimiter: u8) -> Self {
         let (ends, quotes) = (VecDeque::new(), Quotes::new(delimiter));
-        Self(Arc::new(Mutex::new(State { quotes, is_end: false, taken: 0, ends, lines: 0, behind_return: None })))
+        Self { quotes, is_end: false, taken: 0, ends, lines: 0, behind_return: None }
     }
 
     /// Whether the file has ended within quotes.
     pub(super) fn ends_in_quotes(&self) -> bool {
-        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.is_end && state.quotes.is_open()
+        self.is_end && self.quotes.is_open()
     }
 
     /// Takes in the bytes that follow; none at the end.
-    pub(super) fn pass(&self, bytes: &[u8]) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.quotes.pass(bytes);
-        state.is_end = bytes.is_empty();
-        let taken = state.taken;
-        let ends = (taken..).zip(bytes).filter(|(_, byte)| matches!(byte, b'\n' | b'\r'));
-        state.ends.extend(ends.map(|(place, byte)| (place, *byte == b'\r')));
-        state.taken += bytes.len() as u64;
+    pub(super) fn pass(&mut self, bytes: &[u8]) {
+        self.quotes.pass(bytes);
+        self.is_end = bytes.is_empty();
+        let ends = memchr::memchr2_iter(b'\n', b'\r', bytes);
+        self.ends.extend(ends.map(|place| (self.taken + place as u64, bytes[place] == b'\r')));
+        self.taken += bytes.len() as u64;
     }
 
     /// The line of the row that begins at or behind `place`, which never goes back: blank lines are passed over.
-    pub(super) fn of_row(&self, mut place: u64) -> u64 {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(&(end, is_return)) = state.ends.front()
+    pub(super) fn of_row(&mut self, mut place: u64) -> u64 {
+        while let Some(&(end, is_return)) = self.ends.front()
             && end <= place
         {
-            state.ends.pop_front();
+            self.ends.pop_front();
             place = place.max(end + 1);
-            if is_return || state.behind_return != Some(end) {
-                state.lines += 1;
+            if is_return || self.behind_return != Some(end) {
+                self.lines += 1;
             }
-            state.behind_return = is_return.then_some(end + 1);
+            self.behind_return = is_return.then_some(end + 1);
         }
-        state.lines + 1
+        self.lines + 1
     }
 }
 
@@ -78,7 +70,7 @@ mod tests {
             ("a\r\nb\r\n\r\nc\r\nd", [(0, 1), (2, 2), (5, 4), (10, 5)]),
             ("a\rb\r\rc\rd", [(0, 1), (2, 2), (4, 4), (7, 5)]),
         ] {
-            let lines = Lines::new(b',');
+            let mut lines = Lines::new(b',');
             lines.pass(&text.as_bytes()[..3]);
             lines.pass(&text.as_bytes()[3..]);
             assert_eq!(places.map(|(place, _)| (place, lines.of_row(place))), places, "{text:?}");

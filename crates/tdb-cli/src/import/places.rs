@@ -6,10 +6,11 @@ use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
+use super::cells::Place;
 use crate::failure::{Failure, Result};
 
-/// A place, and a row that is there. Places are compared by 128 bits of a hash with a random key, so that none
-/// are taken for one another by chance or by intent.
+/// A place, and a row that is there. Places that are no numbers are compared by 128 bits of a hash with a random key, so that
+/// none are taken for one another by chance or by intent.
 type Row = (u128, At);
 
 /// Which row of a file it is.
@@ -71,21 +72,32 @@ pub(super) struct Places {
 impl Places {
     /// In about so many bytes of memory.
     pub(super) fn new(budget: usize) -> Self {
-        // Vectors that grow are there twice for a moment.
-        let most = (budget / 2 / size_of::<Row>()).max(LEAST);
-        Self { keys: [RandomState::new(), RandomState::new()], rows: Vec::new(), most, runs: Vec::new() }
+        let keys = [RandomState::new(), RandomState::new()];
+        Self { keys, rows: Vec::new(), most: rows_in(budget), runs: Vec::new() }
+    }
+
+    /// From now on in about so many bytes.
+    pub(super) fn may_take(&mut self, budget: usize) {
+        self.most = self.most.max(rows_in(budget));
     }
 
     /// Takes in the place of a row.
     ///
     /// # Errors
     /// A temporary file can't be written.
-    pub(super) fn add(&mut self, place: &[u8], at: At) -> Result<()> {
+    pub(super) fn add(&mut self, place: Place<'_>, at: At) -> Result<()> {
         if self.rows.len() == self.most {
             self.spill()?;
         }
-        let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(place)));
-        self.rows.push((high << 64 | low, at));
+        let place = match place {
+            // Rows that come in the order of their places are then sorted already.
+            Place::Number(number) => number,
+            Place::Bytes(bytes) => {
+                let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(bytes)));
+                high << 64 | low
+            }
+        };
+        self.rows.push((place, at));
         Ok(())
     }
 
@@ -112,6 +124,12 @@ impl Places {
         }
         .map_err(|error: io::Error| Failure::io("a temporary file", &error))
     }
+}
+
+/// How many rows so many bytes of memory are for.
+fn rows_in(budget: usize) -> usize {
+    // Vectors that grow are there twice for a moment.
+    (budget / 2 / size_of::<Row>()).max(LEAST)
 }
 
 /// Looks at rows in order, as [`Places::repeated`] has it.
@@ -194,12 +212,15 @@ mod tests {
 
     #[test]
     fn rows_of_one_place_are_found_in_memory_and_in_files() {
-        for budget in [usize::MAX, 0] {
+        for (budget, is_number) in [(usize::MAX, false), (usize::MAX, true), (0, false), (0, true)] {
             let mut places = Places::new(budget);
             let rows = 3 * LEAST as u64;
             let at = |number| At { number, line: Line::new(0, 2 * number) };
             for number in 1..=rows {
-                places.add(&(number % (rows - 10)).to_le_bytes(), at(number)).unwrap();
+                let place = number % (rows - 10);
+                let bytes = place.to_le_bytes();
+                let place = if is_number { Place::Number(place.into()) } else { Place::Bytes(&bytes) };
+                places.add(place, at(number)).unwrap();
             }
             assert_eq!(places.runs.len(), if budget == 0 { 2 } else { 0 });
             let mut found = Vec::new();

@@ -24,16 +24,33 @@ impl Quotes {
     }
 
     /// Takes in the bytes that follow.
-    pub(super) fn pass(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.state = match (self.state, byte) {
-                (State::Quoted, b'"') => State::Closing,
-                (State::Quoted, _) | (State::Start | State::Closing, b'"') => State::Quoted,
-                (_, b'\n' | b'\r') => State::Start,
-                (_, byte) if byte == self.delimiter => State::Start,
-                _ => State::Plain,
-            };
+    pub(super) fn pass(&mut self, mut bytes: &[u8]) {
+        while let Some(place) = memchr::memchr(b'"', bytes) {
+            let (before, rest) = bytes.split_at(place);
+            self.pass_others(before);
+            self.step(b'"');
+            bytes = rest.get(1..).unwrap_or_default();
         }
+        self.pass_others(bytes);
+    }
+
+    /// Takes in bytes none of which is a quote: where none is open, what the last one is says all.
+    fn pass_others(&mut self, bytes: &[u8]) {
+        if let Some(last) = bytes.last()
+            && self.state != State::Quoted
+        {
+            self.step(*last);
+        }
+    }
+
+    fn step(&mut self, byte: u8) {
+        self.state = match (self.state, byte) {
+            (State::Quoted, b'"') => State::Closing,
+            (State::Quoted, _) | (State::Start | State::Closing, b'"') => State::Quoted,
+            (_, b'\n' | b'\r') => State::Start,
+            (_, byte) if byte == self.delimiter => State::Start,
+            _ => State::Plain,
+        };
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -43,6 +60,8 @@ impl Quotes {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::Quotes;
 
     #[test]
@@ -60,6 +79,26 @@ mod tests {
             let mut quotes = Quotes::new(b',');
             quotes.pass(text.as_bytes());
             assert_eq!(quotes.is_open(), is_open, "{text:?}");
+        }
+    }
+
+    /// Byte by byte.
+    fn plain(bytes: &[u8]) -> Quotes {
+        let mut quotes = Quotes::new(b',');
+        bytes.iter().for_each(|byte| quotes.step(*byte));
+        quotes
+    }
+
+    proptest! {
+        #[test]
+        fn all_at_once_is_as_byte_by_byte(text in r#"["a,\r\n]{0,40}"#, cut in any::<prop::sample::Index>()) {
+            let bytes = text.as_bytes();
+            let (first, second) = bytes.split_at(cut.index(bytes.len() + 1));
+            let mut quotes = Quotes::new(b',');
+            quotes.pass(first);
+            prop_assert_eq!(quotes.state, plain(first).state);
+            quotes.pass(second);
+            prop_assert_eq!(quotes.state, plain(bytes).state);
         }
     }
 }

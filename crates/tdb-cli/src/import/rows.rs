@@ -76,13 +76,14 @@ impl Input {
             Bytes::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
         let lines = (self.format == RowsFormat::Csv).then(|| Lines::new(self.delimiter));
-        let counted = Counted { bytes, taken: Arc::clone(&self.taken), lines: lines.clone() };
+        let counted = Counted { bytes, taken: Arc::clone(&self.taken), lines };
         let broken = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", self.name));
         match self.format {
             RowsFormat::Csv => {
                 // Rows of another length are rejected one by one, with their lines.
                 let mut options = ReaderBuilder::new();
-                let mut reader = options.delimiter(self.delimiter).flexible(true).from_reader(counted);
+                let mut reader =
+                    options.delimiter(self.delimiter).flexible(true).buffer_capacity(1 << 16).from_reader(counted);
                 let columns = reader.headers().map_err(|error| match error.into_kind() {
                     csv::ErrorKind::Io(error) => Failure::io(&self.name, &error),
                     csv::ErrorKind::Utf8 { .. } => broken(&"the header is not UTF-8"),
@@ -94,8 +95,7 @@ impl Input {
                 if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
                     return Err(broken(&format_args!("two columns are called {name:?}")));
                 }
-                let lines = lines.unwrap_or_else(|| Lines::new(self.delimiter));
-                Ok(Rows::Csv { reader: Box::new(reader), lines, columns, record: StringRecord::new() })
+                Ok(Rows::Csv { reader: Box::new(reader), columns, record: StringRecord::new() })
             }
             RowsFormat::Jsonl => Ok(Rows::Jsonl {
                 lines: Box::new(BufReader::with_capacity(1 << 16, counted)),
@@ -124,7 +124,7 @@ impl Bytes {
     }
 }
 
-/// Counts the bytes that pass, and their lines if somebody asks for them.
+/// Counts the bytes that pass, and the lines of CSV.
 pub(crate) struct Counted {
     bytes: Box<dyn Read>,
     taken: Arc<AtomicU64>,
@@ -135,7 +135,7 @@ impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.bytes.read(buffer)?;
         self.taken.fetch_add(count as u64, Ordering::Relaxed);
-        if let (Some(lines), Some(bytes)) = (&self.lines, buffer.get(..count)) {
+        if let (Some(lines), Some(bytes)) = (&mut self.lines, buffer.get(..count)) {
             lines.pass(bytes);
         }
         Ok(count)
@@ -144,7 +144,7 @@ impl Read for Counted {
 
 /// A walk over rows.
 pub(crate) enum Rows {
-    Csv { reader: Box<csv::Reader<Counted>>, lines: Lines, columns: Vec<String>, record: StringRecord },
+    Csv { reader: Box<csv::Reader<Counted>>, columns: Vec<String>, record: StringRecord },
     Jsonl { lines: Box<dyn BufRead>, line: Vec<u8>, number: u64, row: Map<String, Value> },
 }
 
@@ -161,7 +161,7 @@ pub(crate) type Read1<'a> = (u64, Result<Row<'a>, String>);
 /// One row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Row<'a> {
-    Csv { columns: &'a [String], record: &'a StringRecord },
+    Csv { record: &'a StringRecord },
     Jsonl(&'a Map<String, Value>),
 }
 
@@ -180,19 +180,20 @@ impl Rows {
     /// The file can't be read on.
     pub(crate) fn next(&mut self, name: &str) -> Result<Option<Read1<'_>>> {
         match self {
-            Self::Csv { reader, lines, columns, record } => {
+            Self::Csv { reader, columns, record } => {
                 let start = reader.position().byte();
                 let read = reader.read_record(record);
-                let line = lines.of_row(start);
+                let lines = &mut reader.get_mut().lines;
+                let line = lines.as_mut().map_or(0, |lines| lines.of_row(start));
                 match read {
                     Ok(false) => Ok(None),
                     // Whatever it has swallowed.
-                    Ok(true) if lines.ends_in_quotes() => {
+                    Ok(true) if lines.as_ref().is_some_and(Lines::ends_in_quotes) => {
                         Ok(Some((line, Err("a quote that begins in this row is never closed".to_owned()))))
                     }
                     Ok(true) => {
                         let (has, wants) = (record.len(), columns.len());
-                        let row = Row::Csv { columns, record };
+                        let row = Row::Csv { record };
                         let short = || format!("the row has {has} fields, and the header {wants}");
                         Ok(Some((line, if has == wants { Ok(row) } else { Err(short()) })))
                     }
@@ -271,16 +272,6 @@ impl<'a> Row<'a> {
         match *self {
             Self::Csv { record, .. } => Some(Entry::Text(record.get(place?)?)),
             Self::Jsonl(members) => Some(Entry::Json(members.get(name)?)),
-        }
-    }
-
-    /// All entries, with their names.
-    pub(crate) fn entries(&self) -> Box<dyn Iterator<Item = (&'a str, Entry<'a>)> + 'a> {
-        match *self {
-            Self::Csv { columns, record } => {
-                Box::new(columns.iter().zip(record).map(|(name, text)| (name.as_str(), Entry::Text(text))))
-            }
-            Self::Jsonl(members) => Box::new(members.iter().map(|(name, value)| (name.as_str(), Entry::Json(value)))),
         }
     }
 }

@@ -118,6 +118,9 @@ impl Source {
     }
 }
 
+/// How many rows pass before the bar moves.
+const ROWS_OF_A_STEP: u64 = 256;
+
 /// A walk over lines.
 struct RowWalk<'a> {
     cells: &'a mut Cells,
@@ -142,7 +145,9 @@ impl RowWalk<'_> {
                     Err(why) => self.visitor.rejected(at, &why),
                 }
             }
-            show();
+            if self.number.is_multiple_of(ROWS_OF_A_STEP) {
+                show();
+            }
         }
         Ok(())
     }

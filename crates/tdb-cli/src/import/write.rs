@@ -1,10 +1,10 @@
-//! The second pass: the rows that were found good are written.
+//! The rows that were found good are written: those of a second pass, if they are too many to be kept.
 
 use tdb_array::{Array, ArrayError, CellProblem, Duplicates};
 use tdb_schema::ArrayDefinition;
 
 use super::cells::Cells;
-use super::check::Checked;
+use super::check::{Checked, Kept};
 use super::places::{At, Line};
 use super::reading::{Imported, Reading, Writing};
 use super::runs::Runs;
@@ -25,15 +25,22 @@ pub(crate) fn write(
     reading: &Reading,
     array: &Array,
     definition: &ArrayDefinition,
-    (checked, writing): (&Checked, &Writing),
+    (checked, writing): (&mut Checked, &Writing),
     imported: &mut Imported,
     terminal: Terminal,
 ) -> Result<()> {
     let source = &reading.source;
     let runs = Runs::new(writing.budget);
+    let kept = checked.kept.take();
     let (lines, positions, keys) = Default::default();
     let mut pass = Pass { source, array, checked, writing, imported, lines, positions, keys, runs, pushed: 0 };
-    let mut cells = source.walk(reading.target(definition), &mut pass, ("writing", terminal.stderr))?;
+    let mut cells = match kept {
+        None => source.walk(reading.target(definition), &mut pass, ("writing", terminal.stderr))?,
+        Some(Kept { mut cells, rows }) => {
+            pass.pushed(&mut cells, &rows)?;
+            cells
+        }
+    };
     if pass.pushed != checked.rows {
         return Err(pass.changed());
     }

@@ -53,8 +53,14 @@ impl Seen {
 
     /// Takes in a field of CSV.
     pub(super) fn add_text(&mut self, text: &str) {
-        if text == "true" || text == "false" {
+        if let Some(number) = short_integer(text.as_bytes()) {
+            self.push_integer(number.into());
+        } else if is_plain_decimal(text.as_bytes()) {
+            self.push(Content::Float);
+        } else if text == "true" || text == "false" {
             self.push(Content::Bool);
+        } else if !may_be_number(text) {
+            self.add_string(text);
         } else if let Ok(number) = text.parse::<i128>() {
             // Leading zeros and the like are lost in a number.
             if number.to_string() == text { self.push_integer(number) } else { self.push(Content::Text) }
@@ -102,7 +108,14 @@ impl Seen {
         if text == datetime::NOT_A_TIME {
             return self.push(Content::NotATime);
         }
-        let digits = text.trim_end_matches(['Z', 'z']).split_once('.').map_or(0, |(_, digits)| digits.len());
+        // Dates begin with the digits of a year.
+        if text.len() < 10 || !text.starts_with(|first: char| first.is_ascii_digit()) {
+            return self.push(Content::Text);
+        }
+        let digits = match text.as_bytes().get(19) {
+            Some(b'.') => text.trim_end_matches(['Z', 'z']).len() - 20,
+            _ => 0,
+        };
         let is = |datatype| datetime::parse(datatype, text).is_some_and(|(first, last)| first <= last);
         let content = match text.len() {
             10 if is(Datatype::DatetimeDay) => Content::Day,
@@ -215,5 +228,71 @@ fn moment(digits: usize) -> Datatype {
         10..=12 => Datatype::DatetimePs,
         13..=15 => Datatype::DatetimeFs,
         _ => Datatype::DatetimeAs,
+    }
+}
+
+/// The integer that the text is, written as numbers are; none if it isn't, or is longer than most.
+fn short_integer(text: &[u8]) -> Option<i64> {
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let is_number = match digits {
+        [b'0'] => !is_negative,
+        [b'0', ..] | [] => false,
+        digits => digits.len() <= 18,
+    };
+    if !is_number {
+        return None;
+    }
+    let number = digits.iter().try_fold(0, |number, digit| {
+        let digit = digit.wrapping_sub(b'0');
+        (digit <= 9).then(|| number * 10 + i64::from(digit))
+    })?;
+    Some(if is_negative { -number } else { number })
+}
+
+/// Whether the text is a number with a point, and digits before and behind it, that any float is next to.
+fn is_plain_decimal(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let before = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match digits.get(before..) {
+        Some([b'.', behind @ ..]) => {
+            let is_short = (1..300).contains(&before);
+            is_short && !behind.is_empty() && behind.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a number may begin like this: with a digit, a sign, a point, or the words for what isn't finite.
+fn may_be_number(text: &str) -> bool {
+    text.starts_with(|first: char| matches!(first, '0'..='9' | '+' | '-' | '.' | 'i' | 'I' | 'n' | 'N'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn short_integers_are_those_that_are_printed_alike(text in "-?[0-9]{0,20}|[-+0-9a. ]{0,4}") {
+            let parsed = text.parse::<i64>().ok().filter(|number| number.to_string() == text);
+            prop_assert_eq!(short_integer(text.as_bytes()), parsed.filter(|_| text.trim_start_matches('-').len() <= 18));
+        }
+
+        #[test]
+        fn plain_decimals_are_floats(text in "-?[0-9]{0,20}[.a]?[0-9]{0,20}") {
+            let is_float = text.parse::<f64>().is_ok_and(f64::is_finite);
+            prop_assert!(!is_plain_decimal(text.as_bytes()) || is_float && text.parse::<i128>().is_err());
+        }
+
+        #[test]
+        fn what_can_be_no_number_is_none(text in "[-+.0-9a-zA-Z ]{1,6}|\\PC{1,3}") {
+            let is_number = text.parse::<i128>().is_ok() || text.parse::<f64>().is_ok();
+            prop_assert!(may_be_number(&text) || !is_number);
+        }
     }
 }

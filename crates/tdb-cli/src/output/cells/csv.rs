@@ -14,11 +14,13 @@ pub(super) struct CsvWriter {
     fields: Vec<Field>,
     null: String,
     begun: bool,
+    /// The text of one cell.
+    text: Vec<u8>,
 }
 
 impl CsvWriter {
     pub(super) fn new(fields: Vec<Field>, null: &str) -> Self {
-        Self { fields, null: null.to_owned(), begun: false }
+        Self { fields, null: null.to_owned(), begun: false, text: Vec::new() }
     }
 
     fn header(&mut self, writer: &mut csv::Writer<&mut dyn Write>) -> Result<()> {
@@ -35,9 +37,10 @@ impl CellWriter for CsvWriter {
         self.header(&mut writer)?;
         for row in rows {
             for (field, column) in self.fields.iter().zip(batch.columns()) {
-                match field.text(column, row) {
-                    Some(text) => writer.write_field(text)?,
-                    None => writer.write_field(&self.null)?,
+                self.text.clear();
+                match field.push_text(column, row, &mut self.text) {
+                    true => writer.write_field(&self.text)?,
+                    false => writer.write_field(&self.null)?,
                 }
             }
             writer.write_record(None::<&[u8]>)?;
