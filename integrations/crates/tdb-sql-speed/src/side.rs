@@ -96,11 +96,11 @@ impl Running {
         }
         let said: Value = serde_json::from_str(&line)?;
         let seconds = |name: &str| said[name].as_f64().ok_or_else(|| format!("{} gave no {name}", self.side.word()));
-        let rows = said["rows"].as_array().ok_or("no rows")?.iter();
+        let rows = said["rows"].as_array().ok_or("no rows")?.iter().map(|row| row.as_array().cloned());
         Ok(Answer {
             cpu_seconds: seconds("cpu_seconds")?,
             seconds: seconds("seconds")?,
-            rows: rows.map(|row| row.as_array().cloned().ok_or("a row is none")).collect::<Result<_, _>>()?,
+            rows: rows.collect::<Option<_>>().ok_or("a row is none")?,
         })
     }
 
