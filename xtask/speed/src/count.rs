@@ -104,8 +104,8 @@ pub fn update(only: Option<&str>) -> Result<()> {
     }
     let here = tools::Tools::here()?;
     let old = Record::read(&record_file()).ok();
-    let kept = old.filter(|old| only.is_some() && old.tools.differences(&here).is_empty());
-    if only.is_some() && kept.is_none() {
+    let old = old.filter(|old| old.tools.differences(&here).is_empty());
+    if only.is_some() && old.is_none() {
         return Err("the record was made with other tools: update all of it".into());
     }
     let chosen: Vec<CountedPath> = paths::all().into_iter().filter(|path| path.is_chosen(only)).collect();
@@ -113,8 +113,9 @@ pub fn update(only: Option<&str>) -> Result<()> {
     let mut record = Record { tools: here, counts: Vec::new() };
     for name in names() {
         let new = counted.iter().find(|(counted, _)| *counted == name).map(|(_, count)| *count);
-        let before = kept.as_ref().and_then(|kept| kept.count(&name));
-        if let Some(count) = new.or(before) {
+        let before = old.as_ref().and_then(|old| old.count(&name));
+        // Those that weren't asked for stay; of all, one that wasn't counted is gone.
+        if let Some(count) = new.or(before.filter(|_| only.is_some())) {
             let verdict = before.map_or(Verdict::New, |before| Verdict::of(before, count));
             println!("{}", verdict.line(&name, count));
             record.counts.push((name, count));

@@ -27,9 +27,6 @@ pub fn count(path: &CountedPath, folder: &Path) -> Result<u64> {
         // What stands in the environment would move the stack, and with it a few instructions.
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        // Buffers begin at a page, wherever the heap has come to: how memory is copied depends on how far apart both places are
-        // modulo a page, by up to a quarter of what a read takes.
-        .env("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=32768")
         // Symbols of shared libraries are looked up before anything counts.
         .env("LD_BIND_NOW", "1")
         .args(["--tool=callgrind", "--quiet", "--toggle-collect=*counted_part*"])
