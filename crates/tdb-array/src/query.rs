@@ -396,8 +396,9 @@ impl Query {
     /// How many bytes of memory a batch may take, its labels included: never more, unless it is a single cell that does. It may
     /// have fewer: batches end where tiles do, and aren't copied together for the sake of their size.
     ///
-    /// In contrast to the [`budget`](Self::budget), which is what the whole query holds, this says nothing of how much is read at
-    /// a time. Where both are set, the lesser of this and the budget's part for a batch counts. Without a budget, memory grows with
+    /// In contrast to the [`budget`](Self::budget), this says nothing of what the whole query holds. Batches of sparse arrays are put together
+    /// in about this size, so that little is read where somebody stops after the first of them, and caches hold what they are made of; where
+    /// they would have the same tiles unfiltered again, several are made at once. Where both are set, the lesser of this and the budget's part for a batch counts. Without a budget, memory grows with
     /// batches that are larger than the usual ones.
     pub fn batch_bytes(mut self, bytes: usize) -> Self {
         self.batch_bytes = Some(bytes.max(1));
@@ -448,9 +449,10 @@ impl Query {
         let (fields, shown, labels) = self.selection()?;
         let filter = self.bound_filter()?;
         let threads = self.array.workers().threads();
-        let mut memory = Memory::of(self.budget, schema.array_type(), threads, !labels.is_empty());
+        let kind = schema.array_type();
+        let mut memory = Memory::of(self.budget, kind, threads, !labels.is_empty());
         if let Some(bytes) = self.batch_bytes {
-            memory = memory.in_batches_of(bytes, self.budget);
+            memory = memory.in_batches_of(bytes, kind, self.budget);
         }
         let array = match &self.monitor {
             Some(monitor) => self.array.watched(monitor),

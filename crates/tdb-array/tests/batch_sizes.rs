@@ -3,11 +3,13 @@
 
 mod two_arrays;
 
+use std::sync::Arc;
+
 use tdb_array::tdb_condition::field;
 use tdb_array::{Array, ArrayOptions, Batch, NewCells, NewColumn, Order, Query};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_storage::Storage;
+use tdb_storage::{CountingStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{Datatype, Scalar};
 use two_arrays::{array_on, create, files};
@@ -154,5 +156,34 @@ fn conditions() {
         let query = array.read().filter(field("a").gt(number));
         check(&query, name);
         check(&query.only_matching(), name);
+    }
+}
+
+/// Whoever stops after a small batch of a sparse array has not had much of it read, however large the budget is.
+#[test]
+fn a_small_batch_takes_little() {
+    const CELLS: i64 = 200_000;
+    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 40));
+    let schema = SchemaBuilder::sparse().dimension(x.with_tile_extent(Scalar::I64(1 << 30)));
+    let schema = schema.attribute(Attribute::new("a", Datatype::Int64)).capacity(1000).build().unwrap();
+    let storage = create(&schema);
+    let x: Vec<i64> = (0..CELLS).collect();
+    let cells = NewCells::new().with("x", NewColumn::values(&x)).with("a", NewColumn::values(&x));
+    array_on(&storage, 1).write().cells(cells).unwrap();
+    let counting = Arc::new(CountingStorage::new(storage));
+    let array = ArrayOptions::new().threads(1).open_on(counting.clone()).unwrap();
+    for order in [Order::Unordered, Order::RowMajor, Order::Global] {
+        let query = array.read().order(order).budget(32 << 20);
+        let (bytes, before) = (1 << 16, counting.counters().bytes);
+        let mut batches = query.clone().batch_bytes(bytes).batches().unwrap();
+        let first = batches.next().unwrap().unwrap();
+        assert!((1000..=bytes / 16).contains(&first.len()), "{order}: {} cells", first.len());
+        assert!(first.columns()[0].values::<i64>().unwrap().iter().copied().eq(0..first.len() as i64), "{order}");
+        drop(batches);
+        let read = counting.counters().bytes - before;
+        assert!(read < CELLS as u64 * 16 / 10, "{order}: {read} bytes");
+        // Together they are all cells, which larger batches are too.
+        let len = |query: Query| query.batches().unwrap().map(|batch| batch.unwrap().len()).sum::<usize>();
+        assert_eq!(len(query.clone().batch_bytes(bytes)), len(query));
     }
 }

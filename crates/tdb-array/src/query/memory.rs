@@ -48,9 +48,12 @@ impl Memory {
         }
     }
 
-    /// The same for batches of so many bytes at most. If there is no `budget` that has decided otherwise, they are put together
-    /// in about that size, where it is more than the usual one.
-    pub(crate) fn in_batches_of(mut self, bytes: usize, budget: Option<usize>) -> Self {
+    /// The same for batches of so many bytes at most. Those of sparse arrays are put together in about that size, unless each would
+    /// unfilter the same tiles again; and if there is no `budget` that has decided otherwise, all are where it is more than the usual one.
+    pub(crate) fn in_batches_of(mut self, bytes: usize, kind: ArrayType, budget: Option<usize>) -> Self {
+        if kind == ArrayType::Sparse {
+            self.batch = self.batch.min(bytes);
+        }
         if budget.is_none() {
             // Dense batches may come out a quarter larger than was reckoned.
             self.batch = self.batch.max(bytes / 5 * 4);

@@ -56,6 +56,7 @@ impl Layout {
         match self {
             Self::One(element) => element.data_type().cloned().unwrap_or(DataType::UInt8),
             Self::FixedBytes(size) => DataType::FixedSizeBinary(*size),
+            Self::Bytes { text: true } if options.views => DataType::Utf8View,
             Self::Bytes { text } => match (text, options.large) {
                 (true, true) => DataType::LargeUtf8,
                 (true, false) => DataType::Utf8,

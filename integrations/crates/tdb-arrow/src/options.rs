@@ -6,6 +6,7 @@
 pub struct ArrowOptions {
     pub(crate) strings: bool,
     pub(crate) large: bool,
+    pub(crate) views: bool,
     pub(crate) dates: bool,
     pub(crate) seconds: bool,
     pub(crate) outside_is_null: bool,
@@ -26,6 +27,7 @@ impl ArrowOptions {
         Self {
             strings: true,
             large: true,
+            views: false,
             dates: true,
             seconds: true,
             outside_is_null: true,
@@ -37,6 +39,13 @@ impl ArrowOptions {
     /// Strings as binary: of no cell it is asked whether it is UTF-8, and none is refused.
     pub fn strings_as_binary(mut self) -> Self {
         self.strings = false;
+        self
+    }
+
+    /// Strings as `Utf8View`: each with its length and its first bytes, or all of twelve and fewer, in one place, which comparing and grouping
+    /// gain by. The bytes of longer ones are shared, not copied, in batches below 4 GiB of them. Values of enumerations, and binary, stay what they are.
+    pub fn string_views(mut self) -> Self {
+        self.views = true;
         self
     }
 

@@ -48,7 +48,7 @@ pub(crate) fn enumeration_values(enumeration: &Enumeration, options: &ArrowOptio
     let size = datatype.size() as u64;
     // Dictionaries are small, and mostly looked for with offsets of 32 bits.
     let small = enumeration.data().len() as u64 / size <= i32::MAX.unsigned_abs().into();
-    let options = ArrowOptions { large: !small, ..options.clone() };
+    let options = ArrowOptions { large: !small, views: false, ..options.clone() };
     let offsets = number.is_var().then(|| {
         let ends = enumeration.offsets().iter().copied().chain([enumeration.data().len() as u64]);
         let bytes: Vec<u8> = ends.flat_map(|offset| (offset / size).to_le_bytes()).collect();
@@ -67,6 +67,7 @@ fn plain(cells: Cells<'_>, layout: &Layout, may_become_null: bool, options: &Arr
         Layout::FixedBytes(size) => {
             Arc::new(FixedSizeBinaryArray::try_new(*size, buffers::shared(cells.values), cells.nulls)?)
         }
+        Layout::Bytes { text: true } if options.views => strings::views(cells)?,
         Layout::Bytes { text } => strings::array(cells, *text, options.large)?,
         Layout::FixedList(element, size, item) => {
             let per_cell = usize::try_from(*size).unwrap_or(1);

@@ -131,7 +131,7 @@ impl TableOptions {
 
     /// How its cells are told in Arrow's terms.
     pub(crate) fn arrow(&self) -> tdb_arrow::ArrowOptions {
-        let options = tdb_arrow::ArrowOptions::new().without_definition().wide_keys();
+        let options = tdb_arrow::ArrowOptions::new().without_definition().wide_keys().string_views();
         if self.binary_strings { options.strings_as_binary() } else { options }
     }
 }

@@ -52,7 +52,7 @@ fn strings_that_are_no_utf8() {
         let array = var(datatype);
         write(&array, 3, NewColumn::strings([&b"ok"[..], b"\xff", b"x"]));
         let expected = r#"cell 1, field "a": not valid UTF-8; read strings as binary to have their bytes"#;
-        for options in [ArrowOptions::new(), ArrowOptions::new().small_offsets()] {
+        for options in [ArrowOptions::new(), ArrowOptions::new().small_offsets(), ArrowOptions::new().string_views()] {
             let error = read(&array, &options).unwrap_err();
             assert!(error.ends_with(expected), "{error}");
         }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeListBuilder, Int16Builder, ListBuilder};
+use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Date32Array, DictionaryArray, Int8Array, Int16Array, Int32Array, RecordBatch,
     StringArray, StringViewArray, Time32MillisecondArray, Time32SecondArray, Time64MicrosecondArray,
     Time64NanosecondArray, TimestampMillisecondArray, TimestampSecondArray, UInt64Array,
 };
-use tdb_arrow::tdb_array::tdb_schema::Attribute;
+use arrow_schema::DataType;
+use tdb_arrow::tdb_array::tdb_schema::{Attribute, Enumeration};
 use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_arrow::tdb_array::{NewColumn, Order};
 use tdb_arrow::{ArrowOptions, Error, Problem, Reader};
@@ -145,4 +147,47 @@ fn null_values_of_dictionaries_are_null() {
     let array = nullable(Datatype::Int16, CellValNum::ONE);
     take(&array, Arc::new(column)).unwrap();
     assert_eq!(read(&array, &ArrowOptions::new()).as_ref(), &Int16Array::from(vec![None, Some(7)]) as &dyn Array);
+}
+
+#[test]
+fn views_are_the_strings_and_share_the_long_ones() {
+    let array = nullable(Datatype::StringUtf8, CellValNum::Var);
+    let texts = [
+        "",
+        "twelve bytes",
+        "thirteen byte",
+        "ä",
+        "a string that no view holds by itself",
+        "a string that no view holds",
+    ];
+    let cells: Vec<Option<&str>> = texts.into_iter().map(Some).chain([None]).collect();
+    write(&array, cells.len(), NewColumn::optional_strings(cells.iter().copied()));
+    let query = array.open().read().select(["a"]).unwrap().order(Order::RowMajor);
+    let conversion = tdb_arrow::Conversion::of(&query, &ArrowOptions::new().string_views()).unwrap();
+    assert_eq!(conversion.schema().field(0).data_type(), &DataType::Utf8View);
+    let batch = query.batches().unwrap().next().unwrap().unwrap();
+    for cells_of in [0..7, 2..7, 4..5, 6..7, 3..3] {
+        let part = batch.slice(cells_of.clone());
+        let arrow = conversion.record_batch(part.clone()).unwrap();
+        let views = arrow.column(0).as_string_view();
+        assert_eq!(views.iter().collect::<Vec<_>>(), cells[cells_of]);
+        assert_eq!(views.data_buffers()[0].as_ptr(), part.columns()[0].bytes().as_ptr());
+    }
+    // Binary and the values of enumerations have no views.
+    let binary = read(&array, &ArrowOptions::new().string_views().strings_as_binary());
+    assert_eq!(binary.data_type(), &DataType::LargeBinary);
+    let colours = Enumeration::strings("colours", "", Datatype::StringUtf8, ["red"]).unwrap();
+    let array = of_attribute(Attribute::new("a", Datatype::UInt8).with_enumeration("colours"), Some(colours));
+    write(&array, 1, NewColumn::values(&[0u8]));
+    let dictionary = DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
+    assert_eq!(read(&array, &ArrowOptions::new().string_views()).data_type(), &dictionary);
+}
+
+#[test]
+fn views_of_null_cells_hold_nothing_of_their_bytes() {
+    let array = nullable(Datatype::StringUtf8, CellValNum::Var);
+    write(&array, 3, NewColumn::strings([&b"ok"[..], b"\xff bytes of a null cell", b"x"]).with_validity(&[0b101]));
+    let views = read(&array, &ArrowOptions::new().string_views());
+    assert_eq!(views.as_string_view().iter().collect::<Vec<_>>(), [Some("ok"), None, Some("x")]);
+    views.to_data().validate_full().unwrap();
 }

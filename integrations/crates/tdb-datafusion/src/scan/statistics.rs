@@ -118,7 +118,7 @@ impl Told {
         let is_one = number == CellValNum::ONE;
         Some(match datatype {
             Datatype::StringAscii | Datatype::StringUtf8 if number == CellValNum::Var => {
-                (*arrow == DataType::LargeUtf8).then_some(Self::Text)?
+                (*arrow == DataType::Utf8View).then_some(Self::Text)?
             }
             Datatype::Float32 | Datatype::Float64 if is_one => Self::Float(datatype),
             Datatype::DatetimeSec | Datatype::DatetimeMs | Datatype::DatetimeUs | Datatype::DatetimeNs if is_one => {
@@ -149,7 +149,7 @@ impl Told {
         use ScalarValue as S;
         let number = |datatype: Datatype| Scalar::from_le_bytes(datatype.physical(), bytes);
         Some(match self {
-            Self::Text => S::LargeUtf8(Some(String::from_utf8(bytes.to_vec()).ok()?)),
+            Self::Text => S::Utf8View(Some(String::from_utf8(bytes.to_vec()).ok()?)),
             Self::Time(datatype) => {
                 let Scalar::I64(value) = number(datatype)? else { return None };
                 match datatype {

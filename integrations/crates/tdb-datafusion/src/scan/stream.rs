@@ -21,6 +21,9 @@ use crate::{error, filter};
 
 /// So many batches wait to be taken.
 const AHEAD: usize = 1;
+/// Bytes of a batch: what is made of its rows fits into caches, memory that was just used is used again, and who wants a few rows
+/// waits for no more than these.
+const BATCH: usize = 512 << 10;
 
 /// What runs on a thread of its own, where blocking is allowed.
 struct Run {
@@ -114,6 +117,7 @@ impl Run {
         let failed = |error: ArrayError| error::of_array(self.scan.uri(), error);
         let timer = self.baseline.elapsed_compute().timer();
         let query = part.query(&self.scan.opened.array).map_err(failed)?.monitor(&self.monitor).budget(budget);
+        let query = query.batch_bytes(BATCH);
         let Some(query) = self.narrowed(query).map_err(failed)? else { return Ok(true) };
         let mut batches = query.batches().map_err(failed)?;
         drop(timer);

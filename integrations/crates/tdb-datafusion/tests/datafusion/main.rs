@@ -8,6 +8,7 @@ mod enumerations;
 mod errors;
 mod fixtures;
 mod fuzz_replay;
+mod limits;
 mod pieces;
 mod plans;
 mod random;

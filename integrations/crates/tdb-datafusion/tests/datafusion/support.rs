@@ -123,7 +123,8 @@ pub(crate) const FLOATS: [f32; 12] = [
     f32::MIN_POSITIVE,
 ];
 pub(crate) const LONGS: [i64; 8] = [i64::MIN, i64::MAX, 0, -1, 1, 7, 100, -100];
-pub(crate) const STRINGS: [&str; 9] = ["", "A", "a", "AC", "ACGT", "é", "z\u{10ffff}", "A%", "A_\\"];
+pub(crate) const STRINGS: [&str; 11] =
+    ["", "A", "a", "AC", "ACGT", "é", "z\u{10ffff}", "A%", "A_\\", "twelve bytes", "more than twelve bytes"];
 pub(crate) const VALUES: [&str; 4] = ["PASS", "q10", "", "s50"];
 pub(crate) const DAYS: [i64; 6] = [i64::MIN, 0, -1, 19_000, 19_001, 2_000_000_000];
 

@@ -1,0 +1,106 @@
+//! How much is read where few rows are wanted.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_datafusion::datafusion::prelude::SessionContext;
+use tdb_datafusion::tdb_array::tdb_condition::field;
+use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, NewCells, NewColumn};
+use tdb_datafusion::tdb_storage::{CountingStorage, LocalStorage};
+use tdb_datafusion::{Opener, SessionOptions, session};
+
+use crate::support::{rows, run};
+
+/// So many rows, in tiles of a thousand.
+const ROWS: i64 = 200_000;
+
+/// An array without filters, of one fragment; `x` is the place of a row.
+fn make(path: &Path) {
+    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 40));
+    let schema = SchemaBuilder::sparse()
+        .dimension(x.with_tile_extent(Scalar::I64(1 << 20)))
+        .capacity(1000)
+        .attribute(Attribute::new("value", Datatype::Float64))
+        .attribute(Attribute::new("name", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var));
+    CreateOptions::new()
+        .names(Names::new().at(1000))
+        .create(path, &ArrayDefinition::new(schema.build().unwrap()).unwrap())
+        .unwrap();
+    let x: Vec<i64> = (0..ROWS).collect();
+    let value: Vec<f64> = x.iter().map(|x| (x * 7919 % ROWS) as f64).collect();
+    let name = NewColumn::strings(x.iter().map(|x| format!("name number {x}")));
+    let cells = NewCells::new().with("x", &x).with("value", &value).with("name", name);
+    Array::open(path).unwrap().write().names(Names::new().at(1010)).cells(cells).unwrap();
+}
+
+/// A session that counts what it reads of the array, which is the table `t`.
+async fn counted(path: &Path) -> (SessionContext, Arc<CountingStorage>) {
+    let storage = Arc::new(CountingStorage::new(Arc::new(LocalStorage::new(path))));
+    let opened = storage.clone();
+    let session = session(SessionOptions::new(Opener::new(move |_| Ok(opened.clone()))).partitions(1)).unwrap();
+    let create = format!("CREATE EXTERNAL TABLE t STORED AS TILEDB LOCATION '{}'", path.display());
+    rows(&session, &create).await.unwrap();
+    (session, storage)
+}
+
+/// The rows of a query, and how many bytes were read for it.
+async fn read(session: &SessionContext, storage: &CountingStorage, sql: &str) -> (Vec<String>, u64) {
+    let before = storage.counters().bytes;
+    let rows = rows(session, sql).await.unwrap();
+    (rows, storage.counters().bytes - before)
+}
+
+#[test]
+fn the_first_rows_take_the_first_tile() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        make(&path);
+        let (session, storage) = counted(&path).await;
+        let (found, all) = read(&session, &storage, "SELECT count(value), count(name) FROM t WHERE value >= 0").await;
+        assert_eq!(found, [format!("{ROWS} | {ROWS}")]);
+
+        let first = ["0 | 0.0 | name number 0", "1 | 7919.0 | name number 1", "2 | 15838.0 | name number 2"];
+        for sql in ["SELECT x, value, name FROM t ORDER BY x LIMIT 3", "SELECT x, value, name FROM t LIMIT 3"] {
+            let (found, bytes) = read(&session, &storage, sql).await;
+            assert_eq!(found, first, "{sql}");
+            assert!(bytes < all / 10, "{sql}: {bytes} of {all}");
+        }
+        let (found, bytes) = read(&session, &storage, "SELECT x FROM t WHERE value < 1000 ORDER BY x LIMIT 2").await;
+        assert_eq!(found, ["0", "581"]);
+        assert!(bytes < all / 10, "{bytes} of {all}");
+    });
+}
+
+#[test]
+fn limits_of_nothing_of_all_and_of_more() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        make(&path);
+        // Rows that aren't there any more, at the beginning, and others that others replaced.
+        Array::open(&path).unwrap().delete_cells(&field("x").lt(150_000i64), &Names::new().at(1020)).unwrap();
+        let (x, value) = ([160_000i64, 10], [-1.0f64, -2.0]);
+        let name = NewColumn::strings(["new", "back again"]);
+        let cells = NewCells::new().with("x", &x).with("value", &value).with("name", name);
+        Array::open(&path).unwrap().write().names(Names::new().at(1030)).cells(cells).unwrap();
+        let (session, storage) = counted(&path).await;
+        let left = 50_001;
+        for (limit, expected) in [(0, 0), (1, 1), (4096, 4096), (left, left), (left + 1, left), (10 * left, left)] {
+            let sql = format!("SELECT x, value FROM t ORDER BY x LIMIT {limit}");
+            let (found, _) = read(&session, &storage, &sql).await;
+            assert_eq!(found.len(), expected, "{limit}");
+            let places = found.iter().map(|row| row.split(' ').next().unwrap().parse::<i64>().unwrap());
+            let all = std::iter::once(10).chain(150_000..ROWS);
+            assert!(places.eq(all.take(expected)), "{limit}");
+            let (unordered, _) = read(&session, &storage, &format!("SELECT name FROM t LIMIT {limit}")).await;
+            assert_eq!(unordered.len(), expected, "{limit}");
+        }
+        let (last, _) = read(&session, &storage, "SELECT x FROM t ORDER BY x DESC LIMIT 2").await;
+        assert_eq!(last, [(ROWS - 1).to_string(), (ROWS - 2).to_string()]);
+        let (new, _) = read(&session, &storage, "SELECT name FROM t ORDER BY x LIMIT 1 OFFSET 10001").await;
+        assert_eq!(new, ["new"]);
+    });
+}
