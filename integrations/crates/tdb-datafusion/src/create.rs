@@ -2,7 +2,9 @@
 
 mod copy;
 mod definition;
+mod enumerations;
 mod factory;
 
 pub(crate) use copy::ArrayFormatFactory;
+pub(crate) use enumerations::Enumerations;
 pub(crate) use factory::ArrayFactory;

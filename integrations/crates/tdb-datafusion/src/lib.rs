@@ -12,6 +12,7 @@
 
 mod array_planner;
 mod catalog;
+mod constants;
 mod create;
 mod error;
 mod filter;

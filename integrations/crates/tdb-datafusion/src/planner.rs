@@ -26,7 +26,8 @@ impl QueryPlanner for ArrayPlanner {
     }
 }
 
-fn is_of_array(delete: &DmlStatement) -> bool {
+/// Whether a statement changes an array.
+pub(crate) fn is_of_array(delete: &DmlStatement) -> bool {
     let source = delete.target.downcast_ref::<DefaultTableSource>();
     source.is_some_and(|source| source.table_provider.is::<TdbTable>())
 }

@@ -9,11 +9,13 @@ use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::optimizer::{Analyzer, AnalyzerRule};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_session::SessionStore;
 
 use crate::array_planner::ArrayPlanner;
 use crate::catalog::{FreshCatalogs, UrlTables};
+use crate::constants::ExactConstants;
 use crate::create::{ArrayFactory, ArrayFormatFactory};
 use crate::info::{Info, InfoFunction};
 use crate::{Opener, TableOptions};
@@ -90,6 +92,12 @@ impl SessionOptions {
     }
 }
 
+/// Those of DataFusion, behind what has to see statements as they were written.
+fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
+    let own: Arc<dyn AnalyzerRule + Send + Sync> = Arc::new(ExactConstants);
+    [own].into_iter().chain(Analyzer::new().rules).collect()
+}
+
 /// A session whose tables are arrays, by their URIs: `SELECT * FROM 'path/to/array'`.
 ///
 /// # Errors
@@ -112,6 +120,10 @@ pub fn session_with(
     }
     let mut runtime = RuntimeEnvBuilder::new();
     if let Some(memory) = memory {
+        // What a sort keeps for the time when it merges what it has written to files has to fit, too.
+        let each = memory / (4 * config.target_partitions().max(1));
+        let execution = &mut config.options_mut().execution;
+        execution.sort_spill_reservation_bytes = execution.sort_spill_reservation_bytes.min(each);
         runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(memory)));
     }
     if let Some(folder) = temporary {
@@ -121,6 +133,7 @@ pub fn session_with(
         .with_config(config)
         .with_runtime_env(runtime.build_arc()?)
         .with_default_features()
+        .with_analyzer_rules(analyzer_rules())
         .with_query_planner(Arc::new(ArrayPlanner))
         .with_table_factory(
             STORED_AS.to_owned(),

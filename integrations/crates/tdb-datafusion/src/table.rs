@@ -10,7 +10,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use tdb_array::Array;
+use tdb_array::{Array, TimeRange};
 
 use crate::array_planner::is_planner_of;
 use crate::opened::Opened;
@@ -74,6 +74,19 @@ impl TdbTable {
                 Self::open(&self.opened.uri, opener, self.opened.options.clone()).await
             }
             _ => Ok(Arc::new(self.clone())),
+        }
+    }
+
+    /// The same table as it was at a time.
+    ///
+    /// # Errors
+    /// It was given open, or at a time of its own; as [`open`](Self::open).
+    pub(crate) async fn at(&self, time: TimeRange) -> Result<Arc<Self>> {
+        match &self.opener {
+            Some(opener) if self.opened.options.time.is_none() => {
+                Self::open(&self.opened.uri, opener, self.opened.options.clone().between(time)).await
+            }
+            _ => Err(error::plan(format!("{:?} is opened at a time already", self.opened.uri))),
         }
     }
 

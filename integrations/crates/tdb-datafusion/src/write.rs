@@ -3,6 +3,8 @@
 mod delete;
 mod dense;
 mod insert;
+mod rows;
 
 pub(crate) use delete::delete;
+pub(crate) use dense::row_major;
 pub(crate) use insert::{InsertSink, insert};

@@ -7,7 +7,7 @@ use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, 
 use datafusion::error::Result;
 
 use super::UrlTables;
-use crate::TdbTable;
+use crate::{TdbTable, time};
 
 /// Catalogs as they are, but for that.
 #[derive(Debug)]
@@ -68,6 +68,18 @@ impl CatalogProvider for FreshCatalog {
     }
 }
 
+impl FreshSchema {
+    /// An array of the schema as it was at the time behind its name: `calls@2024-05-01`.
+    async fn at_a_time(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let Some((name, time)) = time::of_name(name) else { return Ok(None) };
+        let Some(table) = self.inner.table(name).await? else { return Ok(None) };
+        match table.downcast_ref::<TdbTable>() {
+            Some(array) => Ok(Some(array.at(time).await?)),
+            None => Ok(None),
+        }
+    }
+}
+
 #[async_trait]
 impl SchemaProvider for FreshSchema {
     fn owner_name(&self) -> Option<&str> {
@@ -84,7 +96,10 @@ impl SchemaProvider for FreshSchema {
                 Some(array) => Ok(Some(array.reopened().await?)),
                 None => Ok(Some(table)),
             },
-            None => self.urls.table(name).await,
+            None => match self.at_a_time(name).await? {
+                Some(table) => Ok(Some(table)),
+                None => self.urls.table(name).await,
+            },
         }
     }
 

@@ -22,12 +22,12 @@ use datafusion::physical_expr::LexRequirement;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use tdb_array::tdb_schema::ArrayDefinition;
 use tdb_array::{Array, CreateOptions};
 use tdb_storage::StorageError;
 
-use super::definition::{Creation, plain};
-use crate::write::InsertSink;
+use super::definition::Creation;
+use super::enumerations::Enumerations;
+use crate::write::{InsertSink, row_major};
 use crate::{Opener, error};
 
 /// What STORED AS TILEDB means to COPY.
@@ -106,13 +106,15 @@ impl FileFormat for ArrayFormat {
             return Err(error::plan("COPY TO an array has no PARTITIONED BY: its dimensions say where cells are"));
         }
         let mut options = self.options.clone();
-        let definition = Creation::of(&mut options).definition(&config.output_schema)?;
+        let creation = Creation::of(&mut options);
+        let definition = creation.definition(&config.output_schema, None)?;
         if let Some(unknown) = options.keys().next() {
             return Err(error::plan(format!("COPY TO an array has no option '{unknown}'")));
         }
         let schema = input.schema();
-        let sink = CopySink { uri: config.original_url, definition, opener: self.opener.clone(), schema };
-        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
+        let order = row_major(definition.schema(), &schema)?;
+        let sink = CopySink { uri: config.original_url, creation, opener: self.opener.clone(), schema };
+        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order)))
     }
 
     fn file_source(&self, table: TableSchema) -> Arc<dyn FileSource> {
@@ -125,7 +127,7 @@ impl FileFormat for ArrayFormat {
 #[derive(Debug)]
 struct CopySink {
     uri: String,
-    definition: ArrayDefinition,
+    creation: Creation,
     opener: Opener,
     schema: SchemaRef,
 }
@@ -145,7 +147,7 @@ impl DataSink for CopySink {
     async fn write_all(&self, mut data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
         // What fails at once makes no array.
         let first = data.try_next().await?;
-        let array = self.create().await?;
+        let array = self.create(first.clone()).await?;
         let order: Vec<usize> = {
             // A dense array takes dimensions first.
             let dimensions = array.schema().dimensions();
@@ -154,8 +156,9 @@ impl DataSink for CopySink {
             let rest = (0..self.schema.fields().len()).filter(|place| !first.contains(place));
             first.iter().copied().chain(rest).collect()
         };
-        let schema: SchemaRef = Arc::new(plain(&self.schema.project(&order)?));
-        let sink = InsertSink { array, uri: self.uri.clone(), schema: schema.clone() };
+        let schema: SchemaRef = Arc::new(self.creation.plain(&self.schema.project(&order)?));
+        let enumerations = Enumerations { opener: self.opener.clone(), creation: self.creation.clone() };
+        let sink = InsertSink { array, uri: self.uri.clone(), schema: schema.clone(), new: Some(enumerations) };
         let told = schema.clone();
         let rows = stream::iter(first.map(Ok)).chain(data);
         let rows = rows.map(move |batch| batch.and_then(|batch| told_plainly(&batch.project(&order)?, &told)));
@@ -168,10 +171,12 @@ impl DataSink for CopySink {
 }
 
 impl CopySink {
-    /// Makes the array, and opens it.
-    async fn create(&self) -> Result<Array> {
-        let (uri, opener, definition) = (self.uri.clone(), self.opener.clone(), self.definition.clone());
+    /// Makes the array, with the values that the first rows' dictionaries have, and opens it.
+    async fn create(&self, first: Option<RecordBatch>) -> Result<Array> {
+        let (uri, opener, creation, schema) =
+            (self.uri.clone(), self.opener.clone(), self.creation.clone(), self.schema.clone());
         let made = move || {
+            let definition = creation.definition(&schema, first.as_ref())?;
             let storage = opener.storage(&uri)?;
             CreateOptions::new().create_on(&storage, &definition).map_err(|error| error::of_array(&uri, error))?;
             opener.array(&uri, None)
@@ -202,7 +207,7 @@ impl CopySink {
     }
 }
 
-/// A batch whose dictionaries have become their values.
+/// A batch of these types: dictionaries have become their values where that is wanted.
 fn told_plainly(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let columns = batch.columns().iter().zip(schema.fields());
     let columns = columns.map(|(column, field)| cast(column, field.data_type())).collect::<Result<_, _>>()?;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::error::Result;
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
@@ -13,7 +14,7 @@ use tdb_arrow::NewArray;
 use crate::error;
 
 /// The options of statements that are about the array to be made, by their names, and the others.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Creation {
     options: HashMap<String, String>,
 }
@@ -41,11 +42,37 @@ impl Creation {
         self.options.is_empty()
     }
 
-    /// What the array of some columns is made from.
+    /// What the array of some columns is made from. Dictionaries become enumerations, without values if there are no rows that have any.
     ///
     /// # Errors
     /// No dimensions, or columns that can't be one; values that are none; columns that an array can't hold.
-    pub(super) fn definition(&self, columns: &Schema) -> Result<ArrayDefinition> {
+    pub(super) fn definition(&self, columns: &Schema, rows: Option<&RecordBatch>) -> Result<ArrayDefinition> {
+        let failed = |error| error::of_arrow("new array", error);
+        let mut array = self.array(columns)?;
+        if let Some(rows) = rows {
+            array.add_dictionaries(rows).map_err(failed)?;
+        }
+        array.definition(&self.plain(columns)).map_err(failed)
+    }
+
+    /// The dimensions, by their names.
+    fn dimensions(&self) -> impl Iterator<Item = &str> {
+        self.options.get("dimensions").into_iter().flat_map(|names| names.split(',')).map(str::trim)
+    }
+
+    /// Columns whose dictionaries have become their values where they are dimensions.
+    pub(super) fn plain(&self, columns: &Schema) -> Schema {
+        let fields = columns.fields().iter().map(|field| match field.data_type() {
+            DataType::Dictionary(_, values) if self.dimensions().any(|name| name == field.name()) => {
+                field.as_ref().clone().with_data_type((**values).clone())
+            }
+            _ => field.as_ref().clone(),
+        });
+        Schema::new(fields.collect::<Vec<_>>())
+    }
+
+    /// An array of some columns, without those that aren't dimensions.
+    fn array(&self, columns: &Schema) -> Result<NewArray> {
         let is_dense = match self.options.get("array").map(String::as_str) {
             None | Some("sparse") => false,
             Some("dense") => true,
@@ -66,7 +93,7 @@ impl Creation {
             builder = builder.capacity(capacity);
         }
         let mut array = NewArray::new(builder).filters(self.filters()?);
-        let names: Vec<&str> = dimensions.split(',').map(str::trim).collect();
+        let names: Vec<&str> = self.dimensions().collect();
         for key in self.options.keys() {
             if let Some(name) = key.strip_prefix("domain.").or_else(|| key.strip_prefix("tile."))
                 && !names.contains(&name)
@@ -79,8 +106,7 @@ impl Creation {
             let field = field.map_err(|_| error::plan(format!("there is no column {name:?} to be a dimension")))?;
             array = array.dimension(self.dimension(field, is_dense)?);
         }
-        // In a dense array coordinates aren't stored.
-        array.definition(&plain(columns)).map_err(|error| error::of_arrow("new array", error))
+        Ok(array)
     }
 
     fn number<T>(&self, key: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
@@ -203,13 +229,4 @@ fn everything(physical: PhysicalType) -> (Scalar, Scalar) {
         I64: i64, 10_000;
         U64: u64, 10_000;
     }
-}
-
-/// Columns without dictionaries: what values these will have isn't known before the rows come.
-pub(super) fn plain(columns: &Schema) -> Schema {
-    let fields = columns.fields().iter().map(|field| match field.data_type() {
-        DataType::Dictionary(_, values) => field.as_ref().clone().with_data_type((**values).clone()),
-        _ => field.as_ref().clone(),
-    });
-    Schema::new(fields.collect::<Vec<_>>())
 }

@@ -49,7 +49,7 @@ impl TableProviderFactory for ArrayFactory {
                     Ok(opened)
                 }
                 Err(ArrayError::NotFound { .. } | ArrayError::NotAnArray { .. }) if !columns.fields().is_empty() => {
-                    let definition = creation.definition(&columns)?;
+                    let definition = creation.definition(&columns, None)?;
                     CreateOptions::new().create_on(&storage, &definition).map_err(failed)?;
                     TdbTable::open_blocking(&uri, &opener, table)
                 }

@@ -1,106 +1,157 @@
-//! Rows as the box of a dense array.
+//! Rows as boxes of a dense array, in bands of whole tiles along its first dimension.
+//!
+//! Rows come in row-major order: the plan sorts them where they don't. So each row says where the next one may be, and no more is held than the
+//! rows of the tiles that aren't complete yet.
 
-use datafusion::arrow::array::{Array as _, ArrayRef, AsArray, RecordBatch, UInt32Array};
-use datafusion::arrow::compute::{SortColumn, cast, lexsort_to_indices, take_record_batch};
-use datafusion::arrow::datatypes::{DataType, Int64Type, UInt64Type};
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array as _, ArrayRef, RecordBatch};
+use datafusion::arrow::compute::{SortOptions, concat_batches};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::error::Result;
-use tdb_array::{Array, Coordinate};
+use datafusion::execution::memory_pool::MemoryReservation;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexRequirement, PhysicalSortRequirement};
+use tdb_array::tdb_schema::ArraySchema;
+use tdb_array::tdb_types::Scalar;
+use tdb_array::{Array, Coordinate, TogetherWriter};
 
+use super::insert::InsertSink;
+use super::rows::BoxRows;
+use crate::create::Enumerations;
 use crate::error;
 
-/// Writes rows in any order, which have to be all cells of a box, each once.
+/// The order that rows of a dense array are written in, as columns of these; none of a sparse one, which sorts them itself.
 ///
 /// # Errors
-/// They aren't; the array can't hold them.
-pub(super) fn write(array: &Array, uri: &str, rows: &RecordBatch) -> Result<()> {
-    if rows.num_rows() == 0 {
-        return Ok(());
+/// A dimension that isn't among them.
+pub(crate) fn row_major(schema: &ArraySchema, columns: &Schema) -> Result<Option<LexRequirement>> {
+    if !schema.is_dense() {
+        return Ok(None);
     }
-    let schema = array.schema();
-    let places = 0..schema.dim_count();
-    let columns: Vec<ArrayRef> = places.clone().map(|place| rows.column(place).clone()).collect();
-    let sort = columns.iter().map(|column| SortColumn { values: column.clone(), options: None });
-    let order: UInt32Array = lexsort_to_indices(&sort.collect::<Vec<_>>(), None)?;
-    let rows = take_record_batch(rows, &order)?;
-    let sides = places.clone().map(|place| Side::of(schema.dimensions()[place].name(), rows.column(place)));
-    let sides: Vec<Side> = sides.collect::<Result<_>>()?;
-    check_box(uri, &sides, rows.num_rows())?;
-    let mut write = array.write();
-    for side in &sides {
-        let [first, last] = [side.first, side.last].map(Coordinate::Integer);
-        write = write.range(&side.name, first..=last).map_err(|error| error::of_array(uri, error))?;
-    }
-    let attributes: Vec<usize> = (schema.dim_count()..rows.num_columns()).collect();
-    let rows = rows.project(&attributes)?;
-    let cells = tdb_arrow::cells(&rows, array).map_err(|error| error::of_arrow(uri, error))?;
-    write.cells(cells).map_err(|error| error::of_array(uri, error))?;
-    Ok(())
+    let ascending = SortOptions { descending: false, nulls_first: true };
+    let sorted = schema.dimensions().iter().map(|dimension| {
+        let column = Column::new_with_schema(dimension.name(), columns)?;
+        Ok(PhysicalSortRequirement::new(Arc::new(column), Some(ascending)))
+    });
+    Ok(LexRequirement::new(sorted.collect::<Result<Vec<_>>>()?))
 }
 
-/// The coordinates of one dimension.
-struct Side {
-    name: String,
-    values: Vec<i128>,
-    first: i128,
-    last: i128,
+/// Rows that wait to be written, and what was written of those before them.
+#[derive(Debug)]
+pub(super) struct Bands {
+    array: Array,
+    uri: String,
+    schema: SchemaRef,
+    new: Option<Enumerations>,
+    writer: TogetherWriter,
+    rows: BoxRows,
+    held: Vec<RecordBatch>,
+    reservation: MemoryReservation,
 }
 
-impl Side {
-    fn of(name: &str, column: &ArrayRef) -> Result<Self> {
-        let refused = || {
-            let what = column.data_type();
-            error::plan(format!(
-                "INSERT into a dense array takes integer and timestamp coordinates; {name:?} is {what}"
-            ))
-        };
-        if column.null_count() > 0 {
-            return Err(error::plan(format!("NULL is no coordinate of {name:?}")));
+impl Bands {
+    /// Nothing yet.
+    ///
+    /// # Errors
+    /// Writing can't begin.
+    pub(super) fn new(sink: &InsertSink, reservation: MemoryReservation) -> Result<Self> {
+        let writer = sink.array.write().together().map_err(|error| error::of_array(&sink.uri, error))?;
+        Ok(Self {
+            array: sink.array.clone(),
+            uri: sink.uri.clone(),
+            schema: sink.schema.clone(),
+            new: sink.new.clone(),
+            writer,
+            rows: BoxRows::new(&sink.uri, sink.array.schema()),
+            held: Vec::new(),
+            reservation,
+        })
+    }
+
+    /// Takes the next rows, and writes what is complete if there is enough of it, or no room for more. It blocks.
+    ///
+    /// # Errors
+    /// They are no box; the array can't hold them; there is no room for the rows of one band.
+    pub(super) fn push(&mut self, batch: RecordBatch, enough: usize) -> Result<()> {
+        self.rows.follow(&self.coordinates(&batch)?)?;
+        let size = size(&batch);
+        self.held.push(batch);
+        if self.reservation.try_grow(size).is_err() {
+            self.flush(self.rows.complete())?;
         }
-        let values: Vec<i128> = match column.data_type() {
-            DataType::UInt64 => {
-                column.as_primitive::<UInt64Type>().values().iter().map(|value| (*value).into()).collect()
-            }
-            DataType::Date32 => {
-                let days = cast(&cast(column, &DataType::Int32)?, &DataType::Int64)?;
-                days.as_primitive::<Int64Type>().values().iter().map(|value| (*value).into()).collect()
-            }
-            data_type if data_type.is_integer() || matches!(data_type, DataType::Timestamp(..)) => {
-                let values = cast(column, &DataType::Int64)?;
-                values.as_primitive::<Int64Type>().values().iter().map(|value| (*value).into()).collect()
-            }
-            _ => return Err(refused()),
-        };
-        let (Some(first), Some(last)) = (values.iter().min(), values.iter().max()) else { return Err(refused()) };
-        Ok(Self { name: name.to_owned(), first: *first, last: *last, values })
+        if self.reservation.size() >= enough.saturating_mul(2) { self.flush(self.rows.complete()) } else { Ok(()) }
     }
 
-    fn len(&self) -> Option<usize> {
-        usize::try_from(self.last - self.first).ok()?.checked_add(1)
+    /// Writes the rest, and makes all of it part of the array. It blocks. Gives how many rows there were.
+    ///
+    /// # Errors
+    /// Rows are missing; the array can't hold them.
+    pub(super) fn finish(mut self) -> Result<u64> {
+        self.rows.finish()?;
+        self.flush(self.rows.held())?;
+        let written = self.writer.commit().map_err(|error| error::of_array(&self.uri, error))?;
+        Ok(written.cells)
+    }
+
+    /// Writes the first of the rows, which are a box, as a fragment that nobody sees yet.
+    fn flush(&mut self, count: usize) -> Result<()> {
+        let (mut first, mut rest, mut left) = (Vec::new(), Vec::new(), count);
+        for batch in std::mem::take(&mut self.held) {
+            let taken = left.min(batch.num_rows());
+            left -= taken;
+            first.push(batch.slice(0, taken));
+            if taken < batch.num_rows() {
+                rest.push(batch.slice(taken, batch.num_rows() - taken));
+            }
+        }
+        self.held = rest;
+        if count > 0 {
+            self.write(first, count)?;
+        }
+        let left = self.held.iter().map(size).fold(0, usize::saturating_add);
+        self.reservation.try_resize(left).map_err(|error| {
+            let what = "is dense: the rows of an INSERT that lie in the same tiles of its first dimension have to fit in memory";
+            error.context(format!("table {:?} {what}", self.uri))
+        })
+    }
+
+    /// Writes these rows, which are the first `count` that are held.
+    fn write(&mut self, batches: Vec<RecordBatch>, count: usize) -> Result<()> {
+        let rows = concat_batches(&self.schema, &batches)?;
+        drop(batches);
+        if let Some(new) = &self.new {
+            self.array = new.with_values(&self.uri, self.array.clone(), &rows)?;
+        }
+        let attributes: Vec<usize> = (self.array.schema().dim_count()..rows.num_columns()).collect();
+        let rows = rows.project(&attributes)?;
+        let cells = tdb_arrow::cells(&rows, &self.array).map_err(|error| error::of_arrow(&self.uri, error))?;
+        let sides = self.rows.take(count).into_iter();
+        let sides = sides.map(|(first, last)| Coordinate::Integer(first)..=Coordinate::Integer(last));
+        self.writer.push_box(sides, cells).map_err(|error| error::of_array(&self.uri, error))
+    }
+
+    /// For each dimension the coordinates of rows, in the units of the array.
+    fn coordinates(&self, rows: &RecordBatch) -> Result<Vec<Vec<i128>>> {
+        let dimensions = self.array.schema().dimensions();
+        let rows = rows.project(&(0..dimensions.len()).collect::<Vec<_>>())?;
+        let cells = tdb_arrow::cells(&rows, &self.array).map_err(|error| error::of_arrow(&self.uri, error))?;
+        let columns = cells.columns().zip(dimensions).map(|((name, column), dimension)| {
+            let physical = dimension.physical();
+            let values = column.as_bytes().chunks_exact(physical.size());
+            let values = values.map(|bytes| Scalar::from_le_bytes(physical, bytes)?.to_integer());
+            let refused = || error::plan(format!("dimension {name:?} of a dense array has no integers"));
+            values.collect::<Option<Vec<_>>>().ok_or_else(refused)
+        });
+        columns.collect()
     }
 }
 
-/// Whether rows in row-major order are all cells of their box, each once.
-fn check_box(uri: &str, sides: &[Side], rows: usize) -> Result<()> {
-    let shown = || {
-        let sides = sides.iter().map(|side| format!("{} {}..={}", side.name, side.first, side.last));
-        sides.collect::<Vec<_>>().join(", ")
+/// How many bytes rows take: they are there twice while they are written. Of parts of larger batches only the part counts.
+fn size(rows: &RecordBatch) -> usize {
+    let column = |column: &ArrayRef| {
+        let part = column.to_data().get_slice_memory_size();
+        part.unwrap_or_else(|_| column.get_array_memory_size())
     };
-    let volume = sides.iter().try_fold(1usize, |volume, side| volume.checked_mul(side.len()?));
-    let wrong = |what: String| {
-        Err(error::plan(format!("{uri:?} is dense: INSERT takes all cells of a box, each once; {what} of {}", shown())))
-    };
-    if volume != Some(rows) {
-        let cells = volume.map_or_else(|| "more than can be counted".to_owned(), |volume| volume.to_string());
-        return wrong(format!("there are {rows} rows for the {cells} cells"));
-    }
-    let mut stride = rows;
-    for side in sides {
-        let len = side.len().unwrap_or(1);
-        stride /= len;
-        let expected = |row: usize| side.first + (row / stride % len) as i128;
-        if let Some(row) = (0..rows).find(|row| side.values[*row] != expected(*row)) {
-            return wrong(format!("{} {} comes twice, and others are missing", side.name, side.values[row]));
-        }
-    }
-    Ok(())
+    rows.columns().iter().map(column).fold(0, usize::saturating_add).saturating_mul(2)
 }

@@ -17,7 +17,8 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use futures_util::TryStreamExt;
 use tdb_array::{Array, Duplicates, TogetherWriter};
 
-use super::dense;
+use super::dense::{Bands, row_major};
+use crate::create::Enumerations;
 use crate::error;
 use crate::opened::Opened;
 
@@ -50,8 +51,10 @@ pub(crate) fn insert(
         }
     }
     refuse_past(opened, "INSERT")?;
-    let sink = InsertSink { array: opened.array.clone(), uri: opened.uri.clone(), schema: opened.schema.clone() };
-    Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
+    let order = row_major(schema, &input.schema())?;
+    let (array, uri, schema) = (opened.array.clone(), opened.uri.clone(), opened.schema.clone());
+    let sink = InsertSink { array, uri, schema, new: None };
+    Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order)))
 }
 
 /// Nothing is changed in what was opened as it was.
@@ -64,12 +67,14 @@ pub(super) fn refuse_past(opened: &Opened, statement: &str) -> Result<()> {
     }
 }
 
-/// Writes rows into an array.
+/// Writes rows into an array: into a dense one in [row-major order](row_major).
 #[derive(Debug)]
 pub(crate) struct InsertSink {
     pub(crate) array: Array,
     pub(crate) uri: String,
     pub(crate) schema: SchemaRef,
+    /// What gives the enumerations of a new array their values.
+    pub(crate) new: Option<Enumerations>,
 }
 
 impl DisplayAs for InsertSink {
@@ -86,11 +91,11 @@ impl DataSink for InsertSink {
 
     async fn write_all(&self, data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
         let consumer = MemoryConsumer::new(format!("INSERT INTO {:?}", self.uri));
-        let rows = Rows { held: Vec::new(), bytes: 0, reservation: consumer.register(context.memory_pool()) };
+        let reservation = consumer.register(context.memory_pool());
         if self.array.schema().is_dense() {
-            return self.write_dense(data, rows).await;
+            return self.write_dense(data, reservation).await;
         }
-        self.write_sparse(data, rows).await
+        self.write_sparse(data, Rows { held: Vec::new(), bytes: 0, reservation }).await
     }
 }
 
@@ -158,8 +163,11 @@ impl InsertSink {
     /// Writes what waits, as a fragment that nobody sees yet.
     async fn flush(&self, mut writer: TogetherWriter, rows: &mut Rows) -> Result<TogetherWriter> {
         let batch = rows.take(&self.schema)?;
-        let (array, uri) = (self.array.clone(), self.uri.clone());
+        let (mut array, uri, new) = (self.array.clone(), self.uri.clone(), self.new.clone());
         let write = move || {
+            if let Some(new) = new {
+                array = new.with_values(&uri, array, &batch)?;
+            }
             let cells = tdb_arrow::cells(&batch, &array).map_err(|error| error::of_arrow(&uri, error))?;
             writer.push(cells).map_err(|error| error::of_array(&uri, error))?;
             Ok(writer)
@@ -169,18 +177,12 @@ impl InsertSink {
         Ok(writer)
     }
 
-    /// The cells of a dense array are a box: all rows have to be there before it is known whether they are one.
-    async fn write_dense(&self, mut data: SendableRecordBatchStream, mut rows: Rows) -> Result<u64> {
+    async fn write_dense(&self, mut data: SendableRecordBatchStream, reservation: MemoryReservation) -> Result<u64> {
+        let mut bands = Bands::new(self, reservation)?;
         while let Some(batch) = data.try_next().await? {
-            rows.make_room(&batch).map_err(|error| {
-                let what = "is dense: all rows of an INSERT have to fit in memory; write it box by box";
-                error.context(format!("table {:?} {what}", self.uri))
-            })?;
-            rows.push(batch);
+            let pushed = move || bands.push(batch, FRAGMENT).map(|()| bands);
+            bands = error::joined(tokio::task::spawn_blocking(pushed).await)?;
         }
-        let batch = rows.take(&self.schema)?;
-        let (array, uri, count) = (self.array.clone(), self.uri.clone(), batch.num_rows() as u64);
-        error::joined(tokio::task::spawn_blocking(move || dense::write(&array, &uri, &batch)).await)?;
-        Ok(count)
+        error::joined(tokio::task::spawn_blocking(move || bands.finish()).await)
     }
 }

@@ -1,6 +1,5 @@
 //! Arrays that change while they are asked, and changes that are there as a whole or not at all.
 
-use tdb_datafusion::datafusion::error::DataFusionError;
 use tdb_datafusion::tdb_array::Array;
 use tdb_datafusion::{Opener, TableOptions, TdbCatalog};
 use tdb_maintain::{ConsolidateFragments, Vacuum};
@@ -121,26 +120,6 @@ fn a_copy_that_fails_leaves_no_array() {
         rows(&session, &copy).await.unwrap();
         assert!(rows(&session, &copy).await.is_err() && rows(&session, &other).await.is_err());
         assert_eq!(rows(&session, &format!("SELECT x FROM '{}'", path.display())).await.unwrap(), ["1"]);
-    });
-}
-
-#[test]
-fn a_dense_insert_that_doesnt_fit_says_so() {
-    run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t");
-        let session =
-            tdb_datafusion::session(tdb_datafusion::SessionOptions::new(Opener::local()).memory(4 << 20)).unwrap();
-        let create = format!(
-            "CREATE EXTERNAL TABLE t (x BIGINT NOT NULL, a BIGINT NOT NULL) STORED AS TILEDB LOCATION '{}' OPTIONS ('array' 'dense', 'dimensions' 'x', 'domain.x' '0..=9999999', 'tile.x' '1000')",
-            path.display()
-        );
-        rows(&session, &create).await.unwrap();
-        let insert = "INSERT INTO t SELECT value, value AS a FROM generate_series(0, 999999)";
-        let error = rows(&session, insert).await.unwrap_err();
-        assert!(matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)), "{error}");
-        assert!(error.to_string().contains("have to fit in memory"), "{error}");
-        assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
     });
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+mod bands;
 mod changes;
 mod docs;
 mod enumerations;
@@ -14,3 +15,4 @@ mod plans;
 mod random;
 mod slt;
 mod support;
+mod types;

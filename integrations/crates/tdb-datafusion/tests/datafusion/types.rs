@@ -1,0 +1,176 @@
+//! Every datatype of the format, as attributes of one, two and any number of values, null and not: SELECT, `=`, `<`, IS NULL, aggregates and GROUP BY give
+//! what the cells say that `tdb-array` reads. Whatever SQL has no word for is an error that names the column.
+
+mod cells;
+mod told;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tdb_datafusion::TableOptions;
+use tdb_datafusion::datafusion::arrow::array::RecordBatch;
+use tdb_datafusion::datafusion::dataframe::DataFrame;
+use tdb_datafusion::datafusion::functions_aggregate::expr_fn::{count, max, min};
+use tdb_datafusion::datafusion::prelude::{SessionContext, col, lit};
+use tdb_datafusion::datafusion::scalar::ScalarValue;
+use tdb_datafusion::tdb_array::tdb_types::Datatype;
+use tdb_datafusion::tdb_array::{Array, Order};
+
+use crate::support::{local_with, run};
+use cells::{NUMBERS, Number, ROWS};
+use told::{Key, key, native, type_of};
+
+/// A column: its name, what it holds, and its cells as keys by which they are compared; none of those that are null.
+struct Known {
+    name: String,
+    datatype: Datatype,
+    number: Number,
+    cells: Vec<Option<Key>>,
+}
+
+/// The cells of all attributes as `tdb-array` reads them, in the order of the dimension.
+fn known(path: &Path, datatype: Datatype) -> Vec<Known> {
+    let array = Array::open(path).unwrap();
+    let names = array.schema().attributes().iter().map(|attribute| attribute.name().to_owned());
+    let mut all: Vec<Known> = names
+        .map(|name| {
+            let number = NUMBERS.into_iter().find(|number| name.starts_with(number.name())).unwrap();
+            Known { name, datatype, number, cells: Vec::new() }
+        })
+        .collect();
+    for batch in array.read().order(Order::RowMajor).batches().unwrap() {
+        let batch = batch.unwrap();
+        for known in &mut all {
+            let column = batch.column(&known.name).unwrap();
+            known.cells.extend((0..batch.len()).map(|cell| key(datatype, known.number, column.cell(cell)?)));
+        }
+    }
+    assert!(all.iter().all(|known| known.cells.len() == ROWS));
+    all
+}
+
+async fn rows(frame: DataFrame) -> Vec<Vec<ScalarValue>> {
+    let plan = frame.logical_plan().to_string();
+    let batches = frame.collect().await.unwrap_or_else(|error| panic!("{plan}: {error}"));
+    let row = |batch: &RecordBatch, row| {
+        batch.columns().iter().map(|column| ScalarValue::try_from_array(column, row).unwrap()).collect()
+    };
+    batches.iter().flat_map(|batch| (0..batch.num_rows()).map(|place| row(batch, place)).collect::<Vec<_>>()).collect()
+}
+
+/// The coordinates of the rows that are left, in their order.
+async fn coordinates(frame: DataFrame) -> Vec<usize> {
+    let found = rows(frame.select([col("x")]).unwrap()).await;
+    let mut found: Vec<usize> = found.iter().map(|row| row[0].to_string().parse().unwrap()).collect();
+    found.sort_unstable();
+    found
+}
+
+/// The places of cells of which something is true.
+fn places(known: &Known, wanted: impl Fn(Option<&Key>) -> bool) -> Vec<usize> {
+    (0..ROWS).filter(|row| wanted(known.cells[*row].as_ref())).collect()
+}
+
+async fn check(session: &SessionContext, known: &Known) {
+    let what = format!("{} as {}", known.datatype, known.name);
+    let table = || async { session.table("t").await.unwrap() };
+    let column = || col(known.name.as_str());
+    let schema = table().await.schema().as_arrow().clone();
+    let field = schema.field_with_name(&known.name).unwrap();
+    assert_eq!(field.data_type(), &type_of(known.datatype, known.number), "{what}");
+    // SELECT
+    let selected = table().await.select([col("x"), column()]).unwrap().sort(vec![col("x").sort(true, true)]).unwrap();
+    let values: Vec<ScalarValue> = rows(selected).await.into_iter().map(|mut row| row.remove(1)).collect();
+    let keys: Vec<Option<Key>> = values.iter().map(native).collect();
+    assert_eq!(keys, known.cells, "{what}");
+    // Filters, by a value of each kind: the least, one in the middle, the greatest.
+    let mut sorted: Vec<&Key> = known.cells.iter().flatten().collect();
+    sorted.sort();
+    for wanted in [sorted[0], sorted[sorted.len() / 2], sorted[sorted.len() - 1]] {
+        let place = known.cells.iter().position(|cell| cell.as_ref() == Some(wanted)).unwrap();
+        let value = || lit(values[place].clone());
+        let equal = table().await.filter(column().eq(value())).unwrap();
+        assert_eq!(coordinates(equal).await, places(known, |cell| cell == Some(wanted)), "{what} = {wanted:?}");
+        let less = table().await.filter(column().lt(value())).unwrap();
+        assert_eq!(
+            coordinates(less).await,
+            places(known, |cell| cell.is_some_and(|cell| cell < wanted)),
+            "{what} < {wanted:?}"
+        );
+        let at_least = table().await.filter(column().gt_eq(value())).unwrap();
+        assert_eq!(
+            coordinates(at_least).await,
+            places(known, |cell| cell.is_some_and(|cell| cell >= wanted)),
+            "{what} >= {wanted:?}"
+        );
+        let other = table().await.filter(column().not_eq(value())).unwrap();
+        assert_eq!(
+            coordinates(other).await,
+            places(known, |cell| cell.is_some_and(|cell| cell != wanted)),
+            "{what} <> {wanted:?}"
+        );
+    }
+    let null = table().await.filter(column().is_null()).unwrap();
+    assert_eq!(coordinates(null).await, places(known, |cell| cell.is_none()), "{what} IS NULL");
+    let not_null = table().await.filter(column().is_not_null()).unwrap();
+    assert_eq!(coordinates(not_null).await, places(known, |cell| cell.is_some()), "{what} IS NOT NULL");
+    // Aggregates
+    let aggregates = table().await.aggregate(vec![], vec![count(column()), min(column()), max(column())]).unwrap();
+    let found = rows(aggregates).await.remove(0);
+    assert_eq!(found[0], ScalarValue::Int64(Some(sorted.len() as i64)), "{what}");
+    assert_eq!(
+        [native(&found[1]).as_ref(), native(&found[2]).as_ref()],
+        [sorted.first().copied(), sorted.last().copied()],
+        "{what}"
+    );
+    // GROUP BY
+    let grouped = table().await.aggregate(vec![column()], vec![count(lit(1))]).unwrap();
+    let groups = rows(grouped).await.into_iter().map(|row| (native(&row[0]), row[1].to_string().parse().unwrap()));
+    let mut wanted: BTreeMap<Option<Key>, usize> = BTreeMap::new();
+    known.cells.iter().for_each(|cell| *wanted.entry(cell.clone()).or_default() += 1);
+    let mut found = BTreeMap::new();
+    groups.for_each(|(group, count)| assert!(found.insert(group, count).is_none(), "{what}: a group twice"));
+    assert_eq!(found, wanted, "{what}");
+}
+
+#[test]
+fn every_datatype_is_asked_as_its_cells_are_read() {
+    let mut columns = 0;
+    for datatype in Datatype::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("array");
+        cells::write(&path, *datatype);
+        let known = known(&path, *datatype);
+        run(async {
+            let session = local_with(TableOptions::new().partitions(2));
+            let uri = path.to_str().unwrap();
+            session.sql(&format!("CREATE VIEW t AS SELECT * FROM '{uri}'")).await.unwrap();
+            for known in &known {
+                check(&session, known).await;
+            }
+        });
+        columns += known.len();
+    }
+    // All numbers of values, nullable and not; `any` has any number of them alone.
+    assert_eq!(columns, 43 * 6 + 2);
+}
+
+/// What has no word in SQL, or too few of them: each error names the column.
+#[test]
+fn what_sql_cannot_say_is_an_error_that_names_the_column() {
+    for (datatype, bytes, words) in cells::unsayable() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("array");
+        cells::write_one(&path, datatype, &bytes);
+        run(async {
+            let session = local_with(TableOptions::new().partitions(1));
+            let uri = path.to_str().unwrap();
+            let error =
+                crate::support::rows(&session, &format!("SELECT * FROM '{uri}'")).await.unwrap_err().to_string();
+            assert!(error.contains(words) && error.contains("odd") && error.contains(uri), "{datatype}: {error}");
+            // What is asked of the others goes well.
+            let others = crate::support::rows(&session, &format!("SELECT x FROM '{uri}'")).await.unwrap();
+            assert_eq!(others, ["7"]);
+        });
+    }
+}
