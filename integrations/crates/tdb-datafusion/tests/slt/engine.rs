@@ -1,0 +1,162 @@
+//! What the files beside run on, by the crate `sqllogictest`: its format, with these kinds of columns: `B` booleans, `I` integers, `R` floats and
+//! decimals, `T` text, `D` dates and times, `?` all else. NULL stands for null, `(empty)` for an empty text.
+//!
+//! Engines are called `arrays`, `memory` and `cluster`: `skipif memory` stands before what memory doesn't have, such as tables by their URIs.
+//! The tests of tdb-ballista have this file as a module, too.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqllogictest::{AsyncDB, ColumnType, DBOutput, QueryExpect, Record, Runner, strict_column_validator};
+use tdb_datafusion::datafusion::arrow::array::{AsArray, RecordBatch};
+use tdb_datafusion::datafusion::arrow::datatypes::{DataType, UInt64Type};
+use tdb_datafusion::datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use tdb_datafusion::datafusion::datasource::MemTable;
+use tdb_datafusion::datafusion::error::{DataFusionError, Result};
+use tdb_datafusion::datafusion::logical_expr::LogicalPlan;
+use tdb_datafusion::datafusion::prelude::SessionContext;
+use tdb_datafusion::{Opener, SessionOptions, TableOptions, session};
+
+/// What a column holds, as a letter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kind(char);
+
+impl ColumnType for Kind {
+    fn from_char(letter: char) -> Option<Self> {
+        "BIRTD?".contains(letter).then_some(Self(letter))
+    }
+
+    fn to_char(&self) -> char {
+        self.0
+    }
+}
+
+impl Kind {
+    fn of(data_type: &DataType) -> Self {
+        Self(match data_type {
+            DataType::Dictionary(_, values) => return Self::of(values),
+            DataType::Boolean => 'B',
+            data_type if data_type.is_integer() => 'I',
+            data_type if data_type.is_numeric() => 'R',
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => 'T',
+            data_type if data_type.is_temporal() => 'D',
+            _ => '?',
+        })
+    }
+}
+
+/// A session that statements run on.
+pub(crate) struct Engine {
+    name: &'static str,
+    session: SessionContext,
+    /// Whether queries ask tables in memory that hold the same cells, read with nothing pushed down.
+    in_memory: bool,
+}
+
+impl Engine {
+    /// As SQL over arrays is.
+    #[allow(dead_code)] // of the tests of one crate
+    pub(crate) fn arrays(table: TableOptions) -> Result<Self> {
+        Ok(Self { name: "arrays", session: local(table)?, in_memory: false })
+    }
+
+    /// Statements as above; each query asks memory.
+    #[allow(dead_code)] // of the tests of one crate
+    pub(crate) fn memory() -> Result<Self> {
+        let session = local(TableOptions::new().without_pushdown().partitions(1))?;
+        Ok(Self { name: "memory", session, in_memory: true })
+    }
+
+    /// A session of others.
+    #[allow(dead_code)] // of the tests of one crate
+    pub(crate) fn named(name: &'static str, session: SessionContext) -> Self {
+        Self { name, session, in_memory: false }
+    }
+
+    /// The tables as they are now, in memory.
+    async fn twin(&self) -> Result<SessionContext> {
+        let twin = local(TableOptions::new())?;
+        let schema = self.session.catalog("datafusion").and_then(|catalog| catalog.schema("public"));
+        for name in schema.map_or_else(Vec::new, |schema| schema.table_names()) {
+            let frame = self.session.table(name.as_str()).await?;
+            let schema = frame.schema().as_arrow().clone();
+            // Columns are told without the name of their table.
+            let table = MemTable::try_new(Arc::new(schema), vec![frame.collect().await?])?;
+            twin.register_table(name, Arc::new(table))?;
+        }
+        Ok(twin)
+    }
+}
+
+fn local(table: TableOptions) -> Result<SessionContext> {
+    session(SessionOptions::new(Opener::local()).partitions(3).table(table))
+}
+
+/// Whether a statement asks and changes nothing.
+fn is_query(sql: &str) -> bool {
+    let word = sql.trim_start_matches(['(', ' ']).split_whitespace().next().unwrap_or_default();
+    ["SELECT", "WITH", "VALUES", "TABLE"].contains(&word.to_ascii_uppercase().as_str())
+}
+
+#[async_trait]
+impl AsyncDB for Engine {
+    type Error = DataFusionError;
+    type ColumnType = Kind;
+
+    async fn run(&mut self, sql: &str) -> Result<DBOutput<Kind>> {
+        let session = if self.in_memory && is_query(sql) { self.twin().await? } else { self.session.clone() };
+        let frame = session.sql(sql).await?;
+        let changes = matches!(frame.logical_plan(), LogicalPlan::Dml(_) | LogicalPlan::Copy(_));
+        let types: Vec<Kind> = frame.schema().fields().iter().map(|field| Kind::of(field.data_type())).collect();
+        let batches = frame.collect().await?;
+        if changes || types.is_empty() {
+            let counts = batches.iter().flat_map(RecordBatch::columns);
+            let count = counts.filter_map(|column| column.as_primitive_opt::<UInt64Type>()?.values().first().copied());
+            return Ok(DBOutput::StatementComplete(count.sum()));
+        }
+        let mut rows = Vec::new();
+        for batch in &batches {
+            push_rows(batch, &mut rows)?;
+        }
+        Ok(DBOutput::Rows { types, rows })
+    }
+
+    async fn shutdown(&mut self) {}
+
+    fn engine_name(&self) -> &str {
+        self.name
+    }
+}
+
+/// Appends the rows of a batch as text.
+fn push_rows(batch: &RecordBatch, rows: &mut Vec<Vec<String>>) -> Result<()> {
+    let options = FormatOptions::new().with_null("NULL");
+    let columns = batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    rows.extend((0..batch.num_rows()).map(|row| {
+        let cell = |column: &ArrayFormatter<'_>| match column.value(row).to_string() {
+            text if text.is_empty() => "(empty)".to_owned(),
+            text => text,
+        };
+        columns.iter().map(cell).collect()
+    }));
+    Ok(())
+}
+
+/// Runs a file on engines that are made when it asks for them; how many of its queries have their rows compared. With `TDB_SLT_COMPLETE` set, the rows
+/// that it should have are written into it in place of those that it has: to be looked at, before they are kept.
+pub(crate) async fn run_file(path: &Path, make: impl Fn() -> Result<Engine>) -> usize {
+    let mut runner = Runner::new(|| std::future::ready(make()));
+    runner.with_column_validator(strict_column_validator);
+    if std::env::var_os("TDB_SLT_COMPLETE").is_some() {
+        let (rows, value) = (sqllogictest::default_validator, sqllogictest::default_normalizer);
+        runner.update_test_file(path, " ", rows, value, strict_column_validator).await.unwrap();
+        return 0;
+    }
+    let records = sqllogictest::parse_file::<Kind>(path).unwrap();
+    let is_compared = |record: &Record<Kind>| matches!(record, Record::Query { conditions, expected: QueryExpect::Results { .. }, .. } if conditions.is_empty());
+    let compared = records.iter().filter(|record| is_compared(record)).count();
+    runner.run_multi_async(records).await.unwrap_or_else(|error| panic!("{error}"));
+    compared
+}
