@@ -4,8 +4,8 @@
 //! $ cargo run --release -p tdb-array --example statistics
 //! ```
 //!
-//! Arrays are sparse, in local files of a temporary folder, and read on one thread. Times are the best of several, in milliseconds of a
-//! processor where the system says them, else by the clock.
+//! Arrays are sparse, in local files of a temporary folder, and read on one thread. Times are those of a processor where the system says
+//! them, in steps of some milliseconds, else by the clock; means of many runs.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -39,33 +39,32 @@ fn measure(path: &std::path::Path) -> Result<()> {
         array.fragments()?;
         Ok(array)
     };
-    println!("  open, with footers           {:8.2}", best(5, || open().map(drop))?);
+    println!("  open, with footers           {:8.2}", mean(20, || open().map(drop))?);
     let array = open()?;
     for fields in [&["i"][..], &["f"], &["x"], &["i", "f", "x"]] {
-        let fresh = open()?;
-        let first = best(1, || Ok(fresh.read().statistics_of(fields).map(drop)?))?;
-        let then = best(9, || Ok(array.read().statistics_of(fields).map(drop)?))?;
+        let mut fresh = (0..10).map(|_| open()).collect::<Result<Vec<_>>>()?;
+        let at_first = |array: Array| Ok(array.read().statistics_of(fields).map(drop)?);
+        let first = mean(10, || fresh.pop().map_or(Ok(()), at_first))?;
+        let then = mean(100, || Ok(array.read().statistics_of(fields).map(drop)?))?;
         println!("  statistics of {:<14} {first:8.2} at first, {then:8.2} then", fields.join(", "));
     }
-    println!("  count                        {:8.2}", best(9, || Ok(array.read().cell_count().map(drop)?))?);
-    let again = best(9, || Ok(array.opened_again(None)?.fragments().map(drop)?))?;
+    println!("  count                        {:8.2}", mean(100, || Ok(array.read().cell_count().map(drop)?))?);
+    let again = mean(100, || Ok(array.opened_again(None)?.fragments().map(drop)?))?;
     println!("  open again, with footers     {again:8.2}");
     Ok(())
 }
 
-/// The shortest time of several runs, in milliseconds.
-fn best(runs: usize, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
-    let mut best = f64::INFINITY;
+/// How long a run takes, of several, in milliseconds.
+fn mean(runs: u32, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    let (begin, clock) = (processor(), Instant::now());
     for _ in 0..runs {
-        let (begin, clock) = (processor(), Instant::now());
         run()?;
-        let took = match (begin, processor()) {
-            (Some(begin), Some(end)) => end.saturating_sub(begin),
-            _ => clock.elapsed(),
-        };
-        best = best.min(took.as_secs_f64() * 1e3);
     }
-    Ok(best)
+    let took = match (begin, processor()) {
+        (Some(begin), Some(end)) => end.saturating_sub(begin),
+        _ => clock.elapsed(),
+    };
+    Ok(took.as_secs_f64() * 1e3 / f64::from(runs))
 }
 
 /// How long this thread has had a processor.

@@ -22,6 +22,7 @@ mod opener;
 mod options;
 mod planner;
 mod ranges;
+mod recent;
 mod scan;
 mod session;
 mod table;

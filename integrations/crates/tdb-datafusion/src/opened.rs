@@ -39,6 +39,21 @@ impl Opened {
         Ok(Arc::new(Self { uri: uri.to_owned(), array, options, schema, conversion }))
     }
 
+    /// Whether an array that was opened again has the same columns, told in the same way.
+    pub(crate) fn has_columns_of(&self, array: &Array, options: &TableOptions) -> bool {
+        Arc::ptr_eq(self.array.schema(), array.schema()) && self.options.binary_strings == options.binary_strings
+    }
+
+    /// Another snapshot of the same array, if it [has the same columns](Self::has_columns_of).
+    ///
+    /// # Errors
+    /// Fragments' metadata can't be read.
+    pub(crate) fn again(&self, array: Array, options: TableOptions) -> Result<Arc<Self>> {
+        array.fragments().map_err(|error| error::of_array(&self.uri, error))?;
+        let (uri, schema, conversion) = (self.uri.clone(), self.schema.clone(), self.conversion.clone());
+        Ok(Arc::new(Self { uri, array, options, schema, conversion }))
+    }
+
     /// How batches of some of its columns become record batches.
     pub(crate) fn conversion(&self, columns: &[String]) -> Result<Conversion> {
         let places = columns.iter().map(|name| self.schema.index_of(name)).collect::<Result<Vec<_>, _>>()?;

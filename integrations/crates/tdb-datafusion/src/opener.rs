@@ -8,7 +8,9 @@ use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::{Array, ArrayError, ArrayOptions, Group, GroupOptions, TimeRange};
 use tdb_storage::{LocalStorage, Storage, StorageError};
 
-use crate::error;
+use crate::opened::Opened;
+use crate::recent::Recent;
+use crate::{TableOptions, error};
 
 type OpenStorage = dyn Fn(&str) -> Result<Arc<dyn Storage>, StorageError> + Send + Sync;
 type FindKey = dyn Fn(&str) -> Option<EncryptionKey> + Send + Sync;
@@ -20,12 +22,14 @@ type FindKey = dyn Fn(&str) -> Option<EncryptionKey> + Send + Sync;
 pub struct Opener {
     storage: Arc<OpenStorage>,
     key: Arc<FindKey>,
+    /// What was open last, if that is kept.
+    recent: Option<Arc<Recent>>,
 }
 
 impl Opener {
     /// The storages that a function gives for URIs, and no keys.
     pub fn new(storage: impl Fn(&str) -> Result<Arc<dyn Storage>, StorageError> + Send + Sync + 'static) -> Self {
-        Self { storage: Arc::new(storage), key: Arc::new(|_| None) }
+        Self { storage: Arc::new(storage), key: Arc::new(|_| None), recent: None }
     }
 
     /// Folders of this machine, by their paths or as `file://…`.
@@ -49,6 +53,14 @@ impl Opener {
         self
     }
 
+    /// An opener that opens what it has opened before by what is known of it: what lies at a URI is listed anew each time, and nothing that
+    /// is still there read again. It takes for granted that a URI goes on naming the same storage.
+    #[must_use]
+    pub(crate) fn remembering(mut self) -> Self {
+        self.recent = Some(Arc::default());
+        self
+    }
+
     /// The storage at a URI.
     ///
     /// # Errors
@@ -62,11 +74,41 @@ impl Opener {
     /// # Errors
     /// There is no array, or it can't be opened.
     pub fn array(&self, uri: &str, time: Option<TimeRange>) -> Result<Array> {
+        if let Some(array) = self.again(uri, time) {
+            return Ok(array);
+        }
         let opened = self.array_on(uri, self.storage(uri)?, time);
         opened.map_err(|error| error::of_array(uri, error))
     }
 
-    /// The same, on the storage that is at the URI.
+    /// The array at a URI that was open before, as it is now; none if there is no such array, or what is wrong with it now has to be
+    /// found out by opening it anew. It blocks.
+    pub(crate) fn again(&self, uri: &str, time: Option<TimeRange>) -> Option<Array> {
+        let recent = self.recent.as_ref()?;
+        let last = recent.array(uri, time)?;
+        let again = match last.is_opened_with((self.key)(uri).as_ref()) {
+            true => last.opened_again(time).ok(),
+            false => None,
+        };
+        match &again {
+            Some(array) => recent.keep_array(uri, time, array),
+            None => recent.forget(uri),
+        }
+        again
+    }
+
+    /// The array with its columns, of which nothing is made anew that was made before.
+    pub(crate) fn opened(&self, uri: &str, array: Array, options: TableOptions) -> Result<Arc<Opened>> {
+        let Some(recent) = &self.recent else { return Opened::new(uri, array, options) };
+        let opened = match recent.opened(uri, |last| last.has_columns_of(&array, &options)) {
+            Some(last) => last.again(array, options)?,
+            None => Opened::new(uri, array, options)?,
+        };
+        recent.keep_opened(&opened);
+        Ok(opened)
+    }
+
+    /// The array on the storage that is at a URI.
     pub(crate) fn array_on(
         &self,
         uri: &str,
@@ -80,7 +122,11 @@ impl Opener {
         if let Some(key) = (self.key)(uri) {
             options = options.key(key);
         }
-        options.open_on(storage)
+        let array = options.open_on(storage)?;
+        if let Some(recent) = &self.recent {
+            recent.keep_array(uri, time, &array);
+        }
+        Ok(array)
     }
 
     /// The group at a URI. It blocks.

@@ -16,7 +16,7 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::PhysicalExpr;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use tdb_array::tdb_condition::Condition;
-use tdb_array::{ArrayError, Order, Query, QueryPart};
+use tdb_array::{ArrayError, FirstValues, Order, Query, QueryPart};
 
 use crate::opened::Opened;
 use crate::ranges::Sides;
@@ -41,6 +41,8 @@ pub struct Scan {
     fetch: Option<usize>,
     /// The order of each partition's rows, by these leading dimensions.
     order: Option<(Order, Vec<String>)>,
+    /// The column of which somebody seeks the first values.
+    first: Option<(String, FirstValues)>,
     partitions: usize,
     parts: Arc<OnceLock<Result<Parts, Arc<DataFusionError>>>>,
     statistics: Arc<OnceLock<Arc<Statistics>>>,
@@ -74,6 +76,7 @@ impl Scan {
             dynamic: Vec::new(),
             fetch: None,
             order: None,
+            first: None,
             partitions,
             parts: Arc::default(),
             statistics: Arc::default(),

@@ -115,6 +115,7 @@ pub fn session_with(
     change: impl FnOnce(SessionStateBuilder) -> SessionStateBuilder,
 ) -> Result<SessionContext> {
     let SessionOptions { opener, table, memory, temporary, partitions, files, mut config } = options;
+    let opener = opener.remembering();
     if let Some(partitions) = partitions {
         config = config.with_target_partitions(partitions);
     }

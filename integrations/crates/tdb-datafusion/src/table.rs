@@ -50,7 +50,7 @@ impl TdbTable {
 
     /// An array that the opener has opened.
     pub(crate) fn opened(uri: &str, array: Array, opener: &Opener, options: TableOptions) -> Result<Arc<Self>> {
-        let opened = Opened::new(uri, array, options)?;
+        let opened = opener.opened(uri, array, options)?;
         Ok(Arc::new(Self { opened, opener: Some(opener.clone()) }))
     }
 

@@ -61,6 +61,9 @@ impl UrlTables {
 
 /// Looks at what lies at a URI.
 fn look(uri: &str, opener: &Opener, options: TableOptions) -> Result<Found> {
+    if let Some(array) = opener.again(uri, options.time) {
+        return TdbTable::opened(uri, array, opener, options).map(Found::Array);
+    }
     // A name that is no URI at all, or not one of those that can be opened, leads to nothing.
     let Ok(storage) = opener.storage(uri) else { return Ok(Found::Nothing) };
     match storage.list("") {

@@ -35,7 +35,11 @@ impl TableProviderFactory for ArrayFactory {
         let made = move || {
             let storage = opener.storage(&uri)?;
             let failed = |error| error::of_array(&uri, error);
-            match opener.array_on(&uri, storage.clone(), table.time) {
+            let found = match opener.again(&uri, table.time) {
+                Some(array) => Ok(array),
+                None => opener.array_on(&uri, storage.clone(), table.time),
+            };
+            match found {
                 Ok(array) => {
                     let opened = TdbTable::opened(&uri, array, &opener, table)?;
                     let known = opened.opened.schema.fields();

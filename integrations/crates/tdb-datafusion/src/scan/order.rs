@@ -4,7 +4,7 @@ use datafusion::arrow::compute::SortOptions;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalSortExpr};
 use std::sync::Arc;
-use tdb_array::Order;
+use tdb_array::{FirstValues, Order};
 
 use super::Scan;
 
@@ -16,6 +16,15 @@ impl Scan {
             (!sort.options.descending).then(|| column.name().to_owned())
         });
         self.order_by(names.collect::<Option<_>>()?)
+    }
+
+    /// The column that rows are sorted by before all others, and which of its values come first then.
+    pub(super) fn first_of(&self, wanted: &[PhysicalSortExpr]) -> Option<(String, FirstValues)> {
+        let leading = wanted.first()?;
+        let column = leading.expr.downcast_ref::<Column>()?;
+        self.opened.field(column.name())?;
+        let first = FirstValues { greatest: leading.options.descending, nulls: leading.options.nulls_first };
+        Some((column.name().to_owned(), first))
     }
 
     /// The same, of columns by their names.

@@ -26,8 +26,25 @@ impl Scan {
     fn divide(&self) -> Result<Vec<Vec<QueryPart>>, ArrayError> {
         let query = self.query()?;
         metrics::planned(&self.metrics, &query.plan()?);
-        let each = if self.dynamic.is_empty() || self.order.is_some() { 1 } else { PARTS_OF_DYNAMIC };
-        let mut parts = query.split(self.partitions * each)?;
+        if self.dynamic.is_empty() || self.order.is_some() {
+            return Ok(self.shared(query.split(self.partitions)?));
+        }
+        let first = match &self.first {
+            Some((column, first)) => query.split_by_value(column, *first)?,
+            None => None,
+        };
+        let Some((first, others)) = first else {
+            return Ok(self.shared(query.split(self.partitions * PARTS_OF_DYNAMIC)?));
+        };
+        // Once these are read, the filter rules most of the others out.
+        let mut partitions = self.shared(first.split(self.partitions)?);
+        let others = self.shared(others.split(self.partitions * PARTS_OF_DYNAMIC)?);
+        partitions.iter_mut().zip(others).for_each(|(parts, others)| parts.extend(others));
+        Ok(partitions)
+    }
+
+    /// The parts of each partition.
+    fn shared(&self, mut parts: Vec<QueryPart>) -> Vec<Vec<QueryPart>> {
         // The heaviest first, each to who has least so far.
         parts.sort_by_key(|part| std::cmp::Reverse(part.weight()));
         let mut partitions = vec![(0u64, Vec::new()); self.partitions];
@@ -38,6 +55,6 @@ impl Scan {
                 parts.push(part);
             }
         }
-        Ok(partitions.into_iter().map(|(_, parts)| parts).collect())
+        partitions.into_iter().map(|(_, parts)| parts).collect()
     }
 }

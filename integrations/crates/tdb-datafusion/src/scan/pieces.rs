@@ -112,6 +112,7 @@ impl ScanPieces {
             dynamic: Vec::new(),
             fetch: self.fetch.map(|fetch| usize::try_from(fetch).unwrap_or(usize::MAX)),
             order: self.order.clone(),
+            first: None,
             partitions: self.partitions.len(),
             parts: Arc::new(std::sync::OnceLock::from(Ok(Arc::new(self.partitions.clone())))),
             statistics: Arc::default(),

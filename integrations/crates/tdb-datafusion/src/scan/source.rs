@@ -138,7 +138,14 @@ impl DataSource for Scan {
                 let scan = Self { order: Some(found), ..self.changed() };
                 SortOrderPushdownResult::Exact { inner: Arc::new(scan) }
             }
-            _ => SortOrderPushdownResult::Unsupported,
+            _ => match self.first_of(order) {
+                // A partition begins with rows that may be among the first ones.
+                Some(first) if self.opened.options.pushdown => {
+                    let scan = Self { first: Some(first), ..self.changed() };
+                    SortOrderPushdownResult::Inexact { inner: Arc::new(scan) }
+                }
+                _ => SortOrderPushdownResult::Unsupported,
+            },
         })
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+mod again;
 mod bands;
 mod changes;
 mod docs;
