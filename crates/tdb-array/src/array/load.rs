@@ -135,6 +135,16 @@ fn is_there(storage: &dyn Storage, described: &str) -> Result<bool> {
     Ok(false)
 }
 
+/// What it is that has a folder of schemas, and none in it.
+fn without_schema(storage: &dyn Storage) -> ArrayError {
+    // Some stores list folders whose files have all gone.
+    if storage.profile().is_remote() && matches!(storage.kind(""), Ok(None)) {
+        return ArrayError::NotFound { path: storage.describe("") };
+    }
+    let what = "the folder of schemas is empty; without one of them nothing can be read".to_owned();
+    ArrayError::Corrupt { file: storage.describe(SCHEMA_FOLDER), what }
+}
+
 /// Loads an array, of which what `last` knows needn't be read again.
 fn load_once(options: &ArrayOptions, place: Place, last: Option<&Array>) -> Result<Array> {
     let Place { counting, storage, ahead, access, workers } = place;
@@ -142,10 +152,7 @@ fn load_once(options: &ArrayOptions, place: Place, last: Option<&Array>) -> Resu
     let mut findings = Findings::new(options.skip_damaged);
     let mut listing = list(&*storage, &workers, options.with_footers)?;
     let schema_paths = listing.schemas();
-    let schema_path = listing.schema_at(time).ok_or_else(|| ArrayError::Corrupt {
-        file: storage.describe(SCHEMA_FOLDER),
-        what: "the folder of schemas is empty; without one of them nothing can be read".to_owned(),
-    })?;
+    let schema_path = listing.schema_at(time).ok_or_else(|| without_schema(&*storage))?;
     let with_footers = options.with_footers && storage.profile().is_remote();
     let wanted = if with_footers { FragmentEntry::probable(&listing, time) } else { None };
     let footers = FooterFiles::of(&listing);

@@ -72,7 +72,11 @@ fn publish(parent: &dyn Storage, content: &str, name: &str) -> Result<()> {
     let makes_it = |name: &str| [SCHEMA_FOLDER, LEGACY_SCHEMA, GROUP_FOLDER, GROUP_MARKER].contains(&name);
     let (last, first): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| makes_it(&entry.name));
     for entry in first.into_iter().chain(last) {
-        parent.rename(&format!("{content}/{}", entry.name), &format!("{name}/{}", entry.name))?;
+        match parent.rename(&format!("{content}/{}", entry.name), &format!("{name}/{}", entry.name)) {
+            // Some stores list folders whose files have all gone: what an earlier run has left.
+            Err(error) if error.is_not_found() && entry.kind == EntryKind::Folder && !makes_it(&entry.name) => {}
+            renamed => renamed?,
+        }
     }
     Ok(parent.remove_file(&unfinished)?)
 }

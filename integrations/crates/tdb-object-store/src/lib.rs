@@ -37,6 +37,7 @@ mod cache;
 mod conditions;
 mod connector;
 mod credentials;
+mod emptied;
 mod error;
 mod excess;
 mod fetch;

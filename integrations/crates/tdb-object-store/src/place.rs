@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use crate::StoreOptions;
 use crate::cache::ReadCache;
 use crate::conditions::Conditions;
+use crate::emptied::Emptied;
 
 /// What the folder, its files and writers share.
 pub(crate) struct Place {
@@ -23,6 +24,7 @@ pub(crate) struct Place {
     /// What was read of files that never change, if any is kept.
     pub(crate) cache: Option<Arc<ReadCache>>,
     pub(crate) conditions: Arc<Conditions>,
+    pub(crate) emptied: Arc<Emptied>,
     /// Parts of files that may be on their way at once, of all files together.
     pub(crate) parts: Arc<Semaphore>,
 }

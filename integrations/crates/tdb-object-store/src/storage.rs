@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 use crate::StoreOptions;
 use crate::cache::ReadCache;
 use crate::conditions::Conditions;
+use crate::emptied::{Emptied, forget_folder, forget_parents};
 use crate::error::of_store;
 use crate::fetch::{answers, fetch, fetch_all};
 use crate::file::ObjectFile;
@@ -48,10 +49,11 @@ impl ObjectStorage {
         let root = root.trim_matches('/').to_owned();
         check_path(&root)?;
         let conditions = Arc::new(Conditions::new(!options.try_conditions));
+        let emptied = Arc::new(Emptied::default());
         let url = joined(url.trim_end_matches('/'), &root);
         let cache = (options.cache > 0).then(|| Arc::new(ReadCache::new(options.cache)));
         let parts = Arc::new(Semaphore::new(options.parts_in_flight.clamp(1, Semaphore::MAX_PERMITS)));
-        Ok(Self { place: Arc::new(Place { store, root, url, options, cache, conditions, parts }) })
+        Ok(Self { place: Arc::new(Place { store, root, url, options, cache, conditions, emptied, parts }) })
     }
 
     /// Whether the store has shown already that it refuses to overwrite.
@@ -141,7 +143,7 @@ impl Storage for ObjectStorage {
 
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         check_path(folder)?;
-        let Place { store, root, options, cache, conditions, parts, .. } = &*self.place;
+        let Place { store, root, options, cache, conditions, emptied, parts, .. } = &*self.place;
         Ok(Arc::new(Self {
             place: Arc::new(Place {
                 store: store.clone(),
@@ -150,6 +152,7 @@ impl Storage for ObjectStorage {
                 options: options.clone(),
                 cache: cache.clone(),
                 conditions: conditions.clone(),
+                emptied: emptied.clone(),
                 parts: parts.clone(),
             }),
         }))
@@ -194,7 +197,9 @@ impl Storage for ObjectStorage {
             let of = |error: StoreError| of_store(place.describe(&name), &error);
             // Stores say nothing when what they delete isn't there.
             place.store.head(&location).await.map_err(of)?;
-            delete_all(&place, &name, &[location]).await
+            delete_all(&place, &name, std::slice::from_ref(&location)).await?;
+            forget_parents(&place, &location).await;
+            Ok(())
         })
     }
 
@@ -202,9 +207,18 @@ impl Storage for ObjectStorage {
         not_the_root(folder)?;
         let path = folder.to_owned();
         self.ask(folder, async move |place: Arc<Place>, location: Path| {
-            let files = below(place.clone(), path.clone(), location).await?;
+            let files = match below(place.clone(), path.clone(), location.clone()).await {
+                // Nothing is in it, but it may be listed.
+                Err(error) if error.is_not_found() => {
+                    forget_parents(&place, &location.clone().join("any")).await;
+                    return Err(error);
+                }
+                files => files?,
+            };
             let files: Vec<Path> = files.into_iter().map(|file| file.location).collect();
-            delete_all(&place, &path, &files).await
+            delete_all(&place, &path, &files).await?;
+            forget_folder(&place, &path, &location, &files).await;
+            Ok(())
         })
     }
 
@@ -224,7 +238,13 @@ impl Storage for ObjectStorage {
                     let size = size.map_err(|error| of_store(place.describe(&name), &error))?.size;
                     vec![Below { location, inside: String::new(), size }]
                 }
-                Some(EntryKind::Folder) => below(place.clone(), name.clone(), location).await?,
+                Some(EntryKind::Folder) => {
+                    let files = below(place.clone(), name.clone(), location.clone()).await?;
+                    let old: Vec<Path> = files.iter().map(|file| file.location.clone()).collect();
+                    move_all(&place, (&name, &new), files).await?;
+                    forget_folder(&place, &name, &location, &old).await;
+                    return Ok(());
+                }
             };
             move_all(&place, (&name, &new), files).await
         })

@@ -5,6 +5,7 @@
 mod arrays;
 mod broken_arrays;
 mod counted;
+mod emptied;
 mod excess;
 mod faults;
 mod promises;

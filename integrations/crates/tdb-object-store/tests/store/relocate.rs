@@ -56,6 +56,8 @@ fn arrays_go_to_stores_and_come_back() {
         for name in ["a", "e", ".tdb-copy-a.tmp", ".tdb-copy-b.tmp", ".tdb-copy-c.tmp", ".tdb-copy-e.tmp"] {
             assert_eq!(parent.kind(name).unwrap(), None, "{name}");
         }
+        // Nor are their folders still listed.
+        assert!(!parent.list("").is_ok_and(|left| !left.is_empty()), "{:?}", parent.list(""));
         assert!(matches!(Remove::new().run(&parent, ""), Err(MaintainError::Place { .. })));
     });
 }
