@@ -25,7 +25,7 @@ pub(super) fn array(mut cells: Cells<'_>, text: bool, large: bool) -> Result<Arr
 /// The array of cells of text, as views of it. They are made of strings that were checked, all of them at once.
 pub(super) fn views(mut cells: Cells<'_>) -> Result<ArrayRef> {
     let offsets = buffers::large_offsets(cells.offsets.take());
-    let strings: LargeStringArray = text_of_size(cells, offsets)?;
+    let strings: LargeStringArray = text_of_size(cells, &offsets)?;
     Ok(Arc::new(StringViewArray::from(&strings)))
 }
 
@@ -35,17 +35,17 @@ fn of_size<O: OffsetSizeTrait>(cells: Cells<'_>, offsets: OffsetBuffer<O>, text:
         let array = GenericByteArray::<GenericBinaryType<O>>::try_new(offsets, values, cells.nulls)?;
         return Ok(Arc::new(array));
     }
-    Ok(Arc::new(text_of_size(cells, offsets)?))
+    Ok(Arc::new(text_of_size(cells, &offsets)?))
 }
 
 type Text<O> = GenericByteArray<GenericStringType<O>>;
 
-fn text_of_size<O: OffsetSizeTrait>(cells: Cells<'_>, offsets: OffsetBuffer<O>) -> Result<Text<O>> {
+fn text_of_size<O: OffsetSizeTrait>(cells: Cells<'_>, offsets: &OffsetBuffer<O>) -> Result<Text<O>> {
     let values = buffers::shared(cells.values.clone());
     match Text::try_new(offsets.clone(), values.clone(), cells.nulls.clone()) {
         Ok(array) => Ok(array),
         Err(_) => {
-            let (offsets, values) = without_nulls(&cells, &offsets, &values)?;
+            let (offsets, values) = without_nulls(&cells, offsets, &values)?;
             Ok(Text::try_new(offsets, values, cells.nulls)?)
         }
     }
