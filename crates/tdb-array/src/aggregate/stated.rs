@@ -128,7 +128,7 @@ impl Query {
             }
             ArrayType::Dense if has_ranges_only => {
                 let all = query.region.cells();
-                if !(query.region.is_single() && fragmentwise::dense(&query, &mut stating)?) && !names.is_empty() {
+                if !(names.is_empty() || query.region.is_single() && fragmentwise::dense(&query, &mut stating)?) {
                     scan(query, &mut stating)?;
                 }
                 Ok(all)
@@ -153,7 +153,7 @@ impl Statistics {
         let nullable = OutputField::of(schema, field).nullable;
         let counts = stating.found(field, Thing::Counts);
         let bounds = stating.found(field, Thing::Bounds);
-        let bound = |of: fn((&[u8], &[u8])) -> Vec<u8>| bounds.map(|summary| summary.bounds().map(of)).into();
+        let bounds = bounds.map(|summary| summary.bounds().map(|(min, max)| (min.to_vec(), max.to_vec())));
         let sum = stating.found(field, Thing::Sum).and_then(|summary| match summary.total().sum() {
             (_, false) => Err(WhyUnknown::TooLarge),
             // As in the reference library: of a field that may be null a sum of nothing is null.
@@ -163,8 +163,8 @@ impl Statistics {
             cells: cells.clone(),
             count: counts.map(Summary::values).into(),
             nulls: counts.map(Summary::nulls).into(),
-            min: bound(|(min, _)| min.to_vec()),
-            max: bound(|(_, max)| max.to_vec()),
+            min: bounds.clone().map(|bounds| bounds.map(|(min, _)| min)).into(),
+            max: bounds.map(|bounds| bounds.map(|(_, max)| max)).into(),
             sum: sum.into(),
         }
     }

@@ -112,9 +112,6 @@ impl KnownTiles {
                 Ok(())
             }
             KnownField::Coordinates(dimension) => {
-                if self.add_totals(FragmentField::Dimension(*dimension), summary).is_ok() {
-                    return Ok(());
-                }
                 let hull = self.fragment.rtree().ok().and_then(|rtree| rtree.hull());
                 let ends = hull.and_then(|hull| self.ends(*dimension, hull.0.into_iter().nth(*dimension)?));
                 let Some((least, greatest)) = ends else { return Err(WhyUnknown::NoStatistics) };

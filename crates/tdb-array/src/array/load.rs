@@ -42,6 +42,7 @@ impl ArrayOptions {
     ///
     /// # Errors
     /// See [`Array::open`].
+    #[allow(clippy::needless_pass_by_value)] // what is open keeps it
     pub fn open_on(&self, storage: Arc<dyn Storage>) -> Result<Array> {
         load(&*storage, || {
             let counting = CountingStorage::new(storage.clone());

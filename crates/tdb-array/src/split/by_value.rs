@@ -83,7 +83,7 @@ impl Query {
             true => b.cmp(a),
             false => a.cmp(b),
         });
-        let [one, other] = halves(schema, name, asked, first, end.clone());
+        let [one, other] = halves(schema, name, asked, first, end);
         let (one, other) = (self.clone().filter(one), self.clone().filter(other));
         // Values of some types can't be compared in conditions.
         Ok((one.check().is_ok() && other.check().is_ok()).then_some((one, other)))
@@ -101,9 +101,9 @@ fn ordered(schema: &ArraySchema, asked: FieldRef) -> Option<ValueKind> {
 }
 
 /// The condition of the cells whose values come first, up to this one, and that of all others.
-fn halves(schema: &ArraySchema, name: &str, asked: FieldRef, first: FirstValues, end: Vec<u8>) -> [Condition; 2] {
+fn halves(schema: &ArraySchema, name: &str, asked: FieldRef, first: FirstValues, end: &[u8]) -> [Condition; 2] {
     let output = OutputField::of(schema, asked);
-    let compare = |operator| field(name).compare(operator, Literal::new(LiteralKind::Cell, end.clone()));
+    let compare = |operator| field(name).compare(operator, Literal::new(LiteralKind::Cell, end));
     let (up_to, beyond) = match first.greatest {
         true => (Operator::GreaterOrEqual, Operator::Less),
         false => (Operator::LessOrEqual, Operator::Greater),
