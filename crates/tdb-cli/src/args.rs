@@ -12,6 +12,7 @@ use crate::command::{
 };
 use crate::extensions;
 use crate::failure::Failure;
+use crate::location::elsewhere;
 use crate::session::Options;
 use crate::suggest;
 
@@ -150,6 +151,7 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> Parse
         let failure = Failure::usage(format!("no command and no path is called {text:?}"));
         let failure = match suggest::nearest(&text, COMMANDS) {
             Some(command) => failure.with_hint(format!("did you mean `tdb {command}`?")),
+            None if text == "sql" => failure.with_hint(elsewhere("`tdb read --where` and `tdb agg` answer some of it")),
             None => failure.with_hint("`tdb --help` lists the commands"),
         };
         return Parsed::Failed { failure, color };

@@ -21,7 +21,8 @@ pub(crate) fn local(text: &OsStr) -> Result<PathBuf> {
             Err(Failure::new(Exit::Unsupported, message).with_hint("`tdb read` and others open arrays there"))
         }
         "s3" | "s3a" | "gcs" | "gs" | "azure" | "az" | "abfs" | "hdfs" | "http" | "https" | "tiledb" | "mem" => {
-            let message = format!("{scheme}:// is not supported: this build of tdb reads local files only");
+            let others = if stores::nothing_was_added() { "local files only" } else { "other stores" };
+            let message = format!("{scheme}:// is not supported: this build of tdb reads {others}");
             Err(Failure::new(Exit::Unsupported, message)
                 .with_hint(elsewhere("copy the array to a disk, whole, and give its path")))
         }

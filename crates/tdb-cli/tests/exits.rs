@@ -56,6 +56,7 @@ fn run(folder: &Path, line: &str) -> Run {
 const CASES: &[(&str, i32, &str)] = &[
     // Wrong use.
     ("frobnicate", 2, "no command and no path"),
+    ("sql", 2, "cargo install --path integrations/crates/tdb-full"),
     ("read", 2, "<ARRAY>"),
     ("read @/a --frobnicate", 2, "--frobnicate"),
     ("read @/a --order up", 2, "up"),

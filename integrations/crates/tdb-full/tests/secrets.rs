@@ -87,11 +87,11 @@ fn nothing_that_is_printed_shows_a_secret() {
         assert!(output.status.success(), "{arguments:?}: {}", shown(&output));
     }
     let refused: [(Access, &str); 5] = [
-        (Access::default().key("another"), "the credentials are refused"),
-        (Access::default().expired(), "the credentials are refused"),
+        (Access::default().key("another"), "): check the keys"),
+        (Access::default().expired(), "(ExpiredToken): check the keys"),
         (Access::default().token("another"), "the credentials are refused"),
         (Access::default().region("eu-west-1"), "eu-west-1: set AWS_REGION to it"),
-        (Access::default().denied(""), "access is denied"),
+        (Access::default().denied(""), "ask for permission"),
     ];
     for (access, reason) in refused {
         store.server.allow(access);

@@ -5,13 +5,13 @@
 //! as long as nothing is in it.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use futures_util::{StreamExt, stream};
 use object_store::path::Path;
-use object_store::{Error as StoreError, ListResult, ObjectStore, ObjectStoreExt};
+use object_store::{ListResult, ObjectStore};
 
-use crate::folder::list;
+use crate::folder::{kind_of, list};
 use crate::place::Place;
 
 /// Whether a store still lists folders that nothing is in any more: seen when the first one was removed.
@@ -35,8 +35,12 @@ impl Emptied {
 
 /// Has the store forget the folders that files were in, which have been removed, and the folder `removed` itself. A store that lists
 /// no such folders is asked once whether it does.
-pub(crate) async fn forget_folder(place: &Place, path: &str, removed: &Path, files: &[Path]) {
+pub(crate) async fn forget_folder(place: &Arc<Place>, path: &str, removed: &Path, files: &[Path]) {
     if place.emptied.0.get().is_none() {
+        // Servers of the web have folders, and delete all that is in one with it.
+        if place.url.starts_with("http") {
+            return;
+        }
         let Ok(listed) = list(place, path, removed).await else { return };
         place.emptied.learn(removed, &listed);
     }
@@ -46,21 +50,21 @@ pub(crate) async fn forget_folder(place: &Place, path: &str, removed: &Path, fil
 }
 
 /// The same of a file that was removed, of stores that are known to list such folders.
-pub(crate) async fn forget_parents(place: &Place, file: &Path) {
+pub(crate) async fn forget_parents(place: &Arc<Place>, file: &Path) {
     forget(place, folders_of(&place.root, std::slice::from_ref(file))).await;
 }
 
 /// Deletes the names of folders, those within others first. A store that has something in one keeps it, and what goes wrong leaves no
 /// more than was there before.
-async fn forget(place: &Place, folders: BTreeSet<String>) {
+async fn forget(place: &Arc<Place>, folders: BTreeSet<String>) {
     if !place.emptied.are_listed() {
         return;
     }
     let at_once = place.options.profile.in_flight.max(1);
-    // A file may have the name that a folder has, too.
+    // A file may have the name that a folder has, and somebody may have put something into it.
     let free = stream::iter(folders).map(async |folder| {
-        let folder = Path::parse(folder).ok()?;
-        matches!(place.store.head(&folder).await, Err(StoreError::NotFound { .. })).then_some(folder)
+        let name = Path::parse(&folder).ok()?;
+        matches!(kind_of(place.clone(), folder, name.clone()).await, Ok(None)).then_some(name)
     });
     let free: Vec<Path> = free.buffer_unordered(at_once).filter_map(async |folder| folder).collect().await;
     let deepest = free.iter().map(depth).max().unwrap_or(0);

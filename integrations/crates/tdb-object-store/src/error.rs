@@ -15,19 +15,23 @@ use crate::unsigned::is_unsigned;
 #[non_exhaustive]
 pub enum StoreProblem {
     /// The store doesn't know who asks: a wrong or expired key or token.
-    #[error("the credentials are refused, or have expired ({said})")]
+    #[error(
+        "the credentials are refused, or have expired ({said}): check the keys in the environment or the profile, or get new ones"
+    )]
     Unauthenticated {
         /// What the store said.
         said: String,
     },
     /// The store knows who asks, and doesn't allow it.
-    #[error("access is denied ({said})")]
+    #[error("access is denied ({said}): ask for permission, or give the credentials of somebody who has it")]
     Denied {
         /// What the store said.
         said: String,
     },
     /// There is no such bucket or container.
-    #[error("there is no such bucket or container")]
+    #[error(
+        "there is no such bucket or container: check its name, and which server and account the environment or the profile says"
+    )]
     NoBucket,
     /// Requests aren't signed, since nobody said who asks, and the store refuses those.
     #[error(
@@ -45,13 +49,15 @@ pub enum StoreProblem {
         region: Option<String>,
     },
     /// There is no answer, or not all of one: nobody is there, or the connection broke.
-    #[error("the store can't be reached, or the connection broke ({said})")]
+    #[error(
+        "the store can't be reached, or the connection broke ({said}): check its address and the network, and try again"
+    )]
     CutOff {
         /// What happened.
         said: String,
     },
     /// The store was too busy, or failed, as often as it was asked.
-    #[error("the store was too busy or failed each time it was asked ({said})")]
+    #[error("the store was too busy or failed each time it was asked ({said}): try again later")]
     Busy {
         /// What the store said at last.
         said: String,
@@ -204,6 +210,10 @@ const DENIED: &[&str] = &["AccessDenied", "AuthorizationFailure", "Authorization
 const BUSY: &[&str] = &["SlowDown", "ServerBusy", "InternalError", "ServiceUnavailable"];
 /// How they say that a bucket is somewhere else.
 const ELSEWHERE: &[&str] = &["PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"];
+/// How `object_store` calls servers of the web.
+const WEB: &str = "HttpStore";
+/// Why it can't write there as it has to.
+const READ_ONLY: &str = "arrays are read from servers of the web, and not written to them";
 /// What an answer is called that says so without saying where.
 const REDIRECTED: &str = "Received redirect without LOCATION";
 /// What an answer is called that has a whole file instead of a part.
@@ -239,6 +249,9 @@ fn problem(error: &StoreError) -> Option<StoreProblem> {
     let is_busy = said.code(BUSY).is_some() || said.status.is_some_and(|status| matches!(status, 408 | 429 | 500..));
     Some(match error {
         StoreError::NotFound { .. } => return None,
+        StoreError::NotImplemented { implementer, .. } if implementer.starts_with(WEB) => {
+            StoreProblem::NotSupported { said: READ_ONLY.to_owned() }
+        }
         StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
             StoreProblem::NotSupported { said: said.shown() }
         }

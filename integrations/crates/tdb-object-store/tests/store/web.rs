@@ -40,6 +40,7 @@ fn arrays_are_read_from_webdav() {
         // Nothing else may be written over: WebDAV has no condition that `object_store` knows.
         let error = remote.create_new("f", b"bytes").unwrap_err();
         assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::NotSupported { .. })), "{error}");
+        assert!(error.to_string().contains("not written to"), "{error}");
         assert!(!folder.join("array/f").exists());
     });
 }
