@@ -135,6 +135,22 @@ impl Context {
         Ok(Arc::new(counting))
     }
 
+    /// Why no array is at a path or URI, with names that are near it; none if there is one.
+    #[must_use]
+    pub fn why_no_array(&self, argument: &str) -> Option<Failure> {
+        match target::find(argument.as_ref()) {
+            Ok((_, target::Kind::Array)) => None,
+            Ok((path, kind)) => Some(target::not_an_array(&path, kind)),
+            Err(failure) => Some(failure),
+        }
+    }
+
+    /// The schemes of URIs that can be opened (`s3` of `s3://…`), apart from `file`.
+    #[must_use]
+    pub fn schemes(&self) -> Vec<&'static str> {
+        stores::schemes()
+    }
+
     /// Prints rows in a format, or if none was asked for in the one that the other commands would choose. `null` is what CSV
     /// shows for a null cell.
     ///

@@ -125,16 +125,21 @@ impl Failure {
         }
     }
 
-    pub(crate) fn exit(&self) -> Exit {
+    /// The exit code.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
         self.exit
     }
 
-    pub(crate) fn message(&self) -> &str {
+    /// What went wrong, in one line.
+    #[must_use]
+    pub fn message(&self) -> &str {
         &self.message
     }
 
-    #[cfg(test)]
-    pub(crate) fn hint(&self) -> Option<&str> {
+    /// What the person may do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 

@@ -60,6 +60,7 @@ pub use files::{
 };
 pub use output::{RowColumn, RowFormat, RowPrinter, Rows};
 pub use size::parse as parse_size;
+pub use suggest::nearest;
 pub use terminal::printable;
 pub use time::at as parse_time;
 

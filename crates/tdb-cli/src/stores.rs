@@ -45,3 +45,8 @@ pub(crate) fn without_query(uri: &str) -> (&str, &str) {
 pub(crate) fn opens(scheme: &str) -> bool {
     ADDED.get().is_some_and(|added| added.storages.iter().any(|(known, _)| known.eq_ignore_ascii_case(scheme)))
 }
+
+/// The schemes of URIs that can be opened.
+pub(crate) fn schemes() -> Vec<&'static str> {
+    ADDED.get().map_or_else(Vec::new, |added| added.storages.iter().map(|(scheme, _)| *scheme).collect())
+}

@@ -1,7 +1,8 @@
 //! Names near one that doesn't exist.
 
 /// The known name that was most likely meant, if one is near enough.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A third of the letters may be wrong; more is another word.
     let allowed = name.chars().count() / 3;
     known

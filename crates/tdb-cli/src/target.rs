@@ -212,7 +212,7 @@ pub(crate) fn open_group(path: &Path, time: &TimeArgs, key: &Key) -> Result<Grou
 }
 
 /// The failure of a command that wants an array and got something else.
-fn not_an_array(folder: &Path, kind: Kind) -> Failure {
+pub(crate) fn not_an_array(folder: &Path, kind: Kind) -> Failure {
     let path = folder.display();
     let failure = Failure::new(Exit::Unavailable, format!("{path}: not an array, but {}", kind.a()));
     match kind {

@@ -62,6 +62,16 @@ pub(crate) fn failure(error: &DataFusionError, place: &Place<'_>) -> Failure {
     }
 }
 
+/// The same in other words; it is about this name, whose place in the text is looked for if nobody says where it is.
+pub(crate) fn failure_at(error: &DataFusionError, place: &Place<'_>, says: (Exit, &str), name: &str) -> Failure {
+    let at = position(error, place).or_else(|| {
+        let start = place.statement.start + place.text[place.statement.clone()].find(name)?;
+        Some(start..start + name.len())
+    });
+    let (exit, message) = says;
+    place.mark(Failure::new(exit, place.named(message, at.as_ref())), at)
+}
+
 /// What the command says of an error that is no statement's.
 pub(crate) fn of_session(error: &DataFusionError) -> Failure {
     failure(error, &Place { name: "", text: "", statement: 0..0 })

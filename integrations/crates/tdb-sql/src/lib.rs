@@ -8,6 +8,7 @@ mod args;
 mod command;
 mod error;
 mod interrupt;
+mod missing;
 mod plans;
 mod prompt;
 mod rows;

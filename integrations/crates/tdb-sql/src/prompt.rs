@@ -3,7 +3,6 @@
 mod completion;
 mod history;
 
-use std::cell::RefCell;
 use std::io::{self, Write};
 
 use rustyline::error::ReadlineError;
@@ -30,8 +29,7 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
     let failed = |error: ReadlineError| Failure::new(Exit::Unavailable, format!("the terminal: {error}"));
     let config = Config::builder().completion_type(CompletionType::List).history_ignore_space(true).build();
     let mut editor: Editor<Names, FileHistory> = Editor::with_config(config).map_err(failed)?;
-    let names = RefCell::new(runtime.block_on(completion::names(runner)));
-    editor.set_helper(Some(Names::new(names.borrow().clone())));
+    editor.set_helper(Some(Names::new(runtime.block_on(completion::names(runner)))));
     let history = history::file();
     if let Some(file) = &history {
         // There may be none yet.
@@ -43,33 +41,18 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
         let prompt = if typed.is_empty() { "tdb> " } else { "...> " };
         match editor.readline(prompt) {
             Ok(line) => {
-                if typed.is_empty() && line.trim().is_empty() {
-                    continue;
+                // What is pasted may be many lines.
+                let steps: Vec<Step> = line.split('\n').flat_map(|line| Step::all(&mut typed, line)).collect();
+                for step in &steps {
+                    let _ = editor.add_history_entry(step.text());
                 }
-                if typed.is_empty()
-                    && let Some(command) = Command::of(&line)
-                {
-                    let _ = editor.add_history_entry(line.as_str());
-                    match command {
-                        Command::Quit => break,
-                        Command::Help => say(HELP),
-                        Command::Sql(statement) => run(runtime, runner, &statement),
-                    }
-                    continue;
+                if do_all(runtime, runner, &steps) == After::End {
+                    break;
                 }
-                typed.push_str(&line);
-                typed.push('\n');
-                let (found, ended) = statements::split(&typed);
-                if !ended {
-                    continue;
-                }
-                let _ = editor.add_history_entry(typed.trim());
-                if !found.is_empty() {
-                    run(runtime, runner, &typed);
+                if steps.iter().any(|step| matches!(step, Step::Sql(_))) {
                     // A statement may have made tables.
                     editor.set_helper(Some(Names::new(runtime.block_on(completion::names(runner)))));
                 }
-                typed.clear();
             }
             Err(ReadlineError::Interrupted) => typed.clear(),
             Err(ReadlineError::Eof) => break,
@@ -82,13 +65,73 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Runs statements one after the other, and says what went wrong with the first that fails.
-fn run(runtime: &Runtime, runner: &Runner<'_>, text: &str) {
-    for statement in statements::split(text).0 {
-        let place = Place { name: "", text, statement };
-        if let Err(failure) = runtime.block_on(runner.timed(&place)) {
-            runner.context.report(&failure);
-            break;
+/// Whether the prompt goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    GoOn,
+    End,
+}
+
+/// Does one thing after the other, and says what went wrong with the first that fails; the others aren't done.
+fn do_all(runtime: &Runtime, runner: &Runner<'_>, steps: &[Step]) -> After {
+    for step in steps {
+        let statement = match step {
+            Step::Command(Command::Quit, _) => return After::End,
+            Step::Command(Command::Help, _) => {
+                say(HELP);
+                continue;
+            }
+            Step::Command(Command::Sql(statement), _) | Step::Sql(statement) => statement,
+        };
+        for part in statements::split(statement).0 {
+            let place = Place { name: "", text: statement, statement: part };
+            if let Err(failure) = runtime.block_on(runner.timed(&place)) {
+                runner.context.report(&failure);
+                return After::GoOn;
+            }
+        }
+    }
+    After::GoOn
+}
+
+/// Something to do.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    /// A command, and how it was typed.
+    Command(Command, String),
+    /// Statements that have come to their ends.
+    Sql(String),
+}
+
+impl Step {
+    /// What there is to do after one more line. What has no end yet stays with what was typed.
+    fn all(typed: &mut String, line: &str) -> Option<Self> {
+        if typed.is_empty() {
+            if line.trim().is_empty() {
+                return None;
+            }
+            if let Some(command) = Command::of(line) {
+                return Some(Self::Command(command, line.to_owned()));
+            }
+        }
+        typed.push_str(line);
+        typed.push('\n');
+        let (found, ended) = statements::split(typed);
+        if ended {
+            let all = std::mem::take(typed);
+            return (!found.is_empty()).then_some(Self::Sql(all));
+        }
+        // What has come to its end needn't wait for the rest.
+        let [.., _, last] = &found[..] else { return None };
+        let rest = typed.split_off(last.start);
+        Some(Self::Sql(std::mem::replace(typed, rest)))
+    }
+
+    /// As it was typed.
+    fn text(&self) -> &str {
+        match self {
+            Self::Command(_, line) => line,
+            Self::Sql(statements) => statements.trim(),
         }
     }
 }
@@ -99,7 +142,7 @@ fn say(text: &str) {
 }
 
 /// What is no SQL.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Command {
     Quit,
     Help,
@@ -131,9 +174,52 @@ fn as_name(table: &str) -> String {
     }
 }
 
+/// A name as it stands in a statement: in double quotes unless it is of lower-case letters, digits and underscores, and no word of SQL.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_plain = name.starts_with(|c: char| c == '_' || c.is_ascii_lowercase())
+        && name.chars().all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit())
+        && !completion::is_keyword(name);
+    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_become_steps_when_statements_end() {
+        let steps = |text: &str| {
+            let mut typed = String::new();
+            let steps: Vec<Step> = text.split('\n').flat_map(|line| Step::all(&mut typed, line)).collect();
+            let steps: Vec<String> = steps.iter().map(|step| step.text().to_owned()).collect();
+            (steps, typed)
+        };
+        let is = |text: &str, expected: &[&str], left: &str| {
+            let expected = expected.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+            assert_eq!(steps(text), (expected, left.to_owned()), "{text}");
+        };
+        is("SELECT 1;", &["SELECT 1;"], "");
+        is("SELECT\n1\n;", &["SELECT\n1\n;"], "");
+        is(
+            "SELECT 1;\n\nSELECT 2;\n\\d\nSELECT 3; SELECT 4;",
+            &["SELECT 1;", "SELECT 2;", "\\d", "SELECT 3; SELECT 4;"],
+            "",
+        );
+        is("SELECT 1; SELECT\n", &["SELECT 1;"], "SELECT\n\n");
+        is("SELECT 'a;\n\\q\n'; SELECT 2", &["SELECT 'a;\n\\q\n';"], "SELECT 2\n");
+        is("-- a comment\nSELECT 1;", &["SELECT 1;"], "");
+        is("  \n;\n", &[], "");
+    }
+
+    #[test]
+    fn names_stand_in_quotes_where_they_must() {
+        assert_eq!(quoted("pos_1"), "pos_1");
+        assert_eq!(quoted("Pos"), "\"Pos\"");
+        assert_eq!(quoted("1st"), "\"1st\"");
+        assert_eq!(quoted("order"), "\"order\"");
+        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
+        assert_eq!(quoted(""), "\"\"");
+    }
 
     #[test]
     fn what_is_no_sql() {

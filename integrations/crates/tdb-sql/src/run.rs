@@ -46,7 +46,10 @@ impl Runner<'_> {
     pub(crate) async fn one(&self, place: &Place<'_>) -> Result<Option<u64>> {
         let failed = |error: DataFusionError| failure(&error, place);
         let statement = &place.text[place.statement.clone()];
-        let plan = self.session.state().create_logical_plan(statement).await.map_err(failed)?;
+        let plan = match self.session.state().create_logical_plan(statement).await {
+            Ok(plan) => plan,
+            Err(error) => return Err(self.explained(&error, place).await),
+        };
         self.drops_what_it_can(&plan).await?;
         let frame = self.session.execute_logical_plan(plan).await.map_err(failed)?;
         let mut stream = frame.execute_stream().await.map_err(failed)?;

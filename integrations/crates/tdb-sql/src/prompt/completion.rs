@@ -1,11 +1,12 @@
 //! Completion of keywords and names.
 
-use rustyline::completion::Completer;
+use rustyline::completion::{Completer, FilenameCompleter};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::validate::Validator;
 use rustyline::{Context, Helper, Result};
 
+use super::quoted;
 use crate::run::Runner;
 
 /// The words that statements are made of most.
@@ -100,30 +101,63 @@ impl Names {
         Self { names }
     }
 
-    /// Where the word begins that ends at a place, and what it may become.
+    /// Where the word begins that ends at a place, and what it may become: within double quotes a name in them, elsewhere a name, in quotes if it
+    /// needs them, or a keyword.
     fn of(&self, line: &str, end: usize) -> (usize, Vec<String>) {
         let before = line.get(..end).unwrap_or(line);
+        if let Some(start) = open_quote(before, '"') {
+            let begun = before[start + 1..].replace("\"\"", "\"");
+            let names = self.names.iter().filter(|name| begins(name, &begun));
+            return (start, names.map(|name| format!("\"{}\"", name.replace('"', "\"\""))).collect());
+        }
         let start = before.rfind(|c: char| c != '_' && !c.is_alphanumeric());
         let start = start.map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let word = &before[start..];
         if word.is_empty() {
             return (start, Vec::new());
         }
-        let begins = |name: &&str| name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
-        let keywords = KEYWORDS.iter().copied().filter(begins).map(|keyword| {
+        let keywords = KEYWORDS.iter().copied().filter(|keyword| begins(keyword, word)).map(|keyword| {
             // As the beginning was typed.
             if word.chars().all(char::is_lowercase) { keyword.to_lowercase() } else { keyword.to_owned() }
         });
-        let names = self.names.iter().map(String::as_str).filter(begins).map(str::to_owned);
+        let names = self.names.iter().filter(|name| begins(name, word)).map(|name| quoted(name));
         (start, names.chain(keywords).collect())
     }
+}
+
+/// Whether a name begins so, whatever the case of ASCII letters.
+fn begins(name: &str, begin: &str) -> bool {
+    name.get(..begin.len()).is_some_and(|found| found.eq_ignore_ascii_case(begin))
+}
+
+/// Where the quote is within which a text ends, if it is one of this kind. Other quotes and comments hold what they hold.
+fn open_quote(text: &str, quote: char) -> Option<usize> {
+    let mut open: Option<(usize, char)> = None;
+    for (at, c) in text.char_indices() {
+        open = match open {
+            None if matches!(c, '"' | '\'' | '`') => Some((at, c)),
+            Some((_, with)) if with == c => None,
+            other => other,
+        };
+    }
+    open.filter(|(_, with)| *with == quote).map(|(at, _)| at)
+}
+
+/// Whether a name is one of the words that statements are made of.
+pub(super) fn is_keyword(name: &str) -> bool {
+    KEYWORDS.binary_search(&&*name.to_ascii_uppercase()).is_ok()
 }
 
 impl Completer for Names {
     type Candidate = String;
 
+    /// Paths within single quotes, and names elsewhere.
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> Result<(usize, Vec<String>)> {
-        Ok(self.of(line, pos))
+        if open_quote(line.get(..pos).unwrap_or(line), '\'').is_none() {
+            return Ok(self.of(line, pos));
+        }
+        let (start, paths) = FilenameCompleter::new().complete_path(line, pos)?;
+        Ok((start, paths.into_iter().map(|path| path.replacement).collect()))
     }
 }
 
@@ -150,6 +184,27 @@ mod tests {
         assert_eq!(names.of("a.wh", 4), (2, vec!["when".to_owned(), "where".to_owned()]));
         assert_eq!(names.of("", 0), (0, vec![]));
         assert_eq!(names.of("caé", 4), (0, vec![]));
+    }
+
+    #[test]
+    fn names_that_need_quotes_get_them() {
+        let names = Names::new(["soma_dim_0", "Soma", "order", "a\"b"].map(str::to_owned).to_vec());
+        assert_eq!(names.of("SELECT so", 9), (7, vec!["soma_dim_0".to_owned(), "\"Soma\"".to_owned()]));
+        assert_eq!(names.of("SELECT \"So", 10), (7, vec!["\"soma_dim_0\"".to_owned(), "\"Soma\"".to_owned()]));
+        assert_eq!(names.of("SELECT \"a\"\"", 11), (7, vec!["\"a\"\"b\"".to_owned()]));
+        assert_eq!(names.of("ord", 3), (0, vec!["\"order\"".to_owned(), "order".to_owned()]));
+        assert_eq!(
+            names.of("SELECT \"a b\" or", 15),
+            (13, vec!["\"order\"".to_owned(), "or".to_owned(), "order".to_owned()])
+        );
+    }
+
+    #[test]
+    fn quotes_are_told_apart() {
+        assert_eq!(open_quote("SELECT 'a", '\''), Some(7));
+        assert_eq!(open_quote("SELECT 'a\"", '"'), None);
+        assert_eq!(open_quote("SELECT 'it''s", '\''), Some(11));
+        assert_eq!(open_quote("SELECT 'a'", '\''), None);
     }
 
     #[test]
