@@ -130,28 +130,55 @@ fn from_folders() {
     }
 }
 
+/// A prefix of its own on each S3 server that `TDB_STORES` names.
+pub(crate) struct Place {
+    prefix: String,
+    /// What says which server it is: it has no place in the middle of a path.
+    settings: String,
+}
+
+impl Place {
+    pub(crate) fn of_servers() -> Vec<Self> {
+        let stores = std::env::var("TDB_STORES").unwrap_or_default();
+        let nanoseconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+        let place = |url: &str| {
+            let (place, settings) = url.split_at(url.find('?').unwrap_or(url.len()));
+            let prefix = format!("{}/ballista-{nanoseconds}", place.trim_end_matches('/'));
+            Self { prefix, settings: settings.to_owned() }
+        };
+        stores.split_whitespace().filter(|url| url.starts_with("s3://")).map(place).collect()
+    }
+
+    pub(crate) fn uri(&self, name: &str) -> String {
+        format!("{}/{name}{}", self.prefix, self.settings)
+    }
+
+    pub(crate) fn storage(&self, name: &str) -> std::sync::Arc<dyn tdb_ballista::tdb_datafusion::tdb_storage::Storage> {
+        Stores::default().open(&self.uri(name)).unwrap()
+    }
+
+    /// A query whose `AT/NAME` are the arrays there.
+    pub(crate) fn query(&self, query: &str) -> String {
+        let names = ["cells", "genes", "grid"];
+        names.iter().fold(query.to_owned(), |query, name| query.replace(&format!("AT/{name}"), &self.uri(name)))
+    }
+}
+
 #[test]
 fn from_stores() {
-    let stores = std::env::var("TDB_STORES").unwrap_or_default();
-    if stores.trim().is_empty() {
-        println!("not run: TDB_STORES names no servers");
+    let places = Place::of_servers();
+    if places.is_empty() {
+        println!("not run: TDB_STORES names no S3 servers");
         return;
     }
     let processes = Processes::start(2);
     let runtime = Runtime::new().unwrap();
-    for url in stores.split_whitespace().filter(|url| url.starts_with("s3://")) {
-        println!("on {url}");
-        // What follows the `?` says which server it is, and has no place in the middle of a path.
-        let (place, settings) = url.split_at(url.find('?').unwrap_or(url.len()));
-        let nanoseconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
-        let place = format!("{}/ballista-{nanoseconds}", place.trim_end_matches('/'));
-        let uri = |name: &str| format!("{place}/{name}{settings}");
-        arrays::fill(|name| Stores::default().open(&uri(name)).unwrap());
+    for place in places {
+        println!("on {}", place.prefix);
+        arrays::fill(|name| place.storage(name));
         let (here, there) = both(&processes.cluster());
         for query in QUERIES {
-            let query = ["cells", "genes", "grid"]
-                .iter()
-                .fold((*query).to_owned(), |query, name| query.replace(&format!("AT/{name}"), &uri(name)));
+            let query = place.query(query);
             let expected = rows(&runtime, &here, &query).unwrap_or_else(|error| panic!("{query}: {error}"));
             let found =
                 rows(&runtime, &there, &query).unwrap_or_else(|error| panic!("{query} on the cluster: {error}"));
