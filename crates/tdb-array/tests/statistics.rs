@@ -429,15 +429,12 @@ fn fields_that_came_later_and_nulls() {
         let storage = create(builder);
         let cells = |new: bool| {
             let cells = NewCells::new().with("f", &[1.0f64; 10]).with("i", &[3i64; 10]);
-            let cells = if new {
-                cells.with(
-                    "n",
-                    NewColumn::options([Some(4i32), None, None, None, None, None, None, None, Some(6), None]),
-                )
+            if new {
+                let values = [Some(4i32), None, None, None, None, None, None, None, Some(6), None];
+                cells.with("n", NewColumn::options(values))
             } else {
                 cells
-            };
-            cells
+            }
         };
         let x = |start: i32| (start..start + 10).collect::<Vec<i32>>();
         let put = |new: bool, start: i32| {
@@ -563,7 +560,7 @@ fn a_fragment_of_other_dimensions_is_an_error() {
                 }),
                 _ => {
                     if let Ok(bytes) = two.read(&path) {
-                        storage.create_new(&path, &bytes).unwrap()
+                        storage.create_new(&path, &bytes).unwrap();
                     }
                 }
             }

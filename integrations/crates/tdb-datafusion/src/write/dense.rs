@@ -16,8 +16,8 @@ use tdb_array::tdb_schema::ArraySchema;
 use tdb_array::tdb_types::Scalar;
 use tdb_array::{Array, Coordinate, TogetherWriter};
 
-use super::insert::InsertSink;
 use super::rows::BoxRows;
+use super::sink::InsertSink;
 use crate::create::Enumerations;
 use crate::error;
 

@@ -15,10 +15,10 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use futures_util::TryStreamExt;
-use tdb_array::{Array, Duplicates, TogetherWriter};
+use tdb_array::{Duplicates, TogetherWriter};
 
 use super::dense::{Bands, row_major};
-use crate::create::Enumerations;
+use super::sink::InsertSink;
 use crate::error;
 use crate::opened::Opened;
 
@@ -65,16 +65,6 @@ pub(super) fn refuse_past(opened: &Opened, statement: &str) -> Result<()> {
             Err(error::plan(format!("{statement}: {:?} was opened as it was at a time; leave that out", opened.uri)))
         }
     }
-}
-
-/// Writes rows into an array: into a dense one in [row-major order](row_major).
-#[derive(Debug)]
-pub(crate) struct InsertSink {
-    pub(crate) array: Array,
-    pub(crate) uri: String,
-    pub(crate) schema: SchemaRef,
-    /// What gives the enumerations of a new array their values.
-    pub(crate) new: Option<Enumerations>,
 }
 
 impl DisplayAs for InsertSink {

@@ -83,9 +83,9 @@ pub(super) fn key(datatype: Datatype, number: Number, bytes: &[u8]) -> Option<Ke
     if is_bytes(datatype) {
         return Some(Key::Bytes(bytes.to_vec()));
     }
-    let values = bytes.chunks_exact(datatype.size()).map(|bytes| of_value(datatype, bytes));
+    let mut values = bytes.chunks_exact(datatype.size()).map(|bytes| of_value(datatype, bytes));
     match number {
-        Number::One => values.last(),
+        Number::One => values.next_back(),
         _ => Some(Key::List(values.collect())),
     }
 }
