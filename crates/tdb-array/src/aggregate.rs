@@ -7,7 +7,6 @@ mod function;
 mod grouped;
 mod histogram;
 mod measure;
-mod neighbours;
 mod stated;
 mod stating;
 mod statistics;

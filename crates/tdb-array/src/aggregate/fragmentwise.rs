@@ -7,15 +7,18 @@ use tdb_fragment::Tiles;
 use tdb_rtree::{Coverage, DimRange, NdRange, RTreeError};
 use tdb_schema::ArraySchema;
 
-use super::neighbours::each_pair;
 use super::stating::Stating;
 use crate::fragment::{prefetch, prefetch_totals};
 use crate::query::CheckedQuery;
-use crate::read::{KnownTile, Relevant, WhyUnknown, sparse::may_intersect};
+use crate::read::sparse::{each_pair, may_intersect};
+use crate::read::{KnownTile, Relevant, WhyUnknown};
 use crate::{Array, ArrayError, Fragment, Result};
 
 /// How many nodes of R-trees are compared at most to find out whether cells of fragments may hide each other.
 const MOST_COMPARISONS: u64 = 1 << 24;
+
+/// So many pairs of fragments are looked at, at most: a fraction of a second.
+const MOST_PAIRS: usize = 1 << 22;
 
 /// A fragment that has cells in the query's ranges.
 struct Member<'a> {
@@ -78,7 +81,7 @@ pub(super) fn dense(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<b
         return Ok(false);
     }
     let boxes: Vec<NdRange> = members.iter().map(|member| member.bounds.clone()).collect();
-    if each_pair(&boxes, |_, _| ControlFlow::Break(())) != Some(ControlFlow::Continue(())) {
+    if each_pair(&boxes, MOST_PAIRS, |_, _| ControlFlow::Break(())) != Some(ControlFlow::Continue(())) {
         return Ok(false);
     }
     for Member { fragment, .. } in &members {
@@ -140,7 +143,7 @@ fn looked_at(array: &Array, fragment: &Fragment, hides: bool) -> Result<Option<W
 fn may_hide(array: &Array, members: &[Member<'_>], regions: &[Vec<DimRange>]) -> Result<bool> {
     let boxes: Vec<NdRange> = members.iter().map(|member| member.bounds.clone()).collect();
     let mut left = MOST_COMPARISONS;
-    let found = each_pair(&boxes, |own, other| {
+    let found = each_pair(&boxes, MOST_PAIRS, |own, other| {
         let meet = array.workers().check().and_then(|()| {
             let (own, other) = (&members[own], &members[other]);
             let Some(common) = own.bounds.intersection(&other.bounds) else { return Ok(false) };

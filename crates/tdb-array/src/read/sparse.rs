@@ -18,6 +18,7 @@ mod in_order;
 mod keyed;
 mod mask;
 mod merge;
+mod neighbours;
 mod plan;
 mod prune;
 mod scan;
@@ -38,6 +39,7 @@ use gather::{Gathered, Gatherer};
 use in_order::{InOrder, Next};
 use table::{Run, RunQueue, TileTable};
 
+pub(crate) use neighbours::each_pair;
 pub(crate) use plan::plan;
 pub(crate) use scan::scan;
 pub(crate) use source::may_intersect;

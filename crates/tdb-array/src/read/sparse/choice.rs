@@ -128,7 +128,13 @@ pub(super) const MOST_COMPARISONS: u64 = 1 << 26;
 /// Whether it is certain that no other cell can have the coordinates of one of the tile's.
 pub(super) fn is_alone(context: &Context, source: usize, tile: &SelectedTile, left: &mut u64) -> bool {
     let own = &context.sources[source];
-    if own.times.is_some() || *left == 0 {
+    if own.times.is_some() {
+        return false;
+    }
+    if context.apart.get(source).is_some_and(|apart| *apart) {
+        return true;
+    }
+    if *left == 0 {
         return false;
     }
     let mbr: Vec<Vec<DimRange>> = own.mbr(tile.tile).0.into_iter().map(|range| vec![range]).collect();

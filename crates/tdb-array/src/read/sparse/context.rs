@@ -1,6 +1,7 @@
 //! What all parts of a sparse read share.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tdb_condition::BoundCondition;
@@ -8,6 +9,7 @@ use tdb_rtree::{Boxes, DimRange, NdRange, RangeCounts};
 use tdb_schema::FieldRef;
 
 use super::boxed::Compared;
+use super::neighbours::each_pair;
 use super::selected::SelectedTile;
 use super::source::{Sought, Source};
 use super::spares::Spares;
@@ -51,6 +53,8 @@ pub(super) struct Context {
     pub(super) filter: Vec<BoundCondition>,
     /// The fragments that may hold wanted cells, the oldest first.
     pub(super) sources: Vec<Source>,
+    /// For each of them, whether it is certain that no other has a cell with the coordinates of one of its cells.
+    pub(super) apart: Vec<bool>,
     /// How many fragments aren't among them because no cell of theirs fulfils the conditions, nor hides one that does.
     pub(super) by_totals: usize,
     /// Whether what is found out about parts of tiles is kept for other queries: of a few tiles that are looked at, as for a point,
@@ -85,6 +89,7 @@ impl Context {
             time: query.array.time(),
             filter: query.filter.as_deref().map(BoundCondition::parts).unwrap_or_default(),
             sources: Vec::new(),
+            apart: Vec::new(),
             by_totals: 0,
             learns: false,
             spares: Spares::of(query.memory.passing),
@@ -106,6 +111,9 @@ impl Context {
         let sources =
             fragments.map(|fragment| context.array.workers().check().and_then(|()| Source::of(fragment, sought)));
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
+        if context.must_deduplicate() {
+            context.apart = apart(&context.sources);
+        }
         context.learns = context.sources.iter().map(|source| source.tiles.len()).sum::<usize>() <= FEW_TILES;
         Ok(context)
     }
@@ -155,6 +163,20 @@ impl Context {
 
 /// As many tiles are looked at for a point, or a small box, where fragments don't overlap much.
 const FEW_TILES: usize = 16;
+
+/// So many pairs of fragments are looked at, at most: less than a millisecond.
+const MOST_PAIRS: usize = 1 << 14;
+
+/// Which fragments lie apart from all others, by the boxes that hold all of their cells. Of their tiles, which may be many, nobody has to ask.
+fn apart(sources: &[Source]) -> Vec<bool> {
+    let Some(hulls) = sources.iter().map(Source::hull).collect::<Option<Vec<NdRange>>>() else { return Vec::new() };
+    let mut apart = vec![true; hulls.len()];
+    let ended = each_pair(&hulls, MOST_PAIRS, |a, b| {
+        (apart[a], apart[b]) = (false, false);
+        ControlFlow::<()>::Continue(())
+    });
+    if ended.is_some() { apart } else { Vec::new() }
+}
 
 /// Has the sections of fragments fetched that sources will want.
 fn prefetch_sections(context: &Context, filter: Option<&BoundCondition>, fragments: &[&Fragment]) -> Result<()> {

@@ -142,6 +142,11 @@ impl Source {
         self.rtree.bounds(tile).unwrap_or(NdRange(Vec::new()))
     }
 
+    /// The box in which all of the fragment's cells lie for certain, if there is one.
+    pub(super) fn hull(&self) -> Option<NdRange> {
+        self.rtree.hull()
+    }
+
     /// Whether the tree may have a tile with a cell in one of the ranges of every dimension; as [`may_intersect`].
     pub(super) fn may_intersect(&self, query: &[Vec<DimRange>], left: &mut u64) -> bool {
         may_intersect(&self.rtree, query, left)

@@ -4,23 +4,21 @@ use std::ops::ControlFlow;
 
 use tdb_rtree::{DimRange, NdRange};
 
-/// So many pairs are looked at, at most: a fraction of a second.
-const MOST_PAIRS: usize = 1 << 22;
-
 /// Hands over the pairs of boxes that may hold the same coordinates, by their places, until it is told to end.
 ///
 /// Boxes of data that comes in over time, or by region, lie one behind the other along some dimension. Along the one where they do so
 /// best, only those are compared that begin before another has ended.
 ///
-/// What ended it; `None` if there are more pairs than anybody looks at.
-pub(super) fn each_pair<B>(
+/// What ended it; `None` if more than `most` pairs would have to be looked at.
+pub(crate) fn each_pair<B>(
     boxes: &[NdRange],
+    most: usize,
     mut each: impl FnMut(usize, usize) -> ControlFlow<B>,
 ) -> Option<ControlFlow<B>> {
     let dimensions = boxes.first().map_or(0, |first| first.0.len());
     let sorted = (0..dimensions).filter_map(|dimension| Sorted::along(dimension, boxes));
     let Some(best) = sorted.min_by_key(Sorted::pairs) else { return Some(ControlFlow::Continue(())) };
-    if best.pairs() > MOST_PAIRS {
+    if best.pairs() > most {
         return None;
     }
     for (place, (own, reach)) in best.order.iter().zip(&best.reach).enumerate() {
@@ -94,7 +92,7 @@ mod tests {
 
     fn pairs(boxes: &[NdRange]) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
-        let ended = each_pair(boxes, |a, b| {
+        let ended = each_pair(boxes, usize::MAX, |a, b| {
             found.push((a.min(b), a.max(b)));
             ControlFlow::<()>::Continue(())
         });
@@ -139,8 +137,8 @@ mod tests {
         assert_eq!(pairs(&[number(0, 9), NdRange(Vec::new())]), []);
         assert_eq!(pairs(&[]), []);
         let many: Vec<NdRange> = (0..4000).map(|_| number(1, 2)).collect();
-        assert!(each_pair(&many, |_, _| ControlFlow::Break(())).is_none());
-        let ended = each_pair(&many[..9], |a, b| ControlFlow::Break((a, b)));
+        assert!(each_pair(&many, 1 << 22, |_, _| ControlFlow::Break(())).is_none());
+        let ended = each_pair(&many[..9], 1 << 22, |a, b| ControlFlow::Break((a, b)));
         assert_eq!(ended, Some(ControlFlow::Break((0, 1))));
     }
 }
