@@ -11,6 +11,7 @@ mod parts;
 mod pinned;
 mod restricted;
 mod schema_file;
+mod seen;
 mod soundness;
 mod tile_workers;
 
@@ -23,7 +24,6 @@ use tdb_schema::{ArraySchema, Enumeration};
 use tdb_storage::{AheadStorage, Counters, CountingStorage, Storage};
 use tdb_types::Limits;
 
-use again::Seen;
 use deletes::Delete;
 use early::{AtOpening, Sources};
 use footers::FooterFiles;
@@ -31,6 +31,7 @@ use fragments::Loaded;
 pub use options::ArrayOptions;
 pub(crate) use pinned::Snapshot;
 pub(crate) use schema_file::load_schema;
+use seen::Seen;
 pub use tile_workers::TileWorkers;
 
 use crate::access::Access;

@@ -4,6 +4,7 @@ mod cell_order;
 mod facts;
 mod fields;
 mod folded;
+mod folding;
 mod metadata;
 mod metadata_file;
 mod open;

@@ -13,10 +13,10 @@ use tdb_storage::{AheadStorage, CountingStorage, Entry, LocalStorage, Storage, S
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA, SCHEMA_FOLDER};
 use tdb_types::{ArrayType, ByteReader, Limits};
 
-use super::again::Seen;
 use super::early::{AtOpening, EarlyReads, Sources, both};
 use super::footers::FooterFiles;
 use super::schema_file::load_schema;
+use super::seen::Seen;
 use super::{Array, ArrayOptions, Inner};
 use crate::access::Access;
 use crate::damage::Findings;

@@ -43,6 +43,7 @@ mod excess;
 mod fetch;
 mod file;
 mod folder;
+mod forget;
 mod location;
 mod mark;
 mod options;

@@ -15,6 +15,7 @@ use crate::error::Place;
 use crate::run::Runner;
 use crate::statements;
 use completion::Names;
+pub(crate) use completion::quoted;
 
 const HELP: &str = "\
 A statement ends with ; and may take several lines. Tab completes keywords and names, the arrows go back in history.
@@ -172,14 +173,6 @@ fn as_name(table: &str) -> String {
         true => table.to_owned(),
         false => format!("'{}'", table.replace('\'', "''")),
     }
-}
-
-/// A name as it stands in a statement: in double quotes unless it is of lower-case letters, digits and underscores, and no word of SQL.
-pub(crate) fn quoted(name: &str) -> String {
-    let is_plain = name.starts_with(|c: char| c == '_' || c.is_ascii_lowercase())
-        && name.chars().all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit())
-        && !completion::is_keyword(name);
-    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use rustyline::hint::Hinter;
 use rustyline::validate::Validator;
 use rustyline::{Context, Helper, Result};
 
-use super::quoted;
 use crate::run::Runner;
 
 /// The words that statements are made of most.
@@ -170,6 +169,14 @@ impl Highlighter for Names {}
 impl Validator for Names {}
 
 impl Helper for Names {}
+
+/// A name as it stands in a statement: in double quotes unless it is of lower-case letters, digits and underscores, and no word of SQL.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_plain = name.starts_with(|c: char| c == '_' || c.is_ascii_lowercase())
+        && name.chars().all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit())
+        && !is_keyword(name);
+    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
 
 #[cfg(test)]
 mod tests {
