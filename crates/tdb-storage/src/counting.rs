@@ -9,7 +9,7 @@ use std::time::Duration;
 use waiting::Waiting;
 
 use crate::{
-    CancelToken, Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, WriteFile,
+    CancelToken, Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, WriteFile, at_once,
     forward_storage,
 };
 
@@ -179,6 +179,11 @@ impl Storage for CountingStorage {
         self.request(|| self.inner.list(folder))
     }
 
+    fn names(&self, folder: &str) -> Result<Vec<(String, EntryKind)>> {
+        self.counts.lists.fetch_add(1, Relaxed);
+        self.request(|| self.inner.names(folder))
+    }
+
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
         self.counts.opens.fetch_add(1, Relaxed);
         let inner = self.request(|| self.inner.open(path))?;
@@ -244,6 +249,16 @@ impl Storage for CountingStorage {
 
     fn remove_file(&self, path: &str) -> Result<()> {
         self.request(|| self.write().remove_file(path))
+    }
+
+    fn remove_files(&self, paths: &[&str]) -> Vec<Result<()>> {
+        let profile = self.inner.profile();
+        if profile.is_remote() {
+            // Each is a request.
+            return at_once(profile.in_flight, paths, |path| self.remove_file(path));
+        }
+        self.counts.writes.fetch_add(paths.len() as u64, Relaxed);
+        self.inner.remove_files(paths)
     }
 
     fn remove_folder(&self, folder: &str) -> Result<()> {
