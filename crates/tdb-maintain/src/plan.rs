@@ -3,18 +3,14 @@
 use std::fmt;
 
 use tdb_array::TimeRange;
-use tdb_storage::{Entry, at_once};
 
 use crate::draft::{Draft, Left, Reason, Savings};
 use crate::fragments::journal::{Recovered, journals, recover};
 use crate::job::Job;
 use crate::lock::Lock;
 use crate::step::{Action, Planned};
-use crate::target::Target;
+use crate::target::{Stamp, Target};
 use crate::{Result, Step};
-
-/// How many folders are removed at once: that is waiting for a disk, not computing.
-const IN_FLIGHT: usize = 8;
 
 /// What a consolidation or a vacuum is going to do, known before it is done.
 ///
@@ -25,7 +21,7 @@ pub struct Plan {
     target: Target,
     parts: Vec<(Job, Draft)>,
     /// What lay in the folders when the plan was made.
-    stamp: Vec<Entry>,
+    stamp: Stamp,
     take_over: bool,
 }
 
@@ -128,12 +124,11 @@ impl Plan {
 }
 
 impl Report {
-    /// Carries steps out, in their order; folders that follow each other at once, since nothing in them counts any more.
+    /// Carries steps out, in their order, but those at once that go with each other.
     fn take(&mut self, target: &Target, steps: &[Planned]) -> Result<()> {
         let storage = &**target.storage();
-        for some in steps.chunk_by(|one, next| one.removes_a_folder() && next.removes_a_folder()) {
-            let done = at_once(IN_FLIGHT, some, |planned| planned.run(storage));
-            for (planned, done) in some.iter().zip(done) {
+        for some in steps.chunk_by(Planned::goes_with) {
+            for (planned, done) in some.iter().zip(Planned::run_all(some, storage)) {
                 if done? {
                     self.steps.push(planned.step.clone());
                 }

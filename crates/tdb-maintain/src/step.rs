@@ -1,8 +1,11 @@
 //! One thing that maintenance does: a file that it writes, a file or folder that it removes.
 
-use tdb_storage::{EntryKind, Storage};
+use tdb_storage::{EntryKind, Storage, at_once};
 
 use crate::Result;
+
+/// How many folders are removed at once: that is waiting for a disk, not computing.
+const IN_FLIGHT: usize = 8;
 
 /// A file to be written, or a file or folder to be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,13 +49,19 @@ pub(crate) struct Planned {
     pub(crate) step: Step,
     /// What is written.
     content: Vec<u8>,
+    /// Whether it may be done before or after those beside it that may, too.
+    is_free: bool,
 }
 
 impl Planned {
     /// Writes a file that stands for so many others.
     pub(crate) fn write(path: String, content: Vec<u8>, what: &'static str, joins: usize) -> Self {
         let bytes = content.len() as u64;
-        Self { step: Step { action: Action::Write, kind: EntryKind::File, path, bytes, what, joins }, content }
+        Self {
+            step: Step { action: Action::Write, kind: EntryKind::File, path, bytes, what, joins },
+            content,
+            is_free: false,
+        }
     }
 
     /// Removes a file.
@@ -66,12 +75,31 @@ impl Planned {
     }
 
     fn remove(kind: EntryKind, path: String, bytes: u64, what: &'static str) -> Self {
-        Self { step: Step { action: Action::Remove, kind, path, bytes, what, joins: 0 }, content: Vec::new() }
+        Self {
+            step: Step { action: Action::Remove, kind, path, bytes, what, joins: 0 },
+            content: Vec::new(),
+            is_free: false,
+        }
     }
 
-    /// Whether it removes a folder.
-    pub(crate) fn removes_a_folder(&self) -> bool {
+    /// The same, which may be done before or after those beside it that may, too.
+    pub(crate) fn in_any_order(self) -> Self {
+        Self { is_free: true, ..self }
+    }
+
+    /// Whether both may be done at once.
+    pub(crate) fn goes_with(&self, other: &Self) -> bool {
+        let are_folders = self.removes_a_folder() && other.removes_a_folder();
+        are_folders || self.removes_a_file_in_any_order() && other.removes_a_file_in_any_order()
+    }
+
+    /// Whether it removes a folder, in which nothing counts any more.
+    fn removes_a_folder(&self) -> bool {
         self.step.action == Action::Remove && self.step.kind == EntryKind::Folder
+    }
+
+    fn removes_a_file_in_any_order(&self) -> bool {
+        self.is_free && self.step.action == Action::Remove && self.step.kind == EntryKind::File
     }
 
     /// What is written.
@@ -79,21 +107,37 @@ impl Planned {
         &self.content
     }
 
-    /// Does it, durably. What is gone already needn't be removed: somebody else was faster. Gives whether there was
-    /// something to do.
+    /// Does those that [go with](Self::goes_with) each other, durably. What is gone already needn't be removed: somebody else was
+    /// faster. Gives for each whether there was something to do.
+    pub(crate) fn run_all(some: &[Self], storage: &dyn Storage) -> Vec<Result<bool>> {
+        match some {
+            [one] => vec![one.run(storage)],
+            [one, ..] if one.removes_a_file_in_any_order() => {
+                let paths: Vec<&str> = some.iter().map(|planned| planned.step.path.as_str()).collect();
+                storage.remove_files(&paths).into_iter().map(was_there).collect()
+            }
+            some => at_once(IN_FLIGHT, some, |planned| planned.run(storage)),
+        }
+    }
+
+    /// Does it, durably; see [`run_all`](Self::run_all).
     pub(crate) fn run(&self, storage: &dyn Storage) -> Result<bool> {
         let Step { action, kind, path, .. } = &self.step;
-        let removed = match (action, kind) {
+        match (action, kind) {
             (Action::Write, _) => {
                 storage.create_folder(path.rsplit_once('/').map_or("", |(folder, _)| folder))?;
-                return Ok(storage.create_new(path, &self.content).map(|()| true)?);
+                Ok(storage.create_new(path, &self.content).map(|()| true)?)
             }
-            (Action::Remove, EntryKind::File) => storage.remove_file(path),
-            (Action::Remove, EntryKind::Folder) => storage.remove_folder(path),
-        };
-        match removed {
-            Err(error) if error.is_not_found() => Ok(false),
-            other => Ok(other.map(|()| true)?),
+            (Action::Remove, EntryKind::File) => was_there(storage.remove_file(path)),
+            (Action::Remove, EntryKind::Folder) => was_there(storage.remove_folder(path)),
         }
+    }
+}
+
+/// Whether there was something to remove.
+fn was_there(removed: tdb_storage::Result<()>) -> Result<bool> {
+    match removed {
+        Err(error) if error.is_not_found() => Ok(false),
+        other => Ok(other.map(|()| true)?),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_array::{Array, Group, SmallFiles, TimeRange};
-use tdb_storage::{Entry, Storage, StorageError, is_temporary};
+use tdb_storage::{Entry, EntryKind, Storage, StorageError, is_temporary};
 use tdb_types::Feature;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, METADATA_FOLDER};
 
@@ -11,6 +11,10 @@ use crate::{MaintainError, Result};
 
 /// Folders in folders, at most, that anybody looks into: a link may lead in a circle.
 pub(crate) const DEEPEST: usize = 64;
+
+/// Names in the folders of an array or group at one moment. Files never change under their names.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(Vec<(String, EntryKind)>);
 
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
@@ -61,15 +65,18 @@ impl Target {
 
     /// What lies in all folders that matter: two of them that are equal show that nothing has changed in between. Files that
     /// are being made, and those of maintenance, say nothing of that.
-    pub(crate) fn stamp(&self) -> Result<Vec<Entry>> {
+    pub(crate) fn stamp(&self) -> Result<Stamp> {
         let folders = ["", COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER];
         let mut all = Vec::new();
         for folder in folders {
-            all.push(Entry::folder(folder));
-            let entries = list(&**self.storage(), folder)?;
-            all.extend(entries.into_iter().filter(|entry| !is_temporary(&entry.name)));
+            all.push((folder.to_owned(), EntryKind::Folder));
+            let names = match self.storage().names(folder) {
+                Err(StorageError::NotFound { .. }) => Vec::new(),
+                other => other?,
+            };
+            all.extend(names.into_iter().filter(|(name, _)| !is_temporary(name)));
         }
-        Ok(all)
+        Ok(Stamp(all))
     }
 }
 

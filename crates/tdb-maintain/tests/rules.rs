@@ -150,6 +150,28 @@ fn a_commit_that_is_ignored_where_it_is_gathered_keeps_its_own_file() {
     }
 }
 
+/// They are removed in no order that a loss of power would keep.
+#[test]
+fn any_of_the_gathered_commits_may_be_left() {
+    let gathered = || {
+        let case = Case::named(PLAIN);
+        Consolidate::commits().plan(&case.array()).unwrap().run().unwrap();
+        case
+    };
+    let before = gathered().history();
+    let commits: Vec<String> = gathered().files().into_keys().filter(|path| path.ends_with(".wrt")).collect();
+    assert!(commits.len() > 1);
+    for removed in 0_u32..1 << commits.len() {
+        let case = gathered();
+        let gone = commits.iter().enumerate().filter(|(bit, _)| removed >> bit & 1 == 1);
+        gone.for_each(|(_, path)| case.storage.remove_file(path).unwrap());
+        assert_eq!(differences(&before, &case.history(), &[]), [""; 0], "{removed:b}");
+        vacuum(&case, &Vacuum::commits());
+        assert_eq!(differences(&before, &case.history(), &[]), [""; 0], "{removed:b}");
+        assert!(!case.files().into_keys().any(|path| path.ends_with(".wrt")), "{removed:b}");
+    }
+}
+
 /// Readers don't look for files of gathered commits in the array's own folder, so that what one there holds isn't held.
 #[test]
 fn files_of_gathered_commits_elsewhere_hold_nothing() {

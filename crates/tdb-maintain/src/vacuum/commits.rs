@@ -27,7 +27,9 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
             _ => false,
         };
         if goes {
-            steps.push(Planned::remove_file(own.path, own.bytes, "a commit that was gathered with others"));
+            let what = "a commit that was gathered with others";
+            // Each counts by the file of gathered ones, whichever are left.
+            steps.push(Planned::remove_file(own.path, own.bytes, what).in_any_order());
         }
     }
     let (kept, superseded) = lists.sort_out();
