@@ -58,8 +58,8 @@ impl Query {
         let Some(kind) = ordered(schema, asked).filter(|_| !schema.is_dense() || self.spec().only_matching) else {
             return Ok(None);
         };
-        // What is read of fields doesn't matter.
-        let query = self.clone().select(std::iter::empty::<&str>())?.check()?;
+        // What is read of other fields doesn't matter. Of a dense array without any field nothing is read.
+        let query = self.clone().select([name])?.check()?;
         let ends = Ends { schema: query.array.schema(), asked, kind, first };
         let fragments: HashMap<&str, &Fragment> =
             query.array.fragments()?.iter().map(|fragment| (fragment.folder(), fragment)).collect();
