@@ -32,6 +32,8 @@ def target_of(path):
 
 def connect(threads):
     connection = duckdb.connect()
+    # Its progress would stand between the answers.
+    connection.execute("SET enable_progress_bar = false")
     connection.execute(f"SET threads = {threads}")
     return connection
 
