@@ -99,13 +99,13 @@
 pub use tdb_array::{
     Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches,
     CellOrderCheck, CellProblem, Clock, Column, CommitInventory, CommitList, CommittedFragment, Coordinate,
-    CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, Fragment, FragmentCopy,
-    FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Grouped,
-    Histogram, Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor, Names,
-    NewCells, NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Order, Plan, PlannedTile, Progress, PrunedBy,
-    PrunedTiles, Query, QueryBox, QueryPart, Randomness, Result, SmallFiles, Stated, Statistics, StoredTiles,
-    TileCells, TileCounts, TileReader, TileWorkers, TimeRange, TogetherWriter, TreeNode, Value, WhyUnknown, Write,
-    Written,
+    CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, FirstValues, Fragment,
+    FragmentCopy, FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree,
+    GroupWriter, Grouped, Histogram, Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata,
+    MetadataWriter, Monitor, Names, NewCells, NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Order, Plan,
+    PlannedTile, Progress, PrunedBy, PrunedTiles, Query, QueryBox, QueryPart, Randomness, Result, SmallFiles, Stated,
+    Statistics, StoredTiles, TileCells, TileCounts, TileReader, TileWorkers, TimeRange, TogetherWriter, TreeNode,
+    Value, WhyUnknown, Write, Written,
 };
 
 pub use tdb_condition as condition;

@@ -57,7 +57,10 @@ fn every_statement_of_the_page_runs() {
             &one.unwrap_or_else(|| panic!("no {begin}")).1
         };
         assert_eq!(of("SELECT chrom, count(*)"), &["chr1 | 1 | 31.0"]);
-        assert_eq!(of("SELECT * FROM 'cells.tdb@"), &["1 | 1", "2 | 2"]);
+        // Two partitions give them in any order.
+        let mut rows_before = of("SELECT * FROM 'cells.tdb@").clone();
+        rows_before.sort();
+        assert_eq!(rows_before, ["1 | 1", "2 | 2"]);
         assert_eq!(of("DELETE"), &["1"]);
         assert_eq!(rows(&session, &format!("SELECT pos FROM '{dir}/positions.tdb'")).await.unwrap(), ["20000"]);
     });

@@ -129,13 +129,14 @@ fn begins(name: &str, begin: &str) -> bool {
     name.get(..begin.len()).is_some_and(|found| found.eq_ignore_ascii_case(begin))
 }
 
-/// Where the quote is within which a text ends, if it is one of this kind. Other quotes and comments hold what they hold.
+/// Where the quote is within which a text ends, if it is one of this kind. Within others it holds nothing, and twice it stands for itself.
 fn open_quote(text: &str, quote: char) -> Option<usize> {
     let mut open: Option<(usize, char)> = None;
-    for (at, c) in text.char_indices() {
+    let mut rest = text.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
         open = match open {
             None if matches!(c, '"' | '\'' | '`') => Some((at, c)),
-            Some((_, with)) if with == c => None,
+            Some((_, with)) if with == c && rest.next_if(|(_, next)| *next == with).is_none() => None,
             other => other,
         };
     }
@@ -187,7 +188,7 @@ mod tests {
         let names = Names::new(["chrom", "café", "select_me"].map(str::to_owned).to_vec());
         assert_eq!(names.of("SEL", 3), (0, vec!["select_me".to_owned(), "SELECT".to_owned()]));
         assert_eq!(names.of("select ch", 9), (7, vec!["chrom".to_owned()]));
-        assert_eq!(names.of("é caf, b", 6), (3, vec!["café".to_owned()]));
+        assert_eq!(names.of("é caf, b", 6), (3, vec!["\"café\"".to_owned()]));
         assert_eq!(names.of("a.wh", 4), (2, vec!["when".to_owned(), "where".to_owned()]));
         assert_eq!(names.of("", 0), (0, vec![]));
         assert_eq!(names.of("caé", 4), (0, vec![]));
@@ -210,7 +211,7 @@ mod tests {
     fn quotes_are_told_apart() {
         assert_eq!(open_quote("SELECT 'a", '\''), Some(7));
         assert_eq!(open_quote("SELECT 'a\"", '"'), None);
-        assert_eq!(open_quote("SELECT 'it''s", '\''), Some(11));
+        assert_eq!(open_quote("SELECT 'it''s", '\''), Some(7));
         assert_eq!(open_quote("SELECT 'a'", '\''), None);
     }
 

@@ -68,7 +68,7 @@ pub(super) fn type_of(datatype: Datatype, number: Number) -> DataType {
     match (is_bytes(datatype), number) {
         (true, Number::One) => DataType::FixedSizeBinary(1),
         (true, Number::Two) => DataType::FixedSizeBinary(2),
-        (true, Number::Any) if is_text => DataType::LargeUtf8,
+        (true, Number::Any) if is_text => DataType::Utf8View,
         (true, Number::Any) => DataType::LargeBinary,
         (false, Number::One) => of_one(datatype),
         (false, number) => {
@@ -143,7 +143,7 @@ pub(super) fn native(value: &ScalarValue) -> Option<Key> {
         S::Boolean(Some(value)) => Some(Key::Truth(*value)),
         S::Float32(Some(value)) => Some(Key::Float(total((*value).into()))),
         S::Float64(Some(value)) => Some(Key::Float(total(*value))),
-        S::LargeUtf8(Some(text)) => Some(Key::Bytes(text.as_bytes().to_vec())),
+        S::Utf8View(Some(text)) => Some(Key::Bytes(text.as_bytes().to_vec())),
         S::LargeBinary(Some(bytes)) | S::FixedSizeBinary(_, Some(bytes)) => Some(Key::Bytes(bytes.clone())),
         S::FixedSizeList(array) => list(array.value(0).as_ref()),
         S::LargeList(array) => list(array.value(0).as_ref()),
