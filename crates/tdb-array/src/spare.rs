@@ -20,6 +20,15 @@ struct Kept<T> {
     bytes: usize,
 }
 
+/// Bytes of each kind that this process keeps when an array is closed, for the next one.
+const KEPT: usize = 4 << 20;
+
+/// What arrays that were closed leave to those that are opened next. A program that opens an array for each small write would touch fresh
+/// memory for each: of a tile of 2 MiB, filling that takes longer than writing the file.
+pub(crate) static LEFT_CELLS: Pool<CellBuffers> = Pool::of(KEPT);
+/// The same for parts of tiles as they are stored.
+pub(crate) static LEFT_PARTS: Pool<[Vec<u8>; 3]> = Pool::of(KEPT);
+
 /// Memory that can be used again.
 pub(crate) trait Spare: Default {
     /// How many bytes it has.
@@ -61,7 +70,7 @@ impl<T> Default for Pool<T> {
 
 impl<T> Pool<T> {
     /// Keeps so many bytes at most.
-    pub(crate) fn of(most: usize) -> Self {
+    pub(crate) const fn of(most: usize) -> Self {
         Self { kept: Mutex::new(Kept { spares: Vec::new(), bytes: 0 }), most }
     }
 }
@@ -69,10 +78,22 @@ impl<T> Pool<T> {
 impl<T: Spare> Pool<T> {
     /// What was given last, as it was, or something new.
     pub(crate) fn take(&self) -> T {
+        self.take_if_any().unwrap_or_default()
+    }
+
+    /// What was given last, as it was; none if there is nothing.
+    pub(crate) fn take_if_any(&self) -> Option<T> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(spare) = kept.spares.pop() else { return T::default() };
+        let spare = kept.spares.pop()?;
         kept.bytes -= spare.memory();
-        spare
+        Some(spare)
+    }
+
+    /// Gives all that is there to another pool.
+    pub(crate) fn leave_to(&mut self, other: &Self) {
+        let kept = self.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
+        kept.bytes = 0;
+        kept.spares.drain(..).for_each(|spare| other.give(spare));
     }
 
     pub(crate) fn give(&self, spare: T) {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::monitor::Watch;
+use crate::spare::LEFT_CELLS;
 use crate::tiles::TileScratch;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -28,11 +29,21 @@ struct Shared {
     scratches: Mutex<Vec<TileScratch>>,
 }
 
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let scratches = self.scratches.get_mut().map(std::mem::take).unwrap_or_default();
+        scratches.into_iter().for_each(|scratch| LEFT_CELLS.give(scratch.cells));
+    }
+}
+
 /// Jobs that unfilter less than this many bytes in all are done inline: waking threads would cost more.
 const WORTH_A_THREAD: u64 = 256 * 1024;
 
-/// As how many bytes a small read counts: reads wait rather than compute, so that a few are worth a thread.
-pub(crate) const WEIGHT_OF_A_READ: u64 = 64 << 10;
+/// As how many bytes a small read counts: of a file in the page cache it takes some ten microseconds, and threads some hundred to begin.
+pub(crate) const WEIGHT_OF_A_READ: u64 = 2 << 10;
+
+/// As how many bytes it counts to make a file durable: that waits, so that a few are worth a thread.
+const WEIGHT_OF_A_SYNC: u64 = 64 << 10;
 
 impl Workers {
     /// `threads` of 0 means as many as the machine has, 1 that everything runs on the caller's thread. Filters keep to the
@@ -142,7 +153,7 @@ impl Workers {
             return at_once(profile.in_flight, &files, finish).into_iter().collect();
         }
         // To wait for a disk is nothing that takes a processor.
-        let weight = files.len() as u64 * WEIGHT_OF_A_READ;
+        let weight = files.len() as u64 * WEIGHT_OF_A_SYNC;
         self.for_each(weight, files, |file, _| Ok(file.finish()?))
     }
 
@@ -177,7 +188,8 @@ impl Workers {
 
     fn borrow_scratch(&self) -> TileScratch {
         let spare = self.shared.scratches.lock().ok().and_then(|mut spare| spare.pop());
-        let scratch = spare.unwrap_or_else(|| TileScratch::with_limits(self.limits));
+        let scratch =
+            spare.unwrap_or_else(|| TileScratch { cells: LEFT_CELLS.take(), ..TileScratch::with_limits(self.limits) });
         TileScratch { watch: self.watch.clone(), ..scratch }
     }
 

@@ -58,11 +58,12 @@ fn cells(array: &Array) -> usize {
 fn footers_are_read_when_somebody_asks() {
     let array = ArrayOptions::new().threads(1).open_on(memory(CONSOLIDATED)).unwrap();
     assert_eq!((array.directory().fragments.len(), array.damaged().len()), (3, 0));
-    assert_eq!(requests(&array), (3, 1, 1));
+    // The schema is read; the list of what was consolidated is asked for its size.
+    assert_eq!(requests(&array), (3, 2, 1));
     assert_eq!(array.fragments().unwrap().len(), 3);
-    assert_eq!(requests(&array), (4, 3, 3));
+    assert_eq!(requests(&array), (4, 4, 3));
     assert_eq!(array.fragments().unwrap().len(), 3);
-    assert_eq!(requests(&array), (4, 3, 3));
+    assert_eq!(requests(&array), (4, 4, 3));
 }
 
 #[test]
@@ -70,10 +71,11 @@ fn a_listing_per_folder_and_a_read_per_schema_and_footer() {
     // The array's folder, schemas, commits; one schema, two footers.
     assert_eq!(requests(&open(&memory(PLAIN)).unwrap()), (3, 3, 3));
     // Consolidated footers of two of three fragments: their folder is listed, their file read in place of two footers.
-    assert_eq!(requests(&open(&memory(CONSOLIDATED)).unwrap()), (4, 3, 3));
+    // Of commits only such that aren't empty are asked for their size, as opening them does: here one.
+    assert_eq!(requests(&open(&memory(CONSOLIDATED)).unwrap()), (4, 4, 3));
     // Footers of fragments that don't count at the time are left alone.
     let early = ArrayOptions::new().threads(1).at(1_700_000_000_000).open_on(memory(CONSOLIDATED)).unwrap();
-    assert_eq!((early.fragments().unwrap().len(), requests(&early)), (1, (3, 2, 2)));
+    assert_eq!((early.fragments().unwrap().len(), requests(&early)), (1, (3, 3, 2)));
 }
 
 #[test]

@@ -12,22 +12,41 @@ use crate::Result;
 use crate::draft::{Draft, Left, Reason};
 use crate::step::Action;
 
-/// The first part of a path that is a symbolic link. A storage of this machine names places without links: where a folder is
-/// called otherwise than its path has it, a link leads there.
+/// The first part of a path that is a symbolic link.
 pub(crate) fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
-    let plain = |uri: Option<String>| {
-        uri.filter(|uri| uri.starts_with("file://")).map(|uri| uri.trim_end_matches('/').to_owned())
-    };
-    let Some(root) = plain(storage.uri("")) else { return Ok(None) };
-    let ends = path.match_indices('/').map(|(end, _)| end).chain(std::iter::once(path.len()));
-    for part in ends.map(|end| &path[..end]).filter(|part| !part.is_empty()) {
-        let (as_path, itself) = (plain(storage.uri(part)), plain(storage.sub(part)?.uri("")));
-        // A storage that calls all of its folders the same says nothing.
-        if itself.is_some_and(|itself| itself != root && as_path.is_some_and(|as_path| as_path != itself)) {
-            return Ok(Some(part.to_owned()));
-        }
+    Ok(Links::of(storage).on(path))
+}
+
+/// Which folders of a storage of this machine are symbolic links, each asked once.
+struct Links<'a> {
+    /// The storage's own folder, without links; none if it isn't on this machine.
+    root: Option<PathBuf>,
+    /// What is none.
+    folders: HashSet<&'a str>,
+}
+
+impl<'a> Links<'a> {
+    fn of(storage: &dyn Storage) -> Self {
+        let place = |uri: String| Some(PathBuf::from(format!("{}/", uri.strip_prefix("file://")?)));
+        Self { root: storage.uri("").and_then(place), folders: HashSet::new() }
     }
-    Ok(None)
+
+    /// The first part of a path that is one.
+    fn on(&mut self, path: &'a str) -> Option<String> {
+        let root = self.root.as_ref()?;
+        let ends = path.match_indices('/').map(|(end, _)| end).chain(std::iter::once(path.len()));
+        for part in ends.map(|end| &path[..end]).filter(|part| !part.is_empty()) {
+            if self.folders.contains(part) {
+                continue;
+            }
+            match fs::symlink_metadata(root.join(part)) {
+                Ok(metadata) if metadata.is_symlink() => return Some(part.to_owned()),
+                // What isn't there leads nowhere.
+                Ok(_) | Err(_) => self.folders.insert(part),
+            };
+        }
+        None
+    }
 }
 
 /// Whether a path is a symbolic link, be it one that leads nowhere.
@@ -45,8 +64,9 @@ pub(crate) fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<D
             EntryKind::File => step.path.rsplit_once('/').map_or("", |(folder, _)| folder),
         });
     }
+    let mut links = Links::of(storage);
     for place in places {
-        if let Some(path) = link_on(storage, place)? {
+        if let Some(path) = links.on(place) {
             draft.left.push(Left { path, why: Reason::Link });
             return Ok(Draft { left: draft.left, ..Draft::default() });
         }

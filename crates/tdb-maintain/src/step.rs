@@ -1,11 +1,8 @@
 //! One thing that maintenance does: a file that it writes, a file or folder that it removes.
 
-use tdb_storage::{EntryKind, Storage, at_once};
+use tdb_storage::{EntryKind, Storage};
 
 use crate::Result;
-
-/// How many folders are removed at once: that is waiting for a disk, not computing.
-const IN_FLIGHT: usize = 8;
 
 /// A file to be written, or a file or folder to be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +113,10 @@ impl Planned {
                 let paths: Vec<&str> = some.iter().map(|planned| planned.step.path.as_str()).collect();
                 storage.remove_files(&paths).into_iter().map(was_there).collect()
             }
-            some => at_once(IN_FLIGHT, some, |planned| planned.run(storage)),
+            some => {
+                let folders: Vec<&str> = some.iter().map(|planned| planned.step.path.as_str()).collect();
+                storage.remove_folders(&folders).into_iter().map(was_there).collect()
+            }
         }
     }
 

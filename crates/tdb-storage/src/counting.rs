@@ -265,6 +265,11 @@ impl Storage for CountingStorage {
         self.write().remove_folder(folder)
     }
 
+    fn remove_folders(&self, folders: &[&str]) -> Vec<Result<()>> {
+        self.counts.writes.fetch_add(folders.len() as u64, Relaxed);
+        self.inner.remove_folders(folders)
+    }
+
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         self.write().rename(from, to)
     }

@@ -113,6 +113,9 @@ macro_rules! forward_storage {
     (@remove_folder $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, remove_folder(folder: &str) -> $crate::Result<()>);
     };
+    (@remove_folders $this:ident $inner:expr) => {
+        $crate::forward_storage!(@one $this $inner, remove_folders(folders: &[&str]) -> Vec<$crate::Result<()>>);
+    };
     (@rename $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, rename(from: &str, to: &str) -> $crate::Result<()>);
     };

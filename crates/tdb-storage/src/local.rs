@@ -92,8 +92,26 @@ impl LocalStorage {
         })
     }
 
-    /// Deletes files of one folder.
-    fn remove_of_folder(&self, paths: &[&str], removed: &mut Vec<Result<()>>) {
+    /// Deletes a folder with all that it holds, not durably yet.
+    fn remove_tree(&self, folder: &str) -> Result<()> {
+        let place = self.place(folder);
+        if !fs::symlink_metadata(&place).map_err(|error| self.error(folder, error))?.is_dir() {
+            return Err(StorageError::NotAFolder { path: self.describe(folder) });
+        }
+        fs::remove_dir_all(&place).map_err(|error| self.error(folder, error))
+    }
+
+    /// Deletes what has these paths, durably: what is gone of a folder together.
+    fn remove_each(&self, paths: &[&str], remove: impl Fn(&str) -> Result<()>) -> Vec<Result<()>> {
+        let mut removed = Vec::with_capacity(paths.len());
+        for some in paths.chunk_by(|one, next| parent(one) == parent(next)) {
+            self.remove_of_folder(some, &remove, &mut removed);
+        }
+        removed
+    }
+
+    /// Deletes what has these paths, all of one folder.
+    fn remove_of_folder(&self, paths: &[&str], remove: impl Fn(&str) -> Result<()>, removed: &mut Vec<Result<()>>) {
         let Some(first) = paths.first() else { return };
         // Where the path to one leads through a link, the paths to all do.
         let leads_through_link = check_below_root(first).and_then(|()| self.check_no_links_above(first)).is_err();
@@ -103,7 +121,7 @@ impl LocalStorage {
             if leads_through_link {
                 self.check_no_links_above(path)?;
             }
-            self.unlink(path)
+            remove(path)
         }));
         let mut done = removed[start..].iter().zip(paths).filter(|(removed, _)| removed.is_ok());
         let Some((_, path)) = done.next() else { return };
@@ -255,21 +273,18 @@ impl Storage for LocalStorage {
     }
 
     fn remove_files(&self, paths: &[&str]) -> Vec<Result<()>> {
-        let mut removed = Vec::with_capacity(paths.len());
-        for some in paths.chunk_by(|one, next| parent(one) == parent(next)) {
-            self.remove_of_folder(some, &mut removed);
-        }
-        removed
+        self.remove_each(paths, |path| self.unlink(path))
     }
 
     fn remove_folder(&self, folder: &str) -> Result<()> {
         check_below_root(folder)?;
         self.check_no_links_above(folder)?;
-        let place = self.place(folder);
-        if !fs::symlink_metadata(&place).map_err(|error| self.error(folder, error))?.is_dir() {
-            return Err(StorageError::NotAFolder { path: self.describe(folder) });
-        }
-        fs::remove_dir_all(&place).and_then(|()| sync_parent(&place)).map_err(|error| self.error(folder, error))
+        self.remove_tree(folder)?;
+        sync_parent(&self.place(folder)).map_err(|error| self.error(folder, error))
+    }
+
+    fn remove_folders(&self, folders: &[&str]) -> Vec<Result<()>> {
+        self.remove_each(folders, |folder| self.remove_tree(folder))
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {

@@ -9,6 +9,9 @@ use crate::{
     forward_storage, read_range,
 };
 
+/// How many folders are removed at once where answers take long: each is many requests by itself.
+const FOLDERS_AT_ONCE: usize = 8;
+
 /// A tree of files and folders, rooted somewhere.
 ///
 /// Paths are relative to the root and `/`-separated, checked by [`check_path`](crate::check_path); `""` is the root.
@@ -191,6 +194,12 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// be gone.
     fn remove_folder(&self, folder: &str) -> Result<()>;
 
+    /// Deletes folders with all that they hold, durably, in any order: of a crash, or an error, any of them may be left. A local disk makes
+    /// what is gone of a folder durable once, as with [`remove_files`](Self::remove_files). Gives what came of each.
+    fn remove_folders(&self, folders: &[&str]) -> Vec<Result<()>> {
+        at_once(self.profile().in_flight.min(FOLDERS_AT_ONCE), folders, |folder| self.remove_folder(folder))
+    }
+
     /// Gives a file, or a folder with all that it holds, another path, durably; the folder that it comes to lie in has to be
     /// there. Nothing is ever overwritten. A local disk does it at once; where a storage can't, it is copied as a whole before
     /// any of it goes, and a crash in between may leave both.
@@ -277,7 +286,7 @@ pub enum EntryKind {
 macro_rules! forward_all {
     () => {
         forward_storage!(|this| (**this) => list, names, open, open_sized, profile, fetch_one, fetch, fetch_each, kind, sub, describe, uri, create_folder, create_new,
-            create_file, sync_folder, remove_file, remove_files, remove_folder, rename, read, read_up_to, exists);
+            create_file, sync_folder, remove_file, remove_files, remove_folder, remove_folders, rename, read, read_up_to, exists);
     };
 }
 

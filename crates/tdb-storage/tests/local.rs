@@ -163,8 +163,10 @@ fn nothing_is_removed_through_links() {
     assert!(through(storage.remove_folder("link/documents")));
     assert!(through(storage.remove_file("link/documents/letter")));
     assert!(storage.remove_files(&["link/documents/letter", "link/documents/none"]).into_iter().all(through));
+    assert!(storage.remove_folders(&["link/documents", "link/none"]).into_iter().all(through));
     assert_eq!(std::fs::read(elsewhere.path().join("documents/letter")).unwrap(), b"dear");
     // The link itself may go.
+    assert!(storage.remove_folders(&["link"])[0].is_err());
     storage.remove_file("link").unwrap();
     assert!(elsewhere.path().join("documents/letter").is_file());
 }

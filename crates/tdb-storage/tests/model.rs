@@ -14,6 +14,7 @@ enum Step {
     RemoveFile(String),
     RemoveFiles(Vec<String>),
     RemoveFolder(String),
+    RemoveFolders(Vec<String>),
     List(String),
     Read(String),
     Kind(String),
@@ -37,6 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => path().prop_map(Step::RemoveFile),
         1 => prop::collection::vec(path(), 0..4).prop_map(Step::RemoveFiles),
         1 => path().prop_map(Step::RemoveFolder),
+        1 => prop::collection::vec(path(), 0..4).prop_map(Step::RemoveFolders),
         2 => path().prop_map(Step::List),
         2 => path().prop_map(Step::Read),
         2 => path().prop_map(Step::Kind),
@@ -71,6 +73,10 @@ fn outcome(storage: &dyn Storage, step: &Step) -> String {
             storage.remove_files(&paths).into_iter().map(show).collect()
         }
         Step::RemoveFolder(path) => show(storage.remove_folder(path)),
+        Step::RemoveFolders(paths) => {
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            storage.remove_folders(&paths).into_iter().map(show).collect()
+        }
         Step::List(path) => {
             let names = storage.list(path).map(|all| all.into_iter().map(|entry| (entry.name, entry.kind)).collect());
             assert_eq!(show(storage.names(path)), show::<Vec<(String, tdb_storage::EntryKind)>>(names));

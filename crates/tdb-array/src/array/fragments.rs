@@ -17,7 +17,7 @@ use crate::access::Access;
 use crate::damage::Damaged;
 use crate::damage::Findings;
 use crate::fragment::UnparsedFragment;
-use crate::workers::{WEIGHT_OF_A_READ, Workers};
+use crate::workers::Workers;
 use crate::{ArrayError, Fragment, FragmentEntry, Result};
 
 /// Fragments, and what was left out of them because it can't be read.
@@ -96,6 +96,9 @@ struct Loader<'a> {
     inner: &'a Inner,
 }
 
+/// As how many bytes it counts to parse a footer, which takes a microsecond or two.
+const WEIGHT_OF_A_FOOTER: u64 = 256;
+
 /// Schemas by their paths; `None` for one that can't be read.
 type Schemas = BTreeMap<String, Option<Arc<ArraySchema>>>;
 
@@ -131,7 +134,7 @@ impl Loader<'_> {
             }
         }
         let schemas = self.schemas(&unparsed, early.schemas, findings)?;
-        let weight = unparsed.len() as u64 * WEIGHT_OF_A_READ;
+        let weight = unparsed.len() as u64 * WEIGHT_OF_A_FOOTER;
         let parsed = self.workers.map(weight, unparsed, |fragment, _| {
             let folder = fragment.folder().to_owned();
             Ok((

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tdb_filters::KeyProblem;
 use tdb_generic_tile::GenericTileDecoder;
+use tdb_metadata::CommitKind;
 use tdb_schema::ArraySchema;
-use tdb_storage::{AheadStorage, CountingStorage, Entry, LocalStorage, Storage, StorageError};
+use tdb_storage::{AheadStorage, CountingStorage, Entry, EntryKind, LocalStorage, Storage, StorageError};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA, SCHEMA_FOLDER};
 use tdb_types::{ArrayType, ByteReader, Limits};
 
@@ -256,7 +257,8 @@ fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<
         // What fragments will want is listed when they are.
         false => {
             let wanted = FOLDERS.into_iter().filter(|folder| *folder != FRAGMENT_META_FOLDER && has(folder));
-            wanted.map(|folder| (folder, storage.list(folder))).collect()
+            let list = |folder| if folder == COMMITS_FOLDER { commits(storage) } else { storage.list(folder) };
+            wanted.map(|folder| (folder, list(folder))).collect()
         }
     };
     for (folder, entries) in listed {
@@ -268,6 +270,26 @@ fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<
         }
     }
     Ok(listing)
+}
+
+/// Lists the commits where answers take no time. Those of fragments are empty, and there is one for each: only the others are asked for their
+/// sizes.
+fn commits(storage: &dyn Storage) -> Listed {
+    let mut entries = Vec::new();
+    for (name, kind) in storage.names(COMMITS_FOLDER)? {
+        let is_sized = kind == EntryKind::File && CommitKind::of(&name) != Some(CommitKind::Write);
+        let size = match is_sized {
+            true => storage.file_size(&format!("{COMMITS_FOLDER}/{name}"))?,
+            false => Some(0),
+        };
+        match (kind, size) {
+            (EntryKind::File, Some(size)) => entries.push(Entry::file(name, size)),
+            (EntryKind::Folder, _) => entries.push(Entry::folder(name)),
+            // One that was removed meanwhile: what stands in its place may not be among these names.
+            (EntryKind::File, None) => return storage.list(COMMITS_FOLDER),
+        }
+    }
+    Ok(entries)
 }
 
 /// Whether a name is in the array's own folder.

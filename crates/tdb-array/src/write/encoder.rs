@@ -11,7 +11,7 @@ use tdb_types::{Cells, Datatype, Feature, FormatVersion, Validity};
 
 use super::check::StoredField;
 use super::version::library_version;
-use crate::spare::Pool;
+use crate::spare::{LEFT_PARTS, Pool};
 use crate::tiles::{FieldTiles, TileScratch, in_tile_layout};
 use crate::{Array, ArrayError, Environment, Result};
 
@@ -80,6 +80,12 @@ impl Run {
     /// All cells of a tile.
     pub(crate) fn whole(cells: usize) -> std::iter::Once<Self> {
         std::iter::once(Self { cells: 0..cells, one_by_one: false })
+    }
+}
+
+impl Drop for FieldEncoder {
+    fn drop(&mut self) {
+        self.spares.leave_to(&LEFT_PARTS);
     }
 }
 
@@ -295,7 +301,7 @@ impl FieldEncoder {
 
     /// Memory for the parts of a tile.
     pub(crate) fn empty_parts(&self) -> [Vec<u8>; 3] {
-        let mut parts = self.spares.take();
+        let mut parts = self.spares.take_if_any().unwrap_or_else(|| LEFT_PARTS.take());
         parts.iter_mut().for_each(Vec::clear);
         parts
     }

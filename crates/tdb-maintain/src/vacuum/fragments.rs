@@ -23,9 +23,6 @@ use crate::ignoring::ignoring;
 use crate::step::Planned;
 use crate::target::list;
 
-/// How many fragments are asked for at once: that is waiting, not computing.
-const IN_FLIGHT: usize = 8;
-
 /// What is to be said of a vacuum file.
 pub(crate) struct ListVerdict {
     pub(crate) path: String,
@@ -170,7 +167,8 @@ impl<'a> There<'a> {
             new.fragments.push(array.fragment_of(&fragment.entry).map_err(unsound)?);
             new.entries.push(fragment.entry.clone());
         }
-        let replaced = at_once(IN_FLIGHT, &family.replaced, |fragment| replaced(array, &fragment.entry));
+        let replaced =
+            at_once(array.storage().profile().in_flight, &family.replaced, |fragment| replaced(array, &fragment.entry));
         let replaced: Vec<Replaced> = replaced.into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
         // Cells that were deleted may have been left out.
         if !self.has_deletes {
@@ -206,17 +204,15 @@ impl<'a> There<'a> {
         let mut steps: Vec<Planned> = ignoring_commits(array, names, inventory, &commits)?.into_iter().collect();
         let mut folders = Vec::new();
         let paths: Vec<&str> = removed.values().copied().collect();
-        let listed = at_once(IN_FLIGHT, &paths, |folder| list(storage, folder));
+        let listed = at_once(storage.profile().in_flight, &paths, |folder| list(storage, folder));
         for (folder, files) in paths.iter().zip(listed) {
             let files = files?;
             let metadata = files.iter().find(|entry| entry.name == FRAGMENT_METADATA);
             match self.committed.get(folder).map(|fragment| fragment.commit.as_deref()) {
                 Some(Some(commit)) if self.files.contains(commit) => {
-                    steps.push(Planned::remove_file(
-                        commit.to_owned(),
-                        0,
-                        "the commit of a fragment that was replaced",
-                    ));
+                    let what = "the commit of a fragment that was replaced";
+                    // What stands in place of the fragments counts, whichever of them are left.
+                    steps.push(Planned::remove_file(commit.to_owned(), 0, what).in_any_order());
                 }
                 // Without a commit of its own it is the metadata that commits.
                 Some(None) => steps.extend(metadata.map(|entry| {

@@ -93,6 +93,12 @@ mod tests {
         };
         assert_eq!(synced(none), [""; 0]);
         assert_eq!(synced(|storage| storage.remove_folder("d")), ["root"]);
+        let folders = |storage: &LocalStorage| {
+            ["d/g", "d/h"].iter().try_for_each(|folder| storage.create_folder(folder))?;
+            SYNCED.take();
+            storage.remove_folders(&["d/f", "d/g", "d/none", "d/h"]).into_iter().filter(|one| !one.is_err()).collect()
+        };
+        assert_eq!(synced(folders), ["root/d"]);
     }
 
     /// The system refuses to make a pipe durable, so that whoever hears nothing of it hasn't asked.
