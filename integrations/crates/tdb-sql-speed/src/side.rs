@@ -87,7 +87,10 @@ impl Running {
 
     pub(crate) fn ask(&mut self, query: &Query) -> Result<Answer> {
         let mut asked = query.frame.clone();
-        asked["sql"] = json!(query.sql);
+        asked["sql"] = match self.side {
+            Side::Parquet | Side::Duckdb => json!(query.sql_of_parquet()),
+            Side::Array | Side::Pandas => json!(query.sql),
+        };
         writeln!(self.input, "{asked}")?;
         self.input.flush()?;
         let mut line = String::new();

@@ -80,6 +80,8 @@ def make_array(path, rows):
         tiledb.Attr("time", dtype="datetime64[ms]", filters=zstd()),
         tiledb.Attr("kind", dtype=np.uint8, enum_label="kinds", filters=zstd()),
         tiledb.Attr("kind_text", dtype="U", var=True, filters=zstd()),
+        # As Parquet has them unless it is told otherwise.
+        tiledb.Attr("kind_dictionary", dtype="U", var=True, filters=zstd(tiledb.DictionaryFilter())),
     ]
     # As tiledbsoma has them.
     offsets = zstd(tiledb.DoubleDeltaFilter(), tiledb.BitWidthReductionFilter())
@@ -97,7 +99,7 @@ def make_array(path, rows):
             cells = rows_of(first, last, rows)
             chrom, pos = cells.pop("chrom"), cells.pop("pos")
             cells["kind"] = places[cells["kind"]]
-            cells["kind_text"] = np.array(ordered, dtype=object)[cells["kind"]]
+            cells["kind_text"] = cells["kind_dictionary"] = np.array(ordered, dtype=object)[cells["kind"]]
             array[chrom, pos] = cells
 
 

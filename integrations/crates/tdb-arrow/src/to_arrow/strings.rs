@@ -1,5 +1,7 @@
 //! Cells of bytes: strings and binary.
 
+mod few;
+
 use std::sync::Arc;
 
 use arrow_array::types::{GenericBinaryType, GenericStringType};
@@ -22,8 +24,12 @@ pub(super) fn array(mut cells: Cells<'_>, text: bool, large: bool) -> Result<Arr
     }
 }
 
-/// The array of cells of text, as views of it. They are made of strings that were checked, all of them at once.
+/// The array of cells of text, as views of it. They are made of strings that were checked, all of them at once, unless few are different.
 pub(super) fn views(mut cells: Cells<'_>) -> Result<ArrayRef> {
+    let offsets: &[u64] = cells.offsets.as_ref().and_then(|offsets| offsets.values()).unwrap_or_default();
+    if let Some(views) = few::views(offsets, &cells.values, cells.nulls.as_ref()) {
+        return Ok(Arc::new(views));
+    }
     let offsets = buffers::large_offsets(cells.offsets.take());
     let strings: LargeStringArray = text_of_size(cells, &offsets)?;
     Ok(Arc::new(StringViewArray::from(&strings)))
