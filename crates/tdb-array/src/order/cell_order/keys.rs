@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use tdb_rtree::DimRange;
+use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::global_order::GlobalOrder;
 
 use super::pack::{Packed, Part};
@@ -84,6 +84,23 @@ impl CellOrder {
             return (low.clear_low(self.bits_after(1)), high.fill_low(self.bits_after(1)));
         }
         let (low, high): (K, K) = self.corners(bounds);
+        self.ends_of_corners(low, high)
+    }
+
+    /// The same for each of many boxes, whose keys are made together.
+    pub(crate) fn ends_of_all<K: Key>(&self, boxes: &[NdRange]) -> Vec<(K, K)> {
+        let is_hilbert = self.leading.as_ref().and_then(GlobalOrder::hilbert).is_some();
+        let Some(corners) = corners_of_all(boxes).filter(|_| !is_hilbert) else {
+            return boxes.iter().map(|bounds| self.ends(&bounds.0)).collect();
+        };
+        let signs = self.sign_bits();
+        let keys = self.keys::<K>(&corners, 2 * boxes.len());
+        let pairs = keys.as_chunks::<2>().0.iter();
+        pairs.map(|[low, high]| self.ends_of_corners(low.clear_low(signs), high.fill_low(signs))).collect()
+    }
+
+    /// The keys between which those of all cells in a box lie, from those of its corners.
+    fn ends_of_corners<K: Key>(&self, low: K, high: K) -> (K, K) {
         // Within a space tile the corners are as good as in any other order; where a box has several, they alone count.
         let is_word = |packed: &&Packed| matches!(packed.part, Part::Word(_));
         let words = self.packing.packed.iter().take_while(is_word).count();
@@ -98,14 +115,18 @@ impl CellOrder {
     /// order that is so within a space tile only.
     fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
         let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
-        // A box that begins or ends with a zero may hold zeros of the other sign.
-        let is_sign = |packed: &&Packed| matches!(packed.part, Part::ZeroSign { .. });
-        let signs = self.packing.packed.iter().rev().take_while(is_sign).map(|packed| packed.bits).sum();
+        let signs = self.sign_bits();
         match self.keys::<K>(&corners, 2)[..] {
             [low, _] if is_endless(bounds) => (low.clear_low(signs), K::HIGHEST),
             [low, high] => (low.clear_low(signs), high.fill_low(signs)),
             _ => (K::default(), K::HIGHEST),
         }
+    }
+
+    /// Last bits of the key that say which sign a zero has: a box that begins or ends with one may hold zeros of the other sign.
+    fn sign_bits(&self) -> u32 {
+        let is_sign = |packed: &&Packed| matches!(packed.part, Part::ZeroSign { .. });
+        self.packing.packed.iter().rev().take_while(is_sign).map(|packed| packed.bits).sum()
     }
 
     /// Bits of the key behind the first `parts` parts.
@@ -123,6 +144,19 @@ impl CellOrder {
     }
 }
 
+/// The lower and the upper corner of each box, as if they were two cells; none if they aren't all of numbers.
+fn corners_of_all(boxes: &[NdRange]) -> Option<Vec<Coordinates>> {
+    let dimensions = boxes.first()?.0.len();
+    let mut corners = vec![Vec::with_capacity(2 * boxes.len()); dimensions];
+    for NdRange(ranges) in boxes {
+        for (corners, range) in corners.iter_mut().zip(ranges) {
+            let DimRange::Fixed { lo, hi } = range else { return None };
+            corners.extend([*lo, *hi]);
+        }
+    }
+    Some(corners.into_iter().map(Coordinates::Keys).collect())
+}
+
 /// Whether the end of some range isn't known.
 fn is_endless(bounds: &[DimRange]) -> bool {
     bounds.iter().any(|range| matches!(range, DimRange::Var { hi: Bound::Unbounded, .. }))
@@ -135,5 +169,41 @@ fn eight_bytes(string: &[u8], skip: usize) -> u64 {
     match rest.first_chunk() {
         Some(bytes) => u64::from_be_bytes(*bytes),
         None => rest.iter().enumerate().fold(0, |number, (place, byte)| number | u64::from(*byte) << (56 - 8 * place)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tdb_rtree::{DimRange, NdRange};
+    use tdb_schema::{Dimension, SchemaBuilder};
+    use tdb_types::{Datatype, Layout, Scalar};
+
+    use crate::Order;
+    use crate::order::cell_order::CellOrder;
+
+    fn range() -> impl Strategy<Value = DimRange> {
+        (0..1000_u64, 0..1000_u64).prop_map(|(a, b)| DimRange::Fixed { lo: a.min(b), hi: a.max(b) })
+    }
+
+    proptest! {
+        #[test]
+        fn ends_of_many_boxes_are_those_of_each(
+            boxes in prop::collection::vec((range(), range()), 0..20),
+            order in prop::sample::select(vec![Order::Global, Order::RowMajor, Order::ColMajor]),
+            is_hilbert in any::<bool>(),
+        ) {
+            let dimension = |name| {
+                let dimension = Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(999));
+                if is_hilbert { dimension } else { dimension.with_tile_extent(Scalar::U64(37)) }
+            };
+            let schema = SchemaBuilder::sparse().dimension(dimension("a")).dimension(dimension("b"));
+            let schema = if is_hilbert { schema.cell_order(Layout::Hilbert) } else { schema };
+            let whole = DimRange::Fixed { lo: 0, hi: 999 };
+            let order = CellOrder::new(&schema.build().unwrap(), order, &[whole.clone(), whole]).unwrap();
+            let boxes: Vec<NdRange> = boxes.into_iter().map(|(a, b)| NdRange(vec![a, b])).collect();
+            let each: Vec<(u128, u128)> = boxes.iter().map(|bounds| order.ends(&bounds.0)).collect();
+            prop_assert_eq!(order.ends_of_all::<u128>(&boxes), each);
+        }
     }
 }

@@ -10,10 +10,12 @@ use tdb_schema::FieldRef;
 
 use super::boxed::Compared;
 use super::neighbours::each_pair;
-use super::selected::SelectedTile;
+use super::selected::{SelectedTile, Tiles};
 use super::source::{Sought, Source};
 use super::spares::Spares;
 use crate::fragment::prefetch;
+use crate::order::cell_order::CellOrder;
+use crate::order::key::Key;
 use crate::query::CheckedQuery;
 use crate::read::{OutputField, Relevant};
 use crate::{Array, Fragment, Order, Result, TimeRange};
@@ -158,6 +160,19 @@ impl Context {
     /// The smallest box that holds all wanted cells of a tile, as far as is known; none if there are none.
     pub(super) fn bounds(&self, source: usize, tile: u64) -> Option<NdRange> {
         self.sources[source].mbr(tile).intersection(self.hull.as_ref()?)
+    }
+
+    /// The tiles, each with keys between which those of all its wanted cells lie; none if it has none.
+    pub(super) fn keys_of_bounds<'t, K: Key>(
+        &self,
+        order: &CellOrder,
+        tiles: &'t Tiles,
+    ) -> impl Iterator<Item = (&'t (usize, SelectedTile), Option<(K, K)>)> + use<'t, K> {
+        let bounds: Vec<_> = tiles.iter().map(|(source, tile)| self.bounds(*source, tile.tile)).collect();
+        let has_bounds: Vec<bool> = bounds.iter().map(Option::is_some).collect();
+        let bounds: Vec<NdRange> = bounds.into_iter().flatten().collect();
+        let mut ends = order.ends_of_all(&bounds).into_iter();
+        tiles.iter().zip(has_bounds).map(move |(tile, has_bounds)| (tile, has_bounds.then(|| ends.next()).flatten()))
     }
 }
 

@@ -10,7 +10,6 @@ use super::choice::bounds;
 use super::context::Context;
 use super::engine::Engine;
 use super::gather::{Gathered, Gatherer, Unfinished};
-use super::selected::SelectedTile;
 use super::selected::Tiles;
 use super::stream::Stream;
 use super::table::{Run, RunQueue, TileTable};
@@ -89,10 +88,8 @@ impl InOrder {
     pub(super) fn new(context: &Context, tiles: Tiles) -> Result<Self> {
         let schema = context.array.schema();
         let order = CellOrder::new(schema, Order::Global, &bounds(context, &tiles))?;
-        let low = |(source, tile): &(usize, SelectedTile)| {
-            context.bounds(*source, tile.tile).map_or(0, |bounds| order.ends(&bounds.0).0)
-        };
-        let lows: Vec<u128> = tiles.iter().map(low).collect();
+        let lows = context.keys_of_bounds(&order, &tiles).map(|(_, ends)| ends.map_or(0, |(low, _)| low));
+        let lows: Vec<u128> = lows.collect();
         let distinct = !context.allows_duplicates();
         Ok(Self {
             to_come: lows.iter().copied().zip(0..).collect(),

@@ -60,11 +60,10 @@ impl<K: Key> Slabs<K> {
 
     /// Sorts the cells of tiles, those with keys below `start` excepted.
     pub(super) fn new(context: &Context, order: CellOrder, tiles: &Tiles, start: Option<K>) -> Self {
-        let mut tiles: Vec<SlabTile<K>> = tiles
-            .iter()
-            .filter_map(|(source, tile)| {
-                let bounds = context.bounds(*source, tile.tile)?.0;
-                let (low, high): (K, K) = order.ends(&bounds);
+        let mut tiles: Vec<SlabTile<K>> = context
+            .keys_of_bounds(&order, tiles)
+            .filter_map(|((source, tile), ends)| {
+                let (low, high): (K, K) = ends?;
                 let cell = cell_bytes(context, *source, tile.tile, tile.cells).max(Self::SORTING_BYTES);
                 let bytes = cell as f64 * f64::from(tile.cells);
                 Some(SlabTile { source: *source, tile: *tile, low, high: high.max(low), bytes, slot: None })

@@ -27,9 +27,8 @@ pub(super) struct PendingTile<K> {
 impl<K: Key> Pending<K> {
     /// Tiles whose cells have bounds that the MBRs give.
     pub(super) fn new(context: &Context, order: &CellOrder, tiles: &Tiles) -> Self {
-        let pending = tiles.iter().filter_map(|(source, tile)| {
-            let bounds = context.bounds(*source, tile.tile)?;
-            let (low, _) = order.ends(&bounds.0);
+        let pending = context.keys_of_bounds(order, tiles).filter_map(|((source, tile), ends)| {
+            let (low, _) = ends?;
             Some(PendingTile { low, source: *source, tile: *tile })
         });
         let mut tiles: Vec<_> = pending.collect();
