@@ -11,7 +11,8 @@ use crate::stores;
 /// # Errors
 /// A URI of another kind, or of another machine.
 pub(crate) fn local(text: &OsStr) -> Result<PathBuf> {
-    let Some((scheme, rest)) = text.to_str().and_then(|text| text.split_once("://")) else {
+    let uri = text.to_str().and_then(|text| text.split_once("://"));
+    let Some((scheme, rest)) = uri.filter(|(scheme, _)| is_scheme(scheme)) else {
         return Ok(PathBuf::from(text));
     };
     match scheme.to_ascii_lowercase().as_str() {
@@ -26,9 +27,24 @@ pub(crate) fn local(text: &OsStr) -> Result<PathBuf> {
             Err(Failure::new(Exit::Unsupported, message)
                 .with_hint(elsewhere("copy the array to a disk, whole, and give its path")))
         }
-        // Not a URI that anybody uses; a folder may well be called so.
-        _ => Ok(PathBuf::from(text)),
+        _ => Err(unknown(scheme, rest)),
     }
+}
+
+/// Whether what stands before `://` is the scheme of a URI: `./s3` is none, and one letter is a drive of Windows.
+fn is_scheme(text: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    text.len() > 1 && text.as_bytes()[0].is_ascii_alphabetic() && text.bytes().all(is_inner)
+}
+
+/// What is said of a URI of a kind that nobody knows. Taken for a path, `s4://bucket/new` would become a folder of this machine that
+/// nobody looks for.
+fn unknown(scheme: &str, rest: &str) -> Failure {
+    let schemes: Vec<String> =
+        ["file"].into_iter().chain(stores::schemes()).map(|scheme| format!("{scheme}://")).collect();
+    let message = format!("{scheme}:// is no kind of place that can be opened: there are {}", schemes.join(", "));
+    let hint = format!("a path of this machine that begins so is ./{scheme}://{rest}");
+    Failure::new(Exit::Unsupported, message).with_hint(hint)
 }
 
 /// What else to do than what this build can't, with how to get the one that has more.
@@ -77,10 +93,15 @@ mod tests {
         let path = |text: &str| local(OsStr::new(text)).map(|path| path.to_string_lossy().into_owned());
         assert_eq!(path("a/b").unwrap(), "a/b");
         assert_eq!(path("x://y").unwrap(), "x://y");
+        assert_eq!(path("./s4://y").unwrap(), "./s4://y");
+        assert_eq!(path("a b://y").unwrap(), "a b://y");
+        assert_eq!(path("s4:y").unwrap(), "s4:y");
         assert_eq!(path("file:///tmp/a%20b").unwrap(), "/tmp/a b");
         assert_eq!(path("file://localhost/tmp").unwrap(), "/tmp");
         assert_eq!(path("file://tmp").unwrap_err().exit(), Exit::Usage);
         assert_eq!(path("file:///%4").unwrap_err().exit(), Exit::Usage);
-        assert_eq!(path("s3://bucket/array").unwrap_err().exit(), Exit::Unsupported);
+        for refused in ["s3://bucket/array", "s4://bucket/array", "ftp://host/array", "git+ssh://host/array"] {
+            assert_eq!(path(refused).unwrap_err().exit(), Exit::Unsupported, "{refused}");
+        }
     }
 }

@@ -124,6 +124,7 @@ const CASES: &[(&str, i32, &str)] = &[
     ("read gs://bucket/array", 4, "cargo install --path integrations/crates/tdb-full"),
     ("read az://bucket/array", 4, "az"),
     ("read https://host/array", 4, "https"),
+    ("read s4://bucket/array", 4, "./s4://bucket/array"),
     ("import @/b @/cells.parquet", 4, "cargo install --path integrations/crates/tdb-full"),
     ("import @/b @/cells.arrow", 4, "imports .csv, .jsonl only"),
     // Keys.

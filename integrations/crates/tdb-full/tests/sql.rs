@@ -86,6 +86,57 @@ fn statements_come_from_files_and_pipes() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// A URI that nobody knows is no path: nothing is looked for, or made, in a folder `s4:` of this machine.
+#[test]
+fn unknown_schemes_are_no_paths() {
+    for statement in [
+        "SELECT * FROM 's4://bucket/x'",
+        "SELECT * FROM 's4://bucket/x@2024-05-01'",
+        "SELECT * FROM 's4://bucket/x.parquet'",
+        "SELECT * FROM tdb_schema('s4://bucket/x')",
+        "CREATE EXTERNAL TABLE t STORED AS TILEDB LOCATION 's4://bucket/x'",
+        "CREATE EXTERNAL TABLE t (x INT NOT NULL) STORED AS TILEDB LOCATION 's4://bucket/x' OPTIONS ('dimensions' 'x')",
+        "CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 's4://bucket/x'",
+        "COPY (SELECT 1 AS x) TO 's4://bucket/x' STORED AS TILEDB OPTIONS ('dimensions' 'x')",
+        "COPY (SELECT 1 AS x) TO 's4://bucket/x.parquet'",
+    ] {
+        let (_, said) = refused(&["sql", statement]);
+        assert!(said.contains("s4:// is no kind of place that can be opened"), "{statement}: {said}");
+    }
+    assert_eq!(refused(&["sql", "SELECT * FROM 's4://bucket/x'"]).0, 4);
+    assert!(!Path::new("s4:").exists());
+}
+
+#[test]
+fn a_name_that_looks_like_a_uri_is_reached_by_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["s4:x", "s4://x"] {
+        let path = format!("{}/{name}", folder.path().display());
+        rows(&["sql", &format!("COPY (SELECT 7 AS x) TO '{path}' STORED AS TILEDB OPTIONS ('dimensions' 'x')")]);
+        assert_eq!(rows(&["sql", &format!("SELECT x FROM '{path}'"), "--format", "csv"]), "x\n7\n");
+    }
+    let mut from_there = Command::new(env!("CARGO_BIN_EXE_tdb"));
+    let from_there = from_there.current_dir(folder.path()).args(["sql", "SELECT x FROM './s4://x'", "--format", "csv"]);
+    assert_eq!(text(&from_there.output().unwrap().stdout), "x\n7\n");
+}
+
+#[test]
+fn nulls_that_may_not_be_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = format!("{}/t", folder.path().display());
+    rows(&[
+        "sql",
+        &format!(
+            "CREATE EXTERNAL TABLE t (x INT NOT NULL, a INT NOT NULL) STORED AS TILEDB LOCATION '{path}' OPTIONS ('dimensions' 'x')"
+        ),
+    ]);
+    let (exit, said) = refused(&["sql", &format!("INSERT INTO '{path}' (x, a) VALUES (1, 1), (2, NULL)")]);
+    assert!(exit == 2 && said.contains("value 2 of a row of VALUES is NULL, and its column is NOT NULL"), "{said}");
+    let (exit, said) = refused(&["sql", &format!("INSERT INTO '{path}' (x) VALUES (1)")]);
+    assert!(exit == 2 && said.contains("column \"a\" is NOT NULL"), "{said}");
+    assert_eq!(rows(&["sql", &format!("SELECT count(*) AS n FROM '{path}'"), "--format", "csv"]), "n\n0\n");
+}
+
 #[test]
 fn errors_say_where() {
     let fixture = fixtures::named(SPARSE);

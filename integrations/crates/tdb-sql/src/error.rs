@@ -109,7 +109,17 @@ fn message(error: &DataFusionError) -> String {
         },
         _ => error.strip_backtrace(),
     };
+    if let Some(value) = value_that_is_null(&text) {
+        return format!("value {value} of a row of VALUES is NULL, and its column is NOT NULL");
+    }
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Which value of a row of VALUES is null without being allowed to, if that is what is wrong: they are columns without names then.
+fn value_that_is_null(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("Column 'column")?;
+    let (number, _) = rest.split_once("' is declared as non-nullable but contains null values")?;
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
 }
 
 /// The error of an array that is at the root of it.

@@ -11,10 +11,7 @@ impl Runner<'_> {
     /// What is said of an error of planning: of a table that isn't there what else there is.
     pub(crate) async fn explained(&self, error: &DataFusionError, place: &Place<'_>) -> Failure {
         let text = error.strip_backtrace();
-        if let Some(store) = between(&text, "No suitable object store found for ", " ") {
-            return at_store(self.context, &store, place).unwrap_or_else(|| failure(error, place));
-        }
-        let Some(table) = between(&text, "table '", "' not found") else { return failure(error, place) };
+        let Some(table) = between(&text, "table '", "' not found") else { return self.failed(error, place) };
         let name = self.as_written(&table);
         let failed = |exit, message: String| failure_at(error, place, (exit, &message), &name);
         let known = self.tables().await;
@@ -41,6 +38,13 @@ impl Runner<'_> {
             _ => failed(Exit::Usage, format!("there is no table {name:?}, and no array at that path"))
                 .with_hint("SHOW TABLES says which tables there are; names with capitals stand in double quotes, paths in single ones"),
         }
+    }
+
+    /// What is said of an error once a statement is planned.
+    pub(crate) fn failed(&self, error: &DataFusionError, place: &Place<'_>) -> Failure {
+        let store = between(&error.strip_backtrace(), "No suitable object store found for ", " ");
+        let at_store = store.and_then(|store| at_store(self.context, store.trim_end_matches('.'), place));
+        at_store.unwrap_or_else(|| failure(error, place))
     }
 
     /// A table without the catalog and schema that weren't written.

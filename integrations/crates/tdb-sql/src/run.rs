@@ -10,7 +10,7 @@ use datafusion::prelude::SessionContext;
 use futures_util::StreamExt;
 use tdb_cli::{Context, Failure, Result, RowFormat};
 
-use crate::error::{Place, failure};
+use crate::error::Place;
 use crate::interrupt::Interrupts;
 use crate::plans;
 use crate::rows::{BatchRows, Values, columns};
@@ -44,7 +44,7 @@ impl Runner<'_> {
 
     /// Runs one statement, and gives how many rows it has printed, if it gives rows.
     pub(crate) async fn one(&self, place: &Place<'_>) -> Result<Option<u64>> {
-        let failed = |error: DataFusionError| failure(&error, place);
+        let failed = |error: DataFusionError| self.failed(&error, place);
         let statement = &place.text[place.statement.clone()];
         let plan = match self.session.state().create_logical_plan(statement).await {
             Ok(plan) => plan,
