@@ -158,7 +158,7 @@ impl DataSink for CopySink {
         };
         let schema: SchemaRef = Arc::new(self.creation.plain(&self.schema.project(&order)?));
         let enumerations = Enumerations { opener: self.opener.clone(), creation: self.creation.clone() };
-        let sink = InsertSink { array, uri: self.uri.clone(), schema: schema.clone(), new: Some(enumerations) };
+        let sink = InsertSink::new(array, self.uri.clone(), schema.clone(), Some(enumerations));
         let told = schema.clone();
         let rows = stream::iter(first.map(Ok)).chain(data);
         let rows = rows.map(move |batch| batch.and_then(|batch| told_plainly(&batch.project(&order)?, &told)));

@@ -87,8 +87,8 @@ fn of_column(told: Told, found: &Found, rows: usize) -> ColumnStatistics {
         Stated::Exact(Some(bytes)) => told.scalar(bytes).map_or(Precision::Absent, Precision::Exact),
         _ => Precision::Absent,
     };
-    statistics.min_value = value(&found.min);
-    statistics.max_value = value(&found.max);
+    statistics.min_value = negatable(value(&found.min));
+    statistics.max_value = negatable(value(&found.max));
     statistics.sum_value = match (&found.sum, told) {
         // That of no values is null in SQL.
         _ if *values == 0 => Precision::Absent,
@@ -97,6 +97,16 @@ fn of_column(told: Told, found: &Found, rows: usize) -> ColumnStatistics {
         _ => Precision::Absent,
     };
     statistics
+}
+
+/// An end of values, but for one whose opposite its type doesn't have: DataFusion negates the ends that it knows where a condition negates the
+/// column, and refuses the statement where it can't, be there such a row in the answer or not.
+fn negatable(end: Precision<ScalarValue>) -> Precision<ScalarValue> {
+    let is_signed = end.get_value().is_some_and(|value| value.data_type().is_signed_integer());
+    match end.get_value().map(ScalarValue::arithmetic_negate) {
+        Some(Err(_)) if is_signed => Precision::Absent,
+        _ => end,
+    }
 }
 
 fn size(count: u64) -> Option<usize> {

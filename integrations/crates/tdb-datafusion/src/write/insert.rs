@@ -53,7 +53,7 @@ pub(crate) fn insert(
     refuse_past(opened, "INSERT")?;
     let order = row_major(schema, &input.schema())?;
     let (array, uri, schema) = (opened.array.clone(), opened.uri.clone(), opened.schema.clone());
-    let sink = InsertSink { array, uri, schema, new: None };
+    let sink = InsertSink::new(array, uri, schema, None);
     Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order)))
 }
 
@@ -76,7 +76,7 @@ impl DisplayAs for InsertSink {
 #[async_trait]
 impl DataSink for InsertSink {
     fn schema(&self) -> &SchemaRef {
-        &self.schema
+        self.accepted()
     }
 
     async fn write_all(&self, data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
@@ -127,6 +127,7 @@ impl InsertSink {
             if batch.num_rows() == 0 {
                 continue;
             }
+            self.check_nulls(&batch)?;
             count += batch.num_rows() as u64;
             if let Err(error) = rows.make_room(&batch) {
                 // What is there is written first, and its room used again.
@@ -170,6 +171,7 @@ impl InsertSink {
     async fn write_dense(&self, mut data: SendableRecordBatchStream, reservation: MemoryReservation) -> Result<u64> {
         let mut bands = Bands::new(self, reservation)?;
         while let Some(batch) = data.try_next().await? {
+            self.check_nulls(&batch)?;
             let pushed = move || bands.push(batch, FRAGMENT).map(|()| bands);
             bands = error::joined(tokio::task::spawn_blocking(pushed).await)?;
         }
