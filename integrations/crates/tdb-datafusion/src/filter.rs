@@ -7,6 +7,8 @@
 mod dictionary;
 mod leaf;
 mod pushed;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use std::sync::Arc;

@@ -1,6 +1,9 @@
 //! What can't be done is said in the terms of SQL.
 
 use tdb_datafusion::datafusion::error::DataFusionError;
+use tdb_datafusion::tdb_array::tdb_schema::{Attribute, SchemaEvolution};
+use tdb_datafusion::tdb_array::tdb_types::Datatype;
+use tdb_datafusion::tdb_array::{Array, Names};
 use tdb_datafusion::{Opener, SessionOptions, TableOptions, session};
 
 use crate::support::{local, rows, run, sparse};
@@ -55,5 +58,31 @@ fn a_table_of_another_session_refuses_to_delete() {
         let error = rows(&plain, "DELETE FROM t WHERE u IN (SELECT u FROM t WHERE u > 250)").await.unwrap_err();
         assert!(error.to_string().contains("takes a session of tdb-datafusion"), "{error}");
         assert_eq!(rows(&plain, "SELECT count(*) FROM t").await.unwrap(), before);
+    });
+}
+
+/// By format, cells of fragments that were written before the array had a column go with any comparison of it.
+#[test]
+fn rows_without_a_column_are_not_deleted_by_it() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let session = local(1);
+        let create = format!(
+            "CREATE EXTERNAL TABLE t (x INT NOT NULL) STORED AS TILEDB LOCATION '{}' OPTIONS ('dimensions' 'x')",
+            path.display()
+        );
+        rows(&session, &create).await.unwrap();
+        rows(&session, "INSERT INTO t VALUES (1), (2)").await.unwrap();
+        let late = SchemaEvolution::new().add_attribute(Attribute::new("late", Datatype::Int16));
+        Array::open(&path).unwrap().evolve(&late, &Names::new()).unwrap();
+        // The session goes on with what the array has become.
+        rows(&session, "INSERT INTO t VALUES (3, 7), (4, 8)").await.unwrap();
+        let error = rows(&session, "DELETE FROM t WHERE late = 7").await.unwrap_err().to_string();
+        assert!(error.contains("was written before the array had it"), "{error}");
+        let all = "SELECT x FROM t ORDER BY x";
+        assert_eq!(rows(&session, all).await.unwrap(), ["1", "2", "3", "4"]);
+        rows(&session, "DELETE FROM t WHERE x = 3").await.unwrap();
+        assert_eq!(rows(&session, all).await.unwrap(), ["1", "2", "4"]);
     });
 }
