@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::error::Result;
+use datafusion::logical_expr::TableType;
 
 use super::UrlTables;
 use crate::{TdbTable, time};
@@ -101,6 +102,10 @@ impl SchemaProvider for FreshSchema {
                 None => self.urls.table(name).await,
             },
         }
+    }
+
+    async fn table_type(&self, name: &str) -> Result<Option<TableType>> {
+        self.inner.table_type(name).await
     }
 
     fn register_table(&self, name: String, table: Arc<dyn TableProvider>) -> Result<Option<Arc<dyn TableProvider>>> {

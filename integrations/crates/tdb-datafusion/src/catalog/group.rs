@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::error::Result;
+use datafusion::logical_expr::TableType;
 use tdb_array::{Group, MemberKind};
 
 use crate::{Opener, TableOptions, TdbTable, error};
@@ -124,6 +125,17 @@ impl SchemaProvider for GroupSchema {
         let (place, name) = (self.place.clone(), name.to_owned());
         let table = error::joined(tokio::task::spawn_blocking(move || place.table(&name)).await)?;
         Ok(table.map(|table| table as Arc<dyn TableProvider>))
+    }
+
+    /// What lists tables opens none of them: one that can't be opened is there nevertheless.
+    async fn table_type(&self, name: &str) -> Result<Option<TableType>> {
+        let (place, name) = (self.place.clone(), name.to_owned());
+        let found = move || {
+            let group = place.open()?;
+            let is_array = group.member(&name).is_some_and(|member| member.kind == MemberKind::Array);
+            Ok(is_array.then_some(TableType::Base))
+        };
+        error::joined(tokio::task::spawn_blocking(found).await)
     }
 
     fn table_exist(&self, name: &str) -> bool {

@@ -155,6 +155,35 @@ fn groups_are_catalogs() {
 }
 
 #[test]
+fn tables_are_listed_though_one_of_them_cannot_be_opened() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let (here, there) = (folder.path().join("g/Größe v1.x"), folder.path().join("g/gone"));
+        let session = local(1);
+        std::fs::create_dir(folder.path().join("g")).unwrap();
+        let uri = folder.path().join("g").to_str().unwrap().to_owned();
+        tdb_datafusion::tdb_array::Group::create(&uri).unwrap();
+        for path in [&here, &there] {
+            let copy = format!(
+                "COPY (SELECT 1 AS x, 2 AS a) TO '{}' STORED AS TILEDB OPTIONS ('dimensions' 'x')",
+                path.display()
+            );
+            rows(&session, &copy).await.unwrap();
+        }
+        let group = tdb_datafusion::tdb_array::Group::open(&uri).unwrap();
+        group.change().add("Größe v1.x", true, None).add("gone", true, None).commit().unwrap();
+        let catalog = TdbCatalog::group(&uri, &Opener::local(), TableOptions::new()).await.unwrap();
+        session.register_catalog("g", catalog);
+        std::fs::remove_dir_all(&there).unwrap();
+        let names = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'g' AND table_schema = 'public' ORDER BY 1";
+        assert_eq!(rows(&session, names).await.unwrap(), ["Größe v1.x", "gone"]);
+        assert_eq!(rows(&session, "SELECT a FROM g.public.\"Größe v1.x\"").await.unwrap(), ["2"]);
+        let error = rows(&session, "SELECT * FROM g.public.gone").await.unwrap_err().to_string();
+        assert!(error.contains("gone"), "{error}");
+    });
+}
+
+#[test]
 fn tables_of_a_time_stay_as_they_were() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
