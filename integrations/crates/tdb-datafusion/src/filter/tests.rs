@@ -33,7 +33,7 @@ fn array() -> Array {
         .attribute(Attribute::new("n", Datatype::Int64).nullable(true))
         .attribute(Attribute::new("f", Datatype::Float64))
         .attribute(Attribute::new("b", Datatype::Bool))
-        .attribute(Attribute::new("day", Datatype::DatetimeDay))
+        .attribute(Attribute::new("day", Datatype::DatetimeDay).nullable(true))
         .attribute(string.nullable(true))
         .attribute(Attribute::new("e", Datatype::UInt8).with_enumeration("values").nullable(true))
         .enumeration(EnumerationRef::unplaced("values"));
@@ -46,7 +46,7 @@ fn array() -> Array {
     let pick = |step: usize, count: usize| (0..240usize).map(move |row| row / step % count);
     let floats: Vec<f64> = pick(5, 6).map(|value| [0.0, -0.0, 1.5, f64::NAN, -1.5, f64::INFINITY][value]).collect();
     let flags: Vec<u8> = pick(3, 3).map(|value| value as u8).collect();
-    let days: Vec<i64> = pick(7, 4).map(|value| [i64::MIN, 0, -1, 19_000][value]).collect();
+    let days = pick(7, 5).map(|value| [None, Some(i64::MIN), Some(0i64), Some(-1), Some(19_000)][value]);
     let numbers = pick(1, 5).map(|value| [None, Some(-1), Some(0), Some(1), Some(i64::MAX)][value]);
     let strings = pick(2, 4).map(|value| [None, Some(""), Some("ab"), Some("b")][value]);
     let positions = pick(11, 5).map(|value| [None, Some(0u8), Some(1), Some(2), Some(9)][value]);
@@ -55,7 +55,7 @@ fn array() -> Array {
         .with("n", NewColumn::options(numbers))
         .with("f", &floats)
         .with("b", &flags)
-        .with("day", &days)
+        .with("day", NewColumn::options(days))
         .with("s", NewColumn::optional_strings(strings))
         .with("e", NewColumn::options(positions));
     array.write().cells(cells).unwrap();

@@ -73,6 +73,24 @@ fn the_first_rows_take_the_first_tile() {
     });
 }
 
+/// More of the first values than the tiles hold that are read first.
+#[test]
+fn many_first_values_are_all_there() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        make(&path);
+        let (session, _) = counted(&path).await;
+        for (direction, first) in [("ASC", 0), ("DESC", ROWS - 5000)] {
+            let sql = format!("SELECT value FROM t ORDER BY value {direction} LIMIT 5000");
+            let mut found: Vec<f64> =
+                rows(&session, &sql).await.unwrap().iter().map(|value| value.parse().unwrap()).collect();
+            found.sort_by(f64::total_cmp);
+            assert!(found.iter().copied().eq((first..first + 5000).map(|value| value as f64)), "{direction}");
+        }
+    });
+}
+
 #[test]
 fn limits_of_nothing_of_all_and_of_more() {
     run(async {

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use tdb_datafusion::TableOptions;
+use tdb_datafusion::datafusion::common::stats::Precision;
+use tdb_datafusion::datafusion::datasource::source::DataSource;
 use tdb_datafusion::datafusion::prelude::SessionContext;
 
-use crate::support::{local_with, rows, run};
+use crate::support::{local_with, rows, run, scans};
 
 /// An array of 10 000 cells in fragments and tiles of 100 cells each, whose attribute `a` ascends with `x`.
 async fn filled(path: &Path, partitions: usize) -> SessionContext {
@@ -69,6 +71,24 @@ fn counts_and_extremes_come_of_statistics() {
         // A condition is something else.
         assert_eq!(rows(&session, "SELECT count(*), max(a) FROM t WHERE a < 11").await.unwrap(), ["6 | 10"]);
         assert_eq!(rows(&session, "SELECT count(*) FROM (SELECT * FROM t LIMIT 7)").await.unwrap(), ["7"]);
+    });
+}
+
+/// What is known of all rows together is known of no partition, unless there is only one.
+#[test]
+fn statistics_are_of_all_partitions_together() {
+    run(async {
+        for partitions in [1, 3] {
+            let folder = tempfile::tempdir().unwrap();
+            let session = filled(&folder.path().join("t"), partitions).await;
+            let planned = session.sql("SELECT x, a FROM t").await.unwrap().create_physical_plan().await.unwrap();
+            let scan = scans(&planned).pop().unwrap();
+            let rows = |partition| scan.partition_statistics(partition).unwrap().num_rows;
+            assert_eq!(rows(None), Precision::Exact(10_000));
+            for partition in 0..partitions {
+                assert_eq!(rows(Some(partition)) == Precision::Exact(10_000), partitions == 1);
+            }
+        }
     });
 }
 
