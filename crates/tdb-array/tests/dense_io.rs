@@ -100,6 +100,26 @@ fn tiles_that_lie_together_are_read_together() {
 }
 
 #[test]
+fn tiles_of_strings_that_carry_their_offsets_are_unfiltered_once() {
+    for filter in [Filter::Rle, Filter::Dictionary] {
+        let attribute = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
+        let schema = square(128, 64, vec![filtered(attribute, vec![filter])]);
+        let (_folder, storage) = in_files(&schema, 128, vec![strings(128 * 128)]);
+        for (order, threads) in [(Order::RowMajor, 1), (Order::ColMajor, 2), (Order::Global, 2)] {
+            let array = ArrayOptions::new().threads(threads).open_on(Arc::new(storage.clone())).unwrap();
+            let query = || array.read().order(order).budget(16 << 10);
+            // What is known of the fragment is loaded first.
+            assert!(query().batches().unwrap().count() > 8);
+            storage.take();
+            assert_eq!(count(query()).unwrap(), 128 * 128);
+            let costs = storage.take();
+            // Of each of the four tiles: how many chunks its offsets have (none), twice, and its strings.
+            assert!(costs.reads <= 12, "{order} {costs:?}");
+        }
+    }
+}
+
+#[test]
 fn whole_tiles_are_not_touched_for_cells_that_newer_fragments_have() {
     let schema = square(64, 64, vec![Attribute::new("a", Datatype::UInt64)]);
     let storage = written(&schema, 64, vec![numbers(64 * 64)]);

@@ -15,9 +15,9 @@ pub(crate) struct Memory {
     pub(crate) most_batch: usize,
     /// Up to which batches of dense arrays are stretched that would end within tiles.
     pub(crate) most_stretched: usize,
-    /// Of tiles that more batches will be made of. Sparse arrays only, as what follows.
+    /// Of tiles that more batches will be made of; of dense arrays those of strings that are unfiltered as a whole.
     pub(crate) held: usize,
-    /// Of cells that are sorted.
+    /// Of cells that are sorted. Sparse arrays only, as what follows.
     pub(crate) sorting: usize,
     /// Of cells of one field that are unfiltered at a time for one batch only.
     pub(crate) passing: usize,
@@ -72,7 +72,8 @@ impl Memory {
     /// Strings take up to two and a half times what is reckoned before their lengths are known.
     fn dense(budget: usize) -> Self {
         let (ahead, rest) = Self::divide(budget);
-        let most = rest / 5 * 2;
+        let held = rest / 8;
+        let most = (rest - held) / 5 * 2;
         let batch = budget.min(most);
         Self {
             part: batch,
@@ -80,7 +81,7 @@ impl Memory {
             batch,
             most_batch: batch.max(LEAST_DENSE),
             most_stretched: most,
-            held: 0,
+            held,
             sorting: 0,
             passing: 0,
             ahead: ahead as u64,

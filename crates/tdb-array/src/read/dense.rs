@@ -9,7 +9,7 @@
 //! 3. [`fields`] finds the tiles of each field in these fragments.
 //! 4. [`assembler`] has the fields of a condition made first, and the others where cells fulfil it ([`assembly`], [`filter`]).
 //! 5. [`TileStream`](crate::tiles::TileStream) takes tiles from their files chunk by chunk, leaving out chunks of which
-//!    nothing is wanted. [`fixed`] and [`var`] ask it for what is wanted ([`boxes`]), and put it into the columns.
+//!    nothing is wanted; tiles that have to be taken as a whole are [`kept`]. [`fixed`] and [`var`] ask it for what is wanted ([`boxes`]), and put it into the columns.
 
 mod assembler;
 mod assembly;
@@ -22,6 +22,7 @@ mod cursor;
 mod fields;
 mod filter;
 mod fixed;
+mod kept;
 mod layers;
 mod planned;
 mod runs;
@@ -37,6 +38,7 @@ use bands::STRETCH;
 use cursor::{Cursor, Division, Step};
 use fields::Fields;
 use filter::Filter;
+use kept::KeptTiles;
 use layers::Layers;
 use runs::Sides;
 use shape::Shape;
@@ -60,6 +62,8 @@ pub(crate) struct DenseReader {
     filter: Option<Filter>,
     cursor: Cursor,
     pool: BufferPool,
+    /// Tiles that the next batch may need, too.
+    kept: KeptTiles,
     /// Bytes that a cell took in the last batch; before the first one, a guess.
     bytes_per_cell: u64,
     /// Bytes that the next batch should not exceed.
@@ -120,7 +124,8 @@ impl DenseReader {
         let bytes_per_cell = guess.fold(0, u64::saturating_add).max(1);
         let budget = query.memory.batch as u64;
         let filter = Filter::of(&query, &fields);
-        Ok(Self { query, shape, layers, fields, filter, cursor, pool: BufferPool::of_rows(), bytes_per_cell, budget })
+        let (pool, kept) = (BufferPool::of_rows(), KeptTiles::of(query.memory.held));
+        Ok(Self { query, shape, layers, fields, filter, cursor, pool, kept, bytes_per_cell, budget })
     }
 
     /// The next batch; none after the last one.
@@ -130,8 +135,8 @@ impl DenseReader {
             let Some(planned) = self.plan_batch(&mut most, Self::batch_division)? else { return Ok(None) };
             let Planned { step, mut works, size } = planned;
             let count = works.last().map_or(0, |work| work.cells.end);
-            let (assembler, pool) = self.assembler();
-            let cells = match assembler.assemble(&mut works, pool, |bytes| size.fits(bytes / 2))? {
+            let (assembler, memory) = self.assembler();
+            let cells = match assembler.assemble(&mut works, memory, |bytes| size.fits(bytes / 2))? {
                 Assembled::Cells(cells) => cells,
                 // How long cells are may differ much within a tile.
                 Assembled::TooLarge(bytes) => {
@@ -190,9 +195,9 @@ impl DenseReader {
     }
 
     /// What makes columns, and the memory for them.
-    fn assembler(&mut self) -> (Assembler<'_>, &mut BufferPool) {
-        let Self { shape, fields, filter, pool, query, .. } = self;
-        (Assembler { shape, fields, filter: filter.as_ref(), workers: query.array.workers() }, pool)
+    fn assembler(&mut self) -> (Assembler<'_>, (&mut BufferPool, &mut KeptTiles)) {
+        let Self { shape, fields, filter, pool, kept, query, .. } = self;
+        (Assembler { shape, fields, filter: filter.as_ref(), workers: query.array.workers() }, (pool, kept))
     }
 
     /// The batch that is made of so many cells.

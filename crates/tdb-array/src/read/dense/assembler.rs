@@ -3,6 +3,7 @@
 use super::assembly::Assembly;
 use super::fields::Fields;
 use super::filter::{Filter, Matches};
+use super::kept::KeptTiles;
 use super::shape::Shape;
 use super::work::Work;
 use crate::read::BufferPool;
@@ -42,21 +43,21 @@ impl Assembler<'_> {
     pub(super) fn assemble(
         &self,
         works: &mut [Work],
-        pool: &mut BufferPool,
+        (pool, kept): (&mut BufferPool, &mut KeptTiles),
         fits: impl Fn(u128) -> bool,
     ) -> Result<Assembled> {
         let Self { shape, fields, workers, .. } = *self;
         let parts = (shape, fields, workers);
         let Some(filter) = self.filter else {
             let wanted: Vec<usize> = (0..fields.visible()).collect();
-            let mut assembly = Assembly::new(parts, works, &wanted, pool);
+            let mut assembly = Assembly::new(parts, works, &wanted, (pool, kept));
             let bytes = assembly.measure()?;
             if !fits(bytes) {
                 return Ok(Assembled::TooLarge(bytes));
             }
             return Ok(Assembled::Cells(AssembledCells { bytes, columns: assembly.finish()?, matches: None }));
         };
-        let mut assembly = Assembly::new(parts, works, filter.needed(), pool);
+        let mut assembly = Assembly::new(parts, works, filter.needed(), (pool, kept));
         let mut bytes = assembly.measure()?;
         if !fits(bytes) {
             return Ok(Assembled::TooLarge(bytes));
@@ -68,7 +69,7 @@ impl Assembler<'_> {
         }
         matches.prune(works);
         let others: Vec<usize> = (0..fields.visible()).filter(|index| !filter.needed().contains(index)).collect();
-        let mut assembly = Assembly::new(parts, works, &others, pool);
+        let mut assembly = Assembly::new(parts, works, &others, (pool, kept));
         bytes += assembly.measure()?;
         if !fits(bytes) {
             return Ok(Assembled::TooLarge(bytes));

@@ -4,6 +4,7 @@ use tdb_schema::FieldRef;
 use tdb_types::{Buffer, PhysicalType};
 
 use super::fields::{Field, Fields};
+use super::kept::KeptTiles;
 use super::shape::Shape;
 use super::var::Found;
 use super::work::Work;
@@ -22,6 +23,7 @@ pub(super) struct Assembly<'a> {
     works: &'a [Work],
     workers: &'a Workers,
     pool: &'a mut BufferPool,
+    kept: &'a mut KeptTiles,
     /// Which fields are wanted, by their places among the outputs.
     wanted: &'a [usize],
     cells: usize,
@@ -43,15 +45,17 @@ impl<'a> Assembly<'a> {
         (shape, fields, workers): (&'a Shape, &'a Fields, &'a Workers),
         works: &'a [Work],
         wanted: &'a [usize],
-        pool: &'a mut BufferPool,
+        (pool, kept): (&'a mut BufferPool, &'a mut KeptTiles),
     ) -> Self {
         let cells = works.last().map_or(0, |work| work.cells.end);
-        Self { shape, fields, works, workers, pool, wanted, cells, lengths: Vec::new() }
+        Self { shape, fields, works, workers, pool, kept, wanted, cells, lengths: Vec::new() }
     }
 
     /// Finds out how long the cells of variable length are; and so, how many bytes the batch will have.
     pub(super) fn measure(&mut self) -> Result<u128> {
         let fields = self.fields;
+        self.kept.prepare(self.wanted, (fields, self.workers), self.works)?;
+        let kept = &*self.kept;
         let mut bytes = 0;
         for &index in self.wanted {
             let output = &fields.outputs()[index];
@@ -66,7 +70,7 @@ impl<'a> Assembly<'a> {
             *first = 0;
             let jobs: Vec<_> = self.works.iter().zip(split(lengths, self.works, 1)).collect();
             let found = self.workers.map(self.cells as u64 * 8, jobs, |(work, lengths), scratch| {
-                var::lengths(fields.field(index), work, lengths, scratch)
+                var::lengths((fields.field(index), index, kept), work, lengths, scratch)
             })?;
             // No tile has more than 2^64 bytes, and no batch more than memory; but the sum of all could overflow.
             let end = lengths.iter_mut().fold(0u64, |end, length| {

@@ -11,6 +11,7 @@ use tdb_types::Cells;
 
 use super::assembler::{Assembled, AssembledCells, Assembler};
 use super::cursor::{Cursor, Division, Step};
+use super::kept::KeptTiles;
 use super::layers::Layers;
 use super::planned::plan_without;
 use super::shape::{Positions, volume};
@@ -149,8 +150,10 @@ impl CellMaker<'_> {
         work.cells = 0..work.cells.len();
         let mut pool = self.pools.lock().ok().and_then(|mut pools| pools.pop()).unwrap_or_else(BufferPool::of_pieces);
         let count = work.cells.len();
+        // Works are of a tile each.
+        let mut kept = KeptTiles::default();
         let fits = |bytes: u128| count == 1 || bytes <= self.allowed;
-        let assembled = self.assembler.assemble(std::slice::from_mut(&mut work), &mut pool, fits)?;
+        let assembled = self.assembler.assemble(std::slice::from_mut(&mut work), (&mut pool, &mut kept), fits)?;
         let bytes = match assembled {
             Assembled::Cells(cells) => {
                 let bytes = cells.bytes;

@@ -1,15 +1,18 @@
 //! Cells of variable length: first how long they are, then, once their places are known, what they hold.
 
+use std::sync::Arc;
+
 use tdb_types::saturating_len;
 
 use super::boxes::Boxes;
 use super::copy::BoxCopy;
 use super::fields::Field;
 use super::fixed::{Reach, each_file, repeat};
+use super::kept::KeptTiles;
 use super::work::{Origin, Source, Work};
 use crate::spare::Pool;
 use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
-use crate::tiles::{FieldTiles, TileScratch, tile_len};
+use crate::tiles::{CellBuffers, FieldTiles, TileScratch, tile_len};
 use crate::{ArrayError, Result};
 
 /// Where the bytes of the cells of one [`Work`] lie, source by source.
@@ -25,19 +28,35 @@ struct FoundSource {
     source: usize,
     /// In the order in which they lie in the tile. Until all lengths are known they go to a cell, then to a byte.
     runs: Vec<ByteRun>,
-    /// The bytes themselves, where they had to be unfiltered to find them; runs then point into these.
-    bytes: Option<Vec<u8>>,
+    bytes: FoundBytes,
+}
+
+/// What runs point into.
+#[derive(Debug)]
+enum FoundBytes {
+    /// The tile, which is still to be unfiltered.
+    Stored,
+    /// What is wanted of a tile that had to be unfiltered to find it.
+    Copied(Vec<u8>),
+    /// A tile that others use, too.
+    Kept(Arc<CellBuffers>),
 }
 
 /// Finds the length in bytes of each cell of `work`, and where its bytes are.
-pub(super) fn lengths(field: Field<'_>, work: &Work, lengths: &mut [u64], scratch: &mut TileScratch) -> Result<Found> {
+pub(super) fn lengths(
+    (field, index, kept): (Field<'_>, usize, &KeptTiles),
+    work: &Work,
+    lengths: &mut [u64],
+    scratch: &mut TileScratch,
+) -> Result<Found> {
     let mut found = Found::default();
     let mut first = 0;
     each_file(field, work, |sources, tiles| {
         match tiles {
             Some(tiles) => {
+                let kept = |fragment, tile| kept.get(index, fragment, tile);
                 let mut finder = Finder { tiles, spares: field.spares, cells: 0, lengths, offsets: Vec::new() };
-                finder.find(sources, first, &mut found, scratch)?;
+                finder.find((sources, first), kept, &mut found, scratch)?;
             }
             None => {
                 let len = field.output.fill.len() as u64;
@@ -76,13 +95,17 @@ pub(super) fn values(
         let Some((part, _)) = &tiles.var else { continue };
         let mut stream = TileStream::new(part, &tiles.name, tiles.tile_limit, scratch);
         for (found, source) in group.iter_mut().zip(sources) {
-            if let Some(bytes) = found.bytes.take() {
-                for run in &found.runs {
-                    let len = run.len as usize;
-                    result[run.to..][..len].copy_from_slice(&bytes[run.from as usize..][..len]);
+            match std::mem::replace(&mut found.bytes, FoundBytes::Stored) {
+                FoundBytes::Stored => {}
+                FoundBytes::Copied(bytes) => {
+                    copy_runs(&found.runs, &bytes, result);
+                    field.spares.give(bytes);
+                    continue;
                 }
-                field.spares.give(bytes);
-                continue;
+                FoundBytes::Kept(tile) => {
+                    copy_runs(&found.runs, &tile.values, result);
+                    continue;
+                }
             }
             let Origin::Tile { tile, .. } = source.origin else { continue };
             let request = TileRequest { tile, size: tiles.var_size(tile), until: 0 };
@@ -90,6 +113,13 @@ pub(super) fn values(
         }
     }
     Ok(())
+}
+
+fn copy_runs(runs: &[ByteRun], bytes: &[u8], result: &mut [u8]) {
+    for run in runs {
+        let len = run.len as usize;
+        result[run.to..][..len].copy_from_slice(&bytes[run.from as usize..][..len]);
+    }
 }
 
 /// Finds cells of variable length in the tiles of one field of one fragment.
@@ -105,18 +135,30 @@ struct Finder<'a, 'l> {
 }
 
 impl Finder<'_, '_> {
-    fn find(&mut self, sources: &[Source], first: usize, found: &mut Found, scratch: &mut TileScratch) -> Result<()> {
+    /// Finds the cells of sources, of which the `first` has this place in the work.
+    fn find<'k>(
+        &mut self,
+        (sources, first): (&[Source], usize),
+        kept: impl Fn(usize, u64) -> Option<&'k Arc<CellBuffers>>,
+        found: &mut Found,
+        scratch: &mut TileScratch,
+    ) -> Result<()> {
         let part = &self.tiles.fixed;
         let mut reach = Reach::new(part, sources);
         for (index, source) in sources.iter().enumerate() {
-            let Origin::Tile { tile, cells, .. } = source.origin else { continue };
+            let Origin::Tile { fragment, tile, cells } = source.origin else { continue };
             self.cells = cells;
+            if let Some(kept) = kept(fragment, tile) {
+                let runs = runs_of(&source.copies, &kept.offsets, 0, self.lengths);
+                found.sources.push(FoundSource { source: first + index, runs, bytes: FoundBytes::Kept(kept.clone()) });
+                continue;
+            }
             let until = reach.until(index)?;
             let mut stream = TileStream::new(part, &self.tiles.name, self.tiles.tile_limit, scratch);
             let embedded = self.tiles.can_carry_offsets() && stream.chunk_count(tile)? == 0;
             let (runs, bytes) = match embedded {
                 true => self.embedded(tile, &source.copies, scratch)?,
-                false => (self.stored(tile, until, &source.copies, &mut stream)?, None),
+                false => (self.stored(tile, until, &source.copies, &mut stream)?, FoundBytes::Stored),
             };
             found.sources.push(FoundSource { source: first + index, runs, bytes });
         }
@@ -150,25 +192,22 @@ impl Finder<'_, '_> {
             self.offsets.push(size);
         }
         self.check(tile, start, size)?;
-        Ok(self.runs(copies, start))
+        Ok(runs_of(copies, &self.offsets, start, self.lengths))
     }
 
     /// Of a tile of strings whose filter carries the offsets: there is no unfiltering a part of it, so what is wanted
-    /// of it is kept.
+    /// of it is copied.
     fn embedded(
         &mut self,
         tile: u64,
         copies: &[BoxCopy],
         scratch: &mut TileScratch,
-    ) -> Result<(Vec<ByteRun>, Option<Vec<u8>>)> {
+    ) -> Result<(Vec<ByteRun>, FoundBytes)> {
         let cells = saturating_len(self.cells);
         let mut strings = std::mem::take(&mut scratch.cells);
         let decoded = self.tiles.var(tile, cells, &mut strings, scratch);
         let result = decoded.map(|()| {
-            std::mem::swap(&mut self.offsets, &mut strings.offsets);
-            let mut runs = self.runs(copies, 0);
-            // Another tile's offsets go into the same memory.
-            std::mem::swap(&mut self.offsets, &mut strings.offsets);
+            let mut runs = runs_of(copies, &strings.offsets, 0, self.lengths);
             let mut bytes = self.spares.take();
             bytes.clear();
             bytes.reserve(runs.iter().map(|run| run.len as usize).sum());
@@ -177,7 +216,7 @@ impl Finder<'_, '_> {
                 bytes.extend_from_slice(&strings.values[run.from as usize..][..run.len as usize]);
                 run.from = start;
             }
-            (runs, Some(bytes))
+            (runs, FoundBytes::Copied(bytes))
         });
         scratch.cells = strings;
         result
@@ -198,36 +237,35 @@ impl Finder<'_, '_> {
             ),
         })
     }
+}
 
-    /// Notes the length of each cell, and where its bytes are; `offsets` are those of the cells from `start` on.
-    fn runs(&mut self, copies: &[BoxCopy], start: u64) -> Vec<ByteRun> {
-        let Self { lengths, offsets, .. } = self;
-        let mut found: Vec<ByteRun> = Vec::new();
-        // The cell behind the last run.
-        let mut behind = usize::MAX;
-        for copy in copies {
-            copy.runs(|from, to, cells| {
-                let offsets = &offsets[(from - start) as usize..][..cells + 1];
-                for (length, pair) in lengths[to..to + cells].iter_mut().zip(offsets.windows(2)) {
-                    *length = pair[1] - pair[0];
+/// Notes the length of each cell, and where its bytes are; `offsets` are those of the cells from `start` on.
+fn runs_of(copies: &[BoxCopy], offsets: &[u64], start: u64, lengths: &mut [u64]) -> Vec<ByteRun> {
+    let mut found: Vec<ByteRun> = Vec::new();
+    // The cell behind the last run.
+    let mut behind = usize::MAX;
+    for copy in copies {
+        copy.runs(|from, to, cells| {
+            let offsets = &offsets[(from - start) as usize..][..cells + 1];
+            for (length, pair) in lengths[to..to + cells].iter_mut().zip(offsets.windows(2)) {
+                *length = pair[1] - pair[0];
+            }
+            let (first, len) = (offsets[0], offsets[cells] - offsets[0]);
+            match found.last_mut() {
+                Some(last) if last.from + last.len == first && behind == to => {
+                    last.len += len;
+                    behind = to + cells;
                 }
-                let (first, len) = (offsets[0], offsets[cells] - offsets[0]);
-                match found.last_mut() {
-                    Some(last) if last.from + last.len == first && behind == to => {
-                        last.len += len;
-                        behind = to + cells;
-                    }
-                    _ if len > 0 => {
-                        found.push(ByteRun { from: first, len, to });
-                        behind = to + cells;
-                    }
-                    _ => {}
+                _ if len > 0 => {
+                    found.push(ByteRun { from: first, len, to });
+                    behind = to + cells;
                 }
-            });
-        }
-        if !found.is_sorted_by_key(|run| run.from) {
-            found.sort_unstable_by_key(|run| run.from);
-        }
-        found
+                _ => {}
+            }
+        });
     }
+    if !found.is_sorted_by_key(|run| run.from) {
+        found.sort_unstable_by_key(|run| run.from);
+    }
+    found
 }
