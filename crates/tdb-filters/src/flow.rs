@@ -100,9 +100,13 @@ pub(crate) fn put_u32(out: &mut Vec<u8>, what: &'static str, value: usize) -> Re
 /// The next `len` bytes of `data`, which moves past them.
 pub(crate) fn split<'a>(data: &mut &'a [u8], filter: &'static str, len: u64) -> Result<&'a [u8], FilterError> {
     let parts = usize::try_from(len).ok().and_then(|len| data.split_at_checked(len));
-    let (taken, rest) = parts.ok_or(FilterError::Corrupt { filter, what: "parts are longer than the data" })?;
-    *data = rest;
-    Ok(taken)
+    match parts {
+        Some((taken, rest)) => {
+            *data = rest;
+            Ok(taken)
+        }
+        None => Err(FilterError::Corrupt { filter, what: "parts are longer than the data" }),
+    }
 }
 
 /// The next `len` bytes of `out`, which moves past them.

@@ -7,14 +7,21 @@ use crate::stage::strings::{Cells, Entry, Header, Strings, Width};
 pub(crate) const FILTER: &str = "rle";
 
 pub(crate) fn decode(header: &Header, mut data: &[u8], strings: &mut Strings<'_>) -> Result<(), FilterError> {
-    let cut = FilterError::Corrupt { filter: FILTER, what: "the last run is cut off" };
     while !data.is_empty() {
-        let run = header.count_width.take(&mut data).ok_or_else(|| cut.clone())?;
-        let length = header.length_width.take(&mut data).ok_or_else(|| cut.clone())?;
-        let string = crate::flow::split(&mut data, FILTER, length)?;
+        let lengths = header.count_width.take(&mut data).zip(header.length_width.take(&mut data));
+        let Some((run, length)) = lengths else { return corrupt("the last run is cut off") };
+        let string = usize::try_from(length).ok().and_then(|length| Entry::at_start(data, length));
+        let Some(string) = string else { return corrupt("parts are longer than the data") };
+        data = &data[string.len()..];
         strings.push(string, run, FILTER)?;
     }
     Ok(())
+}
+
+// Not made for each run, to be dropped again.
+#[cold]
+fn corrupt<T>(what: &'static str) -> Result<T, FilterError> {
+    Err(FilterError::Corrupt { filter: FILTER, what })
 }
 
 pub(crate) fn encode(cells: Cells<'_>, meta: &mut Metadata<'_>, out: &mut Vec<u8>) -> Result<(), FilterError> {

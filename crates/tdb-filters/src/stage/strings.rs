@@ -82,21 +82,21 @@ impl<'a> Strings<'a> {
     }
 
     /// Appends `count` times the same string.
-    pub(crate) fn push(&mut self, string: &[u8], count: u64, filter: &'static str) -> Result<(), FilterError> {
+    pub(crate) fn push(&mut self, entry: Entry<'_>, count: u64, filter: &'static str) -> Result<(), FilterError> {
         self.expect(count, filter)?;
         let Ok(count) = usize::try_from(count) else { return Err(too_long(filter)) };
         let start = self.base + self.written as u64;
-        if string.is_empty() {
+        if entry.string.is_empty() {
             self.offsets.extend(std::iter::repeat_n(start, count));
             return Ok(());
         }
         let rest = self.values.get_mut(self.written..).unwrap_or_default();
-        let Some(run) = string.len().checked_mul(count).filter(|len| *len <= rest.len()) else {
+        let Some(run) = entry.len().checked_mul(count).filter(|len| *len <= rest.len()) else {
             return Err(too_long(filter));
         };
-        fill(rest, string, run);
+        fill(rest, entry, run);
         self.written += run;
-        let step = string.len() as u64;
+        let step = entry.len() as u64;
         // `step_by` would divide to know how many there are.
         let mut next = start;
         let places = std::iter::repeat_with(|| {
@@ -177,19 +177,19 @@ impl PartialEq for Entry<'_> {
 
 /// Writes a string that isn't empty over and over into the first `run` bytes, a multiple of its length. What follows these may be
 /// written over, too.
-fn fill(bytes: &mut [u8], string: &[u8], run: usize) {
+fn fill(bytes: &mut [u8], entry: Entry<'_>, run: usize) {
     let mut at = 0;
-    if let (Some(entry), true) = (Entry::at_start(string, string.len()), string.len() <= SHORT) {
+    if entry.len() <= SHORT {
         let head = entry.head.to_le_bytes();
         while at < run
             && let Some(room) = bytes[at..].first_chunk_mut::<SHORT>()
         {
             *room = head;
-            at += string.len();
+            at += entry.len();
         }
     }
-    for to in bytes[at.min(run)..run].chunks_exact_mut(string.len()) {
-        to.copy_from_slice(string);
+    for to in bytes[at.min(run)..run].chunks_exact_mut(entry.len()) {
+        to.copy_from_slice(entry.string);
     }
 }
 
