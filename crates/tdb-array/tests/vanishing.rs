@@ -32,7 +32,7 @@ impl Vanishing {
 }
 
 impl Storage for Vanishing {
-    forward_storage!(|this| this.inner => list, profile, kind, sub, describe, uri);
+    forward_storage!(|this| this.inner => list, names, file_size, profile, kind, sub, describe, uri);
     forward_storage!(|this| this.inner => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder);
 
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {

@@ -85,7 +85,8 @@ fn check(what: &str, make: impl Fn(&Path, Size), size: Size, constant: u64) -> t
     println!("{what}, {all} cells in {fragments} fragments: {} KiB at the peak", peak >> 10);
     assert_eq!(cells, u64::try_from(all / fragments * fragments).unwrap());
     assert!(peak < BUDGET + constant, "{what}, {size:?}: {peak}");
-    assert!(peak > 1 << 18, "nothing was measured: {peak}");
+    // Some megabytes are there already, which the arrays before have left.
+    assert!(peak > 1 << 16, "nothing was measured: {peak}");
     folder
 }
 
