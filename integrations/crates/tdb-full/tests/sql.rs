@@ -201,7 +201,7 @@ fn scans_leave_memory_to_the_rest_of_a_query() {
 }
 
 #[test]
-fn times_keys_and_groups() {
+fn times_and_groups() {
     let fixture = fixtures::named(SPARSE);
     let array = uri(&fixture);
     let count = format!("SELECT count(*) AS n FROM '{array}'");
@@ -220,6 +220,22 @@ fn times_keys_and_groups() {
     }
     let shown = rows(&["sql", "SHOW TABLES", "--group", &format!("g={group}"), "--format", "jsonl"]);
     assert!(shown.contains(r#""table_catalog":"g""#) && shown.contains(r#""table_name":"calls""#), "{shown}");
+}
+
+#[test]
+fn keys_that_are_missing_wrong_or_too_many() {
+    let (secret, plain) = (fixtures::named("v15-by-2.11.3-sparse-encrypted"), fixtures::named(SPARSE));
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = folder.path().join("key");
+    fs::write(&wrong, "0".repeat(64)).unwrap();
+    let wrong = wrong.to_str().unwrap();
+    let of = |fixture: &Fixture| format!("SELECT * FROM '{}'", uri(fixture));
+    let (exit, said) = refused(&["sql", &of(&secret)]);
+    assert!(exit == 6 && said.contains("no key was given") && said.contains("--key-file FILE"), "{said}");
+    let (exit, said) = refused(&["sql", "--key-file", wrong, &of(&secret)]);
+    assert!(exit == 6 && said.contains("can't be decrypted with the key"), "{said}");
+    let (exit, said) = refused(&["sql", "--key-file", wrong, &of(&plain)]);
+    assert!(exit == 6 && said.contains("give none") && said.contains("hint: leave out `--key-file`"), "{said}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use datafusion::common::Span;
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
 use tdb_cli::tdb_array::ArrayError;
+use tdb_cli::tdb_array::tdb_filters::KeyProblem;
 use tdb_cli::{Exit, Failure};
 
 /// Which statement it is about: its text within all of the text, and what that is called.
@@ -158,9 +159,11 @@ fn exit(error: &DataFusionError) -> Exit {
 
 fn hint(error: &DataFusionError) -> Option<String> {
     if let Some(found) = of_array(error) {
-        return Exit::Key
-            .eq(&found.category().into())
-            .then(|| "`--key-file FILE`, TDB_KEY or TDB_KEY_FILE give a key".to_owned());
+        return Exit::Key.eq(&found.category().into()).then(|| match found.key_problem() {
+            // One key goes with all arrays of a session.
+            Some(KeyProblem::NotNeeded) => "leave out `--key-file`, and unset TDB_KEY and TDB_KEY_FILE".to_owned(),
+            _ => "`--key-file FILE`, TDB_KEY or TDB_KEY_FILE give a key".to_owned(),
+        });
     }
     if let Some(found) = error.diagnostic() {
         let helps = found.helps.iter().map(|help| help.message.as_str());
