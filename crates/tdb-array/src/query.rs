@@ -339,7 +339,7 @@ impl Query {
     /// arrays, and 64 MiB at most; it always holds at least one cell.
     ///
     /// At its peak a query with a budget holds no more than the budget and 96 MiB, and for each thread 8 MiB, or what
-    /// unfiltering its largest tile takes if that is more. So of a large budget a batch takes a part: two fifths in dense arrays,
+    /// unfiltering its largest tile takes if that is more. So of a large budget a batch takes a part: about a third in dense arrays,
     /// a fifth in sparse ones, where cells that have to be sorted, and tiles that more batches will be made of, take the rest.
     ///
     /// Where a small budget would have the same tiles unfiltered for one batch after the other, several are made at once, of

@@ -24,7 +24,8 @@ struct Kept<T> {
 const KEPT: usize = 4 << 20;
 
 /// What arrays that were closed leave to those that are opened next. A program that opens an array for each small write would touch fresh
-/// memory for each: of a tile of 2 MiB, filling that takes longer than writing the file.
+/// memory for each: of a tile of 2 MiB, filling that takes longer than writing the file. As freed memory does, it may hold cells until it is used
+/// again, those of encrypted arrays too.
 pub(crate) static LEFT_CELLS: Pool<CellBuffers> = Pool::of(KEPT);
 /// The same for parts of tiles as they are stored.
 pub(crate) static LEFT_PARTS: Pool<[Vec<u8>; 3]> = Pool::of(KEPT);
@@ -99,7 +100,8 @@ impl<T: Spare> Pool<T> {
     pub(crate) fn give(&self, spare: T) {
         let bytes = spare.memory();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if bytes <= self.most.saturating_sub(kept.bytes) {
+        // One without memory would only hide those that have some.
+        if bytes > 0 && bytes <= self.most.saturating_sub(kept.bytes) {
             kept.bytes += bytes;
             kept.spares.push(spare);
         }

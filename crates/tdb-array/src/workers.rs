@@ -42,8 +42,9 @@ const WORTH_A_THREAD: u64 = 256 * 1024;
 /// As how many bytes a small read counts: of a file in the page cache it takes some ten microseconds, and threads some hundred to begin.
 pub(crate) const WEIGHT_OF_A_READ: u64 = 2 << 10;
 
-/// As how many bytes it counts to make a file durable: that waits, so that a few are worth a thread.
-const WEIGHT_OF_A_SYNC: u64 = 64 << 10;
+/// As how many bytes it counts to make a file durable, or to read where the tiles of a field lie: that waits, or may be much, so that a few are worth
+/// a thread.
+pub(crate) const WEIGHT_OF_MORE: u64 = 64 << 10;
 
 impl Workers {
     /// `threads` of 0 means as many as the machine has, 1 that everything runs on the caller's thread. Filters keep to the
@@ -153,7 +154,7 @@ impl Workers {
             return at_once(profile.in_flight, &files, finish).into_iter().collect();
         }
         // To wait for a disk is nothing that takes a processor.
-        let weight = files.len() as u64 * WEIGHT_OF_A_SYNC;
+        let weight = files.len() as u64 * WEIGHT_OF_MORE;
         self.for_each(weight, files, |file, _| Ok(file.finish()?))
     }
 

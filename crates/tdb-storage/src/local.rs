@@ -284,7 +284,11 @@ impl Storage for LocalStorage {
     }
 
     fn remove_folders(&self, folders: &[&str]) -> Vec<Result<()>> {
-        self.remove_each(folders, |folder| self.remove_tree(folder))
+        self.remove_each(folders, |folder| {
+            // Those before may have taken long, and somebody else put a link there.
+            self.check_no_links_above(folder)?;
+            self.remove_tree(folder)
+        })
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {

@@ -90,7 +90,7 @@ impl CellOrder {
     /// The same for each of many boxes, whose keys are made together.
     pub(crate) fn ends_of_all<K: Key>(&self, boxes: &[NdRange]) -> Vec<(K, K)> {
         let is_hilbert = self.leading.as_ref().and_then(GlobalOrder::hilbert).is_some();
-        let Some(corners) = corners_of_all(boxes).filter(|_| !is_hilbert) else {
+        let Some(corners) = (!is_hilbert).then(|| corners_of_all(boxes)).flatten() else {
             return boxes.iter().map(|bounds| self.ends(&bounds.0)).collect();
         };
         let signs = self.sign_bits();

@@ -11,7 +11,7 @@ use crate::query::CheckedQuery;
 use crate::read::{FieldSet, OutputField, Relevant};
 use crate::spare::Pool;
 use crate::tiles::FieldTiles;
-use crate::workers::WEIGHT_OF_A_READ;
+use crate::workers::WEIGHT_OF_MORE;
 use crate::{Array, Result};
 
 /// The fields of a result, and their tiles in the fragments that were needed so far.
@@ -103,7 +103,7 @@ impl Fields {
             return Ok(());
         }
         let (array, outputs) = (&self.array, &self.outputs);
-        let weight = missing.len() as u64 * WEIGHT_OF_A_READ;
+        let weight = missing.len() as u64 * WEIGHT_OF_MORE;
         let found = array.workers().map(weight, missing.clone(), |(field, fragment), _| {
             array.fragments()?[fragment].field_tiles(array.schema(), outputs[field].field)
         })?;

@@ -150,7 +150,7 @@ impl CellMaker<'_> {
         work.cells = 0..work.cells.len();
         let mut pool = self.pools.lock().ok().and_then(|mut pools| pools.pop()).unwrap_or_else(BufferPool::of_pieces);
         let count = work.cells.len();
-        // Works are of a tile each.
+        // A work is of one tile at most, and the next one may be of another.
         let mut kept = KeptTiles::default();
         let fits = |bytes: u128| count == 1 || bytes <= self.allowed;
         let assembled = self.assembler.assemble(std::slice::from_mut(&mut work), (&mut pool, &mut kept), fits)?;

@@ -162,19 +162,28 @@ impl Context {
         self.sources[source].mbr(tile).intersection(self.hull.as_ref()?)
     }
 
-    /// The tiles, each with keys between which those of all its wanted cells lie; none if it has none.
+    /// The tiles, each with keys between which those of all its wanted cells lie; none if it has none. Those of some thousand tiles are made
+    /// together: there may be millions of them.
     pub(super) fn keys_of_bounds<'t, K: Key>(
-        &self,
-        order: &CellOrder,
+        &'t self,
+        order: &'t CellOrder,
         tiles: &'t Tiles,
     ) -> impl Iterator<Item = (&'t (usize, SelectedTile), Option<(K, K)>)> + use<'t, K> {
-        let bounds: Vec<_> = tiles.iter().map(|(source, tile)| self.bounds(*source, tile.tile)).collect();
-        let has_bounds: Vec<bool> = bounds.iter().map(Option::is_some).collect();
-        let bounds: Vec<NdRange> = bounds.into_iter().flatten().collect();
-        let mut ends = order.ends_of_all(&bounds).into_iter();
-        tiles.iter().zip(has_bounds).map(move |(tile, has_bounds)| (tile, has_bounds.then(|| ends.next()).flatten()))
+        tiles.chunks(BOUNDS_AT_ONCE).flat_map(|tiles| {
+            let bounds: Vec<_> = tiles.iter().map(|(source, tile)| self.bounds(*source, tile.tile)).collect();
+            let has_bounds: Vec<bool> = bounds.iter().map(Option::is_some).collect();
+            let bounds: Vec<NdRange> = bounds.into_iter().flatten().collect();
+            let mut ends = order.ends_of_all(&bounds).into_iter();
+            tiles
+                .iter()
+                .zip(has_bounds)
+                .map(move |(tile, has_bounds)| (tile, has_bounds.then(|| ends.next()).flatten()))
+        })
     }
 }
+
+/// Of how many tiles the keys of bounds are made together.
+const BOUNDS_AT_ONCE: usize = 4096;
 
 /// As many tiles are looked at for a point, or a small box, where fragments don't overlap much.
 const FEW_TILES: usize = 16;

@@ -38,7 +38,7 @@ impl InsertSink {
     /// Refuses rows that have no value for a column which wants one.
     pub(super) fn check_nulls(&self, rows: &RecordBatch) -> Result<()> {
         let columns = self.schema.fields().iter().zip(rows.columns());
-        let lacking = columns.filter(|(field, column)| !field.is_nullable() && column.null_count() > 0);
+        let lacking = columns.filter(|(field, column)| !field.is_nullable() && column.logical_null_count() > 0);
         match lacking.map(|(field, _)| field.name()).next() {
             None => Ok(()),
             Some(name) => {
