@@ -101,7 +101,7 @@ fn tiles_that_lie_together_are_read_together() {
 
 #[test]
 fn tiles_of_strings_that_carry_their_offsets_are_unfiltered_once() {
-    for filter in [Filter::Rle, Filter::Dictionary] {
+    for filter in [Filter::Rle { level: -1 }, Filter::Dictionary { level: -1 }] {
         let attribute = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
         let schema = square(128, 64, vec![filtered(attribute, vec![filter])]);
         let (_folder, storage) = in_files(&schema, 128, vec![strings(128 * 128)]);
