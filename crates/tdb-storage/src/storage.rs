@@ -285,7 +285,7 @@ pub enum EntryKind {
 /// What points to a storage is one.
 macro_rules! forward_all {
     () => {
-        forward_storage!(|this| (**this) => list, names, open, open_sized, profile, fetch_one, fetch, fetch_each, kind, sub, describe, uri, create_folder, create_new,
+        forward_storage!(|this| (**this) => list, names, open, open_sized, profile, fetch_one, fetch, fetch_each, kind, file_size, sub, describe, uri, create_folder, create_new,
             create_file, sync_folder, remove_file, remove_files, remove_folder, remove_folders, rename, read, read_up_to, exists);
     };
 }
