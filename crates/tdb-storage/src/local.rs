@@ -16,8 +16,8 @@ use self::file::LocalFile;
 use self::listing::kind;
 use self::write::LocalWriter;
 use crate::path::{check_below_root, check_path, parent};
-use crate::storage::rename_by_copying;
-use crate::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile};
+use crate::storage::{read_part, rename_by_copying};
+use crate::{Entry, EntryKind, Fetched, ReadAt, Request, Result, Storage, StorageError, WriteFile};
 
 /// A folder of the file system.
 ///
@@ -56,6 +56,25 @@ impl LocalStorage {
             // A file stands in the path where a folder should: nothing has the path, as on every other storage.
             io::ErrorKind::NotADirectory => StorageError::NotFound { path },
             _ => StorageError::from_io(path, error),
+        }
+    }
+
+    /// Opens a file, and nothing else.
+    fn open_file(&self, path: &str) -> Result<LocalFile> {
+        check_path(path)?;
+        let place = self.place(path);
+        let opened = || {
+            // Before opening, because opening a pipe waits for its writer.
+            if !fs::metadata(&place)?.is_file() {
+                return Ok(None);
+            }
+            let file = File::open(&place)?;
+            let size = file.metadata()?.len();
+            Ok(Some((file, size)))
+        };
+        match opened().map_err(|error| self.error(path, error))? {
+            Some((file, size)) => Ok(LocalFile::new(file, size, place)),
+            None => Err(StorageError::NotAFile { path: self.describe(path) }),
         }
     }
 
@@ -171,21 +190,13 @@ impl Storage for LocalStorage {
     }
 
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
-        check_path(path)?;
-        let place = self.place(path);
-        let opened = || {
-            // Before opening, because opening a pipe waits for its writer.
-            if !fs::metadata(&place)?.is_file() {
-                return Ok(None);
-            }
-            let file = File::open(&place)?;
-            let size = file.metadata()?.len();
-            Ok(Some((file, size)))
-        };
-        match opened().map_err(|error| self.error(path, error))? {
-            Some((file, size)) => Ok(Arc::new(LocalFile::new(file, size, place))),
-            None => Err(StorageError::NotAFile { path: self.describe(path) }),
-        }
+        Ok(Arc::new(self.open_file(path)?))
+    }
+
+    fn fetch_one(&self, request: &Request) -> Result<Fetched> {
+        let file = self.open_file(&request.path)?;
+        let (start, bytes) = read_part(self, &file, request)?;
+        Ok(Fetched { file: Arc::new(file.closed()), start, bytes, is_cached: false })
     }
 
     fn kind(&self, path: &str) -> Result<Option<EntryKind>> {

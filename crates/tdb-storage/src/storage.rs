@@ -300,11 +300,21 @@ impl<S: Storage + ?Sized> Storage for &S {
 
 /// Answers a request by opening the file and reading from it.
 pub(crate) fn fetch_one<S: Storage + ?Sized>(storage: &S, request: &Request) -> Result<Fetched> {
-    let Request { path, part, limit } = request;
-    let file = match part {
-        Part::Range { size, .. } => storage.open_sized(path, *size)?,
-        Part::All | Part::Last(_) => storage.open(path)?,
+    let file = match &request.part {
+        Part::Range { size, .. } => storage.open_sized(&request.path, *size)?,
+        Part::All | Part::Last(_) => storage.open(&request.path)?,
     };
+    let (start, bytes) = read_part(storage, &*file, request)?;
+    Ok(Fetched { file, start, bytes, is_cached: false })
+}
+
+/// What a request asks for of an open file: where in it that begins, and its bytes.
+pub(crate) fn read_part<S: Storage + ?Sized>(
+    storage: &S,
+    file: &dyn ReadAt,
+    request: &Request,
+) -> Result<(u64, Vec<u8>)> {
+    let Request { path, part, limit } = request;
     let size = file.size();
     let range = match part {
         Part::All if size > *limit => {
@@ -314,8 +324,8 @@ pub(crate) fn fetch_one<S: Storage + ?Sized>(storage: &S, request: &Request) -> 
         Part::Last(len) => size.saturating_sub(*len)..size,
         Part::Range { range, .. } => range.clone(),
     };
-    let bytes = read_range(&*file, range.clone(), *limit, || storage.describe(path))?;
-    Ok(Fetched { file, start: range.start, bytes, is_cached: false })
+    let bytes = read_range(file, range.clone(), *limit, || storage.describe(path))?;
+    Ok((range.start, bytes))
 }
 
 /// So many bytes of a file are held at once.

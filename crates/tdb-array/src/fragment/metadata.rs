@@ -8,10 +8,12 @@ use std::sync::Arc;
 use tdb_filters::ElementTypes;
 use tdb_fragment::{
     FieldContents, FragmentContents, FragmentError, FragmentField, FragmentFile, FragmentFooter, FragmentStatistics,
-    GlobalOrderBounds, Part, ProcessedConditions, SectionId, SectionReader, TileOffsets, TileStatistics, TileVarSizes,
+    GlobalOrderBounds, Part, ProcessedConditions, SectionId, SectionReader, Step, TileOffsets, TileStatistics,
+    TileVarSizes, locate,
 };
 use tdb_rtree::RTree;
 use tdb_schema::ArraySchema;
+use tdb_types::FormatVersion;
 
 use super::metadata_file::MetadataFile;
 use crate::access::Access;
@@ -58,6 +60,14 @@ impl Metadata {
             file,
             sections: Sections::Loaded { contents: Box::new(contents), element_types },
         }
+    }
+
+    /// The bytes of the footer, if it was parsed out of the end of the file that is still in memory.
+    pub(super) fn own_footer(&self, version: FormatVersion) -> Option<Vec<u8>> {
+        let tail = self.file.tail_with_footer()?;
+        let size = self.file.size().ok()?;
+        let Ok(Step::Footer(range)) = locate(version, Some(&self.schema), size, tail) else { return None };
+        Some(self.file.bytes(range).ok()?.into_owned())
     }
 
     /// Bytes of the file.

@@ -109,6 +109,13 @@ impl MetadataFile {
         self.open.get().map_or(&[], |open| &open.tail)
     }
 
+    /// The same, if the file's footer was found in them.
+    pub(super) fn tail_with_footer(&self) -> Option<&[u8]> {
+        let open = self.open.get()?;
+        let start = open.size - open.tail.len() as u64;
+        (open.sections_end < open.size && start <= open.sections_end).then_some(&open.tail)
+    }
+
     /// Brings the end of the file, from `start` on, into memory.
     pub(super) fn read_tail(&mut self, start: u64) -> Result<()> {
         let open = self.opened()?;

@@ -6,8 +6,8 @@ use super::{Fragment, UnparsedFragment};
 use crate::Result;
 
 impl Fragment {
-    /// The bytes of the footer, read from the fragment's own file now, wherever it was loaded from: what a file of many
-    /// fragments' footers may hold of it. `None` in formats whose footers no such file can hold: 1 and 2, which have none,
+    /// The bytes of the footer in the fragment's own file, wherever the fragment was loaded from: what a file of many
+    /// fragments' footers may hold of it. Nothing is read if the fragment was loaded from there. `None` in formats whose footers no such file can hold: 1 and 2, which have none,
     /// and 11, of which newer releases write longer ones than they count.
     ///
     /// ```
@@ -25,6 +25,9 @@ impl Fragment {
             return Ok(None);
         }
         let inner = &*self.inner;
+        if let Some(footer) = inner.metadata.own_footer(inner.entry.version) {
+            return Ok(Some(footer));
+        }
         let fragment = UnparsedFragment::read(inner.storage.clone(), &inner.entry, &inner.access)?;
         fragment.footer_bytes(self.schema())
     }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::file::check_end;
@@ -34,21 +35,29 @@ impl Drop for Held {
     }
 }
 
-/// An open file of a [`LocalStorage`](crate::LocalStorage).
+/// A file of a [`LocalStorage`](crate::LocalStorage).
 #[derive(Debug)]
 pub(super) struct LocalFile {
-    held: Option<Held>,
+    /// Empty until the file is read again, if it was closed; nothing in it if the file isn't to be held.
+    held: OnceLock<Option<Held>>,
     size: u64,
     path: PathBuf,
 }
 
 impl LocalFile {
     pub(super) fn new(file: File, size: u64, path: PathBuf) -> Self {
-        Self { held: Held::new(file), size, path }
+        Self { held: OnceLock::from(Held::new(file)), size, path }
+    }
+
+    /// The same file, closed until it is read again. Many are read once only, and a process that holds many files pays for
+    /// each more: Linux doubles the table of them, and with several threads waits each time until none looks at the old one.
+    pub(super) fn closed(self) -> Self {
+        Self { held: OnceLock::new(), ..self }
     }
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        match &self.held {
+        // What can't be opened here is opened once more below, where the error counts.
+        match self.held.get_or_init(|| File::open(&self.path).ok().and_then(Held::new)) {
             Some(Held(file)) => positional::read_exact_at(file, offset, buffer),
             None => positional::read_exact_at(&positional::Handle::from(File::open(&self.path)?), offset, buffer),
         }
@@ -180,13 +189,30 @@ mod tests {
         std::fs::write(&path, b"0123456789").unwrap();
         let open = || LocalFile::new(File::open(&path).unwrap(), 10, path.clone());
         let files: Vec<LocalFile> = (0..2 * MOST_HELD).map(|_| open()).collect();
-        assert!(files.iter().filter(|file| file.held.is_some()).count() <= MOST_HELD);
+        assert!(files.iter().filter(|file| file.held.get().is_some_and(Option::is_some)).count() <= MOST_HELD);
         let mut bytes = [0; 3];
         for file in &files {
             file.read_into(4, &mut bytes).unwrap();
             assert_eq!(&bytes, b"456");
         }
         drop(files);
-        assert!(open().held.is_some());
+        assert!(open().held.get().is_some_and(Option::is_some));
+    }
+
+    #[test]
+    fn a_closed_file_is_opened_for_the_next_read_and_then_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, b"0123456789").unwrap();
+        let closed = || LocalFile::new(File::open(&path).unwrap(), 10, path.clone()).closed();
+        let (file, late) = (closed(), closed());
+        assert!(file.held.get().is_none());
+        let mut bytes = [0; 3];
+        file.read_into(4, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"456");
+        std::fs::remove_file(&path).unwrap();
+        file.read_into(7, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"789");
+        assert!(matches!(late.read_into(0, &mut bytes), Err(StorageError::NotFound { .. })));
     }
 }
