@@ -124,11 +124,15 @@ impl Loader<'_> {
         };
         // A list of very many fragments that aren't there ends with the first of them, not with the last.
         for entries in entries.chunks(AT_ONCE) {
-            let missing = entries.iter().filter(|entry| !early.fragments.contains_key(&entry.folder)).collect();
-            let read = |entry: &&FragmentEntry| Ok(self.read(footers, entry).map(keep));
+            let is_here =
+                |entry: &FragmentEntry| early.fragments.contains_key(&entry.folder) || footers.get(entry).is_some();
+            let missing = entries.iter().filter(|entry| !is_here(entry)).collect();
+            let read =
+                |entry: &&FragmentEntry| Ok(UnparsedFragment::read(self.storage.clone(), entry, self.access).map(keep));
             let mut read = self.workers.ask(self.storage.profile(), missing, read)?.into_iter();
             for entry in entries {
-                if let Some(fragment) = early.fragments.remove(&entry.folder).or_else(|| read.next()) {
+                let here = early.fragments.remove(&entry.folder).or_else(|| self.consolidated(footers, entry));
+                if let Some(fragment) = here.or_else(|| read.next()) {
                     unparsed.extend(findings.of(&entry.folder, fragment)?);
                 }
             }
@@ -174,13 +178,10 @@ impl Loader<'_> {
         Ok(schemas)
     }
 
-    fn read(&self, footers: &Footers, entry: &FragmentEntry) -> Result<UnparsedFragment> {
-        match footers.get(entry) {
-            Some((file, footer)) => {
-                UnparsedFragment::consolidated(self.storage.clone(), entry, self.access, file, footer)
-            }
-            None => UnparsedFragment::read(self.storage.clone(), entry, self.access),
-        }
+    /// A fragment whose footer came with those of others.
+    fn consolidated(&self, footers: &Footers, entry: &FragmentEntry) -> Option<Result<UnparsedFragment>> {
+        let (file, footer) = footers.get(entry)?;
+        Some(UnparsedFragment::consolidated(self.storage.clone(), entry, self.access, file, footer))
     }
 
     /// A schema that some fragment names; an array's schemas agree in where its cells lie.
