@@ -112,7 +112,7 @@ impl MetadataFile {
     /// The same, if the file's footer was found in them.
     pub(super) fn tail_with_footer(&self) -> Option<&[u8]> {
         let open = self.open.get()?;
-        let start = open.size - open.tail.len() as u64;
+        let start = open.size.saturating_sub(open.tail.len() as u64);
         (open.sections_end < open.size && start <= open.sections_end).then_some(&open.tail)
     }
 

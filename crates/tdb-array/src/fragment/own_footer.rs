@@ -7,7 +7,9 @@ use crate::Result;
 
 impl Fragment {
     /// The bytes of the footer in the fragment's own file, wherever the fragment was loaded from: what a file of many
-    /// fragments' footers may hold of it. Nothing is read if the fragment was loaded from there. `None` in formats whose footers no such file can hold: 1 and 2, which have none,
+    /// fragments' footers may hold of it. Nothing is read if the fragment was loaded from there.
+    ///
+    /// `None` in formats whose footers no such file can hold: 1 and 2, which have none,
     /// and 11, of which newer releases write longer ones than they count.
     ///
     /// ```
