@@ -1,6 +1,7 @@
 //! What can be wrong with a condition.
 
 use tdb_generic_tile::GenericTileError;
+use tdb_types::datetime::WrittenError;
 use tdb_types::{Datatype, DecodeError};
 
 /// An error of this crate.
@@ -52,6 +53,14 @@ pub enum ConditionError {
         datatype: Datatype,
         /// The field's enumeration, if it has one.
         enumeration: Option<String>,
+    },
+    /// A number may be a date, or counts other units than the field.
+    #[error("condition: field {field:?}: {why}")]
+    UnclearDate {
+        /// The field.
+        field: String,
+        /// What is unclear, and how to write it.
+        why: WrittenError,
     },
     /// The field's enumeration has no order.
     #[error("condition: enumeration {enumeration:?} of field {field:?} has no order; its values are equal or not")]

@@ -1,5 +1,6 @@
 //! Values of cells and coordinates, both ways.
 
+use tdb_types::datetime::{self, Written};
 use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
 use toml::{Table, Value};
 
@@ -10,7 +11,18 @@ const HEX: &str = "hex";
 /// memory.
 const MOST_SPELT_OUT: usize = 64 << 10;
 
-/// A value of a datatype: an integer, a float, or an integer as a string where TOML has none so large.
+/// A value of a datatype. Of dates, integers are numbers of units and strings are what all text of dates is, to the unit.
+pub(crate) fn parse_value(datatype: Datatype, value: &Value) -> Option<Scalar> {
+    match value {
+        Value::String(text) if datatype.is_datetime() => match datetime::written(datatype, text) {
+            Ok(Written::One(value)) => Some(value),
+            Ok(Written::Period(..)) | Err(_) => None,
+        },
+        value => parse_scalar(datatype.physical(), value),
+    }
+}
+
+/// A value of a type: an integer, a float, or an integer as a string where TOML has none so large.
 pub(crate) fn parse_scalar(physical: PhysicalType, value: &Value) -> Option<Scalar> {
     match value {
         Value::Integer(number) => Scalar::parse(physical, &number.to_string()),
@@ -52,11 +64,11 @@ pub(crate) fn parse_cell(datatype: Datatype, number: CellValNum, value: &Value) 
         Value::Table(table) => table_bytes(table),
         Value::String(text) if is_text(datatype, number) => Some(text.as_bytes().to_vec()),
         Value::Array(values) => {
-            let scalars = values.iter().map(|value| parse_scalar(datatype.physical(), value));
+            let scalars = values.iter().map(|value| parse_value(datatype, value));
             let scalars: Vec<Scalar> = scalars.collect::<Option<_>>()?;
             Some(scalars.iter().flat_map(|scalar| scalar.to_le_bytes().to_vec()).collect())
         }
-        value => Some(parse_scalar(datatype.physical(), value)?.to_le_bytes().to_vec()),
+        value => Some(parse_value(datatype, value)?.to_le_bytes().to_vec()),
     }
 }
 
