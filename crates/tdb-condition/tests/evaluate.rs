@@ -90,7 +90,7 @@ fn nulls_fail_every_comparison() {
 }
 
 #[test]
-fn floats_compare_as_ieee_754_has_it_and_sets_by_bytes() {
+fn floats_compare_as_ieee_754_has_it_in_sets_too() {
     let cells = fixed([0.0, -0.0, f32::NAN, 1.5, f32::NEG_INFINITY]);
     let truth = |condition: Condition| over(Attribute::new("a", Datatype::Float32), &condition, &cells, None);
     assert_eq!(truth(a().eq(0.0_f32)), [1, 1, 0, 0, 0]);
@@ -99,9 +99,35 @@ fn floats_compare_as_ieee_754_has_it_and_sets_by_bytes() {
     assert_eq!(truth(a().lt(0.0_f32).not()), [1, 1, 0, 1, 0]);
     assert_eq!(truth(a().eq(f32::NAN)), [0; 5]);
     assert_eq!(truth(a().ne(f32::NAN)), [1; 5]);
-    assert_eq!(truth(a().is_in([0.0_f32, 1.5])), [1, 0, 0, 1, 0]);
-    assert_eq!(truth(a().not_in([-0.0_f32])), [1, 0, 1, 1, 1]);
-    assert_eq!(truth(a().is_in([f32::NAN])), [0, 0, 1, 0, 0]);
+    assert_eq!(truth(a().is_in([0.0_f32, 1.5])), [1, 1, 0, 1, 0]);
+    assert_eq!(truth(a().not_in([-0.0_f32])), [0, 0, 1, 1, 1]);
+    assert_eq!(truth(a().is_in([f32::NAN])), [0; 5]);
+    assert_eq!(truth(a().not_in([f32::NAN])), [1; 5]);
+    assert_eq!(truth(a().is_in([f32::NAN, 1.5])), [0, 0, 0, 1, 0]);
+    assert_eq!(truth("a in (0, nan)".parse().unwrap()), [1, 1, 0, 0, 0]);
+    assert_eq!(truth("not (a in (-0.0, nan))".parse().unwrap()), [0, 0, 1, 1, 1]);
+}
+
+#[test]
+fn sets_of_stored_conditions_compare_bytes() {
+    let schema = schema([Attribute::new("a", Datatype::Float32)]);
+    let cells = fixed([0.0, -0.0, f32::NAN, 1.5]);
+    let truth = |condition: &Condition| {
+        let mut truth = [false; 4];
+        condition.bind_stored(&schema, &schema).unwrap().evaluate(&[Some(Cells::fixed(&cells, 4))], &mut truth);
+        truth.map(u8::from)
+    };
+    assert_eq!(truth(&a().is_in([0.0_f32, 1.5])), [1, 0, 0, 1]);
+    assert_eq!(truth(&a().not_in([-0.0_f32])), [1, 0, 1, 1]);
+    assert_eq!(truth(&a().is_in([f32::NAN])), [0, 0, 1, 0]);
+    assert_eq!(truth(&a().eq(0.0_f32)), [1, 1, 0, 0]);
+    // What is written means the same by bytes.
+    for condition in [a().is_in([0.0_f32, f32::NAN, 1.5]), a().not_in([-0.0_f32]), a().is_in([f32::NAN])] {
+        let mut by_value = [false; 4];
+        condition.bind(&schema, |_| None).unwrap().evaluate(&[Some(Cells::fixed(&cells, 4))], &mut by_value);
+        let stored = condition.to_stored(&schema, |_| None).unwrap();
+        assert_eq!(truth(&stored), by_value.map(u8::from), "{condition}");
+    }
 }
 
 #[test]
@@ -174,7 +200,15 @@ fn enumerations_are_compared_by_position() {
     assert_eq!(truth(&a().eq("green"), false).unwrap(), [0, 1, 0, 0]);
     assert_eq!(truth(&a().ne("green"), false).unwrap(), [1, 0, 1, 0]);
     assert_eq!(truth(&a().eq("black"), false).unwrap(), [0; 4]);
-    assert_eq!(truth(&a().ne("black"), false).unwrap(), [1; 4]);
+    // Nulls fulfil no comparison, be it decided without them.
+    assert_eq!(truth(&a().ne("black"), false).unwrap(), [1, 1, 1, 0]);
+    assert_eq!(truth(&a().eq("black").not(), false).unwrap(), [1, 1, 1, 0]);
+    assert_eq!(truth(&a().gt("black").not(), true).unwrap(), [0; 4]);
+    assert_eq!(truth(&a().is_in(["black"]).not(), false).unwrap(), [1, 1, 1, 0]);
+    assert_eq!(truth(&(a().ne("black") | a().is_null()), false).unwrap(), [1; 4]);
+    let always = Condition::Constant { field: "a".to_owned(), truth: true, value: vec![0] };
+    assert_eq!(truth(&always, false).unwrap(), [1, 1, 1, 0]);
+    assert_eq!(truth(&always.negation(), false).unwrap(), [0; 4]);
     assert_eq!(truth(&a().is_in(["red", "black"]), false).unwrap(), [1, 0, 0, 0]);
     assert_eq!(truth(&a().not_in(["black"]), false).unwrap(), [1, 1, 1, 0]);
     assert_eq!(truth(&a().gt("red"), true).unwrap(), [0, 1, 1, 0]);
