@@ -48,6 +48,8 @@ pub(crate) enum Test {
     Number { physical: PhysicalType, operator: Operator, value: Vec<u8> },
     /// A comparison of bytes, in cells of a fixed number of them or of any.
     Bytes { size: Option<usize>, signed: bool, operator: Operator, value: Vec<u8> },
+    /// A comparison of the first of several characters in a cell.
+    FirstChar { operator: Operator, value: i8 },
     /// Whether cells of up to 8 bytes are among these, which are sorted; as integers.
     SmallSet { size: usize, negated: bool, values: Vec<u64> },
     /// Whether cells are among these, which are sorted.
@@ -186,9 +188,12 @@ impl Binder<'_> {
             return Ok(self.constant(field, operator == Operator::NotEqual));
         }
         let is_null_test = self.enumerations.is_none() && value.is_empty() && !operator.is_inequality();
-        let test = match is_null_test && !is_text(cells.datatype) {
-            true => Test::Null(operator == Operator::Equal),
-            false => compare(name, cells, operator, value)?,
+        let test = match value.first() {
+            _ if is_null_test && !is_text(cells.datatype) => Test::Null(operator == Operator::Equal),
+            Some(first) if self.enumerations.is_none() && is_characters(cells) => {
+                Test::FirstChar { operator, value: first.cast_signed() }
+            }
+            _ => compare(name, cells, operator, value)?,
         };
         Ok(Node::Test { field, test })
     }
@@ -263,6 +268,11 @@ fn compare(name: &str, cells: FieldType, operator: Operator, value: &[u8]) -> Re
         return Err(wrong_size(name, physical.size(), value.len()));
     }
     Ok(Test::Number { physical, operator, value })
+}
+
+/// Whether cells have a fixed number of several `char`.
+pub(crate) fn is_characters(cells: FieldType) -> bool {
+    cells.datatype == Datatype::Char && cells.cell_val_num != CellValNum::ONE && cells.cell_val_num.fixed().is_some()
 }
 
 /// Whether a value of the cells' type is a NaN.

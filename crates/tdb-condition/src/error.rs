@@ -70,6 +70,14 @@ pub enum ConditionError {
         /// The enumeration.
         enumeration: String,
     },
+    /// A condition that is to be stored orders cells of several `char`, of which other readers compare the first alone.
+    #[error(
+        "condition: a delete can't order field {field:?}: the reference library compares only the first char of its cells"
+    )]
+    OrderOfCharacters {
+        /// The field.
+        field: String,
+    },
     /// The field's enumeration wasn't at hand.
     #[error("condition: enumeration {enumeration:?} of field {field:?} is not loaded")]
     EnumerationMissing {

@@ -48,8 +48,9 @@
 //! - **Dates and times** compare as `i64`, **bool** as `u8`; values have the field's own type.
 //! - **Strings** (`char`, `string_ascii`, `string_utf8`) compare byte by byte, and a string that others begin with comes
 //!   before them. Cells of fixed size keep the zero bytes at their end. Bytes are unsigned but in fixed-size `char` cells.
-//! - Of fixed-size **`char`** cells the reference library compares the first byte alone with the first byte of the value,
-//!   though IN compares whole cells. Here all comparisons are of whole cells; for one `char` per cell that is the same.
+//! - Of cells of several **`char`** the reference library compares the first with the first of the value, though IN compares
+//!   whole cells. Queries compare whole cells; stored conditions mean what they mean there. Deletes store `=` as a set, and
+//!   can't order such cells.
 //! - **Other cells** (several numbers, wide strings, blobs, geometries) can only be tested for null.
 //! - **Enumerations**: values are looked up and compared by position. A value that the enumeration lacks equals no cell, and
 //!   `!=` holds for every cell that is not null. Delete commits hold positions already.
