@@ -121,3 +121,23 @@ pub(crate) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
     pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_of_dates_are_dates_and_integers_are_numbers_of_units() {
+        let day = |value| parse_value(Datatype::DatetimeDay, &value).and_then(Scalar::to_integer);
+        assert_eq!(day(Value::Integer(2024)), Some(2024));
+        assert_eq!(day(Value::String("1970-01-03".to_owned())), Some(2));
+        assert_eq!(day(Value::String("2024D".to_owned())), Some(2024));
+        for unclear in ["2024", "20240501", "2024-05"] {
+            assert_eq!(day(Value::String(unclear.to_owned())), None, "{unclear}");
+        }
+        let year = parse_value(Datatype::DatetimeYear, &Value::String("2024".to_owned()));
+        assert_eq!(year, Some(Scalar::I64(54)));
+        let cell = parse_cell(Datatype::DatetimeYear, CellValNum::ONE, &Value::String("2024".to_owned()));
+        assert_eq!(cell, Some(54_i64.to_le_bytes().to_vec()));
+    }
+}
