@@ -6,7 +6,8 @@ use std::ops::{Bound, RangeInclusive};
 use tdb_array::{ArrayError, Coordinate, Query};
 use tdb_rtree::{DimRange, DimensionKind};
 use tdb_schema::{ArraySchema, Dimension, DimensionLabel};
-use tdb_types::{Datatype, Scalar, datetime};
+use tdb_types::datetime::{self, WrittenError};
+use tdb_types::{Datatype, Scalar};
 
 use crate::failure::{Failure, Result};
 
@@ -149,7 +150,7 @@ pub(crate) fn coordinate(kind: DimensionKind, key: u64) -> String {
 /// A coordinate or an extent; a date in ISO form.
 fn scalar(datatype: Datatype, value: Scalar) -> String {
     let date = match value {
-        Scalar::I64(value) => datetime::format(datatype, value),
+        Scalar::I64(value) => datetime::display(datatype, value),
         _ => None,
     };
     date.unwrap_or_else(|| match value {
@@ -245,20 +246,19 @@ fn value(axis: Axis<'_>, word: &str, quoted: bool) -> Result<End, String> {
         let bytes = Coordinate::Bytes(word.as_bytes().to_vec());
         return Ok(End { first: bytes.clone(), last: bytes });
     }
-    // In an array of years, four digits are a year and not a number of years after 1970.
-    let is_year = datatype == Datatype::DatetimeYear && word.len() == 4;
-    if !quoted
-        && !is_year
-        && let Ok(number) = word.replace('_', "").parse::<i128>()
-    {
-        let number = Coordinate::Integer(number);
-        return Ok(End { first: number.clone(), last: number });
-    }
     if datatype.is_datetime() {
-        let (first, last) = datetime::parse(datatype, word)
-            .ok_or_else(|| format!("{word:?} is no date that {datatype} can hold; write for example 2020-01-31"))?;
+        let (first, last) = datetime::read(datatype, word).map_err(|why| match why {
+            WrittenError::NotAValue => {
+                format!("{word:?} is no date that {datatype} can hold; write for example 2020-01-31")
+            }
+            why => why.to_string(),
+        })?;
         let date = |value: i64| Coordinate::Integer(i128::from(value));
         return Ok(End { first: date(first), last: date(last) });
+    }
+    if !quoted && let Ok(number) = word.replace('_', "").parse::<i128>() {
+        let number = Coordinate::Integer(number);
+        return Ok(End { first: number.clone(), last: number });
     }
     match word.parse::<f64>() {
         Ok(number) if datatype.is_float() && !number.is_nan() => {

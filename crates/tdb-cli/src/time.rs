@@ -1,7 +1,8 @@
 //! The options that say when to look at an array or group.
 
 use tdb_array::{Names, TimeRange};
-use tdb_types::{Datatype, datetime};
+use tdb_types::Datatype;
+use tdb_types::datetime::{self, WrittenError};
 
 /// When to look.
 #[derive(Debug, Default, clap::Args)]
@@ -45,28 +46,6 @@ impl Stamp {
     }
 }
 
-/// A range of time for what can't be undone: a number that looks like a year is no number of milliseconds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WithinDates(pub(crate) TimeRange);
-
-impl std::str::FromStr for WithinDates {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let is_year = |end: &&str| end.len() == 4 && matches!(end.parse(), Ok(1900..=2199));
-        let ends = text.split("..").map(|end| end.trim_start_matches('=').trim());
-        match ends.into_iter().find(is_year) {
-            Some(year) => {
-                let (thousands, rest) = year.split_at(1);
-                Err(format!(
-                    "{year} would be milliseconds since 1970; write {year}-01-01, or {thousands}_{rest} for milliseconds"
-                ))
-            }
-            None => between(text).map(Self),
-        }
-    }
-}
-
 fn moment(text: &str) -> Result<u64, String> {
     Ok(time(text)?.0)
 }
@@ -79,7 +58,11 @@ pub fn at(text: &str) -> Result<TimeRange, String> {
     Ok(TimeRange::until(time(text)?.1))
 }
 
-fn between(text: &str) -> Result<TimeRange, String> {
+/// A range of time as people write it: `FIRST..LAST`, both included, of which either may be left out.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(crate) fn between(text: &str) -> Result<TimeRange, String> {
     let (first, last) = text.split_once("..").ok_or("write FIRST..LAST, FIRST.. or ..LAST")?;
     let last = last.strip_prefix('=').unwrap_or(last);
     let start = if first.trim().is_empty() { 0 } else { time(first)?.0 };
@@ -93,14 +76,20 @@ fn between(text: &str) -> Result<TimeRange, String> {
 /// The first and the last millisecond since 1970 of what `text` names: a number of them, a date, or a moment.
 fn time(text: &str) -> Result<(u64, u64), String> {
     let text = text.trim();
-    if let Ok(milliseconds) = text.replace('_', "").parse() {
-        return Ok((milliseconds, milliseconds));
-    }
-    // Moments that have an offset from UTC are for the library that knows these.
-    let moment = || text.parse::<jiff::Timestamp>().ok().map(|time| (time.as_millisecond(), time.as_millisecond()));
-    let (first, last) = datetime::parse(Datatype::DatetimeMs, text).or_else(moment).ok_or_else(|| {
-        format!("{text:?} is no time; write milliseconds since 1970, 2024-05-01, 2024-05-01T12:00Z or the like")
-    })?;
+    let (first, last) = match datetime::read(Datatype::DatetimeMs, text) {
+        Ok(ends) => ends,
+        Err(WrittenError::NotAValue) => match (text.parse::<jiff::Timestamp>(), text.parse::<u64>()) {
+            // Moments that have an offset from UTC are for the library that knows these.
+            (Ok(moment), _) => (moment.as_millisecond(), moment.as_millisecond()),
+            (_, Ok(far)) => return Ok((far, far)),
+            _ => {
+                let hint =
+                    "write 2024, 2024-05-01, 2024-05-01T12:00Z or the like, or milliseconds since 1970 as in 5ms";
+                return Err(format!("{text:?} is no time; {hint}"));
+            }
+        },
+        Err(why) => return Err(why.to_string()),
+    };
     let positive = |value: i64| u64::try_from(value).map_err(|_| format!("{text:?} lies before 1970"));
     Ok((positive(first)?, positive(last)?))
 }
@@ -123,8 +112,12 @@ mod tests {
         assert_eq!(between("..=5"), Ok(TimeRange::until(5)));
         assert_eq!(between("5.."), Ok(TimeRange { start: 5, end: u64::MAX }));
         assert!(between("6..5").unwrap_err().contains("after"));
-        assert!("2024..".parse::<WithinDates>().unwrap_err().contains("2024-01-01"));
-        assert_eq!("2_024..=2300".parse::<WithinDates>().unwrap().0, TimeRange { start: 2024, end: 2300 });
+        let year = (1_704_067_200_000, 1_735_689_599_999);
+        assert_eq!(between("2024..2024"), Ok(TimeRange { start: year.0, end: year.1 }));
+        assert_eq!(at("2024"), Ok(TimeRange::until(year.1)));
+        assert_eq!(between("2_024..=2300ms"), Ok(TimeRange { start: 2024, end: 2300 }));
+        assert_eq!(time("18446744073709551615"), Ok((u64::MAX, u64::MAX)));
+        assert!(at("20240501").unwrap_err().contains("20240501ms"));
         assert!(between("5").is_err() && time("soon").is_err() && time("1969-12-31").is_err());
     }
 }

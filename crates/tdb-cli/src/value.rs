@@ -1,6 +1,6 @@
 //! Values of metadata, enumerations and bounds from what people type.
 
-use tdb_types::datetime::Written;
+use tdb_types::datetime::{Written, WrittenError};
 use tdb_types::{CellValNum, Datatype, Scalar, datetime};
 
 use crate::cells::{encode, unhex};
@@ -32,15 +32,24 @@ pub(crate) fn bytes(datatype: Datatype, number: CellValNum, text: &str) -> Resul
     Ok(bytes)
 }
 
-/// One number, truth or date.
+/// One number, truth or date; of a date that names several values the first.
 ///
 /// # Errors
 /// It is nothing of that type.
 pub(crate) fn scalar(datatype: Datatype, text: &str) -> Result<Scalar> {
+    Ok(ends(datatype, text)?.0)
+}
+
+/// The first and the last value that a number, truth or date names.
+///
+/// # Errors
+/// It is nothing of that type.
+pub(crate) fn ends(datatype: Datatype, text: &str) -> Result<(Scalar, Scalar)> {
     match datetime::written(datatype, text) {
-        Some(Written::One(value)) => Ok(value),
-        Some(Written::Period(first, _)) => Ok(Scalar::I64(first)),
-        None => Err(no_value(datatype, text, "check the value and the type")),
+        Ok(Written::One(value)) => Ok((value, value)),
+        Ok(Written::Period(first, last)) => Ok((Scalar::I64(first), Scalar::I64(last))),
+        Err(WrittenError::NotAValue) => Err(no_value(datatype, text, "check the value and the type")),
+        Err(why) => Err(Failure::usage(why.to_string())),
     }
 }
 
@@ -61,6 +70,7 @@ mod tests {
         assert_eq!(many(Datatype::Blob, "00ff"), [0, 255]);
         assert_eq!(many(Datatype::Bool, "true,false,1"), [1, 0, 1]);
         assert_eq!(many(Datatype::DatetimeDay, "1970-01-03"), 2i64.to_le_bytes());
+        assert_eq!(many(Datatype::DatetimeDay, "1972, 7, 19724D"), [730i64, 7, 19_724].map(i64::to_le_bytes).concat());
         assert_eq!(many(Datatype::Int8, ""), [0u8; 0]);
         for (datatype, text) in [
             (Datatype::UInt8, "256"),
@@ -68,6 +78,7 @@ mod tests {
             (Datatype::Blob, "é"),
             (Datatype::Blob, "+f"),
             (Datatype::Int8, "x"),
+            (Datatype::DatetimeDay, "19724"),
         ] {
             assert!(bytes(datatype, CellValNum::Var, text).is_err(), "{text}");
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_schema::{ArraySchema, Enumeration, FieldRef, FieldType};
-use tdb_types::{CellValNum, Datatype, PhysicalType, saturating_len};
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, saturating_len};
 
 use crate::error::{ConditionError, Result};
 use crate::literal::is_text;
@@ -48,6 +48,8 @@ pub(crate) enum Test {
     Number { physical: PhysicalType, operator: Operator, value: Vec<u8> },
     /// A comparison of bytes, in cells of a fixed number of them or of any.
     Bytes { size: Option<usize>, signed: bool, operator: Operator, value: Vec<u8> },
+    /// A comparison of the first of several characters in a cell.
+    FirstChar { operator: Operator, value: i8 },
     /// Whether cells of up to 8 bytes are among these, which are sorted; as integers.
     SmallSet { size: usize, negated: bool, values: Vec<u64> },
     /// Whether cells are among these, which are sorted.
@@ -125,7 +127,9 @@ impl Binder<'_> {
                 self.test(field, |_, field| Ok(Node::Test { field, test: Test::Null(!negated) }))?
             }
             Condition::Nan { field, negated } => self.test(field, |binder, place| binder.nan(place, !negated))?,
-            Condition::Constant { truth, .. } => Node::Constant(*truth),
+            Condition::Constant { field, truth, .. } => {
+                self.test(field, |binder, place| Ok(binder.constant(place, *truth)))?
+            }
             Condition::And(nodes) => Node::And(nodes.iter().map(|node| self.node(node)).collect::<Result<_>>()?),
             Condition::Or(nodes) => Node::Or(nodes.iter().map(|node| self.node(node)).collect::<Result<_>>()?),
             // There are none any more; it means the same.
@@ -175,16 +179,31 @@ impl Binder<'_> {
             }
             return match position(&enumeration, value, cells.datatype) {
                 Some(value) => Ok(Node::Test { field, test: compare(name, cells, operator, &value)? }),
-                // What isn't among the values equals none and differs from all; null cells too, by the reference library.
-                None => Ok(Node::Constant(operator == Operator::NotEqual)),
+                // A value that the enumeration lacks equals no cell and differs from every cell.
+                None => Ok(self.constant(field, operator == Operator::NotEqual)),
             };
         }
+        if is_nan(cells, value) {
+            // A NaN equals no cell, and every cell differs from it.
+            return Ok(self.constant(field, operator == Operator::NotEqual));
+        }
         let is_null_test = self.enumerations.is_none() && value.is_empty() && !operator.is_inequality();
-        let test = match is_null_test && !is_text(cells.datatype) {
-            true => Test::Null(operator == Operator::Equal),
-            false => compare(name, cells, operator, value)?,
+        let test = match value.first() {
+            _ if is_null_test && !is_text(cells.datatype) => Test::Null(operator == Operator::Equal),
+            Some(first) if self.enumerations.is_none() && is_characters(cells) => {
+                Test::FirstChar { operator, value: first.cast_signed() }
+            }
+            _ => compare(name, cells, operator, value)?,
         };
         Ok(Node::Test { field, test })
+    }
+
+    /// A comparison with the same result for all cells that are not null. It is false for null cells.
+    fn constant(&self, field: usize, truth: bool) -> Node {
+        match truth && self.fields[field].cells.nullable {
+            true => Node::Test { field, test: Test::Null(false) },
+            false => Node::Constant(truth),
+        }
     }
 
     fn nan(&self, field: usize, wanted: bool) -> Result<Node> {
@@ -249,6 +268,17 @@ fn compare(name: &str, cells: FieldType, operator: Operator, value: &[u8]) -> Re
         return Err(wrong_size(name, physical.size(), value.len()));
     }
     Ok(Test::Number { physical, operator, value })
+}
+
+/// Whether cells have a fixed number of several `char`.
+pub(crate) fn is_characters(cells: FieldType) -> bool {
+    cells.datatype == Datatype::Char && cells.cell_val_num != CellValNum::ONE && cells.cell_val_num.fixed().is_some()
+}
+
+/// Whether a value of the cells' type is a NaN.
+fn is_nan(cells: FieldType, value: &[u8]) -> bool {
+    let is_float = cells.cell_val_num == CellValNum::ONE && cells.datatype.is_float();
+    is_float && Scalar::from_le_bytes(cells.datatype.physical(), value).is_some_and(|value| value.to_f64().is_nan())
 }
 
 /// A little-endian integer of up to 8 bytes.

@@ -125,7 +125,7 @@ fn of_values(test: &Test, datatype: Datatype, (low, high): (&[u8], &[u8])) -> Fu
         // Of what has bounds nothing is a NaN.
         Test::Nan(_, wanted) => Some(if *wanted { Fulfilment::None } else { Fulfilment::All }),
         // Least and greatest value are those of unsigned bytes.
-        Test::Bytes { signed: true, .. } | Test::Null(_) => None,
+        Test::Bytes { signed: true, .. } | Test::FirstChar { .. } | Test::Null(_) => None,
         Test::SmallSet { size, negated, values } => {
             let value = |value: &u64| value.to_le_bytes()[..(*size).min(8)].to_vec();
             of_set(datatype, *negated, values.iter().map(value), (low, high))

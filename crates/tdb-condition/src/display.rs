@@ -114,8 +114,7 @@ fn print_value(value: &[u8], kind: LiteralKind, datatype: Option<Datatype>, f: &
     };
     match (number, std::str::from_utf8(value).ok().filter(is_text)) {
         (Some(Scalar::I64(value)), _) if datatype.is_some_and(Datatype::is_datetime) => {
-            let date = datatype.and_then(|datatype| datetime::format(datatype, value));
-            f.write_str(&date.unwrap_or_else(|| value.to_string()))
+            f.write_str(&datatype.and_then(|datatype| datetime::display(datatype, value)).unwrap_or_default())
         }
         (Some(number), _) => Display::fmt(&number, f),
         (None, Some(text)) => write!(f, "{text:?}"),

@@ -1,6 +1,7 @@
 //! What can be wrong with a condition.
 
 use tdb_generic_tile::GenericTileError;
+use tdb_types::datetime::WrittenError;
 use tdb_types::{Datatype, DecodeError};
 
 /// An error of this crate.
@@ -53,6 +54,14 @@ pub enum ConditionError {
         /// The field's enumeration, if it has one.
         enumeration: Option<String>,
     },
+    /// A number may be a date, or counts other units than the field.
+    #[error("condition: field {field:?}: {why}")]
+    UnclearDate {
+        /// The field.
+        field: String,
+        /// What is unclear, and how to write it.
+        why: WrittenError,
+    },
     /// The field's enumeration has no order.
     #[error("condition: enumeration {enumeration:?} of field {field:?} has no order; its values are equal or not")]
     Unordered {
@@ -60,6 +69,14 @@ pub enum ConditionError {
         field: String,
         /// The enumeration.
         enumeration: String,
+    },
+    /// A condition that is to be stored orders cells of several `char`, of which other readers compare the first alone.
+    #[error(
+        "condition: a delete can't order field {field:?}: the reference library compares only the first char of its cells"
+    )]
+    OrderOfCharacters {
+        /// The field.
+        field: String,
     },
     /// The field's enumeration wasn't at hand.
     #[error("condition: enumeration {enumeration:?} of field {field:?} is not loaded")]

@@ -84,6 +84,10 @@ fn run_fixed(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
             fill(truth, cells.iter(), |cell| f64::from_le_bytes(*cell).is_nan() == *wanted);
         }
         Test::SmallSet { size, negated, values } => small_set(*size, *negated, values, cells.values(), truth),
+        Test::FirstChar { operator, value } => {
+            let first = cells.fixed_cells().map(|cell| cell.first().copied().unwrap_or_default().cast_signed());
+            compare(*operator, *value, first, truth);
+        }
         Test::Bytes { size: Some(_), signed: true, operator, value } => {
             signed_bytes(*operator, value, cells.fixed_cells(), truth);
         }

@@ -41,16 +41,19 @@
 //! - Of a **null** cell no comparison is true, `!=` and NOT IN included; only tests for null see it. Negations move into
 //!   comparisons ([`Condition::negation`]), so that of null cells and NaNs neither a comparison nor its negation is true,
 //!   but for `!=`, which is true of NaNs.
-//! - **Floats** compare as IEEE 754 says; IN compares bytes: `-0.0` equals `0.0`, but is not in `{0.0}`, and a NaN is in
-//!   the set that has its bytes.
+//! - **Floats** compare as IEEE 754 says: `-0.0` equals `0.0`, and a NaN equals nothing.
+//! - **IN** is an OR of `=`, and NOT IN an AND of `!=`. The reference library compares the bytes of floats there, and so do
+//!   stored delete conditions ([`Condition::bind_stored`]). [`Condition::resolve`] makes both meanings the same: its sets hold
+//!   zeros of both signs or none, and no NaN.
 //! - **Dates and times** compare as `i64`, **bool** as `u8`; values have the field's own type.
 //! - **Strings** (`char`, `string_ascii`, `string_utf8`) compare byte by byte, and a string that others begin with comes
 //!   before them. Cells of fixed size keep the zero bytes at their end. Bytes are unsigned but in fixed-size `char` cells.
-//! - Of fixed-size **`char`** cells the reference library compares the first byte alone with the first byte of the value,
-//!   though IN compares whole cells. Here all comparisons are of whole cells; for one `char` per cell that is the same.
+//! - Of cells of several **`char`** the reference library compares the first with the first of the value, though IN compares
+//!   whole cells. Queries compare whole cells; stored conditions mean what they mean there. Deletes store `=` as a set, and
+//!   can't order such cells.
 //! - **Other cells** (several numbers, wide strings, blobs, geometries) can only be tested for null.
-//! - **Enumerations**: values are looked up and compared by position. A value that isn't there equals none; `!=` holds for
-//!   every cell then, null or not. Delete commits hold positions already.
+//! - **Enumerations**: values are looked up and compared by position. A value that the enumeration lacks equals no cell, and
+//!   `!=` holds for every cell that is not null. Delete commits hold positions already.
 //! - **Fields that a fragment doesn't have**: in a stored delete condition every test of such a field fails, those for null too;
 //!   cells without it don't stay. Queries judge by the fill value that a read shows ([`BoundCondition::assuming`]).
 //!

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, datetime};
+use tdb_types::datetime::{self, Written, WrittenError};
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
 
 /// A value that a field is compared with: bytes as cells hold them, a number, or text.
 ///
@@ -111,29 +112,36 @@ pub(crate) enum Meaning<'a> {
     Period(i64, i64),
 }
 
-/// What the bytes of a literal mean for cells of this type; `None` if no cell can hold such a value.
+/// What the bytes of a literal mean for cells of this type.
+///
+/// # Errors
+/// No cell can hold such a value, or the text may be a date or a number.
 pub(crate) fn meaning(
     bytes: &[u8],
     kind: LiteralKind,
     datatype: Datatype,
     cell_val_num: CellValNum,
-) -> Option<Meaning<'_>> {
-    let number = |value: Scalar| Some(Meaning::Cell(Cow::Owned(value.to_le_bytes().to_vec())));
-    let is_number = !is_text(datatype);
+) -> Result<Meaning<'_>, WrittenError> {
+    let cell = Meaning::Cell(Cow::Borrowed(bytes));
+    let number = |value: Scalar| Meaning::Cell(Cow::Owned(value.to_le_bytes().to_vec()));
+    let converted = |physical| convert(Scalar::from_le_bytes(physical, bytes)?, datatype.physical()).map(number);
     match kind {
-        LiteralKind::Cell => Some(Meaning::Cell(Cow::Borrowed(bytes))),
-        LiteralKind::Text if !is_number => Some(Meaning::Cell(Cow::Borrowed(bytes))),
+        LiteralKind::Cell => Ok(cell),
+        LiteralKind::Text if is_text(datatype) => Ok(cell),
         // One character is a number of one byte for those who write C; nothing else is both.
-        LiteralKind::Number(physical) if !is_number => {
+        LiteralKind::Number(physical) if is_text(datatype) => {
             let is_char = datatype == Datatype::Char && cell_val_num == CellValNum::ONE && physical.size() == 1;
-            is_char.then_some(Meaning::Cell(Cow::Borrowed(bytes)))
+            if is_char { Ok(cell) } else { Err(WrittenError::NotAValue) }
         }
-        LiteralKind::Number(physical) if physical == datatype.physical() => Some(Meaning::Cell(Cow::Borrowed(bytes))),
-        LiteralKind::Number(physical) => number(convert(Scalar::from_le_bytes(physical, bytes)?, datatype.physical())?),
-        LiteralKind::Text => match datetime::written(datatype, std::str::from_utf8(bytes).ok()?)? {
-            datetime::Written::One(value) => number(value),
-            datetime::Written::Period(first, last) => Some(Meaning::Period(first, last)),
-        },
+        LiteralKind::Number(physical) if physical == datatype.physical() => Ok(cell),
+        LiteralKind::Number(physical) => converted(physical).ok_or(WrittenError::NotAValue),
+        LiteralKind::Text => {
+            let text = std::str::from_utf8(bytes).map_err(|_| WrittenError::NotAValue)?;
+            Ok(match datetime::written(datatype, text)? {
+                Written::One(value) => number(value),
+                Written::Period(first, last) => Meaning::Period(first, last),
+            })
+        }
     }
 }
 

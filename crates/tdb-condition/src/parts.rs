@@ -44,6 +44,7 @@ fn cost(node: &Node) -> u32 {
             Test::Nan(physical, _) => 2 + u32::try_from(physical.size()).unwrap_or(8),
             Test::Number { physical, .. } => 2 + u32::try_from(physical.size()).unwrap_or(8),
             Test::SmallSet { size, .. } => 12 + u32::try_from(*size).unwrap_or(8),
+            Test::FirstChar { .. } => 3,
             Test::Bytes { size: Some(_), .. } => 30,
             Test::Set { size: Some(_), .. } => 60,
             Test::Bytes { .. } => 100,

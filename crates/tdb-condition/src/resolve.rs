@@ -1,9 +1,11 @@
 //! Conditions against a schema: whatever was written as text or as a number becomes the bytes of cells.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tdb_schema::{ArraySchema, Enumeration, FieldRef, FieldType};
-use tdb_types::{CellValNum, Datatype};
+use tdb_types::datetime::WrittenError;
+use tdb_types::{CellValNum, Datatype, Scalar};
 
 use crate::error::{ConditionError, Result};
 use crate::literal::{Literal, LiteralKind, Meaning, is_text, meaning, shown};
@@ -54,6 +56,31 @@ impl Known {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a cell equals one of these values, or none of them if negated. Sets compare bytes, also where the reference
+    /// library reads them. For floats that is the same as `=` if a set has zeros of both signs or none, and no NaN.
+    fn set(&self, field: &str, negated: bool, mut members: Vec<Cow<'_, [u8]>>) -> Condition {
+        let physical = self.cells.datatype.physical();
+        if self.enumeration.is_none() && physical.is_float() {
+            let float = |bytes: &[u8]| Scalar::from_le_bytes(physical, bytes).map_or(0.0, Scalar::to_f64);
+            let nan = members.iter().position(|bytes| float(bytes).is_nan()).map(|index| members[index].to_vec());
+            members.retain(|bytes| !float(bytes).is_nan());
+            if let (true, Some(nan)) = (members.is_empty(), nan) {
+                let operator = if negated { Operator::NotEqual } else { Operator::Equal };
+                return Condition::Compare { field: field.to_owned(), operator, value: nan.into() };
+            }
+            if members.iter().any(|bytes| float(bytes) == 0.0) {
+                members.retain(|bytes| float(bytes) != 0.0);
+                members.extend([0, 0x80].map(|sign| {
+                    let mut zero = vec![0; physical.size()];
+                    zero.last_mut().into_iter().for_each(|last| *last = sign);
+                    Cow::Owned(zero)
+                }));
+            }
+        }
+        let kind = self.kind(members.iter().map(|bytes| &bytes[..]));
+        Condition::Member { field: field.to_owned(), negated, values: Members::of_kind(kind, members) }
     }
 
     /// What values of this field are, once they are those of its type. Cells of a field with an enumeration hold positions: its
@@ -191,9 +218,7 @@ impl Resolver<'_> {
                 Meaning::Period(first, last) => periods.push((first, last)),
             }
         }
-        let kind = known.kind(members.iter().map(|bytes| &bytes[..]));
-        let values = Members::of_kind(kind, members);
-        let list = Condition::Member { field: field.to_owned(), negated, values };
+        let list = known.set(field, negated, members);
         let within = |(first, last): (i64, i64)| {
             let compare = |operator, value: i64| Condition::Compare {
                 field: field.to_owned(),
@@ -210,13 +235,15 @@ impl Resolver<'_> {
 
 fn value_of<'a>(field: &str, known: &Known, bytes: &'a [u8], kind: LiteralKind) -> Result<Meaning<'a>> {
     let (datatype, cell_val_num) = known.values();
-    let wrong = || ConditionError::NotAValue {
-        field: field.to_owned(),
-        value: shown(bytes, kind),
-        datatype,
-        enumeration: known.enumeration.as_ref().map(|enumeration| enumeration.name().to_owned()),
-    };
-    let found = meaning(bytes, kind, datatype, cell_val_num).ok_or_else(wrong)?;
+    let found = meaning(bytes, kind, datatype, cell_val_num).map_err(|why| match why {
+        WrittenError::NotAValue => ConditionError::NotAValue {
+            field: field.to_owned(),
+            value: shown(bytes, kind),
+            datatype,
+            enumeration: known.enumeration.as_ref().map(|enumeration| enumeration.name().to_owned()),
+        },
+        why => ConditionError::UnclearDate { field: field.to_owned(), why },
+    })?;
     // Values of an enumeration are looked up, whatever their length.
     let size = known.cells.cell_size().filter(|_| known.enumeration.is_none() && !is_text(datatype));
     match (&found, size) {

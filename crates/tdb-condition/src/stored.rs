@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tdb_schema::{ArraySchema, Attribute, Enumeration, FieldRef};
 
-use crate::bind::position;
+use crate::bind::{is_characters, position};
 use crate::resolve::FindEnumeration;
-use crate::{Condition, ConditionError, Literal, Members, Result};
+use crate::{Condition, ConditionError, Literal, Members, Operator, Result};
 
 impl Condition {
     /// The condition that people wrote, as it is stored: fields with an enumeration are compared with positions in it.
@@ -37,13 +37,14 @@ impl Storer<'_> {
             Condition::And(nodes) => Condition::And(all(nodes)?),
             Condition::Or(nodes) => Condition::Or(all(nodes)?),
             Condition::Not(node) => Condition::Not(Box::new(self.node(node)?)),
-            Condition::Compare { field, operator, value } => {
-                let value = match self.enumerated(field)? {
-                    Some(enumerated) => Literal::from(enumerated.position(value.bytes())?),
-                    None => value.clone(),
-                };
-                Condition::Compare { field: field.clone(), operator: *operator, value }
-            }
+            Condition::Compare { field, operator, value } => match self.enumerated(field)? {
+                Some(enumerated) => {
+                    let value = Literal::from(enumerated.position(value.bytes())?);
+                    Condition::Compare { field: field.clone(), operator: *operator, value }
+                }
+                None if self.has_characters(field) => self.characters(field, *operator, value.bytes())?,
+                None => condition.clone(),
+            },
             Condition::Member { field, negated, values } => {
                 let values = match self.enumerated(field)? {
                     Some(enumerated) => {
@@ -52,10 +53,47 @@ impl Storer<'_> {
                     }
                     None => values.clone(),
                 };
-                Condition::Member { field: field.clone(), negated: *negated, values }
+                self.set(field, *negated, values)
             }
             Condition::Null { .. } | Condition::Nan { .. } | Condition::Constant { .. } => condition.clone(),
         })
+    }
+
+    /// Whether cells are several characters, of which stored comparisons mean the first alone.
+    fn has_characters(&self, field: &str) -> bool {
+        let cells = self.schema.field(field).and_then(|field| self.schema.field_type(field));
+        cells.is_some_and(is_characters)
+    }
+
+    /// A comparison of whole cells of several characters, as a set: sets compare all bytes.
+    fn characters(&self, field: &str, operator: Operator, value: &[u8]) -> Result<Condition> {
+        if operator.is_inequality() {
+            return Err(ConditionError::OrderOfCharacters { field: field.to_owned() });
+        }
+        let cells = self.schema.field(field).and_then(|field| self.schema.field_type(field)?.cell_size());
+        // A value of another size equals no cell.
+        let values = Some(value).filter(|value| cells == Some(value.len() as u64));
+        Ok(self.set(field, operator == Operator::NotEqual, values.into_iter().collect()))
+    }
+
+    /// A set; the reference library can't read an array with one that has no bytes.
+    fn set(&self, field: &str, negated: bool, values: Members) -> Condition {
+        let compare = |operator, value: Vec<u8>| Condition::Compare {
+            field: field.to_owned(),
+            operator,
+            value: Literal::from(value),
+        };
+        if !values.data().is_empty() {
+            return Condition::Member { field: field.to_owned(), negated, values };
+        }
+        if values.iter().len() > 0 {
+            // Of empty strings.
+            return compare(if negated { Operator::NotEqual } else { Operator::Equal }, Vec::new());
+        }
+        let size = self.schema.field(field).and_then(|field| self.schema.field_type(field)?.cell_size());
+        let value = vec![0; size.map_or(1, tdb_types::saturating_len)];
+        let (equal, other) = (compare(Operator::Equal, value.clone()), compare(Operator::NotEqual, value));
+        if negated { equal.or(other) } else { equal.and(other) }
     }
 
     /// The attribute and its enumeration, if the field has one.

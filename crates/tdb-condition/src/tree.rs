@@ -20,7 +20,8 @@ pub enum Condition {
         /// The value.
         value: Literal,
     },
-    /// The field's value is one of these, byte for byte. It is false for null cells, negated or not.
+    /// The field's value equals one of these, or none of them if negated. It is false for null cells, negated or not. In
+    /// stored conditions the bytes are compared, those of floats too.
     Member {
         /// The field's name.
         field: String,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tdb_condition::{Condition, ConditionError};
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::{CellValNum, Cells, Datatype, Scalar};
 
 fn schema(datatype: Datatype) -> ArraySchema {
     let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
@@ -49,4 +49,49 @@ fn positions_that_no_cell_can_hold_are_refused() {
     let last = Condition::field("colour").eq("v255");
     let stored = last.to_stored(&schema(Datatype::UInt8), |name| enumeration(name, 300)).unwrap();
     assert_eq!(stored, Condition::field("colour").eq(&[255]));
+}
+
+fn cells_of(attribute: Attribute) -> ArraySchema {
+    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    SchemaBuilder::sparse().dimension(rows).attribute(attribute).build().unwrap()
+}
+
+/// The reference library refuses an array with a set that has no bytes.
+#[test]
+fn no_set_without_bytes_is_stored() {
+    let stored = |datatype, number, condition: &str| {
+        let schema = cells_of(Attribute::new("a", datatype).with_cell_val_num(number));
+        let condition = condition.parse::<Condition>().unwrap().to_stored(&schema, |_| None).unwrap();
+        condition.display(&schema).to_string()
+    };
+    let text = |condition| stored(Datatype::StringUtf8, CellValNum::Var, condition);
+    assert_eq!(text("a in ('')"), "a == \"\"");
+    assert_eq!(text("a not in ('', '')"), "a != \"\"");
+    assert_eq!(text("a in ('', 'b')"), "a in (\"\", \"b\")");
+    let number = |condition| stored(Datatype::Int32, CellValNum::ONE, condition);
+    assert_eq!(number("a in ()"), "a == 0 and a != 0");
+    assert_eq!(number("a not in ()"), "a == 0 or a != 0");
+}
+
+/// As the reference library has them, which compares the first character alone outside of sets.
+#[test]
+fn stored_comparisons_of_characters_mean_the_first() {
+    let schema = cells_of(Attribute::new("a", Datatype::Char).with_cell_val_num(CellValNum::from_code(3).unwrap()));
+    let cells = b"abcabdb\0\0\xffbc";
+    let truth = |condition: &Condition| {
+        let mut truth = [false; 4];
+        condition.bind_stored(&schema, &schema).unwrap().evaluate(&[Some(Cells::fixed(cells, 3))], &mut truth);
+        truth.map(u8::from)
+    };
+    let a = || Condition::field("a");
+    assert_eq!(truth(&a().eq("abc")), [1, 1, 0, 0]);
+    assert_eq!(truth(&a().ne("abc")), [0, 0, 1, 1]);
+    assert_eq!(truth(&a().lt("a")), [0, 0, 0, 1]);
+    assert_eq!(truth(&a().is_in(["abc"])), [1, 0, 0, 0]);
+    let stored = |condition: Condition| condition.to_stored(&schema, |_| None);
+    assert_eq!(truth(&stored(a().eq("abc")).unwrap()), [1, 0, 0, 0]);
+    assert_eq!(truth(&stored(a().ne("abc")).unwrap()), [0, 1, 1, 1]);
+    assert_eq!(truth(&stored(a().eq("ab")).unwrap()), [0; 4]);
+    assert_eq!(truth(&stored(a().ne("ab")).unwrap()), [1; 4]);
+    assert!(matches!(stored(a().lt("abc")), Err(ConditionError::OrderOfCharacters { .. })));
 }

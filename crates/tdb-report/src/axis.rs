@@ -112,7 +112,7 @@ fn number(datatype: Datatype, key: u64) -> f64 {
 pub(crate) fn shown(datatype: Datatype, key: u64) -> String {
     let scalar = Scalar::from_key(datatype.physical(), key);
     let date = match scalar {
-        Scalar::I64(value) => datetime::format(datatype, value),
+        Scalar::I64(value) => datetime::display(datatype, value),
         _ => None,
     };
     date.unwrap_or_else(|| scalar.to_string())

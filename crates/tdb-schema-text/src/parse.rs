@@ -9,7 +9,7 @@ use tdb_types::{CellValNum, DataOrder, Datatype, FormatVersion, Layout, Physical
 use toml::Value;
 
 use crate::document::{self, Document};
-use crate::value::{parse_cell, parse_scalar};
+use crate::value::{parse_cell, parse_scalar, parse_value};
 use crate::{Result, SchemaTextError, filters};
 
 pub(crate) fn definition(document: &Document, version: Option<FormatVersion>) -> Result<ArrayDefinition> {
@@ -110,7 +110,7 @@ fn own_filters(filters: Option<&document::Filters>, what: &str) -> Result<Filter
 }
 
 fn scalar(datatype: Datatype, value: &Value, key: &'static str, what: &str) -> Result<Scalar> {
-    parse_scalar(datatype.physical(), value)
+    parse_value(datatype, value)
         .ok_or_else(|| SchemaTextError::invalid(what, format!("{key}: {value} is no value of {datatype}")).at(key))
 }
 

@@ -1,5 +1,6 @@
 //! Values of cells and coordinates, both ways.
 
+use tdb_types::datetime::{self, Written};
 use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
 use toml::{Table, Value};
 
@@ -10,7 +11,18 @@ const HEX: &str = "hex";
 /// memory.
 const MOST_SPELT_OUT: usize = 64 << 10;
 
-/// A value of a datatype: an integer, a float, or an integer as a string where TOML has none so large.
+/// A value of a datatype. Of dates, integers are numbers of units and strings are what all text of dates is, to the unit.
+pub(crate) fn parse_value(datatype: Datatype, value: &Value) -> Option<Scalar> {
+    match value {
+        Value::String(text) if datatype.is_datetime() => match datetime::written(datatype, text) {
+            Ok(Written::One(value)) => Some(value),
+            Ok(Written::Period(..)) | Err(_) => None,
+        },
+        value => parse_scalar(datatype.physical(), value),
+    }
+}
+
+/// A value of a type: an integer, a float, or an integer as a string where TOML has none so large.
 pub(crate) fn parse_scalar(physical: PhysicalType, value: &Value) -> Option<Scalar> {
     match value {
         Value::Integer(number) => Scalar::parse(physical, &number.to_string()),
@@ -52,11 +64,11 @@ pub(crate) fn parse_cell(datatype: Datatype, number: CellValNum, value: &Value) 
         Value::Table(table) => table_bytes(table),
         Value::String(text) if is_text(datatype, number) => Some(text.as_bytes().to_vec()),
         Value::Array(values) => {
-            let scalars = values.iter().map(|value| parse_scalar(datatype.physical(), value));
+            let scalars = values.iter().map(|value| parse_value(datatype, value));
             let scalars: Vec<Scalar> = scalars.collect::<Option<_>>()?;
             Some(scalars.iter().flat_map(|scalar| scalar.to_le_bytes().to_vec()).collect())
         }
-        value => Some(parse_scalar(datatype.physical(), value)?.to_le_bytes().to_vec()),
+        value => Some(parse_value(datatype, value)?.to_le_bytes().to_vec()),
     }
 }
 
@@ -108,4 +120,24 @@ pub(crate) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
     }
     let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
     pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_of_dates_are_dates_and_integers_are_numbers_of_units() {
+        let day = |value| parse_value(Datatype::DatetimeDay, &value).and_then(Scalar::to_integer);
+        assert_eq!(day(Value::Integer(2024)), Some(2024));
+        assert_eq!(day(Value::String("1970-01-03".to_owned())), Some(2));
+        assert_eq!(day(Value::String("2024D".to_owned())), Some(2024));
+        for unclear in ["2024", "20240501", "2024-05"] {
+            assert_eq!(day(Value::String(unclear.to_owned())), None, "{unclear}");
+        }
+        let year = parse_value(Datatype::DatetimeYear, &Value::String("2024".to_owned()));
+        assert_eq!(year, Some(Scalar::I64(54)));
+        let cell = parse_cell(Datatype::DatetimeYear, CellValNum::ONE, &Value::String("2024".to_owned()));
+        assert_eq!(cell, Some(54_i64.to_le_bytes().to_vec()));
+    }
 }

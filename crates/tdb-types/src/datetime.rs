@@ -2,10 +2,17 @@
 //!
 //! The feature `datetime` brings this module, and the crate `jiff` with it.
 //!
+//! All text is read by one rule ([`read`]). Exactly four digits are a year. Digits with the name of the unit behind them, as
+//! NumPy has it, are a number of units since 1970: `19724D`. A bare number is one as well, unless it looks like a date: of 5 to
+//! 8 digits, or of 4 with a sign, it is refused.
+//!
 //! A date is a number of units since 1970-01-01 00:00, without a time zone. The least `i64` is no date at all ("NaT", as
 //! NumPy has it); it is also the fill value of these types.
 
+mod count;
 mod plain;
+
+pub use count::WrittenError;
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
@@ -79,6 +86,21 @@ pub fn format(datatype: Datatype, value: i64) -> Option<String> {
     }
 }
 
+/// The date as [`read`] takes it: in ISO form, or as a number of units if it has none; `None` for other datatypes.
+#[must_use]
+pub fn display(datatype: Datatype, value: i64) -> Option<String> {
+    let (suffix, _) = count::unit(datatype)?;
+    Some(format(datatype, value).unwrap_or_else(|| format!("{value}{suffix}")))
+}
+
+/// The datatype that [`display`]s a date without an ISO form as this text.
+#[must_use]
+pub fn unit_of_far(text: &str) -> Option<Datatype> {
+    let datatype = count::datatype(text)?;
+    let value = count::read(datatype, text).ok()??;
+    (format(datatype, value).is_none() && display(datatype, value)? == text).then_some(datatype)
+}
+
 /// A second from 1970 in ISO form, as a date and a time of day or as the date alone.
 fn text(second: i64, has_time: bool) -> Option<String> {
     let mut text = String::with_capacity("2024-05-01T12:00:00".len());
@@ -129,36 +151,60 @@ pub enum Written {
     Period(i64, i64),
 }
 
-/// What `text` stands for as a value of the datatype: a number in decimal digits, which may have underscores between them;
-/// `true` or `false`; a date in ISO form, or `NaT`.
-///
-/// Nothing if it is no value of that type.
+/// The first and the last value of the datatype that lie within what `text` names, as [`parse`] has it: a date in ISO form,
+/// `NaT`, or a number of units since 1970.
 ///
 /// ```
-/// use tdb_types::datetime::{Written, written};
+/// use tdb_types::Datatype;
+/// use tdb_types::datetime::read;
+///
+/// assert_eq!(read(Datatype::DatetimeDay, "2024"), Ok((19_723, 20_088)));
+/// assert_eq!(read(Datatype::DatetimeDay, "19723D"), Ok((19_723, 19_723)));
+/// assert_eq!(read(Datatype::DatetimeMs, "1700000000000"), Ok((1_700_000_000_000, 1_700_000_000_000)));
+/// let error = read(Datatype::DatetimeDay, "20240501").unwrap_err().to_string();
+/// assert!(error.ends_with("write a date as in 2024-05-01, or 20240501D for days since 1970"));
+/// ```
+///
+/// # Errors
+/// The text is no date, lies beyond what the datatype can hold, or may be a date or a number.
+pub fn read(datatype: Datatype, text: &str) -> Result<(i64, i64), WrittenError> {
+    if !datatype.is_datetime() {
+        return Err(WrittenError::NotAValue);
+    }
+    if text == NOT_A_TIME {
+        return Ok((i64::MIN, i64::MIN));
+    }
+    match count::read(datatype, text)? {
+        Some(value) => Ok((value, value)),
+        None => parse(datatype, text).ok_or(WrittenError::NotAValue),
+    }
+}
+
+/// What `text` stands for as a value of the datatype: a number in decimal digits, which may have underscores between them;
+/// `true` or `false`; a date as [`read`] has it.
+///
+/// ```
+/// use tdb_types::datetime::{Written, WrittenError, written};
 /// use tdb_types::{Datatype, Scalar};
 ///
-/// assert_eq!(written(Datatype::UInt16, "1_000"), Some(Written::One(Scalar::U16(1000))));
-/// assert_eq!(written(Datatype::UInt16, "70000"), None);
-/// assert_eq!(written(Datatype::DatetimeDay, "1970-01-03"), Some(Written::One(Scalar::I64(2))));
-/// assert_eq!(written(Datatype::DatetimeDay, "1970-02"), Some(Written::Period(31, 58)));
+/// assert_eq!(written(Datatype::UInt16, "1_000"), Ok(Written::One(Scalar::U16(1000))));
+/// assert_eq!(written(Datatype::UInt16, "70000"), Err(WrittenError::NotAValue));
+/// assert_eq!(written(Datatype::DatetimeDay, "1970-01-03"), Ok(Written::One(Scalar::I64(2))));
+/// assert_eq!(written(Datatype::DatetimeDay, "1970-02"), Ok(Written::Period(31, 58)));
 /// ```
-#[must_use]
-pub fn written(datatype: Datatype, text: &str) -> Option<Written> {
-    let one = |value| Some(Written::One(value));
-    match text {
-        "false" | "true" if datatype == Datatype::Bool => return one(Scalar::U8(u8::from(text == "true"))),
-        NOT_A_TIME if unit(datatype).is_some() => return one(Scalar::I64(i64::MIN)),
-        _ => {}
+///
+/// # Errors
+/// The text is no value of that type, or may be two.
+pub fn written(datatype: Datatype, text: &str) -> Result<Written, WrittenError> {
+    if datatype.is_datetime() {
+        let (first, last) = read(datatype, text)?;
+        return Ok(if first == last { Written::One(Scalar::I64(first)) } else { Written::Period(first, last) });
     }
-    // Four digits are a year where years are counted.
-    let is_year = datatype == Datatype::DatetimeYear && text.len() == 4;
-    let number = Scalar::parse(datatype.physical(), &text.replace('_', ""));
-    if let Some(number) = number.filter(|_| !is_year) {
-        return one(number);
-    }
-    let (first, last) = parse(datatype, text)?;
-    if first == last { one(Scalar::I64(first)) } else { Some(Written::Period(first, last)) }
+    let value = match text {
+        "false" | "true" if datatype == Datatype::Bool => Some(Scalar::U8(u8::from(text == "true"))),
+        text => Scalar::parse(datatype.physical(), &text.replace('_', "")),
+    };
+    value.map(Written::One).ok_or(WrittenError::NotAValue)
 }
 
 /// The unit that has begun last at an instant.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use tdb_schema::Enumeration;
-use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, datetime};
+use tdb_types::datetime::{self, WrittenError};
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
 
 use super::Kind;
 
@@ -127,10 +128,7 @@ impl CellParser {
                 push_number(PhysicalType::U8, self.datatype, &number.to_string(), out)
             }
             (Kind::Date { .. }, Value::String(text)) => self.date(text, out),
-            // Units since 1970, of years too: four digits are a year only as text.
-            (Kind::Date { .. }, Value::Number(number)) => {
-                push_number(PhysicalType::I64, self.datatype, &number.to_string(), out)
-            }
+            (Kind::Date { .. }, Value::Number(number)) => self.date(&number.to_string(), out),
             (Kind::Text { unit }, Value::String(text)) => self.characters(text, unit, out),
             (Kind::Text { .. } | Kind::Bytes, Value::Object(_)) => match hex_member(value) {
                 Some(digits) => unhex(digits, out),
@@ -160,16 +158,16 @@ impl CellParser {
     }
 
     fn date(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
-        let number = text.parse().ok().filter(|_| text.len() != 4 || self.datatype != Datatype::DatetimeYear);
-        let value = match (number, text) {
-            (_, datetime::NOT_A_TIME) => i64::MIN,
-            (Some(number), _) => number,
-            (None, text) => {
-                // A day without a time begins at midnight; a month is no moment, unless months are what is counted.
-                let is_moment = |(first, last): &(i64, i64)| first == last || (first < last && text.len() >= DAY);
-                let date = datetime::parse(self.datatype, text).filter(is_moment);
-                date.ok_or_else(|| format!("{text:?} is no date that {} can hold", self.datatype))?.0
+        let value = match datetime::read(self.datatype, text) {
+            // A day without a time begins at midnight; a month is no moment, unless months are what is counted.
+            Ok((first, last)) if first == last || (first < last && text.len() >= DAY) => first,
+            Ok((first, last)) if first < last => {
+                return Err(format!("{text:?} is several values of {}: write a more precise date", self.datatype));
             }
+            Ok(_) | Err(WrittenError::NotAValue) => {
+                return Err(format!("{text:?} is no date that {} can hold", self.datatype));
+            }
+            Err(why) => return Err(why.to_string()),
         };
         out.extend_from_slice(&value.to_le_bytes());
         Ok(())
@@ -289,7 +287,10 @@ mod tests {
         assert_eq!(why(Datatype::Int8, "200"), "\"200\" is no int8");
         assert_eq!(why(Datatype::Int8, ""), "nothing is no int8");
         assert_eq!(why(Datatype::Bool, "maybe"), "\"maybe\" is neither true nor false");
-        assert_eq!(why(Datatype::DatetimeDay, "2020-02"), "\"2020-02\" is no date that datetime_day can hold");
+        assert_eq!(
+            why(Datatype::DatetimeDay, "2020-02"),
+            "\"2020-02\" is several values of datetime_day: write a more precise date"
+        );
         assert_eq!(why(Datatype::StringUtf8, "abc"), "a cell has 1 values of string_utf8, and not 3");
         assert_eq!(why(Datatype::Blob, "abc"), "\"abc\" are no bytes in hexadecimal");
         assert_eq!(why(Datatype::StringAscii, "é"), "\"é\" is no string_ascii: 'é' is not in ASCII");
@@ -311,6 +312,22 @@ mod tests {
         assert_eq!(bytes(&many, r#"["blue", "red"]"#).unwrap(), [1, 0]);
     }
 
+    #[test]
+    fn numbers_of_dates_mean_the_same_in_csv_and_json() {
+        let both = |datatype, text: &str| {
+            let parser = CellParser::new(datatype, CellValNum::ONE);
+            let mut out = Vec::new();
+            let json = parser.json(&serde_json::from_str(text).unwrap(), &mut out).map(|()| out);
+            assert_eq!(bytes(&parser, text), json, "{text}");
+            json.map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap()))
+        };
+        assert_eq!(both(Datatype::DatetimeYear, "2024"), Ok(54));
+        assert_eq!(both(Datatype::DatetimeDay, "7"), Ok(7));
+        assert_eq!(both(Datatype::DatetimeMs, "1700000000000"), Ok(1_700_000_000_000));
+        assert!(both(Datatype::DatetimeDay, "2024").unwrap_err().contains("several values of datetime_day"));
+        assert!(both(Datatype::DatetimeDay, "20240501").unwrap_err().contains("20240501D"));
+    }
+
     fn datatypes() -> impl Strategy<Value = (Datatype, CellValNum)> {
         let datatypes = [
             Datatype::Int8,
@@ -321,6 +338,7 @@ mod tests {
             Datatype::Bool,
             Datatype::DatetimeNs,
             Datatype::DatetimeDay,
+            Datatype::DatetimeYear,
             Datatype::TimeMs,
             Datatype::StringUtf8,
             Datatype::StringUtf16,

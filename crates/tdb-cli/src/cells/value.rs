@@ -75,9 +75,8 @@ impl Kind {
                 [1] => out.extend_from_slice(b"true"),
                 _ => push_number(PhysicalType::U8, bytes, out),
             }),
-            Self::Date { datatype, many } => each(bytes, 8, many, out, |bytes, out| match date(datatype, bytes) {
-                Ok(text) => push_string(&text, out),
-                Err(value) => push(out, format_args!("{value}")),
+            Self::Date { datatype, many } => each(bytes, 8, many, out, |bytes, out| {
+                push_string(&date(datatype, bytes), out);
             }),
             Self::Text { unit } => match decode(bytes, unit) {
                 Some(text) => push_string(&text, out),
@@ -97,10 +96,7 @@ impl Kind {
     /// Appends the cell as [`text`](Self::text) has it.
     pub(crate) fn push_text(self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
-            Self::Date { datatype, many: false } => match date(datatype, bytes) {
-                Ok(text) => out.extend_from_slice(text.as_bytes()),
-                Err(value) => push(out, format_args!("{value}")),
-            },
+            Self::Date { datatype, many: false } => out.extend_from_slice(date(datatype, bytes).as_bytes()),
             Self::Number { physical, many: false } => match Scalar::from_le_bytes(physical, bytes) {
                 // `Debug` prints the fewest digits that are read back as the same float, and an exponent where that is shorter.
                 Some(Scalar::F32(value)) => push(out, format_args!("{value:?}")),
@@ -135,10 +131,10 @@ fn each(bytes: &[u8], size: usize, many: bool, out: &mut Vec<u8>, push: impl Fn(
     out.push(b']');
 }
 
-/// A date in ISO form, or the integer if it has none.
-fn date(datatype: Datatype, bytes: &[u8]) -> Result<String, i64> {
+/// A date in ISO form, or a number of units if it has none.
+fn date(datatype: Datatype, bytes: &[u8]) -> String {
     let value = bytes.try_into().map_or(i64::MIN, i64::from_le_bytes);
-    datetime::format(datatype, value).ok_or(value)
+    datetime::display(datatype, value).unwrap_or_default()
 }
 
 fn push_number(physical: PhysicalType, bytes: &[u8], out: &mut Vec<u8>) {

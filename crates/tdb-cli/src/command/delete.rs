@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use tdb_array::Array;
+use tdb_array::{Array, TimeRange};
 use tdb_condition::Condition;
 
 use crate::condition;
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::target;
 use crate::terminal::printable;
-use crate::time::{Stamp, TimeArgs, WithinDates};
+use crate::time::{Stamp, TimeArgs, between};
 
 /// Delete cells by a condition, or fragments by their time
 ///
@@ -31,8 +31,8 @@ pub(crate) struct Args {
     conditions: Vec<String>,
 
     /// Delete the fragments that were written between two times, both included
-    #[arg(long, value_name = "FIRST..LAST", conflicts_with = "conditions")]
-    fragments: Option<WithinDates>,
+    #[arg(long, value_name = "FIRST..LAST", value_parser = between, conflicts_with = "conditions")]
+    fragments: Option<TimeRange>,
 
     /// Delete all cells that were written before the array had the field of a condition, too
     #[arg(long, requires = "conditions")]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     let (path, array) = target::open_array(&args.array, 1, &TimeArgs::default(), key)?;
-    if let Some(WithinDates(time)) = args.fragments {
+    if let Some(time) = args.fragments {
         let count = array.delete_fragments(time)?;
         if count == 0 {
             eprintln!("{}: no fragment lies within that time; nothing was deleted", printable(&path.to_string_lossy()));

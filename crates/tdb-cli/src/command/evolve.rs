@@ -106,6 +106,6 @@ fn range(dimension: &Dimension, first: &str, last: &str) -> Result<DimRange> {
     if dimension.is_var() {
         return Ok(DimRange::strings(first, last));
     }
-    let key = |text| Ok::<_, Failure>(value::scalar(dimension.datatype(), text)?.key());
-    Ok(DimRange::Fixed { lo: key(first)?, hi: key(last)? })
+    let (first, last) = (value::ends(dimension.datatype(), first)?.0, value::ends(dimension.datatype(), last)?.1);
+    Ok(DimRange::Fixed { lo: first.key(), hi: last.key() })
 }

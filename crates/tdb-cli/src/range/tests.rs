@@ -59,6 +59,11 @@ fn dates() {
     assert_eq!(ends(&day(Datatype::DatetimeSec), "1970-01-01"), "0 to 86399");
     assert_eq!(ends(&day(Datatype::DatetimeYear), "1975..1980"), "5 to 10");
     assert_eq!(ends(&day(Datatype::DatetimeYear), "5..10"), "5 to 10");
+    assert_eq!(ends(&day(Datatype::DatetimeDay), "2016..2018"), "16801 to 17896");
+    assert_eq!(ends(&day(Datatype::DatetimeMs), "1970..<\"1971\""), "0 to before 31536000000");
+    assert_eq!(ends(&day(Datatype::DatetimeDay), "2016D..17896D"), "2016 to 17896");
+    assert!(ends(&day(Datatype::DatetimeDay), "16801..17896").contains("write a date as in 2024-05-01, or 16801D"));
+    assert!(ends(&day(Datatype::DatetimeDay), "5s").contains("counts other units than datetime_day"));
     let wrong = "\"yesterday\" is no date that datetime_day can hold; write for example 2020-01-31";
     assert_eq!(ends(&day(Datatype::DatetimeDay), "yesterday"), wrong);
 }
@@ -68,6 +73,9 @@ fn what_is_shown_is_read_as_itself() {
     let day = Dimension::new("d", Datatype::DatetimeDay, Scalar::I64(-5), Scalar::I64(400));
     assert_eq!(domain(&day).as_deref(), Some("1969-12-27..1971-02-05"));
     assert_eq!(ends(&day, "1969-12-27..1971-02-05"), "-5 to 400");
+    let years = Dimension::new("d", Datatype::DatetimeYear, Scalar::I64(-2000), Scalar::I64(8030));
+    assert_eq!(domain(&years).as_deref(), Some("-2000Y..8030Y"));
+    assert_eq!(ends(&years, "-2000Y..8030Y"), "-2000 to 8030");
     let strings = DimRange::strings("a\"b", "c");
     let kind = DimensionKind::var(Datatype::StringAscii);
     assert_eq!(show(kind, &strings), r#""a\"b".."c""#);

@@ -51,6 +51,71 @@ fn what_is_printed_is_read_as_itself() {
 }
 
 #[test]
+fn every_value_is_read_as_it_is_displayed() {
+    let any = [i64::MIN, i64::MIN + 1, -719_529, -1971, -1, 0, 54, 2024, 8029, 8030, 19_724, i64::MAX];
+    for (unit, value) in UNITS.into_iter().flat_map(|unit| any.map(|value| (unit, value))) {
+        let text = display(unit, value).unwrap();
+        assert_eq!(read(unit, &text), Ok((value, value)), "{unit} {text}");
+    }
+    assert_eq!(display(Datatype::DatetimeYear, 8030).as_deref(), Some("8030Y"));
+    assert_eq!(unit_of_far("8030Y"), Some(Datatype::DatetimeYear));
+    assert_eq!(unit_of_far("253402300800s"), Some(Datatype::DatetimeSec));
+    for text in ["3D", "54Y", "2024", "8030", "Y", "", "08030Y", "8030 Y", "8030y"] {
+        assert_eq!(unit_of_far(text), None, "{text}");
+    }
+    assert_eq!(display(Datatype::Int64, 1), None);
+}
+
+#[test]
+fn four_digits_are_a_year_in_every_unit() {
+    for unit in UNITS {
+        assert_eq!(read(unit, "1972").ok(), parse(unit, "1972"), "{unit}");
+        assert_eq!(read(unit, "1972"), read(unit, "1972Z"), "{unit}");
+    }
+    assert_eq!(read(Datatype::DatetimeDay, "2024"), Ok((19_723, 20_088)));
+}
+
+#[test]
+fn numbers_that_look_like_dates_are_refused() {
+    let wrong = |datatype, text| read(datatype, text).unwrap_err().to_string();
+    let shown = [
+        (Datatype::DatetimeDay, "20240501"),
+        (Datatype::DatetimeMs, "202405"),
+        (Datatype::DatetimeDay, "19724"),
+        (Datatype::DatetimeYear, "-2024"),
+        (Datatype::DatetimeHr, "1700000000s"),
+    ];
+    let shown = shown.map(|(datatype, text)| wrong(datatype, text));
+    assert_eq!(
+        shown,
+        [
+            "\"20240501\" may be a date or a number of days: write a date as in 2024-05-01, or 20240501D for days since 1970",
+            "\"202405\" may be a date or a number of milliseconds: write a date as in 2024-05-01, or 202405ms for milliseconds since 1970",
+            "\"19724\" may be a date or a number of days: write a date as in 2024-05-01, or 19724D for days since 1970",
+            "\"-2024\" may be a date or a number of years: write a date as in 2024-05-01, or -2024Y for years since 1970",
+            "\"1700000000s\" counts other units than datetime_hr: write a number of hours, as in 7h",
+        ]
+    );
+    for text in ["+1234", "-12345", "00002024", "99999999"] {
+        assert!(matches!(read(Datatype::DatetimeSec, text), Err(WrittenError::Ambiguous { .. })), "{text}");
+    }
+}
+
+#[test]
+fn other_numbers_count_units() {
+    let numbers =
+        [("7", 7), ("-999", -999), ("+42", 42), ("123456789", 123_456_789), ("2_024", 2024), ("-1_000D", -1000)];
+    for (text, value) in numbers {
+        assert_eq!(read(Datatype::DatetimeDay, text), Ok((value, value)), "{text}");
+    }
+    assert_eq!(read(Datatype::DatetimeMin, "12m"), Ok((12, 12)));
+    assert_eq!(read(Datatype::DatetimeMonth, "650M"), Ok((650, 650)));
+    for text in ["12d", "1.5", "1e3", "", "_", "-", "D", "9223372036854775808", "12 D", "0x10"] {
+        assert_eq!(read(Datatype::DatetimeDay, text), Err(WrittenError::NotAValue), "{text:?}");
+    }
+}
+
+#[test]
 fn what_is_no_date() {
     assert_eq!(format(Datatype::DatetimeDay, i64::MIN).as_deref(), Some("NaT"));
     assert_eq!(format(Datatype::DatetimeDay, i64::MAX), None);

@@ -3,13 +3,9 @@
 use tdb_array::TimeRange;
 use tdb_array::tdb_types::{Datatype, datetime};
 
-/// The first and the last millisecond since 1970 of what `text` names: a number of them, a date, or a moment.
+/// The first and the last millisecond since 1970 of what `text` names: a date, or a number of them.
 pub(crate) fn moment(text: &str) -> Option<(u64, u64)> {
-    let text = text.trim();
-    if let Ok(milliseconds) = text.replace('_', "").parse() {
-        return Some((milliseconds, milliseconds));
-    }
-    let (first, last) = datetime::parse(Datatype::DatetimeMs, text)?;
+    let (first, last) = datetime::read(Datatype::DatetimeMs, text.trim()).ok()?;
     Some((first.try_into().ok()?, last.try_into().ok()?))
 }
 
@@ -34,6 +30,9 @@ mod tests {
     #[test]
     fn times_are_numbers_dates_and_moments() {
         assert_eq!(moment("1_700_000_000_000"), Some((1_700_000_000_000, 1_700_000_000_000)));
+        assert_eq!(moment("1970"), Some((0, 365 * 86_400_000 - 1)));
+        assert_eq!(moment("5ms"), Some((5, 5)));
+        assert_eq!(moment("20240501"), None);
         assert_eq!(moment("1970-01-02"), Some((86_400_000, 2 * 86_400_000 - 1)));
         assert_eq!(moment("1960-01-02"), None);
         assert_eq!(moment("yesterday"), None);

@@ -38,7 +38,7 @@ fn arrays_and_groups_go_there_and_back() {
     told(&["import", &format!("{group}/part"), &format!("{zarr}.box"), "--format", "zarr"]);
     told(&["group", "add", &group, "part"]);
     told(&["export", &group, &all]);
-    told(&["import", &again, &all, "--timestamp", "1000"]);
+    told(&["import", &again, &all, "--timestamp", "1000ms"]);
     assert_eq!(cells(&format!("{again}/part")), cells(&format!("{group}/part")));
     assert!(told(&["tree", &again, "--format", "csv"]).contains("part"));
     assert!(told(&["fragments", &format!("{again}/part"), "--format", "csv"]).contains("__1000_1000_"));

@@ -39,9 +39,20 @@ pub fn column(random: &mut Random, attribute: &AttributeSpec, cells: usize, full
             Some(offsets)
         }
     };
-    let nulls = *random.pick(&[0, 10, 50, 100]);
-    let validity = attribute.nullable.then(|| Bytes((0..cells).map(|_| u8::from(!random.percent(nulls))).collect()));
+    let validity = attribute.nullable.then(|| validity(random, cells));
     Column { name: attribute.name.clone(), values: Bytes(values), offsets, validity }
+}
+
+/// Nulls one by one, or in runs, so that tiles are null as a whole next to others.
+fn validity(random: &mut Random, cells: usize) -> Bytes {
+    let (nulls, run) = (*random.pick(&[0, 10, 50, 100]), *random.pick(&[1, 1, 10, 100]));
+    let mut validity = Vec::with_capacity(cells);
+    while validity.len() < cells {
+        let valid = u8::from(!random.percent(nulls));
+        let run = random.between(1, run);
+        validity.extend(std::iter::repeat_n(valid, run.min(cells - validity.len())));
+    }
+    Bytes(validity)
 }
 
 /// A fill cell, which the attribute's filters may meet too.

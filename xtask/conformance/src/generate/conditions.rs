@@ -21,14 +21,22 @@ struct Comparable<'a> {
     name: &'a str,
     values: Vec<Bytes>,
     has_order: bool,
+    is_float: bool,
+}
+
+/// What a condition is for. The library can't delete by values that an enumeration lacks.
+#[derive(Clone, Copy, PartialEq)]
+enum Purpose {
+    Delete,
+    Read,
 }
 
 /// A condition on fields of the array that some cells of the last write may fulfil; `None` if no field can be compared.
 pub fn condition(random: &mut Random, array: &ArraySpec, axes: &[Axis], last: &WriteSpec) -> Option<Condition> {
-    let dimensions =
-        axes.iter().map(|axis| Comparable { name: &axis.spec.name, values: axis.pool.clone(), has_order: true });
-    let attributes = array.attributes.iter().filter_map(|attribute| comparable(array, attribute, last));
-    let fields: Vec<Comparable<'_>> = dimensions.chain(attributes).filter(|field| !field.values.is_empty()).collect();
+    let attributes = array.attributes.iter();
+    let attributes = attributes.filter_map(|attribute| comparable(random, array, attribute, last, Purpose::Delete));
+    let attributes: Vec<_> = attributes.collect();
+    let fields: Vec<Comparable<'_>> = axes.iter().map(of_axis).chain(attributes).filter(|field| !field.values.is_empty()).collect();
     (!fields.is_empty()).then(|| tree(random, &fields, &[], 3))
 }
 
@@ -43,11 +51,12 @@ pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
     let mut conditions = Vec::new();
     for _ in &case.questions {
         let writes: Vec<&WriteSpec> = case.writes().collect();
-        let dimensions =
-            axes.iter().map(|axis| Comparable { name: &axis.spec.name, values: axis.pool.clone(), has_order: true });
         let write = if writes.is_empty() { None } else { Some(*random.pick(&writes)) };
-        let written = attributes.iter().filter_map(|attribute| comparable(&case.array, attribute, write?));
-        let fields: Vec<Comparable<'_>> = dimensions.chain(written).filter(|field| !field.values.is_empty()).collect();
+        let written = attributes.iter().copied();
+        let written =
+            written.filter_map(|attribute| comparable(random, &case.array, attribute, write?, Purpose::Read));
+        let written: Vec<_> = written.collect();
+        let fields: Vec<Comparable<'_>> = axes.iter().map(of_axis).chain(written).filter(|field| !field.values.is_empty()).collect();
         let is_asked = !fields.is_empty() && random.percent(90);
         conditions.push(is_asked.then(|| tree(random, &fields, &nullable, 4)));
     }
@@ -59,11 +68,26 @@ pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
     }
 }
 
-fn comparable<'a>(array: &ArraySpec, attribute: &'a AttributeSpec, last: &WriteSpec) -> Option<Comparable<'a>> {
+fn of_axis(axis: &Axis) -> Comparable<'_> {
+    let is_float = axis.spec.datatype.is_float();
+    Comparable { name: &axis.spec.name, values: axis.pool.clone(), has_order: true, is_float }
+}
+
+fn comparable<'a>(
+    random: &mut Random,
+    array: &ArraySpec,
+    attribute: &'a AttributeSpec,
+    last: &WriteSpec,
+    purpose: Purpose,
+) -> Option<Comparable<'a>> {
     let name = &attribute.name;
     if let Some(enumeration) = &attribute.enumeration {
         let enumeration = array.enumerations.iter().find(|known| known.name == *enumeration)?;
-        return Some(Comparable { name, values: enumeration_values(enumeration), has_order: enumeration.ordered });
+        let mut values = enumeration_values(enumeration);
+        if purpose == Purpose::Read {
+            values.push(lacking_value(enumeration));
+        }
+        return Some(Comparable { name, values, has_order: enumeration.ordered, is_float: false });
     }
     let text = matches!(attribute.datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8);
     let opaque = attribute.datatype.is_bytes() || attribute.datatype.is_string() || attribute.datatype == Datatype::Any;
@@ -79,7 +103,26 @@ fn comparable<'a>(array: &ArraySpec, attribute: &'a AttributeSpec, last: &WriteS
         None => column.values.chunks_exact(size).collect(),
     };
     let values = cells.into_iter().filter(|cell| cell.len() < 100).take(50).map(|cell| Bytes(cell.to_vec()));
-    Some(Comparable { name, values: values.collect(), has_order: true })
+    let mut values: Vec<Bytes> = values.collect();
+    if !text && attribute.datatype != Datatype::Bool {
+        (0..values.len().div_ceil(4)).for_each(|_| values.push(extreme(random, attribute.datatype.size())));
+    }
+    Some(Comparable { name, values, has_order: true, is_float: attribute.datatype.is_float() })
+}
+
+/// The ends of the type and the numbers next to zero; of floats zeros of both signs and NaNs, too.
+fn extreme(random: &mut Random, size: usize) -> Bytes {
+    let mut bytes = vec![*random.pick(&[0, 0xff]); size];
+    bytes[size - 1] = *random.pick(&[0, 0x7f, 0x80, 0xff]);
+    Bytes(bytes)
+}
+
+/// A value that no enumeration has, now or later.
+fn lacking_value(enumeration: &EnumerationSpec) -> Bytes {
+    match enumeration.cell_val_num {
+        Some(_) => Bytes(3_u32.to_le_bytes().to_vec()),
+        None => Bytes(b"lacking value".to_vec()),
+    }
 }
 
 fn enumeration_values(enumeration: &EnumerationSpec) -> Vec<Bytes> {
@@ -115,10 +158,24 @@ fn tree(random: &mut Random, fields: &[Comparable<'_>], nullable: &[&str], depth
         if values.is_empty() {
             return tree(random, fields, nullable, depth);
         }
-        Condition::Member { field: name, values, negated: random.percent(50) }
+        match random.percent(50) {
+            // The library compares the bytes of floats in sets. Ours makes a set of these.
+            negated if field.is_float => equalities(&name, &values, negated),
+            negated => Condition::Member { field: name, values, negated },
+        }
     } else {
         let comparisons = if field.has_order { &COMPARISONS[..] } else { &COMPARISONS[..2] };
         Condition::compare(&name, *random.pick(comparisons), random.pick(&field.values).0.clone())
     };
     if random.percent(15) { Condition::Not(Box::new(condition)) } else { condition }
+}
+
+/// A set as comparisons.
+fn equalities(field: &str, values: &[Bytes], negated: bool) -> Condition {
+    let (comparison, join): (_, fn(Condition, Condition) -> Condition) = match negated {
+        true => (Comparison::NotEqual, Condition::and),
+        false => (Comparison::Equal, Condition::or),
+    };
+    let each = values.iter().map(|value| Condition::compare(field, comparison, value.0.clone()));
+    each.reduce(join).unwrap_or_else(|| Condition::member(field, Vec::<Vec<u8>>::new(), negated))
 }

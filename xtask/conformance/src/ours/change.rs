@@ -49,8 +49,13 @@ pub fn delete(array: &Array, condition: &model::Condition, time: u64) -> Result<
     array.delete_cells(&condition_of(condition), &Names::new().at(time)).map_err(|error| describe(&error))
 }
 
-/// The same condition, as our library takes it.
+/// The same condition, as our library takes it. Equalities joined by OR are a set, and so are inequalities joined by AND.
 pub fn condition_of(condition: &model::Condition) -> Condition {
+    for (comparison, negated) in [(Comparison::Equal, false), (Comparison::NotEqual, true)] {
+        if let Some((field, values)) = set_of(condition, comparison).filter(|(_, values)| values.len() > 1) {
+            return Condition::Member { field: field.to_owned(), negated, values: values.into_iter().collect() };
+        }
+    }
     match condition {
         model::Condition::Compare { field, comparison, value: Some(value) } => {
             let operator = match comparison {
@@ -75,4 +80,27 @@ pub fn condition_of(condition: &model::Condition) -> Condition {
         model::Condition::Or(left, right) => condition_of(left).or(condition_of(right)),
         model::Condition::Not(inner) => condition_of(inner).not(),
     }
+}
+
+/// The field and the values that it is compared with, all alike.
+fn set_of(condition: &model::Condition, comparison: Comparison) -> Option<(&str, Vec<&[u8]>)> {
+    match condition {
+        model::Condition::Compare { field, comparison: own, value: Some(value) } if *own == comparison => {
+            Some((field, vec![&value.0]))
+        }
+        model::Condition::Or(left, right) if comparison == Comparison::Equal => join(left, right, comparison),
+        model::Condition::And(left, right) if comparison == Comparison::NotEqual => join(left, right, comparison),
+        _ => None,
+    }
+}
+
+fn join<'a>(
+    left: &'a model::Condition,
+    right: &'a model::Condition,
+    comparison: Comparison,
+) -> Option<(&'a str, Vec<&'a [u8]>)> {
+    let (field, mut values) = set_of(left, comparison)?;
+    let (other, more) = set_of(right, comparison)?;
+    values.extend(more);
+    (field == other).then_some((field, values))
 }

@@ -20,12 +20,15 @@ enum Content {
     NotATime = 64,
     Text = 128,
     Bytes = 256,
+    /// A date without an ISO form, printed as a number of units.
+    FarDate = 512,
 }
 
 const NUMBERS: u16 = Content::Integer as u16 | Content::Float as u16 | Content::NotFinite as u16;
 const DATES: u16 = Content::Day as u16 | Content::Moment as u16;
 /// What JSON has as strings.
-const STRINGS: u16 = DATES | Content::NotFinite as u16 | Content::NotATime as u16 | Content::Text as u16;
+const STRINGS: u16 =
+    DATES | Content::NotFinite as u16 | Content::NotATime as u16 | Content::Text as u16 | Content::FarDate as u16;
 
 /// What all values of a column are, or all members of its arrays.
 #[derive(Debug, Default)]
@@ -36,9 +39,8 @@ pub(super) struct Seen {
     /// The least and the greatest integer.
     pub(super) low: Option<i128>,
     pub(super) high: Option<i128>,
-    /// The integers next to zero, below it and not.
-    below: Option<i128>,
-    above: Option<i128>,
+    /// What the numbers of dates without an ISO form count.
+    far_unit: Option<Datatype>,
     /// Digits of fractions of seconds.
     digits: usize,
     /// The seconds of the first and the last date.
@@ -97,16 +99,16 @@ impl Seen {
         self.push(Content::Integer);
         self.low = Some(self.low.map_or(number, |low| low.min(number)));
         self.high = Some(self.high.map_or(number, |high| high.max(number)));
-        if number < 0 {
-            self.below = Some(self.below.map_or(number, |below| below.max(number)));
-        } else {
-            self.above = Some(self.above.map_or(number, |above| above.min(number)));
-        }
     }
 
     fn add_string(&mut self, text: &str) {
         if text == datetime::NOT_A_TIME {
             return self.push(Content::NotATime);
+        }
+        if let Some(unit) = datetime::unit_of_far(text) {
+            let is_other = self.far_unit.is_some_and(|other| other != unit);
+            self.far_unit = Some(unit);
+            return self.push(if is_other { Content::Text } else { Content::FarDate });
         }
         // Dates begin with the digits of a year.
         if text.len() < 10 || !text.starts_with(|first: char| first.is_ascii_digit()) {
@@ -188,21 +190,8 @@ impl Seen {
 
     /// The coarsest unit that holds all dates, if all are dates and one does.
     fn date(&self) -> Option<Datatype> {
-        let others = self.contents & !(DATES | Content::NotATime as u16);
-        if others == 0 {
-            return self.unit();
-        }
-        if others != Content::Integer as u16 || self.is_text {
-            return None;
-        }
-        // Dates of years that ISO form has no digits for are printed as integers, others aren't.
-        let unit = if self.contents & DATES == 0 { Datatype::DatetimeYear } else { self.unit()? };
-        let fits = self.low >= Some(i64::MIN.into()) && self.high <= Some(i64::MAX.into());
-        let is_far = |number: Option<i128>| {
-            let number = number.and_then(|number| i64::try_from(number).ok());
-            number.is_none_or(|number| datetime::format(unit, number).is_none())
-        };
-        (fits && is_far(self.below) && is_far(self.above)).then_some(unit)
+        let others = self.contents & !(DATES | Content::NotATime as u16 | Content::FarDate as u16);
+        if others == 0 { self.far_unit.or_else(|| self.unit()) } else { None }
     }
 
     fn unit(&self) -> Option<Datatype> {

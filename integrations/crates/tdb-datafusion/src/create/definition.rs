@@ -185,7 +185,7 @@ impl Creation {
 
 /// A value of a domain as it is written: a number, or a date.
 fn value(datatype: Datatype, text: &str) -> Option<Scalar> {
-    match datetime::written(datatype, text.trim())? {
+    match datetime::written(datatype, text.trim()).ok()? {
         Written::One(scalar) => Some(scalar),
         Written::Period(first, last) => (first == last).then_some(Scalar::I64(first)),
     }

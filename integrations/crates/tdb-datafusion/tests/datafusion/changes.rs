@@ -190,8 +190,8 @@ fn tables_of_a_time_stay_as_they_were() {
         let path = folder.path().join("array");
         crate::support::sparse(&path, 8, true);
         let session = local_with(TableOptions::new());
-        let first = rows(&session, &format!("SELECT count(*) FROM '{}@1010'", path.display())).await.unwrap();
-        let none = rows(&session, &format!("SELECT count(*) FROM '{}@1009'", path.display())).await;
+        let first = rows(&session, &format!("SELECT count(*) FROM '{}@1010ms'", path.display())).await.unwrap();
+        let none = rows(&session, &format!("SELECT count(*) FROM '{}@1009ms'", path.display())).await;
         // Before the first schema there is no array at all, or an empty one.
         assert!(none.is_err() || none.unwrap() == ["0"]);
         assert_ne!(first, ["0"]);
