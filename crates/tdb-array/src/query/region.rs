@@ -24,8 +24,8 @@ impl Region {
         &self.dimensions
     }
 
-    /// Leaves of the first dimension what some ranges hold; may be nothing.
-    pub(super) fn intersect(&mut self, some: &[Vec<DimRange>]) {
+    /// Leaves of the first dimensions what some ranges hold; may be nothing.
+    pub(crate) fn intersect(&mut self, some: &[Vec<DimRange>]) {
         for (own, some) in self.dimensions.iter_mut().zip(some) {
             let some = DimRange::union_of(some);
             let both = some
