@@ -30,8 +30,7 @@ pub(crate) struct WhichCells {
     #[arg(short, long = "where", value_name = "CONDITION")]
     conditions: Vec<String>,
 
-    /// Cover the whole domain of a dense array, also where a command is about written cells: exports, and cells that fulfil a
-    /// condition, leave out what lies around all of these
+    /// Cover the whole domain of a dense array, where exports and conditions otherwise cover the box around all written cells
     #[arg(long)]
     all: bool,
 }
