@@ -49,7 +49,7 @@ pub struct Grouped {
 
 impl Query {
     /// Computes aggregates of all cells of the query: those in its ranges that fulfil its [condition](Self::filter). Selected fields
-    /// and the order don't matter, and overlapping ranges have each of their cells once.
+    /// and the order don't matter.
     ///
     /// Tiles of which fragments' metadata says enough aren't read. Of others only the fields that are needed are, and, if
     /// there is a condition, only tiles and chunks with cells that fulfil it.
@@ -136,7 +136,6 @@ impl Query {
         query.fields = fields.into();
         query.shown = fields.len();
         query.labels.clear();
-        query.region = query.region.distinct();
         Ok(query)
     }
 }

@@ -201,7 +201,8 @@ impl Query {
         Ok(self)
     }
 
-    /// Adds a range on a dimension; several ranges on one dimension add up, those of different dimensions intersect.
+    /// Adds a range on a dimension. Several ranges on one dimension are a union, those of different dimensions intersect: a cell that
+    /// lies in several ranges comes once.
     ///
     /// Dates and times are given in units of the dimension, strings as `&str` or bytes. An open end means the end of
     /// the domain.
@@ -427,7 +428,7 @@ impl Query {
         }
         let count = schema.domain().dimensions().len();
         let limits = (0..count).map(|index| schema.limits(index)).collect();
-        let mut region = Region::new(self.ranges.clone(), limits);
+        let mut region = Region::new(&self.ranges, limits);
         let boxes = match &self.boxes {
             // Boxes of one dimension are ranges.
             Some(GivenBoxes(boxes)) if count == 1 => {

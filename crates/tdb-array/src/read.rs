@@ -99,7 +99,7 @@ pub(crate) fn plan(query: &CheckedQuery) -> Result<Plan> {
     Ok(Plan { order: query.order, fields, labels, fragments, left_out })
 }
 
-/// Has a scan look at the cells of a query, whose order is [unordered](crate::Order::Unordered), and whose ranges don't overlap.
+/// Has a scan look at the cells of a query, whose order is [unordered](crate::Order::Unordered).
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let workers = query.array.workers().clone();
     let cost = match query.array.schema().array_type() {

@@ -79,7 +79,7 @@ impl Query {
 fn hull(query: &CheckedQuery) -> Option<NdRange> {
     let side = |ranges: &Vec<tdb_rtree::DimRange>| {
         let mut hull = ranges.first()?.clone();
-        ranges.iter().for_each(|range| hull.expand(range));
+        hull.expand(ranges.last()?);
         Some(hull)
     };
     let hull = NdRange(query.region.ranges().iter().map(side).collect::<Option<_>>()?);

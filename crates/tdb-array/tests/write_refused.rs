@@ -5,7 +5,7 @@ mod two_arrays;
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, CellProblem, NewCells, NewColumn, Order, Written};
+use tdb_array::{Array, ArrayError, ArrayOptions, CellProblem, Duplicates, NewCells, NewColumn, Order, Written};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage};
@@ -15,6 +15,18 @@ use two_arrays::*;
 fn some_rows() -> Vec<Row> {
     let row = |x, s: &str| (x, s.to_owned(), 0.5, None, [1, 2]);
     vec![row(1, "a"), row(-3, "b"), row(7, "a"), row(49, "")]
+}
+
+#[test]
+fn cells_of_equal_coordinates_are_not_kept_where_the_array_does_not_allow_it() {
+    let storage = create(&sparse_schema(false, Layout::RowMajor));
+    let before = files(&storage, "");
+    let array = array_on(&storage, 1);
+    let write = || array.write().duplicates(Duplicates::Keep);
+    for error in [write().cells(columns(&some_rows())).unwrap_err(), write().global_order().unwrap_err()] {
+        assert!(error.to_string().contains("the array does not allow duplicates"), "{error}");
+    }
+    assert_eq!(files(&storage, ""), before);
 }
 
 /// Refused, naming the cell, and without a trace.

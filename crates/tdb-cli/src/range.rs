@@ -98,6 +98,28 @@ pub(crate) fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, R
     Ok((dimension.name().to_owned(), Coordinate::Integer(start)..=Coordinate::Integer(end)))
 }
 
+/// Which dimension a range, written as `NAME=LO..HI`, restricts; that of a label its dimension.
+///
+/// # Errors
+/// It names no dimension or label.
+pub(crate) fn dimension_of(schema: &ArraySchema, text: &str) -> Result<usize> {
+    Ok(match split_name(schema, text)?.0 {
+        Axis::Dimension(dimension) => {
+            schema.dimensions().iter().position(|other| other.name() == dimension.name()).unwrap_or(0)
+        }
+        Axis::Label(label) => label.dimension as usize,
+    })
+}
+
+/// A range along a dimension of numbers as its ends.
+pub(crate) fn ends(dimension: &Dimension, range: &DimRange) -> Ends {
+    let end = |key| Bound::Included(Coordinate::from(Scalar::from_key(dimension.physical(), key)));
+    match *range {
+        DimRange::Fixed { lo, hi } => (end(lo), end(hi)),
+        DimRange::Var { .. } => (Bound::Unbounded, Bound::Unbounded),
+    }
+}
+
 /// The coordinate that a cell of a table holds, as both ends of a range; a date stands for all that lies in it.
 pub(crate) fn point(dimension: &Dimension, text: &[u8]) -> Result<Ends, String> {
     if dimension.is_var() {

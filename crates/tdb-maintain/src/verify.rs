@@ -11,6 +11,7 @@ mod lists;
 mod order;
 mod place;
 mod places;
+mod repeats;
 mod report;
 mod statistics;
 mod tile;

@@ -12,7 +12,7 @@ use tdb_maintain::tdb_array::tdb_condition::Condition;
 use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_maintain::tdb_array::{Names, NewCells, NewColumn, TimeRange};
 use tdb_maintain::tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
-use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal, Vacuum};
+use tdb_maintain::{ConsolidateFragments, FindingKind, MaintainError, Refusal, Severity, Vacuum, Verify};
 use tdb_storage::{MemoryStorage, ReadAt, Storage, StorageError, forward_storage};
 use tdb_testkit::allocations::count_while;
 
@@ -66,6 +66,78 @@ fn what_lies_between_in_time_must_be_joined_too() {
         assert_eq!(all.run(&open(&storage)).unwrap().steps.len(), 1);
         assert_eq!(cells_at(&storage, 50), before);
     }
+}
+
+/// An array that does not allow duplicates, with a fragment that has three cells at 5, as a writer that checks nothing leaves it, and
+/// two others.
+fn with_repeated_coordinates(version: u32, newer: std::ops::RangeInclusive<i32>) -> Arc<dyn Storage> {
+    let storages = [false, true].map(|allowed| {
+        let disk = MemoryStorage::new();
+        let storage = storage_of(&disk);
+        let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(10));
+        let schema = SchemaBuilder::sparse().version(FormatVersion::new(version).unwrap()).allows_duplicates(allowed);
+        let schema = schema.dimension(x).attribute(Attribute::new("a", Datatype::Int32)).capacity(2);
+        create(&storage, schema.build().unwrap());
+        (disk, storage)
+    });
+    let [(disk, storage), (_, twin)] = storages;
+    let cells = NewCells::new().with("x", &[1, 5, 5, 5]).with("a", &[10, 51, 52, 53]);
+    open(&twin).write().names(Names::new().at(20).seeded(1)).cells(cells).unwrap();
+    copy(&twin, &disk, "__fragments");
+    copy(&twin, &disk, "__commits");
+    write(&storage, 30, newer, 60);
+    write(&storage, 10, 1..=2, 5);
+    storage
+}
+
+fn copy(from: &Arc<dyn Storage>, to: &MemoryStorage, folder: &str) {
+    for entry in from.list(folder).unwrap_or_default() {
+        let path = format!("{folder}/{}", entry.name);
+        match from.list(&path) {
+            Ok(entries) if !entries.is_empty() => copy(from, to, &path),
+            _ => {
+                let file = from.open(&path).unwrap();
+                let mut bytes = vec![0; usize::try_from(entry.size).unwrap()];
+                file.read_into(0, &mut bytes).unwrap();
+                to.insert(&path, bytes).unwrap();
+            }
+        }
+    }
+}
+
+fn duplicates_found(storage: &Arc<dyn Storage>) -> Vec<String> {
+    let report = Verify::new().threads(1).storage(storage.clone()).unwrap();
+    let found = report.findings.iter().filter(|finding| finding.kind == FindingKind::Duplicates);
+    found.inspect(|finding| assert_eq!(finding.severity, Severity::Finding)).map(|finding| finding.what.clone()).collect()
+}
+
+#[test]
+fn fragments_that_repeat_coordinates_stay_as_they_are() {
+    // Where cells have no times, hidden ones go.
+    for (version, newer, cells) in [(22, 5..=6, 4), (14, 6..=7, 7)] {
+        let storage = with_repeated_coordinates(version, newer);
+        let before: Vec<_> = [15, 25, 35].map(|time| cells_at(&storage, time)).to_vec();
+        assert_eq!(before.iter().map(Vec::len).collect::<Vec<_>>(), [2, 5, cells], "format {version}");
+        let error = ConsolidateFragments::new().run(&open(&storage)).unwrap_err();
+        assert!(error.to_string().contains("expected each coordinate once"), "{error}");
+        assert_eq!([15, 25, 35].map(|time| cells_at(&storage, time)).to_vec(), before);
+        assert_eq!(open(&storage).fragments().unwrap().len(), 3);
+        let found = duplicates_found(&storage);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("found 2 cells with the coordinates of another one, first at x=5"), "{found:?}");
+    }
+}
+
+#[test]
+fn a_purge_of_surplus_cells_makes_their_fragment_one_to_be_joined() {
+    let storage = with_repeated_coordinates(22, 6..=7);
+    let names = Names::new().at(40).seeded(4);
+    open(&storage).delete_cells(&Condition::field("a").gt(51).and(Condition::field("a").lt(54)), &names).unwrap();
+    let before: Vec<_> = [15, 45].map(|time| cells_at(&storage, time)).to_vec();
+    ConsolidateFragments::new().run(&open(&storage)).unwrap_err();
+    ConsolidateFragments::new().purge(true).run(&open(&storage)).unwrap();
+    assert_eq!([15, 45].map(|time| cells_at(&storage, time)).to_vec(), before);
+    assert_eq!(open(&storage).fragments().unwrap().len(), 1);
 }
 
 #[test]

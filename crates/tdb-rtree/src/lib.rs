@@ -55,7 +55,7 @@ pub use boxes::Boxes;
 pub use error::{RTreeError, Result};
 pub use kind::DimensionKind;
 pub use nd_range::NdRange;
-pub use range::{DimRange, RangeCounts};
+pub use range::DimRange;
 pub use search::{BoxedTile, Coverage, Search};
 pub use tree::RTree;
 

@@ -11,7 +11,6 @@ use tdb_types::{Cells, Scalar};
 
 use crate::{DimensionKind, RTreeError, Result, end};
 
-pub use many::RangeCounts;
 
 /// A range of coordinates in one dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

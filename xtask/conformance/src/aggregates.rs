@@ -9,19 +9,18 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{ArrayType, Scalar};
 
 use super::case::{Case, Question};
-use super::chosen::{typed, wanted};
+use super::chosen::{choose, typed};
 use super::defects;
-use super::generate::{is_theirs, order_of};
+use super::generate::is_theirs;
 use super::ours::{self, Reading};
 use super::print::bytes_as_text;
-use super::reads::with_coordinates;
-use super::selection::merge;
+use super::reads::{merged, with_coordinates};
 use super::their_errors::excuse;
 use super::values::Kind;
 use super::verdict::{self, Failure};
 use judge::{Judgement, judge};
 use plain::{Answer, Sum, Values};
-use tdb_reference::model::{AggregateFunction, AggregateSpec, DimensionSpec, QuerySpec, RangesSpec};
+use tdb_reference::model::{AggregateFunction, AggregateSpec, DimensionSpec, QuerySpec};
 use tdb_reference::{Error, Reference, Result};
 
 /// Computes a question's aggregates on both sides; how they differ, if they do. The library is asked with `query`, by which it reads
@@ -84,8 +83,6 @@ struct Known<'a> {
     case: &'a Case,
     question: &'a Question,
     reading: Reading,
-    /// How often each cell counts for the library, if a fragment holds it.
-    times: Vec<u64>,
     /// The fragments that hold cells of a dense array, oldest first.
     fragments: Vec<Fragment>,
 }
@@ -99,18 +96,15 @@ impl<'a> Known<'a> {
             }
         }
         let array = ours::open(uri, case, question)?;
-        let (reading, times) = match question.selection.is_plain() {
+        let reading = match question.selection.is_plain() {
             true => {
                 let ranges = question.query.ranges.iter().map(|ranges| merged(case, ranges)).collect();
-                let spec = QuerySpec { fields, ranges, ..question.query.clone() };
-                let reading = ours::all_matching(&array, &spec)?;
-                let times = times(case, &question.query, &reading);
-                (reading, times)
+                ours::all_matching(&array, &QuerySpec { fields, ranges, ..question.query.clone() })?
             }
             false => chosen(case, question, &array, fields)?,
         };
         let fragments = array.fragments().map_err(|error| ours::describe(&error))?.to_vec();
-        Ok(Self { case, question, reading, times, fragments })
+        Ok(Self { case, question, reading, fragments })
     }
 
     fn compare_theirs(
@@ -222,7 +216,7 @@ impl<'a> Known<'a> {
         cells: usize,
         excuses: &mut Vec<String>,
     ) -> Option<String> {
-        let values = self.values(aggregate, &self.times_of(aggregate))?;
+        let values = self.values(aggregate, &self.once(aggregate))?;
         let is_count = aggregate.function == AggregateFunction::Count;
         let is_dense = self.case.array.array_type == ArrayType::Dense;
         if is_count && is_dense {
@@ -251,11 +245,6 @@ impl<'a> Known<'a> {
             }
             None => Some(self.difference(aggregate, "theirs", &values.answer(aggregate.function), &answer)),
         }
-    }
-
-    /// How often each cell counts for an aggregate of the library's.
-    fn times_of(&self, aggregate: &AggregateSpec) -> Vec<u64> {
-        self.times.iter().zip(self.once(aggregate)).map(|(times, once)| times * once).collect()
     }
 
     /// For each cell 1; for aggregates of a field 0 where nobody wrote a value of it, which is so in dense arrays only.
@@ -314,44 +303,13 @@ fn written(case: &Case, boxes: &[(&NdRange, bool)], reading: &Reading) -> Vec<bo
     (0..reading.cells).map(|cell| newest(cell).is_some_and(|(_, has_field)| *has_field)).collect()
 }
 
-/// The same coordinates in ranges that don't overlap.
-fn merged(case: &Case, spec: &RangesSpec) -> RangesSpec {
-    let mut dimensions = case.array.dimensions.iter().filter(|dimension| dimension.name == spec.dimension);
-    match dimensions.next() {
-        Some(dimension) => {
-            RangesSpec { dimension: spec.dimension.clone(), ranges: merge(dimension.datatype, spec.ranges.clone()) }
-        }
-        None => spec.clone(),
-    }
-}
-
-/// Of all cells that ours reads those that a plain evaluator takes, and how often each counts for the library.
+/// Of all cells that ours reads those that a plain evaluator takes.
 fn chosen(
     case: &Case,
     question: &Question,
     array: &Array,
     fields: Vec<String>,
-) -> std::result::Result<(Reading, Vec<u64>), String> {
+) -> std::result::Result<Reading, String> {
     let all = QuerySpec { fields, ranges: Vec::new(), ..question.query.clone() };
-    let (whole, times) = wanted(case, question, &typed(array, ours::all_matching(array, &all)?));
-    Ok((Reading::of(&whole), times))
-}
-
-/// How often each cell counts for the library: in dense arrays once for each of the ranges that hold it.
-fn times(case: &Case, query: &QuerySpec, reading: &Reading) -> Vec<u64> {
-    let mut times = vec![1; reading.cells];
-    if case.array.array_type == ArrayType::Sparse {
-        return times;
-    }
-    for spec in &query.ranges {
-        let Some(dimension) = case.array.dimensions.iter().find(|known| known.name == spec.dimension) else { continue };
-        let Some(column) = reading.columns.iter().find(|column| column.name == dimension.name) else { continue };
-        let order = |bytes: &[u8]| order_of(dimension.datatype, bytes);
-        let ranges: Vec<_> = spec.ranges.iter().map(|(low, high)| order(low)..=order(high)).collect();
-        for (cell, times) in times.iter_mut().enumerate() {
-            let place = order(column.cell(reading.cells, cell));
-            *times *= ranges.iter().filter(|range| range.contains(&place)).count() as u64;
-        }
-    }
-    times
+    Ok(Reading::of(&choose(case, question, &typed(array, ours::all_matching(array, &all)?))))
 }

@@ -15,6 +15,8 @@ pub struct Case {
     pub encrypted: bool,
     /// Whether writes in global order give cells that aren't.
     pub disordered: bool,
+    /// Whether writes have cells of equal coordinates, although the array doesn't allow it.
+    pub repeated: bool,
 }
 
 /// The key of encrypted cases.

@@ -1,7 +1,6 @@
 //! Of cells with their coordinates those that a question asks for.
 
 use tdb_array::Array;
-use tdb_types::ArrayType;
 
 use super::case::{Case, Question};
 use super::ours::Reading;
@@ -17,23 +16,12 @@ pub fn typed(array: &Array, reading: Reading) -> ReadResult {
     ReadResult { cells: reading.cells, columns: columns.collect(), submits: 1 }
 }
 
-/// Of cells with their coordinates those that a question asks for, as often as it does.
+/// Of cells with their coordinates those that a question asks for.
 pub fn choose(case: &Case, question: &Question, cells: &ReadResult) -> ReadResult {
     let evaluator = Evaluator::new(case, question);
-    let chosen = coordinates(case, cells).into_iter().enumerate();
-    let chosen: Vec<usize> =
-        chosen.flat_map(|(cell, place)| std::iter::repeat_n(cell, evaluator.times(&place))).collect();
+    let chosen = coordinates(case, cells).into_iter().enumerate().filter(|(_, place)| evaluator.holds(place));
+    let chosen: Vec<usize> = chosen.map(|(cell, _)| cell).collect();
     take(cells, &chosen)
-}
-
-/// Of cells with their coordinates those that a question asks for, each once, and how often the library counts them.
-pub fn wanted(case: &Case, question: &Question, cells: &ReadResult) -> (ReadResult, Vec<u64>) {
-    let evaluator = Evaluator::new(case, question);
-    let sparse = case.array.array_type == ArrayType::Sparse;
-    let times = coordinates(case, cells).into_iter().map(|place| evaluator.times(&place) as u64);
-    let chosen: Vec<(usize, u64)> = times.enumerate().filter(|(_, times)| *times > 0).collect();
-    let places: Vec<usize> = chosen.iter().map(|(cell, _)| *cell).collect();
-    (take(cells, &places), chosen.iter().map(|(_, times)| if sparse { 1 } else { *times }).collect())
 }
 
 /// The coordinates of each cell; none if there are no cells.

@@ -40,6 +40,9 @@ impl Coverage {
         if case.disordered {
             self.count("features", "cells stored in no order");
         }
+        if case.repeated {
+            self.count("features", "equal coordinates in one fragment, without duplicates allowed");
+        }
         if array.current_domain.is_some() {
             self.count("features", "current domain");
         }

@@ -226,24 +226,20 @@ pub fn whole_question(case: &Case, question: &Question) -> QuerySpec {
     query
 }
 
-/// Of the cells of the whole array those that the question asks for, as often as it does.
+/// Of the cells of the whole array those that the question asks for.
 pub fn choose(case: &Case, question: &Question, whole: &ReadResult) -> ReadResult {
-    let mut counts = vec![1_usize; whole.cells];
-    let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
+    let mut wanted = vec![true; whole.cells];
     for ranges in &question.query.ranges {
         let Some(dimension) = case.array.dimensions.iter().find(|spec| spec.name == ranges.dimension) else { continue };
         let Some(column) = whole.columns.iter().find(|column| column.column.name == dimension.name) else { continue };
         let order = |bytes: &[u8]| order_of(dimension.datatype, bytes);
-        for (count, cell) in counts.iter_mut().zip(column.cells()) {
+        for (wanted, cell) in wanted.iter_mut().zip(column.cells()) {
             let place = order(cell);
             let holds = |ends: &&(Bytes, Bytes)| (order(&ends.0)..=order(&ends.1)).contains(&place);
-            let times = ranges.ranges.iter().filter(holds).count();
-            // Where the order isn't that of the ranges, each cell comes once.
-            *count *= if ordered { times } else { times.min(1) };
+            *wanted &= ranges.ranges.iter().any(|ends| holds(&ends));
         }
     }
-    let chosen: Vec<usize> =
-        counts.iter().enumerate().flat_map(|(cell, count)| std::iter::repeat_n(cell, *count)).collect();
+    let chosen: Vec<usize> = (0..whole.cells).filter(|cell| wanted[*cell]).collect();
     let columns = whole.columns.iter().map(|column| take(column, &chosen)).collect();
     ReadResult { cells: chosen.len(), columns, ..whole.clone() }
 }

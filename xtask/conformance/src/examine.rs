@@ -12,10 +12,10 @@ use super::make_ours::write;
 use super::ours::{self, Reading};
 use super::overhang::{self, WideArray};
 use super::place::Place;
-use super::reads::{compare_cells, read_again, settled, with_coordinates};
+use super::reads::{asked, compare_cells, read_again, settled, with_coordinates};
 use super::their_errors::{has_no_end, their_failure};
 use super::verdict::{Failure, Kind, Verdict};
-use super::writer::{Writer, make, set_key, set_order_check};
+use super::writer::{Writer, make, set_checks, set_key};
 use super::{aggregates, defects, facts, selected};
 use tdb_reference::{Reference, Release, Result};
 
@@ -36,7 +36,7 @@ pub fn examine(
     let releases = releases.as_slice();
     for side in writer.iter_mut().flat_map(|writer| writer.sides()).chain([&mut *reference]) {
         set_key(side, case.encrypted);
-        set_order_check(side, !case.disordered);
+        set_checks(side, case);
     }
     let place = Place::new(folder)?;
     let [uri, in_order] = ["array", "in order"].map(|name| place.uri(name));
@@ -114,9 +114,10 @@ fn compare_answers(
     if question.selection.is_set() {
         return selected::compare_sets(case, index, reference, uris, None, excuses);
     }
-    let wrong = defects::is_wrong(case, question);
-    // What the library isn't asked is held against all cells, where these are in order.
-    let unasked = wrong.is_some() && releases.is_empty() && !case.disordered;
+    let asked = asked(case, question);
+    let wrong = defects::is_wrong(case, &asked);
+    // What the library isn't asked, or not in this order, is held against all cells, where these are in order.
+    let unasked = (wrong.is_some() || asked != *question) && releases.is_empty() && !case.disordered;
     if let Some(failed) = fails_by_itself(case, index, uri, unasked) {
         return Ok(failed);
     }
@@ -124,7 +125,7 @@ fn compare_answers(
         excuses.push(reason.to_owned());
         return Ok(ControlFlow::Continue(None));
     }
-    let query = with_coordinates(case, question);
+    let query = with_coordinates(case, &asked);
     let (theirs, crashed) = read_again(reference, their_uri, &query);
     if crashed && theirs.is_ok() {
         excuses.push("crashed in a read, and answered when it was asked again".to_owned());
@@ -145,7 +146,7 @@ fn compare_answers(
             return Ok(ControlFlow::Continue(None));
         }
     };
-    if let Some(reason) = defects::lacks_cells(case, question, &theirs) {
+    if let Some(reason) = defects::lacks_cells(case, &asked, &theirs) {
         excuses.push(reason.to_owned());
         return Ok(ControlFlow::Continue(None));
     }

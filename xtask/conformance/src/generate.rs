@@ -9,6 +9,7 @@ mod disorder;
 mod filters;
 mod maintained;
 mod questions;
+mod repeats;
 mod schema;
 mod selections;
 mod text;
@@ -39,6 +40,13 @@ pub fn case(seed: u64) -> Case {
 pub fn disordered(seed: u64) -> Case {
     let (mut case, axes) = make(&mut Random::new(seed));
     disorder::disorder(&mut Random::new(!seed), &mut case, &axes);
+    case
+}
+
+/// The same case; where it can be, some of its writes have cells of equal coordinates that the array doesn't allow.
+pub fn repeated(seed: u64) -> Case {
+    let (mut case, _) = make(&mut Random::new(seed));
+    repeats::repeat(&mut Random::new(!seed), &mut case);
     case
 }
 
@@ -80,7 +88,7 @@ fn make(random: &mut Random) -> (Case, Vec<Axis>) {
     // The library writes the new schemas of encrypted arrays in clear, and then refuses them.
     let evolved = steps.iter().any(|step| matches!(step, Step::Evolve(_)));
     let encrypted = random.percent(12) && !evolved;
-    (Case { array, steps, questions, encrypted, disordered: false }, axes)
+    (Case { array, steps, questions, encrypted, disordered: false, repeated: false }, axes)
 }
 
 /// An array while its history is being made up.

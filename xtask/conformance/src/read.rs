@@ -21,6 +21,8 @@ const WRITTEN: u64 = 10;
 const OLDER: u64 = 5;
 /// Of the cases that our library doesn't write, one in `DISORDERED` has cells that aren't in the order that they should have.
 pub const DISORDERED: u64 = 7;
+/// One in `REPEATED` has cells of equal coordinates in one write.
+const REPEATED: u64 = 6;
 /// And one in `SIMULTANEOUS` has writes at the same time.
 const SIMULTANEOUS: u64 = 5;
 
@@ -100,6 +102,9 @@ impl CaseKind for Read {
         }
         if index.is_multiple_of(DISORDERED) && !self.is_written(index) {
             return Some(ReadCase { case: generate::disordered(seed), version });
+        }
+        if index % REPEATED == 2 && !self.is_written(index) {
+            return Some(ReadCase { case: generate::repeated(seed), version });
         }
         if index % SIMULTANEOUS == 1 && self.written == Written::None {
             return Some(ReadCase { case: generate::simultaneous(seed), version });

@@ -8,6 +8,7 @@ use super::case::{Case, Question};
 use super::compare::{Settled, difference};
 use super::generate::order_of;
 use super::ours;
+use super::selection::merge;
 use super::verdict::{Failure, Kind};
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
 use tdb_reference::{Error, Reference, Result};
@@ -26,13 +27,27 @@ pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (R
 /// Whether the coordinates are needed to know which cells may change places.
 fn needs_coordinates(case: &Case, question: &Question) -> bool {
     let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
-    let ties = case.array.allows_dups && question.query.layout == Layout::GlobalOrder;
+    let ties = (case.array.allows_dups || case.repeated) && question.query.layout == Layout::GlobalOrder;
     case.array.array_type == ArrayType::Sparse && (ordered || ties)
 }
 
-/// The query for the library: with all dimensions behind the fields asked for, where they are needed to compare.
+/// The question as the library is asked it: of cells with equal coordinates in one fragment, row- and column-major reads of several
+/// fragments give one.
+pub fn asked(case: &Case, question: &Question) -> Question {
+    let mut asked = question.clone();
+    if case.repeated && matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor) {
+        asked.query.layout = Layout::Unordered;
+    }
+    asked
+}
+
+/// The query for the library: with all dimensions behind the fields asked for, where they are needed to compare; with ranges that are
+/// apart and in order, where it gives cells once for each range that holds them, and in the order of the ranges.
 pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
     let mut query = question.query.clone();
+    if case.array.array_type == ArrayType::Dense || query.layout != Layout::Unordered {
+        query.ranges.iter_mut().for_each(|ranges| *ranges = merged(case, ranges));
+    }
     if needs_coordinates(case, question) && !query.fields.is_empty() {
         let missing =
             case.array.dimension_names().filter(|name| !question.query.fields.iter().any(|field| field == name));
@@ -49,6 +64,14 @@ pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
         }
     }
     query
+}
+
+/// The same coordinates in ranges that are apart and in order.
+pub fn merged(case: &Case, spec: &RangesSpec) -> RangesSpec {
+    let dimension = case.array.dimensions.iter().find(|dimension| dimension.name == spec.dimension);
+    let ranges = spec.ranges.clone();
+    let ranges = dimension.map_or(ranges.clone(), |dimension| merge(dimension.datatype, ranges));
+    RangesSpec { dimension: spec.dimension.clone(), ranges }
 }
 
 pub fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled {

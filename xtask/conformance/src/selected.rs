@@ -17,7 +17,7 @@ use super::generate::order_of;
 use super::ours;
 use super::overhang::{self, WideArray};
 use super::reads::{compare_in_order, read_again, settled, with_coordinates};
-use super::selection::{Evaluator, Selection, as_ranges, parts};
+use super::selection::{Selection, as_ranges, parts};
 use super::their_errors::{has_no_end, their_failure};
 use super::verdict::{Failure, Kind, Verdict};
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadResult};
@@ -111,9 +111,8 @@ fn check(case: &Case, question: &Question, uri: &str) -> std::result::Result<(),
     let all = QuerySpec { fields, ranges: Vec::new(), ..question.query.clone() };
     let whole = ours::read(&array, &all, None).map_err(our_error)?;
     let expected = choose(case, question, &typed(&array, whole));
-    let keeps_order = Evaluator::new(case, question).keeps_order();
-    let order = if keeps_order { settled(case, question, &expected) } else { Settled::Nothing };
-    if keeps_order && order == Settled::Nothing && question.query.layout != Layout::Unordered {
+    let order = settled(case, question, &expected);
+    if order == Settled::Nothing && question.query.layout != Layout::Unordered {
         return Err(Failure::new(Kind::Cells, "all cells that ours reads aren't in order".to_owned()));
     }
     compare_in_order(case, question, uri, &expected, &order).map_err(|failure| {

@@ -35,8 +35,8 @@ struct Member<'a> {
 /// Metadata can't be read, or contradicts the array's schema.
 pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<()> {
     let array = &query.array;
-    let regions = query.region.merged();
-    let members = members(array, &regions)?;
+    let regions = query.region.ranges();
+    let members = members(array, regions)?;
     let hides = !array.schema().allows_duplicates();
     for Member { fragment, .. } in &members {
         if let Some(why) = looked_at(array, fragment, hides)? {
@@ -46,7 +46,7 @@ pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<
     }
     let others: Vec<&Fragment> = members.iter().filter(|member| !member.whole).map(|member| member.fragment).collect();
     prefetch((&**array.storage(), array.workers()), array.schema(), &others, &[])?;
-    if hides && members.len() > 1 && may_hide(array, &members, &regions)? {
+    if hides && members.len() > 1 && may_hide(array, &members, regions)? {
         stating.end(WhyUnknown::Overlap);
         return Ok(());
     }
@@ -57,7 +57,7 @@ pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<
             stating.add_fragment(&known, fragment.cell_count());
             continue;
         }
-        for (tile, coverage) in tiles(array, fragment, &regions)? {
+        for (tile, coverage) in tiles(array, fragment, regions)? {
             if coverage == Coverage::Partial {
                 stating.end(WhyUnknown::PartOfTile);
                 return Ok(());
@@ -75,7 +75,7 @@ pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<
 /// As [`sparse`].
 pub(super) fn dense(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<bool> {
     let array = &query.array;
-    let members = members(array, &query.region.merged())?;
+    let members = members(array, query.region.ranges())?;
     let is_box = |member: &Member<'_>| member.whole && matches!(member.fragment.footer().tiles(), Tiles::Dense(_));
     if !members.iter().all(is_box) {
         return Ok(false);

@@ -4,6 +4,9 @@
 //! cells that were deleted stay too, with the time and the condition of that. Of versions that were written at the same time
 //! only the one that counts stays: nobody can ever see the others. Before format 15 the newest version alone stays.
 //!
+//! Readers show all cells that a fragment without times has of the same coordinates. In a fragment with times they would be versions of
+//! one time, of which one shows. So a fragment that has such cells is not joined, unless a purge leaves one of them at most.
+//!
 //! No fragment is believed to have its cells in order: where one hasn't, it is begun once more with each of its tiles sorted.
 
 mod batch;
@@ -205,7 +208,7 @@ fn pass(join: &Join, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<T
         Pass::Between => None,
     };
     let distinct = !array.schema().allows_duplicates();
-    merge(&array, &sources, &output, Keep { newest: distinct && !times, purge })
+    merge(&array, &sources, &output, (distinct, Keep { newest: distinct && !times, purge }))
 }
 
 /// The cells of one fragment in the order of another array, into which they go; all of them stay.
@@ -228,7 +231,8 @@ pub(super) fn copy(join: &Join) -> Result<Joined> {
         budget: join.budget,
         max_fragment_size: None,
     };
-    let passed = merge(&join.array, &sources, &output, Keep { newest: false, purge: None })?;
+    let distinct = times && !target.schema.allows_duplicates();
+    let passed = merge(&join.array, &sources, &output, (distinct, Keep { newest: false, purge: None }))?;
     let Passed { sealed, cells, tiles } = passed;
     Ok(Joined { names: join.names.clone(), target, sealed, cells, tiles })
 }
@@ -241,8 +245,9 @@ pub(crate) fn name_of_delete(path: &str, version: FormatVersion) -> String {
     format!("{COMMITS_FOLDER}/{name}.{DELETE_EXTENSION}")
 }
 
-/// Merges the cells of sources of an array, and writes them in the order of the one that they go to.
-fn merge(array: &Array, sources: &[Source], output: &Output, keep: Keep) -> Result<Passed> {
+/// Merges the cells of sources of an array, and writes them in the order of the one that they go to. `distinct` says that cells of equal
+/// coordinates are versions of one.
+fn merge(array: &Array, sources: &[Source], output: &Output, (distinct, keep): (bool, Keep)) -> Result<Passed> {
     let mut bounds: Option<tdb_rtree::NdRange> = None;
     for source in sources {
         for tile in 0..source.tile_count() {
@@ -256,7 +261,7 @@ fn merge(array: &Array, sources: &[Source], output: &Output, keep: Keep) -> Resu
     let Some(bounds) = bounds else { return Ok(Passed::default()) };
     let schema = &output.target.schema;
     let order = CellOrder::new(schema, Order::Global, &bounds.0)?;
-    let rules = Rules { order: &order, distinct: !schema.allows_duplicates() };
+    let rules = Rules { order: &order, distinct };
     let resorts = !has_same_order(array.schema(), schema);
     let job = Job { array, sources, rules, keep, output, resorts };
     match order.bits() <= u64::BITS {
@@ -321,6 +326,12 @@ impl Job<'_> {
         match stop {
             Stop::Error(error) => error,
             Stop::OutOfOrder(source) => self.sources[source].corrupt("its cells can't be put in order".to_owned()),
+            Stop::Repeated(source) => ArrayError::Write(format!(
+                "{}: cannot consolidate: expected each coordinate once, as the array does not allow duplicates, found cells of \
+                 equal coordinates; delete all but one of them with `tdb delete` and consolidate with --purge, or leave the \
+                 fragment out",
+                self.array.storage().describe(self.sources[source].fragment.folder())
+            )),
         }
     }
 

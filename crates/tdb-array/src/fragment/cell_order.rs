@@ -13,6 +13,8 @@ use crate::order::by_writers::may_differ;
 #[derive(Clone, Debug)]
 pub struct CellOrderCheck {
     check: AscendingCheck,
+    /// The same, whether or not equal cells may follow each other.
+    with_equal: AscendingCheck,
     is_promised: bool,
 }
 
@@ -27,6 +29,7 @@ impl Fragment {
         let loose = self.has_cell_times() && version.has(Feature::UnorderedVersions);
         Ok(CellOrderCheck {
             check: AscendingCheck::new(schema, distinct)?,
+            with_equal: AscendingCheck::new(schema, false)?,
             is_promised: !may_differ(schema, version) && !loose,
         })
     }
@@ -42,10 +45,20 @@ impl CellOrderCheck {
     /// Whether each of some cells comes after the one before it. `coordinates` has a column for each dimension.
     #[must_use]
     pub fn holds(&self, coordinates: &[Cells<'_>]) -> bool {
-        let cells = coordinates.iter().map(Cells::len).min().unwrap_or(0);
-        let columns: Vec<CoordinateColumn<'_>> = coordinates.iter().map(|cells| column(cells)).collect();
-        self.check.holds(&columns, 0..cells)
+        holds(&self.check, coordinates)
     }
+
+    /// The same, but that equal cells may follow each other in any case.
+    #[must_use]
+    pub fn holds_with_equal(&self, coordinates: &[Cells<'_>]) -> bool {
+        holds(&self.with_equal, coordinates)
+    }
+}
+
+fn holds(check: &AscendingCheck, coordinates: &[Cells<'_>]) -> bool {
+    let cells = coordinates.iter().map(Cells::len).min().unwrap_or(0);
+    let columns: Vec<CoordinateColumn<'_>> = coordinates.iter().map(|cells| column(cells)).collect();
+    check.holds(&columns, 0..cells)
 }
 
 fn column<'a>(cells: &Cells<'a>) -> CoordinateColumn<'a> {

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use tdb_rtree::{DimRange, RangeCounts};
+use tdb_rtree::DimRange;
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::{PhysicalType, ordered_keys};
 
@@ -77,23 +77,6 @@ impl Coordinates {
             Self::Strings(strings) => {
                 let cells = strings.offsets.len().saturating_sub(1);
                 CoordinateColumn::Strings { offsets: &strings.offsets[..cells], values: &strings.values }
-            }
-        }
-    }
-
-    /// Multiplies each cell's number by the number of ranges that contain it. The coordinates are those of `cells`, or of all.
-    pub(crate) fn multiply(&self, ranges: &RangeCounts, cells: Option<&[u32]>, numbers: &mut [u32]) {
-        let multiply = |number: &mut u32, place: usize| {
-            let containing = match self {
-                Self::Keys(keys) => ranges.of_key(keys[place]),
-                Self::Strings(strings) => ranges.of_string(strings.string(place)),
-            };
-            *number = number.saturating_mul(u32::try_from(containing).unwrap_or(u32::MAX));
-        };
-        match cells {
-            None => numbers.iter_mut().enumerate().for_each(|(cell, number)| multiply(number, cell)),
-            Some(cells) => {
-                cells.iter().enumerate().for_each(|(place, cell)| multiply(&mut numbers[*cell as usize], place));
             }
         }
     }
@@ -206,11 +189,5 @@ mod tests {
         let Coordinates::Strings(tile) = &strings else { unreachable!() };
         keep_strings(tile, &[DimRange::strings_from("b")], &mut mask);
         assert_eq!(mask, [true, false, true]);
-        let mut numbers = [1; 3];
-        let counts = RangeCounts::new(&[DimRange::strings_from(""), DimRange::strings("b", "b")]);
-        strings.multiply(&counts, None, &mut numbers);
-        assert_eq!(numbers, [2, 1, 1]);
-        strings.of_cells(&[2]).multiply(&RangeCounts::new(&[DimRange::strings("c", "d")]), Some(&[2]), &mut numbers);
-        assert_eq!(numbers, [2, 1, 1]);
     }
 }

@@ -26,8 +26,7 @@ pub(crate) struct QuerySpec {
 }
 
 impl QuerySpec {
-    /// What of it asks for cells in a box of the array's dimensions; none if nothing does. The ranges that remain overlap as
-    /// those that were given.
+    /// What of it asks for cells in a box of the array's dimensions; none if nothing does.
     pub(crate) fn within(&self, schema: &ArraySchema, window: &NdRange) -> Option<Self> {
         let mut ranges = Vec::with_capacity(self.ranges.len());
         for (index, (given, window)) in self.ranges.iter().zip(&window.0).enumerate() {

@@ -24,6 +24,7 @@ mod filter;
 mod fixed;
 mod kept;
 mod layers;
+mod narrow;
 mod planned;
 mod runs;
 mod scan;
@@ -40,7 +41,6 @@ use fields::Fields;
 use filter::Filter;
 use kept::KeptTiles;
 use layers::Layers;
-use runs::Sides;
 use shape::Shape;
 use work::Work;
 
@@ -108,15 +108,20 @@ const PIECE_BYTES: u128 = 512;
 const LEAST_WORK: u64 = 512 << 10;
 
 impl DenseReader {
+    /// Gives the cells of a query.
     pub(crate) fn new(query: CheckedQuery) -> Result<Self> {
-        let shape = Shape::new(&query);
+        let mut reader = Self::of_region(query)?;
+        reader.skip_unwritten()?;
+        Ok(reader)
+    }
+
+    /// Goes through all that a query asks for.
+    fn of_region(query: CheckedQuery) -> Result<Self> {
         let layers = Layers::new(&query.array)?;
+        let query = narrow::within_hull(query, &layers);
+        let shape = Shape::new(&query);
         let fields = Fields::new(&query)?;
-        let order = shape.result_order(&query, query.array.schema());
-        let cursor = match Sides::of(&query) {
-            Some(sides) => Cursor::of_boxes(&shape, sides, order),
-            None => Cursor::new(&shape, order),
-        };
+        let cursor = Cursor::of(&query, &shape);
         let guess = (0..fields.outputs().len()).map(|index| match fields.outputs()[index].is_var() {
             true => fields.field(index).cell_bytes() + 16,
             false => fields.field(index).cell_bytes(),

@@ -15,7 +15,7 @@ const MOST_WEIGHTS: usize = 1 << 16;
 
 /// The tiles that a query reads, with what reading each of them takes: its bytes, and as many as it has cells.
 pub(super) fn weigh(query: &CheckedQuery, hull: &NdRange) -> Result<Vec<Weight>> {
-    let regions = query.region.merged();
+    let regions = query.region.ranges();
     let plans = plan(query)?.fragments;
     let fragments = query.array.fragments()?;
     let fragments: HashMap<&str, &Fragment> = fragments.iter().map(|fragment| (fragment.folder(), fragment)).collect();
@@ -24,14 +24,14 @@ pub(super) fn weigh(query: &CheckedQuery, hull: &NdRange) -> Result<Vec<Weight>>
     let mut weights = Vec::new();
     for plan in &plans {
         if let Some(fragment) = fragments.get(plan.folder.as_str()) {
-            add(plan, fragment, (&regions, hull), together, &mut weights);
+            add(plan, fragment, (regions, hull), together, &mut weights);
         }
     }
     if query.array.schema().is_dense() {
         // Cells that nobody wrote have to be made too. Of a large domain there may be more than anybody reads: they count no
         // more than what was written.
         let written: f64 = weights.iter().map(|weight| weight.amount).sum();
-        let cells = volume(&regions);
+        let cells = volume(regions);
         let amount = if weights.is_empty() { cells } else { cells.min(written) };
         weights.push(Weight { bounds: hull.clone(), amount });
     }

@@ -7,7 +7,7 @@ use super::check::CheckedCells;
 use super::target::Target;
 use super::windows::Window;
 use super::{Names, SealedFragment};
-use crate::Result;
+use crate::{ArrayError, Result};
 
 /// What becomes of cells of equal coordinates in one write to a sparse array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,9 +41,15 @@ pub struct Written {
 }
 
 impl Settings {
-    pub(super) fn duplicates(&self, schema: &ArraySchema) -> Duplicates {
+    pub(super) fn duplicates(&self, schema: &ArraySchema) -> Result<Duplicates> {
         let default = if schema.allows_duplicates() { Duplicates::Keep } else { Duplicates::Refuse };
-        self.duplicates.unwrap_or(default)
+        match self.duplicates.unwrap_or(default) {
+            Duplicates::Keep if !schema.allows_duplicates() => {
+                let what = "cannot keep cells of equal coordinates: the array does not allow duplicates; keep the last, or refuse them";
+                Err(ArrayError::Write(what.to_owned()))
+            }
+            duplicates => Ok(duplicates),
+        }
     }
 
     pub(super) fn budget(&self) -> usize {

@@ -46,7 +46,7 @@ pub(super) fn seal(
         return Ok(None);
     }
     let (columns, ranges) = coordinates(&target.schema, &cells, first)?;
-    let duplicates = settings.duplicates(&target.schema);
+    let duplicates = settings.duplicates(&target.schema)?;
     let workers = target.array.workers();
     let sorted = sorted(&target.schema, workers, columns, &ranges, duplicates, cells.len)?;
     let mut writer = FragmentWriter::sparse(target, &settings.names)?;

@@ -65,14 +65,14 @@ impl GlobalWriter {
         max_fragment_size: Option<u64>,
     ) -> Result<Self> {
         let schema = &target.schema;
-        let (sequence, slices, tile_cells) = if schema.is_dense() {
+        let (sequence, slices, tile_cells, keeps_last) = if schema.is_dense() {
             let cells = schema.cells_per_tile().map_err(|error| ArrayError::Write(error.to_string()))?;
-            (None, Some(Box::new(Slices::new(&target, region)?)), cells)
+            (None, Some(Box::new(Slices::new(&target, region)?)), cells, false)
         } else {
-            let duplicates = settings.duplicates(schema);
-            (Some(Sequence::new(schema, duplicates)?), None, schema.capacity())
+            let duplicates = settings.duplicates(schema)?;
+            let keeps_last = duplicates == Duplicates::KeepLast;
+            (Some(Sequence::new(schema, duplicates)?), None, schema.capacity(), keeps_last)
         };
-        let held_back = usize::from(!schema.is_dense() && settings.duplicates(schema) == Duplicates::KeepLast);
         let tile_cells = saturating_len(tile_cells);
         // Cells are there as they wait, behind the filters, and there once more if another thread writes them.
         let times = if target.array.workers().threads() > 1 { 3 } else { 2 };
@@ -87,7 +87,7 @@ impl GlobalWriter {
             window: window.tiles.saturating_mul(tile_cells),
             overlaps: window.overlaps,
             promises: Promises::default(),
-            held_back,
+            held_back: usize::from(keeps_last),
             pending,
             waiting: 0,
             received: 0,

@@ -133,12 +133,6 @@ impl Fragment {
         self.stored.apply(&mut self.versions, usize::try_from(schema.capacity()).unwrap());
     }
 
-    /// Leaves one version of each cell of each time.
-    pub fn leave_distinct(&mut self) {
-        let mut seen = BTreeSet::new();
-        self.versions.retain(|version| seen.insert((version.cell.coordinates.clone(), version.time)));
-    }
-
     /// The fragment as the writer of tests wants it.
     pub fn to_columns(&self, schema: &ArraySchema) -> NewFragment {
         let versions = &self.versions;
@@ -183,51 +177,40 @@ pub fn read(schema: &ArraySchema, fragments: &[Fragment], wanted: &Wanted) -> Ve
     for (index, fragment) in fragments.iter().enumerate() {
         for version in &fragment.versions {
             let time = if fragment.is_consolidated { version.time } else { fragment.start };
-            if wanted.time.contains(time, time) && times_wanted(schema, wanted, &version.cell) > 0 {
+            if wanted.time.contains(time, time) && is_wanted(schema, wanted, &version.cell) {
                 found.push((version, time, index));
             }
         }
     }
     if !schema.allows_duplicates() {
-        let mut newest: BTreeMap<&Vec<Vec<u8>>, (&Version, u64, usize)> = BTreeMap::new();
-        for version in found {
-            let held = newest.entry(&version.0.cell.coordinates).or_insert(version);
-            let is_newer = match (held.1, held.2).cmp(&(version.1, version.2)) {
-                // Of versions of one time in a fragment the last one counts; of a consolidated one the first.
-                Ordering::Equal => !fragments[version.2].is_consolidated,
-                order => order.is_lt(),
-            };
-            if is_newer {
-                *held = version;
-            }
+        let mut newest: BTreeMap<&Vec<Vec<u8>>, (u64, usize)> = BTreeMap::new();
+        for (version, time, index) in &found {
+            let held = newest.entry(&version.cell.coordinates).or_insert((*time, *index));
+            *held = (*held).max((*time, *index));
         }
-        found = newest.into_values().collect();
+        let mut seen = BTreeSet::new();
+        // Of a consolidated fragment the first version of a time counts, of others all do.
+        found.retain(|(version, time, index)| {
+            let coordinates = &version.cell.coordinates;
+            newest[coordinates] == (*time, *index)
+                && (!fragments[*index].is_consolidated || seen.insert(coordinates))
+        });
     }
     let shown = found.into_iter().map(|(version, ..)| version);
     let shown = shown.filter(|version| version.deleted == u64::MAX || version.deleted > wanted.time.end);
-    let repeat = |version: &Version| vec![version.cell.clone(); times_wanted(schema, wanted, &version.cell)];
-    shown.flat_map(repeat).collect()
+    shown.map(|version| version.cell.clone()).collect()
 }
 
-/// How often a cell is in the ranges asked for.
-fn times_wanted(schema: &ArraySchema, wanted: &Wanted, cell: &Cell) -> usize {
-    let repeats = matches!(wanted.order, Order::RowMajor | Order::ColMajor);
+/// Whether a cell is in one of the ranges asked for on each dimension.
+fn is_wanted(schema: &ArraySchema, wanted: &Wanted, cell: &Cell) -> bool {
     let cell = coordinates(schema, cell);
-    let counts = wanted.ranges.iter().zip(&cell).map(|(ranges, coordinate)| {
+    wanted.ranges.iter().zip(&cell).all(|(ranges, coordinate)| {
         let contains = |range: &&DimRange| match *coordinate {
             Coordinate::Key(key) => range.contains_key(key),
             Coordinate::String(string) => range.contains_string(string),
         };
-        let count = ranges.iter().filter(contains).count();
-        if ranges.is_empty() {
-            1
-        } else if repeats {
-            count
-        } else {
-            count.min(1)
-        }
-    });
-    counts.product()
+        ranges.is_empty() || ranges.iter().any(|range| contains(&range))
+    })
 }
 
 /// The cells of a batch with all dimensions and attributes, under their names.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
 
-use tdb_array::{Array, Coordinate, Monitor, Query};
+use tdb_array::{Array, Coordinate, Fragment, Monitor, Query};
 use tdb_schema::ArraySchema;
 use tdb_types::saturating_len;
 
@@ -29,6 +29,10 @@ pub(crate) struct WhichCells {
     /// Take cells that fulfil a condition such as "qual > 30 and chrom in ('chr1', 'chr2')"; of several all must hold
     #[arg(short, long = "where", value_name = "CONDITION")]
     conditions: Vec<String>,
+
+    /// Cover the whole domain of a dense array, where exports and conditions otherwise cover the box around all written cells
+    #[arg(long)]
+    all: bool,
 }
 
 impl WhichCells {
@@ -53,6 +57,36 @@ impl WhichCells {
     /// Whether nothing is said.
     pub(crate) fn is_all(&self) -> bool {
         self.range.is_empty() && self.points.is_none() && self.conditions.is_empty()
+    }
+
+    /// Whether there is a condition.
+    pub(crate) fn has_condition(&self) -> bool {
+        !self.conditions.is_empty()
+    }
+
+    /// The query along those dimensions of a dense array that no range restricts, and without points: within the box around all
+    /// written cells, and within the current domain. All of it with `--all`.
+    pub(crate) fn within_written(&self, mut query: Query, array: &Array) -> Result<Query> {
+        let schema = array.schema();
+        let fragments = array.fragments()?;
+        if self.all || self.points.is_some() || !schema.is_dense() {
+            return Ok(query);
+        }
+        // Where some fragment's cells are is not known of old ones.
+        let domains = fragments.iter().map(Fragment::non_empty_domain).collect::<Option<Vec<_>>>();
+        let Some(domains) = domains else { return Ok(query) };
+        let asked = self.range.iter().map(|text| range::dimension_of(schema, text)).collect::<Result<HashSet<_>>>()?;
+        let free = (0..schema.dim_count()).filter(|index| !asked.contains(index));
+        for index in free {
+            let sides = domains.iter().filter_map(|domain| domain.0.get(index)?.intersection(&schema.limits(index)));
+            let hull = sides.reduce(|mut hull, side| {
+                hull.expand(&side);
+                hull
+            });
+            let Some(hull) = hull else { return Ok(query.boxes([])?) };
+            query = query.range(schema.dimensions()[index].name(), range::ends(&schema.dimensions()[index], &hull))?;
+        }
+        Ok(query)
     }
 
     /// A query for them.
@@ -99,7 +133,10 @@ impl CellsOf {
     /// The array, and a query for the cells.
     pub(crate) fn open(&self, key: &Key) -> Result<(Array, Query)> {
         let (_, array) = target::open_to_read(&self.array, self.threads, &self.time, key)?;
-        let query = self.which.apply(array.read(), &array)?;
+        let mut query = self.which.apply(array.read(), &array)?;
+        if self.which.has_condition() {
+            query = self.which.within_written(query, &array)?;
+        }
         Ok((array, query.budget(saturating_len(self.budget.max(LEAST_BUDGET)))))
     }
 }

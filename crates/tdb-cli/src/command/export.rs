@@ -54,6 +54,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
     let names = fields.iter().map(|field| field.name(array.schema()));
     let query = args.which.apply(array.read().select(names)?, array)?.only_matching();
+    let query = args.which.within_written(query, array)?;
     let query = args.order.map_or(query.clone(), |order| query.order(order.into()));
     // Cells are there twice for a while: as they were read, and as they are written.
     Ok(query.budget(saturating_len(args.budget / 2)))

@@ -38,6 +38,9 @@ fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
     query = args.which.apply(query, array)?;
     if !args.fill {
         query = query.only_matching();
+        if args.which.has_condition() {
+            query = args.which.within_written(query, array)?;
+        }
     }
     if let Some(order) = args.order {
         query = query.order(order.into());

@@ -9,7 +9,7 @@ use super::boxes::Boxes;
 use super::field::facts_of;
 use super::finding::{kept, unreadable};
 use super::fragment::{Checked, stretches};
-use super::order::{CellOrder, Ends};
+use super::order::{CellOrder, Ends, order_of};
 use super::statistics::Comparison;
 use super::tile::TileCoordinates;
 use crate::Result;
@@ -54,7 +54,9 @@ impl Checked<'_> {
                 order.take(tile);
             }
         }
-        order.finish(self);
+        if order.finish(self) {
+            self.check_repeats()?;
+        }
         if let Some(boxes) = boxes {
             boxes.finish(self);
         }
@@ -89,7 +91,7 @@ fn read_tile(
     let read = TileCoordinates {
         facts: facts.collect(),
         mbr: NdRange(cells.iter().zip(&kinds).filter_map(range).collect()),
-        in_order: check.holds(&cells),
+        order: order_of(check, &cells),
         ends: if count == 0 { Vec::new() } else { cells.iter().map(end).collect() },
     };
     Ok((read, count * cells.len()))

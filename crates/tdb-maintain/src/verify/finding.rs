@@ -67,6 +67,8 @@ pub enum FindingKind {
     NonEmptyDomain,
     /// The order of cells.
     CellOrder,
+    /// Cells of equal coordinates in one fragment of an array that does not allow them.
+    Duplicates,
     /// A member of a group.
     Member,
     /// More of the same that isn't listed.
@@ -94,6 +96,7 @@ impl FindingKind {
             Self::RTree => "r-tree",
             Self::NonEmptyDomain => "non-empty-domain",
             Self::CellOrder => "cell-order",
+            Self::Duplicates => "duplicates",
             Self::Member => "member",
             Self::More => "more",
         }

@@ -8,7 +8,7 @@ use tdb_types::{Cells, Offsets};
 use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::Checked;
 use super::report::Found;
-use super::tile::TileCoordinates;
+use super::tile::{OrderFound, TileCoordinates};
 
 /// The order of a fragment's cells, looked at tile after tile.
 ///
@@ -23,11 +23,13 @@ pub(super) struct CellOrder<'c> {
     disordered: u64,
     /// The first of these.
     first: Option<u64>,
+    /// Whether cells may have equal coordinates that should not.
+    may_repeat: bool,
 }
 
 impl<'c> CellOrder<'c> {
     pub(super) fn new(check: &'c CellOrderCheck, kinds: Vec<DimensionKind>) -> Self {
-        Self { check, kinds, last: None, taken: 0, disordered: 0, first: None }
+        Self { check, kinds, last: None, taken: 0, disordered: 0, first: None, may_repeat: false }
     }
 
     /// Takes the next tile; there is none if it couldn't be read.
@@ -39,16 +41,19 @@ impl<'c> CellOrder<'c> {
 
     fn judge_last(&mut self, next: Option<&TileCoordinates>) {
         let Some(last) = self.last.take() else { return };
-        if !last.in_order || next.is_some_and(|next| !self.is_before(&last, next)) {
+        let between = next.map_or(OrderFound::Ascending, |next| self.order_between(&last, next));
+        let found = last.order.max(between);
+        self.may_repeat |= found != OrderFound::Ascending;
+        if found == OrderFound::None {
             self.disordered += 1;
             self.first = self.first.or(self.taken.checked_sub(1));
         }
     }
 
-    /// Whether the last cell of a tile comes before the first one of the next.
-    fn is_before(&self, tile: &TileCoordinates, next: &TileCoordinates) -> bool {
+    /// How the last cell of a tile and the first one of the next follow each other.
+    fn order_between(&self, tile: &TileCoordinates, next: &TileCoordinates) -> OrderFound {
         if tile.ends.is_empty() || next.ends.is_empty() {
-            return true;
+            return OrderFound::Ascending;
         }
         let pairs: Vec<(Vec<u8>, [u64; 3])> =
             tile.ends.iter().zip(&next.ends).map(|(own, next)| pair(&own[1], &next[0])).collect();
@@ -56,22 +61,32 @@ impl<'c> CellOrder<'c> {
             true => Cells::var(Offsets::in_bytes(offsets), bytes),
             false => Cells::fixed(bytes, kind.datatype.size()),
         });
-        self.check.holds(&columns.collect::<Vec<_>>())
+        order_of(self.check, &columns.collect::<Vec<_>>())
     }
 
-    /// Says which tiles weren't in order.
-    pub(super) fn finish(mut self, checked: &mut Checked<'_>) {
+    /// Says which tiles weren't in order; whether cells may have equal coordinates that should not.
+    pub(super) fn finish(mut self, checked: &mut Checked<'_>) -> bool {
         self.judge_last(None);
-        let Some(first) = self.first else { return };
+        let Some(first) = self.first else { return self.may_repeat };
         let why = match self.check.is_promised() {
             true => "as writers that were told not to check leave them",
             false => "writers of its format had another order",
         };
         let what = format!(
-            "cells of {} of {} tiles aren't in global order, or come twice; readers have to sort them ({why})",
+            "cells of {} of {} tiles aren't in global order; readers have to sort them ({why})",
             self.disordered, self.taken
         );
         checked.found.push(Finding::note(FindingKind::CellOrder, checked.folder(), what).of_tile(first));
+        self.may_repeat
+    }
+}
+
+/// How cells follow each other.
+pub(super) fn order_of(check: &CellOrderCheck, coordinates: &[Cells<'_>]) -> OrderFound {
+    match check.holds(coordinates) {
+        true => OrderFound::Ascending,
+        false if check.holds_with_equal(coordinates) => OrderFound::WithEqual,
+        false => OrderFound::None,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Many ranges of one dimension.
 
 use std::cmp::Ordering;
-use std::ops::Bound;
 
 use crate::{DimRange, end};
 
@@ -18,14 +17,6 @@ impl DimRange {
             }
         }
         union
-    }
-
-    /// Whether some coordinate is in two of the ranges, which may be given in any order.
-    #[must_use]
-    pub fn any_overlap(ranges: &[Self]) -> bool {
-        let sorted = sorted(ranges);
-        // The first two ranges of which one begins before the other ends follow each other.
-        sorted.windows(2).any(|pair| pair[0].intersects(pair[1]))
     }
 
     /// Of ranges in ascending order that have nothing in common, those that share something with `bounds`.
@@ -65,56 +56,4 @@ fn sorted(ranges: &[DimRange]) -> Vec<&DimRange> {
     };
     sorted.sort_by(start);
     sorted
-}
-
-/// Many ranges of one dimension, ready to be asked how many of them hold a coordinate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RangeCounts(Sides);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Sides {
-    /// Where ranges start and where they end, each ascending.
-    Keys(Vec<u64>, Vec<u64>),
-    Strings(Vec<Vec<u8>>, Vec<Bound<Vec<u8>>>),
-}
-
-impl RangeCounts {
-    /// Of ranges of one kind, in any order; empty ones hold nothing.
-    #[must_use]
-    pub fn new(ranges: &[DimRange]) -> Self {
-        let holding = || ranges.iter().filter(|range| !range.is_empty());
-        if let Some(DimRange::Var { .. }) = ranges.first() {
-            let sides = holding().filter_map(|range| match range {
-                DimRange::Var { lo, hi } => Some((lo.clone(), hi.clone())),
-                DimRange::Fixed { .. } => None,
-            });
-            let (mut starts, mut ends): (Vec<_>, Vec<_>) = sides.unzip();
-            starts.sort_unstable();
-            ends.sort_unstable_by(|a, b| end::compare(end::borrow(a), end::borrow(b)));
-            return Self(Sides::Strings(starts, ends));
-        }
-        let sides = holding().filter_map(|range| match range {
-            DimRange::Fixed { lo, hi } => Some((*lo, *hi)),
-            DimRange::Var { .. } => None,
-        });
-        let (mut starts, mut ends): (Vec<_>, Vec<_>) = sides.unzip();
-        starts.sort_unstable();
-        ends.sort_unstable();
-        Self(Sides::Keys(starts, ends))
-    }
-
-    /// How many of the ranges hold the coordinate with this key; none if they are of strings.
-    #[must_use]
-    pub fn of_key(&self, key: u64) -> usize {
-        let Sides::Keys(starts, ends) = &self.0 else { return 0 };
-        starts.partition_point(|lo| *lo <= key).saturating_sub(ends.partition_point(|hi| *hi < key))
-    }
-
-    /// How many of the ranges hold the string; none if they aren't of strings.
-    #[must_use]
-    pub fn of_string(&self, string: &[u8]) -> usize {
-        let Sides::Strings(starts, ends) = &self.0 else { return 0 };
-        let over = ends.partition_point(|hi| !end::reaches(end::borrow(hi), string));
-        starts.partition_point(|lo| lo.as_slice() <= string).saturating_sub(over)
-    }
 }

@@ -1,14 +1,12 @@
 //! What the reference library is known to get wrong in aggregates.
 
-use std::collections::BTreeSet;
-
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use super::is_wrong;
 use crate::case::{Case, Question, Step};
 use crate::generate::integer_of;
 use crate::values::Kind;
-use tdb_reference::model::{AggregateFunction, AggregateSpec, Bytes, DimensionSpec, FilterSpec, RangesSpec};
+use tdb_reference::model::{AggregateFunction, AggregateSpec, DimensionSpec, FilterSpec, RangesSpec};
 
 /// Why the library's aggregates aren't worth asking for; `None` if they are.
 pub fn mistakes_aggregates(case: &Case, question: &Question) -> Option<&'static str> {
@@ -74,10 +72,9 @@ pub fn misstates(case: &Case, question: &Question, aggregate: &AggregateSpec, ki
             "believes statistics of variable-size fields of dense fragments, which may be those of other cells",
         );
     }
-    if case.steps.contains(&Step::Consolidate("fragments")) {
-        return Some("believes statistics of consolidated dense tiles, which count cells that nobody wrote");
-    }
-    takes_for_whole(case, question).then_some("takes tiles for whole that are asked for in part, but twice")
+    case.steps
+        .contains(&Step::Consolidate("fragments"))
+        .then_some("believes statistics of consolidated dense tiles, which count cells that nobody wrote")
 }
 
 fn extent(dimension: &DimensionSpec) -> Option<i128> {
@@ -95,62 +92,4 @@ fn counts_along_another(case: &Case, question: &Question) -> bool {
     let otherwise = ![case.array.cell_order, Layout::GlobalOrder].contains(&question.query.layout);
     let is_thin = |others: &[DimensionSpec]| !others.is_empty() && others.iter().all(|other| extent(other) == Some(1));
     otherwise && others.is_some_and(is_thin)
-}
-
-/// Whether of some tile as many cells are asked for as it has, but not each of them once.
-fn takes_for_whole(case: &Case, question: &Question) -> bool {
-    // How many cells may be asked for of a tile, as far as it is known, and whether each of them once.
-    let mut asked = BTreeSet::from([(1_i128, true)]);
-    let mut whole = 1;
-    for dimension in &case.array.dimensions {
-        let (Some(extent), Some((low, high))) = (extent(dimension), &dimension.domain) else { return false };
-        let integer = |bytes: &Bytes| integer_of(dimension.datatype.physical(), bytes);
-        let (low, high) = (integer(low), integer(high));
-        let ranges: Vec<(i128, i128)> = question
-            .query
-            .ranges
-            .iter()
-            .filter(|ranges| ranges.dimension == dimension.name)
-            .flat_map(|ranges| ranges.ranges.iter().map(|(low, high)| (integer(low), integer(high))))
-            .collect();
-        let along = match &ranges[..] {
-            // All tiles, of which the last may hang over the domain's end.
-            [] => BTreeSet::from([(extent, true), ((high - low) % extent + 1, (high - low) % extent + 1 == extent)]),
-            ranges => of_tiles(ranges, low, extent),
-        };
-        whole *= extent;
-        let product = |(count, once): (i128, bool)| {
-            along.iter().map(move |(coordinates, each)| (count * coordinates, once && *each))
-        };
-        asked = asked.into_iter().flat_map(product).collect();
-    }
-    asked.contains(&(whole, false))
-}
-
-/// How many coordinates of each tile are in the ranges, and whether each of the tile's is there once.
-fn of_tiles(ranges: &[(i128, i128)], low: i128, extent: i128) -> BTreeSet<(i128, bool)> {
-    let tiles = ranges.iter().flat_map(|(first, last)| (first - low) / extent..=(last - low) / extent);
-    let of_tile = |tile: i128| {
-        let (first, last) = (low + tile * extent, low + (tile + 1) * extent - 1);
-        let parts = ranges.iter().map(|(low, high)| ((*low).max(first), (*high).min(last)));
-        let mut parts: Vec<(i128, i128)> = parts.filter(|(low, high)| low <= high).collect();
-        parts.sort_unstable();
-        let count = parts.iter().map(|(low, high)| high - low + 1).sum();
-        let apart = parts.windows(2).all(|pair| pair[0].1 < pair[1].0);
-        (count, apart && count == extent)
-    };
-    tiles.collect::<BTreeSet<i128>>().into_iter().map(of_tile).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::of_tiles;
-
-    #[test]
-    fn tiles_are_whole_where_each_coordinate_is_asked_for_once() {
-        assert_eq!(Vec::from_iter(of_tiles(&[(0, 9)], 0, 5)), [(5, true)]);
-        assert_eq!(Vec::from_iter(of_tiles(&[(3, 4), (0, 2)], 0, 5)), [(5, true)]);
-        assert_eq!(Vec::from_iter(of_tiles(&[(0, 3), (3, 3)], 0, 5)), [(5, false)]);
-        assert_eq!(Vec::from_iter(of_tiles(&[(4, 6)], 0, 5)), [(1, false), (2, false)]);
-    }
 }

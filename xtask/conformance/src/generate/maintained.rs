@@ -92,7 +92,7 @@ fn case(random: &mut Random, gaps: &[u64]) -> Option<Case> {
     let steps = steps(random, &array, &axes, gaps)?;
     let evolved = steps.iter().any(|step| matches!(step, Step::Evolve(_)));
     let encrypted = random.percent(10) && !evolved;
-    Some(Case { array, steps, questions: Vec::new(), encrypted, disordered: false })
+    Some(Case { array, steps, questions: Vec::new(), encrypted, disordered: false, repeated: false })
 }
 
 /// The case as far as an older release could make it, and that release's format. The first have other fragments.

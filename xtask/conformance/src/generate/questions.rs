@@ -38,20 +38,16 @@ pub fn question(
     } else {
         fields(random, array, attributes)
     };
-    let variable = attributes
-        .iter()
-        .any(|attribute| attribute.cell_val_num.is_none() && (fields.is_empty() || fields.contains(&attribute.name)));
     for (ranges, axis) in ranges.iter_mut().filter_map(|ranges: &mut RangesSpec| {
         let axis = axes.iter().find(|axis| axis.spec.name == ranges.dimension)?;
         Some((ranges, axis))
     }) {
-        // Two defects of the library: see docs/conformance.md.
-        let dense = array.array_type == ArrayType::Dense;
+        // A defect of the library: see docs/conformance.md.
         let strings = axis.spec.domain.is_none() && layout == Layout::Unordered;
         if strings {
             ranges.ranges.truncate(1);
         }
-        if dense && variable || random.percent(30) {
+        if random.percent(30) {
             make_disjoint(axis, ranges);
         }
     }
@@ -78,7 +74,11 @@ fn axis_ranges(random: &mut Random, axis: &Axis, layout: Layout) -> Option<Range
     if count == 0 {
         return None;
     }
-    let ranges = (0..count).map(|_| axis.range(random)).collect();
+    let mut ranges: Vec<_> = (0..count).map(|_| axis.range(random)).collect();
+    if random.percent(20) {
+        // The same once more.
+        ranges.push(random.pick(&ranges).clone());
+    }
     Some(RangesSpec { dimension: axis.spec.name.clone(), ranges })
 }
 

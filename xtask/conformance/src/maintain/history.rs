@@ -100,6 +100,7 @@ impl History {
             questions: Vec::new(),
             encrypted: self.encrypted,
             disordered: false,
+            repeated: false,
         }
     }
 }

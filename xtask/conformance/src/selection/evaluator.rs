@@ -1,19 +1,16 @@
 //! Which cells a question asks for, decided cell by cell.
 
-use tdb_types::{ArrayType, Layout};
-
 use super::{Interval, Selection};
 use crate::case::{Case, Question};
 use crate::generate::order_of;
 use tdb_reference::model::{Bytes, RangesSpec};
 
-/// Says of cells how often a question asks for them.
+/// Says of cells whether a question asks for them.
 pub struct Evaluator<'a> {
     case: &'a Case,
     selection: &'a Selection,
     /// The intervals of each dimension that has some.
     ranges: Vec<Vec<Interval>>,
-    repeats: bool,
 }
 
 impl<'a> Evaluator<'a> {
@@ -26,38 +23,16 @@ impl<'a> Evaluator<'a> {
             let of_name = question.query.ranges.iter().filter(|ranges| ranges.dimension == name);
             of_name.flat_map(of_dimension).collect()
         });
-        let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
-        let repeats = case.array.array_type == ArrayType::Dense || ordered;
-        Self {
-            case,
-            selection: &question.selection,
-            ranges: ranges.collect(),
-            repeats: repeats && !question.selection.is_set(),
-        }
+        Self { case, selection: &question.selection, ranges: ranges.collect() }
     }
 
-    /// Whether the order of the result is settled by that of all cells.
-    pub fn keeps_order(&self) -> bool {
-        !self.repeats || self.ranges.iter().all(|ranges| ranges.len() < 2)
-    }
-
-    /// How often the cell with these coordinates is asked for.
-    pub fn times(&self, cell: &[&[u8]]) -> usize {
-        let dimensions = &self.case.array.dimensions;
-        let of_dimension = |index: usize| {
-            let datatype = dimensions[index].datatype;
-            match &self.ranges[index][..] {
-                [] => 1,
-                ranges => ranges.iter().filter(|range| range.holds(datatype, cell[index])).count(),
-            }
-        };
-        let times: usize = (0..dimensions.len()).map(of_dimension).product();
-        let wanted = times > 0 && (!self.selection.is_set() || self.is_in_box(cell) || self.is_point(cell));
-        match (wanted, self.repeats) {
-            (false, _) => 0,
-            (true, false) => 1,
-            (true, true) => times,
-        }
+    /// Whether the cell with these coordinates is asked for.
+    pub fn holds(&self, cell: &[&[u8]]) -> bool {
+        let mut dimensions = self.case.array.dimensions.iter().zip(&self.ranges).zip(cell);
+        let in_ranges = dimensions.all(|((dimension, ranges), value)| {
+            ranges.is_empty() || ranges.iter().any(|range| range.holds(dimension.datatype, value))
+        });
+        in_ranges && (!self.selection.is_set() || self.is_in_box(cell) || self.is_point(cell))
     }
 
     fn is_in_box(&self, cell: &[&[u8]]) -> bool {

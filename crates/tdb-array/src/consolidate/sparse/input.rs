@@ -14,6 +14,8 @@ pub(super) enum Stop {
     Error(ArrayError),
     /// The cells of this source aren't in the order that it was thought to have: it is to be sorted, from the start.
     OutOfOrder(usize),
+    /// Cells of this source have equal coordinates although none is a version of another, and the array doesn't allow that.
+    Repeated(usize),
 }
 
 impl From<ArrayError> for Stop {
@@ -65,6 +67,8 @@ impl Input<'_> {
                 Ok(next) => next,
                 Err(Stop::OutOfOrder(_)) => return Ok(false),
                 Err(Stop::Error(error)) => return Err(error),
+                // Only a merge stops so.
+                Err(Stop::Repeated(_)) => return Ok(false),
             };
             if before.is_some_and(|before| !next.is_behind(self.rules, &before)) {
                 return Ok(false);

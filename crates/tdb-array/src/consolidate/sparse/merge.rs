@@ -34,8 +34,11 @@ pub(super) struct Merge<'a, K: Key> {
     patience: usize,
     /// The last cell that was looked at.
     last: Option<(usize, usize)>,
-    /// Whether no more cells of its coordinates stay.
+    /// Whether no older cells of its coordinates stay.
     ended: bool,
+    /// Whether it was hidden, and whether it or another one of its fragment and coordinates stayed.
+    hidden: bool,
+    stayed: bool,
     picks: Vec<Pick>,
     picked: usize,
     /// Tiles that have no more cells, but some that were picked.
@@ -82,6 +85,8 @@ impl<'a, K: Key> Merge<'a, K> {
             patience: 0,
             last: None,
             ended: false,
+            hidden: false,
+            stayed: false,
             picks: Vec::new(),
             picked: 0,
             spent: Vec::new(),
@@ -105,7 +110,7 @@ impl<'a, K: Key> Merge<'a, K> {
             }
             self.patience = self.patience.saturating_sub(1);
             let end = end.min(head.cell + room);
-            self.emit(head.slot, head.cell..end);
+            self.emit(head.slot, head.cell..end)?;
             self.go_on(head.slot, end)?;
         }
         Ok(true)
@@ -123,7 +128,7 @@ impl<'a, K: Key> Merge<'a, K> {
         let count = batch.take((array.workers(), rules), &self.slots, &heads, reach, goes_on);
         // Buckets that were cancelled aren't sorted.
         array.workers().check()?;
-        self.emit_sorted(&batch);
+        self.emit_sorted(&batch)?;
         for (head, end) in heads.iter().zip(batch.ends()) {
             self.go_on(head.slot, *end)?;
         }
@@ -241,13 +246,14 @@ impl<'a, K: Key> Merge<'a, K> {
     }
 
     /// Picks those of a run of cells that stay.
-    fn emit(&mut self, slot: usize, run: Range<usize>) {
+    fn emit(&mut self, slot: usize, run: Range<usize>) -> Result<(), Stop> {
         let Keep { newest, purge } = self.input.keep;
         if newest || purge.is_some() {
-            return run.for_each(|cell| self.emit_one(slot, cell));
+            return run.into_iter().try_for_each(|cell| self.emit_one(slot, cell));
         }
         if !self.input.rules.distinct {
-            return self.pick(slot, run);
+            self.pick(slot, run);
+            return Ok(());
         }
         let is_distinct = self.slots[slot].as_ref().is_some_and(|loaded| {
             !self.input.sources[loaded.source].has_times() && !self.input.unordered.contains(&loaded.source)
@@ -255,47 +261,57 @@ impl<'a, K: Key> Merge<'a, K> {
         // Where each cell of the fragment is another one, the first of the run alone can be a version of the last.
         let checked = if is_distinct { run.start + 1 } else { run.end };
         for cell in run.start..checked.min(run.end) {
-            if self
-                .last
-                .is_some_and(|last| self.are_versions(last, (slot, cell)) && self.are_simultaneous(last, (slot, cell)))
-            {
-                self.last = Some((slot, cell));
-            } else {
-                self.pick(slot, cell..cell + 1);
+            match self.last.filter(|last| self.are_versions(*last, (slot, cell))) {
+                Some(last) if self.were_written_together(last.0, slot) => return Err(self.repeated(slot)),
+                Some(last) if self.are_simultaneous(last, (slot, cell)) => self.last = Some((slot, cell)),
+                _ => self.pick(slot, cell..cell + 1),
             }
         }
         if checked < run.end {
             self.pick(slot, checked..run.end);
         }
+        Ok(())
     }
 
     /// Picks those of cells in order that stay.
-    fn emit_sorted(&mut self, batch: &Batch<K>) {
+    fn emit_sorted(&mut self, batch: &Batch<K>) -> Result<(), Stop> {
         let Keep { newest, purge } = self.input.keep;
         let is_plain = !newest && purge.is_none();
+        let mut done = Ok(());
         // Cells with different keys aren't versions of each other.
         batch.for_each(|slot, cell, has_other_key| match is_plain && has_other_key {
+            _ if done.is_err() => {}
             true => self.pick(slot, cell..cell + 1),
-            false => self.emit(slot, cell..cell + 1),
+            false => done = self.emit(slot, cell..cell + 1),
         });
+        done
     }
 
     /// Picks a cell, unless it is an older version than one that stays, or was purged.
-    fn emit_one(&mut self, slot: usize, cell: usize) {
+    fn emit_one(&mut self, slot: usize, cell: usize) -> Result<(), Stop> {
         let Keep { newest, purge } = self.input.keep;
-        let mut is_shadowed = false;
         match self.last.filter(|last| self.are_versions(*last, (slot, cell))) {
-            Some(last) => is_shadowed = self.are_simultaneous(last, (slot, cell)),
-            None => self.ended = false,
+            // One of them doesn't hide the other.
+            Some(last) if self.were_written_together(last.0, slot) => {}
+            Some(last) => {
+                self.hidden = self.ended || self.are_simultaneous(last, (slot, cell));
+                self.stayed = false;
+            }
+            None => (self.ended, self.hidden, self.stayed) = (false, false, false),
         }
         let loaded = self.slots[slot].as_ref();
         let fated = loaded.and_then(|loaded| loaded.columns.fated.as_ref());
         let is_purged = fated.is_some_and(|fated| purge.is_some_and(|until| fated.times[cell] <= until));
-        if !self.ended && !is_purged && !is_shadowed {
+        if !self.hidden && !is_purged {
+            if self.stayed {
+                return Err(self.repeated(slot));
+            }
             self.pick(slot, cell..cell + 1);
+            self.stayed = self.input.rules.distinct;
         }
         self.ended |= (is_purged || newest) && self.input.rules.distinct;
         self.last = Some((slot, cell));
+        Ok(())
     }
 
     fn pick(&mut self, slot: usize, run: Range<usize>) {
@@ -305,6 +321,18 @@ impl<'a, K: Key> Merge<'a, K> {
             Some(pick) if pick.goes_on_with(slot, &run) => pick.lengthen(run.len()),
             _ => self.picks.push(Pick::new(slot, run)),
         }
+    }
+
+    /// Whether the cells of two tiles are of one fragment that has no times, so that none of them can be a version of another.
+    fn were_written_together(&self, slot: usize, other: usize) -> bool {
+        match (&self.slots[slot], &self.slots[other]) {
+            (Some(a), Some(b)) => a.source == b.source && !self.input.sources[a.source].has_times(),
+            _ => false,
+        }
+    }
+
+    fn repeated(&self, slot: usize) -> Stop {
+        Stop::Repeated(self.slots[slot].as_ref().map_or(0, |loaded| loaded.source))
     }
 
     /// Whether two cells were written at the same time: of versions of one then only the first can ever show, and readers of

@@ -1,4 +1,4 @@
-//! One dimension of a result: the ranges asked for, one after the other, cut where space tiles end.
+//! One dimension of a result: the ranges asked for, in ascending order, cut where space tiles end.
 
 use std::ops::Range;
 
@@ -8,17 +8,16 @@ use tdb_schema::Dimension;
 /// A dimension of a query's result.
 ///
 /// *Cells* along a dimension are counted from the low end of its domain, *positions* from the first cell of the first
-/// range asked for. A domain can have 2^64 cells and be asked for several times, so that positions take a `u128`.
+/// range asked for. A domain can have 2^64 cells, so that positions take a `u128`.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     /// The ordered key of the domain's low end.
     low: u64,
     /// Cells of a space tile.
     extent: u64,
+    /// In ascending order, with other cells in between.
     stretches: Vec<Stretch>,
     len: u128,
-    /// The cells that are in some range, as ranges in ascending order with others in between.
-    covered: Vec<Range<u128>>,
 }
 
 /// One range asked for.
@@ -42,12 +41,19 @@ pub(super) struct Piece {
     pub(super) position: usize,
 }
 
+impl Stretch {
+    /// Its cells.
+    fn cells(&self) -> Range<u128> {
+        u128::from(self.first)..u128::from(self.first) + self.len
+    }
+}
+
 impl Axis {
-    /// `ranges` lie in the domain; dimensions of dense arrays are of integers or times.
+    /// `ranges` ascend, and have others in between; dimensions of dense arrays are of integers or times.
     pub(super) fn new(dimension: &Dimension, ranges: &[DimRange]) -> Self {
         let (low, high) = dimension.domain_keys().unwrap_or_default();
         let extent = dimension.extent_cells().unwrap_or(u64::MAX).max(1);
-        let mut axis = Self { low, extent, stretches: Vec::new(), len: 0, covered: Vec::new() };
+        let mut axis = Self { low, extent, stretches: Vec::new(), len: 0 };
         for range in ranges {
             let (lo, hi) = match *range {
                 DimRange::Fixed { lo, hi } => (lo.max(low), hi.min(high)),
@@ -57,15 +63,6 @@ impl Axis {
                 let len = u128::from(hi - lo) + 1;
                 axis.stretches.push(Stretch { first: lo - low, position: axis.len, len });
                 axis.len += len;
-            }
-        }
-        let cells = |stretch: &Stretch| u128::from(stretch.first)..u128::from(stretch.first) + stretch.len;
-        let mut covered: Vec<Range<u128>> = axis.stretches.iter().map(cells).collect();
-        covered.sort_unstable_by_key(|range| range.start);
-        for range in covered {
-            match axis.covered.last_mut() {
-                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-                _ => axis.covered.push(range),
             }
         }
         axis
@@ -92,7 +89,7 @@ impl Axis {
     /// For one range only: its cells.
     pub(super) fn cells(&self) -> Option<Range<u128>> {
         match self.stretches[..] {
-            [Stretch { first, len, .. }] => Some(u128::from(first)..u128::from(first) + len),
+            [stretch] => Some(stretch.cells()),
             _ => None,
         }
     }
@@ -164,8 +161,8 @@ impl Axis {
     pub(super) fn pieces_within(&self, cells: &Range<u128>) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let extent = u128::from(self.extent);
-        let first = self.covered.partition_point(|range| range.end <= cells.start);
-        for range in self.covered[first..].iter().take_while(|range| range.start < cells.end) {
+        let first = self.stretches.partition_point(|stretch| stretch.cells().end <= cells.start);
+        for range in self.stretches[first..].iter().map(Stretch::cells).take_while(|range| range.start < cells.end) {
             let (mut at, end) = (range.start.max(cells.start), range.end.min(cells.end));
             while at < end {
                 let (tile, offset) = (at / extent, at % extent);
@@ -182,8 +179,8 @@ impl Axis {
     pub(super) fn has_all_of(&self, tile: u64) -> bool {
         let start = u128::from(tile) * u128::from(self.extent);
         let end = start + u128::from(self.extent);
-        let covered = &self.covered[..self.covered.partition_point(|range| range.start <= start)];
-        covered.last().is_some_and(|range| end <= range.end)
+        let begun = self.stretches.partition_point(|stretch| stretch.cells().start <= start);
+        begun.checked_sub(1).is_some_and(|last| end <= self.stretches[last].cells().end)
     }
 
     /// Appends the ordered keys of the coordinates at `positions`.
@@ -245,9 +242,9 @@ mod tests {
 
     #[test]
     fn ranges_are_cut_where_tiles_end() {
-        let axis = axis(-5, 100, 10, &[(-5, -5), (3, 15), (14, 14)]);
+        let axis = axis(-5, 100, 10, &[(-5, -5), (3, 15), (17, 17)]);
         assert_eq!(axis.len(), 15);
-        let all = [piece(0, 0, 1, 0), piece(0, 8, 2, 1), piece(1, 0, 10, 3), piece(2, 0, 1, 13), piece(1, 9, 1, 14)];
+        let all = [piece(0, 0, 1, 0), piece(0, 8, 2, 1), piece(1, 0, 10, 3), piece(2, 0, 1, 13), piece(2, 2, 1, 14)];
         assert_eq!(axis.pieces(0..15), all);
         assert_eq!(axis.piece_count(0..15), 5);
         assert_eq!(axis.pieces(2..5), [piece(0, 9, 1, 0), piece(1, 0, 2, 1)]);
@@ -264,12 +261,12 @@ mod tests {
 
     #[test]
     fn the_largest_domain() {
-        let axis = axis(i64::MIN, i64::MAX, i64::MAX, &[(i64::MIN, i64::MAX), (i64::MAX, i64::MAX)]);
-        assert_eq!(axis.len(), (1 << 64) + 1);
+        let axis = axis(i64::MIN, i64::MAX, i64::MAX, &[(i64::MIN, i64::MAX)]);
+        assert_eq!(axis.len(), 1 << 64);
         let end = axis.len();
         let extent = i64::MAX as u64;
-        assert_eq!(axis.pieces(end - 3..end), [piece(2, 0, 2, 0), piece(2, 1, 1, 2)]);
-        assert_eq!(axis.piece_count(0..end), 4);
+        assert_eq!(axis.pieces(end - 3..end), [piece(1, extent - 1, 1, 0), piece(2, 0, 2, 1)]);
+        assert_eq!(axis.piece_count(0..end), 3);
         assert_eq!(axis.extent(), extent);
         assert_eq!(axis.piece_end(0), u128::from(extent));
     }

@@ -8,6 +8,7 @@ use super::runs::{Runs, Sides};
 use super::shape::{Odometer, Positions, Shape, volume};
 use super::walk::TileWalk;
 use super::work::Work;
+use crate::query::CheckedQuery;
 
 /// How far a reader has come in the result.
 #[derive(Clone, Debug)]
@@ -39,7 +40,16 @@ pub(super) struct Division {
 }
 
 impl Cursor {
-    pub(super) fn new(shape: &Shape, order: Option<Vec<usize>>) -> Self {
+    /// Before all that a query asks for.
+    pub(super) fn of(query: &CheckedQuery, shape: &Shape) -> Self {
+        let order = shape.result_order(query, query.array.schema());
+        match Sides::of(query) {
+            Some(sides) => Self::of_boxes(shape, sides, order),
+            None => Self::new(shape, order),
+        }
+    }
+
+    fn new(shape: &Shape, order: Option<Vec<usize>>) -> Self {
         match order {
             Some(order) => Self::Bands {
                 bands: Bands::new(shape.positions(), order.clone(), &shape.axes, &shape.cell_order),
@@ -55,7 +65,7 @@ impl Cursor {
     }
 
     /// Through the cells that lie in boxes, too.
-    pub(super) fn of_boxes(shape: &Shape, sides: Sides, order: Option<Vec<usize>>) -> Self {
+    fn of_boxes(shape: &Shape, sides: Sides, order: Option<Vec<usize>>) -> Self {
         let runs = Runs::new(shape, Arc::new(sides), order.as_deref());
         Self::Runs { runs, order: order.unwrap_or_else(|| shape.cell_order.clone()) }
     }

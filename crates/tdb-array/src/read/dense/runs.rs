@@ -58,7 +58,7 @@ impl Sides {
         let boxes = query.boxes.as_deref()?;
         let dimensions = query.array.schema().dimensions().iter();
         let lows: Vec<u64> = dimensions.map(|dimension| dimension.domain_keys().unwrap_or_default().0).collect();
-        Some(Self::new(boxes, &query.region.merged(), &lows))
+        Some(Self::new(boxes, query.region.ranges(), &lows))
     }
 
     /// Of boxes, and of the ranges of a query; `lows` are the keys of the domain's low ends.

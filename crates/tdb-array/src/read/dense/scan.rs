@@ -31,7 +31,7 @@ use crate::{Column, Result};
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let needs_cells = query.filter.is_some() || query.boxes.is_some() || !query.fields.is_empty();
-    let mut reader = DenseReader::new(query)?;
+    let mut reader = DenseReader::of_region(query)?;
     let mut cost = ScanCost::default();
     // How many there are needs no look at them.
     if !needs_cells && scan.add_unwritten(volume(&reader.shape.positions())) {
@@ -46,6 +46,8 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
         is_done = tiles.is_empty();
         let tiles = TileWalk::Some(TileList::new(written.grid, tiles));
         reader.cursor = Cursor::Tiles { tiles, bands: None };
+    } else {
+        reader.skip_unwritten()?;
     }
     if !is_done && !scan.may_read(WhyUnknown::PartOfTile) {
         return Ok(cost);

@@ -4,14 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use tdb_condition::Fulfilment;
-use tdb_schema::FieldRef;
 
 use super::DenseReader;
 use super::layers::{Owned, TilePlace};
+use super::narrow::unwritten_pass;
 use super::planned::MANY_TILES;
 use super::shape::{Odometer, volume};
 use super::walk::TileGrid;
-use crate::query::with_fill_values;
 use crate::read::Pruner;
 use crate::read::scan::{KnownTile, Scan};
 use crate::{Fragment, Result};
@@ -56,7 +55,7 @@ impl Written {
         let cells = tiles.iter().map(cells_of).fold(0, u128::saturating_add);
         let unwritten = volume(&reader.shape.positions()).saturating_sub(cells);
         let is_done = unwritten == 0
-            || match reader.unwritten_pass() {
+            || match unwritten_pass(&reader.query) {
                 Some(true) => scan.add_unwritten(unwritten),
                 Some(false) => true,
                 None => false,
@@ -152,13 +151,6 @@ impl DenseReader {
             tiles.advance();
         }
         numbers
-    }
-
-    /// Whether cells that nobody wrote fulfil the condition; `None` if it matters where they are.
-    fn unwritten_pass(&self) -> Option<bool> {
-        let Some(filter) = &self.query.filter else { return Some(true) };
-        let schema = self.query.array.schema();
-        with_fill_values(filter, schema, |field| matches!(field, FieldRef::Attribute(_))).constant()
     }
 
     /// The cells that are asked for, along each dimension.

@@ -28,8 +28,6 @@ pub(super) struct WantedCells {
     pub(super) times: Option<Vec<u64>>,
     /// Which of the wanted cells stand for a deletion, so that they hide older ones without showing.
     pub(super) deleted: Option<Vec<bool>>,
-    /// How often each cell is wanted, if that may be more than once.
-    pub(super) repeats: Option<Vec<u32>>,
     /// Cells of selected fields that were unfiltered to find out, each with the field.
     pub(super) fields: Vec<(usize, Held)>,
 }
@@ -81,7 +79,7 @@ impl WantedCells {
     /// The coordinates of the wanted cells, or of the whole tile if `all`; not to be asked for twice, nor if it wasn't said
     /// that they are wanted.
     pub(super) fn take_coordinates(&mut self, look: Look<'_>, all: bool) -> Vec<Coordinates> {
-        let Look { context, tile, .. } = look;
+        let context = look.context;
         let kept = self.kept.as_deref().filter(|_| !all);
         let dimensions = context.array.schema().dimensions().iter().zip(&self.dimensions);
         let coordinates = dimensions.map(|(dimension, data)| match data {
@@ -105,13 +103,6 @@ impl WantedCells {
             None => Coordinates::Keys(Vec::new()),
         });
         let coordinates: Vec<_> = coordinates.collect();
-        if let Some(ranges) = &context.repeats {
-            let mut repeats = vec![1; tile.cells as usize];
-            for (coordinates, ranges) in coordinates.iter().zip(ranges) {
-                coordinates.multiply(ranges, kept, &mut repeats);
-            }
-            self.repeats = Some(repeats);
-        }
         self.hold_coordinates(look);
         coordinates
     }

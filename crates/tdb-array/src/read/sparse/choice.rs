@@ -144,9 +144,6 @@ pub(super) fn is_alone(context: &Context, source: usize, tile: &SelectedTile, le
 
 /// Whether, as far as the wanted cells go, the order asked for is the global one.
 fn is_global_order(context: &Context) -> Result<bool> {
-    if context.repeats.is_some() {
-        return Ok(false);
-    }
     let schema = context.array.schema();
     let global = global_order(schema)?;
     if global.hilbert().is_some() {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tdb_condition::BoundCondition;
-use tdb_rtree::{Boxes, DimRange, NdRange, RangeCounts};
+use tdb_rtree::{Boxes, DimRange, NdRange};
 use tdb_schema::FieldRef;
 
 use super::boxed::Compared;
@@ -36,9 +36,6 @@ pub(super) struct Context {
     pub(super) boxes: Option<Arc<Boxes>>,
     /// The smallest box that holds all wanted cells; none if nothing is wanted.
     hull: Option<NdRange>,
-    /// For each dimension how many of the ranges as given hold a coordinate, if cells in several of them shall come several
-    /// times.
-    pub(super) repeats: Option<Vec<RangeCounts>>,
     pub(super) order: Order,
     /// Bytes that a batch should not exceed. It may be more than the caller's, who then gets the batch in parts.
     pub(super) budget: usize,
@@ -71,16 +68,13 @@ impl Context {
         let schema = query.array.schema();
         let fields = OutputField::all(&query)?;
         let position = |index| query.fields.iter().position(|field| *field == FieldRef::Dimension(index));
-        let sorted = matches!(query.order, Order::RowMajor | Order::ColMajor);
-        let repeats = sorted && query.boxes.is_none() && query.region.overlaps();
-        let regions = query.region.merged();
+        let regions = query.region.ranges().to_vec();
         let mut context = Self {
             shown: fields.len(),
             fields,
             field_of_dimension: (0..schema.dim_count()).map(position).collect(),
             hull: hull(&regions, query.boxes.as_deref()),
             regions,
-            repeats: repeats.then(|| query.region.ranges().iter().map(|ranges| RangeCounts::new(ranges)).collect()),
             boxes: query.boxes,
             order: query.order,
             budget: query.memory.batch,
@@ -151,7 +145,8 @@ impl Context {
         self.array.schema().allows_duplicates()
     }
 
-    /// Whether more than one cell with the same coordinates may be found, of which one only counts.
+    /// Whether cells may hide others with the same coordinates, which are in older fragments, or older in a fragment that has a time for
+    /// each cell. Cells of a fragment without such times never hide each other: all of them were written at once.
     pub(super) fn must_deduplicate(&self) -> bool {
         !self.allows_duplicates()
             && (self.sources.len() > 1 || self.sources.iter().any(|source| source.times.is_some()))

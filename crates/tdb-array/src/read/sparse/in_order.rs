@@ -35,8 +35,6 @@ pub(super) struct InOrder {
     lows: Vec<u128>,
     /// The same for tiles that aren't in a batch yet as a whole, each with its place among the tiles.
     to_come: BTreeSet<(u128, usize)>,
-    /// Whether equal cells are no longer in order.
-    distinct: bool,
     /// The first cells of tiles that are known to be in order.
     known: BTreeMap<usize, Place>,
     /// Batches whose coordinates are known and in order.
@@ -90,13 +88,11 @@ impl InOrder {
         let order = CellOrder::new(schema, Order::Global, &bounds(context, &tiles))?;
         let lows = context.keys_of_bounds(&order, &tiles).map(|(_, ends)| ends.map_or(0, |(low, _)| low));
         let lows: Vec<u128> = lows.collect();
-        let distinct = !context.allows_duplicates();
         Ok(Self {
             to_come: lows.iter().copied().zip(0..).collect(),
             lows,
-            distinct,
             stream: Stream::new(tiles.clone()),
-            check: AscendingCheck::new(schema, distinct)?,
+            check: AscendingCheck::new(schema, false)?,
             order,
             tiles,
             known: BTreeMap::new(),
@@ -273,9 +269,9 @@ impl InOrder {
         Place { key, columns: self.order.columns(coordinates) }
     }
 
-    /// Whether one place comes before another.
+    /// Whether one place doesn't come behind another.
     fn is_before(&self, a: &Place, b: &Place) -> bool {
         let ordering = a.key.cmp(&b.key).then_with(|| self.order.compare((&a.columns, 0), (&b.columns, 0)));
-        ordering.is_lt() || ordering.is_eq() && !self.distinct
+        ordering.is_le()
     }
 }

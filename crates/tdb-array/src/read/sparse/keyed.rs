@@ -26,14 +26,12 @@ pub(super) struct Keyed<K> {
     pub(super) keys: Vec<K>,
     /// The index of each wanted cell; none if it is the position.
     cells: Option<Vec<u32>>,
-    /// By index: when cells were written.
+    /// By index: when cells were written, if the fragment says so and it matters: of cells with equal coordinates one counts then.
     times: Option<Vec<u64>>,
     /// When cells without a time of their own were written.
     time: u64,
     /// By index: which cells stand for a deletion.
     deleted: Option<Vec<bool>>,
-    /// By index: how often cells are wanted.
-    repeats: Option<Vec<u32>>,
     /// What decides between equal keys.
     columns: Option<CellColumns>,
     /// The indices of the cells that the columns are of, ascending; absent if they are of all cells.
@@ -79,7 +77,6 @@ impl<K: Key> Keyed<K> {
             times: wanted.times.filter(|_| want == Want::Versions),
             time: from.time(),
             deleted: wanted.deleted,
-            repeats: wanted.repeats,
             columns,
             column_cells: None,
             forgotten: false,
@@ -90,7 +87,7 @@ impl<K: Key> Keyed<K> {
     /// A tile all of whose cells are wanted; only their keys differ.
     #[cfg(test)]
     pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
-        let (cells, times, deleted, repeats, columns, column_cells) = (None, None, None, None, None, None);
+        let (cells, times, deleted, columns, column_cells) = (None, None, None, None, None);
         let tile = SelectedTile { tile: slot.into(), cells: u32::MAX, full: true, given: 0, passes: 0 };
         Self {
             slot,
@@ -101,7 +98,6 @@ impl<K: Key> Keyed<K> {
             times,
             time: 0,
             deleted,
-            repeats,
             columns,
             column_cells,
             forgotten: false,
@@ -146,13 +142,24 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// What decides between cells with equal coordinates: the greatest counts.
+    /// Whether cells may be versions of each other; if not, cells of the fragment with equal coordinates all count.
+    pub(super) fn has_versions(&self) -> bool {
+        self.times.is_some()
+    }
+
+    /// What decides between cells with equal coordinates: the greatest counts, and with it what [counts alike](Self::counts_as).
     pub(super) fn version(&self, cell: u32) -> (u64, usize, u64, u32) {
         match &self.times {
             None => (self.time, self.source, self.tile.tile, cell),
             // Whoever joins fragments stores the newer cell first, also of those that were written at the same time.
             Some(times) => (times[cell as usize], self.source, u64::MAX - self.tile.tile, u32::MAX - cell),
         }
+    }
+
+    /// Whether a cell counts if that of `newest` counts, which has the same coordinates.
+    pub(super) fn counts_as(&self, cell: u32, (newest, other_cell): (&Self, u32)) -> bool {
+        self.source == newest.source
+            && (!self.has_versions() || (self.slot, cell) == (newest.slot, other_cell))
     }
 
     /// Whether any cell stands for a deletion.
@@ -163,11 +170,6 @@ impl<K: Key> Keyed<K> {
     /// Whether the cell stands for a deletion.
     pub(super) fn is_deleted(&self, cell: u32) -> bool {
         self.deleted.as_ref().is_some_and(|deleted| deleted[cell as usize])
-    }
-
-    /// How often the cell is wanted.
-    pub(super) fn repeats(&self, cell: u32) -> u32 {
-        self.repeats.as_ref().map_or(1, |repeats| repeats[cell as usize])
     }
 
     /// Compares cells, given by their indices, whose keys are equal.
@@ -186,16 +188,15 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// Puts the cells in order, whatever order the tile has them in. Where cells are to be distinct, leaves of those with
-    /// equal coordinates the one that counts.
-    pub(super) fn make_mergeable(&mut self, order: &CellOrder, deduplicate: bool) {
-        if self.ascends(order, deduplicate) {
+    /// Puts the cells in order, whatever order the tile has them in. Leaves of versions of a cell the one that counts.
+    pub(super) fn make_mergeable(&mut self, order: &CellOrder) {
+        if self.ascends(order) {
             return;
         }
         let mut positions: Vec<usize> = (0..self.len()).collect();
         // Cells that stay next to each other keep the order that they were stored in.
         positions.sort_by(|a, b| self.compare(order, *a, *b));
-        if deduplicate {
+        if self.has_versions() {
             let mut best: Vec<usize> = Vec::with_capacity(positions.len());
             for position in positions {
                 match best.last_mut() {
@@ -212,8 +213,9 @@ impl<K: Key> Keyed<K> {
         self.keep(&positions);
     }
 
-    /// Whether the cells are in order, and all different if they have to be.
-    fn ascends(&self, order: &CellOrder, distinct: bool) -> bool {
+    /// Whether the cells are in order, and all different if they may be versions of each other.
+    fn ascends(&self, order: &CellOrder) -> bool {
+        let distinct = self.has_versions();
         // Without a branch per cell, as nearly all tiles are in order.
         let followers = self.keys.get(1..).unwrap_or_default();
         let pairs = || self.keys.iter().zip(followers);
@@ -236,14 +238,14 @@ impl<K: Key> Keyed<K> {
         self.keys[a].cmp(&self.keys[b]).then_with(|| self.compare_equal(order, self.cell(a), self, self.cell(b)))
     }
 
-    /// Whether all cells come before those of `next`, both being [in order](Self::make_mergeable) and neither empty; with
-    /// `distinct`, equal ones don't.
-    pub(super) fn is_before(&self, order: &CellOrder, next: &Self, distinct: bool) -> bool {
+    /// Whether all cells come before those of `next`, a tile of the same fragment, both being [in order](Self::make_mergeable) and
+    /// neither empty. Versions of a cell don't.
+    pub(super) fn is_before(&self, order: &CellOrder, next: &Self) -> bool {
         let (Some(last), Some(first)) = (self.keys.last(), next.keys.first()) else { return true };
         let equal = || self.compare_equal(order, self.cell(self.len() - 1), next, next.cell(0));
         match last.cmp(first).then_with(equal) {
             Ordering::Less => true,
-            Ordering::Equal => !distinct,
+            Ordering::Equal => !self.has_versions(),
             Ordering::Greater => false,
         }
     }
@@ -286,7 +288,6 @@ impl<K: Key> Keyed<K> {
         let columns = self.columns.as_ref().map_or(0, CellColumns::memory);
         let column_cells = self.column_cells.as_ref().map_or(0, |cells| 4 * cells.len());
         let deleted = self.deleted.as_ref().map_or(0, Vec::len);
-        let repeats = self.repeats.as_ref().map_or(0, |repeats| 4 * repeats.len());
-        self.keys.len() * size_of::<K>() + cells + times + deleted + repeats + columns + column_cells
+        self.keys.len() * size_of::<K>() + cells + times + deleted + columns + column_cells
     }
 }

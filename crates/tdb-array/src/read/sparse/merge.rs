@@ -23,8 +23,7 @@ use pending::{Pending, PendingTile};
 use split::{Cut, split};
 use strand::Strand;
 
-/// Merges the tiles of fragments in global order, and drops all but the newest of cells with equal coordinates unless
-/// duplicates are allowed.
+/// Merges the tiles of fragments in global order. Of cells with equal coordinates it drops those that newer ones hide.
 ///
 /// A fragment's cells should lie in that order, but nothing says that they do. So what is given away is bounded by what
 /// tiles that aren't at hand may have, as far as their MBRs show; a tile is put in order when it is loaded; and tiles of a
@@ -68,7 +67,7 @@ impl<K: Key> Merge<K> {
             pending: Pending::new(context, &order, tiles),
             order,
             strands: Vec::new(),
-            deduplicate: !context.allows_duplicates(),
+            deduplicate: context.must_deduplicate(),
             left_over: first_tiles().map(bytes).fold(0, usize::saturating_add),
             room: keys.fold(context.room, usize::saturating_add),
             sorter: None,
@@ -120,11 +119,11 @@ impl<K: Key> Merge<K> {
 
     /// Loads tiles.
     fn load(&mut self, context: &Context, tiles: &mut TileTable, jobs: Vec<PendingTile<K>>) -> Result<()> {
-        let (order, deduplicate) = (&self.order, self.deduplicate);
+        let order = &self.order;
         let bytes = jobs.iter().map(|job| u64::from(job.tile.cells) * 16).sum();
         let loaded = context.array.workers().map(bytes, jobs, |PendingTile { source, tile, .. }, scratch| {
             let (mut keyed, fields) = Keyed::load(context, order, source, &tile, scratch)?;
-            keyed.make_mergeable(order, deduplicate);
+            keyed.make_mergeable(order);
             Ok((tile, keyed, fields))
         })?;
         for (tile, mut keyed, fields) in loaded.into_iter().filter(|(_, keyed, _)| keyed.len() > 0) {
@@ -141,7 +140,7 @@ impl<K: Key> Merge<K> {
         let end = self.strands.partition_point(|strand| strand.source <= tile.source);
         let mut tile = Some(tile);
         for strand in &mut self.strands[begin..end] {
-            tile = tile.and_then(|tile| strand.insert(&self.order, tile, self.deduplicate));
+            tile = tile.and_then(|tile| strand.insert(&self.order, tile));
         }
         if let Some(tile) = tile {
             self.strands.insert(end, Strand::new(tile));

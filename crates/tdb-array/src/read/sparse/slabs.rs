@@ -35,10 +35,8 @@ pub(super) struct Slabs<K: Key> {
     entries: Entries<K::Entry>,
     bytes: usize,
     sorter: Sorter<K::Entry>,
-    /// Whether of cells with equal coordinates only the newest counts.
+    /// Whether cells may hide others with equal coordinates.
     deduplicate: bool,
-    /// Whether cells may come several times, or not at all.
-    must_look: bool,
 }
 
 /// A tile and where its cells lie in the order.
@@ -82,8 +80,7 @@ impl<K: Key> Slabs<K> {
             entries: Entries::default(),
             bytes: 0,
             sorter: Sorter::default(),
-            deduplicate: !context.allows_duplicates(),
-            must_look: context.must_deduplicate() || context.repeats.is_some(),
+            deduplicate: context.must_deduplicate(),
         }
     }
 
@@ -240,12 +237,8 @@ impl<K: Key> Slabs<K> {
     fn give(&self, table: &mut TileTable, queue: &mut RunQueue, entries: &[K::Entry]) {
         let mut give = |entry: &K::Entry| {
             let (slot, start) = entry.place();
-            let run = Run { slot, start, len: 1 };
-            if self.must_look {
-                let Some(keyed) = self.keyed(slot).filter(|keyed| !keyed.is_deleted(start)) else { return };
-                (0..keyed.repeats(start)).for_each(|_| queue.push(table, run));
-            } else {
-                queue.push(table, run);
+            if !self.deduplicate || self.keyed(slot).is_some_and(|keyed| !keyed.is_deleted(start)) {
+                queue.push(table, Run { slot, start, len: 1 });
             }
         };
         // Looking for equal keys first is quicker than doing it cell by cell: mostly there are none.
@@ -254,15 +247,21 @@ impl<K: Key> Slabs<K> {
         if !self.deduplicate || !entries.iter().zip(followers).map(are_equal).fold(false, |any, equal| any | equal) {
             return entries.iter().for_each(give);
         }
-        let version = |entry: &&K::Entry| {
+        let cell_of = |entry: &K::Entry| {
             let (slot, cell) = entry.place();
-            self.keyed(slot).map(|keyed| keyed.version(cell))
+            self.keyed(slot).map(|keyed| (keyed, cell))
         };
         for equal in entries.chunk_by(|a, b| a.key() == b.key() && self.compare_equal(a, b).is_eq()) {
-            match equal {
-                [entry] => give(entry),
-                _ => equal.iter().max_by_key(version).into_iter().for_each(&mut give),
+            if let [entry] = equal {
+                give(entry);
+                continue;
             }
+            let newest = equal.iter().filter_map(cell_of).max_by_key(|(keyed, cell)| keyed.version(*cell));
+            let counts = |entry: &&K::Entry| {
+                let own = cell_of(entry).zip(newest);
+                own.is_some_and(|((keyed, cell), newest)| keyed.counts_as(cell, newest))
+            };
+            equal.iter().filter(counts).for_each(&mut give);
         }
     }
 

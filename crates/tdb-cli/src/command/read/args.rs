@@ -18,7 +18,7 @@ Ranges include both ends, and either may be left out: pos=1000..2000, pos=1000..
 Dates are written in ISO form, and stand for all that lies in them: day=2020-02 is the whole month, and
 time=2020-01-01..2020-12-31 ends with the last moment of the year. A bare integer counts the dimension's units since
 1970. Strings may be quoted: name=\"a\"..\"b\". FIRST..<END doesn't include its end, and chrom=chr* is
-all strings that begin with chr. Several ranges on one dimension add up, those on different dimensions
+all strings that begin with chr. Several ranges on one dimension are a union, those on different dimensions
 intersect. A range of a dimension label stands for the coordinates whose labels lie in it.
 
 Examples:

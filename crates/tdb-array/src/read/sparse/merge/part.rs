@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::super::keyed::Keyed;
 use super::super::table::{Runs, TileTable};
 use super::heads::{Head, Heads};
 use super::lane::{Lane, Place};
@@ -12,7 +13,7 @@ use crate::order::key::Key;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'a> {
     pub(super) order: &'a CellOrder,
-    /// Whether only the newest of cells with equal coordinates counts.
+    /// Whether cells may hide others with equal coordinates.
     pub(super) deduplicate: bool,
     pub(super) tiles: &'a TileTable,
 }
@@ -95,7 +96,7 @@ impl<'a, K: Key> Part<'a, K> {
         }
     }
 
-    /// Gives the newest of several cells with equal coordinates, unless it stands for a deletion.
+    /// Of cells with equal coordinates, the next ones of several lanes, gives those that count, unless they stand for a deletion.
     fn resolve(&mut self, key: K, lane: usize) {
         let mut equal = std::mem::take(&mut self.equal);
         equal.clear();
@@ -107,17 +108,29 @@ impl<'a, K: Key> Part<'a, K> {
             equal.extend(next.lane);
             self.heads.pop();
         }
-        let version = |lane: &usize| self.lanes[*lane].current().map(|(current, cell)| current.version(cell));
-        let newest = equal.iter().copied().max_by_key(version);
-        for &lane in &equal {
-            if Some(lane) == newest {
-                self.lanes[lane].give(1, self.rules.tiles, self.runs);
-            } else {
-                self.lanes[lane].at.position += 1;
-            }
-            self.settle(lane);
+        // Of lanes without versions the next cell is one for all that are equal to it.
+        let cells = equal.iter().filter_map(|lane| self.lanes[*lane].current());
+        if let Some(newest) = cells.max_by_key(|(tile, cell)| tile.version(*cell)) {
+            equal.iter().for_each(|lane| self.give_equal(*lane, newest));
         }
         self.equal = equal;
+    }
+
+    /// Moves a lane on behind its cells with the coordinates of the newest, and gives those that count.
+    fn give_equal(&mut self, index: usize, newest: (&Keyed<K>, u32)) {
+        let lane = &mut self.lanes[index];
+        let key = lane.settle();
+        while lane.settle() == key
+            && let Some((tile, cell)) = lane.current()
+            && tile.compare_equal(self.rules.order, cell, newest.0, newest.1).is_eq()
+        {
+            if tile.counts_as(cell, newest) {
+                lane.give(1, self.rules.tiles, self.runs);
+            } else {
+                lane.at.position += 1;
+            }
+        }
+        self.settle(index);
     }
 
     /// Whether a head, whose key is equal to that of a lane's next cell, has equal coordinates.

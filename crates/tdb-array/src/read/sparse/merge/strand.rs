@@ -23,12 +23,11 @@ impl<K: Key> Strand<K> {
         Self { source: tile.source, tiles: vec![tile], position: 0 }
     }
 
-    /// Takes in a tile where it fits between the others; gives it back if it doesn't. With `distinct`, equal cells don't
-    /// follow one another.
-    pub(super) fn insert(&mut self, order: &CellOrder, tile: Keyed<K>, distinct: bool) -> Option<Keyed<K>> {
-        let place = self.tiles.partition_point(|other| other.is_before(order, &tile, distinct));
+    /// Takes in a tile where it fits between the others; gives it back if it doesn't.
+    pub(super) fn insert(&mut self, order: &CellOrder, tile: Keyed<K>) -> Option<Keyed<K>> {
+        let place = self.tiles.partition_point(|other| other.is_before(order, &tile));
         let is_begun = place == 0 && self.position > 0;
-        if is_begun || self.tiles.get(place).is_some_and(|next| !tile.is_before(order, next, distinct)) {
+        if is_begun || self.tiles.get(place).is_some_and(|next| !tile.is_before(order, next)) {
             return Some(tile);
         }
         self.tiles.insert(place, tile);

@@ -1,0 +1,55 @@
+//! Cells of equal coordinates in one fragment of an array that doesn't allow them.
+
+use tdb_types::{ArrayType, Layout};
+
+use super::super::case::{Case, Step};
+use super::super::random::Random;
+use tdb_reference::model::{DimensionSpec, WriteSpec};
+
+/// Has some cells of writes take the coordinates of others. The case stays as it is if it has none that could.
+pub fn repeat(random: &mut Random, case: &mut Case) {
+    // What a consolidation makes of such fragments is the library's own mistake.
+    let is_merged = case.steps.contains(&Step::Consolidate("fragments"));
+    if case.array.array_type != ArrayType::Sparse || case.array.allows_dups || is_merged {
+        return;
+    }
+    for step in &mut case.steps {
+        if let Step::Write(write) = step
+            && random.percent(70)
+        {
+            repeat_in(random, &case.array.dimensions, write);
+            case.repeated = true;
+        }
+    }
+    // Ordered reads are judged by unordered ones, which go wrong with several ranges on strings.
+    let is_string = |name: &str| {
+        let mut dimensions = case.array.dimensions.iter().filter(|dimension| dimension.name == name);
+        dimensions.any(|dimension| dimension.domain.is_none())
+    };
+    let all = case.questions.iter_mut().flat_map(|question| &mut question.query.ranges);
+    all.filter(|ranges| is_string(&ranges.dimension)).for_each(|ranges| ranges.ranges.truncate(1));
+}
+
+fn repeat_in(random: &mut Random, dimensions: &[DimensionSpec], write: &mut WriteSpec) {
+    let is_dimension = |name: &str| dimensions.iter().find(|dimension| dimension.name == name);
+    let count = write.cells.iter().find_map(|column| {
+        let dimension = is_dimension(&column.name)?;
+        Some(match &column.offsets {
+            Some(offsets) => offsets.len() - 1,
+            None => column.values.len() / dimension.datatype.size(),
+        })
+    });
+    let count = count.unwrap_or(0);
+    let percent = *random.pick(&[5, 30, 80]);
+    let mut places: Vec<usize> = (0..count).collect();
+    for place in 1..count {
+        if random.percent(percent) {
+            // Cells that come in order stay so.
+            let other = if write.layout == Layout::GlobalOrder { place - 1 } else { random.below(place) };
+            places[place] = places[other];
+        }
+    }
+    for column in write.cells.iter_mut().filter(|column| is_dimension(&column.name).is_some()) {
+        *column = column.of_places(count, places.iter().copied());
+    }
+}
