@@ -15,9 +15,9 @@ use super::sound::{Asked, check, stays_refused};
 /// How to choose runs of fragments that follow each other in time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
-    /// How many fragments a run has at least and at most; as many as there are, if there are fewer. Without the former all are one run,
-    /// or, where that has too many cells that nobody wrote, groups.
+    /// How many fragments a run has at least, if there are as many; all without it, or groups of dense ones.
     pub(super) min: Option<usize>,
+    /// How many it has at most.
     pub(super) max: usize,
     /// The smaller of two neighbours has at least this part of the size of the other.
     pub(super) size_ratio: f32,
@@ -34,12 +34,13 @@ impl Choice {
         candidates: &[&'f Facts],
         asked: Asked,
     ) -> Result<Vec<Vec<&'f Facts>>, Option<Refusal>> {
+        let has_groups = self.min.is_none() && array.schema().is_dense();
         let why = match self.run(array, all, candidates, asked) {
             Ok(run) => return Ok(vec![run]),
             Err(why) => why,
         };
-        let is_too_large = matches!(why, Some(Refusal::Amplification { .. }));
-        if self.min.is_some() || !is_too_large {
+        let is_too_large = candidates.len() > self.max || matches!(why, Some(Refusal::Amplification { .. }));
+        if !has_groups || !is_too_large {
             return Err(why);
         }
         let known = names_of(candidates.iter().copied());
@@ -70,9 +71,7 @@ impl Choice {
         asked: Asked,
     ) -> Result<Vec<&'f Facts>, Option<Refusal>> {
         let least = self.min.unwrap_or(usize::MAX).min(candidates.len()).max(2);
-        // By groups of a bounded number, if all together are too many.
-        let most = if self.min.is_none() && array.schema().is_dense() { usize::MAX } else { self.max };
-        let most = most.min(candidates.len());
+        let most = self.max.min(candidates.len());
         let sums = Sums::new(array, candidates, self);
         let mut refusal = None;
         let mut hopeless: Option<Vec<usize>> = None;
