@@ -299,6 +299,42 @@ fn a_write_that_is_going_on_is_a_note() {
     assert!(findings > 0 && notes > 2 * findings, "{findings} of {notes}");
 }
 
+/// Maintenance that has stopped at each of its operations looks like one that is going on: this process lives, and has the lock.
+#[test]
+fn maintenance_that_is_going_on_is_no_finding() {
+    let consolidate = |storage: &Arc<dyn Storage>, size: Option<u64>| {
+        let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
+        let options = ConsolidateFragments::new().names(Names::new().seeded(30)).amplification(f64::INFINITY);
+        size.into_iter().fold(options, ConsolidateFragments::max_fragment_size).run(&array).map(drop)
+    };
+    let vacuum = |storage: &Arc<dyn Storage>| {
+        let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
+        Vacuum::all().plan(&array)?.run().map(drop)
+    };
+    for number in [0, 1, 2] {
+        let consolidated = || {
+            let disk = filled(number);
+            consolidate(&disk, None).unwrap();
+            disk
+        };
+        let jobs: [(&dyn Fn() -> Arc<dyn Storage>, &dyn Fn(&Arc<dyn Storage>) -> Result<(), MaintainError>); 3] = [
+            (&|| filled(number), &|storage| consolidate(storage, None)),
+            (&|| filled(number), &|storage| consolidate(storage, Some(1))),
+            (&consolidated, &vacuum),
+        ];
+        for (what, (disk, job)) in jobs.into_iter().enumerate() {
+            let sound = FaultyStorage::sound(disk());
+            job(&(Arc::new(sound.clone()) as _)).unwrap();
+            for n in 0..sound.changes() {
+                let disk = disk();
+                let stopped = job(&(Arc::new(FaultyStorage::new(disk.clone(), Fault::Stops, n)) as _));
+                let report = verify(disk);
+                assert!(report.is_sound(), "{number}, {what} at {n}, {stopped:?}: {:#?}", report.findings);
+            }
+        }
+    }
+}
+
 /// Writers, a maintainer and verifications in threads, each with so many rounds.
 #[test]
 fn verify_finds_nothing_in_a_soak() {

@@ -108,19 +108,38 @@ fn check(
     if targets.is_empty() {
         return Ok(());
     }
-    if replacement.is_some_and(|replacement| targets.iter().any(|target| target.name == replacement.name)) {
+    match replacement.map(|file| replaces(files, vacuum, file, targets)) {
+        // A file of the same times alone may be any other.
+        Some(Err(why)) if !vacuum.is_renamed() => Err(why),
+        Some(Ok(())) => Ok(()),
+        _ => {
+            // Nothing was written if all that they say was deleted in the end.
+            let merged = merged(files, targets.iter().copied()).map_err(unsound)?;
+            if merged.values().all(Option::is_none) { Ok(()) } else { Err(Reason::NoReplacement) }
+        }
+    }
+}
+
+fn unsound(error: ArrayError) -> Reason {
+    Reason::Unsound(Box::new(error))
+}
+
+/// Whether a file says what others say.
+fn replaces(
+    files: &SmallFiles,
+    vacuum: &MetadataVacuum,
+    file: &MetadataFile,
+    targets: &[&MetadataFile],
+) -> Result<(), Reason> {
+    if targets.iter().any(|target| target.name == file.name) {
         return Err(Reason::Circle);
     }
-    let unsound = |error| Reason::Unsound(Box::new(error));
-    let Some(file) = replacement else {
-        // Nothing was written if all that they say was deleted in the end.
-        let merged = merged(files, targets.iter().copied()).map_err(unsound)?;
-        return if merged.values().all(Option::is_none) { Ok(()) } else { Err(Reason::NoReplacement) };
-    };
-    let own = merged(files, std::iter::once(*file)).map_err(unsound)?;
+    let own = merged(files, std::iter::once(file)).map_err(unsound)?;
     let said = last_said(files, targets).map_err(unsound)?;
-    // What others say that are gone already may have come later.
-    let is_whole = vacuum.targets.iter().all(|name| targets.iter().any(|target| target.name.as_str() == name));
+    // What others say that are gone already may have come later. A vacuum removes the oldest first, so that it shows whether a
+    // file of another UUID is the right one.
+    let is_whole = vacuum.is_renamed()
+        || vacuum.targets.iter().all(|name| targets.iter().any(|target| target.name.as_str() == name));
     let lacks = said.into_iter().find(|(key, values)| match own.get(key) {
         Some(value) => is_whole && !values.contains(value),
         // The reference library leaves out what was deleted.

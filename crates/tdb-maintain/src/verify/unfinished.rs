@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use tdb_array::Array;
-use tdb_storage::{Entry, EntryKind, Storage};
+use tdb_storage::{Entry, EntryKind};
 use tdb_types::names::{FRAGMENT_METADATA, FRAGMENTS_FOLDER, MAINTENANCE_LOCK};
 use tdb_types::{Feature, TimestampedName};
 
@@ -49,14 +49,15 @@ pub(super) fn check_commits(array: &Array, found: &mut Vec<Finding>) {
             let path = if parent.is_empty() { entry.name.clone() } else { format!("{parent}/{}", entry.name) };
             let Some(name) = TimestampedName::parse(&entry.name) else { continue };
             if !committed.contains(path.as_str()) {
-                found.extend(uncommitted(storage, &path, &name));
+                found.extend(uncommitted(array, &path, &name));
             }
         }
     }
 }
 
 /// A fragment that no commit names; none if it is gone by now.
-fn uncommitted(storage: &dyn Storage, path: &str, name: &TimestampedName) -> Option<Finding> {
+fn uncommitted(array: &Array, path: &str, name: &TimestampedName) -> Option<Finding> {
+    let storage = &**array.storage();
     let files = list(storage, path).ok();
     // Some stores list folders whose files have all gone.
     let is_empty = files.as_ref().is_some_and(Vec::is_empty);
@@ -68,14 +69,22 @@ fn uncommitted(storage: &dyn Storage, path: &str, name: &TimestampedName) -> Opt
         let what = "a fragment without metadata and commit: its writing is going on, or was interrupted";
         return Some(Finding::note(FindingKind::Uncommitted, folder, what));
     }
-    if name.start() < name.end() && is_held(storage) {
+    let is_of_maintenance = || name.start() < name.end() || is_replaced(array, path);
+    if is_held(storage) && is_of_maintenance() {
         let what = format!(
-            "no commit names this consolidated fragment, and {MAINTENANCE_LOCK} says that somebody maintains the array"
+            "no commit names this fragment, which a consolidation writes or a vacuum removes: {MAINTENANCE_LOCK} says that \
+             somebody maintains the array"
         );
         return Some(Finding::note(FindingKind::Uncommitted, folder, what));
     }
     let what = "no commit names this fragment: its commit is lost, or its writing or removal was interrupted";
     Some(Finding::wrong(FindingKind::Uncommitted, folder, what))
+}
+
+/// Whether a vacuum file lists a fragment.
+fn is_replaced(array: &Array, path: &str) -> bool {
+    let inventory = array.listing().and_then(|listing| array.commit_inventory(&listing));
+    inventory.is_ok_and(|inventory| inventory.vacuums.iter().any(|list| list.names.iter().any(|name| name == path)))
 }
 
 /// Whether a fragment's metadata, which is written before the commit, isn't there. In old formats it is the commit.

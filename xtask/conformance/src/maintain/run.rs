@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tdb_maintain::{Severity, Verify};
+use tdb_maintain::Severity;
 use tdb_reference::{Reference, Result};
 use tdb_types::TimestampedName;
 
